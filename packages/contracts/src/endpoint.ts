@@ -1,0 +1,68 @@
+import type { z } from 'zod';
+import type { Scope } from './access.ts';
+import type { ErrorCode } from './errors.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** One row of the endpoint table: all that server, client, documents and tests need to know about a call. */
+export interface Endpoint {
+  readonly method: Method;
+  /** With `{param}` segments, relative to the base address. */
+  readonly path: `/${string}`;
+  readonly summary: string;
+  readonly tag: 'Agents' | 'Invocation' | 'Identity' | 'Payments' | 'Account';
+  /** `none`: anyone; `key`: an API key or an agent's identityToken; `agent`: only the agent itself. */
+  readonly auth: 'none' | 'key' | 'agent';
+  /** What an API key must be allowed to do. An identityToken may do what its agent may, whatever the scope. */
+  readonly scope?: Scope;
+  /** Which rate limit counts the call. */
+  readonly limit: 'api' | 'invocations';
+  readonly params?: z.ZodObject;
+  readonly query?: z.ZodObject;
+  readonly headers?: z.ZodObject;
+  readonly body?: z.ZodType;
+  readonly data: z.ZodType;
+  /** Codes beyond those that every call can give (see `commonErrors`). */
+  readonly errors: readonly ErrorCode[];
+}
+
+/** Declares a row, keeping its literal types. */
+export const endpoint = <const E extends Endpoint>(row: E): E => row;
+
+/** Codes that any call can give, so that rows need not repeat them. */
+export const commonErrors = (row: Endpoint): ErrorCode[] => [
+  'VALIDATION_ERROR',
+  'UNAUTHORIZED',
+  ...(row.auth === 'none' ? [] : (['FORBIDDEN'] as const)),
+  ...(row.params ? (['NOT_FOUND'] as const) : []),
+  ...(row.body ? (['PAYLOAD_TOO_LARGE'] as const) : []),
+  'RATE_LIMITED',
+  'INTERNAL_ERROR',
+  'UNAVAILABLE',
+];
+
+type Out<S, Missing = undefined> = S extends z.ZodType ? z.output<S> : Missing;
+type In<S> = S extends z.ZodType ? z.input<S> : never;
+
+/** What a handler receives after validation. */
+export interface Parsed<E extends Endpoint> {
+  readonly params: Out<E['params']>;
+  readonly query: Out<E['query']>;
+  readonly headers: Out<E['headers']>;
+  readonly body: Out<E['body']>;
+}
+
+/** What a handler returns: the `data` of the success envelope. */
+export type DataOf<E extends Endpoint> = z.output<E['data']>;
+
+type Part<K extends string, S> = [In<S>] extends [never]
+  ? unknown
+  : Record<string, never> extends In<S>
+    ? { readonly [P in K]?: In<S> }
+    : { readonly [P in K]: In<S> };
+
+/** What a client sends. */
+export type Call<E extends Endpoint> = Part<'params', E['params']> &
+  Part<'query', E['query']> &
+  Part<'headers', E['headers']> &
+  Part<'body', E['body']>;

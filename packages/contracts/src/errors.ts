@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { Id, Timestamp, Usdc, WalletAddress } from './scalars.ts';
+
+/** Payment terms of a 402 answer (spec, "Payment terms"). */
+export const PaymentTerms = z.object({
+  amount: Usdc,
+  currency: z.literal('USDC'),
+  network: z.string().meta({ examples: ['base'] }),
+  recipient: WalletAddress,
+  memo: z.string().describe('The id of the request (or deposit) that this payment will create.'),
+});
+
+const FieldProblems = z.object({ fields: z.array(z.object({ path: z.string(), message: z.string() })) });
+const Shortfall = z.object({ required: Usdc, available: Usdc });
+const none = z.object({});
+
+const AgentUnavailable = z.object({
+  agentId: Id,
+  lastSeen: Timestamp,
+  alternatives: z.array(z.object({ agentId: Id, similarity: z.number().min(0).max(1) })),
+});
+
+/**
+ * Every error that the API gives: its status, when it is given, and what stands beside `code` and `message` inside `error`.
+ * The codes of 402, 422 and 503 are the spec's; the others are ours (docs/decisions/0002-errors.md).
+ */
+export const errorCatalogue = {
+  VALIDATION_ERROR: {
+    status: 400,
+    when: 'A field, parameter or header is missing, malformed or out of range.',
+    extra: z.object({ details: FieldProblems }),
+  },
+  UNAUTHORIZED: { status: 401, when: 'The key or token is missing, malformed, revoked or expired.', extra: none },
+  PAYMENT_REQUIRED: {
+    status: 402,
+    when: 'The call costs money and no valid payment came with it.',
+    extra: z.object({ payment: PaymentTerms, details: z.object({ reason: z.string() }).optional() }),
+  },
+  FORBIDDEN: { status: 403, when: 'The key lacks the scope, or the caller does not own the thing.', extra: none },
+  NOT_FOUND: { status: 404, when: 'There is no such thing, or it is not yours to see.', extra: none },
+  CONFLICT: { status: 409, when: 'The state of the thing does not allow this.', extra: none },
+  PAYLOAD_TOO_LARGE: { status: 413, when: 'The body is larger than 1 MiB.', extra: none },
+  INSUFFICIENT_FUNDS: {
+    status: 422,
+    when: "The client's treasury holds less than the cost.",
+    extra: z.object({ details: Shortfall }),
+  },
+  INSUFFICIENT_BALANCE: {
+    status: 422,
+    when: "The calling agent's treasury holds less than the cost.",
+    extra: z.object({ details: Shortfall }),
+  },
+  RATE_LIMITED: {
+    status: 429,
+    when: 'The limit of the plan is used up; `Retry-After` tells when to come back.',
+    extra: z.object({ details: z.object({ limit: z.int(), type: z.string(), retryAfterS: z.int() }) }),
+  },
+  INTERNAL_ERROR: { status: 500, when: 'We failed; the request id finds the cause in our log.', extra: none },
+  AGENT_UNAVAILABLE: {
+    status: 503,
+    when: 'The agent is offline or not verified yet.',
+    extra: AgentUnavailable,
+  },
+  PAYMENT_PENDING: {
+    status: 503,
+    when: 'The payment shown may have moved money, but is not confirmed yet. Repeat the identical request; do not sign a new payment.',
+    extra: z.object({ details: z.object({ requestId: Id, transactionHash: z.string().nullable() }) }),
+  },
+  UNAVAILABLE: { status: 503, when: 'The node is starting, stopping or cannot reach its chain.', extra: none },
+} as const satisfies Record<string, { status: number; when: string; extra: z.ZodObject }>;
+
+export type ErrorCode = keyof typeof errorCatalogue;
+
+/** What must stand beside `code` and `message` for this code. */
+export type ErrorExtra<C extends ErrorCode> = z.infer<(typeof errorCatalogue)[C]['extra']>;
+
+/** The error envelope of one code (spec, "Envelope"); v1 x402 fields may stand beside it on a 402. */
+export const errorEnvelope = (code: ErrorCode) =>
+  z.object({
+    status: z.literal('error'),
+    error: errorCatalogue[code].extra.extend({
+      code: z.literal(code),
+      message: z.string(),
+      requestId: z.string().describe('Echoes X-Request-Id.'),
+    }),
+  });

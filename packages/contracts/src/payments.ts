@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { pageQuery } from './agents.ts';
+import { endpoint } from './endpoint.ts';
+import { Id, plainText, Timestamp, TransactionHash, Usdc, WalletAddress } from './scalars.ts';
+
+const currency = z.literal('USDC');
+const network = z.string().meta({ examples: ['base'] });
+
+const Treasury = z.object({
+  treasuryId: Id,
+  address: WalletAddress.describe("The node's wallet, to which deposits are paid."),
+  balance: Usdc,
+  currency,
+  network,
+  createdAt: Timestamp,
+  agentId: Id.nullable(),
+  label: z.string().nullable(),
+});
+export type Treasury = z.infer<typeof Treasury>;
+
+const TreasuryBalance = z.object({
+  treasuryId: Id,
+  agentId: Id.nullable(),
+  label: z.string().nullable(),
+  available: Usdc,
+  held: Usdc,
+});
+
+const Balance = z.object({
+  available: Usdc.describe('Can be spent now.'),
+  held: Usdc.describe('Set aside for requests that are running.'),
+  pending: Usdc.describe('Deposits shown to us that the chain has not confirmed yet.'),
+  currency,
+  network,
+  treasuries: z.array(TreasuryBalance),
+});
+export type Balance = z.infer<typeof Balance>;
+
+export const paymentTypes = ['deposit', 'charge', 'earning', 'refund', 'x402'] as const;
+
+const Payment = z.object({
+  paymentId: z.string(),
+  type: z.enum(paymentTypes),
+  amount: Usdc,
+  status: z.enum(['pending', 'confirmed', 'failed']),
+  requestId: Id.nullable(),
+  transactionHash: TransactionHash.nullable(),
+  createdAt: Timestamp,
+});
+export type Payment = z.infer<typeof Payment>;
+
+const DepositReceipt = z.object({
+  paymentId: z.string(),
+  treasuryId: Id,
+  amount: Usdc,
+  balance: Usdc,
+  transactionHash: TransactionHash,
+});
+
+export const paymentEndpoints = {
+  createTreasury: endpoint({
+    method: 'POST',
+    path: '/payments/treasury',
+    summary: 'Create the treasury of the account or of an agent of yours; the same one again if it exists',
+    tag: 'Payments',
+    auth: 'key',
+    scope: 'payments:write',
+    limit: 'api',
+    body: z.object({ agentId: Id.optional(), label: plainText(120).optional() }).default({}),
+    data: Treasury,
+    errors: ['NOT_FOUND'],
+  }),
+  depositToTreasury: endpoint({
+    method: 'POST',
+    path: '/payments/treasury/deposit',
+    summary: 'Put USDC into a treasury: 402 with terms, credited when paid',
+    tag: 'Payments',
+    auth: 'key',
+    scope: 'payments:write',
+    limit: 'api',
+    headers: z.object({
+      'payment-signature': z.string().max(16_384).optional(),
+      'x-payment': z.string().max(16_384).optional(),
+    }),
+    body: z.object({ amount: Usdc, treasuryId: Id.optional() }),
+    data: DepositReceipt,
+    errors: ['NOT_FOUND', 'PAYMENT_REQUIRED', 'PAYMENT_PENDING', 'CONFLICT'],
+  }),
+  getBalance: endpoint({
+    method: 'GET',
+    path: '/payments/balance',
+    summary: 'What the treasuries of the account hold',
+    tag: 'Payments',
+    auth: 'key',
+    scope: 'payments:read',
+    limit: 'api',
+    data: Balance,
+    errors: [],
+  }),
+  listPayments: endpoint({
+    method: 'GET',
+    path: '/payments/history',
+    summary: 'Every movement of money of the account, newest first',
+    tag: 'Payments',
+    auth: 'key',
+    scope: 'payments:read',
+    limit: 'api',
+    query: z.object(pageQuery),
+    data: z.object({ payments: z.array(Payment), total: z.int().min(0), hasMore: z.boolean() }),
+    errors: [],
+  }),
+};

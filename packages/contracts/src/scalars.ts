@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { usdcPattern } from './money.ts';
+
+/** Decimal USDC, at most six decimals (spec: monetary amounts are strings holding decimal numbers). */
+export const Usdc = z
+  .string()
+  .regex(usdcPattern, 'must be a decimal USDC amount with at most 6 decimals, no sign, no exponent')
+  .meta({ examples: ['0.05'] });
+
+export const Timestamp = z.iso.datetime({ offset: true }).meta({ examples: ['2026-11-21T10:00:00.000Z'] });
+
+export const WalletAddress = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x-prefixed 20-byte address')
+  .meta({ examples: ['0x8f3Cf7ad23Cd3CaDbD9735AFf958023239c6A063'] });
+
+export const TransactionHash = z.string().regex(/^0x[0-9a-f]{64}$/);
+
+/** Identifiers are opaque: a prefix that names the kind, then letters and digits. */
+export const Id = z.string().regex(/^[a-z]{3}_[0-9a-z]{10,40}$/, 'is not a well-formed id');
+
+/** Duration text with its unit, in seconds: "1.25s". */
+export const Duration = z.string().meta({ examples: ['1.25s'] });
+
+export const Fraction = z.number().min(0).max(1);
+
+/** Text that people and models read: bounded, and free of control characters other than tab and line breaks. */
+export const plainText = (maxLength: number) =>
+  z
+    .string()
+    .max(maxLength)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing control characters is the point
+    .regex(/^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u202a-\u202e\u2066-\u2069]*$/, 'holds control characters');
+
+export const JsonObject = z.record(z.string(), z.unknown());
