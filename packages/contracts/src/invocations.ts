@@ -66,7 +66,6 @@ export type InvocationCreated = z.infer<typeof InvocationCreated>;
 export const failureReasons = [
   'agent_error',
   'agent_unreachable',
-  'agent_timeout',
   'deadline_exceeded',
   'invalid_response',
   'response_too_large',

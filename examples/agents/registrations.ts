@@ -1,0 +1,22 @@
+/** What an agent tells a node about itself. */
+export interface AgentDescription {
+  readonly name: string;
+  readonly description: string;
+  readonly capabilities: readonly string[];
+  readonly rates: { readonly perRequest: string };
+}
+
+export const echoAgent: AgentDescription = {
+  name: 'Echo',
+  description: 'Sends back the task and the input that it was given. Good for trying out a node.',
+  capabilities: ['echo'],
+  rates: { perRequest: '0.01' },
+};
+
+export const textAnalystAgent: AgentDescription = {
+  name: 'Text Analyst',
+  description:
+    'Counts words and sentences, finds keywords and summarises English text with its own sentences. Send `input.text`, or the text as the task.',
+  capabilities: ['text-analysis', 'keyword-extraction', 'summarization'],
+  rates: { perRequest: '0.05' },
+};

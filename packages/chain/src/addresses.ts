@@ -1,0 +1,30 @@
+import type { Address } from 'viem';
+
+/** Chains that the service knows: Base and Base Sepolia (the local chain carries the latter's id). */
+export type KnownChainId = 8453 | 84532;
+
+/** Circle's USDC by chain id; on the local chain our test token stands at the address of Base Sepolia's. */
+export const usdcByChain: Record<KnownChainId, Address> = {
+  8453: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  84532: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+};
+
+/** Multicall3 stands at one address on every chain that carries it. */
+export const MULTICALL3_ADDRESS: Address = '0xcA11bde05977b3631167028862bE2a173976CA11';
+
+/** The chain id of every local chain: Base Sepolia's, so that stock x402 clients pay there unmodified. */
+export const LOCAL_CHAIN_ID = 84532;
+
+/** Network names of x402 v1 by chain id. */
+export const v1NetworkByChain: Record<KnownChainId, 'base' | 'base-sepolia'> = { 8453: 'base', 84532: 'base-sepolia' };
+
+/** Network ids of x402 v2 (CAIP-2) by chain id. */
+export const caip2ByChain: Record<KnownChainId, `eip155:${KnownChainId}`> = {
+  8453: 'eip155:8453',
+  84532: 'eip155:84532',
+};
+
+/** Narrows a configured chain id to one that has a USDC address and network names here. */
+export function isKnownChainId(chainId: number): chainId is KnownChainId {
+  return Object.hasOwn(usdcByChain, chainId);
+}

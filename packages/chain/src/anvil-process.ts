@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { LOCAL_CHAIN_ID } from './addresses.ts';
+import { callChain } from './chain-rpc-client.ts';
+import { LocalChainError } from './local-chain-error.ts';
+
+/** A running anvil. `ended` resolves when it is gone, whoever ended it. */
+export type AnvilProcess = { port: number; rpcUrl: string; pid: number; ended: Promise<void>; stop(): Promise<void> };
+
+/**
+ * Ends anvil when its own standard input ends. We hold the other end of that pipe and the kernel closes it when we die,
+ * however we die, so no anvil outlives us. The subshell uses the shell's own `read` to have no process of its own to lose.
+ */
+const WATCHDOG = `
+exec 3<&0
+"$@" </dev/null 3<&- & anvil=$!
+(while read -r _ <&3; do :; done; kill -KILL $anvil) >/dev/null 2>&1 & guard=$!
+wait $anvil; code=$?
+kill $guard 2>/dev/null
+exit $code`;
+
+const START_TIMEOUT_MS = 15_000;
+const KEPT_STDERR_CHARS = 4_000;
+
+/**
+ * Starts anvil with `extraArgs` on 127.0.0.1 and resolves when it answers. It runs in a session of its own, so a Ctrl-C
+ * in the terminal does not reach it before its state is saved. Throws `ANVIL_FAILED` with anvil's own words.
+ */
+export async function startAnvil(
+  binary: string,
+  extraArgs: readonly string[],
+  wantedPort?: number,
+): Promise<AnvilProcess> {
+  const port = wantedPort ?? (await freePort());
+  const args = ['-c', WATCHDOG, 'anvil-watchdog', binary, '--port', String(port), ...baseArgs(), ...extraArgs];
+  const child = spawn('sh', args, { detached: true, stdio: ['pipe', 'ignore', 'pipe'] });
+  child.stdin?.on('error', () => {});
+  const stderr = collectText(child);
+  const ended = new Promise<void>((resolve) => {
+    child.once('close', () => resolve());
+    child.once('error', () => resolve());
+  });
+  const anvil: AnvilProcess = {
+    port,
+    rpcUrl: `http://127.0.0.1:${port}`,
+    pid: child.pid ?? 0,
+    ended,
+    stop: async () => {
+      child.stdin?.destroy();
+      await ended;
+    },
+  };
+  const ready = await Promise.race([untilAnswering(anvil.rpcUrl), ended.then(() => false)]);
+  if (ready && child.exitCode === null) return anvil;
+  await anvil.stop();
+  throw new LocalChainError('ANVIL_FAILED', `anvil did not start on port ${port}: ${stderr() || 'no answer'}`);
+}
+
+function baseArgs(): string[] {
+  return [
+    ...['--host', '127.0.0.1', '--chain-id', String(LOCAL_CHAIN_ID), '--hardfork', 'prague', '--accounts', '0'],
+    ...['--order', 'fifo', '--gas-limit', '1000000000', '--base-fee', '0', '--no-request-size-limit', '--quiet'],
+    // No states of past blocks: calls see the latest one. Transactions, receipts and logs of this many blocks stay.
+    ...['--prune-history', '--transaction-block-keeper', '50000'],
+  ];
+}
+
+async function untilAnswering(rpcUrl: string): Promise<boolean> {
+  for (const start = Date.now(); Date.now() - start < START_TIMEOUT_MS; await delay(10)) {
+    const chainId = await callChain<string>(rpcUrl, 'eth_chainId').catch(() => undefined);
+    if (chainId !== undefined) return Number(chainId) === LOCAL_CHAIN_ID;
+  }
+  return false;
+}
+
+function collectText(child: ChildProcess): () => string {
+  let text = '';
+  child.stderr?.setEncoding('utf8').on('data', (part: string) => {
+    text = (text + part).slice(-KEPT_STDERR_CHARS);
+  });
+  return () => text.trim();
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port was given');
+  return address.port;
+}

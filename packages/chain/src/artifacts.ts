@@ -1,0 +1,27 @@
+import { type Hex, parseAbi } from 'viem';
+import contractWallet from '../artifacts/ContractWallet.json' with { type: 'json' };
+import multicall3 from '../artifacts/Multicall3.json' with { type: 'json' };
+import testUsdc from '../artifacts/TestUsdc.json' with { type: 'json' };
+import { usdcAbi } from './usdc-abi.ts';
+
+/** Code to install with `anvil_setCode`; it needs no constructor. */
+export const testUsdcCode = testUsdc.deployedBytecode as Hex;
+
+/** Code to install with `anvil_setCode`; it needs no constructor. */
+export const multicall3Code = multicall3.deployedBytecode as Hex;
+
+/** Creation code: append the owner's address as its one constructor argument. */
+export const contractWalletBytecode = contractWallet.bytecode as Hex;
+
+/** USDC plus what only the test token has: anyone may mint. */
+export const testUsdcAbi = [
+  ...usdcAbi,
+  ...parseAbi(['function mint(address to, uint256 value) returns (bool)']),
+] as const;
+
+/** The EIP-1271 wallet of the tests. */
+export const contractWalletAbi = parseAbi([
+  'constructor(address owner_)',
+  'function owner() view returns (address)',
+  'function isValidSignature(bytes32 digest, bytes signature) view returns (bytes4)',
+]);

@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { LocalChainError } from './local-chain-error.ts';
+
+type Process = { pid: number; startedAt: string | null };
+type LockNote = { owner: Process; anvil?: Process; rpcUrl?: string };
+
+/** The claim of one process on a chain folder. */
+export type ChainLock = {
+  /** Notes which anvil runs on this folder, for whoever comes after us. */
+  noteAnvil(pid: number, rpcUrl: string): Promise<void>;
+  release(): Promise<void>;
+};
+
+const LEFTOVER_WAIT_MS = 5_000;
+
+/**
+ * Claims a chain folder for this process. Throws `DATA_DIR_IN_USE` when a living process holds it. After a holder that
+ * died without a word, waits up to 5 s for its anvil to end by itself before the folder is taken over.
+ */
+export async function lockChainFolder(folder: string): Promise<ChainLock> {
+  await mkdir(folder, { recursive: true });
+  const file = join(folder, 'lock.json');
+  const note: LockNote = { owner: describeProcess(process.pid) };
+  while (!(await createNote(file, note))) await clearStaleNote(file);
+  return {
+    noteAnvil: async (pid, rpcUrl) => {
+      const known = { ...note, anvil: describeProcess(pid), rpcUrl };
+      await writeFile(`${file}.new`, JSON.stringify(known), { mode: 0o600 });
+      await rename(`${file}.new`, file);
+    },
+    release: () => rm(file, { force: true }),
+  };
+}
+
+async function createNote(file: string, note: LockNote): Promise<boolean> {
+  try {
+    await writeFile(file, JSON.stringify(note), { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function clearStaleNote(file: string): Promise<void> {
+  const note = await readNote(file);
+  if (note && isAlive(note.owner)) {
+    const where = note.rpcUrl ? `, its chain is at ${note.rpcUrl}` : '';
+    throw new LocalChainError(
+      'DATA_DIR_IN_USE',
+      `The local chain in ${file.replace(/lock\.json$/, '')} belongs to process ${note.owner.pid}, which still runs${where}. ` +
+        'Stop it first, or choose another DATA_DIR.',
+    );
+  }
+  if (note?.anvil) await untilGone(note.anvil, file);
+  await rm(file, { force: true });
+}
+
+async function readNote(file: string): Promise<LockNote | undefined> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as LockNote;
+  } catch {
+    return undefined;
+  }
+}
+
+async function untilGone(anvil: Process, file: string): Promise<void> {
+  for (const start = Date.now(); isAlive(anvil); await delay(50)) {
+    if (Date.now() - start < LEFTOVER_WAIT_MS) continue;
+    throw new LocalChainError(
+      'DATA_DIR_IN_USE',
+      `An anvil of an earlier run (process ${anvil.pid}) still runs on ${file}. End it, then start again.`,
+    );
+  }
+}
+
+function describeProcess(pid: number): Process {
+  return { pid, startedAt: processStart(pid) };
+}
+
+function isAlive({ pid, startedAt }: Process): boolean {
+  // The same number may belong to another process by now; on Linux its start tells them apart.
+  if (startedAt !== null) return processStart(pid) === startedAt;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** When a process started, in the kernel's ticks; null when there is none (or only its unreaped remains), or no /proc. */
+function processStart(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' ? null : (fields[19] ?? null);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,38 @@
+/** One JSON-RPC call: its method, then its parameters. */
+export type RpcCall = readonly [method: string, ...params: unknown[]];
+
+/** The chain answered a call with an error. */
+export class ChainRpcError extends Error {
+  constructor(method: string, message: string) {
+    super(`${method}: ${message}`);
+    this.name = 'ChainRpcError';
+  }
+}
+
+type RpcAnswer = { id: number; result?: unknown; error?: { message: string } };
+
+const TIMEOUT_MS = 60_000;
+
+/** Calls the chain and returns the result unchecked. Throws `ChainRpcError` when the chain refuses, else what fetch throws. */
+export async function callChain<Result = unknown>(rpcUrl: string, ...call: RpcCall): Promise<Result> {
+  const [result] = await callChainBatch(rpcUrl, [call]);
+  return result as Result;
+}
+
+/** Makes several calls in one request; results stand in the order of the calls. The first error is thrown. */
+export async function callChainBatch(rpcUrl: string, calls: readonly RpcCall[]): Promise<unknown[]> {
+  const body = calls.map(([method, ...params], id) => ({ jsonrpc: '2.0', id, method, params }));
+  const response = await fetch(rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  const answers = (await response.json()) as RpcAnswer[];
+  const byId = new Map(answers.map((answer) => [answer.id, answer]));
+  return calls.map(([method], id) => {
+    const answer = byId.get(id);
+    if (!answer || answer.error) throw new ChainRpcError(method, answer?.error?.message ?? 'no answer');
+    return answer.result;
+  });
+}

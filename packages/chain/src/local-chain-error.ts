@@ -1,0 +1,13 @@
+/** Why a local chain cannot be had. Each message says what the operator can do about it. */
+export type LocalChainProblem = 'ANVIL_MISSING' | 'ANVIL_FAILED' | 'DATA_DIR_IN_USE' | 'STATE_UNREADABLE';
+
+/** A local chain that cannot start or go on; `code` names the reason. */
+export class LocalChainError extends Error {
+  readonly code: LocalChainProblem;
+
+  constructor(code: LocalChainProblem, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'LocalChainError';
+    this.code = code;
+  }
+}

@@ -1,0 +1,105 @@
+import { type Hex, keccak256 } from 'viem';
+import { callChain, callChainBatch } from './chain-rpc-client.ts';
+
+/** A signed transaction that was sent before. `minedAtS` is the timestamp of the block that had it, in Unix seconds. */
+export type ReplayTransaction = { raw: Hex; minedAtS?: number };
+
+/** What became of one: already on the chain, mined now, mined now but reverted, or not accepted (with the chain's reason). */
+export type ReplayOutcome = {
+  hash: Hex;
+  outcome: 'known' | 'mined' | 'reverted' | 'refused';
+  reason?: string;
+};
+
+/**
+ * Sends transactions again to a local chain that lost them, in the order given. Each is mined at its own block's
+ * timestamp when the chain has not passed it yet, so that an EIP-3009 window which has closed since still counts; those
+ * never mined come last, at the present time. Nobody else may mine meanwhile. Afterwards the chain's time is the present
+ * and automining is on. Only the chain's own unavailability throws.
+ */
+export async function replayTransactions(
+  rpcUrl: string,
+  transactions: readonly ReplayTransaction[],
+): Promise<ReplayOutcome[]> {
+  const outcomes = new Map<ReplayTransaction, ReplayOutcome>();
+  await callChain(rpcUrl, 'evm_setAutomine', false);
+  try {
+    for (const [minedAtS, group] of groupByBlock(transactions)) {
+      const sent = await sendUnknown(rpcUrl, group, outcomes);
+      if (sent.length > 0) await mineAt(rpcUrl, minedAtS);
+      for (const transaction of sent) await noteReceipt(rpcUrl, transaction, outcomes);
+    }
+    await mineAt(rpcUrl, undefined);
+  } finally {
+    await callChain(rpcUrl, 'evm_setAutomine', true);
+  }
+  return transactions.flatMap((transaction) => outcomes.get(transaction) ?? []);
+}
+
+function groupByBlock(
+  transactions: readonly ReplayTransaction[],
+): [minedAtS: number | undefined, group: ReplayTransaction[]][] {
+  const mined = transactions.filter(({ minedAtS }) => minedAtS !== undefined);
+  const unmined = transactions.filter(({ minedAtS }) => minedAtS === undefined);
+  const groups: [number | undefined, ReplayTransaction[]][] = [];
+  for (const transaction of [...mined, ...unmined]) {
+    const last = groups.at(-1);
+    if (last && last[0] === transaction.minedAtS) last[1].push(transaction);
+    else groups.push([transaction.minedAtS, [transaction]]);
+  }
+  return groups;
+}
+
+async function sendUnknown(
+  rpcUrl: string,
+  group: readonly ReplayTransaction[],
+  outcomes: Map<ReplayTransaction, ReplayOutcome>,
+): Promise<ReplayTransaction[]> {
+  const hashes = group.map(({ raw }) => keccak256(raw));
+  const receipts = await callChainBatch(
+    rpcUrl,
+    hashes.map((hash) => ['eth_getTransactionReceipt', hash] as const),
+  );
+  const sent: ReplayTransaction[] = [];
+  for (const [index, transaction] of group.entries()) {
+    const hash = keccak256(transaction.raw);
+    if (receipts[index]) {
+      outcomes.set(transaction, { hash, outcome: 'known' });
+      continue;
+    }
+    const reason = await refusal(rpcUrl, transaction.raw);
+    if (reason === undefined) sent.push(transaction);
+    else outcomes.set(transaction, { hash, outcome: 'refused', reason });
+  }
+  return sent;
+}
+
+async function refusal(rpcUrl: string, raw: Hex): Promise<string | undefined> {
+  try {
+    await callChain(rpcUrl, 'eth_sendRawTransaction', raw);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Mines one block at a past time, or at the latest block's when the chain is past it; without a time, at the present. */
+async function mineAt(rpcUrl: string, timeS: number | undefined): Promise<void> {
+  const latest = await callChain<{ timestamp: Hex }>(rpcUrl, 'eth_getBlockByNumber', 'latest', false);
+  const timestamp = Math.max(timeS ?? Math.floor(Date.now() / 1000), Number(latest.timestamp));
+  // A freshly loaded anvil takes its own start for the latest block's time; setting its clock first corrects that.
+  await callChain(rpcUrl, 'evm_setTime', timestamp);
+  await callChain(rpcUrl, 'evm_setNextBlockTimestamp', timestamp);
+  await callChain(rpcUrl, 'evm_mine');
+}
+
+async function noteReceipt(
+  rpcUrl: string,
+  transaction: ReplayTransaction,
+  outcomes: Map<ReplayTransaction, ReplayOutcome>,
+): Promise<void> {
+  const hash = keccak256(transaction.raw);
+  const receipt = await callChain<{ status: Hex } | null>(rpcUrl, 'eth_getTransactionReceipt', hash);
+  if (!receipt) outcomes.set(transaction, { hash, outcome: 'refused', reason: 'accepted, but not mined' });
+  else outcomes.set(transaction, { hash, outcome: receipt.status === '0x1' ? 'mined' : 'reverted' });
+}

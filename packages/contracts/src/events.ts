@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { AgentDetail, agentEndpoints } from './agents.ts';
+import { RequestRecord, requestStatuses } from './invocations.ts';
+import { paymentEndpoints } from './payments.ts';
+import { Id, Timestamp, TransactionHash, Usdc, WalletAddress } from './scalars.ts';
+
+const Payment = paymentEndpoints.listPayments.data.shape.payments.element;
+
+const Bulk = z.object({
+  bulkId: Id,
+  requests: z.array(z.object({ agentId: Id, requestId: Id, status: z.enum(requestStatuses) })),
+  strategy: z.enum(['first_success', 'all', 'majority']),
+  estimatedCost: Usdc,
+});
+
+const Withdrawal = z.object({
+  withdrawalId: Id,
+  status: z.enum(['pending', 'confirmed', 'failed']),
+  amount: Usdc,
+  to: WalletAddress,
+  transactionHash: TransactionHash.nullable(),
+});
+
+const NetworkNode = z.object({ nodeId: Id, label: z.string(), baseUrl: z.string() });
+
+const Replication = z.object({
+  nodeId: Id,
+  label: z.string(),
+  block: z.int().min(0).describe('The last block of the shared registry that this node has read.'),
+  lagBlocks: z.int().min(0).describe('How far that is behind the head of the chain.'),
+});
+
+interface EventDeclaration {
+  readonly when: string;
+  readonly data: z.ZodObject;
+}
+
+/**
+ * Every event that a node tells of: when it happens, and what it carries. The data is the object that the matching GET
+ * answers with at that moment, so that a receiver needs one parser (spec, "Events").
+ */
+export const eventCatalogue = {
+  'invocation.completed': { when: 'A request of yours has its result.', data: RequestRecord },
+  'invocation.failed': { when: 'A request of yours failed; its money is on the way back.', data: RequestRecord },
+  'invocation.cancelled': { when: 'A request of yours was cancelled.', data: RequestRecord },
+  'payment.confirmed': { when: 'Money moved and will not move back by itself.', data: Payment },
+  'payment.refunded': { when: 'Money came back to the payer.', data: Payment },
+  'payment.failed': { when: 'A payment is known not to have moved money.', data: Payment },
+  'agent.verified': { when: 'An agent of yours has proven its endpoint and its owner.', data: AgentDetail },
+  'agent.online': { when: 'An agent of yours can be invoked.', data: AgentDetail },
+  'agent.offline': { when: 'An agent of yours stopped answering.', data: AgentDetail },
+  'agent.removed': { when: 'An agent of yours was removed for good.', data: agentEndpoints.removeAgent.data },
+  'bulk.completed': { when: 'A bulk request has its outcome.', data: Bulk },
+  'withdrawal.confirmed': { when: 'A withdrawal arrived in the wallet.', data: Withdrawal },
+  'replication.status': { when: 'A node fell behind the shared registry, or caught up again.', data: Replication },
+  'network.node_joined': { when: 'A node of another operator was seen for the first time.', data: NetworkNode },
+  'network.node_left': { when: 'A node of another operator has not been seen for a while.', data: NetworkNode },
+} as const satisfies Record<string, EventDeclaration>;
+
+export type EventType = keyof typeof eventCatalogue;
+
+export type EventData<T extends EventType> = z.output<(typeof eventCatalogue)[T]['data']>;
+
+/** The body of a delivery (Standard Webhooks 1.0, "Payload structure"); `timestamp` is when it happened, not when it was sent. */
+export interface EventEnvelope<T extends EventType = EventType> {
+  readonly type: T;
+  readonly timestamp: string;
+  readonly data: EventData<T>;
+}
+
+/** The schema of one event's envelope. */
+export const eventEnvelope = (type: EventType) =>
+  z.object({ type: z.literal(type), timestamp: Timestamp, data: eventCatalogue[type].data });

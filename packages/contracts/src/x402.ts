@@ -1,0 +1,87 @@
+import { z } from 'zod';
+
+// The x402 wire, versions 1 and 2, scheme "exact" with EIP-3009 (x402 specification, transports-v2/http and schemes/exact/evm).
+
+const Address = z.string().regex(/^0x[0-9a-fA-F]{40}$/);
+const AtomicAmount = z.string().regex(/^(0|[1-9]\d{0,30})$/);
+const Seconds = z.string().regex(/^\d{1,20}$/);
+
+const Eip3009Payload = z.object({
+  signature: z.string().regex(/^0x([0-9a-fA-F]{2}){1,4096}$/),
+  authorization: z.object({
+    from: Address,
+    to: Address,
+    value: AtomicAmount,
+    validAfter: Seconds,
+    validBefore: Seconds,
+    nonce: z.string().regex(/^0x[0-9a-fA-F]{64}$/),
+  }),
+});
+export type Eip3009Payload = z.infer<typeof Eip3009Payload>;
+
+const RequirementsV2 = z.object({
+  scheme: z.string(),
+  network: z.string(),
+  amount: AtomicAmount,
+  asset: Address,
+  payTo: Address,
+  maxTimeoutSeconds: z.number().positive(),
+  extra: z.record(z.string(), z.unknown()).default({}),
+});
+export type RequirementsV2 = z.infer<typeof RequirementsV2>;
+
+/** What the `PAYMENT-SIGNATURE` header holds. */
+export const PaymentPayloadV2 = z.object({
+  x402Version: z.literal(2),
+  accepted: RequirementsV2,
+  payload: Eip3009Payload,
+});
+
+/** What the `X-PAYMENT` header holds. */
+export const PaymentPayloadV1 = z.object({
+  x402Version: z.literal(1),
+  scheme: z.string(),
+  network: z.string(),
+  payload: Eip3009Payload,
+});
+
+/** What the `PAYMENT-REQUIRED` header holds. */
+export const PaymentRequiredV2 = z.object({
+  x402Version: z.literal(2),
+  error: z.string(),
+  resource: z.object({ url: z.url(), description: z.string(), mimeType: z.string() }),
+  accepts: z.array(RequirementsV2).min(1),
+});
+export type PaymentRequiredV2 = z.infer<typeof PaymentRequiredV2>;
+
+/** The v1 fields at the top level of a 402 body. */
+export const PaymentRequiredV1 = z.object({
+  x402Version: z.literal(1),
+  accepts: z
+    .array(
+      z.object({
+        scheme: z.literal('exact'),
+        network: z.string(),
+        maxAmountRequired: AtomicAmount,
+        resource: z.url(),
+        description: z.string(),
+        mimeType: z.string(),
+        payTo: Address,
+        maxTimeoutSeconds: z.number().positive(),
+        asset: Address,
+        extra: z.record(z.string(), z.unknown()),
+      }),
+    )
+    .min(1),
+});
+export type PaymentRequiredV1 = z.infer<typeof PaymentRequiredV1>;
+
+/** What `PAYMENT-RESPONSE` and `X-PAYMENT-RESPONSE` hold. */
+export const SettleResponse = z.object({
+  success: z.boolean(),
+  errorReason: z.string().optional(),
+  payer: z.string().optional(),
+  transaction: z.string(),
+  network: z.string(),
+});
+export type SettleResponse = z.infer<typeof SettleResponse>;

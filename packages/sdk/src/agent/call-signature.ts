@@ -1,0 +1,40 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+const toleranceS = 5 * 60;
+
+export interface SignedMessage {
+  readonly id: string | undefined;
+  readonly timestamp: string | undefined;
+  /** One or more `v1,<base64>`, separated by spaces. */
+  readonly signature: string | undefined;
+  readonly body: Uint8Array;
+}
+
+function sameText(a: string, b: string): boolean {
+  const left = Buffer.from(a);
+  const right = Buffer.from(b);
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/**
+ * Whether the node that issued `identityToken` signed this message within five minutes of `now`
+ * (Standard Webhooks 1.0, symmetric; the secret is the token's 32 bytes).
+ */
+export function isSignedByNode(message: SignedMessage, identityToken: string, now: Date): boolean {
+  const { id, timestamp, signature, body } = message;
+  if (!id || !signature || !timestamp || !/^\d{1,12}$/.test(timestamp)) return false;
+  if (Math.abs(now.getTime() / 1000 - Number(timestamp)) > toleranceS) return false;
+  const secret = Buffer.from(identityToken.slice(2), 'hex');
+  const expected = createHmac('sha256', secret).update(`${id}.${timestamp}.`).update(body).digest('base64');
+  return signature.split(' ').some((part) => sameText(part, `v1,${expected}`));
+}
+
+/** The answer to a verification challenge: proof that whoever serves `endpoint` holds the token (lower-case hex). */
+export function challengeResponse(
+  identityToken: string,
+  challenge: { challenge: string; agentId: string; endpoint: string },
+): string {
+  return createHmac('sha256', identityToken)
+    .update(`${challenge.challenge}\n${challenge.agentId}\n${challenge.endpoint}`)
+    .digest('hex');
+}

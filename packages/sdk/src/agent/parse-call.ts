@@ -1,0 +1,71 @@
+import { AgentError } from './agent-error.ts';
+
+export interface Verification {
+  readonly kind: 'verification';
+  readonly agentId: string;
+  readonly challenge: string;
+}
+
+/** What a node asks an agent to do (DESIGN, "Agent contract"). */
+export interface CallContent {
+  readonly kind: 'call';
+  readonly requestId: string;
+  readonly agentId: string;
+  readonly task: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly context: string | null;
+  readonly priority: 'low' | 'normal' | 'high';
+  readonly deadline: Date | null;
+  /** The most that may be charged, in USDC. */
+  readonly maxSpend: string | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isRecord = (value: unknown): value is Fields =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
+
+function requiredText(fields: Fields, name: string): string {
+  const value = fields[name];
+  if (typeof value !== 'string' || value === '') throw new AgentError('invalid_request', `${name} is missing`, 400);
+  return value;
+}
+
+const optionalText = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+function parseDeadline(value: unknown): Date | null {
+  const at = new Date(optionalText(value) ?? Number.NaN);
+  return Number.isNaN(at.getTime()) ? null : at;
+}
+
+function parseJson(body: Uint8Array): Fields {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    if (isRecord(value)) return value;
+  } catch (cause) {
+    throw new AgentError('invalid_request', `the body is not JSON: ${String(cause)}`, 400);
+  }
+  throw new AgentError('invalid_request', 'the body is not a JSON object', 400);
+}
+
+/** Reads what a node posted. Unknown fields are ignored; throws `AgentError` with status 400 when a needed one is missing. */
+export function parseCall(body: Uint8Array): Verification | CallContent {
+  const fields = parseJson(body);
+  const agentId = requiredText(fields, 'agent_id');
+  if (fields.type === 'verification')
+    return { kind: 'verification', agentId, challenge: requiredText(fields, 'challenge') };
+  const { priority, input, metadata } = fields;
+  return {
+    kind: 'call',
+    requestId: requiredText(fields, 'request_id'),
+    agentId,
+    task: requiredText(fields, 'task'),
+    input: isRecord(input) ? input : {},
+    context: optionalText(fields.context),
+    priority: priority === 'low' || priority === 'high' ? priority : 'normal',
+    deadline: parseDeadline(fields.deadline),
+    maxSpend: optionalText(fields.max_spend),
+    metadata: isRecord(metadata) ? metadata : {},
+  };
+}

@@ -1,0 +1,79 @@
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { isApiError } from '../api-error.ts';
+import { createClient } from '../client.ts';
+
+export interface SelfRegistration {
+  readonly baseUrl: string;
+  /** An API key that may register agents (scope `agents:write`). */
+  readonly apiKey: string;
+  /** Where the agent's id and token are kept (mode 0600); an agent found in it is not registered again. */
+  readonly tokenFile: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly capabilities: readonly string[];
+  readonly rates: { readonly perRequest: string; readonly perHour?: string };
+}
+
+export interface AgentIdentity {
+  readonly agentId: string;
+  readonly identityToken: string;
+}
+
+interface Kept extends AgentIdentity {
+  readonly baseUrl: string;
+}
+
+type RegistryClient = ReturnType<typeof createClient>;
+
+async function readKept(file: string, baseUrl: string): Promise<Kept | null> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  const kept = text === null ? null : (JSON.parse(text) as Kept);
+  return kept?.baseUrl === baseUrl ? kept : null;
+}
+
+/** Finds the agent of the token file at the node and brings its endpoint up to date; null when the node does not know it. */
+async function resume(client: RegistryClient, kept: Kept, endpoint: string): Promise<AgentIdentity | null> {
+  const params = { id: kept.agentId };
+  try {
+    const known = await client.getAgent({ params });
+    if (known.endpoint !== endpoint) await client.updateAgent({ params, body: { endpoint } });
+    return { agentId: kept.agentId, identityToken: kept.identityToken };
+  } catch (error) {
+    if (isApiError(error, 'NOT_FOUND')) return null;
+    throw error;
+  }
+}
+
+async function registerNew(client: RegistryClient, self: SelfRegistration, endpoint: string): Promise<AgentIdentity> {
+  const { name, description, capabilities, rates, tokenFile, baseUrl } = self;
+  const unfinished = `${tokenFile}.${process.pid}`;
+  await mkdir(dirname(tokenFile), { recursive: true });
+  try {
+    // Opened first: a token is shown once, and registering before knowing that it can be kept would lose it.
+    await using file = await open(unfinished, 'w', 0o600);
+    const { id: agentId, identityToken } = await client.registerAgent({
+      body: { name, capabilities: [...capabilities], rates, endpoint, ...(description ? { description } : {}) },
+    });
+    const kept: Kept = { baseUrl, agentId, identityToken };
+    await file.writeFile(`${JSON.stringify(kept, null, 2)}\n`);
+    await file.sync();
+    await rename(unfinished, tokenFile);
+    return { agentId, identityToken };
+  } finally {
+    await rm(unfinished, { force: true });
+  }
+}
+
+/**
+ * The agent's identity at a node: that of the token file when the node knows it, else a new registration, kept in the file.
+ * A changed endpoint is told to the node. Throws what the client throws, and file errors before anything is registered.
+ */
+export async function registerSelf(self: SelfRegistration, endpoint: string): Promise<AgentIdentity> {
+  const client = createClient({ baseUrl: self.baseUrl, apiKey: self.apiKey });
+  const kept = await readKept(self.tokenFile, self.baseUrl);
+  return (kept && (await resume(client, kept, endpoint))) ?? (await registerNew(client, self, endpoint));
+}

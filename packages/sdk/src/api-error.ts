@@ -1,0 +1,53 @@
+import type { ErrorCode, ErrorExtra } from '@agent-network/contracts/errors';
+
+/** A payment that was signed for a call. Showing the same bytes again never pays twice; signing anew would. */
+export interface PaymentHeaders {
+  readonly 'payment-signature': string;
+}
+
+interface ApiErrorFields<C extends ErrorCode> {
+  readonly code: C;
+  readonly message: string;
+  readonly status: number;
+  readonly extra: ErrorExtra<C>;
+  readonly requestId: string | undefined;
+  readonly retryAfterS: number | undefined;
+}
+
+/** The node answered with its error envelope. `code` tells which error it is, `extra` holds what that code carries. */
+export class ApiError<C extends ErrorCode = ErrorCode> extends Error {
+  override readonly name = 'ApiError';
+  readonly code: C;
+  readonly status: number;
+  readonly extra: ErrorExtra<C>;
+  readonly requestId: string | undefined;
+  readonly retryAfterS: number | undefined;
+  /** Set when a payment was shown: repeat the call with these headers, and it is not paid again. */
+  paymentHeaders: PaymentHeaders | undefined;
+
+  constructor(fields: ApiErrorFields<C>) {
+    super(fields.message);
+    this.code = fields.code;
+    this.status = fields.status;
+    this.extra = fields.extra;
+    this.requestId = fields.requestId;
+    this.retryAfterS = fields.retryAfterS;
+  }
+}
+
+/** No usable answer came: the connection failed, the time ran out, or something other than the node answered. */
+export class NoAnswerError extends Error {
+  override readonly name = 'NoAnswerError';
+  readonly status: number | undefined;
+  paymentHeaders: PaymentHeaders | undefined;
+
+  constructor(message: string, options: { status?: number; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.status = options.status;
+  }
+}
+
+/** Narrows to an error of the node, and with a code to that error and what it carries. */
+export function isApiError<C extends ErrorCode = ErrorCode>(error: unknown, code?: C): error is ApiError<C> {
+  return error instanceof ApiError && (code === undefined || error.code === code);
+}

@@ -1,0 +1,12 @@
+export { AgentError } from './agent/agent-error.ts';
+export { type HeartbeatReport, sendHeartbeat } from './agent/send-heartbeat.ts';
+export { ApiError, isApiError, NoAnswerError, type PaymentHeaders } from './api-error.ts';
+export { type ClientOptions, createClient } from './client.ts';
+export type { CallOf, CallOptions, Client } from './client-types.ts';
+export {
+  InvocationFailedError,
+  InvocationTimeoutError,
+  invokeAndWait,
+  type WaitOptions,
+} from './invoke-and-wait.ts';
+export { createPayer, type Payer, type PayerOptions, PaymentRefusedError, type RefusalReason } from './payer.ts';

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { startFakeNode, success } from '../test/support/fake-node.ts';
+import { createClient } from './client.ts';
+import { InvocationFailedError, InvocationTimeoutError, invokeAndWait } from './invoke-and-wait.ts';
+
+const requestId = 'inv_0123456789abcdef';
+const created = success({ requestId, status: 'processing' });
+const record = (status: string, more: object = {}) =>
+  success({ requestId, status, paymentMethod: 'free', error: null, ...more });
+const run = (node: { baseUrl: string }, timeoutMs = 5_000) =>
+  invokeAndWait(createClient(node), 'agt_0123456789abcdef', { task: 'x' }, { pollMs: 1, timeoutMs });
+
+describe('invokeAndWait', () => {
+  it('polls until the request is completed', async () => {
+    const replies = [created, record('processing'), record('processing'), record('completed', { result: { a: 1 } })];
+    await using node = await startFakeNode((_seen, count) => replies[count - 1] ?? 'hang up');
+    expect((await run(node)).result).toEqual({ a: 1 });
+    expect(node.seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'POST /invoke/agt_0123456789abcdef',
+      ...Array(3).fill(`GET /invoke/${requestId}`),
+    ]);
+  });
+
+  it('does not poll for a result that came at once', async () => {
+    await using node = await startFakeNode(() => record('completed'));
+    expect((await run(node)).status).toBe('completed');
+    expect(node.seen).toHaveLength(1);
+  });
+
+  it.each(['failed', 'cancelled'])('throws with the record when the request %s', async (status) => {
+    const error = { code: 'agent_error', message: 'no such city' };
+    await using node = await startFakeNode((_seen, count) => (count === 1 ? created : record(status, { error })));
+    const thrown = await run(node).catch((caught: unknown) => caught);
+    expect(thrown).toBeInstanceOf(InvocationFailedError);
+    expect(thrown).toMatchObject({ message: 'no such city', record: { requestId, status } });
+  });
+
+  it('names the open request when the time is up', async () => {
+    await using node = await startFakeNode((_seen, count) => (count === 1 ? created : record('processing')));
+    const thrown = await run(node, 30).catch((caught: unknown) => caught);
+    expect(thrown).toBeInstanceOf(InvocationTimeoutError);
+    expect(thrown).toMatchObject({ requestId });
+  });
+});

@@ -1,0 +1,101 @@
+import { type Micro, parseUsdc } from '@agent-network/contracts/money';
+import { x402Client } from '@x402/core/client';
+import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from '@x402/core/http';
+import { isPaymentRequiredV2, type PaymentRequirementsV2 } from '@x402/core/schemas';
+import type { PaymentRequired } from '@x402/core/types';
+import { ExactEvmScheme } from '@x402/evm/exact/client';
+import { type LocalAccount, privateKeyToAccount } from 'viem/accounts';
+import type { PaymentHeaders } from './api-error.ts';
+
+/** USDC as its issuer deployed it, by CAIP-2 network: Base and Base Sepolia. */
+const usdcContracts: Readonly<Record<string, string>> = {
+  'eip155:8453': '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  'eip155:84532': '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+};
+
+/** A signature that stays usable longer than this is more than a payment for one call. */
+const longestValidityS = 3_600;
+
+export interface Payer {
+  readonly address: string;
+  /** Signs one payment for the terms of a 402 (the `PAYMENT-REQUIRED` header), or throws `PaymentRefusedError` unsigned. */
+  pay(paymentRequiredHeader: string): Promise<PaymentHeaders>;
+}
+
+export type PayerOptions = {
+  /** The most that one call may cost, in USDC. */
+  readonly maxPerCall: string;
+  /** Networks to pay on and the token to pay with; default: USDC on Base and Base Sepolia. */
+  readonly tokens?: Readonly<Record<string, string>>;
+} & ({ readonly account: LocalAccount } | { readonly privateKey: `0x${string}` });
+
+export type RefusalReason = 'malformed_terms' | 'unknown_asset' | 'validity_too_long' | 'above_cap';
+
+/** The payer declined the terms before signing anything: no money can move. */
+export class PaymentRefusedError extends Error {
+  override readonly name = 'PaymentRefusedError';
+  readonly reason: RefusalReason;
+
+  constructor(reason: RefusalReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+function readTerms(header: string): PaymentRequired & { accepts: PaymentRequirementsV2[] } {
+  try {
+    const terms: unknown = decodePaymentRequiredHeader(header);
+    if (isPaymentRequiredV2(terms)) return terms as PaymentRequired & { accepts: PaymentRequirementsV2[] };
+  } catch {
+    // Answered below: both ways the header says nothing that could be paid.
+  }
+  throw new PaymentRefusedError('malformed_terms', 'The 402 answer has no readable PAYMENT-REQUIRED header');
+}
+
+/** The cheapest offer that may be signed. Throws `PaymentRefusedError` with the reason that stood last in the way. */
+function chooseOffer(
+  offers: readonly PaymentRequirementsV2[],
+  tokens: Readonly<Record<string, string>>,
+  capMicro: Micro,
+): PaymentRequirementsV2 {
+  const known = offers.filter(
+    (offer) =>
+      offer.scheme === 'exact' &&
+      offer.asset.toLowerCase() === tokens[offer.network]?.toLowerCase() &&
+      (offer.extra?.assetTransferMethod ?? 'eip3009') === 'eip3009' &&
+      /^\d{1,30}$/.test(offer.amount),
+  );
+  if (known.length === 0) throw new PaymentRefusedError('unknown_asset', 'No offer asks for a token that may be paid');
+  const brief = known.filter((offer) => offer.maxTimeoutSeconds <= longestValidityS);
+  const cheapest = brief.sort((a, b) => (BigInt(a.amount) < BigInt(b.amount) ? -1 : 1))[0];
+  if (!cheapest)
+    throw new PaymentRefusedError('validity_too_long', 'Every offer wants a signature valid for over an hour');
+  if (BigInt(cheapest.amount) > capMicro)
+    throw new PaymentRefusedError(
+      'above_cap',
+      `${cheapest.amount} micro-USDC are asked, ${capMicro} is the most allowed`,
+    );
+  return cheapest;
+}
+
+/**
+ * Pays 402 answers in USDC with EIP-3009 authorizations (x402 v2, scheme `exact`). Network, token, amount and validity are
+ * checked before the key is used; nothing is signed above `maxPerCall`.
+ */
+export function createPayer(options: PayerOptions): Payer {
+  const account = 'account' in options ? options.account : privateKeyToAccount(options.privateKey);
+  const tokens = options.tokens ?? usdcContracts;
+  const capMicro = parseUsdc(options.maxPerCall);
+  const scheme = new ExactEvmScheme(account);
+  return {
+    address: account.address,
+    async pay(paymentRequiredHeader) {
+      const terms = readTerms(paymentRequiredHeader);
+      const offer = chooseOffer(terms.accepts, tokens, capMicro);
+      const network = offer.network as `${string}:${string}`;
+      const client = x402Client.fromConfig({ schemes: [{ network, client: scheme }], spendControls: false });
+      const payload = await client.createPaymentPayload({ ...terms, accepts: [offer] } as PaymentRequired);
+      return { 'payment-signature': encodePaymentSignatureHeader(payload) };
+    },
+  };
+}

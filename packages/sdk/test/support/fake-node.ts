@@ -1,0 +1,51 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Seen {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const success = (data: unknown): Reply => ({ status: 200, body: { status: 'success', data } });
+
+export const failure = (
+  status: number,
+  code: string,
+  extra: object = {},
+  headers: Record<string, string> = {},
+): Reply => ({
+  status,
+  body: { status: 'error', error: { code, message: `it is ${code}`, requestId: 'req-1', ...extra } },
+  headers,
+});
+
+/** A server on loopback that answers as told and remembers what it saw; `'hang up'` cuts the connection. */
+export async function startFakeNode(answer: (seen: Seen, count: number) => Reply | 'hang up') {
+  const seen: Seen[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const entry = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
+    seen.push(entry);
+    const reply = answer(entry, seen.length);
+    if (reply === 'hang up') return void request.socket.destroy();
+    const text = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body);
+    response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers }).end(text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return { baseUrl: `http://127.0.0.1:${port}`, seen, [Symbol.asyncDispose]: stop };
+}

@@ -1,0 +1,89 @@
+import type { Plan, Scope } from '@agent-network/contracts/access';
+import type { Sql } from '../db/database.ts';
+import type { LimitClass } from './rate-limit.ts';
+
+export interface ApiKeyRow {
+  keyId: string;
+  accountId: string;
+  address: string;
+  plan: Plan;
+  scopes: Scope[];
+  isWalletProven: boolean;
+  secretHash: Buffer;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+}
+
+export async function findApiKey(sql: Sql, keyId: string): Promise<ApiKeyRow | undefined> {
+  const rows = await sql.query<ApiKeyRow>(
+    'find-api-key',
+    `select k.id as "keyId", k.account_id as "accountId", a.address, a.plan, k.scopes,
+            a.wallet_proven_at is not null as "isWalletProven",
+            k.secret_hash as "secretHash", k.expires_at as "expiresAt", k.revoked_at as "revokedAt"
+       from api_key k join account a on a.id = k.account_id
+      where k.id = $1`,
+    [keyId],
+  );
+  return rows[0];
+}
+
+/** Notes the use of a key, at most once a minute. */
+export async function touchApiKey(sql: Sql, keyId: string, now: Date): Promise<void> {
+  await sql.query(
+    'touch-api-key',
+    `update api_key set last_used_at = $2
+      where id = $1 and (last_used_at is null or last_used_at < $2::timestamptz - interval '1 minute')`,
+    [keyId, now],
+  );
+}
+
+export async function findAgentByToken(
+  sql: Sql,
+  tokenHash: Buffer,
+): Promise<{ agentId: string; accountId: string; plan: Plan } | undefined> {
+  const rows = await sql.query<{ agentId: string; accountId: string; plan: Plan }>(
+    'find-agent-by-token',
+    `select g.id as "agentId", g.account_id as "accountId", a.plan
+       from agent g join account a on a.id = g.account_id
+      where g.token_hash = $1 and g.status <> 'removed'`,
+    [tokenHash],
+  );
+  return rows[0];
+}
+
+export interface CallLease {
+  subject: string;
+  limitClass: LimitClass;
+  limit: number;
+  wanted: number;
+  now: Date;
+}
+
+/** Takes up to `wanted` calls out of the subject's window; a window that is over starts anew. */
+export async function leaseCalls(
+  sql: Sql,
+  lease: CallLease,
+): Promise<{ granted: number; used: number; startedAt: Date }> {
+  const [row] = await sql.query<{ granted: number; used: number; startedAt: Date }>(
+    'lease-calls',
+    `insert into rate_window as w (subject, class, started_at, used, granted)
+     values ($1, $2, $3, least($4::int, $5::int), least($4::int, $5::int))
+     on conflict (subject, class) do update set
+       started_at = case when w.started_at <= $3 - interval '1 hour' then $3 else w.started_at end,
+       used = case when w.started_at <= $3 - interval '1 hour' then least($4::int, $5::int)
+                   else w.used + greatest(0, least($4::int, $5::int - w.used)) end,
+       granted = case when w.started_at <= $3 - interval '1 hour' then least($4::int, $5::int)
+                      else greatest(0, least($4::int, $5::int - w.used)) end
+     returning granted, used, started_at as "startedAt"`,
+    [lease.subject, lease.limitClass, lease.now, lease.wanted, lease.limit],
+  );
+  return row as NonNullable<typeof row>;
+}
+
+export async function returnCall(sql: Sql, call: { subject: string; limitClass: LimitClass }): Promise<void> {
+  await sql.query(
+    'return-call',
+    'update rate_window set used = greatest(0, used - 1) where subject = $1 and class = $2',
+    [call.subject, call.limitClass],
+  );
+}

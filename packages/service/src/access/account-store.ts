@@ -1,0 +1,89 @@
+import type { Plan, Scope } from '@agent-network/contracts/access';
+import type { Sql } from '../db/database.ts';
+
+export interface AccountRow {
+  accountId: string;
+  address: string;
+  plan: Plan;
+  walletProvenAt: Date | null;
+  createdAt: Date;
+}
+
+export interface KeyRow {
+  keyId: string;
+  name: string;
+  start: string;
+  scopes: Scope[];
+  createdAt: Date;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  lastUsedAt: Date | null;
+}
+
+/** Creates the account of a wallet, or returns the one it has; `plan` and proof are set either way. */
+export async function saveAccount(
+  sql: Sql,
+  account: { id: string; address: string; plan: Plan; walletProvenAt: Date | null; now: Date },
+): Promise<{ accountId: string }> {
+  const [row] = await sql.query<{ accountId: string }>(
+    'save-account',
+    `insert into account (id, address, plan, wallet_proven_at, created_at) values ($1, $2, $3, $4, $5)
+     on conflict (address) do update
+       set plan = excluded.plan, wallet_proven_at = coalesce(account.wallet_proven_at, excluded.wallet_proven_at)
+     returning id as "accountId"`,
+    [account.id, account.address, account.plan, account.walletProvenAt, account.now],
+  );
+  return row as NonNullable<typeof row>;
+}
+
+export async function findAccount(sql: Sql, accountId: string): Promise<AccountRow | undefined> {
+  const rows = await sql.query<AccountRow>(
+    'find-account',
+    `select id as "accountId", address, plan, wallet_proven_at as "walletProvenAt", created_at as "createdAt"
+       from account where id = $1`,
+    [accountId],
+  );
+  return rows[0];
+}
+
+const keyColumns = `id as "keyId", name, start, scopes, created_at as "createdAt", expires_at as "expiresAt",
+  revoked_at as "revokedAt", last_used_at as "lastUsedAt"`;
+
+export async function insertApiKey(
+  sql: Sql,
+  key: {
+    id: string;
+    accountId: string;
+    name: string;
+    start: string;
+    secretHash: Buffer;
+    scopes: readonly Scope[];
+    expiresAt: Date | null;
+    now: Date;
+  },
+): Promise<KeyRow> {
+  const [row] = await sql.query<KeyRow>(
+    'insert-api-key',
+    `insert into api_key (id, account_id, name, start, secret_hash, scopes, expires_at, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${keyColumns}`,
+    [key.id, key.accountId, key.name, key.start, key.secretHash, key.scopes, key.expiresAt, key.now],
+  );
+  return row as NonNullable<typeof row>;
+}
+
+export const listApiKeyRows = (sql: Sql, accountId: string): Promise<KeyRow[]> =>
+  sql.query<KeyRow>(
+    'list-api-keys',
+    `select ${keyColumns} from api_key where account_id = $1 order by created_at desc, id limit 1000`,
+    [accountId],
+  );
+
+/** Whether the account has such a key; revoking twice keeps the first time. */
+export async function revokeApiKeyRow(sql: Sql, accountId: string, keyId: string, now: Date): Promise<boolean> {
+  const rows = await sql.query(
+    'revoke-api-key',
+    'update api_key set revoked_at = coalesce(revoked_at, $3) where account_id = $1 and id = $2 returning id',
+    [accountId, keyId, now],
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,65 @@
+import { timingSafeEqual } from 'node:crypto';
+import { identityTokenPattern } from '@agent-network/contracts/access';
+import { LRUCache } from 'lru-cache';
+import type { HasDb } from '../db/database.ts';
+import { AppError } from '../lib/app-error.ts';
+import type { HasClock } from '../lib/clock.ts';
+import { findAgentByToken, findApiKey, touchApiKey } from './access-store.ts';
+import { hashSecret, parseApiKey } from './api-key.ts';
+import type { KnownCaller } from './caller.ts';
+
+export interface Authenticator {
+  /** The caller behind an `Authorization` header. Throws UNAUTHORIZED for whatever is not a living key or token. */
+  authenticate(authorization: string): Promise<KnownCaller>;
+  /** Forgets what is remembered, so that a revocation in this process holds at once. */
+  forget(): void;
+}
+
+export interface HasAuthenticator {
+  readonly authenticator: Authenticator;
+}
+
+/** A revoked key may live on in another process for this long. */
+const REMEMBER_MS = 1000;
+
+const refuse = (message: string) => new AppError('UNAUTHORIZED', message);
+
+/** Bearer authentication with API keys and identityTokens. */
+export function createAuthenticator(ctx: HasDb & HasClock): Authenticator {
+  const remembered = new LRUCache<string, { caller: KnownCaller; expiresAt: Date | null }>({
+    max: 20_000,
+    ttl: REMEMBER_MS,
+  });
+
+  async function byApiKey(key: string): Promise<{ caller: KnownCaller; expiresAt: Date | null }> {
+    const id = parseApiKey(key);
+    const row = id === null ? undefined : await findApiKey(ctx.db, id);
+    if (!row || !timingSafeEqual(row.secretHash, hashSecret(key))) throw refuse('The API key is not valid.');
+    if (row.revokedAt) throw refuse('The API key was revoked.');
+    if (row.expiresAt && row.expiresAt <= ctx.clock.now()) throw refuse('The API key has expired.');
+    await touchApiKey(ctx.db, row.keyId, ctx.clock.now());
+    const { secretHash: _, revokedAt: __, expiresAt, ...caller } = row;
+    return { caller: { kind: 'account', ...caller }, expiresAt };
+  }
+
+  async function byIdentityToken(token: string): Promise<{ caller: KnownCaller; expiresAt: null }> {
+    const row = await findAgentByToken(ctx.db, hashSecret(token));
+    if (!row) throw refuse('The identityToken is not valid.');
+    return { caller: { kind: 'agent', ...row }, expiresAt: null };
+  }
+
+  return {
+    async authenticate(authorization) {
+      const credential = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(authorization)?.[1];
+      if (!credential) throw refuse('Send "Authorization: Bearer <API key>".');
+      let known = remembered.get(credential);
+      if (!known) {
+        known = await (identityTokenPattern.test(credential) ? byIdentityToken(credential) : byApiKey(credential));
+        remembered.set(credential, known);
+      }
+      if (known.expiresAt && known.expiresAt <= ctx.clock.now()) throw refuse('The API key has expired.');
+      return known.caller;
+    },
+    forget: () => remembered.clear(),
+  };
+}

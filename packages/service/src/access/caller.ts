@@ -1,0 +1,42 @@
+import type { Plan, Scope } from '@agent-network/contracts/access';
+import { AppError } from '../lib/app-error.ts';
+
+/** Someone with an API key. */
+export interface AccountCaller {
+  readonly kind: 'account';
+  readonly accountId: string;
+  readonly address: string;
+  readonly keyId: string;
+  readonly plan: Plan;
+  readonly scopes: readonly Scope[];
+  readonly isWalletProven: boolean;
+}
+
+/** An agent with its identityToken: it acts as itself, and pays from its own treasury. */
+export interface AgentCaller {
+  readonly kind: 'agent';
+  readonly accountId: string;
+  readonly agentId: string;
+  readonly plan: Plan;
+}
+
+/** Someone without a key; may read the registry. `address` is the network address that limits count. */
+export interface AnonymousCaller {
+  readonly kind: 'anonymous';
+  readonly address: string;
+}
+
+export type KnownCaller = AccountCaller | AgentCaller;
+export type Caller = KnownCaller | AnonymousCaller;
+
+/** Throws FORBIDDEN unless the key has the scope. An identityToken may do what its agent may: call, and see its own money. */
+export function requireScope(caller: KnownCaller, scope: Scope): void {
+  const allowed: readonly Scope[] = caller.kind === 'agent' ? ['invoke', 'payments:read'] : caller.scopes;
+  if (!allowed.includes(scope)) throw new AppError('FORBIDDEN', `This needs the scope "${scope}".`);
+}
+
+/** Throws FORBIDDEN for an agent: managing the account is for its keys. */
+export function requireAccount(caller: KnownCaller): AccountCaller {
+  if (caller.kind !== 'account') throw new AppError('FORBIDDEN', 'An identityToken cannot do this; use an API key.');
+  return caller;
+}

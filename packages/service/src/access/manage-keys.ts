@@ -1,0 +1,77 @@
+import { type DataOf } from '@agent-network/contracts/endpoint';
+import { defaultScopes, type Scope } from '@agent-network/contracts/access';
+import type { Api } from '@agent-network/contracts/api';
+import type { HasDb } from '../db/database.ts';
+import { AppError, invalid, notFound } from '../lib/app-error.ts';
+import type { HasClock } from '../lib/clock.ts';
+import { findAccount, insertApiKey, type KeyRow, listApiKeyRows, revokeApiKeyRow } from './account-store.ts';
+import { hashSecret, keyStart, newApiKey } from './api-key.ts';
+import type { HasAuthenticator } from './authenticate.ts';
+import type { AccountCaller, KnownCaller } from './caller.ts';
+
+export interface HasKeyMode {
+  /** Whether keys of this node move real money. */
+  readonly keyMode: 'live' | 'test';
+}
+
+type KeyInput = { name: string; scopes?: Scope[] | undefined; expiresAt?: string | undefined };
+
+/** Creates a key for the account. A key can't give away more than it may itself. */
+export async function createApiKey(
+  ctx: HasDb & HasClock & HasKeyMode,
+  caller: AccountCaller,
+  input: KeyInput,
+): Promise<DataOf<Api['createApiKey']>> {
+  const scopes = input.scopes ?? defaultScopes.filter((scope) => caller.scopes.includes(scope));
+  const beyond = scopes.find((scope) => !caller.scopes.includes(scope));
+  if (beyond) throw new AppError('FORBIDDEN', `This key lacks the scope "${beyond}" and cannot give it to another.`);
+  const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null;
+  if (expiresAt && expiresAt <= ctx.clock.now()) throw invalid('expiresAt', 'is in the past');
+  return issueApiKey(ctx, { accountId: caller.accountId, name: input.name, scopes, expiresAt });
+}
+
+/** Makes and stores a key without asking who wants it; for the node's own set-up. */
+export async function issueApiKey(
+  ctx: HasDb & HasClock & HasKeyMode,
+  key: { accountId: string; name: string; scopes: readonly Scope[]; expiresAt: Date | null },
+): Promise<DataOf<Api['createApiKey']>> {
+  const made = newApiKey(ctx.keyMode);
+  const row = await insertApiKey(ctx.db, {
+    ...key,
+    id: made.id,
+    start: keyStart(made.key),
+    secretHash: hashSecret(made.key),
+    now: ctx.clock.now(),
+  });
+  return { ...toApiKey(row), apiKey: made.key };
+}
+
+export async function listApiKeys(ctx: HasDb, caller: AccountCaller): Promise<DataOf<Api['listApiKeys']>> {
+  return { keys: (await listApiKeyRows(ctx.db, caller.accountId)).map(toApiKey) };
+}
+
+/** Revokes a key of the account; in this process at once, in others within a second. */
+export async function revokeApiKey(
+  ctx: HasDb & HasClock & HasAuthenticator,
+  caller: AccountCaller,
+  keyId: string,
+): Promise<DataOf<Api['revokeApiKey']>> {
+  if (!(await revokeApiKeyRow(ctx.db, caller.accountId, keyId, ctx.clock.now()))) throw notFound('API key');
+  ctx.authenticator.forget();
+  return { keyId, revoked: true };
+}
+
+export async function readAccount(ctx: HasDb, caller: KnownCaller): Promise<DataOf<Api['getAccount']>> {
+  const account = await findAccount(ctx.db, caller.accountId);
+  if (!account) throw notFound('account');
+  const { walletProvenAt, createdAt, ...rest } = account;
+  return { ...rest, walletProven: walletProvenAt !== null, createdAt: createdAt.toISOString() };
+}
+
+const toApiKey = (row: KeyRow) => ({
+  ...row,
+  createdAt: row.createdAt.toISOString(),
+  expiresAt: row.expiresAt?.toISOString() ?? null,
+  revokedAt: row.revokedAt?.toISOString() ?? null,
+  lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
+});

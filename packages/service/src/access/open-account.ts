@@ -1,0 +1,17 @@
+import type { Plan } from '@agent-network/contracts/access';
+import type { HasDb } from '../db/database.ts';
+import type { HasClock } from '../lib/clock.ts';
+import { newId } from '../lib/id.ts';
+import { saveAccount } from './account-store.ts';
+
+/** Opens the account of a wallet, or sets the plan of the one it has. `isWalletProven`: whoever asks has shown to hold the key. */
+export async function openAccount(
+  ctx: HasDb & HasClock,
+  wallet: { address: string; plan: Plan; isWalletProven: boolean },
+): Promise<{ accountId: string; address: string }> {
+  const address = wallet.address.toLowerCase();
+  const now = ctx.clock.now();
+  const walletProvenAt = wallet.isWalletProven ? now : null;
+  const { accountId } = await saveAccount(ctx.db, { id: newId('acc'), address, plan: wallet.plan, walletProvenAt, now });
+  return { accountId, address };
+}

@@ -1,0 +1,33 @@
+import type { Plan } from '@agent-network/contracts/access';
+import type { Caller } from './caller.ts';
+
+export type LimitClass = 'api' | 'invocations';
+
+/** Calls per hour; 0 means that nothing is counted. */
+export type Limits = Readonly<Record<LimitClass, number>>;
+export type PlanLimits = Readonly<Record<Plan | 'anonymous', Limits>>;
+
+export const HOUR_MS = 3_600_000;
+
+/** What the answer's `X-RateLimit-*` headers say. */
+export interface LimitState {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetS: number;
+  readonly isAllowed: boolean;
+}
+
+/** Who is counted: each key by itself, each agent by itself, everybody else by network address. */
+export function limitSubject(caller: Caller): string {
+  if (caller.kind === 'account') return `key:${caller.keyId}`;
+  return caller.kind === 'agent' ? `agent:${caller.agentId}` : `address:${caller.address}`;
+}
+
+export const limitOf = (limits: PlanLimits, caller: Caller, limitClass: LimitClass): number =>
+  limits[caller.kind === 'anonymous' ? 'anonymous' : caller.plan][limitClass];
+
+/**
+ * How many calls a process takes from the shared counter at once, to spend without asking again. Small limits go one by one and
+ * are exact; large ones may strand up to a thousandth per process when a process ends.
+ */
+export const leaseSize = (limit: number): number => Math.max(1, Math.floor(limit / 1000));

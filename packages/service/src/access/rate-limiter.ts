@@ -1,0 +1,79 @@
+import { LRUCache } from 'lru-cache';
+import type { HasDb } from '../db/database.ts';
+import type { HasClock } from '../lib/clock.ts';
+import { leaseCalls, returnCall } from './access-store.ts';
+import { HOUR_MS, type LimitClass, type LimitState, leaseSize } from './rate-limit.ts';
+
+interface Counter {
+  /** Calls taken from the shared counter and not spent yet. */
+  left: number;
+  /** Calls that nobody has taken yet, when last heard. */
+  unleased: number;
+  endsAtMs: number;
+  /** Takers stand in line, so that a burst leases once and not once each. */
+  line: Promise<unknown>;
+}
+
+export interface RateLimiter {
+  /** Counts one call against the limit, or says that it is used up. */
+  take(subject: string, limitClass: LimitClass, limit: number): Promise<LimitState>;
+  /** Undoes one `take`: the call turned out to be none of its class (unpaid, or a replay). */
+  giveBack(subject: string, limitClass: LimitClass, limit: number): Promise<void>;
+}
+
+export interface HasRateLimiter {
+  readonly rateLimiter: RateLimiter;
+}
+
+const MAX_SUBJECTS = 50_000;
+
+/** Anchored windows of an hour in the database, leased in small lots: never over the limit, whatever the number of processes. */
+export function createRateLimiter(ctx: HasDb & HasClock): RateLimiter {
+  const counters = new LRUCache<string, Counter>({ max: MAX_SUBJECTS });
+  const nowMs = () => ctx.clock.now().getTime();
+
+  const counterOf = (name: string): Counter => {
+    const known = counters.get(name);
+    if (known && known.endsAtMs > nowMs()) return known;
+    const fresh = { left: 0, unleased: 0, endsAtMs: Number.POSITIVE_INFINITY, line: known?.line ?? Promise.resolve() };
+    counters.set(name, fresh);
+    return fresh;
+  };
+
+  const state = (counter: Counter, limit: number, isAllowed: boolean): LimitState => ({
+    limit,
+    remaining: counter.left + counter.unleased,
+    resetS: Math.ceil(counter.endsAtMs / 1000),
+    isAllowed,
+  });
+
+  async function lease(counter: Counter, subject: string, limitClass: LimitClass, limit: number): Promise<LimitState> {
+    if (counter.left === 0) {
+      const got = await leaseCalls(ctx.db, { subject, limitClass, limit, wanted: leaseSize(limit), now: ctx.clock.now() });
+      counter.left += got.granted;
+      counter.unleased = limit - got.used;
+      counter.endsAtMs = got.startedAt.getTime() + HOUR_MS;
+    }
+    if (counter.left === 0) return state(counter, limit, false);
+    counter.left -= 1;
+    return state(counter, limit, true);
+  }
+
+  return {
+    async take(subject, limitClass, limit) {
+      const counter = counterOf(`${limitClass} ${subject}`);
+      if (counter.left > 0) {
+        counter.left -= 1;
+        return state(counter, limit, true);
+      }
+      const turn = counter.line.then(() => lease(counter, subject, limitClass, limit));
+      counter.line = turn.catch(() => undefined);
+      return turn;
+    },
+    async giveBack(subject, limitClass, limit) {
+      const counter = counterOf(`${limitClass} ${subject}`);
+      if (leaseSize(limit) > 1) counter.left += 1;
+      else await returnCall(ctx.db, { subject, limitClass });
+    },
+  };
+}

@@ -1,0 +1,221 @@
+import { crc32 } from 'node:zlib';
+import type { Sql } from '../db/database.ts';
+import type { Agent, AgentMetadata } from './agent.ts';
+
+const columns = `g.id, g.account_id as "accountId", g.owner_address as owner, g.name, g.description, g.capabilities,
+  g.per_request_micro as "perRequestMicro", g.per_hour_micro as "perHourMicro", g.tiers, g.endpoint, g.metadata, g.status,
+  g.reputation, g.token_sealed as "tokenSealed", g.endpoint_proven_at as "endpointProvenAt",
+  a.wallet_proven_at is not null as "isWalletProven", g.checks_done as "checksDone", g.failed_in_a_row as "failedInARow",
+  g.passed_in_a_row as "passedInARow", g.last_ping_at as "lastPingAt", g.last_seen_at as "lastSeenAt",
+  g.response_ms as "responseMs", g.reported_load as "reportedLoad", g.reported_at as "reportedAt",
+  g.is_accepting as "isAccepting", g.created_at as "createdAt", g.updated_at as "updatedAt",
+  t.completed, t.failed, t.duration_ms as "durationMs", t.probes_passed as "probesPassed", t.probes`;
+
+const source = 'agent g join account a on a.id = g.account_id join agent_totals t on t.agent_id = g.id';
+
+export interface NewAgent {
+  readonly id: string;
+  readonly accountId: string;
+  readonly owner: string;
+  readonly name: string;
+  readonly description: string;
+  readonly capabilities: readonly string[];
+  readonly perRequestMicro: bigint;
+  readonly perHourMicro: bigint;
+  readonly tiers: Agent['tiers'];
+  readonly endpoint: string;
+  readonly metadata: AgentMetadata;
+  readonly reputation: number;
+  readonly tokenHash: Buffer;
+  readonly tokenSealed: Buffer;
+}
+
+export async function insertAgent(sql: Sql, agent: NewAgent, now: Date): Promise<void> {
+  await sql.query(
+    'insert-agent',
+    `insert into agent (id, account_id, owner_address, name, description, capabilities, per_request_micro, per_hour_micro,
+       tiers, endpoint, metadata, status, reputation, token_hash, token_sealed, next_check_at, last_seen_at, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending_verification', $12, $13, $14, $15, $15, $15, $15)`,
+    [
+      agent.id,
+      agent.accountId,
+      agent.owner,
+      agent.name,
+      agent.description,
+      agent.capabilities,
+      agent.perRequestMicro,
+      agent.perHourMicro,
+      JSON.stringify(agent.tiers),
+      agent.endpoint,
+      JSON.stringify(agent.metadata),
+      agent.reputation,
+      agent.tokenHash,
+      agent.tokenSealed,
+      now,
+    ],
+  );
+  await sql.query('insert-agent-totals', 'insert into agent_totals (agent_id) values ($1)', [agent.id]);
+}
+
+/** An agent that is not removed. */
+export async function findAgentRow(sql: Sql, id: string): Promise<Agent | null> {
+  const rows = await sql.query<Agent>(
+    'find-agent',
+    `select ${columns} from ${source} where g.id = $1 and g.status <> 'removed'`,
+    [id],
+  );
+  return rows[0] ?? null;
+}
+
+/** The same, kept from changing until the transaction ends. */
+export async function lockAgentRow(sql: Sql, id: string): Promise<Agent | null> {
+  const rows = await sql.query<Agent>(
+    'lock-agent',
+    `select ${columns} from ${source} where g.id = $1 and g.status <> 'removed' for update of g`,
+    [id],
+  );
+  return rows[0] ?? null;
+}
+
+/** What is needed to call an agent. */
+export type CallableAgent = Pick<
+  Agent,
+  'id' | 'accountId' | 'capabilities' | 'perRequestMicro' | 'reputation' | 'endpoint' | 'status' | 'tokenSealed' | 'lastSeenAt'
+> & { readonly averageMs: number | null };
+
+export const findCallableRows = (sql: Sql, ids: readonly string[]): Promise<CallableAgent[]> =>
+  sql.query<CallableAgent>(
+    'find-callable-agents',
+    `select g.id, g.account_id as "accountId", g.capabilities, g.per_request_micro as "perRequestMicro", g.reputation, g.endpoint,
+            g.status, g.token_sealed as "tokenSealed", g.last_seen_at as "lastSeenAt",
+            case when t.completed > 0 then t.duration_ms::float8 / t.completed end as "averageMs"
+       from agent g join agent_totals t on t.agent_id = g.id
+      where g.id = any($1) and g.status <> 'removed'`,
+    [ids],
+  );
+
+export type AgentChange = Partial<
+  Pick<
+    Agent,
+    | 'name'
+    | 'description'
+    | 'capabilities'
+    | 'perRequestMicro'
+    | 'perHourMicro'
+    | 'tiers'
+    | 'endpoint'
+    | 'metadata'
+    | 'status'
+    | 'reputation'
+    | 'endpointProvenAt'
+    | 'checksDone'
+    | 'failedInARow'
+    | 'passedInARow'
+    | 'lastPingAt'
+    | 'lastSeenAt'
+    | 'responseMs'
+    | 'reportedLoad'
+    | 'reportedAt'
+    | 'isAccepting'
+    | 'updatedAt'
+  >
+> & { readonly nextCheckAt?: Date | null; readonly removedAt?: Date; readonly finalBlock?: bigint };
+
+const columnOf: Record<keyof AgentChange, string> = {
+  name: 'name',
+  description: 'description',
+  capabilities: 'capabilities',
+  perRequestMicro: 'per_request_micro',
+  perHourMicro: 'per_hour_micro',
+  tiers: 'tiers',
+  endpoint: 'endpoint',
+  metadata: 'metadata',
+  status: 'status',
+  reputation: 'reputation',
+  endpointProvenAt: 'endpoint_proven_at',
+  checksDone: 'checks_done',
+  failedInARow: 'failed_in_a_row',
+  passedInARow: 'passed_in_a_row',
+  lastPingAt: 'last_ping_at',
+  lastSeenAt: 'last_seen_at',
+  responseMs: 'response_ms',
+  reportedLoad: 'reported_load',
+  reportedAt: 'reported_at',
+  isAccepting: 'is_accepting',
+  updatedAt: 'updated_at',
+  nextCheckAt: 'next_check_at',
+  removedAt: 'removed_at',
+  finalBlock: 'final_block',
+};
+const jsonColumns: ReadonlySet<string> = new Set(['tiers', 'metadata']);
+
+/** Writes the named fields; the row must be locked by the transaction. */
+export async function updateAgentRow(sql: Sql, id: string, change: AgentChange): Promise<void> {
+  const names = (Object.keys(change) as (keyof AgentChange)[]).sort();
+  const sets = names.map((name, index) => `${columnOf[name]} = $${index + 2}`);
+  const values = names.map((name) => (jsonColumns.has(name) ? JSON.stringify(change[name]) : change[name]));
+  // Few shapes of change occur, and PostgreSQL takes names of 63 characters.
+  await sql.query(`update-agent-${crc32(names.join())}`, `update agent set ${sets.join(', ')} where id = $1`, [id, ...values]);
+}
+
+/** Takes the agents whose check is due, and puts their next one off: another process that asks gets others. */
+export async function takeDueAgents(sql: Sql, now: Date, busyUntil: Date, limit: number): Promise<Agent[]> {
+  return sql.query<Agent>(
+    'take-due-agents',
+    `with due as (
+       select id from agent where next_check_at <= $1 order by next_check_at limit $3 for update skip locked
+     ), taken as (
+       update agent set next_check_at = $2 where id in (select id from due) returning *
+     )
+     select ${columns} from taken g join account a on a.id = g.account_id join agent_totals t on t.agent_id = g.id`,
+    [now, busyUntil, limit],
+  );
+}
+
+export interface AgentTally {
+  readonly agentId: string;
+  readonly completed: number;
+  readonly failed: number;
+  readonly durationMs: number;
+  readonly probes: number;
+  readonly probesPassed: number;
+}
+
+/** Adds to what agents' calls and probes sum up to. */
+export async function addToTotals(sql: Sql, tallies: readonly AgentTally[]): Promise<void> {
+  await sql.query(
+    'add-to-totals',
+    `update agent_totals t
+        set completed = t.completed + n.completed, failed = t.failed + n.failed, duration_ms = t.duration_ms + n.duration_ms,
+            probes = t.probes + n.probes, probes_passed = t.probes_passed + n.probes_passed
+       from unnest($1::text[], $2::int[], $3::int[], $4::bigint[], $5::int[], $6::int[])
+         as n(agent_id, completed, failed, duration_ms, probes, probes_passed)
+      where t.agent_id = n.agent_id`,
+    [
+      tallies.map((t) => t.agentId),
+      tallies.map((t) => t.completed),
+      tallies.map((t) => t.failed),
+      tallies.map((t) => Math.round(t.durationMs)),
+      tallies.map((t) => t.probes),
+      tallies.map((t) => t.probesPassed),
+    ],
+  );
+}
+
+/** Brings the checks of these agents forward to now: a call could not reach them. */
+export async function checkSoon(sql: Sql, agentIds: readonly string[], now: Date): Promise<void> {
+  await sql.query(
+    'check-soon',
+    `update agent set next_check_at = $2 where id = any($1) and status = 'online' and next_check_at > $2`,
+    [agentIds, now],
+  );
+}
+
+export async function countRunning(sql: Sql, agentId: string): Promise<number> {
+  const [row] = await sql.query<{ running: bigint }>(
+    'count-running',
+    `select count(*) as running from invocation where agent_id = $1 and status in ('pending', 'processing')`,
+    [agentId],
+  );
+  return Number(row?.running ?? 0);
+}

@@ -1,0 +1,88 @@
+import type { AgentDetail, AgentListItem, AgentStatusRecord } from '@agent-network/contracts/agents';
+import { formatUsdc } from '@agent-network/contracts/money';
+import { formatDuration } from '../lib/duration.ts';
+import { type Agent, isVerified, type StoredStatus } from './agent.ts';
+
+const share = (part: bigint, whole: bigint) => (whole === 0n ? 0 : Number(part) / Number(whole));
+
+/** A removed agent is never shown; the type of the wire leaves it out. */
+const shownStatus = (status: StoredStatus) => (status === 'removed' ? 'offline' : status);
+
+export type ListedAgent = Pick<
+  Agent,
+  | 'id'
+  | 'name'
+  | 'capabilities'
+  | 'perRequestMicro'
+  | 'perHourMicro'
+  | 'reputation'
+  | 'status'
+  | 'responseMs'
+  | 'endpointProvenAt'
+  | 'isWalletProven'
+>;
+
+export const toListItem = (agent: ListedAgent, location: string): AgentListItem => ({
+  id: agent.id,
+  name: agent.name,
+  capabilities: agent.capabilities,
+  rates: { perRequest: formatUsdc(agent.perRequestMicro), perHour: formatUsdc(agent.perHourMicro) },
+  reputation: agent.reputation,
+  status: agent.status === 'online' ? 'online' : 'offline',
+  location,
+  responseTime: formatDuration(agent.responseMs ?? 0),
+  verified: isVerified(agent),
+});
+
+export function toDetail(agent: Agent, location: string): AgentDetail {
+  const perRequest = formatUsdc(agent.perRequestMicro);
+  const calls = agent.completed + agent.failed;
+  return {
+    id: agent.id,
+    name: agent.name,
+    description: agent.description,
+    capabilities: agent.capabilities,
+    rates: {
+      perRequest,
+      perHour: formatUsdc(agent.perHourMicro),
+      tiers: {
+        basic: agent.tiers.basic ?? perRequest,
+        premium: agent.tiers.premium ?? perRequest,
+        enterprise: agent.tiers.enterprise ?? perRequest,
+      },
+    },
+    owner: agent.owner,
+    reputation: agent.reputation,
+    totalRequests: Number(calls),
+    successRate: share(agent.completed, calls),
+    avgResponseTime: formatDuration(agent.completed === 0n ? 0 : Number(agent.durationMs) / Number(agent.completed)),
+    uptime: share(agent.probesPassed, agent.probes),
+    verified: isVerified(agent),
+    online: agent.status === 'online',
+    endpoint: agent.endpoint,
+    lastSeen: agent.lastSeenAt.toISOString(),
+    createdAt: agent.createdAt.toISOString(),
+    status: shownStatus(agent.status),
+    location,
+    metadata: agent.metadata,
+    updatedAt: agent.updatedAt.toISOString(),
+  };
+}
+
+/** A report of its own load is believed for this long; after that the calls that run through us tell. */
+const REPORT_HOLDS_MS = 120_000;
+const DEFAULT_CONCURRENCY = 32;
+
+export function toStatusRecord(agent: Agent, running: number, location: string, now: Date): AgentStatusRecord {
+  const isReportFresh = agent.reportedAt !== null && now.getTime() - agent.reportedAt.getTime() < REPORT_HOLDS_MS;
+  const measured = Math.min(1, running / (agent.metadata.maxConcurrency ?? DEFAULT_CONCURRENCY));
+  return {
+    id: agent.id,
+    online: agent.status === 'online',
+    lastPing: (agent.lastPingAt ?? agent.createdAt).toISOString(),
+    responseTime: formatDuration(agent.responseMs ?? 0),
+    load: Math.max(measured, isReportFresh ? (agent.reportedLoad ?? 0) : 0),
+    location,
+    status: shownStatus(agent.status),
+  };
+}

@@ -1,0 +1,95 @@
+import type { AgentStatus } from '@agent-network/contracts/agents';
+
+/** What can happen to an agent. `refused`: it said itself that it takes no calls. */
+export type AgentEvent = 'proven' | 'came_up' | 'went_down' | 'refused' | 'endpoint_changed' | 'removed';
+export type StoredStatus = AgentStatus | 'removed';
+
+/** The life of an agent. A pending agent can't be invoked; what a probe says of it counts for nothing until it is proven. */
+export const agentTransitions: Record<StoredStatus, Record<AgentEvent, StoredStatus | 'ignored' | 'illegal'>> = {
+  pending_verification: {
+    proven: 'online',
+    came_up: 'ignored',
+    went_down: 'ignored',
+    refused: 'ignored',
+    endpoint_changed: 'ignored',
+    removed: 'removed',
+  },
+  online: {
+    proven: 'ignored',
+    came_up: 'ignored',
+    went_down: 'offline',
+    refused: 'offline',
+    endpoint_changed: 'pending_verification',
+    removed: 'removed',
+  },
+  offline: {
+    proven: 'online',
+    came_up: 'online',
+    went_down: 'ignored',
+    refused: 'ignored',
+    endpoint_changed: 'pending_verification',
+    removed: 'removed',
+  },
+  removed: {
+    proven: 'illegal',
+    came_up: 'illegal',
+    went_down: 'illegal',
+    refused: 'illegal',
+    endpoint_changed: 'illegal',
+    removed: 'ignored',
+  },
+};
+
+/** The status after an event; the same one when the event changes nothing. */
+export function nextAgentStatus(status: StoredStatus, event: AgentEvent): StoredStatus {
+  const next = agentTransitions[status][event];
+  return next === 'ignored' || next === 'illegal' ? status : next;
+}
+
+export interface Agent {
+  readonly id: string;
+  readonly accountId: string;
+  readonly owner: string;
+  readonly name: string;
+  readonly description: string;
+  readonly capabilities: string[];
+  readonly perRequestMicro: bigint;
+  readonly perHourMicro: bigint;
+  readonly tiers: AgentTiers;
+  readonly endpoint: string;
+  readonly metadata: AgentMetadata;
+  readonly status: StoredStatus;
+  readonly reputation: number;
+  readonly tokenSealed: Buffer;
+  readonly endpointProvenAt: Date | null;
+  readonly isWalletProven: boolean;
+  readonly checksDone: number;
+  readonly failedInARow: number;
+  readonly passedInARow: number;
+  readonly lastPingAt: Date | null;
+  readonly lastSeenAt: Date;
+  readonly responseMs: number | null;
+  readonly reportedLoad: number | null;
+  readonly reportedAt: Date | null;
+  readonly isAccepting: boolean;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly completed: bigint;
+  readonly failed: bigint;
+  readonly durationMs: bigint;
+  readonly probesPassed: bigint;
+  readonly probes: bigint;
+}
+
+export type AgentTiers = { [Name in 'basic' | 'premium' | 'enterprise']?: string | undefined };
+
+export interface AgentMetadata {
+  avatar?: string | undefined;
+  website?: string | undefined;
+  tags?: string[] | undefined;
+  maxConcurrency?: number | undefined;
+}
+
+/** Spec: `verified`. The endpoint was proven and the owner's wallet was. */
+export const isVerified = (agent: Pick<Agent, 'endpointProvenAt' | 'isWalletProven'>): boolean =>
+  agent.endpointProvenAt !== null && agent.isWalletProven;

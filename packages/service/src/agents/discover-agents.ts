@@ -1,0 +1,81 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
+import { parseUsdc } from '@agent-network/contracts/money';
+import type { HasDb } from '../db/database.ts';
+import { createBatcher } from '../lib/batcher.ts';
+import { invalid } from '../lib/app-error.ts';
+import { toListItem } from './agent-view.ts';
+import { type ListingPage, type ListingQuery, readListing } from './listing-store.ts';
+
+export interface HasNodeLabel {
+  /** Spec: `location`. Where agents of this node are at home. */
+  readonly nodeLabel: string;
+}
+
+/** Reads pages of the listing; equal questions that wait at the same moment are asked once. */
+export interface ListingReader {
+  read(query: ListingQuery): Promise<ListingPage>;
+}
+
+export interface HasListing {
+  readonly listing: ListingReader;
+}
+
+const MAX_WAITING = 500;
+
+/** Answers are never remembered: each comes from a query that began after the question was asked. */
+export function createListingReader(ctx: HasDb): ListingReader {
+  const batcher = createBatcher<{ key: string; query: ListingQuery }, ListingPage>({
+    maxSize: MAX_WAITING,
+    maxConcurrent: 2,
+    run: async (items) => {
+      const pages = new Map<string, Promise<ListingPage>>();
+      for (const { key, query } of items) if (!pages.has(key)) pages.set(key, readListing(ctx.db, query));
+      return Promise.all(items.map(({ key }) => pages.get(key) as Promise<ListingPage>));
+    },
+  });
+  return { read: (query) => batcher.add({ key: keyOf(query), query }) };
+}
+
+const keyOf = (query: ListingQuery) =>
+  JSON.stringify({ ...query, maxPriceMicro: query.maxPriceMicro === null ? null : query.maxPriceMicro.toString() });
+
+const statusesOf = { online: ['online'], offline: ['offline', 'pending_verification'], all: null } as const;
+const DEFAULT_LIMIT = 20;
+
+/** Lists agents that match every filter, best reputation first, with the exact total. */
+export async function discoverAgents(
+  ctx: HasListing & HasNodeLabel,
+  query: Parsed<Api['listAgents']>['query'],
+): Promise<DataOf<Api['listAgents']>> {
+  const limit = query.limit ?? DEFAULT_LIMIT;
+  const offset = query.offset ?? 0;
+  if (query.cursor !== undefined && query.offset !== undefined) throw invalid('cursor', 'cannot be used together with offset');
+  const page = await ctx.listing.read({
+    capability: query.capability ?? '',
+    maxPriceMicro: query.maxPrice === undefined ? null : parseUsdc(query.maxPrice),
+    minReputation: query.minReputation ?? 0,
+    statuses: statusesOf[query.status ?? 'all'],
+    after: query.cursor === undefined ? null : readCursor(query.cursor),
+    limit: limit + 1,
+    offset,
+  });
+  const shown = page.agents.slice(0, limit);
+  const last = shown.at(-1);
+  const hasMore = page.agents.length > limit;
+  return {
+    agents: shown.map((agent) => toListItem(agent, ctx.nodeLabel)),
+    total: page.total,
+    hasMore,
+    nextCursor: hasMore && last ? makeCursor(last) : null,
+  };
+}
+
+const makeCursor = ({ reputation, id }: { reputation: number; id: string }) =>
+  Buffer.from(`${reputation}.${id}`).toString('base64url');
+
+function readCursor(cursor: string): { reputation: number; id: string } {
+  const match = /^(\d{1,4})\.([a-z]{3}_[0-9a-z]+)$/.exec(Buffer.from(cursor, 'base64url').toString());
+  if (!match?.[2]) throw invalid('cursor', 'is not one that this node made');
+  return { reputation: Number(match[1]), id: match[2] };
+}

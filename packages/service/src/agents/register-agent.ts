@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import type { AgentRegistration } from '@agent-network/contracts/agents';
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import { parseUsdc } from '@agent-network/contracts/money';
+import { hashSecret } from '../access/api-key.ts';
+import type { HasDb } from '../db/database.ts';
+import { invalid } from '../lib/app-error.ts';
+import type { HasClock } from '../lib/clock.ts';
+import type { HasGuardedFetch } from '../lib/guarded-fetch.ts';
+import { newId } from '../lib/id.ts';
+import type { HasSecrets } from '../lib/secrets.ts';
+import { openLedgerAccount } from '../payments/ledger-store.ts';
+import { agentTreasuryId } from '../payments/treasury.ts';
+import { insertAgent, type NewAgent } from './agent-store.ts';
+import type { HasAgentChecks } from './check-agents.ts';
+import { writeListing } from './listing-store.ts';
+import { reputationOf } from './reputation.ts';
+
+export type RegisterContext = HasDb & HasClock & HasSecrets & HasGuardedFetch & HasAgentChecks;
+
+/** Throws VALIDATION_ERROR for an endpoint that this node would never call. */
+export function requireCallable(ctx: HasGuardedFetch, endpoint: string): void {
+  const checked = ctx.guardedFetch.checkUrl(endpoint);
+  if (!checked.ok) throw invalid('endpoint', checked.reason);
+}
+
+const noEvidence = { completed: 0n, failed: 0n, probesPassed: 0n, probes: 0n, responseMs: null };
+
+/** Registers an agent of an account: pending until its endpoint is proven, which is tried at once. */
+export async function registerAgent(
+  ctx: RegisterContext,
+  owner: { accountId: string; address: string },
+  input: AgentRegistration,
+): Promise<DataOf<Api['registerAgent']>> {
+  requireCallable(ctx, input.endpoint);
+  const identityToken = `0x${randomBytes(32).toString('hex')}`;
+  const agent: NewAgent = {
+    id: newId('agt'),
+    accountId: owner.accountId,
+    owner: owner.address,
+    name: input.name,
+    description: input.description,
+    capabilities: input.capabilities,
+    perRequestMicro: parseUsdc(input.rates.perRequest),
+    perHourMicro: parseUsdc(input.rates.perHour ?? input.rates.perRequest),
+    tiers: input.rates.tiers ?? {},
+    endpoint: input.endpoint,
+    metadata: input.metadata,
+    reputation: reputationOf(noEvidence),
+    tokenHash: hashSecret(identityToken),
+    tokenSealed: ctx.secrets.seal(identityToken),
+  };
+  const now = ctx.clock.now();
+  await ctx.db.transaction(async (tx) => {
+    await insertAgent(tx, agent, now);
+    await writeListing(tx, { ...agent, capabilities: input.capabilities, status: 'pending_verification' });
+    await openLedgerAccount(tx, {
+      id: agentTreasuryId(agent.id),
+      kind: 'agent',
+      accountId: owner.accountId,
+      agentId: agent.id,
+      now,
+    });
+  });
+  ctx.agentChecks.nudge();
+  return {
+    id: agent.id,
+    name: agent.name,
+    identityToken,
+    registeredAt: now.toISOString(),
+    status: 'pending_verification',
+  };
+}

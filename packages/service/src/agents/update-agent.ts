@@ -1,0 +1,75 @@
+import type { AgentUpdate } from '@agent-network/contracts/agents';
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import { parseUsdc } from '@agent-network/contracts/money';
+import type { AccountCaller } from '../access/caller.ts';
+import type { HasDb, Sql } from '../db/database.ts';
+import { AppError, notFound } from '../lib/app-error.ts';
+import type { HasClock } from '../lib/clock.ts';
+import type { HasGuardedFetch } from '../lib/guarded-fetch.ts';
+import { type Agent, nextAgentStatus } from './agent.ts';
+import { type AgentChange, lockAgentRow, updateAgentRow } from './agent-store.ts';
+import type { HasAgentChecks } from './check-agents.ts';
+import { writeListing } from './listing-store.ts';
+import { requireCallable } from './register-agent.ts';
+
+/** Locks an agent that the account registered. Anyone may see that it exists, so a stranger gets FORBIDDEN, not NOT_FOUND. */
+export async function lockOwnAgent(tx: Sql, accountId: string, agentId: string): Promise<Agent> {
+  const agent = await lockAgentRow(tx, agentId);
+  if (!agent) throw notFound('agent');
+  if (agent.accountId !== accountId) throw new AppError('FORBIDDEN', 'This agent belongs to another account.');
+  return agent;
+}
+
+/** Changes the fields that the body names. A new endpoint has to be proven before the agent is invoked again. */
+export async function updateAgent(
+  ctx: HasDb & HasClock & HasGuardedFetch & HasAgentChecks,
+  caller: AccountCaller,
+  agentId: string,
+  input: AgentUpdate,
+): Promise<DataOf<Api['updateAgent']>> {
+  if (input.endpoint !== undefined) requireCallable(ctx, input.endpoint);
+  const now = ctx.clock.now();
+  const updated = await ctx.db.transaction(async (tx) => {
+    const agent = await lockOwnAgent(tx, caller.accountId, agentId);
+    const { change, names } = changeOf(agent, input, now);
+    if (names.length === 0) return names;
+    await updateAgentRow(tx, agentId, { ...change, updatedAt: now });
+    await writeListing(tx, { ...agent, ...change });
+    return names;
+  });
+  if (updated.includes('endpoint')) ctx.agentChecks.nudge();
+  return { id: agentId, updated, updatedAt: now.toISOString() };
+}
+
+const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
+/** What differs from the stored agent, and the wire's names of it. */
+function changeOf(agent: Agent, input: AgentUpdate, now: Date): { change: AgentChange; names: string[] } {
+  const change: AgentChange = {};
+  const names: string[] = [];
+  for (const name of ['name', 'description', 'capabilities', 'metadata'] as const) {
+    const value = input[name];
+    if (value === undefined || isSame(value, agent[name])) continue;
+    Object.assign(change, { [name]: value });
+    names.push(name);
+  }
+  if (input.rates !== undefined) {
+    Object.assign(change, ratesChange(agent, input.rates));
+    names.push('rates');
+  }
+  if (input.endpoint !== undefined && input.endpoint !== agent.endpoint) {
+    const status = nextAgentStatus(agent.status, 'endpoint_changed');
+    Object.assign(change, { endpoint: input.endpoint, endpointProvenAt: null, status, checksDone: 0, nextCheckAt: now });
+    names.push('endpoint');
+  }
+  return { change, names };
+}
+
+function ratesChange(agent: Agent, rates: NonNullable<AgentUpdate['rates']>): AgentChange {
+  return {
+    ...(rates.perRequest === undefined ? {} : { perRequestMicro: parseUsdc(rates.perRequest) }),
+    ...(rates.perHour === undefined ? {} : { perHourMicro: parseUsdc(rates.perHour) }),
+    ...(rates.tiers === undefined ? {} : { tiers: { ...agent.tiers, ...rates.tiers } }),
+  };
+}

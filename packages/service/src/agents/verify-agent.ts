@@ -1,0 +1,54 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import type { AccountCaller, AgentCaller } from '../access/caller.ts';
+import type { AgentStatusRecord } from '@agent-network/contracts/agents';
+import { AppError, notFound } from '../lib/app-error.ts';
+import { nextAgentStatus } from './agent.ts';
+import { findAgentRow, lockAgentRow, updateAgentRow } from './agent-store.ts';
+import { isVerified } from './agent.ts';
+import { type CheckContext, tryProof } from './check-agents.ts';
+import type { HasNodeLabel } from './discover-agents.ts';
+import { readAgentStatus } from './find-agent.ts';
+import { writeListing } from './listing-store.ts';
+import { lockOwnAgent } from './update-agent.ts';
+
+/** Proves the endpoint of an agent of the caller's now, whatever the schedule says. */
+export async function verifyAgent(
+  ctx: CheckContext,
+  caller: AccountCaller,
+  agentId: string,
+): Promise<DataOf<Api['verifyAgent']>> {
+  const agent = await ctx.db.transaction((tx) => lockOwnAgent(tx, caller.accountId, agentId));
+  const proof = await tryProof(ctx, agent);
+  const after = await findAgentRow(ctx.db, agentId);
+  if (!after || after.status === 'removed') throw notFound('agent');
+  return {
+    agentId,
+    proof: 'endpoint',
+    verified: isVerified(after),
+    status: after.status,
+    reason: proof.isProven ? null : proof.reason,
+  };
+}
+
+/** Takes an agent's report of itself. It can lower its status, never raise it: that takes an answer to a probe. */
+export async function recordHeartbeat(
+  ctx: CheckContext & HasNodeLabel,
+  caller: AgentCaller,
+  agentId: string,
+  report: { load?: number | undefined; accepting?: boolean | undefined },
+): Promise<AgentStatusRecord> {
+  if (caller.agentId !== agentId) throw new AppError('FORBIDDEN', 'An agent reports for itself only.');
+  const now = ctx.clock.now();
+  await ctx.db.transaction(async (tx) => {
+    const agent = await lockAgentRow(tx, agentId);
+    if (!agent) throw notFound('agent');
+    const isAccepting = report.accepting ?? agent.isAccepting;
+    const status = isAccepting ? agent.status : nextAgentStatus(agent.status, 'refused');
+    const resumed = isAccepting && !agent.isAccepting ? { nextCheckAt: now, passedInARow: 0 } : {};
+    const load = report.load === undefined ? {} : { reportedLoad: report.load };
+    await updateAgentRow(tx, agentId, { isAccepting, status, reportedAt: now, lastSeenAt: now, ...load, ...resumed });
+    if (status !== agent.status) await writeListing(tx, { ...agent, status });
+  });
+  return readAgentStatus(ctx, agentId);
+}

@@ -1,0 +1,29 @@
+import { Hono } from 'hono';
+import { AppError } from './lib/app-error.ts';
+import { commonHeaders, preflightHeaders } from './http/common-headers.ts';
+import { mountDocuments } from './http/documents.ts';
+import { toErrorAnswer } from './http/errors.ts';
+import { handlers } from './http/handlers/all.ts';
+import type { HttpContext } from './http/http-context.ts';
+import { mount, requestIdOf } from './http/mount.ts';
+
+/** The HTTP face of the node: preflights, documents, the endpoint table, and one answer for whatever is none of these. */
+export function createApp(ctx: HttpContext): Hono {
+  const app = new Hono();
+  app.options('*', () => new Response(null, { status: 204, headers: preflightHeaders }));
+  mountDocuments(app, ctx);
+  mount(app, ctx, handlers);
+  app.notFound((c) => failure(new AppError('NOT_FOUND', `There is no ${c.req.method} ${c.req.path}.`), requestIdOf(c)));
+  app.onError((error, c) => {
+    const requestId = requestIdOf(c);
+    ctx.log.error({ err: error, requestId }, 'a request failed outside of its handler');
+    return failure(error, requestId);
+  });
+  return app;
+}
+
+function failure(error: unknown, requestId: string): Response {
+  const { status, headers, body } = toErrorAnswer(error, requestId);
+  const all = { ...commonHeaders, ...headers, 'content-type': 'application/json', 'x-request-id': requestId };
+  return new Response(JSON.stringify(body), { status, headers: all });
+}

@@ -1,0 +1,126 @@
+import { isKnownChainId, type KnownChainId } from '@agent-network/chain/addresses';
+import type { PlanLimits } from './access/rate-limit.ts';
+import type { LogLevel } from './lib/log.ts';
+
+export interface Config {
+  /** `local`: what is not configured is started or made in DATA_DIR. `production`: nothing is. */
+  readonly mode: 'local' | 'production';
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** null: made from host and port. */
+  readonly baseUrl: string | null;
+  readonly dataDir: string;
+  readonly databaseUrl: string | null;
+  readonly chainRpcUrl: string | null;
+  readonly chainId: KnownChainId;
+  readonly nodeLabel: string;
+  readonly allowPrivateEndpoints: boolean;
+  readonly logLevel: LogLevel;
+  readonly planLimits: PlanLimits;
+  /** Invocations that run at once in this process before those that nobody waits for are queued. */
+  readonly maxRunning: number;
+  readonly databaseConnections: number;
+}
+
+/** Kept apart from the configuration, which may be logged. null: made in local mode. */
+export interface ConfiguredSecrets {
+  readonly settlementPrivateKey: `0x${string}` | null;
+  readonly secretKey: string | null;
+}
+
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Reads the configuration (DESIGN section 6). Throws ConfigError that names the variable and what it should be. */
+export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecrets } {
+  const mode = env.NODE_ENV === 'production' ? 'production' : 'local';
+  const secrets = {
+    settlementPrivateKey: privateKeyOf(env),
+    secretKey: env.SECRET_KEY === undefined ? null : secretKeyOf(env.SECRET_KEY),
+  };
+  const config: Config = Object.freeze({
+    mode,
+    host: env.HOST ?? '127.0.0.1',
+    port: integer(env, 'PORT', 4020, 0, 65_535),
+    baseUrl: env.BASE_URL === undefined ? null : urlOf('BASE_URL', env.BASE_URL, /^https?:$/).replace(/\/$/, ''),
+    dataDir: env.DATA_DIR ?? '.agent-network',
+    databaseUrl: env.DATABASE_URL === undefined ? null : urlOf('DATABASE_URL', env.DATABASE_URL, /^postgres(ql)?:$/),
+    chainRpcUrl: env.CHAIN_RPC_URL === undefined ? null : urlOf('CHAIN_RPC_URL', env.CHAIN_RPC_URL, /^https?:$/),
+    chainId: chainIdOf(env),
+    nodeLabel: env.NODE_LABEL ?? 'local',
+    allowPrivateEndpoints: flag(env, 'ALLOW_PRIVATE_ENDPOINTS', mode === 'local'),
+    logLevel: logLevelOf(env, mode),
+    planLimits: {
+      free: { api: 100, invocations: 10 },
+      pro: { api: 1000, invocations: 100 },
+      enterprise: {
+        api: integer(env, 'ENTERPRISE_REQUESTS_PER_HOUR', 1_000_000_000, 1, 2_000_000_000),
+        invocations: integer(env, 'ENTERPRISE_INVOCATIONS_PER_HOUR', 1_000_000_000, 1, 2_000_000_000),
+      },
+      anonymous: {
+        api: integer(env, 'ANONYMOUS_REQUESTS_PER_HOUR', mode === 'local' ? 1_000_000_000 : 1000, 1, 2_000_000_000),
+        invocations: 1,
+      },
+    },
+    maxRunning: integer(env, 'MAX_RUNNING', 512, 1, 100_000),
+    databaseConnections: integer(env, 'DATABASE_CONNECTIONS', 16, 4, 500),
+  });
+  if (mode === 'production') requireExplicit(env);
+  return { config, secrets };
+}
+
+/** Production runs with other people's money: it takes nothing for granted. */
+function requireExplicit(env: Env): void {
+  const names = ['DATABASE_URL', 'CHAIN_RPC_URL', 'CHAIN_ID', 'SETTLEMENT_PRIVATE_KEY', 'SECRET_KEY', 'BASE_URL', 'NODE_LABEL'];
+  const missing = names.filter((name) => env[name] === undefined);
+  if (missing.length > 0) throw new ConfigError(`NODE_ENV=production needs ${missing.join(', ')}.`);
+}
+
+function integer(env: Env, name: string, fallback: number, min: number, max: number): number {
+  const text = env[name];
+  if (text === undefined) return fallback;
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= min && value <= max)) throw new ConfigError(`${name} must be a whole number from ${min} to ${max}.`);
+  return value;
+}
+
+function flag(env: Env, name: string, fallback: boolean): boolean {
+  const text = env[name];
+  if (text === undefined) return fallback;
+  if (text !== 'true' && text !== 'false') throw new ConfigError(`${name} must be true or false.`);
+  return text === 'true';
+}
+
+function urlOf(name: string, text: string, protocol: RegExp): string {
+  if (!protocol.test(URL.parse(text)?.protocol ?? '')) throw new ConfigError(`${name} must be a URL.`);
+  return text;
+}
+
+function chainIdOf(env: Env): KnownChainId {
+  const chainId = integer(env, 'CHAIN_ID', 84_532, 1, 1_000_000_000);
+  if (!isKnownChainId(chainId)) throw new ConfigError('CHAIN_ID must be 8453 (Base) or 84532 (Base Sepolia, and the local chain).');
+  return chainId;
+}
+
+function privateKeyOf(env: Env): `0x${string}` | null {
+  const key = env.SETTLEMENT_PRIVATE_KEY;
+  if (key === undefined) return null;
+  if (!/^0x[0-9a-fA-F]{64}$/.test(key)) throw new ConfigError('SETTLEMENT_PRIVATE_KEY must be 0x and 64 hex digits.');
+  return key as `0x${string}`;
+}
+
+function secretKeyOf(text: string): string {
+  if (text.length < 32) throw new ConfigError('SECRET_KEY must have at least 32 characters.');
+  return text;
+}
+
+function logLevelOf(env: Env, mode: Config['mode']): LogLevel {
+  const level = env.LOG_LEVEL ?? (mode === 'local' ? 'warn' : 'info');
+  const levels: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+  if (!levels.includes(level)) throw new ConfigError(`LOG_LEVEL must be one of ${levels.join(', ')}.`);
+  return level as LogLevel;
+}

@@ -1,0 +1,34 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+/** Held until `release` or until the process ends, however it ends. */
+export interface DataDirLock {
+  release(): Promise<void>;
+}
+
+/**
+ * Takes `dataDir` for this process alone; a second taker gets an error that names the holder. The lock is the kernel's, on
+ * the file `service.lock`, held through SQLite because Node offers no file locks: nothing can go stale, and no
+ * pid is ever judged. No other code may open that file: closing it would drop the lock.
+ */
+export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
+  await mkdir(dataDir, { recursive: true });
+  const pidFile = join(dataDir, 'service.pid');
+  const lock = new DatabaseSync(join(dataDir, 'service.lock'), { timeout: 0 });
+  try {
+    lock.exec('begin exclusive');
+  } catch (cause) {
+    lock.close();
+    const pid = (await readFile(pidFile, 'utf8').catch(() => '')).trim() || 'unknown';
+    throw new Error(`${dataDir} is in use by another service (process ${pid}); stop it or set another DATA_DIR`, {
+      cause,
+    });
+  }
+  await writeFile(pidFile, `${process.pid}\n`);
+  return {
+    async release() {
+      if (lock.isOpen) lock.close();
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import type { Log } from '../lib/log.ts';
+import { type Cluster, initCluster, POSTGRES_ROLE } from './embedded/init-cluster.ts';
+import { readAccess, writeAccess } from './embedded/postgres-access.ts';
+import { findPostgresBinaries } from './embedded/postgres-binaries.ts';
+import { placePostgresHome } from './embedded/postgres-home.ts';
+import { choosePostgresUser } from './embedded/postgres-user.ts';
+import { controlOf, type Postmaster, PostmasterStartError, startPostmaster } from './embedded/postmaster.ts';
+import { findRunningPostmaster, waitForExit } from './embedded/running-postmaster.ts';
+import { guardRunning } from './embedded/watchdog.ts';
+
+const START_TRIES = 20;
+const RETRY_MS = 250;
+const SHUTDOWN_WAIT_MS = 5_000;
+
+export interface EmbeddedPostgres {
+  url: string;
+  /** Fast shutdown: open transactions are rolled back, everything acknowledged is on disk. */
+  stop(): Promise<void>;
+}
+
+export interface EmbeddedPostgresOptions {
+  dataDir: string;
+  /** Default: the port of the last start if it is free, else any free one. */
+  port?: number;
+  /** false turns fsync off: only for databases whose loss nobody would notice. */
+  durable?: boolean;
+  log: Log;
+}
+
+/**
+ * Starts the PostgreSQL 18 that npm installed, its files under `dataDir/postgres`, on 127.0.0.1 with a password of its own.
+ * Two callers on one `dataDir` are not told apart here: hold `lockDataDir` first. A server that dies is started again.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  await mkdir(options.dataDir, { recursive: true });
+  const dataDir = await realpath(options.dataDir);
+  const access = await readAccess(dataDir);
+  const cluster = await prepareCluster(dataDir, access.password, options);
+  let postmaster = await adoptOrStart(cluster, options.port ?? access.port, options.log);
+  if (postmaster.port !== access.port) await writeAccess(dataDir, { ...access, port: postmaster.port });
+  let stopping = false;
+  const keepRunning = async (): Promise<void> => {
+    while (!stopping) {
+      await postmaster.exited;
+      if (stopping) return;
+      options.log.error({ port: postmaster.port }, 'PostgreSQL ended unexpectedly; starting it again');
+      postmaster = await adoptOrStart(cluster, postmaster.port, options.log);
+    }
+  };
+  keepRunning().catch((error: unknown) => options.log.error({ error }, 'PostgreSQL could not be started again'));
+  return {
+    url: `postgresql://${POSTGRES_ROLE}:${cluster.password}@127.0.0.1:${postmaster.port}/postgres`,
+    async stop() {
+      stopping = true;
+      await postmaster.stop();
+    },
+  };
+}
+
+async function prepareCluster(
+  dataDir: string,
+  password: string,
+  { durable = true, log }: EmbeddedPostgresOptions,
+): Promise<Cluster> {
+  const user = await choosePostgresUser(join(dataDir, 'postgres'));
+  const home = await placePostgresHome(dataDir, user, log);
+  const binaries = await findPostgresBinaries(home, user);
+  const cluster = { dataPath: join(home, 'postgres'), binaries, user, password, durable };
+  await initCluster(cluster);
+  return cluster;
+}
+
+async function adoptOrStart(cluster: Cluster, preferredPort: number | undefined, log: Log): Promise<Postmaster> {
+  const running = await findRunningPostmaster(cluster.dataPath);
+  if (running !== undefined && !(await waitForExit(running.pid, SHUTDOWN_WAIT_MS))) {
+    await assertAnswers(running.port, cluster.password);
+    log.warn(running, 'a PostgreSQL of an earlier run still lives; using it');
+    return controlOf(guardRunning(running.pid, cluster.user), running.port);
+  }
+  return startOnFreePort(cluster, preferredPort, log);
+}
+
+/** After a kill -9 the old server's orphans may hold its memory for a moment; a port may be taken between look and use. */
+async function startOnFreePort(cluster: Cluster, preferredPort: number | undefined, log: Log): Promise<Postmaster> {
+  for (let attempt = 1; ; attempt++) {
+    const port = attempt < 3 ? await freePort(preferredPort) : await freePort(undefined);
+    try {
+      return await startPostmaster(cluster, port, log);
+    } catch (error) {
+      const passing =
+        error instanceof PostmasterStartError &&
+        /pre-existing shared memory block|could not bind|could not create any TCP|lock file/.test(error.output);
+      if (!passing || attempt === START_TRIES) throw error;
+      await delay(RETRY_MS);
+    }
+  }
+}
+
+async function assertAnswers(port: number, password: string): Promise<void> {
+  const client = new pg.Client({ host: '127.0.0.1', port, user: POSTGRES_ROLE, password, database: 'postgres' });
+  await client.connect();
+  await client.end();
+}
+
+function freePort(preferred: number | undefined): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', (error) => (preferred === undefined ? reject(error) : resolve(freePort(undefined))));
+    probe.listen(preferred ?? 0, '127.0.0.1', () => {
+      const address = probe.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      probe.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,54 @@
+import { readFile, readlink, realpath, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { runCommand } from './postgres-user.ts';
+
+const POLL_MS = 25;
+
+/** A server found through `postmaster.pid` that was started by an earlier life of ours. */
+export interface RunningPostmaster {
+  pid: number;
+  port: number;
+}
+
+/**
+ * The living server of this data folder, if any. A pid file whose number now belongs to some other process is removed:
+ * PostgreSQL itself would take that process for its twin and refuse to start.
+ */
+export async function findRunningPostmaster(dataPath: string): Promise<RunningPostmaster | undefined> {
+  const pidFile = join(dataPath, 'postmaster.pid');
+  const lines = (await readFile(pidFile, 'utf8').catch(() => '')).split('\n');
+  const pid = Number(lines[0]);
+  if (!Number.isInteger(pid) || pid <= 1 || !isAlive(pid)) return undefined;
+  if (await isPostmasterOf(pid, dataPath)) return { pid, port: Number(lines[3]) };
+  await rm(pidFile, { force: true });
+  return undefined;
+}
+
+/** Waits until the process is gone; false when it still lives after `timeoutMs`. */
+export async function waitForExit(pid: number, timeoutMs: number): Promise<boolean> {
+  for (const startMs = performance.now(); performance.now() - startMs < timeoutMs; ) {
+    if (!isAlive(pid)) return true;
+    await delay(POLL_MS);
+  }
+  return !isAlive(pid);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** A postmaster's working folder is its data folder; where /proc is missing, its command line names the folder. */
+async function isPostmasterOf(pid: number, dataPath: string): Promise<boolean> {
+  const real = await realpath(dataPath);
+  if (process.platform === 'linux') {
+    return (await readlink(`/proc/${pid}/cwd`).catch(() => undefined)) === real;
+  }
+  const { output } = await runCommand(undefined, 'ps', ['-o', 'command=', '-p', String(pid)]);
+  return output.includes('postgres') && output.includes(dataPath);
+}

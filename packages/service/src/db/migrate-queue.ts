@@ -1,0 +1,9 @@
+import { runMigrations } from 'graphile-worker';
+import type pg from 'pg';
+import type { Log } from '../lib/log.ts';
+import { graphileLog } from './graphile-log.ts';
+
+/** Creates or updates graphile-worker's own schema, which our migrations and `addJob` build on. */
+export async function migrateQueue(pool: pg.Pool, log: Log): Promise<void> {
+  await runMigrations({ pgPool: pool, logger: graphileLog(log) });
+}

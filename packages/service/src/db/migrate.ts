@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { Log } from '../lib/log.ts';
+import { surviveConnectionLoss } from './connection-pool.ts';
+import { migrateQueue } from './migrate-queue.ts';
+
+interface Migration {
+  version: number;
+  name: string;
+  text: string;
+  checksum: string;
+}
+
+interface Applied {
+  version: number;
+  name: string;
+  checksum: string;
+}
+
+const MIGRATIONS_DIR = join(import.meta.dirname, 'migrations');
+/** Any fixed number; every process of every node takes the same one. */
+const LOCK_KEY = 7_402_002;
+
+/**
+ * Brings the schema up to date: the queue's own migrations, then each `NNNN-name.sql` that is not yet applied, one transaction
+ * per file. Safe to call from several processes at once. Refuses a file that changed after it was applied, and a database
+ * that is newer than this code.
+ */
+export async function migrate(url: string, log: Log, directory: string = MIGRATIONS_DIR): Promise<void> {
+  const migrations = await readMigrations(directory);
+  const pool = new pg.Pool({ connectionString: url, max: 2 });
+  surviveConnectionLoss(pool, log);
+  try {
+    const client = await pool.connect();
+    try {
+      await client.query('select pg_advisory_lock($1)', [LOCK_KEY]);
+      await migrateQueue(pool, log);
+      await applyAll(client, migrations, log);
+    } finally {
+      client.release(true);
+    }
+  } finally {
+    await pool.end();
+  }
+}
+
+async function applyAll(client: pg.PoolClient, migrations: readonly Migration[], log: Log): Promise<void> {
+  await client.query(`create table if not exists schema_migration (
+    version integer primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`);
+  const { rows } = await client.query<Applied>('select version, name, checksum from schema_migration order by version');
+  assertSameHistory(migrations, rows);
+  const applied = new Set(rows.map((row) => row.version));
+  for (const migration of migrations.filter(({ version }) => !applied.has(version))) {
+    await applyOne(client, migration);
+    log.debug({ migration: migration.name }, 'applied a migration');
+  }
+}
+
+function assertSameHistory(migrations: readonly Migration[], applied: readonly Applied[]): void {
+  const known = new Map(migrations.map((migration) => [migration.version, migration]));
+  for (const row of applied) {
+    const migration = known.get(row.version);
+    if (migration === undefined) {
+      throw new Error(`the database is newer than this code: it has migration ${row.name}; start a newer version`);
+    }
+    if (migration.checksum !== row.checksum) {
+      throw new Error(`migration ${migration.name} was changed after it was applied; restore it and add a new file`);
+    }
+  }
+}
+
+async function applyOne(client: pg.PoolClient, { version, name, text, checksum }: Migration): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query(text);
+    await client.query('insert into schema_migration (version, name, checksum) values ($1, $2, $3)', [
+      version,
+      name,
+      checksum,
+    ]);
+    await client.query('commit');
+  } catch (cause) {
+    await client.query('rollback');
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`migration ${name} failed: ${reason}`, { cause });
+  }
+}
+
+async function readMigrations(directory: string): Promise<Migration[]> {
+  const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort();
+  const migrations = await Promise.all(names.map((name) => readMigration(directory, name)));
+  for (const [index, { version, name }] of migrations.entries()) {
+    if (migrations[index - 1]?.version === version) throw new Error(`two migrations have the number of ${name}`);
+  }
+  return migrations;
+}
+
+async function readMigration(directory: string, file: string): Promise<Migration> {
+  const match = /^(\d{4})-([a-z0-9-]+)\.sql$/.exec(file);
+  if (match === null) throw new Error(`${file} is not named like 0001-what-it-makes.sql`);
+  const text = await readFile(join(directory, file), 'utf8');
+  const checksum = createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex');
+  return { version: Number(match[1]), name: file.slice(0, -'.sql'.length), text, checksum };
+}

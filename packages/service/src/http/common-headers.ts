@@ -1,0 +1,18 @@
+/** On every answer. The API is for any origin: it is used with bearer keys, never with cookies. */
+export const commonHeaders: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers':
+    'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Type, RateLimit, RateLimit-Policy, Retry-After, PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cache-control': 'no-store',
+};
+
+export const preflightHeaders: Readonly<Record<string, string>> = {
+  ...commonHeaders,
+  'access-control-allow-methods': 'GET, POST, PUT, DELETE, OPTIONS',
+  'access-control-allow-headers':
+    'Authorization, Content-Type, Idempotency-Key, X-Request-Id, X-Sync, X-Payment-Method, PAYMENT-SIGNATURE, X-PAYMENT, Access-Control-Expose-Headers',
+  'access-control-max-age': '86400',
+};

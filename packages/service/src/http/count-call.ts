@@ -1,0 +1,55 @@
+import type { Endpoint } from '@agent-network/contracts/endpoint';
+import type { Caller } from '../access/caller.ts';
+import { type LimitClass, type LimitState, limitOf, limitSubject } from '../access/rate-limit.ts';
+import { AppError } from '../lib/app-error.ts';
+import type { HttpContext } from './http-context.ts';
+
+const HOUR_S = 3600;
+
+export interface CountedCall {
+  readonly headers: Record<string, string>;
+  /** Undoes the count of an invocation; the call itself stays counted. */
+  uncountInvocation(): Promise<void>;
+}
+
+/** Counts a call against the caller's limits. Throws RATE_LIMITED, with headers in `headersOut`, when one is used up. */
+export async function countCall(
+  ctx: Pick<HttpContext, 'rateLimiter' | 'planLimits' | 'clock'>,
+  caller: Caller,
+  row: Pick<Endpoint, 'limit'>,
+  headersOut: Record<string, string>,
+): Promise<CountedCall> {
+  const subject = limitSubject(caller);
+  const take = async (limitClass: LimitClass) => {
+    const state = await ctx.rateLimiter.take(subject, limitClass, limitOf(ctx.planLimits, caller, limitClass));
+    Object.assign(headersOut, toHeaders(state, limitClass));
+    if (!state.isAllowed) throw used(ctx, state, limitClass, headersOut);
+  };
+  await take('api');
+  if (row.limit === 'invocations') await take('invocations');
+  return {
+    headers: headersOut,
+    async uncountInvocation() {
+      if (row.limit !== 'invocations') return;
+      await ctx.rateLimiter.giveBack(subject, 'invocations', limitOf(ctx.planLimits, caller, 'invocations'));
+      const remaining = Number(headersOut['x-ratelimit-remaining']) + 1;
+      headersOut['x-ratelimit-remaining'] = String(remaining);
+    },
+  };
+}
+
+const toHeaders = (state: LimitState, limitClass: LimitClass): Record<string, string> => ({
+  'x-ratelimit-limit': String(state.limit),
+  'x-ratelimit-remaining': String(state.remaining),
+  'x-ratelimit-reset': String(state.resetS),
+  ...(limitClass === 'invocations' ? { 'x-ratelimit-type': 'invocations' } : {}),
+});
+
+function used(ctx: Pick<HttpContext, 'clock'>, state: LimitState, limitClass: LimitClass, headers: Record<string, string>) {
+  const retryAfterS = Math.max(1, state.resetS - Math.floor(ctx.clock.now().getTime() / 1000));
+  headers['ratelimit-policy'] = `"${limitClass}";q=${state.limit};w=${HOUR_S}`;
+  headers.ratelimit = `"${limitClass}";r=0;t=${retryAfterS}`;
+  return new AppError('RATE_LIMITED', `The limit of ${state.limit} ${limitClass === 'api' ? 'requests' : 'invocations'} per hour is used up.`, {
+    details: { limit: state.limit, type: limitClass, retryAfterS },
+  });
+}

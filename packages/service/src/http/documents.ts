@@ -1,0 +1,42 @@
+import { openApiDocument } from '@agent-network/contracts/openapi';
+import type { Context, Hono } from 'hono';
+import { isLoopback } from '../lib/guarded-fetch-address.ts';
+import type { HttpContext } from './http-context.ts';
+import { commonHeaders } from './common-headers.ts';
+import { addressOf } from './remote-address.ts';
+
+const json = (body: unknown, status = 200) =>
+  new Response(JSON.stringify(body), { status, headers: { ...commonHeaders, 'content-type': 'application/json' } });
+
+/** What is not part of the endpoint table: health, metrics and documents. */
+export function mountDocuments(app: Hono, ctx: HttpContext): void {
+  const openApi = JSON.stringify(openApiDocument());
+  app.get('/', () => json({ name: 'agent-network', openapi: '/openapi.json', agents: '/agents' }));
+  app.get('/openapi.json', () => new Response(openApi, { headers: { ...commonHeaders, 'content-type': 'application/json' } }));
+  app.get('/livez', () => json({ status: 'live' }));
+  app.get('/readyz', async () => ((await isReady(ctx)) ? json({ status: 'ready' }) : json({ status: 'not ready' }, 503)));
+  app.get('/metrics', async (c) => {
+    if (!(await mayReadMetrics(ctx, c))) return json({ status: 'forbidden' }, 403);
+    const { registry } = ctx.metrics;
+    return new Response(await registry.metrics(), { headers: { ...commonHeaders, 'content-type': registry.contentType } });
+  });
+}
+
+async function isReady(ctx: HttpContext): Promise<boolean> {
+  if (!ctx.isReady()) return false;
+  try {
+    await Promise.all([ctx.db.query('ready', 'select 1'), ctx.usdc.chainId()]);
+    return true;
+  } catch (error) {
+    ctx.log.warn({ err: error }, 'not ready');
+    return false;
+  }
+}
+
+/** From this machine, or with a key whose scope is `operator`. */
+async function mayReadMetrics(ctx: HttpContext, c: Context): Promise<boolean> {
+  const authorization = c.req.header('authorization');
+  if (authorization === undefined) return isLoopback(addressOf(c)) && c.req.header('x-forwarded-for') === undefined;
+  const caller = await ctx.authenticator.authenticate(authorization).catch(() => null);
+  return caller?.kind === 'account' && caller.scopes.includes('operator');
+}

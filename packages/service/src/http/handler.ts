@@ -1,0 +1,23 @@
+import type { Api, EndpointName } from '@agent-network/contracts/api';
+import type { DataOf, Endpoint, Parsed } from '@agent-network/contracts/endpoint';
+import type { AgentCaller, Caller, KnownCaller } from '../access/caller.ts';
+import type { HttpContext } from './http-context.ts';
+
+type CallerOf<E extends Endpoint> = E['auth'] extends 'none'
+  ? Caller
+  : E['auth'] extends 'agent'
+    ? AgentCaller
+    : KnownCaller;
+
+/** A request after authentication, limits and validation. */
+export interface HandlerCall<E extends Endpoint> extends Parsed<E> {
+  readonly caller: CallerOf<E>;
+  setHeader(name: string, value: string): void;
+  /** The call turned out to be no invocation (a replay): it does not count as one. */
+  uncount(): Promise<void>;
+}
+
+export type Handler<E extends Endpoint> = (ctx: HttpContext, call: HandlerCall<E>) => Promise<DataOf<E>> | DataOf<E>;
+
+/** One handler per row of the endpoint table. */
+export type Handlers<Names extends EndpointName = EndpointName> = { readonly [N in Names]: Handler<Api[N]> };

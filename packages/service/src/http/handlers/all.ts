@@ -1,0 +1,8 @@
+import type { Handlers } from '../handler.ts';
+import { accessHandlers } from './access.ts';
+import { agentHandlers } from './agents.ts';
+import { invocationHandlers } from './invocations.ts';
+import { paymentHandlers } from './payments.ts';
+
+/** One handler per row of the endpoint table; a missing one does not compile. */
+export const handlers: Handlers = { ...agentHandlers, ...invocationHandlers, ...paymentHandlers, ...accessHandlers };

@@ -1,0 +1,24 @@
+import type { HasAuthenticator } from '../access/authenticate.ts';
+import type { HasKeyMode } from '../access/manage-keys.ts';
+import type { PlanLimits } from '../access/rate-limit.ts';
+import type { HasRateLimiter } from '../access/rate-limiter.ts';
+import type { HasAgentChecks } from '../agents/check-agents.ts';
+import type { HasListing, HasNodeLabel } from '../agents/discover-agents.ts';
+import type { InvokeContext } from '../invocations/invoke-agent.ts';
+import type { HasMetrics } from '../lib/metrics.ts';
+
+/** All that answering a request may touch. */
+export type HttpContext = InvokeContext &
+  HasAuthenticator &
+  HasKeyMode &
+  HasRateLimiter &
+  HasAgentChecks &
+  HasListing &
+  HasNodeLabel &
+  HasMetrics & {
+    readonly planLimits: PlanLimits;
+    /** Checks every answer against its schema: a breach is an INTERNAL_ERROR. On in tests. */
+    readonly checksAnswers: boolean;
+    /** Whether the node takes requests: false before its start and once it is stopping. */
+    readonly isReady: () => boolean;
+  };

@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import { GuardedFetchError, type HasGuardedFetch } from '../lib/guarded-fetch.ts';
+import type { HasClock } from '../lib/clock.ts';
+import { challengeResponse, isChallengeMet, signAgentCall } from './agent-signature.ts';
+
+export type EndpointProof =
+  | { readonly isProven: true; readonly by: 'challenge' | 'well-known'; readonly tookMs: number }
+  | { readonly isProven: false; readonly reason: string };
+
+export interface EndpointClaim {
+  readonly agentId: string;
+  readonly endpoint: string;
+  readonly identityToken: string;
+}
+
+const TIMEOUT_MS = 5000;
+const MAX_BYTES = 64 * 1024;
+
+/**
+ * Asks the endpoint to prove that it belongs to the agent: by answering a challenge with the identityToken, or by naming the
+ * agent in `/.well-known/agent-registration.json` on its origin. The reason of a failure tells the owner what to mend, and
+ * nothing about what else may live at that address.
+ */
+export async function proveEndpoint(ctx: HasGuardedFetch & HasClock, claim: EndpointClaim): Promise<EndpointProof> {
+  const challenged = await tryChallenge(ctx, claim);
+  if (challenged.isProven) return challenged;
+  return (await isNamedInWellKnown(ctx, claim)) ? { isProven: true, by: 'well-known', tookMs: 0 } : challenged;
+}
+
+async function tryChallenge(ctx: HasGuardedFetch & HasClock, claim: EndpointClaim): Promise<EndpointProof> {
+  const challenge = randomBytes(32).toString('hex');
+  const body = JSON.stringify({ type: 'verification', agent_id: claim.agentId, challenge });
+  const startMs = performance.now();
+  try {
+    const { status, body: bytes } = await ctx.guardedFetch.request({
+      url: claim.endpoint,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...signAgentCall(claim.identityToken, `vrf_${challenge.slice(0, 24)}`, body, ctx.clock.now()),
+      },
+      body,
+      timeoutMs: TIMEOUT_MS,
+      maxBytes: MAX_BYTES,
+    });
+    if (status !== 200) return { isProven: false, reason: `The endpoint answered the challenge with status ${status}.` };
+    const expected = challengeResponse(claim.identityToken, { challenge, ...claim });
+    const answer = parseObject(bytes);
+    if (answer?.agent_id !== claim.agentId || !isChallengeMet(expected, answer.response))
+      return { isProven: false, reason: 'The endpoint did not answer the challenge with the identityToken of this agent.' };
+    return { isProven: true, by: 'challenge', tookMs: performance.now() - startMs };
+  } catch (error) {
+    if (error instanceof GuardedFetchError) return { isProven: false, reason: `The endpoint could not be called: ${error.message}` };
+    throw error;
+  }
+}
+
+async function isNamedInWellKnown(ctx: HasGuardedFetch, claim: EndpointClaim): Promise<boolean> {
+  try {
+    const { status, body } = await ctx.guardedFetch.request({
+      url: new URL('/.well-known/agent-registration.json', claim.endpoint).href,
+      method: 'GET',
+      headers: {},
+      timeoutMs: TIMEOUT_MS,
+      maxBytes: MAX_BYTES,
+    });
+    const registrations = status === 200 ? parseObject(body)?.registrations : null;
+    return Array.isArray(registrations) && registrations.some((each) => each?.agentId === claim.agentId);
+  } catch (error) {
+    if (error instanceof GuardedFetchError) return false;
+    throw error;
+  }
+}
+
+function parseObject(bytes: Buffer): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,41 @@
+import { until } from '../lib/until.ts';
+import { findBySubject } from '../payments/x402/chain-payment-store.ts';
+import type { RefusalReason } from '../payments/x402/check-payment.ts';
+import { paymentPending, paymentRequired } from '../payments/x402/payment-required.ts';
+import { hasEnded, type Invocation } from './invocation.ts';
+import { findInvocation } from './invocation-store.ts';
+import type { InvokeContext, Invoked } from './invoke-agent.ts';
+
+/**
+ * The invocation when it has ended, or as it is after `waitMs`. For one paid by x402, throws PAYMENT_REQUIRED when its payment
+ * is certain not to have moved, and PAYMENT_PENDING while nobody knows.
+ */
+export async function awaitInvocation(ctx: InvokeContext, invoked: Invoked, waitMs: number): Promise<Invocation> {
+  const invocation = hasEnded(invoked.invocation.status) ? invoked.invocation : await waitFor(ctx, invoked, waitMs);
+  if (!invoked.payment) return invocation;
+  if (invocation.errorCode === 'payment_failed') {
+    const payment = await findBySubject(ctx.db, invocation.id, 'invocation');
+    const reason = (payment?.reason ?? 'invalid_exact_evm_transaction_failed') as RefusalReason;
+    throw paymentRequired(ctx, invoked.due, reason);
+  }
+  if (invocation.status !== 'pending') return invocation;
+  const payment = await findBySubject(ctx.db, invocation.id, 'invocation');
+  throw paymentPending(invocation.id, payment?.transactionHash ?? null);
+}
+
+/** In this process the end is heard at once; elsewhere the database is asked. */
+async function waitFor(ctx: InvokeContext, { invocation, ending }: Invoked, waitMs: number): Promise<Invocation> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeUp = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), waitMs);
+  });
+  const find = async () => {
+    const found = await findInvocation(ctx.db, invocation.id);
+    return found && hasEnded(found.status) ? found : null;
+  };
+  const ended = ending
+    ? await Promise.race([ending, timeUp])
+    : await until(find, { timeoutMs: waitMs, firstMs: 20, mostMs: 500 });
+  clearTimeout(timer);
+  return ended ?? (await findInvocation(ctx.db, invocation.id)) ?? invocation;
+}

@@ -1,0 +1,150 @@
+import type { FailureReason } from '@agent-network/contracts/invocations';
+import type { Sql } from '../db/database.ts';
+import { type Invocation, statesThatTake } from './invocation.ts';
+
+const columns = `id, account_id as "accountId", caller_agent_id as "callerAgentId", agent_id as "agentId", task, input, context,
+  metadata, priority, price_micro as "priceMicro", estimated_time as "estimatedTime", deadline,
+  payment_method as "paymentMethod", payer_ledger_id as "payerLedgerId", payment_hash as "paymentHash", status, worker, attempt,
+  result, cost_micro as "costMicro", refund_micro as "refundMicro", error_code as "errorCode",
+  error_message as "errorMessage", created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;
+
+/** Stores new invocations. JSON travels as text, so that whatever the caller wrote is kept as it is. */
+export async function insertInvocations(sql: Sql, rows: readonly Invocation[]): Promise<void> {
+  if (rows.length === 0) return;
+  const of = <T>(pick: (row: Invocation) => T) => rows.map(pick);
+  await sql.query(
+    'insert-invocations',
+    `insert into invocation (id, account_id, caller_agent_id, agent_id, task, input, context, metadata, priority, price_micro,
+       estimated_time, deadline, payment_method, payer_ledger_id, status, worker, attempt, created_at, started_at)
+     select id, account, caller_agent, agent, task, input::json, context, metadata::json, priority, price, estimated, deadline,
+            method, payer, status, worker, attempt, created, started
+       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+            $10::bigint[], $11::text[], $12::timestamptz[], $13::text[], $14::text[], $15::text[], $16::uuid[], $17::int[],
+            $18::timestamptz[], $19::timestamptz[])
+         as n(id, account, caller_agent, agent, task, input, context, metadata, priority, price, estimated, deadline, method,
+              payer, status, worker, attempt, created, started)`,
+    [
+      of((r) => r.id),
+      of((r) => r.accountId),
+      of((r) => r.callerAgentId),
+      of((r) => r.agentId),
+      of((r) => r.task),
+      of((r) => JSON.stringify(r.input)),
+      of((r) => r.context),
+      of((r) => JSON.stringify(r.metadata)),
+      of((r) => r.priority),
+      of((r) => r.priceMicro),
+      of((r) => r.estimatedTime),
+      of((r) => r.deadline),
+      of((r) => r.paymentMethod),
+      of((r) => r.payerLedgerId),
+      of((r) => r.status),
+      of((r) => r.worker),
+      of((r) => r.attempt),
+      of((r) => r.createdAt),
+      of((r) => r.startedAt),
+    ],
+  );
+}
+
+export async function findInvocation(sql: Sql, id: string): Promise<Invocation | null> {
+  const rows = await sql.query<Invocation>('find-invocation', `select ${columns} from invocation where id = $1`, [id]);
+  return rows[0] ?? null;
+}
+
+/** Sets what was paid for to work; returns the ids that this call moved. */
+export async function beginInvocations(
+  sql: Sql,
+  begins: readonly { id: string; attempt: number; paymentHash: string | null }[],
+  now: Date,
+): Promise<Set<string>> {
+  const rows = await sql.query<{ id: string }>(
+    'begin-invocations',
+    `update invocation v set status = 'processing', started_at = $4, payment_hash = n.hash
+       from unnest($1::text[], $2::int[], $3::text[]) as n(id, attempt, hash)
+      where v.id = n.id and v.attempt = n.attempt and v.status = any($5) returning v.id`,
+    [begins.map((b) => b.id), begins.map((b) => b.attempt), begins.map((b) => b.paymentHash), now, statesThatTake('begin')],
+  );
+  return new Set(rows.map((row) => row.id));
+}
+
+export interface InvocationEnd {
+  readonly id: string;
+  readonly attempt: number;
+  readonly status: 'completed' | 'failed';
+  readonly result: unknown;
+  readonly costMicro: bigint;
+  readonly refundMicro: bigint;
+  readonly errorCode: FailureReason | null;
+  readonly errorMessage: string | null;
+}
+
+/** Ends invocations by compare-and-set on state and attempt; returns the ids that this call ended. */
+export async function endInvocations(sql: Sql, ends: readonly InvocationEnd[], now: Date): Promise<Set<string>> {
+  const of = <T>(pick: (end: InvocationEnd) => T) => ends.map(pick);
+  const rows = await sql.query<{ id: string }>(
+    'end-invocations',
+    `update invocation v
+        set status = n.status, result = n.result::json, cost_micro = n.cost, refund_micro = n.refund, error_code = n.code,
+            error_message = n.message, completed_at = $9
+       from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[])
+         as n(id, attempt, status, result, cost, refund, code, message)
+      where v.id = n.id and v.attempt = n.attempt
+        and v.status = any(case n.status when 'completed' then $10::text[] else $11::text[] end)
+      returning v.id`,
+    [
+      of((e) => e.id),
+      of((e) => e.attempt),
+      of((e) => e.status),
+      of((e) => (e.status === 'completed' ? JSON.stringify(e.result) : null)),
+      of((e) => e.costMicro),
+      of((e) => e.refundMicro),
+      of((e) => e.errorCode),
+      of((e) => e.errorMessage),
+      now,
+      statesThatTake('complete'),
+      statesThatTake('fail'),
+    ],
+  );
+  return new Set(rows.map((row) => row.id));
+}
+
+/** Takes one invocation that waits in the queue; null when another process has it or it has ended. */
+export async function takeQueued(sql: Sql, id: string, worker: string, now: Date): Promise<Invocation | null> {
+  const rows = await sql.query<Invocation>(
+    'take-queued',
+    `update invocation set status = 'processing', started_at = $3, worker = $2, attempt = attempt + 1
+      where id = $1 and status = 'pending' and worker is null and payment_method <> 'x402' returning ${columns}`,
+    [id, worker, now],
+  );
+  return rows[0] ?? null;
+}
+
+/**
+ * Takes invocations whose process is gone, or gave them back. Taking raises the attempt, so that a process which only seemed
+ * to be gone can't write any more. What waits in the queue is left to the queue.
+ */
+export const takeOrphans = (sql: Sql, worker: string, limit: number): Promise<Invocation[]> =>
+  sql.query<Invocation>(
+    'take-orphans',
+    `update invocation set worker = $1, attempt = attempt + 1
+      where id in (
+        select v.id from invocation v
+         where v.status in ('pending', 'processing')
+           and case when v.worker is null then v.status = 'processing' or v.payment_method = 'x402'
+                    else not exists (select 1 from process p where p.id = v.worker) end
+         order by v.created_at limit $2 for update skip locked)
+      returning ${columns}`,
+    [worker, limit],
+  );
+
+/** Gives back all that this process still has, so that another, or its next start, goes on at once. */
+export async function giveBackAll(sql: Sql, worker: string): Promise<number> {
+  const rows = await sql.query(
+    'give-back-all',
+    `update invocation set worker = null, attempt = attempt + 1
+      where worker = $1 and status in ('pending', 'processing') returning id`,
+    [worker],
+  );
+  return rows.length;
+}

@@ -1,0 +1,46 @@
+import type { InvocationCreated, RequestRecord } from '@agent-network/contracts/invocations';
+import { formatUsdc } from '@agent-network/contracts/money';
+import { formatDuration } from '../lib/duration.ts';
+import type { Invocation } from './invocation.ts';
+
+const iso = (date: Date | null) => date?.toISOString() ?? null;
+const usdc = (micro: bigint | null) => (micro === null ? null : formatUsdc(micro));
+
+export const toCreated = (invocation: Invocation): InvocationCreated => ({
+  requestId: invocation.id,
+  status: invocation.status,
+  estimatedCost: formatUsdc(invocation.priceMicro),
+  estimatedTime: invocation.estimatedTime,
+  deadline: invocation.deadline.toISOString(),
+  agentId: invocation.agentId,
+  createdAt: invocation.createdAt.toISOString(),
+});
+
+const durationOf = ({ startedAt, completedAt }: Invocation) =>
+  startedAt && completedAt ? formatDuration(completedAt.getTime() - startedAt.getTime()) : null;
+
+export const toRecord = (invocation: Invocation): RequestRecord => ({
+  requestId: invocation.id,
+  status: invocation.status,
+  agentId: invocation.agentId,
+  task: invocation.task,
+  result: invocation.result ?? null,
+  cost: usdc(invocation.costMicro),
+  duration: durationOf(invocation),
+  paymentHash: invocation.paymentHash,
+  createdAt: invocation.createdAt.toISOString(),
+  completedAt: iso(invocation.completedAt),
+  deadline: invocation.deadline.toISOString(),
+  priority: invocation.priority,
+  metadata: invocation.metadata,
+  paymentMethod: invocation.paymentMethod,
+  refund: usdc(invocation.refundMicro),
+  error: invocation.errorCode ? { code: invocation.errorCode, message: invocation.errorMessage ?? '' } : null,
+});
+
+/** The spec's agent-to-agent form, beside the record. */
+export const toAgentResult = (invocation: Invocation) => ({
+  ...toRecord(invocation),
+  completion_time: durationOf(invocation),
+  agent_id: invocation.agentId,
+});

@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto';
+import type { InvocationRequest } from '@agent-network/contracts/invocations';
+import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
+import type { KnownCaller } from '../access/caller.ts';
+import type { CallableAgent } from '../agents/agent-store.ts';
+import { requireAgent, requireOnline } from '../agents/find-agent.ts';
+import { AppError, invalid } from '../lib/app-error.ts';
+import { newId } from '../lib/id.ts';
+import {
+  authorizePayment,
+  findHolder,
+  findShownBefore,
+  type HasSimulator,
+  type Purchase,
+} from '../payments/authorize-payment.ts';
+import type { HasBaseUrl } from '../payments/deposit.ts';
+import { findTreasuryOf, openLedgerAccount } from '../payments/ledger-store.ts';
+import { agentTreasuryId, payerAccountId } from '../payments/treasury.ts';
+import type { ChainPayment, NewChainPayment } from '../payments/x402/chain-payment-store.ts';
+import type { ShownPayment } from '../payments/x402/payment-header.ts';
+import type { Due } from '../payments/x402/payment-required.ts';
+import type { ChainContext } from '../payments/x402/settler.ts';
+import type { HasProcessId } from '../queue/heartbeat.ts';
+import type { HasAcceptor } from './accept-invocations.ts';
+import { deadlineOf } from './deadline.ts';
+import type { Invocation, PaymentMethod } from './invocation.ts';
+import { findInvocation } from './invocation-store.ts';
+import { type PayContext, payAndRun } from './pay-and-run.ts';
+import { estimatedTime, priceOf } from './price.ts';
+import { quotedPrice, quoteUsed } from './quote-invocation.ts';
+import { runOn } from './runner.ts';
+
+export type InvokeContext = PayContext & ChainContext & HasSimulator & HasAcceptor & HasBaseUrl & HasProcessId;
+
+export interface InvokeInput {
+  readonly agentId: string;
+  readonly quoteId: string | null;
+  readonly body: InvocationRequest;
+  /** The x402 payment that came with the request. */
+  readonly shown: ShownPayment | null;
+  readonly forced: 'x402' | 'treasury' | null;
+  /** Whether the caller waits for the result: then it is run here and now, however busy this process is. */
+  readonly isAwaited: boolean;
+}
+
+export interface Invoked {
+  /** As it was accepted, or as it was found when the payment had been shown before. */
+  readonly invocation: Invocation;
+  /** Its end, when this process is working on it. */
+  readonly ending: Promise<Invocation> | null;
+  /** The x402 payment, when there is one, and what it was asked for. */
+  readonly payment: NewChainPayment | null;
+  readonly due: Due;
+  readonly isReplay: boolean;
+}
+
+/** Starts an invocation, or finds the one that the payment shown was for. All branching of the start is here. */
+export async function invokeAgent(ctx: InvokeContext, caller: KnownCaller, input: InvokeInput): Promise<Invoked> {
+  const agent = await requireAgent(ctx, input.agentId);
+  const price = await lockedPrice(ctx, caller, agent, input);
+  const purchase = purchaseOf(ctx, caller, input, price.priceMicro);
+  const before = input.shown && (await findShownBefore(ctx, input.shown, purchase));
+  if (before) return replay(ctx, before, purchase.due);
+  if (price.isUsed) throw quoteUsed();
+
+  if (agent.status !== 'online') await requireOnline(ctx, agent.id);
+  requireAffordable(input.body, price.priceMicro);
+  const deadline = deadlineOf(input.body.deadline, ctx.clock.now());
+  const means = await chooseMeans(ctx, caller, input, price.priceMicro);
+  const payment = means.method === 'x402' ? await authorizePayment(ctx, input.shown, purchase) : null;
+  const invocation = newInvocation(ctx, caller, agent, input, {
+    ...means,
+    payerLedgerId: payment ? payment.ledgerAccountId : means.payerLedgerId,
+    id: payment ? payment.subjectId : newId('req'),
+    priceMicro: payment ? payment.authorization.valueMicro : price.priceMicro,
+    deadline,
+  });
+  return start(ctx, caller, agent, { invocation, payment, quoteId: input.quoteId, due: purchase.due });
+}
+
+async function lockedPrice(ctx: InvokeContext, caller: KnownCaller, agent: CallableAgent, input: InvokeInput) {
+  if (input.quoteId) return quotedPrice(ctx, caller, agent.id, input.quoteId);
+  return { priceMicro: priceOf(agent.perRequestMicro, input.body.task, input.body.input).totalMicro, isUsed: false };
+}
+
+function requireAffordable(body: InvocationRequest, priceMicro: bigint): void {
+  if (body.maxCost !== undefined && parseUsdc(body.maxCost) < priceMicro)
+    throw invalid('maxCost', `is below the price of ${formatUsdc(priceMicro)} USDC`);
+}
+
+/** The same payment is good for exactly this: this account, this agent, this quote, this body. */
+function purchaseOf(ctx: InvokeContext, caller: KnownCaller, input: InvokeInput, amountMicro: bigint): Purchase {
+  const { agentId, quoteId, body } = input;
+  const who = caller.kind === 'agent' ? caller.agentId : caller.accountId;
+  const target = quoteId ? `${agentId}?quote=${quoteId}` : agentId;
+  return {
+    fingerprint: createHash('sha256').update(JSON.stringify(['invocation', who, agentId, quoteId, body])).digest(),
+    ledgerAccountId: payerAccountId,
+    due: {
+      purpose: 'invocation',
+      target,
+      accountId: caller.accountId,
+      amountMicro,
+      resourceUrl: `${ctx.baseUrl}/invoke/${target}`,
+      description: `Invocation of agent ${agentId}`,
+      makeMemo: () => newId('req'),
+    },
+  };
+}
+
+type Means = { method: PaymentMethod; payerLedgerId: string | null };
+
+/** DESIGN section 5, "Which way to pay". */
+async function chooseMeans(ctx: InvokeContext, caller: KnownCaller, input: InvokeInput, priceMicro: bigint): Promise<Means> {
+  if (priceMicro === 0n) return { method: 'free', payerLedgerId: null };
+  if (input.forced !== 'treasury' && (input.shown || input.forced === 'x402')) return { method: 'x402', payerLedgerId: null };
+  if (caller.kind === 'agent') return { method: 'treasury', payerLedgerId: agentTreasuryId(caller.agentId) };
+  const treasury = await findTreasuryOf(ctx.db, caller.accountId);
+  if (treasury) return { method: 'treasury', payerLedgerId: treasury.id };
+  if (input.forced === 'treasury') throw insufficient(caller, priceMicro, 0n);
+  return { method: 'x402', payerLedgerId: null };
+}
+
+function insufficient(caller: KnownCaller, requiredMicro: bigint, availableMicro: bigint): AppError {
+  const details = { required: formatUsdc(requiredMicro), available: formatUsdc(availableMicro) };
+  return caller.kind === 'agent'
+    ? new AppError('INSUFFICIENT_BALANCE', "The agent's treasury balance is below the cost.", { details })
+    : new AppError('INSUFFICIENT_FUNDS', 'The treasury balance is below the cost.', { details });
+}
+
+function newInvocation(
+  ctx: InvokeContext,
+  caller: KnownCaller,
+  agent: CallableAgent,
+  input: InvokeInput,
+  settled: Means & { id: string; priceMicro: bigint; deadline: Date },
+): Invocation {
+  const now = ctx.clock.now();
+  const isQueued = settled.method !== 'x402' && !input.isAwaited && !ctx.runner.hasRoom();
+  const isRunning = settled.method !== 'x402' && !isQueued;
+  return {
+    id: settled.id,
+    accountId: caller.accountId,
+    callerAgentId: caller.kind === 'agent' ? caller.agentId : null,
+    agentId: agent.id,
+    task: input.body.task,
+    input: input.body.input,
+    context: input.body.context ?? null,
+    metadata: input.body.metadata,
+    priority: input.body.priority,
+    priceMicro: settled.priceMicro,
+    estimatedTime: estimatedTime(agent.averageMs),
+    deadline: settled.deadline,
+    paymentMethod: settled.method,
+    payerLedgerId: settled.payerLedgerId,
+    paymentHash: null,
+    status: isRunning ? 'processing' : 'pending',
+    worker: isQueued ? null : ctx.processId(),
+    attempt: 1,
+    result: null,
+    costMicro: null,
+    refundMicro: null,
+    errorCode: null,
+    errorMessage: null,
+    createdAt: now,
+    startedAt: isRunning ? now : null,
+    completedAt: null,
+  };
+}
+
+async function start(
+  ctx: InvokeContext,
+  caller: KnownCaller,
+  agent: CallableAgent,
+  item: { invocation: Invocation; payment: NewChainPayment | null; quoteId: string | null; due: Due },
+): Promise<Invoked> {
+  const { invocation, payment, due } = item;
+  if (payment)
+    await openLedgerAccount(ctx.db, {
+      id: payment.ledgerAccountId,
+      kind: 'payer',
+      address: payment.authorization.from,
+      now: invocation.createdAt,
+    });
+  const answer = await ctx.acceptor.accept(item);
+  if (answer.kind === 'quote_used') throw quoteUsed();
+  if (answer.kind === 'insufficient') throw insufficient(caller, invocation.priceMicro, answer.availableMicro);
+  if (answer.kind === 'claimed' && payment) return replay(ctx, await findHolder(ctx, payment), due);
+  if (invocation.worker === null) return { invocation, ending: null, payment, due, isReplay: false };
+  const ending = ctx.runner.track(invocation.id, () =>
+    payment ? payAndRun(ctx, invocation, payment) : runOn(ctx, invocation, agent),
+  );
+  return { invocation, ending, payment, due, isReplay: false };
+}
+
+/** The request that a payment was for: the same payment never makes a second one. */
+async function replay(ctx: InvokeContext, payment: ChainPayment, due: Due): Promise<Invoked> {
+  const invocation = await findInvocation(ctx.db, payment.subjectId);
+  if (!invocation) throw new Error(`payment ${payment.id} has no invocation ${payment.subjectId}`);
+  return { invocation, ending: ctx.runner.ending(invocation.id), payment, due, isReplay: true };
+}

@@ -1,0 +1,54 @@
+import { findBySubject, type NewChainPayment } from '../payments/x402/chain-payment-store.ts';
+import type { RefusalReason } from '../payments/x402/check-payment.ts';
+import { refusalText } from '../payments/x402/check-payment.ts';
+import type { SettleOutcome } from '../payments/x402/record-mined.ts';
+import type { HasSettler } from '../payments/x402/settler.ts';
+import { until } from '../lib/until.ts';
+import type { HasBeginner } from './begin-invocations.ts';
+import type { Invocation } from './invocation.ts';
+import { findInvocation } from './invocation-store.ts';
+import { type HasRunner, type RunContext, runInvocation } from './runner.ts';
+
+export type PayContext = RunContext & HasRunner & HasBeginner & HasSettler;
+
+/** An unknown settlement is decided by the reconciler once the authorization has expired, at the latest. */
+const DECIDED_WITHIN_MS = 24 * 3_600_000;
+
+/** Settles the payment of an invocation, then runs it. Whatever becomes of the payment, the invocation comes to its end. */
+export async function payAndRun(ctx: PayContext, invocation: Invocation, payment: NewChainPayment): Promise<Invocation> {
+  const outcome = await ctx.settler.settle(payment);
+  return runPaid(ctx, invocation, outcome.state === 'unknown' ? await waitUntilDecided(ctx, invocation.id) : outcome);
+}
+
+/** Goes on with an invocation whose payment was left in any state by a process that is gone. */
+export async function resumePaid(ctx: PayContext, invocation: Invocation): Promise<Invocation> {
+  const payment = await findBySubject(ctx.db, invocation.id, 'invocation');
+  if (payment?.state === 'claimed') return payAndRun(ctx, invocation, payment);
+  return runPaid(ctx, invocation, await waitUntilDecided(ctx, invocation.id));
+}
+
+async function runPaid(ctx: PayContext, invocation: Invocation, outcome: SettleOutcome): Promise<Invocation> {
+  if (outcome.state === 'unknown') return invocation;
+  if (outcome.state === 'failed')
+    return ctx.finisher.finish({
+      invocation,
+      outcome: { kind: 'failed', reason: 'payment_failed', message: refusalText[outcome.reason] },
+    });
+  const begun = await ctx.beginner.begin({ invocation, paymentHash: outcome.transactionHash });
+  if (begun) return runInvocation(ctx, begun);
+  return (await findInvocation(ctx.db, invocation.id)) ?? invocation;
+}
+
+async function waitUntilDecided(ctx: PayContext, requestId: string): Promise<SettleOutcome> {
+  const decided = await until<SettleOutcome>(
+    async () => {
+      if (ctx.runner.signal.aborted) return { state: 'unknown', transactionHash: null };
+      const payment = await findBySubject(ctx.db, requestId, 'invocation');
+      if (payment?.state === 'settled' && payment.transactionHash)
+        return { state: 'settled', transactionHash: payment.transactionHash };
+      return payment?.state === 'failed' ? { state: 'failed', reason: payment.reason as RefusalReason } : null;
+    },
+    { timeoutMs: DECIDED_WITHIN_MS, firstMs: 50, mostMs: 1000 },
+  );
+  return decided ?? { state: 'unknown', transactionHash: null };
+}

@@ -1,0 +1,55 @@
+import type { Quote } from '@agent-network/contracts/invocations';
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { KnownCaller } from '../access/caller.ts';
+import { type HasAgentFinder, requireAgent } from '../agents/find-agent.ts';
+import type { HasDb } from '../db/database.ts';
+import { AppError, invalid, notFound } from '../lib/app-error.ts';
+import type { HasClock } from '../lib/clock.ts';
+import { newId } from '../lib/id.ts';
+import { estimatedTime, formatMultiplier, priceOf } from './price.ts';
+import { findQuote, insertQuote } from './quote-store.ts';
+
+const VALID_MS = 15 * 60_000;
+
+/** Says what a call would cost, and locks that price for one call within 15 minutes. Works for any registered agent. */
+export async function quoteInvocation(
+  ctx: HasDb & HasClock & HasAgentFinder,
+  caller: KnownCaller,
+  agentId: string,
+  body: { task: string; input: Record<string, unknown> },
+): Promise<Quote> {
+  const agent = await requireAgent(ctx, agentId);
+  const price = priceOf(agent.perRequestMicro, body.task, body.input);
+  const id = newId('qte');
+  const now = ctx.clock.now();
+  const validUntil = new Date(now.getTime() + VALID_MS);
+  await insertQuote(ctx.db, { id, accountId: caller.accountId, agentId, priceMicro: price.totalMicro, validUntil }, now);
+  return {
+    quoteId: id,
+    estimatedCost: formatUsdc(price.totalMicro),
+    estimatedTime: estimatedTime(agent.averageMs),
+    breakdown: {
+      base_fee: formatUsdc(price.baseMicro),
+      complexity_multiplier: formatMultiplier(price.multiplierHundredths),
+      total: formatUsdc(price.totalMicro),
+    },
+    validUntil: validUntil.toISOString(),
+    acceptUrl: `/invoke/${agentId}?quote=${id}`,
+  };
+}
+
+export const quoteUsed = () => new AppError('CONFLICT', 'This quote was used already; ask for a new one.');
+
+/** The price that a quote of this caller, for this agent, holds. Whether it is still unused is decided when it is used. */
+export async function quotedPrice(
+  ctx: HasDb & HasClock,
+  caller: KnownCaller,
+  agentId: string,
+  quoteId: string,
+): Promise<{ priceMicro: bigint; isUsed: boolean }> {
+  const quote = await findQuote(ctx.db, quoteId, caller.accountId);
+  if (!quote) throw notFound('quote');
+  if (quote.agentId !== agentId) throw invalid('quote', 'is for another agent');
+  if (quote.validUntil <= ctx.clock.now()) throw invalid('quote', 'has expired');
+  return { priceMicro: quote.priceMicro, isUsed: quote.usedBy !== null };
+}

@@ -1,0 +1,39 @@
+import type { HasProcessId } from '../queue/heartbeat.ts';
+import type { Invocation } from './invocation.ts';
+import { giveBackAll, takeOrphans, takeQueued } from './invocation-store.ts';
+import { type PayContext, resumePaid } from './pay-and-run.ts';
+import { runInvocation } from './runner.ts';
+
+type RecoverContext = PayContext & HasProcessId;
+
+const BATCH = 100;
+
+/** Takes over invocations whose process died or gave them back, and runs them on; the agent knows them by their key. */
+export async function recoverInvocations(ctx: RecoverContext): Promise<number> {
+  const orphans = await takeOrphans(ctx.db, ctx.processId(), BATCH);
+  for (const invocation of orphans) void ctx.runner.track(invocation.id, () => goOn(ctx, invocation));
+  if (orphans.length > 0) ctx.log.info({ invocations: orphans.length }, 'took over invocations that nobody worked on');
+  return orphans.length;
+}
+
+async function goOn(ctx: RecoverContext, invocation: Invocation): Promise<Invocation> {
+  try {
+    return await (invocation.status === 'pending' ? resumePaid(ctx, invocation) : runInvocation(ctx, invocation));
+  } catch (error) {
+    ctx.log.error({ err: error, requestId: invocation.id }, 'an invocation could not be brought to its end');
+    throw error;
+  }
+}
+
+/** Runs an invocation that waited in the queue. */
+export async function runQueued(ctx: RecoverContext, requestId: string): Promise<void> {
+  const invocation = await takeQueued(ctx.db, requestId, ctx.processId(), ctx.clock.now());
+  if (invocation) await ctx.runner.track(invocation.id, () => runInvocation(ctx, invocation));
+}
+
+/** Stops running: waits a while for what is running, then gives the rest back for others to go on with. */
+export async function handBackInvocations(ctx: RecoverContext, graceMs: number): Promise<void> {
+  await ctx.runner.drain(graceMs);
+  const count = await giveBackAll(ctx.db, ctx.processId());
+  if (count > 0) ctx.log.info({ invocations: count }, 'gave back invocations that were still running');
+}

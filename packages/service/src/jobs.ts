@@ -1,0 +1,25 @@
+import { checkDueAgents } from './agents/check-agents.ts';
+import { recoverInvocations, runQueued } from './invocations/recover-invocations.ts';
+import { reconcilePayments } from './payments/x402/reconcile.ts';
+import type { HasLog } from './lib/log.ts';
+import type { JobHandlers } from './queue/job-types.ts';
+import { type Repeating, repeatEvery } from './queue/repeat-every.ts';
+
+export type JobContext = Parameters<typeof runQueued>[0] &
+  Parameters<typeof checkDueAgents>[0] &
+  Parameters<typeof reconcilePayments>[0] &
+  HasLog;
+
+/** Job name -> use case: the background twin of http/handlers. */
+export const jobHandlers = (ctx: JobContext): JobHandlers => ({
+  'run-invocation': ({ requestId }) => runQueued(ctx, requestId),
+});
+
+/** What is done again and again, by one process of the node at a time. */
+export function startRecurring(ctx: JobContext): Repeating[] {
+  return [
+    repeatEvery(ctx, 'check-agents', 1000, () => checkDueAgents(ctx)),
+    repeatEvery(ctx, 'recover-invocations', 2000, async () => void (await recoverInvocations(ctx))),
+    repeatEvery(ctx, 'reconcile-payments', 2000, () => reconcilePayments(ctx)),
+  ];
+}

@@ -1,0 +1,30 @@
+import type { ErrorCode, ErrorExtra } from '@agent-network/contracts/errors';
+
+type NoExtra = Record<string, never>;
+
+/**
+ * A failure that the caller is told about, by a code of the catalogue. `message` is public; `cause` goes to the log only.
+ * `extra` is what stands beside code and message for this code.
+ */
+export class AppError<C extends ErrorCode = ErrorCode> extends Error {
+  override name = 'AppError';
+  readonly code: C;
+  readonly extra: ErrorExtra<C>;
+
+  constructor(
+    code: C,
+    message: string,
+    ...rest: ErrorExtra<C> extends NoExtra ? [extra?: NoExtra, options?: ErrorOptions] : [ErrorExtra<C>, ErrorOptions?]
+  ) {
+    super(message, rest[1]);
+    this.code = code;
+    this.extra = (rest[0] ?? {}) as ErrorExtra<C>;
+  }
+}
+
+export const notFound = (what: string) => new AppError('NOT_FOUND', `There is no such ${what}.`);
+
+export const invalid = (path: string, message: string) =>
+  new AppError('VALIDATION_ERROR', `Invalid request: ${path} ${message}.`, {
+    details: { fields: [{ path, message }] },
+  });

@@ -1,0 +1,43 @@
+export type GuardedFetchErrorKind =
+  | 'invalid_url'
+  | 'blocked'
+  | 'dns'
+  | 'connect'
+  | 'timeout'
+  | 'too_large'
+  | 'redirect'
+  | 'encoding'
+  | 'reset'
+  | 'aborted';
+
+/** A name that does not resolve and one that resolves to a refused address read alike: the difference would map a private network. */
+const UNREACHABLE = 'The endpoint could not be reached at a public address.';
+
+const PUBLIC_MESSAGES: Record<GuardedFetchErrorKind, string> = {
+  invalid_url: 'The URL is not allowed.',
+  blocked: UNREACHABLE,
+  dns: UNREACHABLE,
+  connect: UNREACHABLE,
+  timeout: 'The endpoint did not answer in time.',
+  too_large: 'The answer of the endpoint is too large.',
+  redirect: 'The endpoint answered with a redirect, which is not followed.',
+  encoding: 'The endpoint compressed its answer although it was asked not to.',
+  reset: 'The endpoint broke the connection off or did not speak HTTP.',
+  aborted: 'The call was cancelled.',
+};
+
+/**
+ * Why an outbound call failed. `message` is public: it tells nothing of addresses or of what listens there; `cause` is for the
+ * log. `isRetryable` promises that the request never reached the server.
+ */
+export class GuardedFetchError extends Error {
+  override readonly name = 'GuardedFetchError';
+  readonly kind: GuardedFetchErrorKind;
+  readonly isRetryable: boolean;
+
+  constructor(kind: GuardedFetchErrorKind, options: { message?: string; cause?: unknown; isSent?: boolean } = {}) {
+    super(options.message ?? PUBLIC_MESSAGES[kind], options.cause === undefined ? undefined : { cause: options.cause });
+    this.kind = kind;
+    this.isRetryable = (kind === 'connect' || kind === 'dns') && !options.isSent;
+  }
+}

@@ -1,0 +1,109 @@
+import type { Dispatcher } from 'undici';
+import { GuardedFetchError, type GuardedFetchErrorKind } from './guarded-fetch-error.ts';
+
+export type GuardedRequest = {
+  url: string;
+  method: string;
+  /** Names in lower case. */
+  headers?: Record<string, string> | undefined;
+  body?: string | Uint8Array | undefined;
+  /** From the call to the last byte of the answer, waiting for a connection included. */
+  timeoutMs: number;
+  /** The most bytes of answer that are read. */
+  maxBytes: number;
+  signal?: AbortSignal | undefined;
+};
+
+export type ResponseHead = { status: number; headers: Record<string, string | string[] | undefined> };
+
+export type ExchangeSink = {
+  onHead(head: ResponseHead): void;
+  onChunk(chunk: Buffer): void;
+  onEnd(): void;
+  onFail(error: unknown): void;
+};
+
+export type Exchange = { fail(kind: GuardedFetchErrorKind): void; pause(): void; resume(): void };
+
+/**
+ * One request and its answer under every limit, told to the sink as it happens: at most one head, chunks, then exactly one of end
+ * and fail. A failure closes the connection.
+ */
+export function startExchange(agent: Dispatcher, url: URL, request: GuardedRequest, sink: ExchangeSink): Exchange {
+  const { method, headers = {}, body = null, timeoutMs, maxBytes, signal } = request;
+  let controller: Dispatcher.DispatchController | undefined;
+  let failure: Error | undefined;
+  let isOver = false;
+  let byteCount = 0;
+
+  const fail = (kind: GuardedFetchErrorKind) => finish(new GuardedFetchError(kind));
+  const onAbort = () => fail('aborted');
+  const deadline = setTimeout(fail, timeoutMs, 'timeout');
+  signal?.addEventListener('abort', onAbort, { once: true });
+
+  function finish(error?: Error): void {
+    if (isOver) return;
+    isOver = true;
+    failure = error;
+    clearTimeout(deadline);
+    signal?.removeEventListener('abort', onAbort);
+    if (error) {
+      controller?.abort(error);
+      sink.onFail(error);
+    } else sink.onEnd();
+  }
+
+  const handler: Dispatcher.DispatchHandler = {
+    onRequestStart(started) {
+      controller = started;
+      if (failure) started.abort(failure);
+    },
+    onResponseStart(_controller, status, responseHeaders) {
+      if (status < 200) return;
+      const refusal = refuseHead(status, responseHeaders, maxBytes, method);
+      if (refusal) fail(refusal);
+      else sink.onHead({ status, headers: responseHeaders });
+    },
+    onResponseData(_controller, chunk) {
+      if (isOver) return;
+      byteCount += chunk.length;
+      if (byteCount > maxBytes) fail('too_large');
+      else sink.onChunk(chunk);
+    },
+    onResponseEnd: () => finish(),
+    onResponseError: (_controller, error) => finish(failureOf(error, controller !== undefined)),
+  };
+
+  if (signal?.aborted) onAbort();
+  else agent.dispatch({ origin: url.origin, path: url.pathname + url.search, method, headers, body }, handler);
+  return { fail, pause: () => controller?.pause(), resume: () => controller?.resume() };
+}
+
+function refuseHead(
+  status: number,
+  headers: ResponseHead['headers'],
+  maxBytes: number,
+  method: string,
+): GuardedFetchErrorKind | undefined {
+  if (status >= 300 && status < 400) return 'redirect';
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') return 'encoding';
+  if (method !== 'HEAD' && Number(headers['content-length']) > maxBytes) return 'too_large';
+  return undefined;
+}
+
+function failureOf(error: Error & { code?: string }, isSent: boolean): Error {
+  if (error instanceof GuardedFetchError) return error;
+  switch (error.code) {
+    case 'UND_ERR_INVALID_ARG':
+      return error;
+    case 'UND_ERR_DESTROYED':
+    case 'UND_ERR_CLOSED':
+      return new GuardedFetchError('aborted', { cause: error });
+    case 'UND_ERR_HEADERS_OVERFLOW':
+    case 'HPE_HEADER_OVERFLOW':
+      return new GuardedFetchError('too_large', { cause: error });
+    default:
+      return new GuardedFetchError(isSent ? 'reset' : 'connect', { cause: error });
+  }
+}

@@ -1,0 +1,93 @@
+import type { Dispatcher } from 'undici';
+import { type Exchange, type GuardedRequest, type ResponseHead, startExchange } from './guarded-fetch-exchange.ts';
+
+/** Beyond this many unread bytes the endpoint is made to wait. */
+const HIGH_WATER_BYTES = 64 * 1024;
+
+export type GuardedStreamRequest = GuardedRequest & {
+  /** The longest silence, from the call to the head and between any two chunks. Time spent waiting for our reader is free. */
+  idleTimeoutMs: number;
+};
+
+export type GuardedStream = ResponseHead & {
+  /** The bytes as they arrive. To be read once; leaving the loop early closes the connection. */
+  body: AsyncIterable<Buffer>;
+  /** For a body that nobody will read. */
+  cancel(): void;
+};
+
+/** Opens a streamed exchange; resolves with the head. Failures after the head are thrown to whoever reads the body. */
+export function openStream(agent: Dispatcher, url: URL, request: GuardedStreamRequest): Promise<GuardedStream> {
+  return new Promise((resolve, reject) => {
+    const queue = createChunkQueue();
+    const idle = setTimeout(() => {
+      if (queue.isFull()) idle.refresh();
+      else exchange.fail('timeout');
+    }, request.idleTimeoutMs);
+
+    const exchange: Exchange = startExchange(agent, url, request, {
+      onHead(head) {
+        idle.refresh();
+        const cancel = () => exchange.fail('aborted');
+        resolve({ ...head, body: queue.read({ onRoom: exchange.resume, onLeave: cancel }), cancel });
+      },
+      onChunk(chunk) {
+        idle.refresh();
+        queue.push(chunk);
+        if (queue.isFull()) exchange.pause();
+      },
+      onEnd() {
+        clearTimeout(idle);
+        queue.end();
+      },
+      onFail(error) {
+        clearTimeout(idle);
+        queue.end(error);
+        reject(error);
+      },
+    });
+  });
+}
+
+function createChunkQueue() {
+  let chunks: Buffer[] = [];
+  let byteCount = 0;
+  let isEnded = false;
+  let failure: unknown;
+  let wake = () => {};
+
+  async function* read({ onRoom, onLeave }: { onRoom: () => void; onLeave: () => void }): AsyncGenerator<Buffer> {
+    try {
+      while (true) {
+        const ready = chunks;
+        chunks = [];
+        byteCount = 0;
+        if (ready.length > 0) onRoom();
+        yield* ready;
+        if (chunks.length > 0) continue;
+        if (failure !== undefined) throw failure;
+        if (isEnded) return;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    } finally {
+      onLeave();
+    }
+  }
+
+  return {
+    read,
+    isFull: () => byteCount >= HIGH_WATER_BYTES,
+    push(chunk: Buffer): void {
+      chunks.push(chunk);
+      byteCount += chunk.length;
+      wake();
+    },
+    end(error?: unknown): void {
+      isEnded = true;
+      failure = error;
+      wake();
+    },
+  };
+}

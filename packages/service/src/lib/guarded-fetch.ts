@@ -1,0 +1,84 @@
+import { Agent } from 'undici';
+import { checkUrl, type UrlCheck } from './guarded-fetch-address.ts';
+import { guardedConnector, type Resolve, resolveWithSystem } from './guarded-fetch-connect.ts';
+import { GuardedFetchError } from './guarded-fetch-error.ts';
+import { type GuardedRequest, type ResponseHead, startExchange } from './guarded-fetch-exchange.ts';
+import { type GuardedStream, type GuardedStreamRequest, openStream } from './guarded-fetch-stream.ts';
+
+export { GuardedFetchError };
+
+export type GuardedResponse = ResponseHead & { body: Buffer };
+
+export type GuardedFetch = {
+  /** Sends a request and reads the whole answer. Rejects with `GuardedFetchError`; any status outside of 3xx is an answer. */
+  request(request: GuardedRequest): Promise<GuardedResponse>;
+  /** The same, handing over the body as it arrives. */
+  stream(request: GuardedStreamRequest): Promise<GuardedStream>;
+  /** Judges a URL under the same rules without resolving or calling anything. */
+  checkUrl(url: string): UrlCheck;
+  /** Breaks off what is still running and closes every connection. */
+  close(): Promise<void>;
+};
+
+export type HasGuardedFetch = { guardedFetch: GuardedFetch };
+
+export type GuardedFetchOptions = {
+  /** Lets http, loopback and private networks through; link-local, metadata and multicast addresses stay refused. */
+  allowPrivate: boolean;
+  userAgent: string;
+  /** Connections per origin; further requests wait for one. */
+  connections?: number;
+  connectTimeoutMs?: number;
+  resolve?: Resolve;
+};
+
+/**
+ * The only door to the outside for addresses that strangers gave us. HTTP/1.1 without redirects, compression, proxies or TLS
+ * session reuse; every address is judged at the moment of connecting, so a DNS answer that changes gains nothing.
+ */
+export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
+  const { allowPrivate, userAgent, connections = 128, connectTimeoutMs = 5_000, resolve = resolveWithSystem } = options;
+  const agent = new Agent({
+    connect: guardedConnector({ allowPrivate, connectTimeoutMs, resolve }),
+    connections,
+    pipelining: 1,
+    allowH2: false,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+
+  function prepare<R extends GuardedRequest>(request: R): { url: URL; request: R } {
+    const check = checkUrl(request.url, { allowPrivate });
+    if (!check.ok) throw new GuardedFetchError(check.kind);
+    const headers = { 'user-agent': userAgent, ...request.headers, 'accept-encoding': 'identity' };
+    return { url: check.url, request: { ...request, headers } };
+  }
+
+  return {
+    async request(input) {
+      const { url, request } = prepare(input);
+      return readWhole(agent, url, request);
+    },
+    async stream(input) {
+      const { url, request } = prepare(input);
+      return openStream(agent, url, request);
+    },
+    checkUrl: (url) => checkUrl(url, { allowPrivate }),
+    close: () => agent.destroy(),
+  };
+}
+
+function readWhole(agent: Agent, url: URL, request: GuardedRequest): Promise<GuardedResponse> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let head: ResponseHead = { status: 0, headers: {} };
+    startExchange(agent, url, request, {
+      onHead(received) {
+        head = received;
+      },
+      onChunk: (chunk) => chunks.push(chunk),
+      onEnd: () => resolve({ ...head, body: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks) }),
+      onFail: reject,
+    });
+  });
+}

@@ -1,0 +1,59 @@
+import { randomFillSync } from 'node:crypto';
+
+export type IdPrefix =
+  | 'acc'
+  | 'agt'
+  | 'req'
+  | 'qte'
+  | 'blk'
+  | 'evt'
+  | 'dlv'
+  | 'key'
+  | 'trf'
+  | 'pay'
+  | 'trs'
+  | 'wdr'
+  | 'whk'
+  | 'ses'
+  | 'prc';
+
+/** Crockford's base32 in lower case: sorts like the numbers it stands for, and has no i, l, o, u. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const TIME_CHARS = 10;
+const RANDOM_CHARS = 16;
+
+const pool = new Uint8Array(RANDOM_CHARS * 256);
+let poolOffset = pool.length;
+let timeMs = -1;
+let timeText = '';
+
+/**
+ * A new id such as `req_01k9…`: 48 bits of milliseconds, then 80 random bits. Ids of different milliseconds sort by time,
+ * those of the same millisecond in no order.
+ */
+export function newId<P extends IdPrefix>(prefix: P): `${P}_${string}` {
+  const nowMs = Date.now();
+  if (nowMs !== timeMs) {
+    timeMs = nowMs;
+    timeText = encodeTime(nowMs);
+  }
+  if (poolOffset === pool.length) {
+    randomFillSync(pool);
+    poolOffset = 0;
+  }
+  let random = '';
+  for (const end = poolOffset + RANDOM_CHARS; poolOffset < end; poolOffset++) {
+    random += ALPHABET[(pool[poolOffset] as number) & 31];
+  }
+  return `${prefix}_${timeText}${random}`;
+}
+
+function encodeTime(ms: number): string {
+  let rest = ms;
+  let text = '';
+  for (let i = 0; i < TIME_CHARS; i++) {
+    text = ALPHABET[rest % 32] + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}

@@ -1,0 +1,51 @@
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { prettyDestination } from './pretty-log.ts';
+import { redactText, redactValue } from './redact.ts';
+
+export type Log = Logger;
+
+export type HasLog = { log: Log };
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+
+export type LogOptions = {
+  level: LogLevel;
+  /** Lines for a person at a terminal rather than JSON. */
+  pretty?: boolean;
+  /** Where the lines go. Default: stdout. */
+  destination?: DestinationStream;
+};
+
+/**
+ * A log of one JSON object per line. Secrets are hidden by field name at every depth and by pattern in every text; an error
+ * under any field is written with its chain of causes.
+ */
+export function createLog({ level, pretty = false, destination = process.stdout }: LogOptions): Log {
+  const log = pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: (error: unknown) => error },
+      formatters: {
+        level: (label) => ({ level: label }),
+        log: (fields) => redactValue(fields) as Record<string, unknown>,
+      },
+      hooks: { streamWrite: redactText },
+    },
+    pretty ? prettyDestination(destination) : destination,
+  );
+  return redactChildBindings(log);
+}
+
+/** pino does not run a bindings formatter for child loggers; children inherit this method from the root. */
+function redactChildBindings(log: Log): Log {
+  const child = log.child;
+  log.child = function childOf(this: Log, bindings: object, options?: object) {
+    return child.call(this, redactValue(bindings) as Record<string, unknown>, options);
+  } as Log['child'];
+  return log;
+}
+
+/** For tests and scripts that have nothing to tell. */
+export const silentLog: Log = pino({ level: 'silent' });

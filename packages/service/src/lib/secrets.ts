@@ -1,0 +1,50 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** Keyed work with the node's one secret; each purpose gets a key of its own. */
+export interface Secrets {
+  /** Encrypts text for storage (AES-256-GCM). */
+  seal(text: string): Buffer;
+  /** Opens what `seal` made; throws when it was altered or sealed with another secret. */
+  open(sealed: Buffer): string;
+  /** A message authentication code over the parts, each bounded by its length; base64url. */
+  authenticate(purpose: string, parts: readonly string[]): string;
+  isAuthentic(purpose: string, parts: readonly string[], code: string): boolean;
+}
+
+export interface HasSecrets {
+  readonly secrets: Secrets;
+}
+
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** `secretKey` is any text of at least 32 characters; it never leaves this closure. */
+export function createSecrets(secretKey: string): Secrets {
+  const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', secretKey, 'agent-network', purpose, 32));
+  const sealKey = derive('seal');
+  const macKey = derive('authenticate');
+  const authenticate = (purpose: string, parts: readonly string[]) => {
+    const mac = createHmac('sha256', macKey).update(purpose);
+    for (const part of parts) mac.update(`\n${part.length}:${part}`);
+    return mac.digest('base64url');
+  };
+  return {
+    seal(text) {
+      const iv = randomBytes(IV_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', sealKey, iv);
+      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      return Buffer.concat([iv, cipher.getAuthTag(), body]);
+    },
+    open(sealed) {
+      const decipher = createDecipheriv('aes-256-gcm', sealKey, sealed.subarray(0, IV_BYTES));
+      decipher.setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+      return decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+    },
+    authenticate,
+    isAuthentic(purpose, parts, code) {
+      const expected = Buffer.from(authenticate(purpose, parts));
+      const shown = Buffer.from(code);
+      return expected.length === shown.length && timingSafeEqual(expected, shown);
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface UntilOptions {
+  readonly timeoutMs: number;
+  /** The first pause; each further one is twice as long, up to `mostMs`. */
+  readonly firstMs: number;
+  readonly mostMs: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Asks again until there is an answer; null when there is none in time. Errors of `ask` go through. */
+export async function until<T>(ask: () => Promise<T | null>, options: UntilOptions): Promise<T | null> {
+  const endMs = performance.now() + options.timeoutMs;
+  for (let pauseMs = options.firstMs; ; pauseMs = Math.min(pauseMs * 2, options.mostMs)) {
+    const answer = await ask();
+    if (answer !== null || performance.now() + pauseMs > endMs) return answer;
+    await sleep(pauseMs, undefined, options.signal ? { signal: options.signal } : {});
+  }
+}

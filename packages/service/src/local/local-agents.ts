@@ -1,0 +1,157 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { AgentRegistration } from '@agent-network/contracts/agents';
+import { checkDueAgents } from '../agents/check-agents.ts';
+import { lockAgentRow, updateAgentRow } from '../agents/agent-store.ts';
+import { readAgent } from '../agents/find-agent.ts';
+import { registerAgent } from '../agents/register-agent.ts';
+import type { NodeContext } from '../context.ts';
+import type { StopStep } from '../lib/graceful-stop.ts';
+import { until } from '../lib/until.ts';
+import type { LocalKeys } from './local-keys.ts';
+
+export interface LocalAgent {
+  readonly id: string;
+  readonly name: string;
+  readonly identityToken: string;
+  readonly endpoint: string;
+}
+
+interface Description {
+  readonly name: string;
+  readonly description: string;
+  readonly capabilities: readonly string[];
+  readonly rates: { readonly perRequest: string };
+}
+
+const AGENTS_DIR = fileURLToPath(new URL('../../../../examples/agents/', import.meta.url));
+const agentFiles = { echoAgent: 'echo.ts', textAnalystAgent: 'text-analyst.ts' } as const;
+const RESPAWN_MS = 1000;
+const ONLINE_WITHIN_MS = 15_000;
+
+/** Starts the example agents as processes of their own, registered with the local account and proven. */
+export async function startLocalAgents(
+  ctx: NodeContext,
+  keys: LocalKeys,
+  owner: { accountId: string; address: string },
+  stops: StopStep[],
+): Promise<LocalAgent[]> {
+  const descriptions = (await import(join(AGENTS_DIR, 'registrations.ts'))) as Record<keyof typeof agentFiles, Description>;
+  const names = Object.keys(agentFiles) as (keyof typeof agentFiles)[];
+  const agents = await Promise.all(
+    names.map(async (name) => {
+      const agent = await prepareAgent(ctx, keys, owner, descriptions[name]);
+      await spawnAgent(ctx, agentFiles[name], agent, stops);
+      return agent;
+    }),
+  );
+  await bringOnline(ctx, agents);
+  return agents;
+}
+
+/** Registers the agent, unless it is; gives it its port, another one when that was taken meanwhile. */
+async function prepareAgent(
+  ctx: NodeContext,
+  keys: LocalKeys,
+  owner: { accountId: string; address: string },
+  description: Description,
+): Promise<LocalAgent> {
+  const known = keys.agents[description.name];
+  const port = await freePort(known?.port ?? 0);
+  const endpoint = `http://127.0.0.1:${port}/`;
+  if (known && (await isRegistered(ctx, known.id))) {
+    if (port !== known.port) await moveAgent(ctx, known.id, endpoint);
+    keys.agents[description.name] = { ...known, port };
+    return { id: known.id, name: description.name, identityToken: known.identityToken, endpoint };
+  }
+  const input = AgentRegistration.parse({ ...description, endpoint });
+  const { id, identityToken } = await registerAgent(ctx, owner, input);
+  keys.agents[description.name] = { id, identityToken, port };
+  return { id, name: description.name, identityToken, endpoint };
+}
+
+const isRegistered = (ctx: NodeContext, id: string): Promise<boolean> =>
+  readAgent(ctx, id).then(
+    () => true,
+    () => false,
+  );
+
+async function moveAgent(ctx: NodeContext, id: string, endpoint: string): Promise<void> {
+  await ctx.db.transaction(async (tx) => {
+    await lockAgentRow(tx, id);
+    await updateAgentRow(tx, id, { endpoint });
+  });
+}
+
+/** The agent ends with this process, as its channel to us then closes. If it ends by itself it is started again. */
+async function spawnAgent(ctx: NodeContext, file: string, agent: LocalAgent, stops: StopStep[]): Promise<void> {
+  let child: ChildProcess | undefined;
+  let isStopping = false;
+  const spawn = () => {
+    child = fork(join(AGENTS_DIR, file), {
+      env: {
+        ...process.env,
+        AGENT_PORT: new URL(agent.endpoint).port,
+        AGENT_ENDPOINT: agent.endpoint,
+        AGENT_IDENTITY_TOKEN: agent.identityToken,
+      },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    child.once('exit', (code) => {
+      if (isStopping) return;
+      ctx.log.warn({ agent: agent.name, code }, 'an example agent ended; starting it again');
+      setTimeout(() => isStopping || spawn(), RESPAWN_MS).unref();
+    });
+    return child;
+  };
+  stops.push({
+    name: `agent ${agent.name}`,
+    stop: async () => {
+      isStopping = true;
+      if (child?.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+    },
+  });
+  await once(spawn(), 'message');
+}
+
+async function bringOnline(ctx: NodeContext, agents: readonly LocalAgent[]): Promise<void> {
+  const areOnline = async () => {
+    const details = await Promise.all(agents.map(({ id }) => readAgent(ctx, id)));
+    return details.every(({ online }) => online) ? true : null;
+  };
+  await checkSoonAll(ctx, agents);
+  const online = await until(
+    async () => {
+      await checkDueAgents(ctx);
+      return areOnline();
+    },
+    { timeoutMs: ONLINE_WITHIN_MS, firstMs: 20, mostMs: 500 },
+  );
+  if (!online) ctx.log.warn('the example agents are not online yet');
+}
+
+async function checkSoonAll(ctx: NodeContext, agents: readonly LocalAgent[]): Promise<void> {
+  for (const { id } of agents)
+    await ctx.db.transaction(async (tx) => {
+      await lockAgentRow(tx, id);
+      await updateAgentRow(tx, id, { nextCheckAt: ctx.clock.now() });
+    });
+}
+
+/** The wished port if it is free, else any. */
+function freePort(wish: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', () => (wish === 0 ? reject(new Error('no port is free')) : resolve(freePort(0))));
+    server.listen(wish, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}

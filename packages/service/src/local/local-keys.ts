@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
+
+type Hex = `0x${string}`;
+
+export interface LocalWallet {
+  readonly address: Hex;
+  readonly privateKey: Hex;
+}
+
+/** All secrets of a local node. Made once; what only exists as a hash in the database is remembered here in clear. */
+export interface LocalKeys {
+  readonly secretKey: string;
+  readonly settlementPrivateKey: Hex;
+  readonly account: LocalWallet;
+  readonly free: LocalWallet;
+  readonly pro: LocalWallet;
+  readonly wallets: readonly LocalWallet[];
+  /** Whether the wallets have their test money, on a chain that was not started by us. */
+  isFunded?: boolean;
+  apiKeys: { enterprise?: string; free?: string; pro?: string };
+  agents: Record<string, { id: string; identityToken: string; port: number }>;
+}
+
+const WALLETS = 5;
+
+export function newWallet(): LocalWallet {
+  const privateKey = generatePrivateKey();
+  return { address: privateKeyToAddress(privateKey), privateKey };
+}
+
+const fileOf = (dataDir: string) => join(dataDir, 'secrets.json');
+
+/** Reads the keys of this folder, or makes them. */
+export async function loadLocalKeys(dataDir: string): Promise<LocalKeys> {
+  const text = await readFile(fileOf(dataDir), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  if (text !== null) return JSON.parse(text) as LocalKeys;
+  const keys: LocalKeys = {
+    secretKey: randomBytes(32).toString('hex'),
+    settlementPrivateKey: generatePrivateKey(),
+    account: newWallet(),
+    free: newWallet(),
+    pro: newWallet(),
+    wallets: Array.from({ length: WALLETS }, newWallet),
+    apiKeys: {},
+    agents: {},
+  };
+  await saveLocalKeys(dataDir, keys);
+  return keys;
+}
+
+export const saveLocalKeys = (dataDir: string, keys: LocalKeys): Promise<void> => writeSecretFile(fileOf(dataDir), keys);
+
+/** Replaces a file in one step; only its owner can read it. */
+export async function writeSecretFile(path: string, value: unknown): Promise<void> {
+  await mkdir(join(path, '..'), { recursive: true });
+  const unfinished = `${path}.new`;
+  await writeFile(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+  await rename(unfinished, path);
+}

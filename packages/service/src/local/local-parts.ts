@@ -1,0 +1,107 @@
+import { mkdir } from 'node:fs/promises';
+import { fundWallets, type WalletFunding } from '@agent-network/chain/chain-funding';
+import { startLocalChain } from '@agent-network/chain/local-chain';
+import { usdcByChain } from '@agent-network/chain/addresses';
+import { privateKeyToAddress } from 'viem/accounts';
+import { lockDataDir } from '../db/data-dir-lock.ts';
+import { openDatabase } from '../db/database.ts';
+import { startEmbeddedPostgres } from '../db/embedded-postgres.ts';
+import type { Config, ConfiguredSecrets } from '../config.ts';
+import type { StopStep } from '../lib/graceful-stop.ts';
+import type { Log } from '../lib/log.ts';
+import { transactionsToReplay } from '../payments/x402/replay.ts';
+import { type LocalKeys, loadLocalKeys, saveLocalKeys } from './local-keys.ts';
+
+type Hex = `0x${string}`;
+
+export interface LocalPlan {
+  readonly databaseUrl: string;
+  readonly keys: LocalKeys;
+  /** Needs the migrated database: a chain that lost its newest blocks is shown our transactions again. */
+  startChain(): Promise<string>;
+  /** The chain's address for others; known once it was started. */
+  readonly chainRpcUrl: () => string;
+}
+
+interface Parts {
+  readonly config: Config;
+  readonly secrets: ConfiguredSecrets;
+  readonly log: Log;
+}
+
+const ETHER = 10n ** 18n;
+const USDC = 1_000_000n;
+
+/** Takes DATA_DIR, and makes of database, keys and chain what the configuration does not name. */
+export async function startLocalParts({ config, secrets, log }: Parts, stops: StopStep[]): Promise<LocalPlan> {
+  const { dataDir } = config;
+  await mkdir(dataDir, { recursive: true });
+  const lock = await lockDataDir(dataDir);
+  stops.push({ name: 'data folder', stop: () => lock.release() });
+  const keys = await loadLocalKeys(dataDir);
+  const databaseUrl = config.databaseUrl ?? (await startDatabase(dataDir, log, stops));
+  const settlementKey = secrets.settlementPrivateKey ?? keys.settlementPrivateKey;
+  let rpcUrl = config.chainRpcUrl;
+  return {
+    databaseUrl,
+    keys,
+    async startChain() {
+      rpcUrl = await startChain({ dataDir, databaseUrl, keys, settlementKey, log }, stops);
+      return rpcUrl;
+    },
+    chainRpcUrl: () => rpcUrl ?? '',
+  };
+}
+
+async function startDatabase(dataDir: string, log: Log, stops: StopStep[]): Promise<string> {
+  const postgres = await startEmbeddedPostgres({ dataDir, log });
+  stops.push({ name: 'PostgreSQL', stop: () => postgres.stop() });
+  return postgres.url;
+}
+
+interface ChainParts {
+  readonly dataDir: string;
+  readonly databaseUrl: string;
+  readonly keys: LocalKeys;
+  readonly settlementKey: Hex;
+  readonly log: Log;
+}
+
+async function startChain(parts: ChainParts, stops: StopStep[]): Promise<string> {
+  const { dataDir, databaseUrl, keys, settlementKey, log } = parts;
+  const address = privateKeyToAddress(settlementKey);
+  const chain = await startLocalChain({
+    dataDir,
+    wallets: fundingOf(keys, address),
+    log: (level, message) => log[level](message),
+    async transactionsToReplay() {
+      const db = openDatabase(databaseUrl, { max: 1, log });
+      const stored = await transactionsToReplay({ db }, { chainId: 84_532, address: address.toLowerCase() });
+      await db.close();
+      return stored.map(({ raw, minedAtS }) => ({ raw: raw as Hex, ...(minedAtS === null ? {} : { minedAtS: Number(minedAtS) }) }));
+    },
+  });
+  stops.push({ name: 'chain', stop: () => chain.stop() });
+  const again = chain.replayed.filter(({ outcome }) => outcome !== 'known').length;
+  if (again > 0) log.warn({ transactions: again }, 'the chain had lost its newest blocks; sent our transactions again');
+  return chain.rpcUrl;
+}
+
+const fundingOf = (keys: LocalKeys, settlementAddress: Hex): WalletFunding[] => [
+  { address: settlementAddress, ethWei: 10_000n * ETHER, usdcMicro: 0n },
+  ...[keys.account, keys.free, keys.pro, ...keys.wallets].map(({ address }) => ({
+    address,
+    ethWei: 10n * ETHER,
+    usdcMicro: 1000n * USDC,
+  })),
+];
+
+/** Gives the wallets their test money on a local chain that another node started. */
+export async function fundOnJoinedChain(config: Config, plan: LocalPlan, settlementAddress: Hex): Promise<void> {
+  const isLocalChain = config.chainRpcUrl !== null && config.chainId === 84_532;
+  const isLoopback = isLocalChain && /^(127\.|localhost$|\[::1\]$)/.test(new URL(config.chainRpcUrl ?? '').hostname);
+  if (!isLoopback || plan.keys.isFunded) return;
+  await fundWallets(config.chainRpcUrl ?? '', usdcByChain[config.chainId], fundingOf(plan.keys, settlementAddress));
+  plan.keys.isFunded = true;
+  await saveLocalKeys(config.dataDir, plan.keys);
+}

@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import type { Plan } from '@agent-network/contracts/access';
+import { defaultScopes, scopes, type Scope } from '@agent-network/contracts/access';
+import { usdcByChain } from '@agent-network/chain/addresses';
+import { openAccount } from '../access/open-account.ts';
+import { issueApiKey } from '../access/manage-keys.ts';
+import type { Config } from '../config.ts';
+import type { NodeContext } from '../context.ts';
+import type { StopStep } from '../lib/graceful-stop.ts';
+import { type LocalAgent, startLocalAgents } from './local-agents.ts';
+import { type LocalKeys, type LocalWallet, saveLocalKeys, writeSecretFile } from './local-keys.ts';
+import { fundOnJoinedChain, type LocalPlan } from './local-parts.ts';
+
+/** What `DATA_DIR/local.json` holds (DESIGN section 6). */
+export interface LocalJson {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly apiKeys: { readonly free: string; readonly pro: string };
+  readonly account: LocalWallet;
+  readonly wallets: readonly LocalWallet[];
+  readonly chain: { readonly rpcUrl: string; readonly chainId: number; readonly usdc: string };
+  readonly database: string;
+  readonly agents: readonly LocalAgent[];
+}
+
+/** Gives a local node its accounts, keys, test money and example agents, and writes `local.json`. Repeating it adds nothing. */
+export async function seedLocal(
+  ctx: NodeContext,
+  config: Config,
+  plan: LocalPlan,
+  stops: StopStep[],
+): Promise<LocalJson> {
+  const { keys } = plan;
+  await fundOnJoinedChain(config, plan, ctx.wallet.address as `0x${string}`);
+  const owner = await seedAccount(ctx, keys, keys.account, 'enterprise', scopes);
+  await seedAccount(ctx, keys, keys.free, 'free', defaultScopes);
+  await seedAccount(ctx, keys, keys.pro, 'pro', defaultScopes);
+  await saveLocalKeys(config.dataDir, keys);
+  const agents = await startLocalAgents(ctx, keys, owner, stops);
+  await saveLocalKeys(config.dataDir, keys);
+  const local: LocalJson = {
+    baseUrl: ctx.baseUrl,
+    apiKey: keys.apiKeys.enterprise ?? '',
+    apiKeys: { free: keys.apiKeys.free ?? '', pro: keys.apiKeys.pro ?? '' },
+    account: keys.account,
+    wallets: keys.wallets,
+    chain: { rpcUrl: plan.chainRpcUrl(), chainId: config.chainId, usdc: usdcByChain[config.chainId] },
+    database: plan.databaseUrl,
+    agents,
+  };
+  await writeSecretFile(join(config.dataDir, 'local.json'), local);
+  return local;
+}
+
+async function seedAccount(
+  ctx: NodeContext,
+  keys: LocalKeys,
+  wallet: LocalWallet,
+  plan: Plan,
+  keyScopes: readonly Scope[],
+): Promise<{ accountId: string; address: string }> {
+  const account = await openAccount(ctx, { address: wallet.address, plan, isWalletProven: true });
+  const known = keys.apiKeys[plan];
+  const isGood = known !== undefined && (await ctx.authenticator.authenticate(`Bearer ${known}`).then(() => true, () => false));
+  if (!isGood) {
+    const made = await issueApiKey(ctx, { accountId: account.accountId, name: `local ${plan}`, scopes: keyScopes, expiresAt: null });
+    keys.apiKeys[plan] = made.apiKey;
+  }
+  return account;
+}

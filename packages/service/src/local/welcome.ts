@@ -1,0 +1,23 @@
+import type { LocalJson } from './seed-local.ts';
+
+/** What a newcomer sees after `npm start`: where everything is and what to try first. */
+export function welcomeText(local: LocalJson, dataDir: string): string {
+  const [echo] = local.agents;
+  return `
+  agent-network is running at ${local.baseUrl}
+
+    agents    ${local.agents.map(({ name, id }) => `${name} ${id}`).join('\n              ')}
+    API key   ${local.apiKey}
+    chain     ${local.chain.rpcUrl} (id ${local.chain.chainId}, test USDC)
+    more      ${dataDir}/local.json: wallets with test money, other keys, database
+
+  Try next, in another terminal:
+
+    curl ${local.baseUrl}/agents
+    curl -H 'Authorization: Bearer ${local.apiKey}' -H 'Content-Type: application/json' \\
+         -d '{"task":"hello"}' ${local.baseUrl}/invoke/${echo?.id}      (402: what it costs)
+    npm run example -- pay-with-x402-fetch                              (pays it, gets the result)
+
+  Ctrl-C stops it; everything is kept for the next start.
+`;
+}

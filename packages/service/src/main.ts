@@ -1,0 +1,25 @@
+import { ConfigError, readConfig } from './config.ts';
+import { createLog } from './lib/log.ts';
+import { startLocalNode } from './local-mode.ts';
+import { startNode } from './node.ts';
+
+/** Reads the configuration, starts the node, waits for a signal, stops. Exit code 1: it could not start, or not stop in order. */
+async function main(): Promise<void> {
+  const { config, secrets } = readConfig(process.env);
+  const log = createLog({ level: config.logLevel, pretty: config.mode === 'local' });
+  process.on('unhandledRejection', (err) => log.error({ err }, 'a promise was rejected and nobody looked'));
+  const start = config.mode === 'local' ? startLocalNode : startNode;
+  const node = await start({ config, secrets, log });
+  if (config.mode === 'production') log.info({ baseUrl: node.baseUrl }, 'ready');
+  await new Promise((resolve) => {
+    process.once('SIGINT', resolve);
+    process.once('SIGTERM', resolve);
+  });
+  await node.stop();
+}
+
+main().catch((error: unknown) => {
+  const text = error instanceof ConfigError ? error.message : error instanceof Error ? (error.stack ?? error.message) : error;
+  process.stderr.write(`agent-network could not start: ${text}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,136 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { createApp } from './app.ts';
+import type { Config, ConfiguredSecrets } from './config.ts';
+import { createContext, type NodeContext } from './context.ts';
+import { migrate } from './db/migrate.ts';
+import { commonHeaders } from './http/common-headers.ts';
+import { toErrorAnswer } from './http/errors.ts';
+import { handBackInvocations, recoverInvocations } from './invocations/recover-invocations.ts';
+import { jobHandlers, startRecurring } from './jobs.ts';
+import { AppError } from './lib/app-error.ts';
+import type { Clock } from './lib/clock.ts';
+import { type StopStep, stopInOrder } from './lib/graceful-stop.ts';
+import type { Log } from './lib/log.ts';
+import { type LocalPlan, startLocalParts } from './local/local-parts.ts';
+import { prepareChain } from './payments/x402/prepare-chain.ts';
+import { startWorker } from './queue/worker.ts';
+
+export interface NodeOptions {
+  readonly config: Config;
+  readonly secrets: ConfiguredSecrets;
+  readonly log: Log;
+  readonly clock?: Clock;
+  readonly checksAnswers?: boolean;
+}
+
+export interface RunningNode {
+  readonly ctx: NodeContext;
+  readonly baseUrl: string;
+  /** What local mode made; null when everything was configured. */
+  readonly local: LocalPlan | null;
+  stop(): Promise<void>;
+}
+
+const WORKERS = 4;
+/** How long work that is running may go on once the node stops; the rest is handed back. */
+const GRACE_MS = 2500;
+
+/** Starts a node: what local mode adds, the HTTP server, the background work. Stops what was started if anything fails. */
+export async function startNode(options: NodeOptions): Promise<RunningNode> {
+  const stops: StopStep[] = [];
+  const stop = async () => void (await stopInOrder(stops.splice(0).reverse(), { log: options.log }));
+  try {
+    return { ...(await start(options, stops)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<RunningNode, 'stop'>> {
+  const { config, log } = options;
+  const front = await listen(config, stops);
+  const baseUrl = config.baseUrl ?? `http://${hostForUrl(config.host)}:${front.port}`;
+  const local = config.mode === 'local' ? await startLocalParts(options, stops) : null;
+  const databaseUrl = config.databaseUrl ?? required(local?.databaseUrl);
+  await migrate(databaseUrl, log);
+  const chainRpcUrl = config.chainRpcUrl ?? (await required(local).startChain());
+
+  let isReady = false;
+  const ctx = await createContext({
+    ...options,
+    databaseUrl,
+    chainRpcUrl,
+    baseUrl,
+    settlementPrivateKey: options.secrets.settlementPrivateKey ?? required(local).keys.settlementPrivateKey,
+    secretKey: options.secrets.secretKey ?? required(local).keys.secretKey,
+    isReady: () => isReady,
+  });
+  stops.push({ name: 'database', stop: () => ctx.db.close() });
+  stops.push({ name: 'outbound calls', stop: () => ctx.guardedFetch.close() });
+  stops.push({ name: 'heartbeat', stop: () => ctx.heartbeat.stop() });
+  await prepareChain(ctx);
+  await startBackground(ctx, stops);
+  stops.push({
+    name: 'requests',
+    stop: async () => {
+      isReady = false;
+      await handBackInvocations(ctx, GRACE_MS);
+      await ctx.settler.idle();
+    },
+  });
+  front.serve(createApp(ctx).fetch);
+  isReady = true;
+  return { ctx, baseUrl, local };
+}
+
+async function startBackground(ctx: NodeContext, stops: StopStep[]): Promise<void> {
+  await recoverInvocations(ctx);
+  const worker = await startWorker(ctx, jobHandlers(ctx), { concurrency: WORKERS });
+  stops.push({ name: 'queue', stop: () => worker.stop(500) });
+  const recurring = startRecurring(ctx);
+  stops.push({ name: 'recurring work', stop: () => Promise.all(recurring.map((each) => each.stop())) });
+}
+
+type Fetch = ReturnType<typeof createApp>['fetch'];
+
+/** Takes the port at once, so that the address is known; until there is something behind it, every answer is 503. */
+async function listen(config: Config, stops: StopStep[]): Promise<{ port: number; serve(fetch: Fetch): void }> {
+  let serving: Fetch | null = null;
+  const server = createAdaptorServer({
+    fetch: (request, env) => (serving ? serving(request, env) : notYet()),
+    serverOptions: { maxHeaderSize: 32 * 1024, headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 65_000 },
+  }) as Server;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(config.port, config.host, resolve);
+  });
+  stops.push({
+    name: 'HTTP server',
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    serve(fetch) {
+      serving = fetch;
+    },
+  };
+}
+
+function notYet(): Response {
+  const { status, headers, body } = toErrorAnswer(new AppError('UNAVAILABLE', 'The node is starting.'), '');
+  return new Response(JSON.stringify(body), { status, headers: { ...commonHeaders, ...headers, 'content-type': 'application/json' } });
+}
+
+const hostForUrl = (host: string) => (host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host);
+
+function required<T>(value: T | null | undefined): T {
+  if (value === null || value === undefined) throw new Error('what production does not configure, local mode makes');
+  return value;
+}

@@ -1,0 +1,149 @@
+import type { HasDb } from '../db/database.ts';
+import { createBatcher } from '../lib/batcher.ts';
+import { AppError } from '../lib/app-error.ts';
+import type { HasClock } from '../lib/clock.ts';
+import { newId } from '../lib/id.ts';
+import { invariant } from '../lib/invariant.ts';
+import type { HasSecrets } from '../lib/secrets.ts';
+import type { HasChain } from './x402/chain-info.ts';
+import {
+  type ChainPayment,
+  findByAuthorization,
+  findBySubject,
+  type NewChainPayment,
+} from './x402/chain-payment-store.ts';
+import { type RefusalReason, refusalOf } from './x402/check-payment.ts';
+import type { ShownPayment } from './x402/payment-header.ts';
+import { type Due, paymentRequired } from './x402/payment-required.ts';
+import { findUseOf } from './x402/record-mined.ts';
+import { readOffer } from './x402/terms.ts';
+import type { HasUsdc, SignedAuthorization } from './x402/usdc-client.ts';
+
+/** Asks the chain about many payments in one call. */
+export interface PaymentSimulator {
+  /** Why the token would refuse the transfer now; null when it would not. */
+  simulate(payment: SignedAuthorization): Promise<string | null>;
+}
+
+export interface HasSimulator {
+  readonly simulator: PaymentSimulator;
+}
+
+const MAX_SIMULATED = 60;
+
+export function createSimulator(ctx: HasUsdc): PaymentSimulator {
+  const batcher = createBatcher({ run: ctx.usdc.simulate, maxSize: MAX_SIMULATED });
+  return { simulate: (payment) => batcher.add(payment) };
+}
+
+export interface Purchase {
+  readonly due: Due;
+  /** Names the exact purchase: account, target and body. The same payment for another purchase is refused. */
+  readonly fingerprint: Buffer;
+  /** Credited when the payment settles. */
+  readonly ledgerAccountId: (payer: string) => string;
+}
+
+type AuthorizeContext = HasDb & HasClock & HasSecrets & HasChain & HasUsdc & HasSimulator;
+
+function offerOf(ctx: HasClock & HasChain & HasSecrets, shown: ShownPayment, purchase: Purchase) {
+  const nowS = Math.floor(ctx.clock.now().getTime() / 1000);
+  const offer = shown.accepted && readOffer(ctx.chain, ctx.secrets, shown.accepted, { ...purchase.due, nowS });
+  return { nowS, offer };
+}
+
+/**
+ * The payment as it was shown before, for this same purchase; null when nobody has it. Throws CONFLICT when it paid for something
+ * else. Comes before every refusal: the authorization may be spent by now, and spent for this very purchase.
+ */
+export async function findShownBefore(
+  ctx: AuthorizeContext,
+  shown: ShownPayment,
+  purchase: Purchase,
+): Promise<ChainPayment | null> {
+  return findKnown(ctx, shown, purchase, offerOf(ctx, shown, purchase).offer?.memo ?? null);
+}
+
+/**
+ * Judges a payment that nobody has yet, writing nothing. Throws PAYMENT_REQUIRED without one, or when it is certain that it does
+ * not move money. The answer is a payment to be claimed; when another claims it meanwhile, ask `findHolder`.
+ */
+export async function authorizePayment(
+  ctx: AuthorizeContext,
+  shown: ShownPayment | null,
+  purchase: Purchase,
+): Promise<NewChainPayment> {
+  if (!shown) throw paymentRequired(ctx, purchase.due, null);
+  const { nowS, offer } = offerOf(ctx, shown, purchase);
+  const amountMicro = offer?.amountMicro ?? purchase.due.amountMicro;
+  const refusal = refusalOf(ctx.chain, shown, { amountMicro, nowS }) ?? (shown.version === 2 && !offer ? 'invalid_offer' : null);
+  if (refusal) throw paymentRequired(ctx, purchase.due, refusal);
+
+  const payment = toChainPayment(ctx, shown, purchase, offer?.memo ?? purchase.due.makeMemo());
+  const refused = await refusedByChain(ctx, payment);
+  if (!refused) return payment;
+  // The chain may refuse because a twin of this request has just settled: then this is no refusal.
+  if (await findKnown(ctx, shown, purchase, offer?.memo ?? null)) return payment;
+  throw paymentRequired(ctx, purchase.due, refused);
+}
+
+/** Finds who has the payment, or, when the offer was paid twice, the payment that came first: the second is never taken. */
+async function findKnown(
+  ctx: HasDb & HasChain,
+  shown: ShownPayment,
+  purchase: Purchase,
+  memo: string | null,
+): Promise<ChainPayment | null> {
+  const { from, nonce } = shown.authorization;
+  const { chainId, token } = ctx.chain;
+  const known =
+    (await findByAuthorization(ctx.db, { chainId, token, from, nonce })) ??
+    (memo === null ? null : await findBySubject(ctx.db, memo, purchase.due.purpose));
+  if (known) requireSamePurchase(known, purchase.fingerprint);
+  return known;
+}
+
+/** Who holds a payment whose claim came second. Throws CONFLICT when it was claimed for another purchase. */
+export async function findHolder(ctx: HasDb, payment: NewChainPayment): Promise<ChainPayment> {
+  const key = { chainId: payment.chainId, token: payment.token, ...payment.authorization };
+  const holder =
+    (await findByAuthorization(ctx.db, key)) ?? (await findBySubject(ctx.db, payment.subjectId, payment.purpose));
+  invariant(holder !== null, 'a claim that was refused has a holder');
+  requireSamePurchase(holder, payment.fingerprint);
+  return holder;
+}
+
+function requireSamePurchase(known: ChainPayment, fingerprint: Buffer | null): void {
+  if (!fingerprint || !known.fingerprint?.equals(fingerprint))
+    throw new AppError('CONFLICT', 'This payment was used for another request. Sign a new one for this request.');
+}
+
+function toChainPayment(ctx: HasChain, shown: ShownPayment, purchase: Purchase, subjectId: string): NewChainPayment {
+  return {
+    id: newId('pay'),
+    chainId: ctx.chain.chainId,
+    token: ctx.chain.token,
+    direction: 'in',
+    purpose: purchase.due.purpose,
+    subjectId,
+    accountId: purchase.due.accountId,
+    ledgerAccountId: purchase.ledgerAccountId(shown.authorization.from),
+    authorization: shown.authorization,
+    signature: shown.signature,
+    fingerprint: purchase.fingerprint,
+    x402Version: shown.version,
+  };
+}
+
+/** A third party may have submitted the authorization first: then the money is here, and the payment is as good as new. */
+async function refusedByChain(ctx: HasUsdc & HasSimulator, payment: NewChainPayment): Promise<RefusalReason | null> {
+  const revert = await ctx.simulator.simulate(payment);
+  if (revert === null) return null;
+  if (/used or canceled/i.test(revert)) {
+    const isPaid = await findUseOf(ctx, payment, await ctx.usdc.headBlock());
+    return isPaid ? null : 'invalid_exact_evm_nonce_already_used';
+  }
+  if (/signature/i.test(revert)) return 'invalid_exact_evm_signature';
+  if (/exceeds balance/i.test(revert)) return 'invalid_exact_evm_insufficient_balance';
+  return 'invalid_exact_evm_transaction_simulation_failed';
+}

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import type { Api } from '@agent-network/contracts/api';
+import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
+import type { KnownCaller } from '../access/caller.ts';
+import { invalid, notFound } from '../lib/app-error.ts';
+import { newId } from '../lib/id.ts';
+import type { HasSecrets } from '../lib/secrets.ts';
+import { until } from '../lib/until.ts';
+import { authorizePayment, findHolder, findShownBefore, type HasSimulator } from './authorize-payment.ts';
+import { findTreasuryOf, findLedgerAccount, type LedgerAccount } from './ledger-store.ts';
+import { agentTreasuryId, requireTreasury } from './treasury.ts';
+import { findBySubject, insertChainPayments, type NewChainPayment } from './x402/chain-payment-store.ts';
+import type { ShownPayment } from './x402/payment-header.ts';
+import { type Due, paymentPending, paymentRequired } from './x402/payment-required.ts';
+import type { RefusalReason } from './x402/check-payment.ts';
+import type { ChainContext, HasSettler } from './x402/settler.ts';
+
+export interface HasBaseUrl {
+  readonly baseUrl: string;
+}
+
+type DepositContext = ChainContext & HasSettler & HasSimulator & HasSecrets & HasBaseUrl;
+export interface DepositAnswer {
+  readonly data: DataOf<Api['depositToTreasury']>;
+  readonly payer: string;
+  readonly version: 1 | 2;
+}
+
+/** How long a request waits for the chain before it is told to come back. */
+const WAIT_MS = 25_000;
+
+/** Credits a treasury with what an x402 payment brings: 402 with terms first, the receipt when paid. */
+export async function deposit(
+  ctx: DepositContext,
+  caller: KnownCaller,
+  input: { amount: string; treasuryId?: string | undefined },
+  shown: ShownPayment | null,
+): Promise<DepositAnswer> {
+  const treasury = await treasuryFor(ctx, caller, input.treasuryId);
+  const amountMicro = parseUsdc(input.amount);
+  if (amountMicro === 0n) throw invalid('amount', 'must be more than zero');
+  const due: Due = {
+    purpose: 'deposit',
+    target: treasury.id,
+    accountId: caller.accountId,
+    amountMicro,
+    resourceUrl: `${ctx.baseUrl}/payments/treasury/deposit`,
+    description: `Deposit of ${formatUsdc(amountMicro)} USDC into treasury ${treasury.id}`,
+    makeMemo: () => newId('trf'),
+  };
+  const fingerprint = createHash('sha256').update(JSON.stringify(['deposit', caller.accountId, treasury.id, input.amount])).digest();
+  const purchase = { due, fingerprint, ledgerAccountId: () => treasury.id };
+  const before = shown && (await findShownBefore(ctx, shown, purchase));
+  const claimed = before ?? (await claimDeposit(ctx, await authorizePayment(ctx, shown, purchase)));
+  const payment = await waitForDeposit(ctx, claimed, due);
+  const after = await findLedgerAccount(ctx.db, treasury.id);
+  return {
+    payer: payment.authorization.from,
+    version: payment.x402Version ?? 2,
+    data: {
+      paymentId: payment.id,
+      treasuryId: treasury.id,
+      amount: formatUsdc(amountMicro),
+      balance: formatUsdc((after?.postedMicro ?? 0n) - (after?.heldMicro ?? 0n)),
+      transactionHash: payment.transactionHash,
+    },
+  };
+}
+
+async function treasuryFor(ctx: DepositContext, caller: KnownCaller, id: string | undefined): Promise<LedgerAccount> {
+  if (id !== undefined) return requireTreasury(ctx, caller, id);
+  if (caller.kind === 'agent') return requireTreasury(ctx, caller, agentTreasuryId(caller.agentId));
+  const treasury = await findTreasuryOf(ctx.db, caller.accountId);
+  if (!treasury) throw notFound('treasury; create one with POST /payments/treasury');
+  return treasury;
+}
+
+/** Claims a payment and starts to settle it; when another request came first, that one's payment is the answer. */
+async function claimDeposit(ctx: DepositContext, payment: NewChainPayment): Promise<NewChainPayment> {
+  const claimed = await insertChainPayments(ctx.db, [payment], ctx.clock.now());
+  if (!claimed.has(payment.id)) return findHolder(ctx, payment);
+  await ctx.settler.settle(payment);
+  return payment;
+}
+
+async function waitForDeposit(ctx: DepositContext, payment: NewChainPayment, due: Due) {
+  const { subjectId } = payment;
+  const ended = await until(
+    async () => {
+      const now = await findBySubject(ctx.db, subjectId, 'deposit');
+      return now?.state === 'settled' || now?.state === 'failed' ? now : null;
+    },
+    { timeoutMs: WAIT_MS, firstMs: 20, mostMs: 500 },
+  );
+  if (ended?.state === 'failed') throw paymentRequired(ctx, due, ended.reason as RefusalReason);
+  if (ended?.state !== 'settled' || !ended.transactionHash) throw paymentPending(subjectId, null);
+  return { ...ended, transactionHash: ended.transactionHash };
+}

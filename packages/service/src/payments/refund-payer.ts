@@ -1,0 +1,71 @@
+import type { Sql } from '../db/database.ts';
+import type { HasClock } from '../lib/clock.ts';
+import { newId } from '../lib/id.ts';
+import { OUTGOING, postTransfers } from './ledger-store.ts';
+import type { HasChain } from './x402/chain-info.ts';
+import { insertChainPayments, type NewChainPayment } from './x402/chain-payment-store.ts';
+import { type HasWallet, payoutNonce } from './x402/node-wallet.ts';
+
+/** How long an outgoing authorization is valid; it is signed anew, under the same nonce, when it expires unused. */
+export const PAYOUT_WINDOW_S = 86_400n;
+
+export interface Refund {
+  readonly requestId: string;
+  readonly accountId: string;
+  /** The ledger account and the wallet that paid. */
+  readonly ledgerAccountId: string;
+  readonly address: string;
+  readonly amountMicro: bigint;
+}
+
+/**
+ * Owes a wallet what it paid, in the caller's transaction: the ledger moves and the signed transfer is stored together, so the
+ * money is on its way from the moment the failure is recorded. One refund per request, however often this is called.
+ * Hand the result to the settler after the commit; the reconciler does when nobody else can.
+ */
+export async function owePayer(
+  ctx: HasChain & HasWallet & HasClock,
+  tx: Sql,
+  refund: Refund,
+): Promise<NewChainPayment | null> {
+  const now = ctx.clock.now();
+  const authorization = {
+    from: ctx.wallet.address,
+    to: refund.address,
+    valueMicro: refund.amountMicro,
+    validAfterS: 0n,
+    validBeforeS: BigInt(Math.floor(now.getTime() / 1000)) + PAYOUT_WINDOW_S,
+    nonce: payoutNonce(ctx.chain.chainId, 'refund', refund.requestId),
+  };
+  const payment: NewChainPayment = {
+    id: newId('pay'),
+    chainId: ctx.chain.chainId,
+    token: ctx.chain.token,
+    direction: 'out',
+    purpose: 'refund',
+    subjectId: refund.requestId,
+    accountId: refund.accountId,
+    ledgerAccountId: OUTGOING,
+    authorization,
+    signature: ctx.wallet.signAuthorization(ctx.chain.domainSeparator, authorization),
+    fingerprint: null,
+    x402Version: null,
+  };
+  const inserted = await insertChainPayments(tx, [payment], now);
+  if (!inserted.has(payment.id)) return null;
+  await postTransfers(
+    tx,
+    [
+      {
+        id: `refund:${refund.requestId}`,
+        debit: refund.ledgerAccountId,
+        credit: OUTGOING,
+        amountMicro: refund.amountMicro,
+        kind: 'refund',
+        subjectId: refund.requestId,
+      },
+    ],
+    now,
+  );
+  return payment;
+}

@@ -1,0 +1,115 @@
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import type { Api } from '@agent-network/contracts/api';
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { Balance, Treasury } from '@agent-network/contracts/payments';
+import type { KnownCaller } from '../access/caller.ts';
+import type { HasDb } from '../db/database.ts';
+import { notFound } from '../lib/app-error.ts';
+import type { HasClock } from '../lib/clock.ts';
+import { newId } from '../lib/id.ts';
+import {
+  findLedgerAccount,
+  findTreasuryOf,
+  type LedgerAccount,
+  listTreasuries,
+  openLedgerAccount,
+} from './ledger-store.ts';
+import { countPayments, listPaymentRows, sumPendingDeposits } from './payment-history-store.ts';
+import type { HasChain } from './x402/chain-info.ts';
+
+/** An agent has one treasury, whose id follows from the agent's: earnings need no look-up to find it. */
+export const agentTreasuryId = (agentId: string): string => `trs_${agentId.slice(4)}`;
+
+/** The ledger account of a wallet that pays by x402: what it paid waits there for its call. */
+export const payerAccountId = (address: string): string => `payer:${address}`;
+
+/** Creates the account's treasury, or returns the one it has; an agent's exists from its registration. */
+export async function createTreasury(
+  ctx: HasDb & HasClock & HasChain,
+  caller: KnownCaller,
+  input: { agentId?: string | undefined; label?: string | undefined },
+): Promise<Treasury> {
+  if (caller.kind === 'agent' || input.agentId !== undefined) {
+    const agentId = caller.kind === 'agent' ? caller.agentId : (input.agentId as string);
+    return toTreasury(ctx, await requireTreasury(ctx, caller, agentTreasuryId(agentId)));
+  }
+  const { accountId } = caller;
+  const now = ctx.clock.now();
+  await openLedgerAccount(ctx.db, { id: newId('trs'), kind: 'treasury', accountId, label: input.label, now });
+  const treasury = await findTreasuryOf(ctx.db, accountId);
+  if (!treasury) throw notFound('treasury');
+  return toTreasury(ctx, treasury);
+}
+
+/** The treasury by its id, if it belongs to the caller; else NOT_FOUND. */
+export async function requireTreasury(ctx: HasDb, caller: KnownCaller, treasuryId: string): Promise<LedgerAccount> {
+  const found = await findLedgerAccount(ctx.db, treasuryId);
+  const isTheirs =
+    found !== null &&
+    found.kind !== 'payer' &&
+    found.accountId === caller.accountId &&
+    (caller.kind === 'account' || found.agentId === caller.agentId);
+  if (!isTheirs) throw notFound('treasury');
+  return found;
+}
+
+function toTreasury(ctx: HasChain, account: LedgerAccount): Treasury {
+  return {
+    treasuryId: account.id,
+    address: ctx.chain.wallet,
+    balance: formatUsdc(account.postedMicro - account.heldMicro),
+    currency: 'USDC',
+    network: ctx.chain.name,
+    createdAt: account.createdAt.toISOString(),
+    agentId: account.agentId,
+    label: account.label,
+  };
+}
+
+const visibleTreasuries = async (ctx: HasDb, caller: KnownCaller): Promise<LedgerAccount[]> =>
+  (await listTreasuries(ctx.db, caller.accountId)).filter(
+    ({ agentId }) => caller.kind === 'account' || agentId === caller.agentId,
+  );
+
+/** What the caller's treasuries hold: all of the account's for a key, its own for an agent. */
+export async function readBalance(ctx: HasDb & HasChain, caller: KnownCaller): Promise<Balance> {
+  const treasuries = await visibleTreasuries(ctx, caller);
+  const ids = treasuries.map(({ id }) => id);
+  const sum = (pick: (account: LedgerAccount) => bigint) => treasuries.reduce((total, each) => total + pick(each), 0n);
+  return {
+    available: formatUsdc(sum((each) => each.postedMicro - each.heldMicro)),
+    held: formatUsdc(sum((each) => each.heldMicro)),
+    pending: formatUsdc(await sumPendingDeposits(ctx.db, ids)),
+    currency: 'USDC',
+    network: ctx.chain.name,
+    treasuries: treasuries.map((each) => ({
+      treasuryId: each.id,
+      agentId: each.agentId,
+      label: each.label,
+      available: formatUsdc(each.postedMicro - each.heldMicro),
+      held: formatUsdc(each.heldMicro),
+    })),
+  };
+}
+
+/** Every movement of the caller's money, newest first: what the treasuries paid and earned, deposits, and x402 payments. */
+export async function listPayments(
+  ctx: HasDb,
+  caller: KnownCaller,
+  page: { limit?: number | undefined; offset?: number | undefined },
+): Promise<DataOf<Api['listPayments']>> {
+  const limit = page.limit ?? 20;
+  const offset = page.offset ?? 0;
+  const treasuryIds = (await visibleTreasuries(ctx, caller)).map(({ id }) => id);
+  const whose = { treasuryIds, accountId: caller.kind === 'account' ? caller.accountId : null };
+  const [rows, total] = await Promise.all([
+    listPaymentRows(ctx.db, whose, { limit, offset }),
+    countPayments(ctx.db, whose),
+  ]);
+  const payments = rows.map(({ amountMicro, createdAt, ...rest }) => ({
+    ...rest,
+    amount: formatUsdc(amountMicro),
+    createdAt: createdAt.toISOString(),
+  }));
+  return { payments, total, hasMore: offset + rows.length < total };
+}

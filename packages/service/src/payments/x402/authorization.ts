@@ -1,0 +1,56 @@
+import secp256k1 from 'secp256k1';
+import { bytesToHex, concat, hexToBytes, keccak256, numberToHex, pad, stringToBytes } from 'viem';
+
+type Hex = `0x${string}`;
+
+/** An EIP-3009 TransferWithAuthorization; addresses and nonce in lower case, times in seconds. */
+export interface Authorization {
+  readonly from: string;
+  readonly to: string;
+  readonly valueMicro: bigint;
+  readonly validAfterS: bigint;
+  readonly validBeforeS: bigint;
+  readonly nonce: string;
+}
+
+const TYPE_HASH = keccak256(
+  stringToBytes(
+    'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
+  ),
+);
+
+const word = (value: bigint): Hex => numberToHex(value, { size: 32 });
+
+/** The EIP-712 digest that the payer signs (EIP-3009). */
+export function authorizationDigest(domainSeparator: Hex, authorization: Authorization): Hex {
+  const struct = keccak256(
+    concat([
+      TYPE_HASH,
+      pad(authorization.from as Hex),
+      pad(authorization.to as Hex),
+      word(authorization.valueMicro),
+      word(authorization.validAfterS),
+      word(authorization.validBeforeS),
+      authorization.nonce as Hex,
+    ]),
+  );
+  return keccak256(concat(['0x1901', domainSeparator, struct]));
+}
+
+/** A 65-byte signature in its parts; null when it is not one that USDC takes (v is 27 or 28, s in the lower half). */
+export function splitSignature(signature: string): { r: Hex; s: Hex; v: 27 | 28 } | null {
+  if (!/^0x[0-9a-fA-F]{130}$/.test(signature)) return null;
+  const v = Number.parseInt(signature.slice(130), 16);
+  if (v !== 27 && v !== 28) return null;
+  const compact = hexToBytes(`0x${signature.slice(2, 130)}`);
+  const isHighS = !sameBytes(secp256k1.signatureNormalize(Uint8Array.from(compact)), compact);
+  return isHighS ? null : { r: `0x${signature.slice(2, 66)}`, s: `0x${signature.slice(66, 130)}`, v };
+}
+
+const sameBytes = (a: Uint8Array, b: Uint8Array) => a.every((byte, index) => byte === b[index]);
+
+/** Signs a digest with a private key; 65 bytes, s in the lower half. */
+export function signDigest(digest: Hex, privateKey: Hex): Hex {
+  const { signature, recid } = secp256k1.ecdsaSign(hexToBytes(digest), hexToBytes(privateKey));
+  return concat([bytesToHex(signature), numberToHex(27 + recid, { size: 1 })]);
+}

@@ -1,0 +1,21 @@
+/** The chain that this node is paid on, as read at start. */
+export interface ChainInfo {
+  readonly chainId: number;
+  /** CAIP-2 name, as x402 v2 writes it: `eip155:8453`. */
+  readonly caip2: string;
+  /** Name of x402 v1 and of the spec's payment terms: `base`. */
+  readonly name: string;
+  /** USDC, lower case. */
+  readonly token: string;
+  /** The token's EIP-712 name and version: "USD Coin" on Base, "USDC" on Base Sepolia. */
+  readonly tokenName: string;
+  readonly tokenVersion: string;
+  /** The token's EIP-712 domain separator. */
+  readonly domainSeparator: `0x${string}`;
+  /** The node's wallet, lower case: where payments go and refunds come from. */
+  readonly wallet: string;
+}
+
+export interface HasChain {
+  readonly chain: ChainInfo;
+}

@@ -1,0 +1,46 @@
+import { AppError } from '../../lib/app-error.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { HasSecrets } from '../../lib/secrets.ts';
+import type { HasChain } from './chain-info.ts';
+import { type RefusalReason, refusalText } from './check-payment.ts';
+import { makeOffer, OFFER_LIFETIME_S, type Offer, type Terms } from './terms.ts';
+
+/** A 402 answer. The HTTP layer adds the header and the v1 fields of the offer. */
+export class PaymentRequiredError extends AppError<'PAYMENT_REQUIRED'> {
+  readonly offer: Offer;
+  readonly reason: RefusalReason | null;
+
+  constructor(offer: Offer, reason: RefusalReason | null) {
+    const message = reason === null ? 'Agent requires payment for the service.' : `The payment was refused. ${refusalText[reason]}`;
+    super('PAYMENT_REQUIRED', message, { payment: offer.payment, ...(reason === null ? {} : { details: { reason } }) });
+    this.offer = offer;
+    this.reason = reason;
+  }
+}
+
+/** What a caller is asked to pay; `makeMemo` names the thing that a payment will create. */
+export interface Due extends Omit<Terms, 'memo' | 'expiresAtS'> {
+  readonly makeMemo: () => string;
+}
+
+/** Makes the 402. Only for when it is certain that no payment shown with the request moved, or can move, money. */
+export function paymentRequired(
+  ctx: HasChain & HasSecrets & HasClock,
+  due: Due,
+  reason: RefusalReason | null,
+): PaymentRequiredError {
+  const { makeMemo, ...rest } = due;
+  const nowS = Math.floor(ctx.clock.now().getTime() / 1000);
+  const terms = { ...rest, memo: makeMemo(), expiresAtS: nowS + OFFER_LIFETIME_S };
+  const text = reason === null ? 'Payment required' : reason;
+  return new PaymentRequiredError(makeOffer(ctx.chain, ctx.secrets, terms, text), reason);
+}
+
+/** The answer while a payment may have moved money and is not confirmed: never a 402, which would invite a second payment. */
+export const paymentPending = (
+  requestId: string,
+  transactionHash: string | null,
+): AppError<'PAYMENT_PENDING'> =>
+  new AppError('PAYMENT_PENDING', 'The payment is not confirmed yet. Repeat the identical request; do not sign a new one.', {
+    details: { requestId, transactionHash },
+  });

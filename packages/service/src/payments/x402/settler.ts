@@ -1,0 +1,80 @@
+import type { HasDb } from '../../db/database.ts';
+import { createBatcher } from '../../lib/batcher.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { HasLog } from '../../lib/log.ts';
+import type { HasMetrics } from '../../lib/metrics.ts';
+import { until } from '../../lib/until.ts';
+import type { HasChain } from './chain-info.ts';
+import { markBroadcasting, type NewChainPayment } from './chain-payment-store.ts';
+import type { HasWallet } from './node-wallet.ts';
+import { recordMined, type SettleOutcome } from './record-mined.ts';
+import { insertTransaction, takeNonce } from './transaction-store.ts';
+import type { HasUsdc } from './usdc-client.ts';
+
+export type ChainContext = HasDb & HasClock & HasLog & HasMetrics & HasChain & HasUsdc & HasWallet;
+
+/** Brings claimed payments onto the chain. */
+export interface Settler {
+  /** Resolves when the chain has decided, or as `unknown` when it has not in time: then the reconciler goes on. */
+  settle(payment: NewChainPayment): Promise<SettleOutcome>;
+  idle(): Promise<void>;
+}
+
+export interface HasSettler {
+  readonly settler: Settler;
+}
+
+/** Fits the gas that Base allows one transaction (16.7 million) with room to spare. */
+const MAX_BATCH = 60;
+const MINED_WITHIN_MS = 20_000;
+const FEES_HOLD_MS = 2000;
+
+/**
+ * One transaction at a time: a lone payment goes out at once, and those that come while one is on its way share the next.
+ * Raw bytes and hash are committed before they are sent, so a process that dies here leaves all that another needs to go on.
+ */
+export function createSettler(ctx: ChainContext): Settler {
+  let fees = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n, readAtMs: 0 };
+
+  async function currentFees() {
+    const nowMs = performance.now();
+    if (fees.readAtMs === 0 || nowMs - fees.readAtMs > FEES_HOLD_MS)
+      fees = { ...(await ctx.usdc.fees()), readAtMs: nowMs };
+    return { maxFeePerGas: fees.maxFeePerGas, maxPriorityFeePerGas: fees.maxPriorityFeePerGas };
+  }
+
+  async function writeAhead(payments: readonly NewChainPayment[]): Promise<{ raw: string; hash: string }> {
+    const call = ctx.usdc.transactionFor(payments);
+    const price = await currentFees();
+    const key = { chainId: ctx.chain.chainId, signer: ctx.wallet.address };
+    return ctx.db.transaction(async (tx) => {
+      const nonce = await takeNonce(tx, key);
+      const signed = ctx.wallet.signTransaction({ chainId: key.chainId, nonce, ...call, ...price });
+      await insertTransaction(tx, key, { ...signed, nonce, now: ctx.clock.now() });
+      await markBroadcasting(tx, payments.map((p) => p.id), signed.hash);
+      return signed;
+    });
+  }
+
+  async function settleBatch(payments: NewChainPayment[]): Promise<SettleOutcome[]> {
+    const { raw, hash } = await writeAhead(payments);
+    try {
+      await ctx.usdc.send(raw);
+      const mined = await until(() => ctx.usdc.findMined(hash), { timeoutMs: MINED_WITHIN_MS, firstMs: 2, mostMs: 250 });
+      if (mined) return await recordMined(ctx, payments, hash, mined);
+    } catch (error) {
+      ctx.log.warn({ err: error, hash, payments: payments.length }, 'settlement is unknown; the reconciler goes on');
+    }
+    return payments.map(() => ({ state: 'unknown', transactionHash: hash }));
+  }
+
+  const batcher = createBatcher({ run: settleBatch, maxSize: MAX_BATCH, canSplit: () => false });
+  return {
+    async settle(payment) {
+      const outcome = await batcher.add(payment);
+      ctx.metrics.settlements.inc({ outcome: outcome.state });
+      return outcome;
+    },
+    idle: () => batcher.idle(),
+  };
+}

@@ -1,0 +1,46 @@
+import type { Sql } from '../db/database.ts';
+import type { JobName, JobPayloads } from './job-types.ts';
+
+export interface AddJobOptions {
+  /** Default: as soon as the transaction commits. */
+  runAt?: Date;
+  /** Of the jobs that wait under one key only the last added remains; one that already runs is not touched. */
+  jobKey?: string;
+  /** replace (default): the waiting job gets the new payload and time. preserve_run_at: it keeps its time. */
+  jobKeyMode?: 'replace' | 'preserve_run_at' | 'unsafe_dedupe';
+  /** Lower runs first; default 0. */
+  priority?: number;
+  /** Default 25. With 1, a job whose process dies is never run again. */
+  maxAttempts?: number;
+}
+
+/**
+ * Adds a background job as part of the caller's transaction: it runs after the commit, or never. On a plain database
+ * handle it is its own transaction.
+ */
+export async function addJob<N extends JobName>(
+  sql: Sql,
+  name: N,
+  payload: JobPayloads[N],
+  options: AddJobOptions = {},
+): Promise<void> {
+  await sql.query(
+    'queue-add-job',
+    `select graphile_worker.add_job($1, payload := $2::json, run_at := $3, job_key := $4, job_key_mode := $5,
+                                    priority := $6, max_attempts := $7)`,
+    [
+      name,
+      JSON.stringify(payload),
+      options.runAt ?? null,
+      options.jobKey ?? null,
+      options.jobKeyMode ?? 'replace',
+      options.priority ?? null,
+      options.maxAttempts ?? null,
+    ],
+  );
+}
+
+/** Withdraws a job that waits under a key. One that already runs is not touched. */
+export async function removeJob(sql: Sql, jobKey: string): Promise<void> {
+  await sql.query('queue-remove-job', 'select graphile_worker.remove_job($1)', [jobKey]);
+}

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import type { HasDb, Tx } from '../db/database.ts';
+import type { Log } from '../lib/log.ts';
+import {
+  insertProcess,
+  removeProcess,
+  takeDeadProcess,
+  touchProcess,
+  unlockOrphanedJobs,
+  unlockWorkers,
+} from './process-store.ts';
+
+const BEAT_MS = 2_000;
+/** After a gap in our own beats (the database was away, we were stopped) the others get this long to beat again. */
+const STEADY_MS = 2 * BEAT_MS;
+
+export interface HeartbeatHooks {
+  /**
+   * Takes over what a dead process had leased, in the transaction that removes the process: it happens exactly once, or
+   * is tried again. Also called for our own id at `stop`, for what we leave unfinished.
+   */
+  onProcessDead?: (tx: Tx, processId: string) => Promise<void>;
+  /** We were stopped for so long that the others took over our work: drop it. Then we go on under a new id. */
+  onDeclaredDead?: (processId: string) => Promise<void>;
+}
+
+/** Who writes leases: the id of this process at this moment. */
+export interface HasProcessId {
+  processId(): string;
+}
+
+/** This process's place among the living. */
+export interface Heartbeat {
+  /** Who we are at this moment; the owner to write on leases. Changes after we were declared dead. */
+  processId(): string;
+  /** Resolves once the jobs that this worker locks will be freed when we die. */
+  coverWorker(workerId: string): Promise<void>;
+  /** Frees what the worker still has locked and forgets it. */
+  releaseWorker(workerId: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Registers this process and shows every 2 s that it lives. Whoever is not seen for 10 s is removed by one of the living,
+ * which frees its jobs; a killed process's work is taken over within 15 s.
+ */
+export async function startHeartbeat(
+  ctx: HasDb & { log: Log },
+  { label, ...hooks }: HeartbeatHooks & { label: string },
+): Promise<Heartbeat> {
+  const { db, log } = ctx;
+  const workerIds = new Set<string>();
+  let id: string = randomUUID();
+  await insertProcess(db, id, [], label);
+  await unlockOrphanedJobs(db);
+
+  const beatOnce = async (): Promise<void> => {
+    if (await touchProcess(db, id, [...workerIds])) return;
+    log.error({ processId: id }, 'this process was declared dead; it goes on under a new id');
+    await hooks.onDeclaredDead?.(id);
+    const next = randomUUID();
+    await insertProcess(db, next, [...workerIds], label);
+    id = next;
+  };
+  let turn = Promise.resolve();
+  const beatSelf = (): Promise<void> => {
+    turn = turn.catch(() => undefined).then(beatOnce);
+    return turn;
+  };
+  const stopBeating = startBeating(log, beatSelf, () => buryTheDead(ctx, hooks));
+
+  return {
+    processId: () => id,
+    async coverWorker(workerId) {
+      workerIds.add(workerId);
+      await beatSelf();
+    },
+    async releaseWorker(workerId) {
+      await unlockWorkers(db, [workerId]);
+      workerIds.delete(workerId);
+    },
+    async stop() {
+      await stopBeating();
+      await db.transaction(async (tx) => {
+        if (await removeProcess(tx, id)) await hooks.onProcessDead?.(tx, id);
+      });
+    },
+  };
+}
+
+function startBeating(log: Log, beatSelf: () => Promise<void>, judgeOthers: () => Promise<void>): () => Promise<void> {
+  let steadySinceMs = performance.now();
+  let lastBeatMs = performance.now();
+  let stopped = false;
+  let timer: NodeJS.Timeout;
+  let beating = Promise.resolve();
+
+  const beat = async (): Promise<void> => {
+    await beatSelf();
+    const nowMs = performance.now();
+    if (nowMs - lastBeatMs > 2 * BEAT_MS) steadySinceMs = nowMs;
+    lastBeatMs = nowMs;
+    if (nowMs - steadySinceMs >= STEADY_MS) await judgeOthers();
+  };
+  const schedule = (): void => {
+    timer = setTimeout(() => {
+      beating = beat()
+        .catch((err: unknown) => log.warn({ err }, 'a heartbeat failed'))
+        .finally(() => stopped || schedule());
+    }, BEAT_MS);
+  };
+  schedule();
+  return async () => {
+    stopped = true;
+    clearTimeout(timer);
+    await beating;
+  };
+}
+
+async function buryTheDead({ db, log }: HasDb & { log: Log }, hooks: HeartbeatHooks): Promise<void> {
+  for (;;) {
+    const dead = await db.transaction(async (tx) => {
+      const taken = await takeDeadProcess(tx);
+      if (taken === undefined) return undefined;
+      await unlockOrphanedJobs(tx);
+      await hooks.onProcessDead?.(tx, taken.id);
+      return taken;
+    });
+    if (dead === undefined) return;
+    log.warn({ processId: dead.id, label: dead.label }, 'took over the work of a dead process');
+  }
+}

@@ -1,0 +1,28 @@
+import type { Log } from '../lib/log.ts';
+
+/** Job name -> payload. A payload is JSON: ids and small facts, never secrets or whole records. */
+export interface JobPayloads {
+  /** An invocation that waits because every process was busy when it was accepted. */
+  'run-invocation': { requestId: string };
+}
+
+export type JobName = keyof JobPayloads & string;
+
+/** What a handler is told about the run it is in. */
+export interface JobRun {
+  jobId: string;
+  /** 1 for the first run. A run that died with its process counts. */
+  attempt: number;
+  maxAttempts: number;
+  /** Aborted when the process wants to stop and the grace time is over. */
+  signal: AbortSignal;
+  log: Log;
+}
+
+/**
+ * One handler per job. A job runs at least once: a handler that throws is run again with growing pauses (e^attempt seconds), and
+ * a job whose process died runs again elsewhere, so what it does must bear repetition.
+ */
+export type JobHandlers = {
+  [N in JobName]: (payload: JobPayloads[N], run: JobRun) => Promise<void>;
+};

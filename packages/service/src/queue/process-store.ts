@@ -1,0 +1,70 @@
+import type { Sql, Tx } from '../db/database.ts';
+
+/** A process not seen for this long (database clock) is dead. */
+const DEAD_AFTER = `interval '10 seconds'`;
+
+export async function insertProcess(sql: Sql, id: string, workerIds: readonly string[], label: string): Promise<void> {
+  await sql.query('process-insert', 'insert into process (id, worker_ids, label) values ($1, $2, $3)', [
+    id,
+    workerIds,
+    label,
+  ]);
+}
+
+/** False when the row is gone: another process declared this one dead. */
+export async function touchProcess(sql: Sql, id: string, workerIds: readonly string[]): Promise<boolean> {
+  const rows = await sql.query(
+    'process-touch',
+    'update process set seen_at = clock_timestamp(), worker_ids = $2 where id = $1 returning id',
+    [id, workerIds],
+  );
+  return rows.length > 0;
+}
+
+/** Removes one dead process and frees its jobs. Of several callers exactly one gets it. */
+export async function takeDeadProcess(tx: Tx): Promise<{ id: string; label: string } | undefined> {
+  const [dead] = await tx.query<RemovedProcess>(
+    'process-take-dead',
+    `delete from process where id = (
+       select id from process where seen_at < clock_timestamp() - ${DEAD_AFTER}
+        order by seen_at limit 1 for update skip locked)
+     returning id, label, worker_ids as "workerIds"`,
+  );
+  if (dead !== undefined) await unlockWorkers(tx, dead.workerIds);
+  return dead;
+}
+
+/** Removes this process, or returns false when it is already removed, and frees its jobs. */
+export async function removeProcess(tx: Tx, id: string): Promise<boolean> {
+  const [removed] = await tx.query<RemovedProcess>(
+    'process-remove',
+    'delete from process where id = $1 returning id, label, worker_ids as "workerIds"',
+    [id],
+  );
+  if (removed !== undefined) await unlockWorkers(tx, removed.workerIds);
+  return removed !== undefined;
+}
+
+export async function unlockWorkers(sql: Sql, workerIds: readonly string[]): Promise<void> {
+  await sql.query('queue-unlock-workers', 'select graphile_worker.force_unlock_workers($1)', [workerIds]);
+}
+
+/**
+ * Frees jobs that are locked by workers of no process: taken between the death that was declared and the moment when the
+ * process learnt of it.
+ */
+export async function unlockOrphanedJobs(sql: Sql): Promise<void> {
+  await sql.query(
+    'queue-unlock-orphans',
+    `select graphile_worker.force_unlock_workers(array(
+       select distinct locked_by from graphile_worker.jobs
+        where locked_at < clock_timestamp() - ${DEAD_AFTER}
+          and not exists (select from process where locked_by = any (worker_ids))))`,
+  );
+}
+
+interface RemovedProcess {
+  id: string;
+  label: string;
+  workerIds: string[];
+}

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+
+let testDatabase: TestDatabase;
+let db: Database;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  db = openDatabase(testDatabase.url, { log: silentLog });
+  await db.pool.query('create table thing (id integer primary key, amount bigint not null default 0)');
+});
+afterAll(async () => {
+  await db.close();
+  await testDatabase.drop();
+});
+
+describe('values', () => {
+  test('int8 is bigint, int8[] too, numeric is text, timestamptz is Date', async () => {
+    const [row] = await db.query(
+      'test-values',
+      `select 9007199254740993::int8 as a, array[1, null]::int8[] as b, 1.50::numeric as c, 'epoch'::timestamptz as d`,
+    );
+    expect(row).toEqual({ a: 9007199254740993n, b: [1n, null], c: '1.50', d: new Date(0) });
+  });
+
+  test('statements without limits of their own are limited by the server', async () => {
+    const [row] = await db.query(
+      'test-limits',
+      `select current_setting('statement_timeout') s, current_setting('lock_timeout') l,
+              current_setting('idle_in_transaction_session_timeout') i`,
+    );
+    expect(row).toEqual({ s: '30s', l: '10s', i: '30s' });
+  });
+});
+
+describe('transaction', () => {
+  test('what a failed function did is undone, and its error comes through', async () => {
+    const work = db.transaction(async (tx) => {
+      await tx.query('test-insert', 'insert into thing (id) values ($1)', [1]);
+      throw new Error('changed my mind');
+    });
+    await expect(work).rejects.toThrow('changed my mind');
+    expect(await countThings(1)).toBe(0n);
+  });
+
+  test('the builder writes inside the transaction, not beside it', async () => {
+    const work = db.transaction(async (tx) => {
+      await tx.kysely.insertInto('process').values({ id: crypto.randomUUID(), worker_ids: [], label: 'x' }).execute();
+      expect(await tx.kysely.selectFrom('process').selectAll().execute()).toHaveLength(1);
+      throw new Error('undo');
+    });
+    await expect(work).rejects.toThrow('undo');
+    expect(await db.kysely.selectFrom('process').selectAll().execute()).toEqual([]);
+  });
+
+  test('a swallowed statement error is not taken for a commit', async () => {
+    const work = db.transaction(async (tx) => {
+      await tx.query('test-insert', 'insert into thing (id) values ($1)', [2]);
+      await tx.query('test-division', 'select 1 / 0').catch(() => undefined);
+    });
+    await expect(work).rejects.toThrow('rolled back');
+    expect(await countThings(2)).toBe(0n);
+  });
+
+  test('two serializable transactions that clash both succeed, one after another', async () => {
+    await db.pool.query('insert into thing (id) values (10)');
+    let bothRead = 0;
+    const increment = () =>
+      db.transaction(
+        async (tx) => {
+          const [row] = await tx.query<{ amount: bigint }>('test-read', 'select amount from thing where id = 10');
+          bothRead += 1;
+          while (bothRead < 2) await new Promise((resolve) => setImmediate(resolve));
+          await tx.query('test-write', 'update thing set amount = $1 where id = 10', [(row?.amount ?? 0n) + 1n]);
+        },
+        { isolation: 'serializable' },
+      );
+    await Promise.all([increment(), increment()]);
+    expect(bothRead).toBe(3);
+    const [row] = await db.query('test-read-after', 'select amount from thing where id = 10');
+    expect(row).toEqual({ amount: 2n });
+  });
+
+  test('a deadlock is retried until both sides are done', async () => {
+    await db.pool.query('insert into thing (id) values (20), (21)');
+    let locked = 0;
+    const touch = (first: number, second: number) =>
+      db.transaction(async (tx) => {
+        await tx.query('test-touch', 'update thing set amount = amount + 1 where id = $1', [first]);
+        locked += 1;
+        while (locked < 2) await new Promise((resolve) => setImmediate(resolve));
+        await tx.query('test-touch', 'update thing set amount = amount + 1 where id = $1', [second]);
+      });
+    await Promise.all([touch(20, 21), touch(21, 20)]);
+    const rows = await db.query('test-touched', 'select amount from thing where id in (20, 21)');
+    expect(rows).toEqual([{ amount: 2n }, { amount: 2n }]);
+  });
+
+  test('an error of another kind is not retried', async () => {
+    let calls = 0;
+    const work = db.transaction(async (tx) => {
+      calls += 1;
+      await tx.query('test-division', 'select 1 / 0');
+    });
+    await expect(work).rejects.toThrow('division by zero');
+    expect(calls).toBe(1);
+  });
+
+  test('a transaction inside a transaction is refused', async () => {
+    await expect(db.transaction(() => db.transaction(async () => 1))).rejects.toThrow('inside a transaction');
+  });
+
+  test('work that a transaction left behind may open its own', async () => {
+    const later = await db.transaction(async () => {
+      const gate = Promise.withResolvers<void>();
+      return { open: gate.resolve, result: gate.promise.then(() => db.transaction(async () => 'fine')) };
+    });
+    later.open();
+    expect(await later.result).toBe('fine');
+  });
+
+  test('a handle is refused once its transaction is over', async () => {
+    const { tx } = await db.transaction(async (inner) => ({ tx: inner }));
+    await expect(tx.query('test-late', 'select 1')).rejects.toThrow('after its end');
+  });
+});
+
+describe('lost connections', () => {
+  const killOthers = `select pg_terminate_backend(pid) from pg_stat_activity
+                       where datname = current_database() and pid <> pg_backend_pid()`;
+
+  test('the pool outlives a cut of every connection', async () => {
+    await Promise.all([db.pool.query('select pg_sleep(0.01)'), db.pool.query('select pg_sleep(0.01)')]);
+    await db.pool.query(killOthers);
+    await expect.poll(() => db.query('test-alive', 'select 1 as one').catch(() => 'lost')).toEqual([{ one: 1 }]);
+  });
+
+  test('a listener hears, reconnects, says that it may have missed something, and hears again', async () => {
+    const heard: (string | null)[] = [];
+    const listening = await db.listen('test_channel', (payload) => heard.push(payload));
+    await db.pool.query(`select pg_notify('test_channel', 'first')`);
+    await expect.poll(() => heard).toEqual(['first']);
+    await db.pool.query(killOthers);
+    await expect.poll(() => heard, { timeout: 5_000 }).toEqual(['first', null]);
+    await db.query('test-notify', `select pg_notify('test_channel', 'second')`);
+    await expect.poll(() => heard).toEqual(['first', null, 'second']);
+    await listening.stop();
+  });
+});
+
+async function countThings(id: number): Promise<bigint> {
+  const [row] = await db.query<{ count: bigint }>('test-count', 'select count(*) from thing where id = $1', [id]);
+  return row?.count ?? -1n;
+}

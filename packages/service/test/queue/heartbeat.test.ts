@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { test } from 'vitest';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import { silentLog as log } from '../../src/lib/log.ts';
+import { type HeartbeatHooks, startHeartbeat } from '../../src/queue/heartbeat.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+
+/** A database of its own, with helpers on it; everything ends with the test. */
+async function openWorld(onTestFinished: (end: () => Promise<void>) => void) {
+  const testDatabase = await createTestDatabase();
+  const db = openDatabase(testDatabase.url, { log });
+  const stops: (() => Promise<void>)[] = [];
+  onTestFinished(async () => {
+    await Promise.all(stops.map((stop) => stop()));
+    await db.close();
+    await testDatabase.drop();
+  });
+  return {
+    db,
+    async live(hooks: HeartbeatHooks = {}) {
+      const heartbeat = await startHeartbeat({ db, log }, { label: 'test', ...hooks });
+      let stopping: Promise<void> | undefined;
+      const stop = () => {
+        stopping ??= heartbeat.stop();
+        return stopping;
+      };
+      stops.push(stop);
+      return { ...heartbeat, stop };
+    },
+    insertDead: () => insertDead(db),
+    listProcesses: () => listProcesses(db),
+  };
+}
+
+async function insertDead(db: Database): Promise<string> {
+  const id = randomUUID();
+  await db.query(
+    'test-insert-dead',
+    `insert into process (id, label, seen_at) values ($1, 'dead', now() - interval '11 seconds')`,
+    [id],
+  );
+  return id;
+}
+
+async function listProcesses(db: Database): Promise<string[]> {
+  const rows = await db.query<{ id: string }>('test-processes', 'select id from process order by id');
+  return rows.map((row) => row.id);
+}
+
+test.concurrent('of several living processes exactly one takes over each dead one', async ({
+  expect,
+  onTestFinished,
+}) => {
+  const world = await openWorld(onTestFinished);
+  const taken: string[] = [];
+  const hooks = { onProcessDead: async (_tx: unknown, id: string) => void taken.push(id) };
+  const living = await Promise.all([world.live(hooks), world.live(hooks), world.live(hooks)]);
+  const dead = await Promise.all([world.insertDead(), world.insertDead(), world.insertDead(), world.insertDead()]);
+  const livingIds = living.map((process) => process.processId()).sort();
+  await expect.poll(world.listProcesses, { timeout: 15_000 }).toEqual(livingIds);
+  expect([...taken].sort()).toEqual([...dead].sort());
+});
+
+test.concurrent('a takeover that fails is undone and tried again', async ({ expect, onTestFinished }) => {
+  const world = await openWorld(onTestFinished);
+  await world.db.pool.query('create table takeover (process_id uuid primary key)');
+  let calls = 0;
+  const me = await world.live({
+    async onProcessDead(tx, id) {
+      calls += 1;
+      await tx.query('test-takeover', 'insert into takeover values ($1)', [id]);
+      if (calls === 1) throw new Error('the first try fails');
+    },
+  });
+  const dead = await world.insertDead();
+  await expect.poll(world.listProcesses, { timeout: 15_000 }).toEqual([me.processId()]);
+  expect(calls).toBe(2);
+  expect(await world.db.query('test-taken', 'select process_id as id from takeover')).toEqual([{ id: dead }]);
+});
+
+test.concurrent('a process that was declared dead learns of it and goes on under a new id', async ({
+  expect,
+  onTestFinished,
+}) => {
+  const world = await openWorld(onTestFinished);
+  const lost: string[] = [];
+  const me = await world.live({ onDeclaredDead: async (id) => void lost.push(id) });
+  const firstId = me.processId();
+  await world.db.query('test-remove', 'delete from process where id = $1', [firstId]);
+  await expect.poll(() => lost, { timeout: 5_000 }).toEqual([firstId]);
+  await expect.poll(world.listProcesses).toEqual([me.processId()]);
+  expect(me.processId()).not.toBe(firstId);
+});
+
+test.concurrent('a process that stops hands over what it leaves and is gone at once', async ({
+  expect,
+  onTestFinished,
+}) => {
+  const world = await openWorld(onTestFinished);
+  const handedOver: string[] = [];
+  const me = await world.live({ onProcessDead: async (_tx, id) => void handedOver.push(id) });
+  await me.stop();
+  expect(handedOver).toEqual([me.processId()]);
+  expect(await world.listProcesses()).toEqual([]);
+});
+
+test.concurrent('a living process is left alone', async ({ expect, onTestFinished }) => {
+  const world = await openWorld(onTestFinished);
+  const taken: string[] = [];
+  const hooks = { onProcessDead: async (_tx: unknown, id: string) => void taken.push(id) };
+  const [one, two] = await Promise.all([world.live(hooks), world.live(hooks)]);
+  const dead = await world.insertDead();
+  await expect.poll(() => taken, { timeout: 15_000 }).toEqual([dead]);
+  expect(await world.listProcesses()).toEqual([one.processId(), two.processId()].sort());
+});
