@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startNode } from '../packages/service/test/support/node.ts';
+import { startLocal } from '../packages/service/test/support/local-node.ts';
 import { run as invokeAsync } from './invoke-async.ts';
 import { run as payAsV1Client } from './pay-as-v1-client.ts';
 import { run as payWithX402Fetch } from './pay-with-x402-fetch.ts';
 import { run as runYourOwnAgent } from './run-your-own-agent.ts';
 
-let node: Awaited<ReturnType<typeof startNode>>;
+let node: Awaited<ReturnType<typeof startLocal>>;
 beforeAll(async () => {
-  node = await startNode();
+  node = await startLocal();
 });
 afterAll(() => node.stop());
 

@@ -26,14 +26,14 @@ const FLOORS: string[][] = [
   ['invocations'],
   ['network'],
   ['http', 'jobs.ts'],
-  ['context.ts', 'app.ts', 'local-mode.ts', 'local-mode'],
+  ['context.ts', 'app.ts', 'node.ts', 'local-mode.ts', 'local'],
   ['main.ts'],
 ];
 
 /** Packages of others, and where in the service they may be imported. */
 const HOMES: { packages: RegExp; homes: RegExp; rule: string }[] = [
   {
-    packages: /^(kysely|pg)$/,
+    packages: /^(pg)$/,
     homes: /^(db|queue)\/|-store\.ts$/,
     rule: 'SQL stands only in *-store.ts, db/ and queue/',
   },
@@ -41,8 +41,8 @@ const HOMES: { packages: RegExp; homes: RegExp; rule: string }[] = [
   { packages: /^(hono|@hono)$/, homes: /^(http\/|app\.ts$)/, rule: 'Hono stays in http/ and app.ts' },
   {
     packages: /^viem$/,
-    homes: /^(payments\/x402\/|identity\/|local-mode(\.ts$|\/))/,
-    rule: 'viem stays in payments/x402/, identity/ and local-mode',
+    homes: /^(payments\/x402\/|identity\/|local\/|local-mode\.ts$)/,
+    rule: 'viem stays in payments/x402/, identity/, local/ and local-mode.ts',
   },
   {
     packages: /^undici$/,

@@ -1,22 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { Id, plainText, Timestamp, WalletAddress } from './scalars.ts';
-
-/** What an API key may be allowed to do. Reading the registry needs none. */
-export const scopes = [
-  'agents:write',
-  'invoke',
-  'payments:read',
-  'payments:write',
-  'payments:withdraw',
-  'keys:manage',
-  'operator',
-] as const;
-export type Scope = (typeof scopes)[number];
-export const Scope = z.enum(scopes);
-
-/** A new key gets these unless others are named: never money out, never other keys, never the operator's view. */
-export const defaultScopes = ['agents:write', 'invoke', 'payments:read', 'payments:write'] as const satisfies Scope[];
+import { Scope, scopes } from './scopes.ts';
 
 export const plans = ['free', 'pro', 'enterprise'] as const;
 export const Plan = z.enum(plans);

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Scope } from './access.ts';
 import type { ErrorCode } from './errors.ts';
+import type { Scope } from './scopes.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 

@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
-import { AppError } from './lib/app-error.ts';
 import { commonHeaders, preflightHeaders } from './http/common-headers.ts';
 import { mountDocuments } from './http/documents.ts';
 import { toErrorAnswer } from './http/errors.ts';
 import { handlers } from './http/handlers/all.ts';
 import type { HttpContext } from './http/http-context.ts';
 import { mount, requestIdOf } from './http/mount.ts';
+import { AppError } from './lib/app-error.ts';
 
 /** The HTTP face of the node: preflights, documents, the endpoint table, and one answer for whatever is none of these. */
 export function createApp(ctx: HttpContext): Hono {

@@ -1,6 +1,11 @@
 import { isKnownChainId, type KnownChainId } from '@agent-network/chain/addresses';
-import type { PlanLimits } from './access/rate-limit.ts';
+import type { Plan } from '@agent-network/contracts/access';
 import type { LogLevel } from './lib/log.ts';
+
+/** What a rate limit counts: all calls, or only those that invoke an agent. */
+export type LimitClass = 'api' | 'invocations';
+/** Calls per hour, by plan. */
+export type PlanLimits = Readonly<Record<Plan | 'anonymous', Readonly<Record<LimitClass, number>>>>;
 
 export interface Config {
   /** `local`: what is not configured is started or made in DATA_DIR. `production`: nothing is. */
@@ -75,7 +80,15 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
 
 /** Production runs with other people's money: it takes nothing for granted. */
 function requireExplicit(env: Env): void {
-  const names = ['DATABASE_URL', 'CHAIN_RPC_URL', 'CHAIN_ID', 'SETTLEMENT_PRIVATE_KEY', 'SECRET_KEY', 'BASE_URL', 'NODE_LABEL'];
+  const names = [
+    'DATABASE_URL',
+    'CHAIN_RPC_URL',
+    'CHAIN_ID',
+    'SETTLEMENT_PRIVATE_KEY',
+    'SECRET_KEY',
+    'BASE_URL',
+    'NODE_LABEL',
+  ];
   const missing = names.filter((name) => env[name] === undefined);
   if (missing.length > 0) throw new ConfigError(`NODE_ENV=production needs ${missing.join(', ')}.`);
 }
@@ -102,7 +115,8 @@ function urlOf(name: string, text: string, protocol: RegExp): string {
 
 function chainIdOf(env: Env): KnownChainId {
   const chainId = integer(env, 'CHAIN_ID', 84_532, 1, 1_000_000_000);
-  if (!isKnownChainId(chainId)) throw new ConfigError('CHAIN_ID must be 8453 (Base) or 84532 (Base Sepolia, and the local chain).');
+  if (!isKnownChainId(chainId))
+    throw new ConfigError('CHAIN_ID must be 8453 (Base) or 84532 (Base Sepolia, and the local chain).');
   return chainId;
 }
 

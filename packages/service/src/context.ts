@@ -60,7 +60,11 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     metrics: createMetrics(),
     processId: () => heartbeat.processId(),
     secrets: createSecrets(parts.secretKey),
-    guardedFetch: createGuardedFetch({ allowPrivate: config.allowPrivateEndpoints, userAgent: 'agent-network', connections: 512 }),
+    guardedFetch: createGuardedFetch({
+      allowPrivate: config.allowPrivateEndpoints,
+      userAgent: 'agent-network',
+      connections: 512,
+    }),
     rateLimiter: createRateLimiter({ db, clock }),
     authenticator: createAuthenticator({ db, clock }),
     runner: createRunner({ maxRunning: config.maxRunning }),

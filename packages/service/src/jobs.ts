@@ -1,7 +1,7 @@
 import { checkDueAgents } from './agents/check-agents.ts';
 import { recoverInvocations, runQueued } from './invocations/recover-invocations.ts';
-import { reconcilePayments } from './payments/x402/reconcile.ts';
 import type { HasLog } from './lib/log.ts';
+import { reconcilePayments } from './payments/x402/reconcile.ts';
 import type { JobHandlers } from './queue/job-types.ts';
 import { type Repeating, repeatEvery } from './queue/repeat-every.ts';
 

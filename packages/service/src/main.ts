@@ -19,7 +19,8 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  const text = error instanceof ConfigError ? error.message : error instanceof Error ? (error.stack ?? error.message) : error;
+  const text =
+    error instanceof ConfigError ? error.message : error instanceof Error ? (error.stack ?? error.message) : error;
   process.stderr.write(`agent-network could not start: ${text}\n`);
   process.exit(1);
 });

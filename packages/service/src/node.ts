@@ -1,15 +1,10 @@
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createAdaptorServer } from '@hono/node-server';
 import { createApp } from './app.ts';
 import type { Config, ConfiguredSecrets } from './config.ts';
 import { createContext, type NodeContext } from './context.ts';
 import { migrate } from './db/migrate.ts';
-import { commonHeaders } from './http/common-headers.ts';
-import { toErrorAnswer } from './http/errors.ts';
+import { listen } from './http/listen.ts';
 import { handBackInvocations, recoverInvocations } from './invocations/recover-invocations.ts';
 import { jobHandlers, startRecurring } from './jobs.ts';
-import { AppError } from './lib/app-error.ts';
 import type { Clock } from './lib/clock.ts';
 import { type StopStep, stopInOrder } from './lib/graceful-stop.ts';
 import type { Log } from './lib/log.ts';
@@ -92,40 +87,6 @@ async function startBackground(ctx: NodeContext, stops: StopStep[]): Promise<voi
   stops.push({ name: 'queue', stop: () => worker.stop(500) });
   const recurring = startRecurring(ctx);
   stops.push({ name: 'recurring work', stop: () => Promise.all(recurring.map((each) => each.stop())) });
-}
-
-type Fetch = ReturnType<typeof createApp>['fetch'];
-
-/** Takes the port at once, so that the address is known; until there is something behind it, every answer is 503. */
-async function listen(config: Config, stops: StopStep[]): Promise<{ port: number; serve(fetch: Fetch): void }> {
-  let serving: Fetch | null = null;
-  const server = createAdaptorServer({
-    fetch: (request, env) => (serving ? serving(request, env) : notYet()),
-    serverOptions: { maxHeaderSize: 32 * 1024, headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 65_000 },
-  }) as Server;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(config.port, config.host, resolve);
-  });
-  stops.push({
-    name: 'HTTP server',
-    stop: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  });
-  return {
-    port: (server.address() as AddressInfo).port,
-    serve(fetch) {
-      serving = fetch;
-    },
-  };
-}
-
-function notYet(): Response {
-  const { status, headers, body } = toErrorAnswer(new AppError('UNAVAILABLE', 'The node is starting.'), '');
-  return new Response(JSON.stringify(body), { status, headers: { ...commonHeaders, ...headers, 'content-type': 'application/json' } });
 }
 
 const hostForUrl = (host: string) => (host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host);

@@ -87,7 +87,7 @@ test('a store is imported inside of its own folder only', () => {
 });
 
 test.each([
-  ["import { sql } from 'kysely';", 'SQL stands only in *-store.ts, db/ and queue/'],
+  ["import pg from 'pg';", 'SQL stands only in *-store.ts, db/ and queue/'],
   ["import type { Pool } from 'pg';", 'SQL stands only in *-store.ts, db/ and queue/'],
   ["ctx.db.selectFrom('agent')", 'SQL stands only in *-store.ts, db/ and queue/'],
   ['run(`\n  select id\n  from agent`)', 'SQL stands only in *-store.ts, db/ and queue/'],
@@ -95,7 +95,7 @@ test.each([
   ["import { run } from 'graphile-worker';", 'graphile-worker stays in db/ and queue/'],
   ["import { Hono } from 'hono/tiny';", 'Hono stays in http/ and app.ts'],
   ["import { serve } from '@hono/node-server';", 'Hono stays in http/ and app.ts'],
-  ["import { parseAbi } from 'viem';", 'viem stays in payments/x402/, identity/ and local-mode'],
+  ["import { parseAbi } from 'viem';", 'viem stays in payments/x402/, identity/, local/ and local-mode.ts'],
   ["import { request } from 'undici';", 'only lib/guarded-fetch reaches out: undici stays there'],
   ['await fetch(url)', 'only lib/guarded-fetch reaches out: no fetch()'],
   ['await globalThis.fetch(url)', 'only lib/guarded-fetch reaches out: no fetch()'],
@@ -107,7 +107,7 @@ test.each([
 test('each tool is at home somewhere', () => {
   expect(
     check({
-      'service/src/agents/agent-store.ts': "import { sql } from 'kysely';\nsql`select 1 from agent`;",
+      'service/src/agents/agent-store.ts': "import pg from 'pg';\nsql`select 1 from agent`;",
       'service/src/db/a.ts': "import { Pool } from 'pg';",
       'service/src/queue/a.ts': "import { run } from 'graphile-worker';",
       'service/src/http/handlers/a.ts': "import { Hono } from 'hono';\napp.fetch(request);",

@@ -1,6 +1,7 @@
-import type { Plan, Scope } from '@agent-network/contracts/access';
-import type { Sql } from '../db/database.ts';
-import type { LimitClass } from './rate-limit.ts';
+import type { Plan } from '@agent-network/contracts/access';
+import type { Scope } from '@agent-network/contracts/scopes';
+import type { LimitClass } from '../config.ts';
+import type { Sql } from '../db/sql.ts';
 
 export interface ApiKeyRow {
   keyId: string;

@@ -1,5 +1,6 @@
-import type { Plan, Scope } from '@agent-network/contracts/access';
-import type { Sql } from '../db/database.ts';
+import type { Plan } from '@agent-network/contracts/access';
+import type { Scope } from '@agent-network/contracts/scopes';
+import type { Sql } from '../db/sql.ts';
 
 export interface AccountRow {
   accountId: string;

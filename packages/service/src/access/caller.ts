@@ -1,4 +1,5 @@
-import type { Plan, Scope } from '@agent-network/contracts/access';
+import type { Plan } from '@agent-network/contracts/access';
+import type { Scope } from '@agent-network/contracts/scopes';
 import { AppError } from '../lib/app-error.ts';
 
 /** Someone with an API key. */

@@ -1,6 +1,6 @@
-import { type DataOf } from '@agent-network/contracts/endpoint';
-import { defaultScopes, type Scope } from '@agent-network/contracts/access';
 import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import { defaultScopes, type Scope } from '@agent-network/contracts/scopes';
 import type { HasDb } from '../db/database.ts';
 import { AppError, invalid, notFound } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';

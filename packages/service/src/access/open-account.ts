@@ -12,6 +12,12 @@ export async function openAccount(
   const address = wallet.address.toLowerCase();
   const now = ctx.clock.now();
   const walletProvenAt = wallet.isWalletProven ? now : null;
-  const { accountId } = await saveAccount(ctx.db, { id: newId('acc'), address, plan: wallet.plan, walletProvenAt, now });
+  const { accountId } = await saveAccount(ctx.db, {
+    id: newId('acc'),
+    address,
+    plan: wallet.plan,
+    walletProvenAt,
+    now,
+  });
   return { accountId, address };
 }

@@ -1,11 +1,5 @@
-import type { Plan } from '@agent-network/contracts/access';
+import type { LimitClass, PlanLimits } from '../config.ts';
 import type { Caller } from './caller.ts';
-
-export type LimitClass = 'api' | 'invocations';
-
-/** Calls per hour; 0 means that nothing is counted. */
-export type Limits = Readonly<Record<LimitClass, number>>;
-export type PlanLimits = Readonly<Record<Plan | 'anonymous', Limits>>;
 
 export const HOUR_MS = 3_600_000;
 

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
+import type { LimitClass } from '../config.ts';
 import type { HasDb } from '../db/database.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { leaseCalls, returnCall } from './access-store.ts';
-import { HOUR_MS, type LimitClass, type LimitState, leaseSize } from './rate-limit.ts';
+import { HOUR_MS, type LimitState, leaseSize } from './rate-limit.ts';
 
 interface Counter {
   /** Calls taken from the shared counter and not spent yet. */
@@ -49,7 +50,13 @@ export function createRateLimiter(ctx: HasDb & HasClock): RateLimiter {
 
   async function lease(counter: Counter, subject: string, limitClass: LimitClass, limit: number): Promise<LimitState> {
     if (counter.left === 0) {
-      const got = await leaseCalls(ctx.db, { subject, limitClass, limit, wanted: leaseSize(limit), now: ctx.clock.now() });
+      const got = await leaseCalls(ctx.db, {
+        subject,
+        limitClass,
+        limit,
+        wanted: leaseSize(limit),
+        now: ctx.clock.now(),
+      });
       counter.left += got.granted;
       counter.unleased = limit - got.used;
       counter.endsAtMs = got.startedAt.getTime() + HOUR_MS;

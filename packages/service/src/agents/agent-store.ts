@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
-import type { Sql } from '../db/database.ts';
-import type { Agent, AgentMetadata } from './agent.ts';
+import type { Sql } from '../db/sql.ts';
+import type { Agent, AgentMetadata, CallableAgent } from './agent.ts';
 
 const columns = `g.id, g.account_id as "accountId", g.owner_address as owner, g.name, g.description, g.capabilities,
   g.per_request_micro as "perRequestMicro", g.per_hour_micro as "perHourMicro", g.tiers, g.endpoint, g.metadata, g.status,
@@ -77,12 +77,6 @@ export async function lockAgentRow(sql: Sql, id: string): Promise<Agent | null> 
   return rows[0] ?? null;
 }
 
-/** What is needed to call an agent. */
-export type CallableAgent = Pick<
-  Agent,
-  'id' | 'accountId' | 'capabilities' | 'perRequestMicro' | 'reputation' | 'endpoint' | 'status' | 'tokenSealed' | 'lastSeenAt'
-> & { readonly averageMs: number | null };
-
 export const findCallableRows = (sql: Sql, ids: readonly string[]): Promise<CallableAgent[]> =>
   sql.query<CallableAgent>(
     'find-callable-agents',
@@ -155,7 +149,10 @@ export async function updateAgentRow(sql: Sql, id: string, change: AgentChange):
   const sets = names.map((name, index) => `${columnOf[name]} = $${index + 2}`);
   const values = names.map((name) => (jsonColumns.has(name) ? JSON.stringify(change[name]) : change[name]));
   // Few shapes of change occur, and PostgreSQL takes names of 63 characters.
-  await sql.query(`update-agent-${crc32(names.join())}`, `update agent set ${sets.join(', ')} where id = $1`, [id, ...values]);
+  await sql.query(`update-agent-${crc32(names.join())}`, `update agent set ${sets.join(', ')} where id = $1`, [
+    id,
+    ...values,
+  ]);
 }
 
 /** Takes the agents whose check is due, and puts their next one off: another process that asks gets others. */

@@ -90,6 +90,20 @@ export interface AgentMetadata {
   maxConcurrency?: number | undefined;
 }
 
+/** What is needed to call an agent. */
+export type CallableAgent = Pick<
+  Agent,
+  | 'id'
+  | 'accountId'
+  | 'capabilities'
+  | 'perRequestMicro'
+  | 'reputation'
+  | 'endpoint'
+  | 'status'
+  | 'tokenSealed'
+  | 'lastSeenAt'
+> & { readonly averageMs: number | null };
+
 /** Spec: `verified`. The endpoint was proven and the owner's wallet was. */
 export const isVerified = (agent: Pick<Agent, 'endpointProvenAt' | 'isWalletProven'>): boolean =>
   agent.endpointProvenAt !== null && agent.isWalletProven;

@@ -1,9 +1,9 @@
 import type { HasDb } from '../db/database.ts';
+import { type EndpointProof, proveEndpoint } from '../identity/prove-endpoint.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { GuardedFetchError, type HasGuardedFetch } from '../lib/guarded-fetch.ts';
 import type { HasLog } from '../lib/log.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
-import { type EndpointProof, proveEndpoint } from '../identity/prove-endpoint.ts';
 import { type Agent, type AgentEvent, nextAgentStatus } from './agent.ts';
 import { type AgentChange, addToTotals, lockAgentRow, takeDueAgents, updateAgentRow } from './agent-store.ts';
 import { ANSWERS_UNTIL_UP, MISSES_UNTIL_DOWN, nextProbe, nextVerification } from './check-schedule.ts';
@@ -121,6 +121,7 @@ async function record(
     const after = { ...current, ...change, status };
     const reputation = reputationOf(after);
     await updateAgentRow(tx, checked.id, { ...change, status, reputation });
-    if (status !== current.status || reputation !== current.reputation) await writeListing(tx, { ...after, reputation });
+    if (status !== current.status || reputation !== current.reputation)
+      await writeListing(tx, { ...after, reputation });
   });
 }

@@ -2,8 +2,8 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import { parseUsdc } from '@agent-network/contracts/money';
 import type { HasDb } from '../db/database.ts';
-import { createBatcher } from '../lib/batcher.ts';
 import { invalid } from '../lib/app-error.ts';
+import { createBatcher } from '../lib/batcher.ts';
 import { toListItem } from './agent-view.ts';
 import { type ListingPage, type ListingQuery, readListing } from './listing-store.ts';
 
@@ -50,7 +50,8 @@ export async function discoverAgents(
 ): Promise<DataOf<Api['listAgents']>> {
   const limit = query.limit ?? DEFAULT_LIMIT;
   const offset = query.offset ?? 0;
-  if (query.cursor !== undefined && query.offset !== undefined) throw invalid('cursor', 'cannot be used together with offset');
+  if (query.cursor !== undefined && query.offset !== undefined)
+    throw invalid('cursor', 'cannot be used together with offset');
   const page = await ctx.listing.read({
     capability: query.capability ?? '',
     maxPriceMicro: query.maxPrice === undefined ? null : parseUsdc(query.maxPrice),

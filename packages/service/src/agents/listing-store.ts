@@ -1,4 +1,4 @@
-import type { Sql } from '../db/database.ts';
+import type { Sql } from '../db/sql.ts';
 import type { Agent } from './agent.ts';
 import type { ListedAgent } from './agent-view.ts';
 
@@ -7,11 +7,10 @@ export async function writeListing(
   sql: Sql,
   agent: Pick<Agent, 'id' | 'capabilities' | 'reputation' | 'status' | 'perRequestMicro'>,
 ): Promise<void> {
-  await sql.query(
-    'drop-listing',
-    'delete from agent_listing where agent_id = $1 and not (capability = any($2))',
-    [agent.id, agent.status === 'removed' ? [] : ['', ...agent.capabilities]],
-  );
+  await sql.query('drop-listing', 'delete from agent_listing where agent_id = $1 and not (capability = any($2))', [
+    agent.id,
+    agent.status === 'removed' ? [] : ['', ...agent.capabilities],
+  ]);
   if (agent.status === 'removed') return;
   await sql.query(
     'write-listing',

@@ -10,8 +10,7 @@ import type { HasClock } from '../lib/clock.ts';
 import type { HasGuardedFetch } from '../lib/guarded-fetch.ts';
 import { newId } from '../lib/id.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
-import { openLedgerAccount } from '../payments/ledger-store.ts';
-import { agentTreasuryId } from '../payments/treasury.ts';
+import { openAgentTreasury } from '../payments/treasury.ts';
 import { insertAgent, type NewAgent } from './agent-store.ts';
 import type { HasAgentChecks } from './check-agents.ts';
 import { writeListing } from './listing-store.ts';
@@ -55,13 +54,7 @@ export async function registerAgent(
   await ctx.db.transaction(async (tx) => {
     await insertAgent(tx, agent, now);
     await writeListing(tx, { ...agent, capabilities: input.capabilities, status: 'pending_verification' });
-    await openLedgerAccount(tx, {
-      id: agentTreasuryId(agent.id),
-      kind: 'agent',
-      accountId: owner.accountId,
-      agentId: agent.id,
-      now,
-    });
+    await openAgentTreasury(tx, agent, now);
   });
   ctx.agentChecks.nudge();
   return {

@@ -1,8 +1,8 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
+import type { HasAuthenticator } from '../access/authenticate.ts';
 import type { AccountCaller } from '../access/caller.ts';
 import type { HasDb } from '../db/database.ts';
-import type { HasAuthenticator } from '../access/authenticate.ts';
 import { AppError } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
 import type { HasLog } from '../lib/log.ts';
@@ -18,7 +18,7 @@ import { lockOwnAgent } from './update-agent.ts';
  */
 export async function removeAgent(
   ctx: HasDb & HasClock & HasUsdc & HasAuthenticator & HasLog,
-  caller: AccountCaller,
+  caller: Pick<AccountCaller, 'accountId'>,
   agentId: string,
 ): Promise<DataOf<Api['removeAgent']>> {
   await ctx.db.transaction((tx) => lockOwnAgent(tx, caller.accountId, agentId));

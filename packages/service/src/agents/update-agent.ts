@@ -3,7 +3,8 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { parseUsdc } from '@agent-network/contracts/money';
 import type { AccountCaller } from '../access/caller.ts';
-import type { HasDb, Sql } from '../db/database.ts';
+import type { HasDb } from '../db/database.ts';
+import type { Sql } from '../db/sql.ts';
 import { AppError, notFound } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
 import type { HasGuardedFetch } from '../lib/guarded-fetch.ts';
@@ -24,7 +25,7 @@ export async function lockOwnAgent(tx: Sql, accountId: string, agentId: string):
 /** Changes the fields that the body names. A new endpoint has to be proven before the agent is invoked again. */
 export async function updateAgent(
   ctx: HasDb & HasClock & HasGuardedFetch & HasAgentChecks,
-  caller: AccountCaller,
+  caller: Pick<AccountCaller, 'accountId'>,
   agentId: string,
   input: AgentUpdate,
 ): Promise<DataOf<Api['updateAgent']>> {
@@ -60,7 +61,13 @@ function changeOf(agent: Agent, input: AgentUpdate, now: Date): { change: AgentC
   }
   if (input.endpoint !== undefined && input.endpoint !== agent.endpoint) {
     const status = nextAgentStatus(agent.status, 'endpoint_changed');
-    Object.assign(change, { endpoint: input.endpoint, endpointProvenAt: null, status, checksDone: 0, nextCheckAt: now });
+    Object.assign(change, {
+      endpoint: input.endpoint,
+      endpointProvenAt: null,
+      status,
+      checksDone: 0,
+      nextCheckAt: now,
+    });
     names.push('endpoint');
   }
   return { change, names };

@@ -1,11 +1,10 @@
+import type { AgentStatusRecord } from '@agent-network/contracts/agents';
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import type { AccountCaller, AgentCaller } from '../access/caller.ts';
-import type { AgentStatusRecord } from '@agent-network/contracts/agents';
 import { AppError, notFound } from '../lib/app-error.ts';
-import { nextAgentStatus } from './agent.ts';
+import { isVerified, nextAgentStatus } from './agent.ts';
 import { findAgentRow, lockAgentRow, updateAgentRow } from './agent-store.ts';
-import { isVerified } from './agent.ts';
 import { type CheckContext, tryProof } from './check-agents.ts';
 import type { HasNodeLabel } from './discover-agents.ts';
 import { readAgentStatus } from './find-agent.ts';
@@ -15,7 +14,7 @@ import { lockOwnAgent } from './update-agent.ts';
 /** Proves the endpoint of an agent of the caller's now, whatever the schedule says. */
 export async function verifyAgent(
   ctx: CheckContext,
-  caller: AccountCaller,
+  caller: Pick<AccountCaller, 'accountId'>,
   agentId: string,
 ): Promise<DataOf<Api['verifyAgent']>> {
   const agent = await ctx.db.transaction((tx) => lockOwnAgent(tx, caller.accountId, agentId));

@@ -1,23 +1,9 @@
-import { Kysely, PostgresDialect, type QueryCreator, type QueryExecutorProvider } from 'kysely';
 import type pg from 'pg';
 import { createConnectionPool, type PoolOptions } from './connection-pool.ts';
 import { type Listener, type ListenHandler, type Listening, openListener } from './listener.ts';
 import { queryOn } from './query-on.ts';
-import type { Tables } from './tables.ts';
+import type { Sql, Tx } from './sql.ts';
 import { runTransaction, type TransactionOptions } from './transaction.ts';
-
-/** Where a statement runs: on the pool, or inside one transaction. Stores take this and never ask which. */
-export interface Sql {
-  /** Runs a statement that the server prepares once per connection under `name`; a name belongs to one text. */
-  query<Row = Record<string, unknown>>(name: string, text: string, params?: readonly unknown[]): Promise<Row[]>;
-  /** Builder for statements that are put together at run time. It has no transactions: `Database.transaction` has. */
-  readonly kysely: QueryCreator<Tables> & QueryExecutorProvider;
-}
-
-/** A transaction's handle, of no use once its function has returned. */
-export interface Tx extends Sql {
-  readonly isTransaction: true;
-}
 
 export interface Database extends Sql {
   readonly url: string;
@@ -46,7 +32,6 @@ export function openDatabase(url: string, options: PoolOptions): Database {
     url,
     pool,
     query: (name, text, params) => queryOn(pool, name, text, params),
-    kysely: new Kysely<Tables>({ dialect: new PostgresDialect({ pool: pool as never }) }),
     transaction: (fn, transactionOptions) => runTransaction(pool, fn, transactionOptions),
     listen(channel, handler) {
       listener ??= openListener(url, log);

@@ -1,11 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { invariant } from '../lib/invariant.ts';
-import type { Sql, Tx } from './database.ts';
 import { queryOn } from './query-on.ts';
-import type { Tables } from './tables.ts';
+import type { Tx } from './sql.ts';
 
 export interface TransactionOptions {
   /** Default: read committed. */
@@ -63,29 +61,13 @@ async function runOnce<T>(pool: pg.Pool, fn: (tx: Tx) => Promise<T>, { isolation
 }
 
 function handleOn(client: pg.PoolClient, scope: Scope): Tx {
-  let kysely: Kysely<Tables> | undefined;
-  const assertOpen = () => invariant(scope.open, 'a transaction was used after its end');
   return {
     isTransaction: true,
     async query<Row>(name: string, text: string, params?: readonly unknown[]): Promise<Row[]> {
-      assertOpen();
+      invariant(scope.open, 'a transaction was used after its end');
       return queryOn<Row>(client, name, text, params);
     },
-    get kysely(): Sql['kysely'] {
-      assertOpen();
-      kysely ??= new Kysely<Tables>({ dialect: new PostgresDialect({ pool: poolOf(client) as never }) });
-      return kysely;
-    },
   };
-}
-
-/** Kysely wants a pool: one that always lends the same client and never takes it back. */
-function poolOf(client: pg.PoolClient) {
-  const lent = {
-    query: (text: string, params: unknown[]) => client.query(text, params),
-    release: () => undefined,
-  };
-  return { connect: async () => lent, end: async () => undefined, options: {} };
 }
 
 function isRetryable(error: unknown): boolean {

@@ -1,6 +1,7 @@
 import type { Endpoint } from '@agent-network/contracts/endpoint';
 import type { Caller } from '../access/caller.ts';
-import { type LimitClass, type LimitState, limitOf, limitSubject } from '../access/rate-limit.ts';
+import { type LimitState, limitOf, limitSubject } from '../access/rate-limit.ts';
+import type { LimitClass } from '../config.ts';
 import { AppError } from '../lib/app-error.ts';
 import type { HttpContext } from './http-context.ts';
 
@@ -45,11 +46,20 @@ const toHeaders = (state: LimitState, limitClass: LimitClass): Record<string, st
   ...(limitClass === 'invocations' ? { 'x-ratelimit-type': 'invocations' } : {}),
 });
 
-function used(ctx: Pick<HttpContext, 'clock'>, state: LimitState, limitClass: LimitClass, headers: Record<string, string>) {
+function used(
+  ctx: Pick<HttpContext, 'clock'>,
+  state: LimitState,
+  limitClass: LimitClass,
+  headers: Record<string, string>,
+) {
   const retryAfterS = Math.max(1, state.resetS - Math.floor(ctx.clock.now().getTime() / 1000));
   headers['ratelimit-policy'] = `"${limitClass}";q=${state.limit};w=${HOUR_S}`;
   headers.ratelimit = `"${limitClass}";r=0;t=${retryAfterS}`;
-  return new AppError('RATE_LIMITED', `The limit of ${state.limit} ${limitClass === 'api' ? 'requests' : 'invocations'} per hour is used up.`, {
-    details: { limit: state.limit, type: limitClass, retryAfterS },
-  });
+  return new AppError(
+    'RATE_LIMITED',
+    `The limit of ${state.limit} ${limitClass === 'api' ? 'requests' : 'invocations'} per hour is used up.`,
+    {
+      details: { limit: state.limit, type: limitClass, retryAfterS },
+    },
+  );
 }

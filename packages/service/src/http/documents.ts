@@ -1,8 +1,8 @@
 import { openApiDocument } from '@agent-network/contracts/openapi';
 import type { Context, Hono } from 'hono';
 import { isLoopback } from '../lib/guarded-fetch-address.ts';
-import type { HttpContext } from './http-context.ts';
 import { commonHeaders } from './common-headers.ts';
+import type { HttpContext } from './http-context.ts';
 import { addressOf } from './remote-address.ts';
 
 const json = (body: unknown, status = 200) =>
@@ -12,13 +12,20 @@ const json = (body: unknown, status = 200) =>
 export function mountDocuments(app: Hono, ctx: HttpContext): void {
   const openApi = JSON.stringify(openApiDocument());
   app.get('/', () => json({ name: 'agent-network', openapi: '/openapi.json', agents: '/agents' }));
-  app.get('/openapi.json', () => new Response(openApi, { headers: { ...commonHeaders, 'content-type': 'application/json' } }));
+  app.get(
+    '/openapi.json',
+    () => new Response(openApi, { headers: { ...commonHeaders, 'content-type': 'application/json' } }),
+  );
   app.get('/livez', () => json({ status: 'live' }));
-  app.get('/readyz', async () => ((await isReady(ctx)) ? json({ status: 'ready' }) : json({ status: 'not ready' }, 503)));
+  app.get('/readyz', async () =>
+    (await isReady(ctx)) ? json({ status: 'ready' }) : json({ status: 'not ready' }, 503),
+  );
   app.get('/metrics', async (c) => {
     if (!(await mayReadMetrics(ctx, c))) return json({ status: 'forbidden' }, 403);
     const { registry } = ctx.metrics;
-    return new Response(await registry.metrics(), { headers: { ...commonHeaders, 'content-type': registry.contentType } });
+    return new Response(await registry.metrics(), {
+      headers: { ...commonHeaders, 'content-type': registry.contentType },
+    });
   });
 }
 

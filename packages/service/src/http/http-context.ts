@@ -1,9 +1,9 @@
 import type { HasAuthenticator } from '../access/authenticate.ts';
 import type { HasKeyMode } from '../access/manage-keys.ts';
-import type { PlanLimits } from '../access/rate-limit.ts';
 import type { HasRateLimiter } from '../access/rate-limiter.ts';
 import type { HasAgentChecks } from '../agents/check-agents.ts';
 import type { HasListing, HasNodeLabel } from '../agents/discover-agents.ts';
+import type { PlanLimits } from '../config.ts';
 import type { InvokeContext } from '../invocations/invoke-agent.ts';
 import type { HasMetrics } from '../lib/metrics.ts';
 

@@ -33,10 +33,20 @@ export function requestIdOf(c: Context): string {
   return given !== undefined && /^[\w-]{8,128}$/.test(given) ? given : newId('req');
 }
 
-async function answer(ctx: HttpContext, name: EndpointName, row: Endpoint, handler: AnyHandler, c: Context): Promise<Response> {
+async function answer(
+  ctx: HttpContext,
+  name: EndpointName,
+  row: Endpoint,
+  handler: AnyHandler,
+  c: Context,
+): Promise<Response> {
   const startMs = performance.now();
   const requestId = requestIdOf(c);
-  const headers: Record<string, string> = { ...commonHeaders, 'content-type': 'application/json', 'x-request-id': requestId };
+  const headers: Record<string, string> = {
+    ...commonHeaders,
+    'content-type': 'application/json',
+    'x-request-id': requestId,
+  };
   let status = 200;
   let body: string;
   try {
@@ -60,7 +70,13 @@ function logFailure(ctx: HttpContext, route: string, requestId: string, error: u
   else if (error.cause) ctx.log.warn({ err: error.cause, code: error.code, route, requestId }, 'a request failed');
 }
 
-async function handle(ctx: HttpContext, row: Endpoint, handler: AnyHandler, c: Context, headers: Record<string, string>) {
+async function handle(
+  ctx: HttpContext,
+  row: Endpoint,
+  handler: AnyHandler,
+  c: Context,
+  headers: Record<string, string>,
+) {
   if (!ctx.isReady()) throw new AppError('UNAVAILABLE', 'The node is starting or stopping.');
   const caller = await identify(ctx, row, c, headers);
   const counted = await countCall(ctx, caller, row, headers);
@@ -100,16 +116,18 @@ async function identify(ctx: HttpContext, row: Endpoint, c: Context, headers: Re
     }
     const caller = await ctx.authenticator.authenticate(authorization);
     if (row.auth === 'agent' && caller.kind !== 'agent')
-      throw new AppError('FORBIDDEN', "This is for the agent itself: send its identityToken instead of an API key.");
+      throw new AppError('FORBIDDEN', 'This is for the agent itself: send its identityToken instead of an API key.');
     return caller;
   } catch (error) {
-    if (error instanceof AppError && error.code === 'UNAUTHORIZED') await countCall(ctx, anonymous, { limit: 'api' }, headers);
+    if (error instanceof AppError && error.code === 'UNAUTHORIZED')
+      await countCall(ctx, anonymous, { limit: 'api' }, headers);
     throw error;
   }
 }
 
 function checked(row: Endpoint, data: unknown): unknown {
   const result = row.data.safeParse(data);
-  if (!result.success) throw new Error(`the answer of ${row.method} ${row.path} breaks its schema: ${result.error.message}`);
+  if (!result.success)
+    throw new Error(`the answer of ${row.method} ${row.path} breaks its schema: ${result.error.message}`);
   return data;
 }

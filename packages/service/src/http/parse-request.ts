@@ -17,7 +17,8 @@ export function parseRequest(row: Endpoint, raw: Raw): Parsed<Endpoint> {
     if (!schema) return undefined;
     const parsed = schema.safeParse(value);
     if (parsed.success) return parsed.data;
-    for (const { path, message } of parsed.error.issues) problems.push({ path: path.map(String).join('.') || 'body', message });
+    for (const { path, message } of parsed.error.issues)
+      problems.push({ path: path.map(String).join('.') || 'body', message });
     return undefined;
   };
   const headerNames = Object.keys(row.headers?.shape ?? {});
@@ -31,8 +32,7 @@ export function parseRequest(row: Endpoint, raw: Raw): Parsed<Endpoint> {
     headers: check(row.headers, Object.fromEntries(given)),
     body: check(row.body, raw.body),
   };
-  if (problems.length > 0)
-    throw new AppError('VALIDATION_ERROR', summary(problems), { details: { fields: problems } });
+  if (problems.length > 0) throw new AppError('VALIDATION_ERROR', summary(problems), { details: { fields: problems } });
   return parsed as Parsed<Endpoint>;
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { GuardedFetchError, type HasGuardedFetch } from '../lib/guarded-fetch.ts';
 import type { HasClock } from '../lib/clock.ts';
+import { GuardedFetchError, type HasGuardedFetch } from '../lib/guarded-fetch.ts';
 import { challengeResponse, isChallengeMet, signAgentCall } from './agent-signature.ts';
 
 export type EndpointProof =
@@ -43,14 +43,19 @@ async function tryChallenge(ctx: HasGuardedFetch & HasClock, claim: EndpointClai
       timeoutMs: TIMEOUT_MS,
       maxBytes: MAX_BYTES,
     });
-    if (status !== 200) return { isProven: false, reason: `The endpoint answered the challenge with status ${status}.` };
+    if (status !== 200)
+      return { isProven: false, reason: `The endpoint answered the challenge with status ${status}.` };
     const expected = challengeResponse(claim.identityToken, { challenge, ...claim });
     const answer = parseObject(bytes);
     if (answer?.agent_id !== claim.agentId || !isChallengeMet(expected, answer.response))
-      return { isProven: false, reason: 'The endpoint did not answer the challenge with the identityToken of this agent.' };
+      return {
+        isProven: false,
+        reason: 'The endpoint did not answer the challenge with the identityToken of this agent.',
+      };
     return { isProven: true, by: 'challenge', tookMs: performance.now() - startMs };
   } catch (error) {
-    if (error instanceof GuardedFetchError) return { isProven: false, reason: `The endpoint could not be called: ${error.message}` };
+    if (error instanceof GuardedFetchError)
+      return { isProven: false, reason: `The endpoint could not be called: ${error.message}` };
     throw error;
   }
 }

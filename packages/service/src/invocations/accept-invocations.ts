@@ -1,9 +1,11 @@
-import type { HasDb, Tx } from '../db/database.ts';
+import type { HasDb } from '../db/database.ts';
+import type { Tx } from '../db/sql.ts';
 import { createBatcher } from '../lib/batcher.ts';
 import type { HasClock } from '../lib/clock.ts';
+import { claimPayments } from '../payments/claim-payments.ts';
+import { holdMoney } from '../payments/hold-money.ts';
+import type { NewChainPayment } from '../payments/x402/chain-payment.ts';
 import { addJob } from '../queue/add-job.ts';
-import { placeHolds } from '../payments/ledger-store.ts';
-import { insertChainPayments, type NewChainPayment } from '../payments/x402/chain-payment-store.ts';
 import type { Invocation } from './invocation.ts';
 import { insertInvocations } from './invocation-store.ts';
 import { unuseQuotes, useQuotes } from './quote-store.ts';
@@ -35,8 +37,7 @@ const MAX_BATCH = 100;
 
 /** Requests that come while others are being stored share the next transaction: one commit for many. */
 export function createAcceptor(ctx: HasDb & HasClock): Acceptor {
-  const run = (items: readonly Acceptance[]) =>
-    ctx.db.transaction((tx) => acceptAll(tx, items, ctx.clock.now()));
+  const run = (items: readonly Acceptance[]) => ctx.db.transaction((tx) => acceptAll(tx, items, ctx.clock.now()));
   const batcher = createBatcher<Acceptance, AcceptAnswer>({ run, maxSize: MAX_BATCH });
   return {
     async accept(acceptance) {
@@ -56,36 +57,45 @@ async function acceptAll(tx: Tx, items: readonly Acceptance[], now: Date): Promi
   for (const { requestId } of quoted) if (!used.has(requestId)) answers.set(requestId, { kind: 'quote_used' });
   const open = items.filter(({ invocation }) => !answers.has(invocation.id));
 
-  await claimPayments(tx, open, now, answers);
-  await holdMoney(tx, open, now, answers);
+  await claimAll(tx, open, now, answers);
+  await holdAll(tx, open, now, answers);
   const refused = [...used].filter((id) => answers.has(id));
   await unuseQuotes(tx, refused);
 
   const accepted = open.filter(({ invocation }) => !answers.has(invocation.id)).map(({ invocation }) => invocation);
   await insertInvocations(tx, accepted);
   for (const { id, status, paymentMethod, priority } of accepted)
-    if (status === 'pending' && paymentMethod !== 'x402') await addJob(tx, 'run-invocation', { requestId: id }, { priority: queuePriority[priority] });
+    if (status === 'pending' && paymentMethod !== 'x402')
+      await addJob(tx, 'run-invocation', { requestId: id }, { priority: queuePriority[priority] });
   return items.map(({ invocation }) => answers.get(invocation.id) ?? { kind: 'accepted' });
 }
 
 /** graphile-worker takes lower numbers first. */
 const queuePriority = { high: -10, normal: 0, low: 10 } as const;
 
-async function claimPayments(tx: Tx, items: readonly Acceptance[], now: Date, answers: Map<string, AcceptAnswer>): Promise<void> {
+async function claimAll(
+  tx: Tx,
+  items: readonly Acceptance[],
+  now: Date,
+  answers: Map<string, AcceptAnswer>,
+): Promise<void> {
   const paying = items.flatMap(({ payment }) => (payment ? [payment] : []));
-  if (paying.length === 0) return;
-  const claimed = await insertChainPayments(tx, paying, now);
+  const claimed = await claimPayments(tx, paying, now);
   for (const payment of paying) if (!claimed.has(payment.id)) answers.set(payment.subjectId, { kind: 'claimed' });
 }
 
-async function holdMoney(tx: Tx, items: readonly Acceptance[], now: Date, answers: Map<string, AcceptAnswer>): Promise<void> {
+async function holdAll(
+  tx: Tx,
+  items: readonly Acceptance[],
+  now: Date,
+  answers: Map<string, AcceptAnswer>,
+): Promise<void> {
   const holding = items.flatMap(({ invocation, payment }) =>
     invocation.payerLedgerId && !payment
       ? [{ id: invocation.id, ledgerAccountId: invocation.payerLedgerId, amountMicro: invocation.priceMicro }]
       : [],
   );
-  if (holding.length === 0) return;
-  const holds = await placeHolds(tx, holding, now);
+  const holds = await holdMoney(tx, holding, now);
   for (const [index, hold] of holds.entries()) {
     const id = holding[index]?.id;
     if (id && !hold.isHeld) answers.set(id, { kind: 'insufficient', availableMicro: hold.availableMicro });

@@ -1,6 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FailureReason } from '@agent-network/contracts/invocations';
 import { formatUsdc, parseUsdc, usdcPattern } from '@agent-network/contracts/money';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { signAgentCall } from '../identity/agent-signature.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { GuardedFetchError, type HasGuardedFetch } from '../lib/guarded-fetch.ts';
@@ -97,7 +97,10 @@ export function readAnswer(answer: { status: number; body: Buffer }): Attempt {
     return { outcome: failed('invalid_response', 'The agent answered without a JSON result.'), isRetryable: false };
   const { cost } = value;
   if (cost !== undefined && cost !== null && !(typeof cost === 'string' && usdcPattern.test(cost)))
-    return { outcome: failed('invalid_response', 'The agent named a cost that is no USDC amount.'), isRetryable: false };
+    return {
+      outcome: failed('invalid_response', 'The agent named a cost that is no USDC amount.'),
+      isRetryable: false,
+    };
   const claimedMicro = typeof cost === 'string' ? parseUsdc(cost) : null;
   return { outcome: { kind: 'completed', result: value.result, claimedMicro }, isRetryable: false };
 }
@@ -105,7 +108,9 @@ export function readAnswer(answer: { status: number; body: Buffer }): Attempt {
 function parse(body: Buffer): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(body.toString('utf8'));
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
   } catch {
     return undefined;
   }
@@ -130,8 +135,9 @@ const failureOf: Record<GuardedFetchError['kind'], { reason: FailureReason; mess
   encoding: { reason: 'invalid_response', message: 'The agent answered in a compressed form, which is not taken.' },
   reset: { reason: 'agent_unreachable', message: 'The agent closed the connection without an answer.' },
   connect: { reason: 'agent_unreachable', message: 'The agent could not be reached.' },
-  dns: { reason: 'agent_unreachable', message: "The agent's host name could not be resolved." },
-  blocked: { reason: 'agent_unreachable', message: "The agent's endpoint is at an address that is not allowed." },
+  // A name that does not resolve and one that leads to a refused address read alike: the difference would map a private network.
+  dns: { reason: 'agent_unreachable', message: 'The agent could not be reached.' },
+  blocked: { reason: 'agent_unreachable', message: 'The agent could not be reached.' },
   invalid_url: { reason: 'agent_unreachable', message: "The agent's endpoint is not a URL that can be called." },
 };
 

@@ -1,5 +1,5 @@
 import { until } from '../lib/until.ts';
-import { findBySubject } from '../payments/x402/chain-payment-store.ts';
+import { paymentOf } from '../payments/claim-payments.ts';
 import type { RefusalReason } from '../payments/x402/check-payment.ts';
 import { paymentPending, paymentRequired } from '../payments/x402/payment-required.ts';
 import { hasEnded, type Invocation } from './invocation.ts';
@@ -14,12 +14,12 @@ export async function awaitInvocation(ctx: InvokeContext, invoked: Invoked, wait
   const invocation = hasEnded(invoked.invocation.status) ? invoked.invocation : await waitFor(ctx, invoked, waitMs);
   if (!invoked.payment) return invocation;
   if (invocation.errorCode === 'payment_failed') {
-    const payment = await findBySubject(ctx.db, invocation.id, 'invocation');
+    const payment = await paymentOf(ctx, invocation.id);
     const reason = (payment?.reason ?? 'invalid_exact_evm_transaction_failed') as RefusalReason;
     throw paymentRequired(ctx, invoked.due, reason);
   }
   if (invocation.status !== 'pending') return invocation;
-  const payment = await findBySubject(ctx.db, invocation.id, 'invocation');
+  const payment = await paymentOf(ctx, invocation.id);
   throw paymentPending(invocation.id, payment?.transactionHash ?? null);
 }
 

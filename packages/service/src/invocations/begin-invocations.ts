@@ -2,7 +2,7 @@ import type { HasDb } from '../db/database.ts';
 import { createBatcher } from '../lib/batcher.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { invariant } from '../lib/invariant.ts';
-import { placeHolds } from '../payments/ledger-store.ts';
+import { holdMoney } from '../payments/hold-money.ts';
 import type { Invocation } from './invocation.ts';
 import { beginInvocations } from './invocation-store.ts';
 
@@ -39,8 +39,11 @@ export function createBeginner(ctx: HasDb & HasClock): Beginner {
             ledgerAccountId: payerLedgerId as string,
             amountMicro: priceMicro,
           }));
-        const holds = holding.length === 0 ? [] : await placeHolds(tx, holding, now);
-        invariant(holds.every((hold) => hold.isHeld), 'a settled payment covers its hold');
+        const holds = await holdMoney(tx, holding, now);
+        invariant(
+          holds.every((hold) => hold.isHeld),
+          'a settled payment covers its hold',
+        );
         return ids;
       });
       return items.map(({ invocation, paymentHash }) =>

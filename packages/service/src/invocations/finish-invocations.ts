@@ -1,13 +1,14 @@
-import { type AgentTally, addToTotals, checkSoon } from '../agents/agent-store.ts';
-import type { HasDb, Tx } from '../db/database.ts';
+import { type EndedCall, recordCalls } from '../agents/record-calls.ts';
+import type { HasDb } from '../db/database.ts';
+import type { Tx } from '../db/sql.ts';
 import { createBatcher } from '../lib/batcher.ts';
 import type { HasClock } from '../lib/clock.ts';
 import type { HasMetrics } from '../lib/metrics.ts';
-import { endHolds } from '../payments/ledger-store.ts';
+import { endHolds } from '../payments/hold-money.ts';
 import { owePayer } from '../payments/refund-payer.ts';
 import { agentTreasuryId } from '../payments/treasury.ts';
 import type { HasChain } from '../payments/x402/chain-info.ts';
-import type { NewChainPayment } from '../payments/x402/chain-payment-store.ts';
+import type { NewChainPayment } from '../payments/x402/chain-payment.ts';
 import type { HasWallet } from '../payments/x402/node-wallet.ts';
 import type { HasSettler } from '../payments/x402/settler.ts';
 import { costOf, type Invocation, type Outcome } from './invocation.ts';
@@ -87,20 +88,18 @@ async function finishAll(
   const ended = await endInvocations(tx, [...ends.values()], now);
   const won = items.filter(({ invocation }) => ended.has(invocation.id));
   const held = won.filter(({ invocation }) => invocation.payerLedgerId !== null);
-  if (held.length > 0)
-    await endHolds(
-      tx,
-      held.map(({ invocation }) => ({
-        id: invocation.id,
-        captureMicro: ends.get(invocation.id)?.costMicro ?? 0n,
-        creditId: agentTreasuryId(invocation.agentId),
-      })),
-      now,
-    );
+  const holdEnds = held.map(({ invocation }) => ({
+    id: invocation.id,
+    captureMicro: ends.get(invocation.id)?.costMicro ?? 0n,
+    creditId: agentTreasuryId(invocation.agentId),
+  }));
+  await endHolds(tx, holdEnds, now);
   const refunds = await oweBack(ctx, tx, won, ends);
-  if (won.length > 0) await addToTotals(tx, talliesOf(won, now));
-  const unreachable = won.filter(({ outcome }) => outcome.kind === 'failed' && outcome.reason === 'agent_unreachable');
-  if (unreachable.length > 0) await checkSoon(tx, unreachable.map(({ invocation }) => invocation.agentId), now);
+  await recordCalls(
+    tx,
+    won.map((item) => toEndedCall(item, now)),
+    now,
+  );
   return { ended, refunds };
 }
 
@@ -128,17 +127,11 @@ async function oweBack(
 }
 
 /** What counts against an agent is its own doing: a call that nobody let it answer does not. */
-const isAgentsFault = (outcome: Outcome) => outcome.kind === 'failed' && outcome.reason !== 'payment_failed' && outcome.reason !== 'agent_removed';
-
-function talliesOf(won: readonly Finish[], now: Date): AgentTally[] {
-  const tallies = new Map<string, { completed: number; failed: number; durationMs: number }>();
-  for (const { invocation, outcome } of won) {
-    const tally = tallies.get(invocation.agentId) ?? { completed: 0, failed: 0, durationMs: 0 };
-    tallies.set(invocation.agentId, tally);
-    if (outcome.kind === 'completed') {
-      tally.completed += 1;
-      tally.durationMs += now.getTime() - (invocation.startedAt ?? invocation.createdAt).getTime();
-    } else if (isAgentsFault(outcome)) tally.failed += 1;
-  }
-  return [...tallies].map(([agentId, tally]) => ({ agentId, ...tally, probes: 0, probesPassed: 0 }));
+function toEndedCall({ invocation, outcome }: Finish, now: Date): EndedCall {
+  const durationMs = now.getTime() - (invocation.startedAt ?? invocation.createdAt).getTime();
+  const { agentId } = invocation;
+  if (outcome.kind === 'completed') return { agentId, end: 'completed', durationMs };
+  if (outcome.reason === 'payment_failed' || outcome.reason === 'agent_removed')
+    return { agentId, end: 'void', durationMs };
+  return { agentId, end: outcome.reason === 'agent_unreachable' ? 'unreachable' : 'failed', durationMs };
 }

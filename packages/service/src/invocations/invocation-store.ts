@@ -1,5 +1,5 @@
 import type { FailureReason } from '@agent-network/contracts/invocations';
-import type { Sql } from '../db/database.ts';
+import type { Sql } from '../db/sql.ts';
 import { type Invocation, statesThatTake } from './invocation.ts';
 
 const columns = `id, account_id as "accountId", caller_agent_id as "callerAgentId", agent_id as "agentId", task, input, context,
@@ -63,7 +63,13 @@ export async function beginInvocations(
     `update invocation v set status = 'processing', started_at = $4, payment_hash = n.hash
        from unnest($1::text[], $2::int[], $3::text[]) as n(id, attempt, hash)
       where v.id = n.id and v.attempt = n.attempt and v.status = any($5) returning v.id`,
-    [begins.map((b) => b.id), begins.map((b) => b.attempt), begins.map((b) => b.paymentHash), now, statesThatTake('begin')],
+    [
+      begins.map((b) => b.id),
+      begins.map((b) => b.attempt),
+      begins.map((b) => b.paymentHash),
+      now,
+      statesThatTake('begin'),
+    ],
   );
   return new Set(rows.map((row) => row.id));
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { InvocationRequest } from '@agent-network/contracts/invocations';
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../access/caller.ts';
-import type { CallableAgent } from '../agents/agent-store.ts';
+import type { CallableAgent } from '../agents/agent.ts';
 import { requireAgent, requireOnline } from '../agents/find-agent.ts';
 import { AppError, invalid } from '../lib/app-error.ts';
 import { newId } from '../lib/id.ts';
@@ -14,9 +14,8 @@ import {
   type Purchase,
 } from '../payments/authorize-payment.ts';
 import type { HasBaseUrl } from '../payments/deposit.ts';
-import { findTreasuryOf, openLedgerAccount } from '../payments/ledger-store.ts';
-import { agentTreasuryId, payerAccountId } from '../payments/treasury.ts';
-import type { ChainPayment, NewChainPayment } from '../payments/x402/chain-payment-store.ts';
+import { agentTreasuryId, openPayer, payerAccountId, treasuryOf } from '../payments/treasury.ts';
+import type { ChainPayment, NewChainPayment } from '../payments/x402/chain-payment.ts';
 import type { ShownPayment } from '../payments/x402/payment-header.ts';
 import type { Due } from '../payments/x402/payment-required.ts';
 import type { ChainContext } from '../payments/x402/settler.ts';
@@ -94,7 +93,9 @@ function purchaseOf(ctx: InvokeContext, caller: KnownCaller, input: InvokeInput,
   const who = caller.kind === 'agent' ? caller.agentId : caller.accountId;
   const target = quoteId ? `${agentId}?quote=${quoteId}` : agentId;
   return {
-    fingerprint: createHash('sha256').update(JSON.stringify(['invocation', who, agentId, quoteId, body])).digest(),
+    fingerprint: createHash('sha256')
+      .update(JSON.stringify(['invocation', who, agentId, quoteId, body]))
+      .digest(),
     ledgerAccountId: payerAccountId,
     due: {
       purpose: 'invocation',
@@ -111,11 +112,17 @@ function purchaseOf(ctx: InvokeContext, caller: KnownCaller, input: InvokeInput,
 type Means = { method: PaymentMethod; payerLedgerId: string | null };
 
 /** DESIGN section 5, "Which way to pay". */
-async function chooseMeans(ctx: InvokeContext, caller: KnownCaller, input: InvokeInput, priceMicro: bigint): Promise<Means> {
+async function chooseMeans(
+  ctx: InvokeContext,
+  caller: KnownCaller,
+  input: InvokeInput,
+  priceMicro: bigint,
+): Promise<Means> {
   if (priceMicro === 0n) return { method: 'free', payerLedgerId: null };
-  if (input.forced !== 'treasury' && (input.shown || input.forced === 'x402')) return { method: 'x402', payerLedgerId: null };
+  if (input.forced !== 'treasury' && (input.shown || input.forced === 'x402'))
+    return { method: 'x402', payerLedgerId: null };
   if (caller.kind === 'agent') return { method: 'treasury', payerLedgerId: agentTreasuryId(caller.agentId) };
-  const treasury = await findTreasuryOf(ctx.db, caller.accountId);
+  const treasury = await treasuryOf(ctx, caller.accountId);
   if (treasury) return { method: 'treasury', payerLedgerId: treasury.id };
   if (input.forced === 'treasury') throw insufficient(caller, priceMicro, 0n);
   return { method: 'x402', payerLedgerId: null };
@@ -175,13 +182,7 @@ async function start(
   item: { invocation: Invocation; payment: NewChainPayment | null; quoteId: string | null; due: Due },
 ): Promise<Invoked> {
   const { invocation, payment, due } = item;
-  if (payment)
-    await openLedgerAccount(ctx.db, {
-      id: payment.ledgerAccountId,
-      kind: 'payer',
-      address: payment.authorization.from,
-      now: invocation.createdAt,
-    });
+  if (payment) await openPayer(ctx, payment.authorization.from, invocation.createdAt);
   const answer = await ctx.acceptor.accept(item);
   if (answer.kind === 'quote_used') throw quoteUsed();
   if (answer.kind === 'insufficient') throw insufficient(caller, invocation.priceMicro, answer.availableMicro);

@@ -1,9 +1,10 @@
-import { findBySubject, type NewChainPayment } from '../payments/x402/chain-payment-store.ts';
+import { until } from '../lib/until.ts';
+import { paymentOf } from '../payments/claim-payments.ts';
+import type { NewChainPayment } from '../payments/x402/chain-payment.ts';
 import type { RefusalReason } from '../payments/x402/check-payment.ts';
 import { refusalText } from '../payments/x402/check-payment.ts';
 import type { SettleOutcome } from '../payments/x402/record-mined.ts';
 import type { HasSettler } from '../payments/x402/settler.ts';
-import { until } from '../lib/until.ts';
 import type { HasBeginner } from './begin-invocations.ts';
 import type { Invocation } from './invocation.ts';
 import { findInvocation } from './invocation-store.ts';
@@ -15,14 +16,18 @@ export type PayContext = RunContext & HasRunner & HasBeginner & HasSettler;
 const DECIDED_WITHIN_MS = 24 * 3_600_000;
 
 /** Settles the payment of an invocation, then runs it. Whatever becomes of the payment, the invocation comes to its end. */
-export async function payAndRun(ctx: PayContext, invocation: Invocation, payment: NewChainPayment): Promise<Invocation> {
+export async function payAndRun(
+  ctx: PayContext,
+  invocation: Invocation,
+  payment: NewChainPayment,
+): Promise<Invocation> {
   const outcome = await ctx.settler.settle(payment);
   return runPaid(ctx, invocation, outcome.state === 'unknown' ? await waitUntilDecided(ctx, invocation.id) : outcome);
 }
 
 /** Goes on with an invocation whose payment was left in any state by a process that is gone. */
 export async function resumePaid(ctx: PayContext, invocation: Invocation): Promise<Invocation> {
-  const payment = await findBySubject(ctx.db, invocation.id, 'invocation');
+  const payment = await paymentOf(ctx, invocation.id);
   if (payment?.state === 'claimed') return payAndRun(ctx, invocation, payment);
   return runPaid(ctx, invocation, await waitUntilDecided(ctx, invocation.id));
 }
@@ -43,7 +48,7 @@ async function waitUntilDecided(ctx: PayContext, requestId: string): Promise<Set
   const decided = await until<SettleOutcome>(
     async () => {
       if (ctx.runner.signal.aborted) return { state: 'unknown', transactionHash: null };
-      const payment = await findBySubject(ctx.db, requestId, 'invocation');
+      const payment = await paymentOf(ctx, requestId);
       if (payment?.state === 'settled' && payment.transactionHash)
         return { state: 'settled', transactionHash: payment.transactionHash };
       return payment?.state === 'failed' ? { state: 'failed', reason: payment.reason as RefusalReason } : null;

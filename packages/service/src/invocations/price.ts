@@ -31,7 +31,8 @@ export function priceOf(perRequestMicro: bigint, task: string, input: Record<str
 }
 
 /** "1.5x" */
-export const formatMultiplier = (hundredths: bigint): string => `${(Number(hundredths) / 100).toFixed(2).replace(/0$/, '')}x`;
+export const formatMultiplier = (hundredths: bigint): string =>
+  `${(Number(hundredths) / 100).toFixed(2).replace(/0$/, '')}x`;
 
 /** A range of seconds from the agent's average; before its first completed call nobody knows better than the usual. */
 export function estimatedTime(averageMs: number | null): string {

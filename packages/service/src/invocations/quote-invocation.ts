@@ -23,7 +23,11 @@ export async function quoteInvocation(
   const id = newId('qte');
   const now = ctx.clock.now();
   const validUntil = new Date(now.getTime() + VALID_MS);
-  await insertQuote(ctx.db, { id, accountId: caller.accountId, agentId, priceMicro: price.totalMicro, validUntil }, now);
+  await insertQuote(
+    ctx.db,
+    { id, accountId: caller.accountId, agentId, priceMicro: price.totalMicro, validUntil },
+    now,
+  );
   return {
     quoteId: id,
     estimatedCost: formatUsdc(price.totalMicro),

@@ -1,4 +1,3 @@
-import { findCallableRows } from '../agents/agent-store.ts';
 import type { HasAgentFinder } from '../agents/find-agent.ts';
 import type { HasDb } from '../db/database.ts';
 import type { HasClock } from '../lib/clock.ts';
@@ -60,7 +59,7 @@ export function createRunner(options: { maxRunning: number }): Runner {
  * or will be, given back for another to run under the same key.
  */
 export async function runInvocation(ctx: RunContext & HasRunner, invocation: Invocation): Promise<Invocation> {
-  const [agent] = await findCallableRows(ctx.db, [invocation.agentId]);
+  const agent = await ctx.agentFinder.find(invocation.agentId);
   if (!agent) return ctx.finisher.finish({ invocation, outcome: agentRemoved });
   return runOn(ctx, invocation, agent);
 }

@@ -4,10 +4,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AgentRegistration } from '@agent-network/contracts/agents';
-import { checkDueAgents } from '../agents/check-agents.ts';
-import { lockAgentRow, updateAgentRow } from '../agents/agent-store.ts';
 import { readAgent } from '../agents/find-agent.ts';
 import { registerAgent } from '../agents/register-agent.ts';
+import { updateAgent } from '../agents/update-agent.ts';
+import { verifyAgent } from '../agents/verify-agent.ts';
 import type { NodeContext } from '../context.ts';
 import type { StopStep } from '../lib/graceful-stop.ts';
 import { until } from '../lib/until.ts';
@@ -18,6 +18,11 @@ export interface LocalAgent {
   readonly name: string;
   readonly identityToken: string;
   readonly endpoint: string;
+}
+
+interface Owner {
+  readonly accountId: string;
+  readonly address: string;
 }
 
 interface Description {
@@ -36,10 +41,13 @@ const ONLINE_WITHIN_MS = 15_000;
 export async function startLocalAgents(
   ctx: NodeContext,
   keys: LocalKeys,
-  owner: { accountId: string; address: string },
+  owner: Owner,
   stops: StopStep[],
 ): Promise<LocalAgent[]> {
-  const descriptions = (await import(join(AGENTS_DIR, 'registrations.ts'))) as Record<keyof typeof agentFiles, Description>;
+  const descriptions = (await import(join(AGENTS_DIR, 'registrations.ts'))) as Record<
+    keyof typeof agentFiles,
+    Description
+  >;
   const names = Object.keys(agentFiles) as (keyof typeof agentFiles)[];
   const agents = await Promise.all(
     names.map(async (name) => {
@@ -48,7 +56,7 @@ export async function startLocalAgents(
       return agent;
     }),
   );
-  await bringOnline(ctx, agents);
+  await bringOnline(ctx, owner, agents);
   return agents;
 }
 
@@ -56,14 +64,14 @@ export async function startLocalAgents(
 async function prepareAgent(
   ctx: NodeContext,
   keys: LocalKeys,
-  owner: { accountId: string; address: string },
+  owner: Owner,
   description: Description,
 ): Promise<LocalAgent> {
   const known = keys.agents[description.name];
   const port = await freePort(known?.port ?? 0);
   const endpoint = `http://127.0.0.1:${port}/`;
   if (known && (await isRegistered(ctx, known.id))) {
-    if (port !== known.port) await moveAgent(ctx, known.id, endpoint);
+    if (port !== known.port) await updateAgent(ctx, owner, known.id, { endpoint });
     keys.agents[description.name] = { ...known, port };
     return { id: known.id, name: description.name, identityToken: known.identityToken, endpoint };
   }
@@ -78,13 +86,6 @@ const isRegistered = (ctx: NodeContext, id: string): Promise<boolean> =>
     () => true,
     () => false,
   );
-
-async function moveAgent(ctx: NodeContext, id: string, endpoint: string): Promise<void> {
-  await ctx.db.transaction(async (tx) => {
-    await lockAgentRow(tx, id);
-    await updateAgentRow(tx, id, { endpoint });
-  });
-}
 
 /** The agent ends with this process, as its channel to us then closes. If it ends by itself it is started again. */
 async function spawnAgent(ctx: NodeContext, file: string, agent: LocalAgent, stops: StopStep[]): Promise<void> {
@@ -120,28 +121,16 @@ async function spawnAgent(ctx: NodeContext, file: string, agent: LocalAgent, sto
   await once(spawn(), 'message');
 }
 
-async function bringOnline(ctx: NodeContext, agents: readonly LocalAgent[]): Promise<void> {
-  const areOnline = async () => {
-    const details = await Promise.all(agents.map(({ id }) => readAgent(ctx, id)));
-    return details.every(({ online }) => online) ? true : null;
-  };
-  await checkSoonAll(ctx, agents);
-  const online = await until(
-    async () => {
-      await checkDueAgents(ctx);
-      return areOnline();
-    },
-    { timeoutMs: ONLINE_WITHIN_MS, firstMs: 20, mostMs: 500 },
-  );
-  if (!online) ctx.log.warn('the example agents are not online yet');
-}
-
-async function checkSoonAll(ctx: NodeContext, agents: readonly LocalAgent[]): Promise<void> {
-  for (const { id } of agents)
-    await ctx.db.transaction(async (tx) => {
-      await lockAgentRow(tx, id);
-      await updateAgentRow(tx, id, { nextCheckAt: ctx.clock.now() });
+/** Has the agents prove themselves now, rather than wait for probes to find that they are back. */
+async function bringOnline(ctx: NodeContext, owner: Owner, agents: readonly LocalAgent[]): Promise<void> {
+  for (const { id, name } of agents) {
+    const online = await until(async () => ((await verifyAgent(ctx, owner, id)).status === 'online' ? true : null), {
+      timeoutMs: ONLINE_WITHIN_MS,
+      firstMs: 20,
+      mostMs: 500,
     });
+    if (!online) ctx.log.warn({ agent: name }, 'an example agent is not online yet');
+  }
 }
 
 /** The wished port if it is free, else any. */

@@ -54,7 +54,8 @@ export async function loadLocalKeys(dataDir: string): Promise<LocalKeys> {
   return keys;
 }
 
-export const saveLocalKeys = (dataDir: string, keys: LocalKeys): Promise<void> => writeSecretFile(fileOf(dataDir), keys);
+export const saveLocalKeys = (dataDir: string, keys: LocalKeys): Promise<void> =>
+  writeSecretFile(fileOf(dataDir), keys);
 
 /** Replaces a file in one step; only its owner can read it. */
 export async function writeSecretFile(path: string, value: unknown): Promise<void> {

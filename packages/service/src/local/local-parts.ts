@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises';
+import { usdcByChain } from '@agent-network/chain/addresses';
 import { fundWallets, type WalletFunding } from '@agent-network/chain/chain-funding';
 import { startLocalChain } from '@agent-network/chain/local-chain';
-import { usdcByChain } from '@agent-network/chain/addresses';
 import { privateKeyToAddress } from 'viem/accounts';
+import type { Config, ConfiguredSecrets } from '../config.ts';
 import { lockDataDir } from '../db/data-dir-lock.ts';
 import { openDatabase } from '../db/database.ts';
 import { startEmbeddedPostgres } from '../db/embedded-postgres.ts';
-import type { Config, ConfiguredSecrets } from '../config.ts';
 import type { StopStep } from '../lib/graceful-stop.ts';
 import type { Log } from '../lib/log.ts';
 import { transactionsToReplay } from '../payments/x402/replay.ts';
@@ -78,7 +78,10 @@ async function startChain(parts: ChainParts, stops: StopStep[]): Promise<string>
       const db = openDatabase(databaseUrl, { max: 1, log });
       const stored = await transactionsToReplay({ db }, { chainId: 84_532, address: address.toLowerCase() });
       await db.close();
-      return stored.map(({ raw, minedAtS }) => ({ raw: raw as Hex, ...(minedAtS === null ? {} : { minedAtS: Number(minedAtS) }) }));
+      return stored.map(({ raw, minedAtS }) => ({
+        raw: raw as Hex,
+        ...(minedAtS === null ? {} : { minedAtS: Number(minedAtS) }),
+      }));
     },
   });
   stops.push({ name: 'chain', stop: () => chain.stop() });

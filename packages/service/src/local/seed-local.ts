@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import type { Plan } from '@agent-network/contracts/access';
-import { defaultScopes, scopes, type Scope } from '@agent-network/contracts/access';
 import { usdcByChain } from '@agent-network/chain/addresses';
-import { openAccount } from '../access/open-account.ts';
+import type { Plan } from '@agent-network/contracts/access';
+import { defaultScopes, type Scope, scopes } from '@agent-network/contracts/scopes';
 import { issueApiKey } from '../access/manage-keys.ts';
+import { openAccount } from '../access/open-account.ts';
 import type { Config } from '../config.ts';
 import type { NodeContext } from '../context.ts';
 import type { StopStep } from '../lib/graceful-stop.ts';
@@ -18,7 +18,7 @@ export interface LocalJson {
   readonly apiKeys: { readonly free: string; readonly pro: string };
   readonly account: LocalWallet;
   readonly wallets: readonly LocalWallet[];
-  readonly chain: { readonly rpcUrl: string; readonly chainId: number; readonly usdc: string };
+  readonly chain: { readonly rpcUrl: string; readonly chainId: number; readonly usdc: `0x${string}` };
   readonly database: string;
   readonly agents: readonly LocalAgent[];
 }
@@ -61,9 +61,19 @@ async function seedAccount(
 ): Promise<{ accountId: string; address: string }> {
   const account = await openAccount(ctx, { address: wallet.address, plan, isWalletProven: true });
   const known = keys.apiKeys[plan];
-  const isGood = known !== undefined && (await ctx.authenticator.authenticate(`Bearer ${known}`).then(() => true, () => false));
+  const isGood =
+    known !== undefined &&
+    (await ctx.authenticator.authenticate(`Bearer ${known}`).then(
+      () => true,
+      () => false,
+    ));
   if (!isGood) {
-    const made = await issueApiKey(ctx, { accountId: account.accountId, name: `local ${plan}`, scopes: keyScopes, expiresAt: null });
+    const made = await issueApiKey(ctx, {
+      accountId: account.accountId,
+      name: `local ${plan}`,
+      scopes: keyScopes,
+      expiresAt: null,
+    });
     keys.apiKeys[plan] = made.apiKey;
   }
   return account;

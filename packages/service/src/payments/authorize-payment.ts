@@ -1,23 +1,19 @@
 import type { HasDb } from '../db/database.ts';
-import { createBatcher } from '../lib/batcher.ts';
 import { AppError } from '../lib/app-error.ts';
+import { createBatcher } from '../lib/batcher.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
 import { invariant } from '../lib/invariant.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
 import type { HasChain } from './x402/chain-info.ts';
-import {
-  type ChainPayment,
-  findByAuthorization,
-  findBySubject,
-  type NewChainPayment,
-} from './x402/chain-payment-store.ts';
+import type { ChainPayment, NewChainPayment } from './x402/chain-payment.ts';
+import { findByAuthorization, findBySubject } from './x402/chain-payment-store.ts';
 import { type RefusalReason, refusalOf } from './x402/check-payment.ts';
 import type { ShownPayment } from './x402/payment-header.ts';
 import { type Due, paymentRequired } from './x402/payment-required.ts';
 import { findUseOf } from './x402/record-mined.ts';
 import { readOffer } from './x402/terms.ts';
-import type { HasUsdc, SignedAuthorization } from './x402/usdc-client.ts';
+import { authorizationKey, type HasUsdc, type SignedAuthorization } from './x402/usdc-client.ts';
 
 /** Asks the chain about many payments in one call. */
 export interface PaymentSimulator {
@@ -31,8 +27,15 @@ export interface HasSimulator {
 
 const MAX_SIMULATED = 60;
 
+/** A payment shown several times at once is asked about once: in one simulation its second transfer would fail. */
 export function createSimulator(ctx: HasUsdc): PaymentSimulator {
-  const batcher = createBatcher({ run: ctx.usdc.simulate, maxSize: MAX_SIMULATED });
+  const run = async (items: readonly SignedAuthorization[]) => {
+    const distinct = new Map(items.map((item) => [authorizationKey(item.authorization), item]));
+    const answers = await ctx.usdc.simulate([...distinct.values()]);
+    const answerOf = new Map([...distinct.keys()].map((key, index) => [key, answers[index] ?? null]));
+    return items.map((item) => answerOf.get(authorizationKey(item.authorization)) ?? null);
+  };
+  const batcher = createBatcher({ run, maxSize: MAX_SIMULATED });
   return { simulate: (payment) => batcher.add(payment) };
 }
 
@@ -76,7 +79,8 @@ export async function authorizePayment(
   if (!shown) throw paymentRequired(ctx, purchase.due, null);
   const { nowS, offer } = offerOf(ctx, shown, purchase);
   const amountMicro = offer?.amountMicro ?? purchase.due.amountMicro;
-  const refusal = refusalOf(ctx.chain, shown, { amountMicro, nowS }) ?? (shown.version === 2 && !offer ? 'invalid_offer' : null);
+  const refusal =
+    refusalOf(ctx.chain, shown, { amountMicro, nowS }) ?? (shown.version === 2 && !offer ? 'invalid_offer' : null);
   if (refusal) throw paymentRequired(ctx, purchase.due, refusal);
 
   const payment = toChainPayment(ctx, shown, purchase, offer?.memo ?? purchase.due.makeMemo());

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { DataOf } from '@agent-network/contracts/endpoint';
 import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../access/caller.ts';
 import { invalid, notFound } from '../lib/app-error.ts';
@@ -8,12 +8,13 @@ import { newId } from '../lib/id.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
 import { until } from '../lib/until.ts';
 import { authorizePayment, findHolder, findShownBefore, type HasSimulator } from './authorize-payment.ts';
-import { findTreasuryOf, findLedgerAccount, type LedgerAccount } from './ledger-store.ts';
+import { findLedgerAccount, findTreasuryOf, type LedgerAccount } from './ledger-store.ts';
 import { agentTreasuryId, requireTreasury } from './treasury.ts';
-import { findBySubject, insertChainPayments, type NewChainPayment } from './x402/chain-payment-store.ts';
+import type { NewChainPayment } from './x402/chain-payment.ts';
+import { findBySubject, insertChainPayments } from './x402/chain-payment-store.ts';
+import type { RefusalReason } from './x402/check-payment.ts';
 import type { ShownPayment } from './x402/payment-header.ts';
 import { type Due, paymentPending, paymentRequired } from './x402/payment-required.ts';
-import type { RefusalReason } from './x402/check-payment.ts';
 import type { ChainContext, HasSettler } from './x402/settler.ts';
 
 export interface HasBaseUrl {
@@ -49,7 +50,9 @@ export async function deposit(
     description: `Deposit of ${formatUsdc(amountMicro)} USDC into treasury ${treasury.id}`,
     makeMemo: () => newId('trf'),
   };
-  const fingerprint = createHash('sha256').update(JSON.stringify(['deposit', caller.accountId, treasury.id, input.amount])).digest();
+  const fingerprint = createHash('sha256')
+    .update(JSON.stringify(['deposit', caller.accountId, treasury.id, input.amount]))
+    .digest();
   const purchase = { due, fingerprint, ledgerAccountId: () => treasury.id };
   const before = shown && (await findShownBefore(ctx, shown, purchase));
   const claimed = before ?? (await claimDeposit(ctx, await authorizePayment(ctx, shown, purchase)));

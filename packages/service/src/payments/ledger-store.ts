@@ -1,4 +1,4 @@
-import type { Sql } from '../db/database.ts';
+import type { Sql } from '../db/sql.ts';
 
 export type LedgerAccountKind = 'treasury' | 'agent' | 'payer' | 'wallet' | 'outgoing';
 
@@ -59,9 +59,11 @@ export const listTreasuries = (sql: Sql, accountId: string): Promise<LedgerAccou
   );
 
 export async function findLedgerAccount(sql: Sql, id: string): Promise<LedgerAccount | null> {
-  const rows = await sql.query<LedgerAccount>('find-ledger-account', `select ${columns} from ledger_account where id = $1`, [
-    id,
-  ]);
+  const rows = await sql.query<LedgerAccount>(
+    'find-ledger-account',
+    `select ${columns} from ledger_account where id = $1`,
+    [id],
+  );
   return rows[0] ?? null;
 }
 
@@ -89,9 +91,9 @@ export interface HoldAnswer {
 /**
  * Sets money aside, for as many of the requests, in their order, as each account can bear. A request refused behind a larger
  * one of the same account may fit alone: the caller asks again for it by itself.
- * Accounts are locked in the order of their ids, here and in `endHolds`, so that batches can't wait for each other in a circle.
+ * Accounts are locked in the order of their ids, here and in `endHoldRows`, so that batches can't wait for each other in a circle.
  */
-export async function placeHolds(sql: Sql, requests: readonly HoldRequest[], now: Date): Promise<HoldAnswer[]> {
+export async function placeHoldRows(sql: Sql, requests: readonly HoldRequest[], now: Date): Promise<HoldAnswer[]> {
   return sql.query<HoldAnswer>(
     'place-holds',
     `with request as (
@@ -123,7 +125,7 @@ export interface HoldEnd {
 }
 
 /** Ends holds: captures a part, releases the rest. A hold that has ended is left as it is. */
-export async function endHolds(sql: Sql, ends: readonly HoldEnd[], now: Date): Promise<void> {
+export async function endHoldRows(sql: Sql, ends: readonly HoldEnd[], now: Date): Promise<void> {
   await sql.query(
     'end-holds',
     `with request as (

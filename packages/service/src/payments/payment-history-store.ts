@@ -1,5 +1,5 @@
 import type { Payment } from '@agent-network/contracts/payments';
-import type { Sql } from '../db/database.ts';
+import type { Sql } from '../db/sql.ts';
 
 export interface PaymentRow extends Omit<Payment, 'amount' | 'createdAt'> {
   amountMicro: bigint;

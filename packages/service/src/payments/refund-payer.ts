@@ -1,9 +1,10 @@
-import type { Sql } from '../db/database.ts';
+import type { Sql } from '../db/sql.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
 import { OUTGOING, postTransfers } from './ledger-store.ts';
 import type { HasChain } from './x402/chain-info.ts';
-import { insertChainPayments, type NewChainPayment } from './x402/chain-payment-store.ts';
+import type { NewChainPayment } from './x402/chain-payment.ts';
+import { insertChainPayments } from './x402/chain-payment-store.ts';
 import { type HasWallet, payoutNonce } from './x402/node-wallet.ts';
 
 /** How long an outgoing authorization is valid; it is signed anew, under the same nonce, when it expires unused. */

@@ -1,9 +1,10 @@
-import type { DataOf } from '@agent-network/contracts/endpoint';
 import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { Balance, Treasury } from '@agent-network/contracts/payments';
 import type { KnownCaller } from '../access/caller.ts';
 import type { HasDb } from '../db/database.ts';
+import type { Tx } from '../db/sql.ts';
 import { notFound } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
@@ -22,6 +23,24 @@ export const agentTreasuryId = (agentId: string): string => `trs_${agentId.slice
 
 /** The ledger account of a wallet that pays by x402: what it paid waits there for its call. */
 export const payerAccountId = (address: string): string => `payer:${address}`;
+
+/** Opens the treasury of an agent, in the transaction that registers it. */
+export const openAgentTreasury = (tx: Tx, agent: { id: string; accountId: string }, now: Date): Promise<void> =>
+  openLedgerAccount(tx, {
+    id: agentTreasuryId(agent.id),
+    kind: 'agent',
+    accountId: agent.accountId,
+    agentId: agent.id,
+    now,
+  });
+
+/** Opens the ledger account of a paying wallet, unless it exists. */
+export const openPayer = (ctx: HasDb, address: string, now: Date): Promise<void> =>
+  openLedgerAccount(ctx.db, { id: payerAccountId(address), kind: 'payer', address, now });
+
+/** The treasury that pays for an account's calls; null when it has none. */
+export const treasuryOf = (ctx: HasDb, accountId: string): Promise<LedgerAccount | null> =>
+  findTreasuryOf(ctx.db, accountId);
 
 /** Creates the account's treasury, or returns the one it has; an agent's exists from its registration. */
 export async function createTreasury(

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { HasDb, Tx } from '../db/database.ts';
+import type { HasDb } from '../db/database.ts';
+import type { Tx } from '../db/sql.ts';
 import type { Log } from '../lib/log.ts';
 import {
   insertProcess,

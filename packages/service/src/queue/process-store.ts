@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../db/database.ts';
+import type { Sql, Tx } from '../db/sql.ts';
 
 /** A process not seen for this long (database clock) is dead. */
 const DEAD_AFTER = `interval '10 seconds'`;

@@ -1,3 +1,4 @@
+import type { agentEndpoints } from '@agent-network/contracts/agents';
 import { requireAccount } from '../../access/caller.ts';
 import { discoverAgents } from '../../agents/discover-agents.ts';
 import { readAgent, readAgentStatus } from '../../agents/find-agent.ts';
@@ -5,7 +6,6 @@ import { registerAgent } from '../../agents/register-agent.ts';
 import { removeAgent } from '../../agents/remove-agent.ts';
 import { updateAgent } from '../../agents/update-agent.ts';
 import { recordHeartbeat, verifyAgent } from '../../agents/verify-agent.ts';
-import type { agentEndpoints } from '@agent-network/contracts/agents';
 import type { Handlers } from '../handler.ts';
 
 export const agentHandlers: Handlers<keyof typeof agentEndpoints> = {

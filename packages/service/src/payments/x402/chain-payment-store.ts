@@ -1,30 +1,5 @@
-import type { Sql } from '../../db/database.ts';
-import type { Authorization } from './authorization.ts';
-
-export type ChainPaymentState = 'claimed' | 'broadcasting' | 'settled' | 'failed';
-export type ChainPurpose = 'invocation' | 'deposit' | 'refund';
-
-export interface NewChainPayment {
-  readonly id: string;
-  readonly chainId: number;
-  readonly token: string;
-  readonly direction: 'in' | 'out';
-  readonly purpose: ChainPurpose;
-  readonly subjectId: string;
-  readonly accountId: string | null;
-  readonly ledgerAccountId: string;
-  readonly authorization: Authorization;
-  readonly signature: string;
-  readonly fingerprint: Buffer | null;
-  readonly x402Version: 1 | 2 | null;
-}
-
-export interface ChainPayment extends NewChainPayment {
-  readonly state: ChainPaymentState;
-  readonly reason: string | null;
-  readonly transactionHash: string | null;
-  readonly createdAt: Date;
-}
+import type { Sql } from '../../db/sql.ts';
+import type { ChainPayment, ChainPurpose, NewChainPayment } from './chain-payment.ts';
 
 interface Row extends Omit<ChainPayment, 'authorization'> {
   fromAddress: string;
@@ -49,7 +24,11 @@ function toChainPayment(row: Row): ChainPayment {
  * Claims payments: each authorization, and each thing paid for, once. Returns the ids that are new; for the others somebody
  * has the authorization or the thing already.
  */
-export async function insertChainPayments(sql: Sql, payments: readonly NewChainPayment[], now: Date): Promise<Set<string>> {
+export async function insertChainPayments(
+  sql: Sql,
+  payments: readonly NewChainPayment[],
+  now: Date,
+): Promise<Set<string>> {
   const of = <T>(pick: (p: NewChainPayment) => T) => payments.map(pick);
   const rows = await sql.query<{ id: string }>(
     'insert-chain-payments',

@@ -1,4 +1,9 @@
-import { type Eip3009Payload, PaymentPayloadV1, PaymentPayloadV2, type RequirementsV2 } from '@agent-network/contracts/x402';
+import {
+  type Eip3009Payload,
+  PaymentPayloadV1,
+  PaymentPayloadV2,
+  type RequirementsV2,
+} from '@agent-network/contracts/x402';
 import { invalid } from '../../lib/app-error.ts';
 import type { Authorization } from './authorization.ts';
 
@@ -22,7 +27,8 @@ export interface PaymentHeaders {
 export function readPaymentHeader(headers: PaymentHeaders): ShownPayment | null {
   const v2 = headers['payment-signature'];
   const v1 = headers['x-payment'];
-  if (v2 !== undefined && v1 !== undefined) throw invalid('X-PAYMENT', 'came together with PAYMENT-SIGNATURE; send one');
+  if (v2 !== undefined && v1 !== undefined)
+    throw invalid('X-PAYMENT', 'came together with PAYMENT-SIGNATURE; send one');
   if (v2 !== undefined) return readV2(v2);
   return v1 === undefined ? null : readV1(v1);
 }
@@ -55,7 +61,10 @@ function malformed(name: string, error: { issues: readonly { path: PropertyKey[]
   return invalid([name, ...(issue?.path ?? [])].join('.'), issue?.message ?? 'is malformed');
 }
 
-function toAuthorization({ authorization, signature }: Eip3009Payload): Pick<ShownPayment, 'authorization' | 'signature'> {
+function toAuthorization({
+  authorization,
+  signature,
+}: Eip3009Payload): Pick<ShownPayment, 'authorization' | 'signature'> {
   return {
     signature: signature.toLowerCase(),
     authorization: {

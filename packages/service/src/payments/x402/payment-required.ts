@@ -11,7 +11,8 @@ export class PaymentRequiredError extends AppError<'PAYMENT_REQUIRED'> {
   readonly reason: RefusalReason | null;
 
   constructor(offer: Offer, reason: RefusalReason | null) {
-    const message = reason === null ? 'Agent requires payment for the service.' : `The payment was refused. ${refusalText[reason]}`;
+    const message =
+      reason === null ? 'Agent requires payment for the service.' : `The payment was refused. ${refusalText[reason]}`;
     super('PAYMENT_REQUIRED', message, { payment: offer.payment, ...(reason === null ? {} : { details: { reason } }) });
     this.offer = offer;
     this.reason = reason;
@@ -37,10 +38,11 @@ export function paymentRequired(
 }
 
 /** The answer while a payment may have moved money and is not confirmed: never a 402, which would invite a second payment. */
-export const paymentPending = (
-  requestId: string,
-  transactionHash: string | null,
-): AppError<'PAYMENT_PENDING'> =>
-  new AppError('PAYMENT_PENDING', 'The payment is not confirmed yet. Repeat the identical request; do not sign a new one.', {
-    details: { requestId, transactionHash },
-  });
+export const paymentPending = (requestId: string, transactionHash: string | null): AppError<'PAYMENT_PENDING'> =>
+  new AppError(
+    'PAYMENT_PENDING',
+    'The payment is not confirmed yet. Repeat the identical request; do not sign a new one.',
+    {
+      details: { requestId, transactionHash },
+    },
+  );

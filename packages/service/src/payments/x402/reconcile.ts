@@ -1,12 +1,7 @@
-import { owePayer, PAYOUT_WINDOW_S } from '../refund-payer.ts';
 import { postTransfers } from '../ledger-store.ts';
-import {
-  type ChainPayment,
-  endChainPayments,
-  listFailedUnexpired,
-  listOpenChainPayments,
-  renewSignature,
-} from './chain-payment-store.ts';
+import { owePayer, PAYOUT_WINDOW_S } from '../refund-payer.ts';
+import type { ChainPayment } from './chain-payment.ts';
+import { endChainPayments, listFailedUnexpired, listOpenChainPayments, renewSignature } from './chain-payment-store.ts';
 import { findUseOf, recordMined, toTransfer } from './record-mined.ts';
 import type { ChainContext, HasSettler } from './settler.ts';
 import { listUnmined } from './transaction-store.ts';
@@ -35,7 +30,9 @@ async function sendAgain(ctx: ReconcileContext): Promise<void> {
   const key = { chainId: ctx.chain.chainId, signer: ctx.wallet.address };
   for (const transaction of await listUnmined(ctx.db, key)) {
     if (await ctx.usdc.findMined(transaction.hash)) continue;
-    await ctx.usdc.send(transaction.raw).catch((error) => ctx.log.warn({ err: error, hash: transaction.hash }, 'could not send again'));
+    await ctx.usdc
+      .send(transaction.raw)
+      .catch((error) => ctx.log.warn({ err: error, hash: transaction.hash }, 'could not send again'));
   }
 }
 
@@ -75,7 +72,12 @@ async function endSpent(ctx: ReconcileContext, payment: ChainPayment): Promise<v
   await ctx.db.transaction(async (tx) => {
     const end = use
       ? { state: 'settled' as const, reason: null, transactionHash: use.transactionHash, blockNumber: use.blockNumber }
-      : { state: 'failed' as const, reason: 'invalid_exact_evm_nonce_already_used', transactionHash: null, blockNumber: null };
+      : {
+          state: 'failed' as const,
+          reason: 'invalid_exact_evm_nonce_already_used',
+          transactionHash: null,
+          blockNumber: null,
+        };
     const ended = await endChainPayments(tx, [{ id: payment.id, ...end }], now);
     if (use && ended.has(payment.id)) await postTransfers(tx, [toTransfer(payment)], now);
   });
@@ -115,6 +117,9 @@ async function giveBackLate(
       amountMicro: payment.authorization.valueMicro,
     });
   });
-  ctx.log.warn({ paymentId: payment.id, hash: use.transactionHash }, 'a payment that had failed landed after all; it goes back');
+  ctx.log.warn(
+    { paymentId: payment.id, hash: use.transactionHash },
+    'a payment that had failed landed after all; it goes back',
+  );
   if (refund) void ctx.settler.settle(refund);
 }

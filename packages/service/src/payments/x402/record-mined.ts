@@ -1,7 +1,8 @@
 import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { type NewTransfer, OUTGOING, postTransfers, WALLET } from '../ledger-store.ts';
-import { endChainPayments, type NewChainPayment, type PaymentEnd } from './chain-payment-store.ts';
+import type { NewChainPayment } from './chain-payment.ts';
+import { endChainPayments, type PaymentEnd } from './chain-payment-store.ts';
 import type { RefusalReason } from './check-payment.ts';
 import { markMined } from './transaction-store.ts';
 import { authorizationKey, type HasUsdc, type MinedTransaction, type UsedAuthorization } from './usdc-client.ts';
@@ -56,7 +57,11 @@ async function findElsewhere(ctx: HasUsdc, payments: readonly NewChainPayment[],
 }
 
 /** The transfer that spent the authorization of a payment, if it went where the payment says. */
-export async function findUseOf(ctx: HasUsdc, payment: NewChainPayment, head: bigint): Promise<UsedAuthorization | null> {
+export async function findUseOf(
+  ctx: HasUsdc,
+  payment: NewChainPayment,
+  head: bigint,
+): Promise<UsedAuthorization | null> {
   const { authorization } = payment;
   const use = await ctx.usdc.findUse(authorization, head > SEARCH_BLOCKS ? head - SEARCH_BLOCKS : 0n);
   return use?.to === authorization.to && use.valueMicro === authorization.valueMicro ? use : null;
@@ -87,7 +92,13 @@ function toEnd(
   const use = uses.get(payment.id);
   const outcome = outcomes.get(payment.id);
   if (use)
-    return { id: payment.id, state: 'settled', reason: null, transactionHash: use.transactionHash, blockNumber: use.blockNumber };
+    return {
+      id: payment.id,
+      state: 'settled',
+      reason: null,
+      transactionHash: use.transactionHash,
+      blockNumber: use.blockNumber,
+    };
   const reason = outcome?.state === 'failed' ? outcome.reason : null;
   return { id: payment.id, state: 'failed', reason, transactionHash: null, blockNumber: null };
 }

@@ -5,7 +5,8 @@ import type { HasLog } from '../../lib/log.ts';
 import type { HasMetrics } from '../../lib/metrics.ts';
 import { until } from '../../lib/until.ts';
 import type { HasChain } from './chain-info.ts';
-import { markBroadcasting, type NewChainPayment } from './chain-payment-store.ts';
+import type { NewChainPayment } from './chain-payment.ts';
+import { markBroadcasting } from './chain-payment-store.ts';
 import type { HasWallet } from './node-wallet.ts';
 import { recordMined, type SettleOutcome } from './record-mined.ts';
 import { insertTransaction, takeNonce } from './transaction-store.ts';
@@ -51,7 +52,11 @@ export function createSettler(ctx: ChainContext): Settler {
       const nonce = await takeNonce(tx, key);
       const signed = ctx.wallet.signTransaction({ chainId: key.chainId, nonce, ...call, ...price });
       await insertTransaction(tx, key, { ...signed, nonce, now: ctx.clock.now() });
-      await markBroadcasting(tx, payments.map((p) => p.id), signed.hash);
+      await markBroadcasting(
+        tx,
+        payments.map((p) => p.id),
+        signed.hash,
+      );
       return signed;
     });
   }
@@ -60,7 +65,11 @@ export function createSettler(ctx: ChainContext): Settler {
     const { raw, hash } = await writeAhead(payments);
     try {
       await ctx.usdc.send(raw);
-      const mined = await until(() => ctx.usdc.findMined(hash), { timeoutMs: MINED_WITHIN_MS, firstMs: 2, mostMs: 250 });
+      const mined = await until(() => ctx.usdc.findMined(hash), {
+        timeoutMs: MINED_WITHIN_MS,
+        firstMs: 2,
+        mostMs: 250,
+      });
       if (mined) return await recordMined(ctx, payments, hash, mined);
     } catch (error) {
       ctx.log.warn({ err: error, hash, payments: payments.length }, 'settlement is unknown; the reconciler goes on');

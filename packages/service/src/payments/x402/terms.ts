@@ -52,7 +52,12 @@ export function makeOffer(chain: ChainInfo, secrets: Secrets, terms: Terms, erro
     memo: terms.memo,
     offer: `${terms.expiresAtS}.${code}`,
   };
-  const common = { scheme: 'exact' as const, payTo: chain.wallet, asset: chain.token, maxTimeoutSeconds: PAYMENT_WINDOW_S };
+  const common = {
+    scheme: 'exact' as const,
+    payTo: chain.wallet,
+    asset: chain.token,
+    maxTimeoutSeconds: PAYMENT_WINDOW_S,
+  };
   return {
     payment: {
       amount: formatUsdc(terms.amountMicro),
@@ -64,7 +69,15 @@ export function makeOffer(chain: ChainInfo, secrets: Secrets, terms: Terms, erro
     v1: {
       x402Version: 1,
       accepts: [
-        { ...common, network: chain.name, maxAmountRequired: amount, resource, description, mimeType: 'application/json', extra },
+        {
+          ...common,
+          network: chain.name,
+          maxAmountRequired: amount,
+          resource,
+          description,
+          mimeType: 'application/json',
+          extra,
+        },
       ],
     },
     v2: {

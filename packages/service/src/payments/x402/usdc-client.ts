@@ -41,8 +41,16 @@ export function transferCall({ authorization: a, signature }: SignedAuthorizatio
   const common = [a.from as Hex, a.to as Hex, a.valueMicro, a.validAfterS, a.validBeforeS, a.nonce as Hex] as const;
   const parts = splitSignature(signature);
   return parts
-    ? encodeFunctionData({ abi: usdcAbi, functionName: 'transferWithAuthorization', args: [...common, parts.v, parts.r, parts.s] })
-    : encodeFunctionData({ abi: usdcAbi, functionName: 'transferWithAuthorization', args: [...common, signature as Hex] });
+    ? encodeFunctionData({
+        abi: usdcAbi,
+        functionName: 'transferWithAuthorization',
+        args: [...common, parts.v, parts.r, parts.s],
+      })
+    : encodeFunctionData({
+        abi: usdcAbi,
+        functionName: 'transferWithAuthorization',
+        args: [...common, signature as Hex],
+      });
 }
 
 const aggregate = (token: Hex, calls: readonly Hex[]): Hex =>
@@ -55,7 +63,9 @@ const aggregate = (token: Hex, calls: readonly Hex[]): Hex =>
 /** The node's view of its chain: USDC, Multicall3 and raw transactions. Throws viem's errors when the chain can't be asked. */
 export function createUsdcClient(options: { rpcUrl: string; token: string; timeoutMs?: number }) {
   const token = options.token as Hex;
-  const client = createPublicClient({ transport: http(options.rpcUrl, { timeout: options.timeoutMs ?? 10_000, retryCount: 1 }) });
+  const client = createPublicClient({
+    transport: http(options.rpcUrl, { timeout: options.timeoutMs ?? 10_000, retryCount: 1 }),
+  });
 
   async function tryAll(calls: readonly Hex[], from?: string) {
     const { data } = await client.call({
@@ -79,7 +89,11 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
     async readToken() {
       const read = (functionName: 'name' | 'version' | 'DOMAIN_SEPARATOR') =>
         client.readContract({ address: token, abi: usdcAbi, functionName });
-      const [name, version, domainSeparator] = await Promise.all([read('name'), read('version'), read('DOMAIN_SEPARATOR')]);
+      const [name, version, domainSeparator] = await Promise.all([
+        read('name'),
+        read('version'),
+        read('DOMAIN_SEPARATOR'),
+      ]);
       return { name, version, domainSeparator: domainSeparator as Hex };
     },
 

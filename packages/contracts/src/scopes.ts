@@ -1,0 +1,17 @@
+import { z } from 'zod';
+
+/** What an API key may be allowed to do. Reading the registry needs none. */
+export const scopes = [
+  'agents:write',
+  'invoke',
+  'payments:read',
+  'payments:write',
+  'payments:withdraw',
+  'keys:manage',
+  'operator',
+] as const;
+export type Scope = (typeof scopes)[number];
+export const Scope = z.enum(scopes);
+
+/** A new key gets these unless others are named: never money out, never other keys, never the operator's view. */
+export const defaultScopes = ['agents:write', 'invoke', 'payments:read', 'payments:write'] as const satisfies Scope[];

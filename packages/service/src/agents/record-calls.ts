@@ -1,0 +1,32 @@
+import type { Tx } from '../db/sql.ts';
+import { type AgentTally, addToTotals, checkSoon } from './agent-store.ts';
+
+/** How a call of an agent ended. `void`: nothing that says anything about the agent. */
+export interface EndedCall {
+  readonly agentId: string;
+  readonly end: 'completed' | 'failed' | 'unreachable' | 'void';
+  readonly durationMs: number;
+}
+
+/** Adds ended calls to what their agents' records say, in the caller's transaction; one that could not be reached is probed soon. */
+export async function recordCalls(tx: Tx, calls: readonly EndedCall[], now: Date): Promise<void> {
+  if (calls.length === 0) return;
+  await addToTotals(tx, talliesOf(calls));
+  const unreachable = calls.filter(({ end }) => end === 'unreachable').map(({ agentId }) => agentId);
+  if (unreachable.length > 0) await checkSoon(tx, unreachable, now);
+}
+
+function talliesOf(calls: readonly EndedCall[]): AgentTally[] {
+  const tallies = new Map<string, { completed: number; failed: number; durationMs: number }>();
+  for (const { agentId, end, durationMs } of calls) {
+    const tally = tallies.get(agentId) ?? { completed: 0, failed: 0, durationMs: 0 };
+    tallies.set(agentId, tally);
+    if (end === 'completed') {
+      tally.completed += 1;
+      tally.durationMs += durationMs;
+    } else if (end !== 'void') tally.failed += 1;
+  }
+  // In the order of their ids, so that batches of two processes lock the same way round.
+  const sorted = [...tallies].sort(([a], [b]) => (a < b ? -1 : 1));
+  return sorted.map(([agentId, tally]) => ({ agentId, ...tally, probes: 0, probesPassed: 0 }));
+}

@@ -1,0 +1,10 @@
+/** Where a statement runs: on the pool, or inside one transaction. Stores take this and never ask which. */
+export interface Sql {
+  /** Runs a statement that the server prepares once per connection under `name`; a name belongs to one text. */
+  query<Row = Record<string, unknown>>(name: string, text: string, params?: readonly unknown[]): Promise<Row[]>;
+}
+
+/** A transaction's handle, of no use once its function has returned. */
+export interface Tx extends Sql {
+  readonly isTransaction: true;
+}

@@ -1,0 +1,54 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import type { Hono } from 'hono';
+import type { Config } from '../config.ts';
+import { AppError } from '../lib/app-error.ts';
+import type { StopStep } from '../lib/graceful-stop.ts';
+import { commonHeaders } from './common-headers.ts';
+import { toErrorAnswer } from './errors.ts';
+
+type Fetch = Hono['fetch'];
+
+/** Takes the port at once, so that the address is known; until there is something behind it, every answer is 503. */
+export async function listen(
+  config: Pick<Config, 'host' | 'port'>,
+  stops: StopStep[],
+): Promise<{ port: number; serve(fetch: Fetch): void }> {
+  let serving: Fetch | null = null;
+  const server = createAdaptorServer({
+    fetch: (request, env) => (serving ? serving(request, env) : notYet()),
+    serverOptions: {
+      maxHeaderSize: 32 * 1024,
+      headersTimeout: 10_000,
+      requestTimeout: 60_000,
+      keepAliveTimeout: 65_000,
+    },
+  }) as Server;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(config.port, config.host, resolve);
+  });
+  stops.push({
+    name: 'HTTP server',
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    serve(fetch) {
+      serving = fetch;
+    },
+  };
+}
+
+function notYet(): Response {
+  const { status, headers, body } = toErrorAnswer(new AppError('UNAVAILABLE', 'The node is starting.'), '');
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { ...commonHeaders, ...headers, 'content-type': 'application/json' },
+  });
+}

@@ -1,0 +1,136 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { testUsdcAbi } from '@agent-network/chain/artifacts';
+import { callChain } from '@agent-network/chain/chain-rpc-client';
+import type { Plan } from '@agent-network/contracts/access';
+import { scopes as allScopes, type Scope } from '@agent-network/contracts/scopes';
+import { encodeFunctionData, type Hex } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { issueApiKey } from '../../src/access/manage-keys.ts';
+import { openAccount } from '../../src/access/open-account.ts';
+import { readConfig } from '../../src/config.ts';
+import type { NodeContext } from '../../src/context.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { startNode } from '../../src/node.ts';
+import { createTestDatabase } from './test-database.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any;
+}
+
+export interface RequestOptions {
+  readonly key?: string | undefined;
+  readonly body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  readonly text?: string | Uint8Array<ArrayBuffer>;
+  readonly headers?: Record<string, string>;
+}
+
+export interface TestAccount {
+  readonly accountId: string;
+  readonly address: string;
+  readonly key: string;
+}
+
+export type TestWallet = ReturnType<typeof privateKeyToAccount>;
+
+export interface Harness {
+  readonly ctx: NodeContext;
+  readonly baseUrl: string;
+  readonly databaseUrl: string;
+  readonly rpcUrl: string;
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  /** A new account with a key; enterprise and all scopes unless said otherwise. */
+  newAccount(options?: { plan?: Plan; scopes?: readonly Scope[]; isWalletProven?: boolean }): Promise<TestAccount>;
+  /** A new wallet that holds test USDC on the chain. */
+  newWallet(usdcMicro?: bigint): Promise<TestWallet>;
+  usdcOf(address: string): Promise<bigint>;
+  stop(): Promise<void>;
+}
+
+export interface HarnessOptions {
+  readonly env?: Record<string, string>;
+  readonly clock?: Clock;
+}
+
+/** A whole node in this process: its own database, its own chain, real HTTP; every answer is checked against its schema. */
+export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
+  const database = await createTestDatabase();
+  const dataDir = await mkdtemp(join(tmpdir(), 'agent-network-harness-'));
+  const { config, secrets } = readConfig({
+    PORT: '0',
+    DATA_DIR: dataDir,
+    DATABASE_URL: database.url,
+    LOG_LEVEL: 'silent',
+    ...options.env,
+  });
+  const clock = options.clock ? { clock: options.clock } : {};
+  const node = await startNode({ config, secrets, log: silentLog, checksAnswers: true, ...clock });
+  const { ctx, baseUrl } = node;
+  const rpcUrl = config.chainRpcUrl ?? node.local?.chainRpcUrl() ?? '';
+  return {
+    ctx,
+    baseUrl,
+    databaseUrl: database.url,
+    rpcUrl,
+    request: (method, path, request) => send(baseUrl, method, path, request),
+    newAccount: (account) => newAccount(ctx, account),
+    newWallet: (usdcMicro = 1_000_000_000n) => newWallet(rpcUrl, ctx.chain.token, usdcMicro),
+    usdcOf: (address) => ctx.usdc.balanceOf(address),
+    async stop() {
+      await node.stop();
+      await database.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function send(baseUrl: string, method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+  const body = options.text ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+  const response = await fetch(baseUrl + path, {
+    method,
+    headers: {
+      ...(options.key === undefined ? {} : { authorization: `Bearer ${options.key}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...options.headers,
+    },
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: parse(text) };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+async function newAccount(
+  ctx: NodeContext,
+  { plan = 'enterprise', scopes = allScopes, isWalletProven = true }: Parameters<Harness['newAccount']>[0] = {},
+): Promise<TestAccount> {
+  const { address } = privateKeyToAccount(generatePrivateKey());
+  const account = await openAccount(ctx, { address, plan, isWalletProven });
+  const key = await issueApiKey(ctx, { accountId: account.accountId, name: 'test', scopes, expiresAt: null });
+  return { ...account, key: key.apiKey };
+}
+
+async function newWallet(rpcUrl: string, token: string, usdcMicro: bigint): Promise<TestWallet> {
+  const wallet = privateKeyToAccount(generatePrivateKey());
+  const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args: [wallet.address, usdcMicro] });
+  const minter: Hex = '0x00000000000000000000000000000000000000aa';
+  await callChain(rpcUrl, 'anvil_setBalance', minter, '0xde0b6b3a7640000');
+  await callChain(rpcUrl, 'anvil_impersonateAccount', minter);
+  const hash = await callChain(rpcUrl, 'eth_sendTransaction', { from: minter, to: token, data });
+  while (!(await callChain(rpcUrl, 'eth_getTransactionReceipt', hash)))
+    await new Promise((resolve) => setImmediate(resolve));
+  return wallet;
+}

@@ -1,0 +1,128 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { challengeResponse } from '../../src/identity/agent-signature.ts';
+import { until } from '../../src/lib/until.ts';
+import type { Harness, TestAccount } from './harness.ts';
+
+export interface AgentRequest {
+  readonly headers: IncomingMessage['headers'];
+  // biome-ignore lint/suspicious/noExplicitAny: what the node sent, as it is
+  readonly body: any;
+}
+
+/** What the agent does with a call, on the bare response: it may answer, break off, or stay silent. */
+export type Behaviour = (request: AgentRequest, response: ServerResponse) => void | Promise<void>;
+
+export interface TestAgent {
+  readonly id: string;
+  readonly identityToken: string;
+  readonly endpoint: string;
+  /** Every call that reached it, in order; challenges and probes are not among them. */
+  readonly calls: AgentRequest[];
+  behave(behaviour: Behaviour): void;
+  /** Stops listening, as a process that died. */
+  die(): Promise<void>;
+  /** Listens again at the same address. */
+  revive(): Promise<void>;
+}
+
+export const answerWith =
+  (status: number, body: unknown, headers: Record<string, string> = {}): Behaviour =>
+  (_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body));
+  };
+
+export const echo: Behaviour = ({ body }, response) =>
+  answerWith(200, { result: { echo: body.task, input: body.input } })({ headers: {}, body }, response);
+
+export interface TestAgentOptions {
+  readonly owner?: TestAccount;
+  readonly perRequest?: string;
+  readonly name?: string;
+  readonly capabilities?: readonly string[];
+  readonly behaviour?: Behaviour;
+  /** false: it never answers the challenge, and so stays pending. */
+  readonly provesItself?: boolean;
+}
+
+/** An agent over real HTTP, registered with the node and online. Close it with `die`. */
+export async function startTestAgent(harness: Harness, options: TestAgentOptions = {}): Promise<TestAgent> {
+  const calls: AgentRequest[] = [];
+  let behaviour = options.behaviour ?? echo;
+  const provesItself = options.provesItself ?? true;
+  const known = { id: '', identityToken: '', endpoint: '' };
+  const registered = Promise.withResolvers<void>();
+
+  const server = createServer(async (message, response) => {
+    if (message.method === 'GET') return void answerWith(200, { ok: true })({ headers: {}, body: null }, response);
+    const body = JSON.parse(await readText(message));
+    if (body.type !== 'verification') {
+      const request = { headers: message.headers, body };
+      calls.push(request);
+      return void behaviour(request, response);
+    }
+    await registered.promise;
+    const answer = challengeResponse(known.identityToken, {
+      challenge: body.challenge,
+      agentId: known.id,
+      endpoint: known.endpoint,
+    });
+    answerWith(200, { agent_id: known.id, response: provesItself ? answer : 'no' })({ headers: {}, body }, response);
+  });
+  const listen = async (port: number) => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  };
+  const port = await listen(0);
+  known.endpoint = `http://127.0.0.1:${port}/agent`;
+
+  const owner = options.owner ?? (await harness.newAccount());
+  const { status, body } = await harness.request('POST', '/agents', {
+    key: owner.key,
+    body: {
+      name: options.name ?? 'Test agent',
+      description: 'An agent of a test.',
+      capabilities: options.capabilities ?? ['testing'],
+      rates: { perRequest: options.perRequest ?? '0.05' },
+      endpoint: known.endpoint,
+    },
+  });
+  if (status !== 200) throw new Error(`registration answered ${status}: ${JSON.stringify(body)}`);
+  known.id = body.data.id;
+  known.identityToken = body.data.identityToken;
+  registered.resolve();
+  if (provesItself) await untilStatus(harness, known.id, 'online');
+  return {
+    ...known,
+    calls,
+    behave(next) {
+      behaviour = next;
+    },
+    async die() {
+      if (!server.listening) return;
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+    revive: async () => void (await listen(port)),
+  };
+}
+
+/** Waits for a status of an agent; throws when it does not come. */
+export async function untilStatus(harness: Harness, agentId: string, wanted: string): Promise<void> {
+  const reached = await until(
+    async () => ((await harness.request('GET', `/agents/${agentId}`)).body.data.status === wanted ? true : null),
+    { timeoutMs: 10_000, firstMs: 5, mostMs: 50 },
+  );
+  if (!reached) throw new Error(`agent ${agentId} did not become ${wanted}`);
+}
+
+async function readText(message: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of message) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import type { Harness, TestWallet } from './harness.ts';
+
+type Hex = `0x${string}`;
+
+export interface PaymentChanges {
+  readonly value?: bigint;
+  readonly to?: Hex;
+  readonly validAfter?: bigint;
+  readonly validBefore?: bigint;
+  readonly nonce?: Hex;
+  readonly network?: string;
+  readonly scheme?: string;
+  readonly domain?: { name?: string; version?: string; chainId?: number };
+  readonly extra?: Record<string, unknown>;
+  readonly signature?: string;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a 402 answer of the node
+type Unpaid = { body: any; headers: Headers };
+
+const types = {
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const;
+
+/** Signs the payment that a 402 answer asks for, with whatever a test wants to be wrong about it. */
+async function sign(
+  harness: Harness,
+  wallet: TestWallet,
+  terms: { amount: string; payTo: string },
+  changes: PaymentChanges,
+) {
+  const nowS = BigInt(Math.floor(Date.now() / 1000));
+  const message = {
+    from: wallet.address,
+    to: changes.to ?? (terms.payTo as Hex),
+    value: changes.value ?? BigInt(terms.amount),
+    validAfter: changes.validAfter ?? 0n,
+    validBefore: changes.validBefore ?? nowS + 300n,
+    nonce: changes.nonce ?? (`0x${randomBytes(32).toString('hex')}` as Hex),
+  };
+  const { tokenName, tokenVersion, chainId, token } = harness.ctx.chain;
+  const domain = {
+    name: tokenName,
+    version: tokenVersion,
+    chainId,
+    verifyingContract: token as Hex,
+    ...changes.domain,
+  };
+  const signature = await wallet.signTypedData({ domain, types, primaryType: 'TransferWithAuthorization', message });
+  const authorization = Object.fromEntries(Object.entries(message).map(([name, value]) => [name, String(value)]));
+  return { signature: changes.signature ?? signature, authorization };
+}
+
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64');
+
+/** The header of an x402 v2 payment for a 402 answer. */
+export async function payV2(
+  harness: Harness,
+  wallet: TestWallet,
+  unpaid: Unpaid,
+  changes: PaymentChanges = {},
+): Promise<Record<string, string>> {
+  const required = JSON.parse(Buffer.from(unpaid.headers.get('payment-required') ?? '', 'base64').toString());
+  const [accepted] = required.accepts;
+  const payload = await sign(harness, wallet, accepted, changes);
+  const { network = accepted.network, scheme = accepted.scheme, extra = accepted.extra } = changes;
+  return {
+    'payment-signature': encode({
+      x402Version: 2,
+      resource: required.resource,
+      accepted: { ...accepted, network, scheme, extra },
+      payload,
+    }),
+  };
+}
+
+/** The header of an x402 v1 payment for a 402 answer. */
+export async function payV1(
+  harness: Harness,
+  wallet: TestWallet,
+  unpaid: Unpaid,
+  changes: PaymentChanges = {},
+): Promise<Record<string, string>> {
+  const [accepted] = unpaid.body.accepts;
+  const payload = await sign(harness, wallet, { amount: accepted.maxAmountRequired, payTo: accepted.payTo }, changes);
+  return {
+    'x-payment': encode({
+      x402Version: 1,
+      scheme: changes.scheme ?? accepted.scheme,
+      network: changes.network ?? accepted.network,
+      payload,
+    }),
+  };
+}
