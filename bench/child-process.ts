@@ -1,0 +1,50 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+const START_MS = 60_000;
+const STOP_MS = 15_000;
+
+export interface Child {
+  /** Resolves with the first line of its standard output that fits; rejects when it ends before or takes over a minute. */
+  line(fits: RegExp): Promise<string>;
+  /** Asks it to end and waits; after 15 seconds it is killed. */
+  stop(): Promise<void>;
+}
+
+/** Starts Node on a script. What it writes to standard error is ours to see. */
+export function startNode(args: readonly string[], env: Record<string, string>, cwd?: string): Child {
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  let text = '';
+  child.stdout?.setEncoding('utf8').on('data', (part: string) => {
+    text += part;
+    child.emit('text');
+  });
+  const name = args.at(-1);
+  return {
+    async line(fits) {
+      const inTime = AbortSignal.timeout(START_MS);
+      for (;;) {
+        const found = text.split('\n').find((line) => fits.test(line));
+        if (found !== undefined) return found;
+        if (hasEnded(child)) throw new Error(`${name} ended with ${child.exitCode ?? child.signalCode} before it was ready: ${text}`);
+        const gaveUp = new AbortController();
+        const signal = AbortSignal.any([inTime, gaveUp.signal]);
+        await Promise.race([once(child, 'text', { signal }), once(child, 'close', { signal })]).finally(() => gaveUp.abort());
+      }
+    },
+    async stop() {
+      if (hasEnded(child)) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+      await ended;
+      clearTimeout(timer);
+    },
+  };
+}
+
+const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
