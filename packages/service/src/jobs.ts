@@ -3,7 +3,7 @@ import { recoverInvocations, runQueued } from './invocations/recover-invocations
 import type { HasLog } from './lib/log.ts';
 import { reconcilePayments } from './payments/x402/reconcile.ts';
 import type { JobHandlers } from './queue/job-types.ts';
-import { type Repeating, repeatEvery } from './queue/repeat-every.ts';
+import { type Repeating, repeatEvery, repeatHere } from './queue/repeat-every.ts';
 
 export type JobContext = Parameters<typeof runQueued>[0] &
   Parameters<typeof checkDueAgents>[0] &
@@ -15,11 +15,12 @@ export const jobHandlers = (ctx: JobContext): JobHandlers => ({
   'run-invocation': ({ requestId }) => runQueued(ctx, requestId),
 });
 
-/** What is done again and again, by one process of the node at a time. */
+/** What is done again and again, by one process of the node at a time where it is the same work for all. */
 export function startRecurring(ctx: JobContext): Repeating[] {
   return [
     repeatEvery(ctx, 'check-agents', 1000, () => checkDueAgents(ctx)),
-    repeatEvery(ctx, 'recover-invocations', 2000, async () => void (await recoverInvocations(ctx))),
+    // In every process: only it knows which of its own it has lost sight of.
+    repeatHere(ctx, 'recover-invocations', 2000, async () => void (await recoverInvocations(ctx))),
     repeatEvery(ctx, 'reconcile-payments', 2000, () => reconcilePayments(ctx)),
   ];
 }

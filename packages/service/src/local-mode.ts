@@ -1,5 +1,4 @@
-import type { StopStep } from './lib/graceful-stop.ts';
-import { stopInOrder } from './lib/graceful-stop.ts';
+import { type StopStep, stopInOrder } from './lib/graceful-stop.ts';
 import { type LocalJson, seedLocal } from './local/seed-local.ts';
 import { welcomeText } from './local/welcome.ts';
 import { type NodeOptions, type RunningNode, startNode } from './node.ts';
@@ -12,13 +11,14 @@ export interface LocalNode extends RunningNode {
 export async function startLocalNode(options: NodeOptions): Promise<LocalNode> {
   const { config, log } = options;
   const node = await startNode(options);
-  const stops: StopStep[] = [{ name: 'node', stop: () => node.stop() }];
-  const stop = async () => void (await stopInOrder(stops.splice(0).reverse(), { log }));
+  const agentStops: StopStep[] = [];
+  // The agents go last: what is running may still need them.
+  const stop = () => stopInOrder([{ name: 'node', stop: () => node.stop() }, ...agentStops.splice(0)], { log });
   try {
     if (!node.local) throw new Error('local mode needs NODE_ENV other than production');
-    const localJson = await seedLocal(node.ctx, config, node.local, stops);
+    const localJson = await seedLocal(node.ctx, config, node.local, agentStops);
     if (config.logLevel !== 'silent') process.stdout.write(`${welcomeText(localJson, config.dataDir)}\n`);
-    return { ...node, localJson, stop };
+    return { ...node, localJson, stop: async () => void (await stop()) };
   } catch (error) {
     await stop();
     throw error;

@@ -1,4 +1,5 @@
 import type { HasDb } from '../db/database.ts';
+import { isRolledBack } from '../db/is-rolled-back.ts';
 import type { Tx } from '../db/sql.ts';
 import { createBatcher } from '../lib/batcher.ts';
 import type { HasClock } from '../lib/clock.ts';
@@ -38,7 +39,7 @@ const MAX_BATCH = 100;
 /** Requests that come while others are being stored share the next transaction: one commit for many. */
 export function createAcceptor(ctx: HasDb & HasClock): Acceptor {
   const run = (items: readonly Acceptance[]) => ctx.db.transaction((tx) => acceptAll(tx, items, ctx.clock.now()));
-  const batcher = createBatcher<Acceptance, AcceptAnswer>({ run, maxSize: MAX_BATCH });
+  const batcher = createBatcher<Acceptance, AcceptAnswer>({ run, maxSize: MAX_BATCH, canSplit: isRolledBack });
   return {
     async accept(acceptance) {
       const answer = await batcher.add(acceptance);

@@ -1,4 +1,5 @@
 import type { HasDb } from '../db/database.ts';
+import { isRolledBack } from '../db/is-rolled-back.ts';
 import { createBatcher } from '../lib/batcher.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { invariant } from '../lib/invariant.ts';
@@ -27,6 +28,7 @@ const MAX_BATCH = 100;
 export function createBeginner(ctx: HasDb & HasClock): Beginner {
   const batcher = createBatcher<Begin, Invocation | null>({
     maxSize: MAX_BATCH,
+    canSplit: isRolledBack,
     run: async (items) => {
       const now = ctx.clock.now();
       const moved = await ctx.db.transaction(async (tx) => {

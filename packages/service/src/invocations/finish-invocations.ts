@@ -1,5 +1,6 @@
 import { type EndedCall, recordCalls } from '../agents/record-calls.ts';
 import type { HasDb } from '../db/database.ts';
+import { isRolledBack } from '../db/is-rolled-back.ts';
 import type { Tx } from '../db/sql.ts';
 import { createBatcher } from '../lib/batcher.ts';
 import type { HasClock } from '../lib/clock.ts';
@@ -36,6 +37,7 @@ const MAX_BATCH = 100;
 export function createFinisher(ctx: FinishContext): Finisher {
   const batcher = createBatcher<Finish, Invocation | null>({
     maxSize: MAX_BATCH,
+    canSplit: isRolledBack,
     run: async (items) => {
       const now = ctx.clock.now();
       const ends = new Map(items.map((item) => [item.invocation.id, toEnd(item)]));

@@ -127,10 +127,14 @@ export async function takeQueued(sql: Sql, id: string, worker: string, now: Date
 }
 
 /**
- * Takes invocations whose process is gone, or gave them back. Taking raises the attempt, so that a process which only seemed
- * to be gone can't write any more. What waits in the queue is left to the queue.
+ * Takes invocations whose process is gone or gave them back, and those of our own that we lost sight of (`tracked` are those we have
+ * not). Taking raises the attempt, so that a process which only seemed to be gone can't write any more. What waits in the queue
+ * is left to the queue.
  */
-export const takeOrphans = (sql: Sql, worker: string, limit: number): Promise<Invocation[]> =>
+export const takeOrphans = (
+  sql: Sql,
+  { worker, tracked, limit }: { worker: string; tracked: readonly string[]; limit: number },
+): Promise<Invocation[]> =>
   sql.query<Invocation>(
     'take-orphans',
     `update invocation set worker = $1, attempt = attempt + 1
@@ -138,10 +142,11 @@ export const takeOrphans = (sql: Sql, worker: string, limit: number): Promise<In
         select v.id from invocation v
          where v.status in ('pending', 'processing')
            and case when v.worker is null then v.status = 'processing' or v.payment_method = 'x402'
+                    when v.worker = $1 then v.created_at < now() - interval '10 seconds' and not (v.id = any($2))
                     else not exists (select 1 from process p where p.id = v.worker) end
-         order by v.created_at limit $2 for update skip locked)
+         order by v.created_at limit $3 for update skip locked)
       returning ${columns}`,
-    [worker, limit],
+    [worker, tracked, limit],
   );
 
 /** Gives back all that this process still has, so that another, or its next start, goes on at once. */

@@ -10,7 +10,8 @@ const BATCH = 100;
 
 /** Takes over invocations whose process died or gave them back, and runs them on; the agent knows them by their key. */
 export async function recoverInvocations(ctx: RecoverContext): Promise<number> {
-  const orphans = await takeOrphans(ctx.db, ctx.processId(), BATCH);
+  const tracked = ctx.runner.trackedIds();
+  const orphans = await takeOrphans(ctx.db, { worker: ctx.processId(), tracked, limit: BATCH });
   for (const invocation of orphans) void ctx.runner.track(invocation.id, () => goOn(ctx, invocation));
   if (orphans.length > 0) ctx.log.info({ invocations: orphans.length }, 'took over invocations that nobody worked on');
   return orphans.length;

@@ -16,6 +16,7 @@ export interface Runner {
   track(requestId: string, work: () => Promise<Invocation>): Promise<Invocation>;
   /** The end of a request that this process is working on; null when it is not. */
   ending(requestId: string): Promise<Invocation> | null;
+  trackedIds(): string[];
   /** Whether there is room for work that nobody waits for. */
   hasRoom(): boolean;
   /** Resolves when nothing is running, or after `graceMs`; then what is left is given up here. */
@@ -41,6 +42,7 @@ export function createRunner(options: { maxRunning: number }): Runner {
       return ending;
     },
     ending: (requestId) => running.get(requestId) ?? null,
+    trackedIds: () => [...running.keys()],
     hasRoom: () => running.size < options.maxRunning,
     async drain(graceMs) {
       let timer: NodeJS.Timeout | undefined;

@@ -84,7 +84,14 @@ export async function authorizePayment(
   if (refusal) throw paymentRequired(ctx, purchase.due, refusal);
 
   const payment = toChainPayment(ctx, shown, purchase, offer?.memo ?? purchase.due.makeMemo());
-  const refused = await refusedByChain(ctx, payment);
+  const refused = await refusedByChain(ctx, payment).catch((cause) => {
+    throw new AppError(
+      'UNAVAILABLE',
+      'The chain cannot be asked about the payment now. Nothing was charged.',
+      {},
+      { cause },
+    );
+  });
   if (!refused) return payment;
   // The chain may refuse because a twin of this request has just settled: then this is no refusal.
   if (await findKnown(ctx, shown, purchase, offer?.memo ?? null)) return payment;

@@ -80,3 +80,26 @@ async function untilDueMs({ db }: HasDb, name: string): Promise<number> {
   );
   return row?.ms ?? 0;
 }
+
+/** Runs `work` every `intervalMs` in this process, whatever the others do. A run that throws is logged. */
+export function repeatHere(
+  { log }: { log: Log },
+  name: string,
+  intervalMs: number,
+  work: () => Promise<void>,
+): Repeating {
+  const stopping = new AbortController();
+  const loop = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await work().catch((err: unknown) => log.error({ err, recurring: name }, 'a recurring piece of work failed'));
+      await delay(intervalMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  };
+  const looping = loop();
+  return {
+    async stop() {
+      stopping.abort();
+      await looping;
+    },
+  };
+}

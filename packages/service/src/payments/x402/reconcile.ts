@@ -1,61 +1,64 @@
+import type { HasSimulator } from '../authorize-payment.ts';
 import { postTransfers } from '../ledger-store.ts';
 import { owePayer, PAYOUT_WINDOW_S } from '../refund-payer.ts';
 import type { ChainPayment } from './chain-payment.ts';
 import { endChainPayments, listFailedUnexpired, listOpenChainPayments, renewSignature } from './chain-payment-store.ts';
-import { findUseOf, recordMined, toTransfer } from './record-mined.ts';
+import type { RefusalReason } from './check-payment.ts';
+import { findUseOf, toTransfer } from './record-mined.ts';
 import type { ChainContext, HasSettler } from './settler.ts';
-import { listUnmined } from './transaction-store.ts';
+import { listUnmined, markMined } from './transaction-store.ts';
 
 /** Younger payments are still in the hands of the process that took them. */
 const SETTLED_BY_NOW_MS = 25_000;
+const MINED_BY_NOW_MS = 4000;
 const BATCH = 200;
 
-type ReconcileContext = ChainContext & HasSettler;
+type ReconcileContext = ChainContext & HasSettler & HasSimulator;
 
 /**
- * Brings to an end what a lost answer or a dead process left open: sends stored transactions again, reads receipts, and asks the
- * chain about each authorization. `graceMs` spares what a living process may still be working on.
+ * Brings to an end what a lost answer or a dead process left open: sends stored transactions again, and asks the chain about each
+ * authorization. `graceMs` spares what a living process may still be working on.
  */
 export async function reconcilePayments(ctx: ReconcileContext, graceMs = SETTLED_BY_NOW_MS): Promise<void> {
-  const open = await listOpenChainPayments(ctx.db, new Date(ctx.clock.now().getTime() - graceMs), BATCH);
-  if (open.length > 0) {
-    await sendAgain(ctx);
-    for (const payment of open) await reconcileOne(ctx, payment);
-  }
+  await sendAgain(ctx);
+  const before = new Date(ctx.clock.now().getTime() - graceMs);
+  for (const payment of await listOpenChainPayments(ctx.db, before, BATCH)) await reconcileOne(ctx, payment);
   await watchFailed(ctx);
 }
 
 /** Sends every transaction that no block has: a gap in the nonces would hold up all that come after it. */
 async function sendAgain(ctx: ReconcileContext): Promise<void> {
   const key = { chainId: ctx.chain.chainId, signer: ctx.wallet.address };
-  for (const transaction of await listUnmined(ctx.db, key)) {
-    if (await ctx.usdc.findMined(transaction.hash)) continue;
-    await ctx.usdc
-      .send(transaction.raw)
-      .catch((error) => ctx.log.warn({ err: error, hash: transaction.hash }, 'could not send again'));
+  const before = new Date(ctx.clock.now().getTime() - MINED_BY_NOW_MS);
+  for (const { hash, raw } of await listUnmined(ctx.db, key, before)) {
+    const mined = await ctx.usdc.findMined(hash);
+    if (mined) await markMined(ctx.db, hash, { number: mined.blockNumber, atS: mined.minedAtS });
+    else await ctx.usdc.send(raw).catch((error) => ctx.log.warn({ err: error, hash }, 'could not send again'));
   }
 }
 
 async function reconcileOne(ctx: ReconcileContext, payment: ChainPayment): Promise<void> {
-  const mined = payment.transactionHash ? await ctx.usdc.findMined(payment.transactionHash) : null;
-  if (mined && payment.transactionHash) {
-    await recordMined(ctx, [payment], payment.transactionHash, mined);
-    return;
-  }
   const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
   if (isSpent) return endSpent(ctx, payment);
   const nowS = BigInt(Math.floor(ctx.clock.now().getTime() / 1000));
-  if (payment.authorization.validBeforeS > nowS) {
-    if (payment.state === 'claimed') void ctx.settler.settle(payment);
-    return;
-  }
-  if (payment.direction === 'in') {
-    const reason = 'invalid_exact_evm_payload_authorization_valid_before';
-    const end = { id: payment.id, state: 'failed' as const, reason, transactionHash: null, blockNumber: null };
-    await endChainPayments(ctx.db, [end], ctx.clock.now());
-    return;
-  }
-  await payAgain(ctx, payment, nowS);
+  const hasExpired = payment.authorization.validBeforeS <= nowS;
+  const isOnItsWay = payment.transactionHash !== null && (await ctx.usdc.findMined(payment.transactionHash)) === null;
+  if (payment.direction === 'out') return hasExpired ? payAgain(ctx, payment, nowS) : settleAgain(ctx, payment);
+  if (hasExpired) return endFailed(ctx, payment, 'invalid_exact_evm_payload_authorization_valid_before');
+  if (!isOnItsWay) await settleAgain(ctx, payment);
+}
+
+/** Another try, if the token would let it pass now. What the node owes stays open until it does. */
+async function settleAgain(ctx: ReconcileContext, payment: ChainPayment): Promise<void> {
+  const refused = await ctx.simulator.simulate(payment);
+  if (refused === null) void ctx.settler.settle(payment);
+  else if (payment.direction === 'in') await endFailed(ctx, payment, 'invalid_exact_evm_transaction_failed');
+  else ctx.log.error({ paymentId: payment.id, refused }, 'the node cannot pay what it owes');
+}
+
+async function endFailed(ctx: ReconcileContext, payment: ChainPayment, reason: RefusalReason): Promise<void> {
+  const end = { id: payment.id, state: 'failed' as const, reason, transactionHash: null, blockNumber: null };
+  await endChainPayments(ctx.db, [end], ctx.clock.now());
 }
 
 /** The token pays a nonce once, so an expired transfer that was not used may be signed anew under the same nonce. */

@@ -15,33 +15,34 @@ export type SettleOutcome =
 /** How far back a use of an authorization is looked for: no payment window is longer than this many blocks. */
 const SEARCH_BLOCKS = 5_000n;
 
-/** Ends the payments that a mined transaction carried, by its logs; what it did not move may have been moved by another. */
+/**
+ * Ends the payments that a mined transaction carried, by its logs; what it did not move may have been moved by another. Left open,
+ * as `unknown`: a payment that failed in company, as its company may be to blame; and what the node owes, as that never lapses.
+ */
 export async function recordMined(
   ctx: HasDb & HasClock & HasUsdc,
   payments: readonly NewChainPayment[],
   hash: string,
   mined: MinedTransaction,
 ): Promise<SettleOutcome[]> {
-  const outcomes = new Map<string, SettleOutcome>();
   const uses = new Map<string, UsedAuthorization>();
-  const missing: NewChainPayment[] = [];
+  const unmoved: NewChainPayment[] = [];
   for (const payment of payments) {
     const use = mined.used.get(authorizationKey(payment.authorization));
     if (use) uses.set(payment.id, use);
-    else missing.push(payment);
+    else unmoved.push(payment);
   }
-  for (const [id, use] of await findElsewhere(ctx, missing, mined.blockNumber)) {
-    if (use) uses.set(id, use);
-    else outcomes.set(id, { state: 'failed', reason: 'invalid_exact_evm_nonce_already_used' });
-  }
-  for (const payment of payments) {
+  const elsewhere = await findElsewhere(ctx, unmoved, mined.blockNumber);
+  for (const [id, use] of elsewhere) if (use) uses.set(id, use);
+  const outcomes = payments.map((payment): SettleOutcome => {
     const use = uses.get(payment.id);
-    if (use) outcomes.set(payment.id, { state: 'settled', transactionHash: use.transactionHash });
-    else if (!outcomes.has(payment.id))
-      outcomes.set(payment.id, { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' });
-  }
+    if (use) return { state: 'settled', transactionHash: use.transactionHash };
+    if (elsewhere.has(payment.id)) return { state: 'failed', reason: 'invalid_exact_evm_nonce_already_used' };
+    if (payments.length > 1 || payment.direction === 'out') return { state: 'unknown', transactionHash: hash };
+    return { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' };
+  });
   await commit(ctx, payments, outcomes, uses, { hash, mined });
-  return payments.map((payment) => outcomes.get(payment.id) as SettleOutcome);
+  return outcomes;
 }
 
 /** For authorizations that are spent although our transaction did not move them: the use, or null when there was none. */
@@ -70,37 +71,24 @@ export async function findUseOf(
 async function commit(
   ctx: HasDb & HasClock,
   payments: readonly NewChainPayment[],
-  outcomes: ReadonlyMap<string, SettleOutcome>,
+  outcomes: readonly SettleOutcome[],
   uses: ReadonlyMap<string, UsedAuthorization>,
   { hash, mined }: { hash: string; mined: MinedTransaction },
 ): Promise<void> {
   const now = ctx.clock.now();
+  const ends = payments.flatMap(({ id }, index): PaymentEnd[] => {
+    const outcome = outcomes[index];
+    const use = uses.get(id);
+    if (use) return [{ id, state: 'settled', reason: null, ...use }];
+    if (outcome?.state !== 'failed') return [];
+    return [{ id, state: 'failed', reason: outcome.reason, transactionHash: null, blockNumber: null }];
+  });
   await ctx.db.transaction(async (tx) => {
     await markMined(tx, hash, { number: mined.blockNumber, atS: mined.minedAtS });
-    const ends = payments.map((payment): PaymentEnd => toEnd(payment, outcomes, uses));
     const ended = await endChainPayments(tx, ends, now);
     const settled = payments.filter((p) => ended.has(p.id) && uses.has(p.id));
     await postTransfers(tx, settled.map(toTransfer), now);
   });
-}
-
-function toEnd(
-  payment: NewChainPayment,
-  outcomes: ReadonlyMap<string, SettleOutcome>,
-  uses: ReadonlyMap<string, UsedAuthorization>,
-): PaymentEnd {
-  const use = uses.get(payment.id);
-  const outcome = outcomes.get(payment.id);
-  if (use)
-    return {
-      id: payment.id,
-      state: 'settled',
-      reason: null,
-      transactionHash: use.transactionHash,
-      blockNumber: use.blockNumber,
-    };
-  const reason = outcome?.state === 'failed' ? outcome.reason : null;
-  return { id: payment.id, state: 'failed', reason, transactionHash: null, blockNumber: null };
 }
 
 /** What a settled payment is in the ledger: money into the wallet and owed to its account, or a debt paid out of the wallet. */

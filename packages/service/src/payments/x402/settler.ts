@@ -10,7 +10,7 @@ import { markBroadcasting } from './chain-payment-store.ts';
 import type { HasWallet } from './node-wallet.ts';
 import { recordMined, type SettleOutcome } from './record-mined.ts';
 import { insertTransaction, takeNonce } from './transaction-store.ts';
-import type { HasUsdc } from './usdc-client.ts';
+import type { HasUsdc, MinedTransaction } from './usdc-client.ts';
 
 export type ChainContext = HasDb & HasClock & HasLog & HasMetrics & HasChain & HasUsdc & HasWallet;
 
@@ -61,20 +61,43 @@ export function createSettler(ctx: ChainContext): Settler {
     });
   }
 
-  async function settleBatch(payments: NewChainPayment[]): Promise<SettleOutcome[]> {
-    const { raw, hash } = await writeAhead(payments);
+  /** Resends until the transaction is in a block: an answer that was lost says nothing about what the chain has. */
+  async function waitUntilMined(raw: string, hash: string): Promise<MinedTransaction | null> {
+    let isSent = false;
+    const ask = async () => {
+      try {
+        if (!isSent) await ctx.usdc.send(raw);
+        isSent = true;
+        return await ctx.usdc.findMined(hash);
+      } catch (error) {
+        ctx.log.warn({ err: error, hash }, 'the chain did not answer');
+        return null;
+      }
+    };
+    return until(ask, { timeoutMs: MINED_WITHIN_MS, firstMs: 2, mostMs: 250 });
+  }
+
+  async function settleTogether(payments: readonly NewChainPayment[]): Promise<SettleOutcome[]> {
+    let hash: string | null = null;
     try {
-      await ctx.usdc.send(raw);
-      const mined = await until(() => ctx.usdc.findMined(hash), {
-        timeoutMs: MINED_WITHIN_MS,
-        firstMs: 2,
-        mostMs: 250,
-      });
+      const sent = await writeAhead(payments);
+      hash = sent.hash;
+      const mined = await waitUntilMined(sent.raw, hash);
       if (mined) return await recordMined(ctx, payments, hash, mined);
     } catch (error) {
-      ctx.log.warn({ err: error, hash, payments: payments.length }, 'settlement is unknown; the reconciler goes on');
+      ctx.log.warn({ err: error, hash }, 'a settlement is unknown; the reconciler goes on');
     }
     return payments.map(() => ({ state: 'unknown', transactionHash: hash }));
+  }
+
+  /** A contract wallet can use up the gas of all that follow it: who failed in company is tried once more, alone. */
+  async function settleBatch(payments: NewChainPayment[]): Promise<SettleOutcome[]> {
+    const outcomes = await settleTogether(payments);
+    const isMined = payments.length > 1 && outcomes.some(({ state }) => state === 'settled');
+    if (!isMined) return outcomes;
+    for (const [index, payment] of payments.entries())
+      if (outcomes[index]?.state === 'unknown') outcomes[index] = (await settleTogether([payment]))[0] as SettleOutcome;
+    return outcomes;
   }
 
   const batcher = createBatcher({ run: settleBatch, maxSize: MAX_BATCH, canSplit: () => false });

@@ -58,12 +58,13 @@ export async function markMined(sql: Sql, hash: string, block: { number: bigint;
 
 const columns = 'hash, nonce, raw, state, mined_at_s as "minedAtS"';
 
-/** Transactions that were sent and not seen in a block, in the order of their nonces. */
-export const listUnmined = (sql: Sql, key: SignerKey): Promise<StoredTransaction[]> =>
+/** Transactions sent before a time and not seen in a block, in the order of their nonces. */
+export const listUnmined = (sql: Sql, key: SignerKey, before: Date): Promise<StoredTransaction[]> =>
   sql.query<StoredTransaction>(
     'list-unmined',
-    `select ${columns} from chain_transaction where chain_id = $1 and signer = $2 and state = 'sent' order by nonce limit 500`,
-    [key.chainId, key.signer],
+    `select ${columns} from chain_transaction
+      where chain_id = $1 and signer = $2 and state = 'sent' and created_at <= $3 order by nonce limit 500`,
+    [key.chainId, key.signer, before],
   );
 
 /** The newest transactions, in the order of their nonces. */
