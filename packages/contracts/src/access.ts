@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { Id, plainText, Timestamp, WalletAddress } from './scalars.ts';
+import { queryInteger } from './page.ts';
+import { Id, plainText, Timestamp, Usdc, WalletAddress } from './scalars.ts';
 import { Scope, scopes } from './scopes.ts';
 
 export const plans = ['free', 'pro', 'enterprise'] as const;
@@ -35,6 +36,13 @@ const ApiKeyCreation = z.object({
   name: plainText(120).min(1),
   scopes: z.array(Scope).min(1).max(scopes.length).optional(),
   expiresAt: Timestamp.optional(),
+});
+
+const LimitUse = z.object({
+  limit: z.int(),
+  used: z.int().min(0),
+  remaining: z.int().min(0),
+  resetAt: Timestamp.nullable().describe('null: nothing was counted in this hour.'),
 });
 
 export const accessEndpoints = {
@@ -81,6 +89,52 @@ export const accessEndpoints = {
     limit: 'api',
     params: z.object({ keyId: z.string().regex(/^[0-9A-Za-z]{12}$/, 'is not a well-formed key id') }),
     data: z.object({ keyId: z.string(), revoked: z.literal(true) }),
+    errors: [],
+  }),
+  rollApiKey: endpoint({
+    method: 'POST',
+    path: '/account/keys/{keyId}/roll',
+    summary: 'Replace an API key by a new one of the same rights; the old one lives on for a while',
+    tag: 'Account',
+    auth: 'key',
+    scope: 'keys:manage',
+    limit: 'api',
+    params: z.object({ keyId: z.string().max(64) }),
+    body: z
+      .object({
+        overlapS: z
+          .int()
+          .min(0)
+          .max(604_800)
+          .default(86_400)
+          .describe('How long the old key stays good: up to 7 days.'),
+      })
+      .default({ overlapS: 86_400 }),
+    data: ApiKey.extend({ apiKey: z.string(), replaces: z.string(), oldExpiresAt: Timestamp }),
+    errors: ['CONFLICT'],
+  }),
+  getUsage: endpoint({
+    method: 'GET',
+    path: '/account/usage',
+    summary: 'What is left of the limits of this key, and what the account used day by day',
+    tag: 'Account',
+    auth: 'key',
+    limit: 'api',
+    query: z.object({ days: queryInteger(1, 90).optional().describe('Default: 30.') }),
+    data: z.object({
+      plan: Plan,
+      limits: z.object({ api: LimitUse, invocations: LimitUse }),
+      days: z.array(
+        z.object({
+          date: z.iso.date(),
+          requests: z.int().min(0),
+          completed: z.int().min(0),
+          failed: z.int().min(0),
+          spent: Usdc,
+          earned: Usdc,
+        }),
+      ),
+    }),
     errors: [],
   }),
 };

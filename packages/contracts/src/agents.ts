@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { Duration, Fraction, Id, plainText, Timestamp, Usdc, WalletAddress } from './scalars.ts';
+import { cursorQuery, pageQuery, queryInteger } from './page.ts';
+import { Duration, Fraction, Id, plainText, Timestamp, Usdc, WalletAddress, webUrl } from './scalars.ts';
 
 const Capability = z
   .string()
@@ -16,14 +17,12 @@ const Capabilities = z
   .max(50)
   .refine((list) => new Set(list).size === list.length, 'names a capability twice');
 
-const webUrl = (maxLength: number) => z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).max(maxLength);
-
 const RateTiers = z.object({ basic: Usdc, premium: Usdc, enterprise: Usdc });
 /** `perHour` and `tiers` default to the price per request: an agent without them has one price. */
 const RatesInput = z.object({ perRequest: Usdc, perHour: Usdc.optional(), tiers: RateTiers.partial().optional() });
 const Rates = z.object({ perRequest: Usdc, perHour: Usdc });
 
-const AgentMetadata = z.object({
+export const AgentMetadata = z.object({
   avatar: webUrl(2048).optional(),
   website: webUrl(2048).optional(),
   tags: z.array(plainText(64).min(1)).max(30).optional(),
@@ -62,7 +61,7 @@ export type AgentUpdate = z.output<typeof AgentUpdate>;
 export const agentStatuses = ['pending_verification', 'online', 'offline'] as const;
 export type AgentStatus = (typeof agentStatuses)[number];
 
-const Reputation = z.number().min(0).max(1000);
+export const Reputation = z.number().min(0).max(1000);
 
 /** Agent (list item) of the spec. A pending agent is shown as offline here: it can't be invoked. */
 export const AgentListItem = z.object({
@@ -103,6 +102,56 @@ export const AgentDetail = z.object({
 });
 export type AgentDetail = z.infer<typeof AgentDetail>;
 
+const CapabilityList = z.array(Capability).min(1).max(20);
+
+/** What an agent must be (spec, "Search body"). All parts must hold; an empty query matches every agent. */
+export const AgentQuery = z.object({
+  capabilities: z
+    .object({ any: CapabilityList.optional(), all: CapabilityList.optional() })
+    .optional()
+    .describe('`any`: at least one of these; `all`: every one of these.'),
+  text: plainText(200)
+    .trim()
+    .min(1)
+    .optional()
+    .describe('Words to be found in name, description or tags. An extension of the spec.'),
+  rates: z
+    .object({
+      perRequest: z.object({ max: Usdc }).optional(),
+      perHour: z.object({ max: Usdc }).optional(),
+    })
+    .optional(),
+  reputation: z.object({ min: z.number().min(0).max(1000) }).optional(),
+  verified: z.boolean().optional(),
+  online: z.boolean().optional(),
+});
+export type AgentQuery = z.output<typeof AgentQuery>;
+
+export const agentSortFields = [
+  'reputation',
+  'rates.perRequest',
+  'rates.perHour',
+  'responseTime',
+  'name',
+  'createdAt',
+  'relevance',
+] as const;
+export type AgentSortField = (typeof agentSortFields)[number];
+
+/** Body of POST /agents/search. `sort` is applied in order; without it, best reputation first, or best match for a text. */
+export const AgentSearch = z.object({
+  query: AgentQuery.default({}),
+  sort: z
+    .array(z.object({ field: z.enum(agentSortFields), order: z.enum(['asc', 'desc']).default('desc') }))
+    .max(agentSortFields.length)
+    .refine((keys) => new Set(keys.map(({ field }) => field)).size === keys.length, 'names a field twice')
+    .default([]),
+  limit: z.int().min(1).max(100).default(20),
+  offset: z.int().min(0).max(10_000).default(0),
+  cursor: z.string().max(400).optional().describe('`nextCursor` of the page before; instead of `offset`.'),
+});
+export type AgentSearch = z.output<typeof AgentSearch>;
+
 const AgentRegistered = z.object({
   id: Id,
   name: z.string(),
@@ -126,19 +175,6 @@ export type AgentStatusRecord = z.infer<typeof AgentStatusRecord>;
 
 const params = z.object({ id: Id });
 
-/** Query numbers come as text; anything that is not a plain decimal integer is refused. */
-export const queryInteger = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,7}$/, `must be a whole number from ${min} to ${max}`)
-    .transform(Number)
-    .pipe(z.int().min(min).max(max));
-
-export const pageQuery = {
-  limit: queryInteger(1, 100).optional(),
-  offset: queryInteger(0, 10_000).optional(),
-};
-
 export const agentEndpoints = {
   listAgents: endpoint({
     method: 'GET',
@@ -152,7 +188,7 @@ export const agentEndpoints = {
       maxPrice: Usdc.optional(),
       minReputation: queryInteger(0, 1000).optional(),
       status: z.enum(['online', 'offline', 'all']).optional().describe('Default: all.'),
-      cursor: z.string().max(200).optional().describe('`nextCursor` of the page before; instead of `offset`.'),
+      ...cursorQuery,
       ...pageQuery,
     }),
     data: z.object({
@@ -160,6 +196,24 @@ export const agentEndpoints = {
       total: z.int().min(0),
       hasMore: z.boolean(),
       nextCursor: z.string().nullable(),
+    }),
+    errors: [],
+  }),
+  searchAgents: endpoint({
+    method: 'POST',
+    path: '/agents/search',
+    summary: 'Search agents by capabilities, text, rates, reputation and state, in the order you name',
+    tag: 'Agents',
+    auth: 'none',
+    limit: 'api',
+    body: AgentSearch,
+    data: z.object({
+      agents: z.array(AgentListItem),
+      total: z.int().min(0),
+      hasMore: z.boolean(),
+      nextCursor: z.string().nullable(),
+      query: AgentQuery.describe('The query as it was understood.'),
+      executionTime: Duration,
     }),
     errors: [],
   }),
@@ -221,24 +275,6 @@ export const agentEndpoints = {
     params,
     data: AgentStatusRecord,
     errors: [],
-  }),
-  verifyAgent: endpoint({
-    method: 'POST',
-    path: '/identity/verify',
-    summary: 'Prove the endpoint of an agent of yours now, rather than at the next scheduled try',
-    tag: 'Identity',
-    auth: 'key',
-    scope: 'agents:write',
-    limit: 'api',
-    body: z.object({ agentId: Id, proof: z.literal('endpoint') }),
-    data: z.object({
-      agentId: Id,
-      proof: z.literal('endpoint'),
-      verified: z.boolean(),
-      status: z.enum(agentStatuses),
-      reason: z.string().nullable().describe('Why the proof failed; null when it passed.'),
-    }),
-    errors: ['NOT_FOUND'],
   }),
   heartbeat: endpoint({
     method: 'POST',

@@ -22,6 +22,8 @@ export interface Endpoint {
   readonly headers?: z.ZodObject;
   readonly body?: z.ZodType;
   readonly data: z.ZodType;
+  /** The answer may be, or is, a stream of server-sent events rather than JSON. */
+  readonly stream?: 'always' | 'on_request';
   /** Codes beyond those that every call can give (see `commonErrors`). */
   readonly errors: readonly ErrorCode[];
 }

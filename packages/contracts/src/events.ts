@@ -1,25 +1,8 @@
 import { z } from 'zod';
 import { AgentDetail, agentEndpoints } from './agents.ts';
-import { RequestRecord, requestStatuses } from './invocations.ts';
-import { paymentEndpoints } from './payments.ts';
-import { Id, Timestamp, TransactionHash, Usdc, WalletAddress } from './scalars.ts';
-
-const Payment = paymentEndpoints.listPayments.data.shape.payments.element;
-
-const Bulk = z.object({
-  bulkId: Id,
-  requests: z.array(z.object({ agentId: Id, requestId: Id, status: z.enum(requestStatuses) })),
-  strategy: z.enum(['first_success', 'all', 'majority']),
-  estimatedCost: Usdc,
-});
-
-const Withdrawal = z.object({
-  withdrawalId: Id,
-  status: z.enum(['pending', 'confirmed', 'failed']),
-  amount: Usdc,
-  to: WalletAddress,
-  transactionHash: TransactionHash.nullable(),
-});
+import { BulkRecord, RequestRecord } from './invocations.ts';
+import { Payment, Withdrawal } from './payments.ts';
+import { Id, Timestamp } from './scalars.ts';
 
 const NetworkNode = z.object({ nodeId: Id, label: z.string(), baseUrl: z.string() });
 
@@ -50,7 +33,7 @@ export const eventCatalogue = {
   'agent.online': { when: 'An agent of yours can be invoked.', data: AgentDetail },
   'agent.offline': { when: 'An agent of yours stopped answering.', data: AgentDetail },
   'agent.removed': { when: 'An agent of yours was removed for good.', data: agentEndpoints.removeAgent.data },
-  'bulk.completed': { when: 'A bulk request has its outcome.', data: Bulk },
+  'bulk.completed': { when: 'A bulk request has its outcome.', data: BulkRecord },
   'withdrawal.confirmed': { when: 'A withdrawal arrived in the wallet.', data: Withdrawal },
   'replication.status': { when: 'A node fell behind the shared registry, or caught up again.', data: Replication },
   'network.node_joined': { when: 'A node of another operator was seen for the first time.', data: NetworkNode },
@@ -58,6 +41,7 @@ export const eventCatalogue = {
 } as const satisfies Record<string, EventDeclaration>;
 
 export type EventType = keyof typeof eventCatalogue;
+export const eventTypes = Object.keys(eventCatalogue) as [EventType, ...EventType[]];
 
 export type EventData<T extends EventType> = z.output<(typeof eventCatalogue)[T]['data']>;
 

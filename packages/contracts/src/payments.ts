@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { pageQuery } from './agents.ts';
 import { endpoint } from './endpoint.ts';
+import { pageQuery } from './page.ts';
 import { Id, plainText, Timestamp, TransactionHash, Usdc, WalletAddress } from './scalars.ts';
 
 const currency = z.literal('USDC');
@@ -36,9 +36,9 @@ const Balance = z.object({
 });
 export type Balance = z.infer<typeof Balance>;
 
-export const paymentTypes = ['deposit', 'charge', 'earning', 'refund', 'x402'] as const;
+export const paymentTypes = ['deposit', 'charge', 'earning', 'refund', 'x402', 'withdrawal'] as const;
 
-const Payment = z.object({
+export const Payment = z.object({
   paymentId: z.string(),
   type: z.enum(paymentTypes),
   amount: Usdc,
@@ -48,6 +48,18 @@ const Payment = z.object({
   createdAt: Timestamp,
 });
 export type Payment = z.infer<typeof Payment>;
+
+/** A withdrawal. `failed`: it did not leave, and the money is back in the treasury. */
+export const Withdrawal = z.object({
+  withdrawalId: Id,
+  status: z.enum(['pending', 'confirmed', 'failed']),
+  amount: Usdc,
+  to: WalletAddress,
+  transactionHash: TransactionHash.nullable(),
+  treasuryId: Id,
+  createdAt: Timestamp,
+});
+export type Withdrawal = z.infer<typeof Withdrawal>;
 
 const DepositReceipt = z.object({
   paymentId: z.string(),
@@ -107,6 +119,30 @@ export const paymentEndpoints = {
     limit: 'api',
     query: z.object(pageQuery),
     data: z.object({ payments: z.array(Payment), total: z.int().min(0), hasMore: z.boolean() }),
+    errors: [],
+  }),
+  withdraw: endpoint({
+    method: 'POST',
+    path: '/payments/withdraw',
+    summary: "Send USDC from a treasury to a wallet on chain: the owner's, unless another is named",
+    tag: 'Payments',
+    auth: 'key',
+    scope: 'payments:withdraw',
+    limit: 'api',
+    body: z.object({ amount: Usdc, to: WalletAddress.optional(), treasuryId: Id.optional() }),
+    data: Withdrawal,
+    errors: ['NOT_FOUND', 'INSUFFICIENT_FUNDS'],
+  }),
+  getWithdrawal: endpoint({
+    method: 'GET',
+    path: '/payments/withdrawals/{withdrawalId}',
+    summary: 'How a withdrawal of yours stands',
+    tag: 'Payments',
+    auth: 'key',
+    scope: 'payments:read',
+    limit: 'api',
+    params: z.object({ withdrawalId: Id }),
+    data: Withdrawal,
     errors: [],
   }),
 };

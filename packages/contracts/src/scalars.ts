@@ -33,3 +33,6 @@ export const plainText = (maxLength: number) =>
     .regex(/^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u202a-\u202e\u2066-\u2069]*$/, 'holds control characters');
 
 export const JsonObject = z.record(z.string(), z.unknown());
+
+export const webUrl = (maxLength: number) =>
+  z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).max(maxLength);

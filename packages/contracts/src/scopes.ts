@@ -8,6 +8,7 @@ export const scopes = [
   'payments:write',
   'payments:withdraw',
   'keys:manage',
+  'webhooks:manage',
   'operator',
 ] as const;
 export type Scope = (typeof scopes)[number];

@@ -1,6 +1,5 @@
 import type { AgentStatusRecord } from '@agent-network/contracts/agents';
-import type { Api } from '@agent-network/contracts/api';
-import type { DataOf } from '@agent-network/contracts/endpoint';
+import type { EndpointVerified } from '@agent-network/contracts/identity';
 import type { AccountCaller, AgentCaller } from '../access/caller.ts';
 import { AppError, notFound } from '../lib/app-error.ts';
 import { isVerified, nextAgentStatus } from './agent.ts';
@@ -16,7 +15,7 @@ export async function verifyAgent(
   ctx: CheckContext,
   caller: Pick<AccountCaller, 'accountId'>,
   agentId: string,
-): Promise<DataOf<Api['verifyAgent']>> {
+): Promise<EndpointVerified> {
   const agent = await ctx.db.transaction((tx) => lockOwnAgent(tx, caller.accountId, agentId));
   const proof = await tryProof(ctx, agent);
   const after = await findAgentRow(ctx.db, agentId);

@@ -36,6 +36,7 @@ export const toRecord = (invocation: Invocation): RequestRecord => ({
   paymentMethod: invocation.paymentMethod,
   refund: usdc(invocation.refundMicro),
   error: invocation.errorCode ? { code: invocation.errorCode, message: invocation.errorMessage ?? '' } : null,
+  bulkId: invocation.bulkId,
 });
 
 /** The spec's agent-to-agent form, beside the record. */

@@ -32,6 +32,9 @@ export interface Invocation {
   readonly callerAgentId: string | null;
   readonly agentId: string;
   readonly task: string;
+  /** The bulk request that it is part of. */
+  readonly bulkId: string | null;
+  readonly webhookUrl: string | null;
   readonly input: Record<string, unknown>;
   readonly context: string | null;
   readonly metadata: Record<string, unknown>;

@@ -1,20 +1,18 @@
-import type { agentEndpoints } from '@agent-network/contracts/agents';
 import { requireAccount } from '../../access/caller.ts';
 import { discoverAgents } from '../../agents/discover-agents.ts';
 import { readAgent, readAgentStatus } from '../../agents/find-agent.ts';
 import { registerAgent } from '../../agents/register-agent.ts';
 import { removeAgent } from '../../agents/remove-agent.ts';
 import { updateAgent } from '../../agents/update-agent.ts';
-import { recordHeartbeat, verifyAgent } from '../../agents/verify-agent.ts';
+import { recordHeartbeat } from '../../agents/verify-agent.ts';
 import type { Handlers } from '../handler.ts';
 
-export const agentHandlers: Handlers<keyof typeof agentEndpoints> = {
+export const agentHandlers = {
   listAgents: (ctx, { query }) => discoverAgents(ctx, query),
   registerAgent: (ctx, { caller, body }) => registerAgent(ctx, requireAccount(caller), body),
   getAgent: (ctx, { params }) => readAgent(ctx, params.id),
   updateAgent: (ctx, { caller, params, body }) => updateAgent(ctx, requireAccount(caller), params.id, body),
   removeAgent: (ctx, { caller, params }) => removeAgent(ctx, requireAccount(caller), params.id),
   getAgentStatus: (ctx, { params }) => readAgentStatus(ctx, params.id),
-  verifyAgent: (ctx, { caller, body }) => verifyAgent(ctx, requireAccount(caller), body.agentId),
   heartbeat: (ctx, { caller, params, body }) => recordHeartbeat(ctx, caller, params.id, body),
-};
+} satisfies Partial<Handlers>;

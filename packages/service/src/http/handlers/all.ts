@@ -3,6 +3,13 @@ import { accessHandlers } from './access.ts';
 import { agentHandlers } from './agents.ts';
 import { invocationHandlers } from './invocations.ts';
 import { paymentHandlers } from './payments.ts';
+import { pendingHandlers } from './pending.ts';
 
 /** One handler per row of the endpoint table; a missing one does not compile. */
-export const handlers: Handlers = { ...agentHandlers, ...invocationHandlers, ...paymentHandlers, ...accessHandlers };
+export const handlers: Handlers = {
+  ...pendingHandlers,
+  ...agentHandlers,
+  ...invocationHandlers,
+  ...paymentHandlers,
+  ...accessHandlers,
+};

@@ -1,4 +1,3 @@
-import type { invocationEndpoints } from '@agent-network/contracts/invocations';
 import { awaitInvocation } from '../../invocations/await-invocation.ts';
 import { hasEnded, type Invocation } from '../../invocations/invocation.ts';
 import { toAgentResult, toCreated, toRecord } from '../../invocations/invocation-view.ts';
@@ -12,7 +11,7 @@ import { setPaymentResponse } from '../payment-response.ts';
 /** Spec: synchronous mode is for tasks under 30 seconds; after that the answer is the created shape. */
 const SYNC_WAIT_MS = 30_000;
 
-export const invocationHandlers: Handlers<keyof typeof invocationEndpoints> = {
+export const invocationHandlers = {
   async invokeAgent(ctx, call) {
     const { caller, params, query, headers, body } = call;
     const shown = readPaymentHeader(headers);
@@ -37,7 +36,7 @@ export const invocationHandlers: Handlers<keyof typeof invocationEndpoints> = {
   },
   quoteInvocation: (ctx, { caller, params, body }) => quoteInvocation(ctx, caller, params.agentId, body),
   getInvocation: (ctx, { caller, params }) => readInvocation(ctx, caller, params.requestId),
-};
+} satisfies Partial<Handlers>;
 
 function shownAs(invocation: Invocation, isForAgent: boolean) {
   if (!hasEnded(invocation.status)) return toCreated(invocation);

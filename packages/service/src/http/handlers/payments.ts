@@ -1,11 +1,10 @@
-import type { paymentEndpoints } from '@agent-network/contracts/payments';
 import { deposit } from '../../payments/deposit.ts';
 import { createTreasury, listPayments, readBalance } from '../../payments/treasury.ts';
 import { readPaymentHeader } from '../../payments/x402/payment-header.ts';
 import type { Handlers } from '../handler.ts';
 import { setPaymentResponse } from '../payment-response.ts';
 
-export const paymentHandlers: Handlers<keyof typeof paymentEndpoints> = {
+export const paymentHandlers = {
   createTreasury: (ctx, { caller, body }) => createTreasury(ctx, caller, body),
   async depositToTreasury(ctx, call) {
     const { data, payer, version } = await deposit(ctx, call.caller, call.body, readPaymentHeader(call.headers));
@@ -14,4 +13,4 @@ export const paymentHandlers: Handlers<keyof typeof paymentEndpoints> = {
   },
   getBalance: (ctx, { caller }) => readBalance(ctx, caller),
   listPayments: (ctx, { caller, query }) => listPayments(ctx, caller, query),
-};
+} satisfies Partial<Handlers>;

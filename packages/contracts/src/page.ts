@@ -1,0 +1,19 @@
+import { z } from 'zod';
+
+/** Query numbers come as text; anything that is not a plain decimal integer is refused. */
+export const queryInteger = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .pipe(z.int().min(min).max(max));
+
+export const pageQuery = {
+  limit: queryInteger(1, 100).optional(),
+  offset: queryInteger(0, 10_000).optional(),
+};
+
+/** Where a page may begin instead of at an offset: fast at any depth. */
+export const cursorQuery = {
+  cursor: z.string().max(200).optional().describe('`nextCursor` of the page before; instead of `offset`.'),
+};

@@ -1,0 +1,177 @@
+import { z } from 'zod';
+import { endpoint } from './endpoint.ts';
+import { eventTypes } from './events.ts';
+import { pageQuery, queryInteger } from './page.ts';
+import { Id, plainText, Timestamp, webUrl } from './scalars.ts';
+
+const EventTypeName = z.enum(eventTypes);
+const Subscriptions = z
+  .array(EventTypeName)
+  .min(1)
+  .max(eventTypes.length)
+  .describe('Which events are sent. Without it: all.');
+
+const Webhook = z.object({
+  webhookId: Id,
+  url: z.string(),
+  description: z.string(),
+  eventTypes: z.array(EventTypeName).nullable().describe('null: all.'),
+  status: z.enum(['enabled', 'disabled']),
+  disabledReason: z.string().nullable().describe('Why we stopped sending; null while enabled or disabled by you.'),
+  createdAt: Timestamp,
+});
+
+const secret = z.string().describe('`whsec_…`: signs every delivery (Standard Webhooks).');
+
+const WebhookInput = z.object({
+  url: webUrl(2048),
+  description: plainText(200).default(''),
+  eventTypes: Subscriptions.optional(),
+});
+
+const Attempt = z.object({
+  at: Timestamp,
+  status: z.int().nullable().describe('The HTTP status; null when there was none.'),
+  error: z.string().nullable(),
+  durationMs: z.int().min(0),
+  response: z.string().nullable().describe('The beginning of the answer.'),
+});
+
+const Delivery = z.object({
+  deliveryId: Id,
+  eventId: Id,
+  type: EventTypeName.or(z.literal('webhook.test')),
+  url: z.string(),
+  status: z.enum(['pending', 'delivered', 'failed']),
+  nextAttemptAt: Timestamp.nullable(),
+  attempts: z.array(Attempt),
+  payload: z.unknown().describe('The body that is sent.'),
+  createdAt: Timestamp,
+});
+export type Delivery = z.infer<typeof Delivery>;
+
+export const StoredEvent = z.object({
+  eventId: Id.describe('The `webhook-id` of its deliveries.'),
+  sequence: z.int().min(1).describe('Grows with time within the account; what `after` takes.'),
+  type: EventTypeName,
+  timestamp: Timestamp,
+  data: z.unknown().describe('The object that the matching GET answers with.'),
+});
+
+const params = z.object({ webhookId: Id });
+const common = { tag: 'Account', auth: 'key', scope: 'webhooks:manage', limit: 'api' } as const;
+
+export const webhookEndpoints = {
+  listEvents: endpoint({
+    method: 'GET',
+    path: '/events',
+    summary: 'The events of the account in order: the pull alternative to webhooks',
+    tag: 'Account',
+    auth: 'key',
+    scope: 'webhooks:manage',
+    limit: 'api',
+    query: z.object({
+      after: queryInteger(0, Number.MAX_SAFE_INTEGER)
+        .optional()
+        .describe('The last `sequence` that you have; default 0.'),
+      type: EventTypeName.optional(),
+      limit: pageQuery.limit,
+    }),
+    data: z.object({
+      events: z.array(StoredEvent),
+      hasMore: z.boolean(),
+      next: z.int().describe('`after` of the next page.'),
+    }),
+    errors: [],
+  }),
+  listWebhooks: endpoint({
+    ...common,
+    method: 'GET',
+    path: '/account/webhooks',
+    summary: 'List the webhook endpoints of the account',
+    data: z.object({ webhooks: z.array(Webhook) }),
+    errors: [],
+  }),
+  createWebhook: endpoint({
+    ...common,
+    method: 'POST',
+    path: '/account/webhooks',
+    summary: 'Have events sent to a URL of yours',
+    body: WebhookInput,
+    data: Webhook.extend({ secret }),
+    errors: ['CONFLICT'],
+  }),
+  updateWebhook: endpoint({
+    ...common,
+    method: 'PUT',
+    path: '/account/webhooks/{webhookId}',
+    summary: 'Change where, what or whether is sent',
+    params,
+    body: z
+      .object({
+        url: webUrl(2048).optional(),
+        description: plainText(200).optional(),
+        eventTypes: Subscriptions.nullable().optional(),
+        status: z.enum(['enabled', 'disabled']).optional(),
+      })
+      .refine((body) => Object.keys(body).length > 0, 'names no field to change'),
+    data: Webhook,
+    errors: [],
+  }),
+  deleteWebhook: endpoint({
+    ...common,
+    method: 'DELETE',
+    path: '/account/webhooks/{webhookId}',
+    summary: 'Stop sending to an endpoint for good',
+    params,
+    data: z.object({ webhookId: Id, deleted: z.literal(true) }),
+    errors: [],
+  }),
+  getWebhookSecret: endpoint({
+    ...common,
+    method: 'GET',
+    path: '/account/webhooks/{webhookId}/secret',
+    summary: 'The signing secret of an endpoint; `account` as the id: the secret for `webhookUrl` of single requests',
+    params,
+    data: z.object({ webhookId: z.string(), secret }),
+    errors: [],
+  }),
+  rotateWebhookSecret: endpoint({
+    ...common,
+    method: 'POST',
+    path: '/account/webhooks/{webhookId}/rotate',
+    summary: 'A new secret; for 24 hours deliveries are signed with both',
+    params,
+    data: z.object({ webhookId: z.string(), secret, oldValidUntil: Timestamp }),
+    errors: ['CONFLICT'],
+  }),
+  testWebhook: endpoint({
+    ...common,
+    method: 'POST',
+    path: '/account/webhooks/{webhookId}/test',
+    summary: 'Send a test event now and say how it went',
+    params,
+    data: Delivery,
+    errors: [],
+  }),
+  listDeliveries: endpoint({
+    ...common,
+    method: 'GET',
+    path: '/account/webhooks/{webhookId}/deliveries',
+    summary: 'What was sent to an endpoint, newest first, with every attempt; `account` as the id: to `webhookUrl`s',
+    params,
+    query: z.object({ status: z.enum(['pending', 'delivered', 'failed']).optional(), ...pageQuery }),
+    data: z.object({ deliveries: z.array(Delivery), total: z.int().min(0), hasMore: z.boolean() }),
+    errors: [],
+  }),
+  replayWebhook: endpoint({
+    ...common,
+    method: 'POST',
+    path: '/account/webhooks/{webhookId}/replay',
+    summary: 'Send one delivery again, or everything since a time, with the same ids',
+    params,
+    body: z.union([z.object({ deliveryId: Id }), z.object({ since: Timestamp })]),
+    data: z.object({ webhookId: z.string(), replayed: z.int().min(0) }),
+    errors: [],
+  }),
+};

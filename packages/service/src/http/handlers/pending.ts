@@ -1,0 +1,33 @@
+import { AppError } from '../../lib/app-error.ts';
+import type { Handlers } from '../handler.ts';
+
+const notYet = () => {
+  throw new AppError('NOT_FOUND', 'Not built yet.');
+};
+
+// Scaffold while several people build issue 3 at once: whoever builds a handler takes its name out; the file goes when it is empty.
+export const pendingHandlers = {
+  searchAgents: notYet,
+  getIdentity: notYet,
+  verifyIdentity: notYet,
+  updateIdentityMetadata: notYet,
+  cancelInvocation: notYet,
+  streamInvocation: notYet,
+  listInvocations: notYet,
+  invokeBulk: notYet,
+  getBulk: notYet,
+  withdraw: notYet,
+  getWithdrawal: notYet,
+  rollApiKey: notYet,
+  getUsage: notYet,
+  listEvents: notYet,
+  listWebhooks: notYet,
+  createWebhook: notYet,
+  updateWebhook: notYet,
+  deleteWebhook: notYet,
+  getWebhookSecret: notYet,
+  rotateWebhookSecret: notYet,
+  testWebhook: notYet,
+  listDeliveries: notYet,
+  replayWebhook: notYet,
+} satisfies Partial<Handlers>;
