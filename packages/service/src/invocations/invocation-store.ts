@@ -2,7 +2,7 @@ import type { FailureReason } from '@agent-network/contracts/invocations';
 import type { Sql } from '../db/sql.ts';
 import { type Invocation, statesThatTake } from './invocation.ts';
 
-const columns = `id, account_id as "accountId", caller_agent_id as "callerAgentId", agent_id as "agentId", task, input, context,
+const columns = `id, bulk_id as "bulkId", webhook_url as "webhookUrl", is_streamed as "isStreamed", account_id as "accountId", caller_agent_id as "callerAgentId", agent_id as "agentId", task, input, context,
   metadata, priority, price_micro as "priceMicro", estimated_time as "estimatedTime", deadline,
   payment_method as "paymentMethod", payer_ledger_id as "payerLedgerId", payment_hash as "paymentHash", status, worker, attempt,
   result, cost_micro as "costMicro", refund_micro as "refundMicro", error_code as "errorCode",
@@ -15,14 +15,16 @@ export async function insertInvocations(sql: Sql, rows: readonly Invocation[]): 
   await sql.query(
     'insert-invocations',
     `insert into invocation (id, account_id, caller_agent_id, agent_id, task, input, context, metadata, priority, price_micro,
-       estimated_time, deadline, payment_method, payer_ledger_id, status, worker, attempt, created_at, started_at)
+       estimated_time, deadline, payment_method, payer_ledger_id, status, worker, attempt, created_at, started_at, bulk_id,
+       webhook_url, is_streamed, cost_micro, refund_micro, error_code, error_message, completed_at)
      select id, account, caller_agent, agent, task, input::json, context, metadata::json, priority, price, estimated, deadline,
-            method, payer, status, worker, attempt, created, started
+            method, payer, status, worker, attempt, created, started, bulk, webhook, streamed, cost, refund, code, message, completed
        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
             $10::bigint[], $11::text[], $12::timestamptz[], $13::text[], $14::text[], $15::text[], $16::uuid[], $17::int[],
-            $18::timestamptz[], $19::timestamptz[])
+            $18::timestamptz[], $19::timestamptz[], $20::text[], $21::text[], $22::boolean[], $23::bigint[], $24::bigint[],
+            $25::text[], $26::text[], $27::timestamptz[])
          as n(id, account, caller_agent, agent, task, input, context, metadata, priority, price, estimated, deadline, method,
-              payer, status, worker, attempt, created, started)`,
+              payer, status, worker, attempt, created, started, bulk, webhook, streamed, cost, refund, code, message, completed)`,
     [
       of((r) => r.id),
       of((r) => r.accountId),
@@ -43,6 +45,14 @@ export async function insertInvocations(sql: Sql, rows: readonly Invocation[]): 
       of((r) => r.attempt),
       of((r) => r.createdAt),
       of((r) => r.startedAt),
+      of((r) => r.bulkId),
+      of((r) => r.webhookUrl),
+      of((r) => r.isStreamed),
+      of((r) => r.costMicro),
+      of((r) => r.refundMicro),
+      of((r) => r.errorCode),
+      of((r) => r.errorMessage),
+      of((r) => r.completedAt),
     ],
   );
 }
@@ -77,7 +87,7 @@ export async function beginInvocations(
 export interface InvocationEnd {
   readonly id: string;
   readonly attempt: number;
-  readonly status: 'completed' | 'failed';
+  readonly status: 'completed' | 'failed' | 'cancelled';
   readonly result: unknown;
   readonly costMicro: bigint;
   readonly refundMicro: bigint;
@@ -96,7 +106,7 @@ export async function endInvocations(sql: Sql, ends: readonly InvocationEnd[], n
        from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[])
          as n(id, attempt, status, result, cost, refund, code, message)
       where v.id = n.id and v.attempt = n.attempt
-        and v.status = any(case n.status when 'completed' then $10::text[] else $11::text[] end)
+        and v.status = any(case n.status when 'completed' then $10::text[] when 'failed' then $11::text[] else $12::text[] end)
       returning v.id`,
     [
       of((e) => e.id),
@@ -110,21 +120,23 @@ export async function endInvocations(sql: Sql, ends: readonly InvocationEnd[], n
       now,
       statesThatTake('complete'),
       statesThatTake('fail'),
+      statesThatTake('cancel'),
     ],
   );
   return new Set(rows.map((row) => row.id));
 }
 
-/** Takes one invocation that waits in the queue; null when another process has it or it has ended. */
-export async function takeQueued(sql: Sql, id: string, worker: string, now: Date): Promise<Invocation | null> {
-  const rows = await sql.query<Invocation>(
+/** Takes invocations that wait because every process was busy: high priority first, then in the order in which they came. */
+export const takeQueued = (sql: Sql, worker: string, now: Date, limit: number): Promise<Invocation[]> =>
+  sql.query<Invocation>(
     'take-queued',
-    `update invocation set status = 'processing', started_at = $3, worker = $2, attempt = attempt + 1
-      where id = $1 and status = 'pending' and worker is null and payment_method <> 'x402' returning ${columns}`,
-    [id, worker, now],
+    `update invocation set status = 'processing', started_at = $2, worker = $1, attempt = attempt + 1
+      where id in (
+        select id from invocation where status = 'pending' and worker is null and payment_method <> 'x402'
+         order by queue_rank, created_at limit $3 for update skip locked)
+      returning ${columns}`,
+    [worker, now, limit],
   );
-  return rows[0] ?? null;
-}
 
 /**
  * Takes invocations whose process is gone or gave them back, and those of our own that we lost sight of (`tracked` are those we have
@@ -158,4 +170,21 @@ export async function giveBackAll(sql: Sql, worker: string): Promise<number> {
     [worker],
   );
   return rows.length;
+}
+
+/** The requests of a bulk request, in the order in which its agents were named, kept from changing until the transaction ends. */
+export const lockBulkRequests = (sql: Sql, bulkId: string): Promise<Invocation[]> =>
+  sql.query<Invocation>(
+    'lock-bulk-requests',
+    `select ${columns} from invocation where bulk_id = $1 order by id for update`,
+    [bulkId],
+  );
+
+export const findBulkRequests = (sql: Sql, bulkId: string): Promise<Invocation[]> =>
+  sql.query<Invocation>('find-bulk-requests', `select ${columns} from invocation where bulk_id = $1 order by id`, [bulkId]);
+
+/** An invocation, kept from changing until the transaction ends. */
+export async function lockInvocation(sql: Sql, id: string): Promise<Invocation | null> {
+  const rows = await sql.query<Invocation>('lock-invocation', `select ${columns} from invocation where id = $1 for update`, [id]);
+  return rows[0] ?? null;
 }

@@ -35,6 +35,8 @@ export interface Invocation {
   /** The bulk request that it is part of. */
   readonly bulkId: string | null;
   readonly webhookUrl: string | null;
+  /** Whether the agent was asked to stream. */
+  readonly isStreamed: boolean;
   readonly input: Record<string, unknown>;
   readonly context: string | null;
   readonly metadata: Record<string, unknown>;

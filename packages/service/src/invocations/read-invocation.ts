@@ -2,15 +2,22 @@ import type { RequestRecord } from '@agent-network/contracts/invocations';
 import type { KnownCaller } from '../access/caller.ts';
 import type { HasDb } from '../db/database.ts';
 import { notFound } from '../lib/app-error.ts';
+import type { Invocation } from './invocation.ts';
 import { findInvocation } from './invocation-store.ts';
 import { toRecord } from './invocation-view.ts';
 
-/** A request of the caller's: of its account for a key, its own for an agent. Other people's are NOT_FOUND. */
-export async function readInvocation(ctx: HasDb, caller: KnownCaller, requestId: string): Promise<RequestRecord> {
-  const invocation = await findInvocation(ctx.db, requestId);
+/** What a caller made, or an agent of its account; other people's things are NOT_FOUND. */
+export function requireOwn<T extends Pick<Invocation, 'accountId' | 'callerAgentId'>>(
+  found: T | null,
+  caller: KnownCaller,
+  what = 'request',
+): T {
   const isTheirs =
-    invocation?.accountId === caller.accountId &&
-    (caller.kind === 'account' || invocation.callerAgentId === caller.agentId);
-  if (!invocation || !isTheirs) throw notFound('request');
-  return toRecord(invocation);
+    found?.accountId === caller.accountId && (caller.kind === 'account' || found.callerAgentId === caller.agentId);
+  if (!found || !isTheirs) throw notFound(what);
+  return found;
 }
+
+/** A request of the caller's: of its account for a key, its own for an agent. */
+export const readInvocation = async (ctx: HasDb, caller: KnownCaller, requestId: string): Promise<RequestRecord> =>
+  toRecord(requireOwn(await findInvocation(ctx.db, requestId), caller));

@@ -1,26 +1,30 @@
 import type { HasAgentFinder } from '../agents/find-agent.ts';
 import type { HasDb } from '../db/database.ts';
-import type { HasClock } from '../lib/clock.ts';
-import type { HasGuardedFetch } from '../lib/guarded-fetch.ts';
 import type { HasLog } from '../lib/log.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
-import { callAgent } from './agent-client.ts';
+import { type CallContext, callAgent } from './agent-client.ts';
 import type { HasFinisher } from './finish-invocations.ts';
-import type { Invocation, Outcome } from './invocation.ts';
+import { hasEnded, type Invocation, type Outcome } from './invocation.ts';
+import { findInvocation } from './invocation-store.ts';
 
-export type RunContext = HasDb & HasClock & HasLog & HasSecrets & HasGuardedFetch & HasFinisher & HasAgentFinder;
+export type RunContext = CallContext & HasDb & HasLog & HasSecrets & HasFinisher & HasAgentFinder;
 
 /** Runs invocations in this process; the one way to run, whether a caller waits or not. */
 export interface Runner {
   /** Follows work on a request to its end. `work` runs at once, and only once at a time for a request. */
-  track(requestId: string, work: () => Promise<Invocation>): Promise<Invocation>;
+  track(requestId: string, work: (signal: AbortSignal) => Promise<Invocation>): Promise<Invocation>;
   /** The end of a request that this process is working on; null when it is not. */
   ending(requestId: string): Promise<Invocation> | null;
   trackedIds(): string[];
-  /** Whether there is room for work that nobody waits for. */
-  hasRoom(): boolean;
+  /** How much more work that nobody waits for there is room for. */
+  room(): number;
+  /** Called whenever room has become free. */
+  onRoom(listener: () => void): void;
+  /** Breaks off the call of a request that was ended elsewhere. */
+  abort(requestId: string): void;
   /** Resolves when nothing is running, or after `graceMs`; then what is left is given up here. */
   drain(graceMs: number): Promise<void>;
+  /** Aborted when this process stops working. */
   readonly signal: AbortSignal;
 }
 
@@ -29,27 +33,37 @@ export interface HasRunner {
 }
 
 export function createRunner(options: { maxRunning: number }): Runner {
-  const running = new Map<string, Promise<Invocation>>();
+  const running = new Map<string, { ending: Promise<Invocation>; abort: AbortController }>();
   const stopping = new AbortController();
+  let onRoom = () => {};
+  const forget = (requestId: string) => {
+    running.delete(requestId);
+    onRoom();
+  };
   return {
     signal: stopping.signal,
     track(requestId, work) {
       const known = running.get(requestId);
-      if (known) return known;
-      const ending = work().finally(() => running.delete(requestId));
+      if (known) return known.ending;
+      const abort = new AbortController();
+      const ending = work(AbortSignal.any([abort.signal, stopping.signal])).finally(() => forget(requestId));
       ending.catch(() => undefined);
-      running.set(requestId, ending);
+      running.set(requestId, { ending, abort });
       return ending;
     },
-    ending: (requestId) => running.get(requestId) ?? null,
+    ending: (requestId) => running.get(requestId)?.ending ?? null,
     trackedIds: () => [...running.keys()],
-    hasRoom: () => running.size < options.maxRunning,
+    room: () => (stopping.signal.aborted ? 0 : Math.max(0, options.maxRunning - running.size)),
+    onRoom(listener) {
+      onRoom = listener;
+    },
+    abort: (requestId) => running.get(requestId)?.abort.abort(),
     async drain(graceMs) {
       let timer: NodeJS.Timeout | undefined;
       const timeUp = new Promise((resolve) => {
         timer = setTimeout(resolve, graceMs);
       });
-      await Promise.race([Promise.allSettled([...running.values()]), timeUp]);
+      await Promise.race([Promise.allSettled([...running.values()].map(({ ending }) => ending)), timeUp]);
       clearTimeout(timer);
       stopping.abort();
     },
@@ -58,12 +72,16 @@ export function createRunner(options: { maxRunning: number }): Runner {
 
 /**
  * Calls the agent and ends the invocation with what came of it. When this process is stopping, it is left as it is: it has been,
- * or will be, given back for another to run under the same key.
+ * or will be, given back for another to run under the same key. When it was ended elsewhere meanwhile, that end stands.
  */
-export async function runInvocation(ctx: RunContext & HasRunner, invocation: Invocation): Promise<Invocation> {
+export async function runInvocation(
+  ctx: RunContext & HasRunner,
+  invocation: Invocation,
+  signal: AbortSignal,
+): Promise<Invocation> {
   const agent = await ctx.agentFinder.find(invocation.agentId);
   if (!agent) return ctx.finisher.finish({ invocation, outcome: agentRemoved });
-  return runOn(ctx, invocation, agent);
+  return runOn(ctx, invocation, agent, signal);
 }
 
 const agentRemoved: Outcome = {
@@ -77,9 +95,14 @@ export async function runOn(
   ctx: RunContext & HasRunner,
   invocation: Invocation,
   agent: { endpoint: string; tokenSealed: Buffer },
+  signal: AbortSignal,
 ): Promise<Invocation> {
   const target = { endpoint: agent.endpoint, identityToken: ctx.secrets.open(agent.tokenSealed) };
-  const outcome = await callAgent(ctx, target, invocation, ctx.runner.signal);
+  const outcome = await callAgent(ctx, { target, invocation, signal });
   if (ctx.runner.signal.aborted) return invocation;
+  if (signal.aborted) {
+    const found = await findInvocation(ctx.db, invocation.id);
+    if (found && hasEnded(found.status)) return found;
+  }
   return ctx.finisher.finish({ invocation, outcome });
 }

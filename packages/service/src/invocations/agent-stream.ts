@@ -1,0 +1,50 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { describeError, failed, parseObject, readResult } from './agent-answer.ts';
+import type { Outcome } from './invocation.ts';
+import { type ChunkRecorder, MAX_CHUNK_BYTES, MAX_CHUNKS } from './record-chunks.ts';
+
+/**
+ * Follows a streaming agent: `progress` and `chunk` events are stored as they come, `result` or `error` ends it. A stream that
+ * ends without either is an invalid answer; what comes after the end is not read.
+ */
+export async function followStream(bytes: AsyncIterable<Buffer>, recorder: ChunkRecorder): Promise<Outcome> {
+  const messages: EventSourceMessage[] = [];
+  const parser = createParser({ onEvent: (message) => void messages.push(message), maxBufferSize: 2 * 1024 * 1024 });
+  const decoder = new TextDecoder();
+  let count = 0;
+  for await (const part of bytes) {
+    parser.feed(decoder.decode(part, { stream: true }));
+    for (const message of messages.splice(0)) {
+      const outcome = await take(message, recorder);
+      if (outcome) return outcome;
+      count += 1;
+      if (count > MAX_CHUNKS) return failed('response_too_large', `The agent streamed more than ${MAX_CHUNKS} events.`);
+    }
+  }
+  return failed('invalid_response', 'The agent ended its stream without a result.');
+}
+
+/** null: the stream goes on. */
+async function take({ event, data }: EventSourceMessage, recorder: ChunkRecorder): Promise<Outcome | null> {
+  if (event === 'result') return readResult(parseObject(data));
+  if (event === 'error') {
+    const value = parseObject(data);
+    return failed('agent_error', `The agent failed${describeError(value?.error ?? value)}.`);
+  }
+  if (event !== 'chunk' && event !== 'progress') return null;
+  if (Buffer.byteLength(data) > MAX_CHUNK_BYTES)
+    return failed('response_too_large', 'The agent streamed an event of more than 64 KiB.');
+  const type = event === 'chunk' ? 'invocation.chunk' : 'invocation.status';
+  const isOurs = await recorder.add(type, parse(data));
+  return isOurs ? null : failed('agent_error', 'Another process has taken the request over.');
+}
+
+/** Chunks are often plain text. */
+function parse(data: string): unknown {
+  try {
+    const value: unknown = JSON.parse(data);
+    return typeof value === 'object' && value !== null ? value : { chunk: value };
+  } catch {
+    return { chunk: data };
+  }
+}

@@ -1,0 +1,100 @@
+import type { EventType } from '@agent-network/contracts/events';
+import { type EndedCall, recordCalls } from '../agents/record-calls.ts';
+import type { Tx } from '../db/sql.ts';
+import { emit } from '../events/outbox.ts';
+import type { HasClock } from '../lib/clock.ts';
+import { endHolds } from '../payments/hold-money.ts';
+import { owePayer } from '../payments/refund-payer.ts';
+import { agentTreasuryId } from '../payments/treasury.ts';
+import type { HasChain } from '../payments/x402/chain-info.ts';
+import type { NewChainPayment } from '../payments/x402/chain-payment.ts';
+import type { HasWallet } from '../payments/x402/node-wallet.ts';
+import { costOf, type Invocation, type Outcome } from './invocation.ts';
+import { endInvocations, type InvocationEnd } from './invocation-store.ts';
+
+/** How an invocation ends: with the agent's outcome, or because nobody wants it any more. */
+export interface End {
+  readonly invocation: Invocation;
+  readonly outcome: Outcome | { readonly kind: 'cancelled' };
+}
+
+export type EndContext = HasClock & HasChain & HasWallet;
+
+export interface Ended {
+  /** The invocations that this call ended, as they are now, by id; the others had been ended, or taken over, before. */
+  readonly ended: ReadonlyMap<string, Invocation>;
+  /** What is owed on chain: for the settler, once this is committed. */
+  readonly refunds: readonly NewChainPayment[];
+}
+
+/** State, ledger, refund, the agents' records and events, all in the caller's transaction. Only what this call ends moves money. */
+export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now: Date): Promise<Ended> {
+  const rows = new Map(ends.map((end) => [end.invocation.id, toRow(end)]));
+  const ids = await endInvocations(tx, [...rows.values()], now);
+  const won = ends.filter(({ invocation }) => ids.has(invocation.id));
+  const ended = new Map(
+    won.map(({ invocation }) => [invocation.id, { ...invocation, ...(rows.get(invocation.id) as InvocationEnd), completedAt: now }]),
+  );
+  const holdEnds = won
+    .filter(({ invocation }) => invocation.payerLedgerId !== null)
+    .map(({ invocation }) => ({
+      id: invocation.id,
+      captureMicro: rows.get(invocation.id)?.costMicro ?? 0n,
+      creditId: agentTreasuryId(invocation.agentId),
+    }));
+  await endHolds(tx, holdEnds, now);
+  const refunds = await oweBack(ctx, tx, [...ended.values()]);
+  await recordCalls(tx, won.map((end) => toEndedCall(end, now)), now);
+  await emit(tx, [...ended.values()].map(toEvent), now);
+  return { ended, refunds };
+}
+
+function toRow({ invocation, outcome }: End): InvocationEnd {
+  const costMicro = outcome.kind === 'cancelled' ? 0n : costOf(outcome, invocation.priceMicro);
+  return {
+    id: invocation.id,
+    attempt: invocation.attempt,
+    status: outcome.kind,
+    result: outcome.kind === 'completed' ? outcome.result : null,
+    costMicro,
+    refundMicro: invocation.priceMicro - costMicro,
+    errorCode: outcome.kind === 'failed' ? outcome.reason : null,
+    errorMessage: outcome.kind === 'failed' ? outcome.message : null,
+  };
+}
+
+/** A treasury has its money back with the hold; a wallet is paid back on chain, if its payment has come in. */
+async function oweBack(ctx: EndContext, tx: Tx, ended: readonly Invocation[]): Promise<NewChainPayment[]> {
+  const refunds: NewChainPayment[] = [];
+  for (const { id, accountId, paymentMethod, payerLedgerId, paymentHash, refundMicro } of ended) {
+    if (paymentMethod !== 'x402' || !payerLedgerId || !paymentHash || !refundMicro) continue;
+    const refund = await owePayer(ctx, tx, {
+      requestId: id,
+      accountId,
+      ledgerAccountId: payerLedgerId,
+      address: payerLedgerId.slice('payer:'.length),
+      amountMicro: refundMicro,
+    });
+    if (refund) refunds.push(refund);
+  }
+  return refunds;
+}
+
+/** What counts against an agent is its own doing: a call that nobody let it answer does not. */
+function toEndedCall({ invocation, outcome }: End, now: Date): EndedCall {
+  const durationMs = now.getTime() - (invocation.startedAt ?? invocation.createdAt).getTime();
+  const { agentId } = invocation;
+  if (outcome.kind === 'completed') return { agentId, end: 'completed', durationMs };
+  const isVoid = outcome.kind === 'cancelled' || outcome.reason === 'payment_failed' || outcome.reason === 'agent_removed';
+  if (isVoid) return { agentId, end: 'void', durationMs };
+  return { agentId, end: outcome.reason === 'agent_unreachable' ? 'unreachable' : 'failed', durationMs };
+}
+
+/** The record no longer changes, so the event needs no copy of it. */
+const toEvent = ({ id, accountId, status, webhookUrl }: Invocation) => ({
+  type: `invocation.${status}` as EventType,
+  accountId,
+  subjectId: id,
+  data: null,
+  webhookUrl,
+});

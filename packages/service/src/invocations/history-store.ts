@@ -1,0 +1,56 @@
+import type { HistoryItem, RequestStatus } from '@agent-network/contracts/invocations';
+import type { Sql } from '../db/sql.ts';
+
+export interface HistoryQuery {
+  readonly accountId: string;
+  /** Set for an agent that looks at its own. */
+  readonly callerAgentId: string | null;
+  readonly agentId: string | null;
+  readonly status: RequestStatus | null;
+  readonly from: Date | null;
+  readonly before: Date | null;
+}
+
+export interface HistoryRow extends Pick<HistoryItem, 'requestId' | 'agentId' | 'task' | 'status'> {
+  costMicro: bigint | null;
+  createdAt: Date;
+  startedAt: Date | null;
+  completedAt: Date | null;
+}
+
+const filter = `account_id = $1 and ($2::text is null or caller_agent_id = $2) and ($3::text is null or agent_id = $3)
+  and ($4::text is null or status = $4) and ($5::timestamptz is null or created_at >= $5)
+  and ($6::timestamptz is null or created_at < $6)`;
+
+const parameters = (query: HistoryQuery) => [
+  query.accountId,
+  query.callerAgentId,
+  query.agentId,
+  query.status,
+  query.from,
+  query.before,
+];
+
+export const readHistory = (
+  sql: Sql,
+  query: HistoryQuery,
+  page: { after: { createdAt: Date; id: string } | null; limit: number; offset: number },
+): Promise<HistoryRow[]> =>
+  sql.query<HistoryRow>(
+    'read-history',
+    `select id as "requestId", agent_id as "agentId", task, status, cost_micro as "costMicro", created_at as "createdAt",
+            started_at as "startedAt", completed_at as "completedAt"
+       from invocation where ${filter}
+        and ($7::timestamptz is null or created_at < $7 or (created_at = $7 and id > $8))
+      order by created_at desc, id limit $9 offset $10`,
+    [...parameters(query), page.after?.createdAt ?? null, page.after?.id ?? '', page.limit, page.offset],
+  );
+
+export async function sumHistory(sql: Sql, query: HistoryQuery): Promise<{ total: number; costMicro: bigint }> {
+  const [row] = await sql.query<{ total: bigint; costMicro: bigint }>(
+    'sum-history',
+    `select count(*) as total, coalesce(sum(cost_micro), 0)::bigint as "costMicro" from invocation where ${filter}`,
+    parameters(query),
+  );
+  return { total: Number(row?.total ?? 0), costMicro: row?.costMicro ?? 0n };
+}

@@ -1,0 +1,7 @@
+/** JSON in which equal values are equal texts: keys are sorted at every depth, and there is no white space. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, each: unknown) => {
+    if (typeof each !== 'object' || each === null || Array.isArray(each)) return each;
+    return Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}
