@@ -4,10 +4,13 @@ import { formatUsdc, parseUsdc, usdcPattern } from '@agent-network/contracts/mon
 import { signAgentCall } from '../identity/agent-signature.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { GuardedFetchError, type HasGuardedFetch } from '../lib/guarded-fetch.ts';
+import { isDeeperThan } from '../lib/json-depth.ts';
 import type { Invocation, Outcome } from './invocation.ts';
 
 /** An agent's answer may be as large as a caller's body. */
 const MAX_RESULT_BYTES = 1024 * 1024;
+/** Deep enough for a syntax tree; what is far deeper can be parsed, but neither written nor stored. */
+const MAX_RESULT_DEPTH = 128;
 /** Pauses before the second and third try. Repeats carry the same Idempotency-Key. */
 const RETRY_PAUSES_MS = [200, 1000] as const;
 const RETRIED_STATUSES = new Set([502, 503, 504]);
@@ -95,6 +98,10 @@ export function readAnswer(answer: { status: number; body: Buffer }): Attempt {
   }
   if (value === undefined || !('result' in value))
     return { outcome: failed('invalid_response', 'The agent answered without a JSON result.'), isRetryable: false };
+  if (isDeeperThan(value.result, MAX_RESULT_DEPTH)) {
+    const message = `The agent answered with a result nested deeper than ${MAX_RESULT_DEPTH} levels.`;
+    return { outcome: failed('invalid_response', message), isRetryable: false };
+  }
   const { cost } = value;
   if (cost !== undefined && cost !== null && !(typeof cost === 'string' && usdcPattern.test(cost)))
     return {
