@@ -2,13 +2,16 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 interface CpuProfile {
-  readonly nodes: readonly {
-    readonly id: number;
-    readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
-  }[];
+  readonly nodes: readonly ProfileNode[];
   readonly startTime: number;
   readonly samples: readonly number[];
   readonly timeDeltas: readonly number[];
+}
+
+interface ProfileNode {
+  readonly id: number;
+  readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
+  readonly children?: readonly number[];
 }
 
 /** A stretch of time on the machine's monotonic clock, in microseconds. */
@@ -38,23 +41,45 @@ async function readServiceProfile(folder: string): Promise<CpuProfile> {
 }
 
 function summarizeSpan(profile: CpuProfile, span: Span): string {
-  const byNode = selfTimes(profile, span);
-  const totalUs = [...byNode.values()].reduce((sum, us) => sum + us, 0);
-  const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame]));
-  const groups = {
-    package: new Map<string, number>(),
-    file: new Map<string, number>(),
-    function: new Map<string, number>(),
+  const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
+  const parents = new Map(
+    profile.nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)),
+  );
+  const causeOf = (id: number): string => {
+    for (let at: number | undefined = id; at !== undefined; at = parents.get(at)) {
+      const url = nodes.get(at)?.callFrame.url ?? '';
+      if (url.startsWith('file:')) return shortFile(url);
+    }
+    return 'node itself';
   };
-  for (const [id, us] of byNode) {
-    const { functionName, url, lineNumber } = frames.get(id) ?? { functionName: '?', url: '', lineNumber: 0 };
-    const file = url === '' ? functionName : shortFile(url);
-    add(groups.package, url === '' ? functionName : ownerOf(file), us);
-    add(groups.file, file, us);
-    add(groups.function, url === '' ? functionName : `${functionName || '(anonymous)'} ${file}:${lineNumber + 1}`, us);
+  const byPackage = new Map<string, number>();
+  const byFile = new Map<string, number>();
+  const byFunction = new Map<string, number>();
+  let idleUs = 0;
+  let busyUs = 0;
+  for (const [id, us] of selfTimes(profile, span)) {
+    const { functionName, url, lineNumber } = nodes.get(id)?.callFrame ?? { functionName: '?', url: '', lineNumber: 0 };
+    if (functionName === '(idle)') {
+      idleUs += us;
+      continue;
+    }
+    busyUs += us;
+    const cause = functionName === '(garbage collector)' ? functionName : causeOf(id);
+    add(byPackage, ownerOf(cause), us);
+    add(byFile, cause, us);
+    add(
+      byFunction,
+      url === '' ? functionName : `${functionName || '(anonymous)'} ${shortFile(url)}:${lineNumber + 1}`,
+      us,
+    );
   }
-  const lists = Object.entries(groups).map(([title, group]) => `by ${title}\n${topOf(group, totalUs)}`);
-  return `Where the time goes: ${span.name}\n${lists.join('\n')}`;
+  const lists = [
+    `by package, with what it calls in Node\n${topOf(byPackage, busyUs)}`,
+    `by file, with what it calls in Node\n${topOf(byFile, busyUs)}`,
+    `by function, itself\n${topOf(byFunction, busyUs)}`,
+  ];
+  const idle = ((100 * idleUs) / (idleUs + busyUs)).toFixed(0);
+  return `Where the time goes: ${span.name}, ${idle} % idle, shares of the rest\n${lists.join('\n')}`;
 }
 
 function selfTimes({ samples, timeDeltas, startTime }: CpuProfile, { fromUs, toUs }: Span): Map<number, number> {

@@ -64,13 +64,15 @@ export function createFinisher(ctx: FinishContext): Finisher {
 function toEnd({ invocation, outcome }: Finish): InvocationEnd {
   const costMicro = costOf(outcome, invocation.priceMicro);
   const isCompleted = outcome.kind === 'completed';
+  // What was never paid is not given back.
+  const paidMicro = outcome.kind === 'failed' && outcome.reason === 'payment_failed' ? 0n : invocation.priceMicro;
   return {
     id: invocation.id,
     attempt: invocation.attempt,
     status: outcome.kind,
     result: isCompleted ? outcome.result : null,
     costMicro,
-    refundMicro: invocation.priceMicro - costMicro,
+    refundMicro: paidMicro - costMicro,
     errorCode: isCompleted ? null : outcome.reason,
     errorMessage: isCompleted ? null : outcome.message,
   };
