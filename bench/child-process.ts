@@ -11,7 +11,7 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-/** Starts Node on a script. What it writes to standard error is ours to see. */
+/** Starts Node on a script. What it writes once it is ready, or to standard error, is ours to see. */
 export function startNode(args: readonly string[], env: Record<string, string>, cwd?: string): Child {
   const child = spawn(process.execPath, args, {
     env: { ...process.env, ...env },
@@ -19,8 +19,10 @@ export function startNode(args: readonly string[], env: Record<string, string>, 
     ...(cwd === undefined ? {} : { cwd }),
   });
   let text = '';
+  let isReady = false;
   child.stdout?.setEncoding('utf8').on('data', (part: string) => {
-    text += part;
+    if (isReady) process.stderr.write(part);
+    else text += part;
     child.emit('text');
   });
   const name = args.at(-1);
@@ -29,11 +31,17 @@ export function startNode(args: readonly string[], env: Record<string, string>, 
       const inTime = AbortSignal.timeout(START_MS);
       for (;;) {
         const found = text.split('\n').find((line) => fits.test(line));
-        if (found !== undefined) return found;
-        if (hasEnded(child)) throw new Error(`${name} ended with ${child.exitCode ?? child.signalCode} before it was ready: ${text}`);
+        if (found !== undefined) {
+          isReady = true;
+          return found;
+        }
+        if (hasEnded(child))
+          throw new Error(`${name} ended with ${child.exitCode ?? child.signalCode} before it was ready: ${text}`);
         const gaveUp = new AbortController();
         const signal = AbortSignal.any([inTime, gaveUp.signal]);
-        await Promise.race([once(child, 'text', { signal }), once(child, 'close', { signal })]).finally(() => gaveUp.abort());
+        await Promise.race([once(child, 'text', { signal }), once(child, 'close', { signal })]).finally(() =>
+          gaveUp.abort(),
+        );
       }
     },
     async stop() {

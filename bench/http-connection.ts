@@ -50,18 +50,35 @@ function parseAnswer(received: string): Answer | null {
   if (headEnd === -1) return null;
   const head = received.slice(0, headEnd);
   const body = received.slice(headEnd + 4);
-  const length = headerOf(head, 'content-length');
+  const length = headerOf(head, contentLength);
   const isWhole = length === null ? body.endsWith('0\r\n\r\n') : body.length >= Number(length);
   return isWhole ? { status: Number(head.slice(9, 12)), head, body } : null;
 }
 
-/** A header of an answer by its name; null when it has none. */
-export function headerOf(head: string, name: string): string | null {
-  return new RegExp(`^${name}: *(.*)$`, 'im').exec(head)?.[1]?.trim() ?? null;
+const contentLength = headerPattern('content-length');
+
+/** What finds a header of this name in an answer's head. */
+export function headerPattern(name: string): RegExp {
+  return new RegExp(`^${name}: *(.*)\r?$`, 'im');
+}
+
+/** The value of a header; null when the answer has none. */
+export const headerOf = (head: string, pattern: RegExp): string | null => pattern.exec(head)?.[1]?.trim() ?? null;
+
+export interface Request {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  /** JSON. */
+  readonly body?: unknown;
 }
 
 /** The bytes of a request. */
-export function requestText(method: string, url: URL, headers: Record<string, string>, body = ''): string {
-  const lines = Object.entries({ ...headers, ...(body === '' ? {} : { 'content-length': String(Buffer.byteLength(body)) }) });
-  return `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`;
+export function requestText({ method, url, headers, body }: Request): string {
+  const { pathname, search, host } = new URL(url);
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const ofBody =
+    body === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) };
+  const lines = Object.entries({ host, ...headers, ...ofBody }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${pathname}${search} HTTP/1.1\r\n${lines.join('')}\r\n${text}`;
 }

@@ -25,8 +25,15 @@ const echo = ({ task, input }) => ({ result: { echo: { task, input } } });
 /** Without the nonce manager, payments that come at the same time fail; with viem's usual polling, each waits for seconds. */
 function inProcessFacilitator() {
   const account = privateKeyToAccount(facilitatorKey, { nonceManager });
-  const wallet = createWalletClient({ account, chain: baseSepolia, transport: http(rpcUrl), pollingInterval: 10 });
-  const signer = toFacilitatorEvmSigner({ ...wallet.extend(publicActions), address: account.address });
+  const wallet = createWalletClient({
+    account,
+    chain: baseSepolia,
+    transport: http(rpcUrl),
+    pollingInterval: 10,
+  }).extend(publicActions);
+  // The local chain keeps no older states: a read of `latest` fails when a block is mined meanwhile.
+  const readContract = (read) => wallet.readContract({ ...read, blockTag: 'pending' });
+  const signer = toFacilitatorEvmSigner({ ...wallet, readContract, address: account.address });
   const facilitator = new x402Facilitator().register(network, new ExactFacilitator(signer));
   return {
     verify: (payload, requirements) => facilitator.verify(payload, requirements),
@@ -50,5 +57,8 @@ function honoListener(payments) {
 }
 
 const payments = new x402ResourceServer(inProcessFacilitator()).register(network, new ExactServer());
-const server = createServer({ keepAliveTimeout: 65_000 }, process.argv[2] === 'hono' ? honoListener(payments) : expressListener(payments));
+const server = createServer(
+  { keepAliveTimeout: 65_000 },
+  process.argv[2] === 'hono' ? honoListener(payments) : expressListener(payments),
+);
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`));

@@ -87,7 +87,7 @@ export const accessEndpoints = {
     auth: 'key',
     scope: 'keys:manage',
     limit: 'api',
-    params: z.object({ keyId: z.string().regex(/^[0-9A-Za-z]{12}$/, 'is not a well-formed key id') }),
+    params: z.object({ keyId: Id }),
     data: z.object({ keyId: z.string(), revoked: z.literal(true) }),
     errors: [],
   }),

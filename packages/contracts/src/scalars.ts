@@ -24,13 +24,17 @@ export const Duration = z.string().meta({ examples: ['1.25s'] });
 
 export const Fraction = z.number().min(0).max(1);
 
-/** Text that people and models read: bounded, and free of control characters other than tab and line breaks. */
+/**
+ * Text that people and models read: bounded, and free of control characters other than tab and line breaks, and of halves of
+ * characters (lone surrogates), which UTF-8 cannot carry.
+ */
 export const plainText = (maxLength: number) =>
   z
     .string()
     .max(maxLength)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing control characters is the point
-    .regex(/^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u202a-\u202e\u2066-\u2069]*$/, 'holds control characters');
+    .regex(/^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u202a-\u202e\u2066-\u2069]*$/, 'holds control characters')
+    .refine((text) => text.isWellFormed(), 'holds halves of characters (lone surrogates)');
 
 export const JsonObject = z.record(z.string(), z.unknown());
 

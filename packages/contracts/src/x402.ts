@@ -4,7 +4,8 @@ import { z } from 'zod';
 
 const Address = z.string().regex(/^0x[0-9a-fA-F]{40}$/);
 const AtomicAmount = z.string().regex(/^(0|[1-9]\d{0,30})$/);
-const Seconds = z.string().regex(/^\d{1,20}$/);
+/** Up to 18 digits: beyond the age of the universe, and still what a 64-bit integer holds. */
+const Seconds = z.string().regex(/^\d{1,18}$/);
 
 const Eip3009Payload = z.object({
   signature: z.string().regex(/^0x([0-9a-fA-F]{2}){1,4096}$/),

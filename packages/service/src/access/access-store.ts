@@ -81,10 +81,14 @@ export async function leaseCalls(
   return row as NonNullable<typeof row>;
 }
 
-export async function returnCall(sql: Sql, call: { subject: string; limitClass: LimitClass }): Promise<void> {
+/** Puts a call back into the window that it was taken from; a window that has begun since is left as it is. */
+export async function returnCall(
+  sql: Sql,
+  call: { subject: string; limitClass: LimitClass; startedAt: Date },
+): Promise<void> {
   await sql.query(
     'return-call',
-    'update rate_window set used = greatest(0, used - 1) where subject = $1 and class = $2',
-    [call.subject, call.limitClass],
+    'update rate_window set used = greatest(0, used - 1) where subject = $1 and class = $2 and started_at = $3',
+    [call.subject, call.limitClass, call.startedAt],
   );
 }

@@ -18,8 +18,8 @@ interface Counter {
 export interface RateLimiter {
   /** Counts one call against the limit, or says that it is used up. */
   take(subject: string, limitClass: LimitClass, limit: number): Promise<LimitState>;
-  /** Undoes one `take`: the call turned out to be none of its class (unpaid, or a replay). */
-  giveBack(subject: string, limitClass: LimitClass, limit: number): Promise<void>;
+  /** Undoes one `take`: the call turned out to be none of its class (unpaid, or a replay). Once its hour is over, nothing. */
+  giveBack(subject: string, limitClass: LimitClass, taken: LimitState): Promise<void>;
 }
 
 export interface HasRateLimiter {
@@ -27,6 +27,8 @@ export interface HasRateLimiter {
 }
 
 const MAX_SUBJECTS = 50_000;
+
+const resetOf = (counter: Counter) => Math.ceil(counter.endsAtMs / 1000);
 
 /** Anchored windows of an hour in the database, leased in small lots: never over the limit, whatever the number of processes. */
 export function createRateLimiter(ctx: HasDb & HasClock): RateLimiter {
@@ -43,8 +45,8 @@ export function createRateLimiter(ctx: HasDb & HasClock): RateLimiter {
 
   const state = (counter: Counter, limit: number, isAllowed: boolean): LimitState => ({
     limit,
-    remaining: counter.left + counter.unleased,
-    resetS: Math.ceil(counter.endsAtMs / 1000),
+    remaining: Math.max(0, counter.left + counter.unleased),
+    resetS: resetOf(counter),
     isAllowed,
   });
 
@@ -77,10 +79,12 @@ export function createRateLimiter(ctx: HasDb & HasClock): RateLimiter {
       counter.line = turn.catch(() => undefined);
       return turn;
     },
-    async giveBack(subject, limitClass, limit) {
+    async giveBack(subject, limitClass, taken) {
       const counter = counterOf(`${limitClass} ${subject}`);
-      if (leaseSize(limit) > 1) counter.left += 1;
-      else await returnCall(ctx.db, { subject, limitClass });
+      if (resetOf(counter) !== taken.resetS) return;
+      const startedAt = new Date(counter.endsAtMs - HOUR_MS);
+      if (leaseSize(taken.limit) > 1) counter.left += 1;
+      else await returnCall(ctx.db, { subject, limitClass, startedAt });
     },
   };
 }

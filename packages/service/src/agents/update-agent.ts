@@ -31,16 +31,16 @@ export async function updateAgent(
 ): Promise<DataOf<Api['updateAgent']>> {
   if (input.endpoint !== undefined) requireCallable(ctx, input.endpoint);
   const now = ctx.clock.now();
-  const updated = await ctx.db.transaction(async (tx) => {
+  const { updated, updatedAt } = await ctx.db.transaction(async (tx) => {
     const agent = await lockOwnAgent(tx, caller.accountId, agentId);
     const { change, names } = changeOf(agent, input, now);
-    if (names.length === 0) return names;
+    if (names.length === 0) return { updated: names, updatedAt: agent.updatedAt };
     await updateAgentRow(tx, agentId, { ...change, updatedAt: now });
     await writeListing(tx, { ...agent, ...change });
-    return names;
+    return { updated: names, updatedAt: now };
   });
   if (updated.includes('endpoint')) ctx.agentChecks.nudge();
-  return { id: agentId, updated, updatedAt: now.toISOString() };
+  return { id: agentId, updated, updatedAt: updatedAt.toISOString() };
 }
 
 const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
@@ -55,8 +55,9 @@ function changeOf(agent: Agent, input: AgentUpdate, now: Date): { change: AgentC
     Object.assign(change, { [name]: value });
     names.push(name);
   }
-  if (input.rates !== undefined) {
-    Object.assign(change, ratesChange(agent, input.rates));
+  const rates = input.rates === undefined ? {} : ratesChange(agent, input.rates);
+  if (Object.keys(rates).length > 0) {
+    Object.assign(change, rates);
     names.push('rates');
   }
   if (input.endpoint !== undefined && input.endpoint !== agent.endpoint) {
@@ -74,9 +75,12 @@ function changeOf(agent: Agent, input: AgentUpdate, now: Date): { change: AgentC
 }
 
 function ratesChange(agent: Agent, rates: NonNullable<AgentUpdate['rates']>): AgentChange {
+  const perRequestMicro = rates.perRequest === undefined ? agent.perRequestMicro : parseUsdc(rates.perRequest);
+  const perHourMicro = rates.perHour === undefined ? agent.perHourMicro : parseUsdc(rates.perHour);
+  const tiers = { ...agent.tiers, ...rates.tiers };
   return {
-    ...(rates.perRequest === undefined ? {} : { perRequestMicro: parseUsdc(rates.perRequest) }),
-    ...(rates.perHour === undefined ? {} : { perHourMicro: parseUsdc(rates.perHour) }),
-    ...(rates.tiers === undefined ? {} : { tiers: { ...agent.tiers, ...rates.tiers } }),
+    ...(perRequestMicro === agent.perRequestMicro ? {} : { perRequestMicro }),
+    ...(perHourMicro === agent.perHourMicro ? {} : { perHourMicro }),
+    ...(isSame(tiers, agent.tiers) ? {} : { tiers }),
   };
 }

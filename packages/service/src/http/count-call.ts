@@ -25,14 +25,15 @@ export async function countCall(
     const state = await ctx.rateLimiter.take(subject, limitClass, limitOf(ctx.planLimits, caller, limitClass));
     Object.assign(headersOut, toHeaders(state, limitClass));
     if (!state.isAllowed) throw used(ctx, state, limitClass, headersOut);
+    return state;
   };
   await take('api');
-  if (row.limit === 'invocations') await take('invocations');
+  const invocation = row.limit === 'invocations' ? await take('invocations') : null;
   return {
     headers: headersOut,
     async uncountInvocation() {
-      if (row.limit !== 'invocations') return;
-      await ctx.rateLimiter.giveBack(subject, 'invocations', limitOf(ctx.planLimits, caller, 'invocations'));
+      if (!invocation) return;
+      await ctx.rateLimiter.giveBack(subject, 'invocations', invocation);
       const remaining = Number(headersOut['x-ratelimit-remaining']) + 1;
       headersOut['x-ratelimit-remaining'] = String(remaining);
     },
@@ -52,7 +53,9 @@ function used(
   limitClass: LimitClass,
   headers: Record<string, string>,
 ) {
-  const retryAfterS = Math.max(1, state.resetS - Math.floor(ctx.clock.now().getTime() / 1000));
+  const leftS = state.resetS - Math.floor(ctx.clock.now().getTime() / 1000);
+  // Both ends are rounded away from each other, which must not make more than the hour of it.
+  const retryAfterS = Math.min(HOUR_S, Math.max(1, leftS));
   headers['ratelimit-policy'] = `"${limitClass}";q=${state.limit};w=${HOUR_S}`;
   headers.ratelimit = `"${limitClass}";r=0;t=${retryAfterS}`;
   return new AppError(

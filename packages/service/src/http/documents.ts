@@ -3,29 +3,27 @@ import type { Context, Hono } from 'hono';
 import { isLoopback } from '../lib/guarded-fetch-address.ts';
 import { commonHeaders } from './common-headers.ts';
 import type { HttpContext } from './http-context.ts';
+import { requestIdOf } from './mount.ts';
 import { addressOf } from './remote-address.ts';
 
-const json = (body: unknown, status = 200) =>
-  new Response(JSON.stringify(body), { status, headers: { ...commonHeaders, 'content-type': 'application/json' } });
+const document = (c: Context, text: string, status = 200, type = 'application/json') =>
+  new Response(text, { status, headers: { ...commonHeaders, 'content-type': type, 'x-request-id': requestIdOf(c) } });
+
+const json = (c: Context, body: unknown, status = 200) => document(c, JSON.stringify(body), status);
 
 /** What is not part of the endpoint table: health, metrics and documents. */
 export function mountDocuments(app: Hono, ctx: HttpContext): void {
   const openApi = JSON.stringify(openApiDocument());
-  app.get('/', () => json({ name: 'agent-network', openapi: '/openapi.json', agents: '/agents' }));
-  app.get(
-    '/openapi.json',
-    () => new Response(openApi, { headers: { ...commonHeaders, 'content-type': 'application/json' } }),
-  );
-  app.get('/livez', () => json({ status: 'live' }));
-  app.get('/readyz', async () =>
-    (await isReady(ctx)) ? json({ status: 'ready' }) : json({ status: 'not ready' }, 503),
+  app.get('/', (c) => json(c, { name: 'agent-network', openapi: '/openapi.json', agents: '/agents' }));
+  app.get('/openapi.json', (c) => document(c, openApi));
+  app.get('/livez', (c) => json(c, { status: 'live' }));
+  app.get('/readyz', async (c) =>
+    (await isReady(ctx)) ? json(c, { status: 'ready' }) : json(c, { status: 'not ready' }, 503),
   );
   app.get('/metrics', async (c) => {
-    if (!(await mayReadMetrics(ctx, c))) return json({ status: 'forbidden' }, 403);
+    if (!(await mayReadMetrics(ctx, c))) return json(c, { status: 'forbidden' }, 403);
     const { registry } = ctx.metrics;
-    return new Response(await registry.metrics(), {
-      headers: { ...commonHeaders, 'content-type': registry.contentType },
-    });
+    return document(c, await registry.metrics(), 200, registry.contentType);
   });
 }
 

@@ -80,13 +80,13 @@ async function handle(
   if (!ctx.isReady()) throw new AppError('UNAVAILABLE', 'The node is starting or stopping.');
   const caller = await identify(ctx, row, c, headers);
   const counted = await countCall(ctx, caller, row, headers);
-  if (row.scope) requireScope(caller as KnownCaller, row.scope);
   let isDone = false;
   const uncount = async () => {
     if (!isDone) await counted.uncountInvocation();
     isDone = true;
   };
   try {
+    requireAllowed(row, caller);
     const parsed = parseRequest(row, {
       params: c.req.param(),
       query: c.req.queries(),
@@ -114,15 +114,18 @@ async function identify(ctx: HttpContext, row: Endpoint, c: Context, headers: Re
       if (row.auth === 'none') return anonymous;
       throw new AppError('UNAUTHORIZED', 'Send "Authorization: Bearer <API key>".');
     }
-    const caller = await ctx.authenticator.authenticate(authorization);
-    if (row.auth === 'agent' && caller.kind !== 'agent')
-      throw new AppError('FORBIDDEN', 'This is for the agent itself: send its identityToken instead of an API key.');
-    return caller;
+    return await ctx.authenticator.authenticate(authorization);
   } catch (error) {
     if (error instanceof AppError && error.code === 'UNAUTHORIZED')
       await countCall(ctx, anonymous, { limit: 'api' }, headers);
     throw error;
   }
+}
+
+function requireAllowed(row: Endpoint, caller: Caller): void {
+  if (row.auth === 'agent' && caller.kind !== 'agent')
+    throw new AppError('FORBIDDEN', 'This is for the agent itself: send its identityToken instead of an API key.');
+  if (row.scope) requireScope(caller as KnownCaller, row.scope);
 }
 
 function checked(row: Endpoint, data: unknown): unknown {

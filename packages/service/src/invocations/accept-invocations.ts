@@ -50,8 +50,25 @@ export function createAcceptor(ctx: HasDb & HasClock): Acceptor {
   };
 }
 
-/** Quote used, money held or payment claimed, request stored, job queued: all in one transaction, or none of it. */
+/**
+ * The id of a paid request comes with the offer, so one payment shown several times at once brings it several times: those after
+ * the first take their turn behind it, and find what it did.
+ */
 async function acceptAll(tx: Tx, items: readonly Acceptance[], now: Date): Promise<AcceptAnswer[]> {
+  const seen = new Set<string>();
+  const firsts = items.filter(({ invocation: { id } }) => !seen.has(id) && seen.add(id));
+  const answers = new Map<Acceptance, AcceptAnswer>();
+  const note = (group: readonly Acceptance[], found: readonly AcceptAnswer[]) => {
+    for (const [index, item] of group.entries()) answers.set(item, found[index] as AcceptAnswer);
+  };
+  note(firsts, await acceptDistinct(tx, firsts, now));
+  const twins = items.filter((item) => !answers.has(item));
+  if (twins.length > 0) note(twins, await acceptAll(tx, twins, now));
+  return items.map((item) => answers.get(item) as AcceptAnswer);
+}
+
+/** Quote used, money held or payment claimed, request stored, job queued: all in one transaction, or none of it. */
+async function acceptDistinct(tx: Tx, items: readonly Acceptance[], now: Date): Promise<AcceptAnswer[]> {
   const answers = new Map<string, AcceptAnswer>();
   const quoted = items.flatMap(({ quoteId, invocation }) => (quoteId ? [{ quoteId, requestId: invocation.id }] : []));
   const used = await useQuotes(tx, quoted);

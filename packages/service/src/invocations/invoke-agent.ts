@@ -55,23 +55,31 @@ export interface Invoked {
 
 /** Starts an invocation, or finds the one that the payment shown was for. All branching of the start is here. */
 export async function invokeAgent(ctx: InvokeContext, caller: KnownCaller, input: InvokeInput): Promise<Invoked> {
+  const find = async () => input.shown && findShownBefore(ctx, input.shown, purchaseOf(ctx, caller, input, 0n));
+  const found = await find();
+  // What was paid for is delivered, whatever became of the agent and the quote meanwhile.
+  if (found?.state === 'settled')
+    return replay(ctx, found, purchaseOf(ctx, caller, input, found.authorization.valueMicro).due);
   const agent = await requireAgent(ctx, input.agentId);
   const price = await lockedPrice(ctx, caller, agent, input);
   const purchase = purchaseOf(ctx, caller, input, price.priceMicro);
-  const before = input.shown && (await findShownBefore(ctx, input.shown, purchase));
+  // What has used the quote meanwhile may be a twin of this request, with the same payment.
+  const before = found ?? (price.isUsed ? await find() : null);
   if (before) return replay(ctx, before, purchase.due);
   if (price.isUsed) throw quoteUsed();
 
   if (agent.status !== 'online') await requireOnline(ctx, agent.id);
-  requireAffordable(input.body, price.priceMicro);
+  if (!input.shown) requireAffordable(input.body, price.priceMicro);
   const deadline = deadlineOf(input.body.deadline, ctx.clock.now());
   const means = await chooseMeans(ctx, caller, input, price.priceMicro);
   const payment = means.method === 'x402' ? await authorizePayment(ctx, input.shown, purchase) : null;
+  const priceMicro = payment ? payment.authorization.valueMicro : price.priceMicro;
+  requireAffordable(input.body, priceMicro);
   const invocation = newInvocation(ctx, caller, agent, input, {
     ...means,
     payerLedgerId: payment ? payment.ledgerAccountId : means.payerLedgerId,
     id: payment ? payment.subjectId : newId('req'),
-    priceMicro: payment ? payment.authorization.valueMicro : price.priceMicro,
+    priceMicro,
     deadline,
   });
   return start(ctx, caller, agent, { invocation, payment, quoteId: input.quoteId, due: purchase.due });
@@ -184,9 +192,12 @@ async function start(
   const { invocation, payment, due } = item;
   if (payment) await openPayer(ctx, payment.authorization.from, invocation.createdAt);
   const answer = await ctx.acceptor.accept(item);
-  if (answer.kind === 'quote_used') throw quoteUsed();
   if (answer.kind === 'insufficient') throw insufficient(caller, invocation.priceMicro, answer.availableMicro);
-  if (answer.kind === 'claimed' && payment) return replay(ctx, await findHolder(ctx, payment), due);
+  if (answer.kind !== 'accepted') {
+    const holder = payment && (await findHolder(ctx, payment));
+    if (holder) return replay(ctx, holder, due);
+    throw quoteUsed();
+  }
   if (invocation.worker === null) return { invocation, ending: null, payment, due, isReplay: false };
   const ending = ctx.runner.track(invocation.id, () =>
     payment ? payAndRun(ctx, invocation, payment) : runOn(ctx, invocation, agent),

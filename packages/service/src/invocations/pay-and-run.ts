@@ -1,16 +1,16 @@
 import { until } from '../lib/until.ts';
 import { paymentOf } from '../payments/claim-payments.ts';
-import type { NewChainPayment } from '../payments/x402/chain-payment.ts';
+import type { ChainPayment, NewChainPayment } from '../payments/x402/chain-payment.ts';
 import type { RefusalReason } from '../payments/x402/check-payment.ts';
 import { refusalText } from '../payments/x402/check-payment.ts';
+import { type ReconcileContext, reconcilePayment } from '../payments/x402/reconcile.ts';
 import type { SettleOutcome } from '../payments/x402/record-mined.ts';
-import type { HasSettler } from '../payments/x402/settler.ts';
 import type { HasBeginner } from './begin-invocations.ts';
 import type { Invocation } from './invocation.ts';
 import { findInvocation } from './invocation-store.ts';
 import { type HasRunner, type RunContext, runInvocation } from './runner.ts';
 
-export type PayContext = RunContext & HasRunner & HasBeginner & HasSettler;
+export type PayContext = RunContext & HasRunner & HasBeginner & ReconcileContext;
 
 /** An unknown settlement is decided by the reconciler once the authorization has expired, at the latest. */
 const DECIDED_WITHIN_MS = 24 * 3_600_000;
@@ -22,14 +22,14 @@ export async function payAndRun(
   payment: NewChainPayment,
 ): Promise<Invocation> {
   const outcome = await ctx.settler.settle(payment);
-  return runPaid(ctx, invocation, outcome.state === 'unknown' ? await waitUntilDecided(ctx, invocation.id) : outcome);
+  return runPaid(ctx, invocation, outcome.state === 'unknown' ? await decide(ctx, invocation.id) : outcome);
 }
 
 /** Goes on with an invocation whose payment was left in any state by a process that is gone. */
 export async function resumePaid(ctx: PayContext, invocation: Invocation): Promise<Invocation> {
   const payment = await paymentOf(ctx, invocation.id);
   if (payment?.state === 'claimed') return payAndRun(ctx, invocation, payment);
-  return runPaid(ctx, invocation, await waitUntilDecided(ctx, invocation.id));
+  return runPaid(ctx, invocation, await decide(ctx, invocation.id));
 }
 
 async function runPaid(ctx: PayContext, invocation: Invocation, outcome: SettleOutcome): Promise<Invocation> {
@@ -44,16 +44,30 @@ async function runPaid(ctx: PayContext, invocation: Invocation, outcome: SettleO
   return (await findInvocation(ctx.db, invocation.id)) ?? invocation;
 }
 
-async function waitUntilDecided(ctx: PayContext, requestId: string): Promise<SettleOutcome> {
+/** Asks the chain about a payment that is left open, until it is settled or has failed. */
+async function decide(ctx: PayContext, requestId: string): Promise<SettleOutcome> {
   const decided = await until<SettleOutcome>(
     async () => {
       if (ctx.runner.signal.aborted) return { state: 'unknown', transactionHash: null };
-      const payment = await paymentOf(ctx, requestId);
+      const payment = await lookAgain(ctx, requestId);
       if (payment?.state === 'settled' && payment.transactionHash)
         return { state: 'settled', transactionHash: payment.transactionHash };
       return payment?.state === 'failed' ? { state: 'failed', reason: payment.reason as RefusalReason } : null;
     },
-    { timeoutMs: DECIDED_WITHIN_MS, firstMs: 50, mostMs: 1000 },
+    { timeoutMs: DECIDED_WITHIN_MS, firstMs: 50, mostMs: 2000 },
   );
   return decided ?? { state: 'unknown', transactionHash: null };
+}
+
+/** The payment as it is once the chain was asked; null while chain or database do not answer. */
+async function lookAgain(ctx: PayContext, requestId: string): Promise<ChainPayment | null> {
+  try {
+    const payment = await paymentOf(ctx, requestId);
+    if (payment?.state !== 'claimed' && payment?.state !== 'broadcasting') return payment;
+    await reconcilePayment(ctx, payment);
+    return await paymentOf(ctx, requestId);
+  } catch (error) {
+    ctx.log.warn({ err: error, requestId }, 'an open payment could not be looked at');
+    return null;
+  }
 }

@@ -3,7 +3,6 @@ import { AppError } from '../lib/app-error.ts';
 import { createBatcher } from '../lib/batcher.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
-import { invariant } from '../lib/invariant.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
 import type { HasChain } from './x402/chain-info.ts';
 import type { ChainPayment, NewChainPayment } from './x402/chain-payment.ts';
@@ -114,13 +113,12 @@ async function findKnown(
   return known;
 }
 
-/** Who holds a payment whose claim came second. Throws CONFLICT when it was claimed for another purchase. */
-export async function findHolder(ctx: HasDb, payment: NewChainPayment): Promise<ChainPayment> {
+/** Who holds a payment whose claim came second; null when nobody does. Throws CONFLICT when it was claimed for another purchase. */
+export async function findHolder(ctx: HasDb, payment: NewChainPayment): Promise<ChainPayment | null> {
   const key = { chainId: payment.chainId, token: payment.token, ...payment.authorization };
   const holder =
     (await findByAuthorization(ctx.db, key)) ?? (await findBySubject(ctx.db, payment.subjectId, payment.purpose));
-  invariant(holder !== null, 'a claim that was refused has a holder');
-  requireSamePurchase(holder, payment.fingerprint);
+  if (holder) requireSamePurchase(holder, payment.fingerprint);
   return holder;
 }
 

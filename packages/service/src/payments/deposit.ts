@@ -5,6 +5,7 @@ import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../access/caller.ts';
 import { invalid, notFound } from '../lib/app-error.ts';
 import { newId } from '../lib/id.ts';
+import { invariant } from '../lib/invariant.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
 import { until } from '../lib/until.ts';
 import { authorizePayment, findHolder, findShownBefore, type HasSimulator } from './authorize-payment.ts';
@@ -43,7 +44,8 @@ export async function deposit(
   if (amountMicro === 0n) throw invalid('amount', 'must be more than zero');
   const due: Due = {
     purpose: 'deposit',
-    target: treasury.id,
+    // The amount is part of what is offered: an offer for less is no offer for this.
+    target: `${treasury.id} ${amountMicro}`,
     accountId: caller.accountId,
     amountMicro,
     resourceUrl: `${ctx.baseUrl}/payments/treasury/deposit`,
@@ -82,9 +84,13 @@ async function treasuryFor(ctx: DepositContext, caller: KnownCaller, id: string 
 /** Claims a payment and starts to settle it; when another request came first, that one's payment is the answer. */
 async function claimDeposit(ctx: DepositContext, payment: NewChainPayment): Promise<NewChainPayment> {
   const claimed = await insertChainPayments(ctx.db, [payment], ctx.clock.now());
-  if (!claimed.has(payment.id)) return findHolder(ctx, payment);
-  await ctx.settler.settle(payment);
-  return payment;
+  if (claimed.has(payment.id)) {
+    await ctx.settler.settle(payment);
+    return payment;
+  }
+  const holder = await findHolder(ctx, payment);
+  invariant(holder !== null, 'a claim that was refused has a holder');
+  return holder;
 }
 
 async function waitForDeposit(ctx: DepositContext, payment: NewChainPayment, due: Due) {

@@ -5,7 +5,7 @@ import { testUsdcAbi } from '@agent-network/chain/artifacts';
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import type { Plan } from '@agent-network/contracts/access';
 import { scopes as allScopes, type Scope } from '@agent-network/contracts/scopes';
-import { encodeFunctionData, type Hex } from 'viem';
+import { encodeFunctionData } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { issueApiKey } from '../../src/access/manage-keys.ts';
 import { openAccount } from '../../src/access/open-account.ts';
@@ -90,7 +90,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   };
 }
 
-async function send(baseUrl: string, method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+export async function send(baseUrl: string, method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
   const body = options.text ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
   const response = await fetch(baseUrl + path, {
     method,
@@ -123,13 +123,13 @@ async function newAccount(
   return { ...account, key: key.apiKey };
 }
 
-async function newWallet(rpcUrl: string, token: string, usdcMicro: bigint): Promise<TestWallet> {
+export async function newWallet(rpcUrl: string, token: string, usdcMicro: bigint): Promise<TestWallet> {
   const wallet = privateKeyToAccount(generatePrivateKey());
   const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args: [wallet.address, usdcMicro] });
-  const minter: Hex = '0x00000000000000000000000000000000000000aa';
-  await callChain(rpcUrl, 'anvil_setBalance', minter, '0xde0b6b3a7640000');
+  // One of its own for each wallet: calls at the same time would take each other's nonce.
+  const minter = privateKeyToAccount(generatePrivateKey()).address;
   await callChain(rpcUrl, 'anvil_impersonateAccount', minter);
-  const hash = await callChain(rpcUrl, 'eth_sendTransaction', { from: minter, to: token, data });
+  const hash = await callChain(rpcUrl, 'eth_sendTransaction', { from: minter, to: token, data, gasPrice: '0x0' });
   while (!(await callChain(rpcUrl, 'eth_getTransactionReceipt', hash)))
     await new Promise((resolve) => setImmediate(resolve));
   return wallet;

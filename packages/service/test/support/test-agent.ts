@@ -5,6 +5,9 @@ import { challengeResponse } from '../../src/identity/agent-signature.ts';
 import { until } from '../../src/lib/until.ts';
 import type { Harness, TestAccount } from './harness.ts';
 
+/** What a test agent needs of the node that it registers with. */
+type AgentHost = Pick<Harness, 'request' | 'newAccount'>;
+
 export interface AgentRequest {
   readonly headers: IncomingMessage['headers'];
   // biome-ignore lint/suspicious/noExplicitAny: what the node sent, as it is
@@ -48,7 +51,7 @@ export interface TestAgentOptions {
 }
 
 /** An agent over real HTTP, registered with the node and online. Close it with `die`. */
-export async function startTestAgent(harness: Harness, options: TestAgentOptions = {}): Promise<TestAgent> {
+export async function startTestAgent(harness: AgentHost, options: TestAgentOptions = {}): Promise<TestAgent> {
   const calls: AgentRequest[] = [];
   let behaviour = options.behaviour ?? echo;
   const provesItself = options.provesItself ?? true;
@@ -113,7 +116,7 @@ export async function startTestAgent(harness: Harness, options: TestAgentOptions
 }
 
 /** Waits for a status of an agent; throws when it does not come. */
-export async function untilStatus(harness: Harness, agentId: string, wanted: string): Promise<void> {
+export async function untilStatus(harness: Pick<Harness, 'request'>, agentId: string, wanted: string): Promise<void> {
   const reached = await until(
     async () => ((await harness.request('GET', `/agents/${agentId}`)).body.data.status === wanted ? true : null),
     { timeoutMs: 10_000, firstMs: 5, mostMs: 50 },

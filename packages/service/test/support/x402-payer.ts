@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { Harness, TestWallet } from './harness.ts';
+import type { ChainInfo } from '../../src/payments/x402/chain-info.ts';
+import type { TestWallet } from './harness.ts';
+
+/** The token that payments are signed for. */
+export interface TokenHost {
+  readonly ctx: { readonly chain: Pick<ChainInfo, 'tokenName' | 'tokenVersion' | 'chainId' | 'token'> };
+}
 
 type Hex = `0x${string}`;
 
@@ -32,7 +38,7 @@ const types = {
 
 /** Signs the payment that a 402 answer asks for, with whatever a test wants to be wrong about it. */
 async function sign(
-  harness: Harness,
+  harness: TokenHost,
   wallet: TestWallet,
   terms: { amount: string; payTo: string },
   changes: PaymentChanges,
@@ -63,7 +69,7 @@ const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('
 
 /** The header of an x402 v2 payment for a 402 answer. */
 export async function payV2(
-  harness: Harness,
+  harness: TokenHost,
   wallet: TestWallet,
   unpaid: Unpaid,
   changes: PaymentChanges = {},
@@ -84,7 +90,7 @@ export async function payV2(
 
 /** The header of an x402 v1 payment for a 402 answer. */
 export async function payV1(
-  harness: Harness,
+  harness: TokenHost,
   wallet: TestWallet,
   unpaid: Unpaid,
   changes: PaymentChanges = {},

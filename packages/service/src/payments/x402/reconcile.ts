@@ -13,7 +13,7 @@ const SETTLED_BY_NOW_MS = 25_000;
 const MINED_BY_NOW_MS = 4000;
 const BATCH = 200;
 
-type ReconcileContext = ChainContext & HasSettler & HasSimulator;
+export type ReconcileContext = ChainContext & HasSettler & HasSimulator;
 
 /**
  * Brings to an end what a lost answer or a dead process left open: sends stored transactions again, and asks the chain about each
@@ -22,7 +22,7 @@ type ReconcileContext = ChainContext & HasSettler & HasSimulator;
 export async function reconcilePayments(ctx: ReconcileContext, graceMs = SETTLED_BY_NOW_MS): Promise<void> {
   await sendAgain(ctx);
   const before = new Date(ctx.clock.now().getTime() - graceMs);
-  for (const payment of await listOpenChainPayments(ctx.db, before, BATCH)) await reconcileOne(ctx, payment);
+  for (const payment of await listOpenChainPayments(ctx.db, before, BATCH)) await reconcilePayment(ctx, payment);
   await watchFailed(ctx);
 }
 
@@ -37,10 +37,14 @@ async function sendAgain(ctx: ReconcileContext): Promise<void> {
   }
 }
 
-async function reconcileOne(ctx: ReconcileContext, payment: ChainPayment): Promise<void> {
+/**
+ * One open payment. It has expired when the chain's time says so, read before the authorization is looked at: from then on nobody
+ * can use what was not used.
+ */
+export async function reconcilePayment(ctx: ReconcileContext, payment: ChainPayment): Promise<void> {
+  const nowS = await ctx.usdc.headTimeS();
   const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
   if (isSpent) return endSpent(ctx, payment);
-  const nowS = BigInt(Math.floor(ctx.clock.now().getTime() / 1000));
   const hasExpired = payment.authorization.validBeforeS <= nowS;
   const isOnItsWay = payment.transactionHash !== null && (await ctx.usdc.findMined(payment.transactionHash)) === null;
   if (payment.direction === 'out') return hasExpired ? payAgain(ctx, payment, nowS) : settleAgain(ctx, payment);
@@ -91,8 +95,7 @@ async function endSpent(ctx: ReconcileContext, payment: ChainPayment): Promise<v
  * ours and the work was not done: it is credited to the payer and goes straight back.
  */
 async function watchFailed(ctx: ReconcileContext): Promise<void> {
-  const nowS = Math.floor(ctx.clock.now().getTime() / 1000);
-  const failed = await listFailedUnexpired(ctx.db, nowS, BATCH);
+  const failed = await listFailedUnexpired(ctx.db, Number(await ctx.usdc.headTimeS()), BATCH);
   if (failed.length === 0) return;
   const spent = await ctx.usdc.areSpent(failed.map((payment) => payment.authorization));
   for (const payment of failed.filter((_, index) => spent[index])) {

@@ -81,6 +81,8 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
   return {
     chainId: () => client.getChainId(),
     headBlock: () => client.getBlockNumber(),
+    /** The chain's own time, in seconds: what it measures windows by, whatever our clock says. */
+    headTimeS: async () => (await client.getBlock({ blockTag: 'latest' })).timestamp,
     balanceOf: (address: string) =>
       client.readContract({ address: token, abi: usdcAbi, functionName: 'balanceOf', args: [address as Hex] }),
     gasBalanceOf: (address: string) => client.getBalance({ address: address as Hex }),

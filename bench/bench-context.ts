@@ -1,0 +1,45 @@
+import type { Request } from './http-connection.ts';
+import type { LoadGenerator } from './load-generator.ts';
+import type { ServiceUnderTest } from './service-under-test.ts';
+import type { StopList } from './stop-list.ts';
+
+export interface BenchContext {
+  readonly stops: StopList;
+  readonly service: ServiceUnderTest;
+  readonly load: LoadGenerator;
+  /** How long each round measures. */
+  readonly seconds: number;
+  /** How often each figure is taken; its median counts. */
+  readonly rounds: number;
+}
+
+/** A line of the report: one figure of ours, beside a peer's where there is one. */
+export interface Figure {
+  readonly bench: string;
+  readonly what: string;
+  readonly callers: number;
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly generatorCpu: number;
+  readonly peer?: { readonly name: string; readonly perSecond: number; readonly ratio: number };
+  readonly aim?: { readonly text: string; readonly isReached: boolean };
+  readonly note?: string;
+}
+
+export const work = { task: 'echo', input: { text: 'hello' } } as const;
+/** What the echo of `work` holds, ours and the peers'. */
+export const echoed = '"text":"hello"';
+
+/** The call that every bench of invocations makes to our service. */
+export function invokeRequest({ service }: BenchContext, headers: Record<string, string>): Request {
+  const { baseUrl, apiKey } = service.local;
+  return {
+    method: 'POST',
+    url: `${baseUrl}/invoke/${service.echoAgentId}`,
+    headers: { authorization: `Bearer ${apiKey}`, ...headers },
+    body: work,
+  };
+}
+
+export const peerRequest = (url: string): Request => ({ method: 'POST', url, headers: {}, body: work });

@@ -1,0 +1,56 @@
+/** Has the stock x402 clients of both versions pay a started node, as they come from npm. Exits with 1 when one can't. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { createPublicClient, erc20Abi, formatUnits, http } from 'viem';
+import { echoed, work } from './bench-context.ts';
+import { installPeers, peersFolder } from './peers.ts';
+import { type ServiceUnderTest, startService } from './service-under-test.ts';
+import { type StopList, withStopList } from './stop-list.ts';
+
+const scripts = ['x402-fetch-v1.mjs', 'x402-fetch-v2.mjs'];
+
+interface Printed {
+  readonly status: number;
+  readonly answer: { readonly data: { readonly status: string; readonly cost: string; readonly paymentHash: string } };
+  readonly payment: { readonly success: boolean; readonly transaction: string };
+}
+
+async function payWith(script: string, { local, echoAgentId }: ServiceUnderTest): Promise<string> {
+  const [wallet] = local.wallets;
+  assert.ok(wallet, 'the node has a funded wallet');
+  const chain = createPublicClient({ transport: http(local.chain.rpcUrl) });
+  const balance = () =>
+    chain.readContract({ address: local.chain.usdc, abi: erc20Abi, functionName: 'balanceOf', args: [wallet.address] });
+  const before = await balance();
+  const settings = {
+    url: `${local.baseUrl}/invoke/${echoAgentId}`,
+    privateKey: wallet.privateKey,
+    rpcUrl: local.chain.rpcUrl,
+    request: {
+      method: 'POST',
+      headers: { authorization: `Bearer ${local.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(work),
+    },
+  };
+  const { stdout } = await promisify(execFile)(process.execPath, [`${peersFolder}${script}`], {
+    env: { ...process.env, CLIENT_SETTINGS: JSON.stringify(settings) },
+    timeout: 60_000,
+  });
+  const { status, answer, payment } = JSON.parse(stdout) as Printed;
+  assert.equal(status, 200, stdout);
+  assert.equal(answer.data.status, 'completed');
+  assert.ok(stdout.includes(echoed), 'the answer holds the result');
+  assert.equal(payment.success, true);
+  assert.equal(payment.transaction, answer.data.paymentHash);
+  assert.equal(formatUnits(before - (await balance()), 6), answer.data.cost, 'exactly the cost left the wallet');
+  return `${script}: paid ${answer.data.cost} USDC in ${payment.transaction} and got the result`;
+}
+
+async function check(stops: StopList): Promise<void> {
+  installPeers();
+  const service = await startService(stops, { isProfiled: false });
+  for (const script of scripts) console.log(await payWith(script, service));
+}
+
+await withStopList(check);

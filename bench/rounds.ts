@@ -1,0 +1,42 @@
+import type { LoadGenerator } from './load-generator.ts';
+import type { LoadJob, LoadResult } from './load-jobs.ts';
+import { median } from './measure.ts';
+
+export interface Contestant {
+  readonly name: string;
+  readonly job: LoadJob;
+}
+
+/** The medians of all rounds of one contestant, and its calls per second in each. */
+export interface Standing extends LoadResult {
+  readonly eachPerSecond: readonly number[];
+}
+
+/** Measures everybody in turn, round after round: what else the machine does meanwhile meets all of them alike. */
+export async function runRounds(
+  load: LoadGenerator,
+  rounds: number,
+  contestants: readonly Contestant[],
+): Promise<Standing[]> {
+  const results = contestants.map((): LoadResult[] => []);
+  for (let round = 0; round < rounds; round++)
+    for (const [index, { job }] of contestants.entries()) results[index]?.push(await load.run(job));
+  return results.map(toStanding);
+}
+
+function toStanding(results: readonly LoadResult[]): Standing {
+  const of = (read: (result: LoadResult) => number) => median(results.map(read));
+  return {
+    calls: results.reduce((sum, { calls }) => sum + calls, 0),
+    perSecond: of((result) => result.perSecond),
+    p50Ms: of((result) => result.p50Ms),
+    p99Ms: of((result) => result.p99Ms),
+    generatorCpu: of((result) => result.generatorCpu),
+    signMs: of((result) => result.signMs ?? 0),
+    eachPerSecond: results.map(({ perSecond }) => perSecond),
+  };
+}
+
+/** How many times faster `ours` was: the median of the rounds' ratios, each between neighbours in time. */
+export const ratioOf = (ours: Standing, peer: Standing): number =>
+  median(ours.eachPerSecond.map((perSecond, round) => perSecond / (peer.eachPerSecond[round] ?? Number.NaN)));

@@ -1,0 +1,52 @@
+/** Measures our service beside its peers and prints ratios of the same run. See README.md. */
+import { parseArgs } from 'node:util';
+import type { BenchContext, Figure } from './bench-context.ts';
+import { benchListing } from './bench-listing.ts';
+import { benchPaid } from './bench-paid.ts';
+import { benchTreasury } from './bench-treasury.ts';
+import { benchUnpaid } from './bench-unpaid.ts';
+import { startLoadGenerator } from './load-generator.ts';
+import { monotonicUs, type Span, summarizeProfiles } from './profile-summary.ts';
+import { jsonLineOf, tableOf } from './report.ts';
+import { startService } from './service-under-test.ts';
+import { type StopList, withStopList } from './stop-list.ts';
+
+const benches: Record<string, (ctx: BenchContext) => Promise<Figure[]>> = {
+  a: benchUnpaid,
+  b: benchPaid,
+  c: benchTreasury,
+  d: benchListing,
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seconds: { type: 'string', default: '2' },
+    rounds: { type: 'string', default: '3' },
+    profile: { type: 'boolean', default: false },
+  },
+});
+
+async function run(stops: StopList): Promise<void> {
+  const chosen = positionals.length > 0 ? positionals : Object.keys(benches);
+  const service = await startService(stops, { isProfiled: values.profile });
+  const load = startLoadGenerator(stops);
+  const ctx = { stops, service, load, seconds: Number(values.seconds), rounds: Number(values.rounds) };
+  const figures: Figure[] = [];
+  const spans: Span[] = [];
+  for (const name of chosen) {
+    const bench = benches[name];
+    if (!bench) throw new Error(`no bench is named ${name}: there are ${Object.keys(benches).join(', ')}`);
+    const fromUs = monotonicUs();
+    figures.push(...(await bench(ctx)));
+    spans.push({ name: `(${name})`, fromUs, toUs: monotonicUs() });
+  }
+  console.log(tableOf(figures));
+  if (service.profileFolder) {
+    await service.stop();
+    console.log(`\n${await summarizeProfiles(service.profileFolder, spans)}`);
+  }
+  console.log(jsonLineOf(figures));
+}
+
+await withStopList(run);

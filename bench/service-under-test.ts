@@ -1,0 +1,49 @@
+import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Child, startNode } from './child-process.ts';
+import type { StopList } from './stop-list.ts';
+
+type Hex = `0x${string}`;
+
+/** What the node writes about itself (DATA_DIR/local.json). */
+export interface Local {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly wallets: readonly { readonly address: Hex; readonly privateKey: Hex }[];
+  readonly chain: { readonly rpcUrl: string; readonly usdc: Hex };
+  readonly database: string;
+  readonly agents: readonly { readonly id: string; readonly name: string }[];
+}
+
+export interface ServiceUnderTest {
+  readonly local: Local;
+  readonly echoAgentId: string;
+  /** Where V8 leaves its profiles when the service has stopped; null without profiling. */
+  readonly profileFolder: string | null;
+  stop(): Promise<void>;
+}
+
+const main = fileURLToPath(new URL('../packages/service/src/main.ts', import.meta.url));
+
+/** Starts a node as a newcomer has it after `npm start`, in a folder of its own: durable database, chain, example agents. */
+export async function startService(
+  stops: StopList,
+  { isProfiled }: { isProfiled: boolean },
+): Promise<ServiceUnderTest> {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-network-bench-'));
+  stops.add(() => rm(folder, { recursive: true, force: true }));
+  await chmod(folder, 0o755);
+  const dataDir = join(folder, 'data');
+  const profileFolder = isProfiled ? join(folder, 'profiles') : null;
+  if (profileFolder) await mkdir(profileFolder);
+  const profiling = profileFolder ? ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`] : [];
+  const child: Child = startNode([...profiling, main], { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' });
+  stops.add(() => child.stop());
+  await child.line(/is running at/);
+  const local = JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8')) as Local;
+  const echo = local.agents.find(({ name }) => name === 'Echo');
+  if (!echo) throw new Error('the node has no echo agent');
+  return { local, echoAgentId: echo.id, profileFolder, stop: () => child.stop() };
+}

@@ -1,0 +1,27 @@
+import type { Harness } from '../../support/harness.ts';
+
+/** What a call may touch although it is refused: who is alive, when recurring work is due, and how often somebody called. */
+const bookkeeping = new Set(['process', 'recurring', 'rate_window']);
+
+/** Columns that merely using a key changes are left out. */
+const contentOf: Record<string, string> = {
+  api_key: 'row(x.id, x.account_id, x.name, x.scopes, x.secret_hash, x.expires_at, x.revoked_at)',
+};
+
+/** The number of rows of every table of the node with a digest of their content: equal digests mean that nothing was written. */
+export async function databaseDigest(h: Harness): Promise<Record<string, string>> {
+  const tables = await h.ctx.db.pool.query<{ name: string }>(
+    `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'
+      order by 1`,
+  );
+  const parts = tables.rows
+    .filter(({ name }) => !bookkeeping.has(name))
+    .map(({ name }) => {
+      const content = `(${contentOf[name] ?? 'x'})::text`;
+      return `select '${name}' as name, count(*) || ' ' || md5(coalesce(string_agg(${content}, '|' order by ${content}), ''))
+                as digest from "${name}" x`;
+    });
+  const jobs = `select 'queue', count(*)::text from graphile_worker.jobs`;
+  const digests = await h.ctx.db.pool.query<{ name: string; digest: string }>([...parts, jobs].join(' union all '));
+  return Object.fromEntries(digests.rows.map(({ name, digest }) => [name, digest]));
+}

@@ -1,0 +1,57 @@
+import { api, type EndpointName } from '@agent-network/contracts/api';
+import type { Endpoint } from '@agent-network/contracts/endpoint';
+import type { World } from './world.ts';
+
+export interface ValidCall {
+  readonly key: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** A call of every endpoint that would succeed. A new endpoint does not compile without one, and is attacked from then on. */
+export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
+  listAgents: ({ owner }) => ({ key: owner.key, params: {} }),
+  registerAgent: ({ owner, agent }) => ({
+    key: owner.key,
+    params: {},
+    body: {
+      name: 'An agent',
+      description: 'Of no use.',
+      capabilities: ['testing'],
+      rates: { perRequest: '0.05', perHour: '1', tiers: { basic: '0.01', premium: '0.02', enterprise: '0.03' } },
+      endpoint: agent.endpoint,
+      metadata: { avatar: 'https://example.com/a.png', website: 'https://example.com', tags: ['a'], maxConcurrency: 4 },
+    },
+  }),
+  getAgent: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
+  updateAgent: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id }, body: { description: 'New.' } }),
+  removeAgent: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
+  getAgentStatus: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
+  verifyAgent: ({ owner, agent }) => ({ key: owner.key, params: {}, body: { agentId: agent.id, proof: 'endpoint' } }),
+  heartbeat: ({ agent }) => ({
+    key: agent.identityToken,
+    params: { id: agent.id },
+    body: { load: 0.5, accepting: true },
+  }),
+  invokeAgent: ({ owner, strangersAgent }) => ({
+    key: owner.key,
+    params: { agentId: strangersAgent.id },
+    body: { task: 'hello', input: { a: 1 }, metadata: { b: 2 } },
+  }),
+  quoteInvocation: ({ owner, agent }) => ({ key: owner.key, params: { agentId: agent.id }, body: { task: 'hello' } }),
+  getInvocation: ({ owner, requestId }) => ({ key: owner.key, params: { requestId } }),
+  createTreasury: ({ owner, agent }) => ({ key: owner.key, params: {}, body: { agentId: agent.id, label: 'x' } }),
+  depositToTreasury: ({ owner, treasuryId }) => ({ key: owner.key, params: {}, body: { amount: '1', treasuryId } }),
+  getBalance: ({ owner }) => ({ key: owner.key, params: {} }),
+  listPayments: ({ owner }) => ({ key: owner.key, params: {} }),
+  getAccount: ({ owner }) => ({ key: owner.key, params: {} }),
+  listApiKeys: ({ owner }) => ({ key: owner.key, params: {} }),
+  createApiKey: ({ owner }) => ({ key: owner.key, params: {}, body: { name: 'another' } }),
+  revokeApiKey: ({ owner, keyId }) => ({ key: owner.key, params: { keyId } }),
+};
+
+export const endpoints = Object.entries(api) as [EndpointName, Endpoint][];
+
+/** The path of a row with its parameters filled in, as they are. */
+export const pathOf = (row: Endpoint, params: Readonly<Record<string, string>>): string =>
+  row.path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? name);

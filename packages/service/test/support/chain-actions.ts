@@ -1,0 +1,60 @@
+import { testUsdcAbi } from '@agent-network/chain/artifacts';
+import { callChain } from '@agent-network/chain/chain-rpc-client';
+import { encodeFunctionData, type Hex, parseSignature } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { readPaymentHeader, type ShownPayment } from '../../src/payments/x402/payment-header.ts';
+import { transferCall } from '../../src/payments/x402/usdc-client.ts';
+import type { TestWallet } from './harness.ts';
+import type { TokenHost } from './x402-payer.ts';
+
+const stranger = () => privateKeyToAccount(generatePrivateKey()).address;
+
+/** Sends a transaction in anybody's name and waits for its block. Throws when it reverts. */
+async function send(rpcUrl: string, from: string, to: string, data: Hex): Promise<string> {
+  await callChain(rpcUrl, 'anvil_impersonateAccount', from);
+  const hash = await callChain<string>(rpcUrl, 'eth_sendTransaction', { from, to, data, gas: '0x4c4b40', gasPrice: '0x0' });
+  for (;;) {
+    const receipt = await callChain<{ status: string } | null>(rpcUrl, 'eth_getTransactionReceipt', hash);
+    if (receipt?.status === '0x0') throw new Error(`transaction ${hash} reverted`);
+    if (receipt) return hash;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** What is signed in a payment header. */
+export function paymentIn(headers: Record<string, string>): ShownPayment {
+  const shown = readPaymentHeader(headers);
+  if (!shown) throw new Error('no payment in these headers');
+  return shown;
+}
+
+/** A third party that saw the payment submits it; answers the transaction. */
+export const submitPayment = (rpcUrl: string, host: TokenHost, headers: Record<string, string>): Promise<string> =>
+  send(rpcUrl, stranger(), host.ctx.chain.token, transferCall(paymentIn(headers)));
+
+/** The payer takes all its money elsewhere. */
+export async function emptyWallet(rpcUrl: string, host: TokenHost, wallet: TestWallet, micro: bigint): Promise<void> {
+  const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'transfer', args: [stranger(), micro] });
+  await send(rpcUrl, wallet.address, host.ctx.chain.token, data);
+}
+
+/** Somebody gives a wallet test USDC. */
+export async function refillWallet(rpcUrl: string, host: TokenHost, wallet: TestWallet, micro: bigint): Promise<void> {
+  const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args: [wallet.address, micro] });
+  await send(rpcUrl, stranger(), host.ctx.chain.token, data);
+}
+
+/** The payer cancels the authorization (EIP-3009). */
+export async function cancelPayment(rpcUrl: string, host: TokenHost, wallet: TestWallet, headers: Record<string, string>): Promise<void> {
+  const { tokenName: name, tokenVersion: version, chainId, token } = host.ctx.chain;
+  const nonce = paymentIn(headers).authorization.nonce as Hex;
+  const signature = await wallet.signTypedData({
+    domain: { name, version, chainId, verifyingContract: token as Hex },
+    types: { CancelAuthorization: [{ name: 'authorizer', type: 'address' }, { name: 'nonce', type: 'bytes32' }] },
+    primaryType: 'CancelAuthorization',
+    message: { authorizer: wallet.address, nonce },
+  });
+  const { r, s, v } = parseSignature(signature);
+  const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'cancelAuthorization', args: [wallet.address, nonce, Number(v), r, s] });
+  await send(rpcUrl, stranger(), token, data);
+}
