@@ -148,7 +148,7 @@ export const AgentSearch = z.object({
     .default([]),
   limit: z.int().min(1).max(100).default(20),
   offset: z.int().min(0).max(10_000).default(0),
-  cursor: z.string().max(400).optional().describe('`nextCursor` of the page before; instead of `offset`.'),
+  cursor: z.string().max(1000).optional().describe('`nextCursor` of the page before; instead of `offset`.'),
 });
 export type AgentSearch = z.output<typeof AgentSearch>;
 

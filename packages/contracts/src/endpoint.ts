@@ -37,6 +37,7 @@ export const commonErrors = (row: Endpoint): ErrorCode[] => [
   'UNAUTHORIZED',
   ...(row.auth === 'none' ? [] : (['FORBIDDEN'] as const)),
   ...(row.params ? (['NOT_FOUND'] as const) : []),
+  ...(row.method === 'POST' && row.auth !== 'none' ? (['CONFLICT', 'IDEMPOTENCY_KEY_REUSED'] as const) : []),
   ...(row.body ? (['PAYLOAD_TOO_LARGE'] as const) : []),
   'RATE_LIMITED',
   'INTERNAL_ERROR',

@@ -45,6 +45,11 @@ export const errorCatalogue = {
     when: "The client's treasury holds less than the cost.",
     extra: z.object({ details: Shortfall }),
   },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    when: 'The Idempotency-Key was used for another request in the last 24 hours.',
+    extra: none,
+  },
   INSUFFICIENT_BALANCE: {
     status: 422,
     when: "The calling agent's treasury holds less than the cost.",

@@ -9,7 +9,9 @@ import { openDatabase } from './db/database.ts';
 import type { HttpContext } from './http/http-context.ts';
 import { createAcceptor } from './invocations/accept-invocations.ts';
 import { createBeginner } from './invocations/begin-invocations.ts';
+import { createChangeHub } from './invocations/change-hub.ts';
 import { createFinisher } from './invocations/finish-invocations.ts';
+import { createBacklog } from './invocations/run-queued.ts';
 import { createRunner } from './invocations/runner.ts';
 import type { JobContext } from './jobs.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
@@ -67,6 +69,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     }),
     rateLimiter: createRateLimiter({ db, clock }),
     authenticator: createAuthenticator({ db, clock }),
+    changeHub: createChangeHub(),
     runner: createRunner({ maxRunning: config.maxRunning }),
     acceptor: createAcceptor({ db, clock }),
     beginner: createBeginner({ db, clock }),
@@ -82,8 +85,12 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   };
   const settler = createSettler(base);
   const finisher = createFinisher({ ...base, settler });
+  const backlog = createBacklog({ ...base, finisher });
+  base.runner.onRoom(() => {
+    if (backlog.isWaiting()) void backlog.pump().catch((error) => log.error({ err: error }, 'taking queued requests failed'));
+  });
   const agentChecks = createNudge(() => checkDueAgents(base), log);
-  return { ...base, settler, finisher, agentChecks };
+  return { ...base, settler, finisher, backlog, agentChecks };
 }
 
 async function readChain(

@@ -4,10 +4,10 @@ import type { HasClock } from '../lib/clock.ts';
 import { GuardedFetchError, type HasGuardedFetch } from '../lib/guarded-fetch.ts';
 import type { HasLog } from '../lib/log.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
-import { type Agent, type AgentEvent, nextAgentStatus } from './agent.ts';
+import { type Agent, type AgentEvent, isVerified, nextAgentStatus } from './agent.ts';
 import { type AgentChange, addToTotals, lockAgentRow, takeDueAgents, updateAgentRow } from './agent-store.ts';
 import { ANSWERS_UNTIL_UP, MISSES_UNTIL_DOWN, nextProbe, nextVerification } from './check-schedule.ts';
-import { writeListing } from './listing-store.ts';
+import { writeListing, writeResponseTime } from './listing-store.ts';
 import { reputationOf } from './reputation.ts';
 
 export type CheckContext = HasDb & HasClock & HasLog & HasSecrets & HasGuardedFetch;
@@ -121,7 +121,9 @@ async function record(
     const after = { ...current, ...change, status };
     const reputation = reputationOf(after);
     await updateAgentRow(tx, checked.id, { ...change, status, reputation });
-    if (status !== current.status || reputation !== current.reputation)
-      await writeListing(tx, { ...after, reputation });
+    if (status !== current.status || reputation !== current.reputation || isVerified(after) !== isVerified(current))
+      await writeListing(tx, current);
+    else if (after.responseMs !== null && after.responseMs !== current.responseMs)
+      await writeResponseTime(tx, current.id, after.responseMs);
   });
 }

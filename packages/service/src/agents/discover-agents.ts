@@ -5,7 +5,10 @@ import type { HasDb } from '../db/database.ts';
 import { invalid } from '../lib/app-error.ts';
 import { createBatcher } from '../lib/batcher.ts';
 import { toListItem } from './agent-view.ts';
-import { type ListingPage, type ListingQuery, readListing } from './listing-store.ts';
+import { isCounted } from './search-agents.ts';
+import type { Place } from './search-cursor.ts';
+import { bestReputationFirst } from './search-order.ts';
+import { readSearchPage, type SearchPage, type SearchPageQuery } from './search-store.ts';
 
 export interface HasNodeLabel {
   /** Spec: `location`. Where agents of this node are at home. */
@@ -14,7 +17,7 @@ export interface HasNodeLabel {
 
 /** Reads pages of the listing; equal questions that wait at the same moment are asked once. */
 export interface ListingReader {
-  read(query: ListingQuery): Promise<ListingPage>;
+  read(query: SearchPageQuery): Promise<SearchPage>;
 }
 
 export interface HasListing {
@@ -25,22 +28,22 @@ const MAX_WAITING = 500;
 
 /** Answers are never remembered: each comes from a query that began after the question was asked. */
 export function createListingReader(ctx: HasDb): ListingReader {
-  const batcher = createBatcher<{ key: string; query: ListingQuery }, ListingPage>({
+  const batcher = createBatcher<{ key: string; query: SearchPageQuery }, SearchPage>({
     maxSize: MAX_WAITING,
     maxConcurrent: 2,
     run: async (items) => {
-      const pages = new Map<string, Promise<ListingPage>>();
-      for (const { key, query } of items) if (!pages.has(key)) pages.set(key, readListing(ctx.db, query));
-      return Promise.all(items.map(({ key }) => pages.get(key) as Promise<ListingPage>));
+      const pages = new Map<string, Promise<SearchPage>>();
+      for (const { key, query } of items) if (!pages.has(key)) pages.set(key, readSearchPage(ctx.db, query));
+      return Promise.all(items.map(({ key }) => pages.get(key) as Promise<SearchPage>));
     },
   });
   return { read: (query) => batcher.add({ key: keyOf(query), query }) };
 }
 
-const keyOf = (query: ListingQuery) =>
-  JSON.stringify({ ...query, maxPriceMicro: query.maxPriceMicro === null ? null : query.maxPriceMicro.toString() });
+const keyOf = (query: SearchPageQuery) =>
+  JSON.stringify(query, (_key, value) => (typeof value === 'bigint' ? value.toString() : value));
 
-const statusesOf = { online: ['online'], offline: ['offline', 'pending_verification'], all: null } as const;
+const isOnlineFor = { online: [true], offline: [false], all: [true, false] };
 const DEFAULT_LIMIT = 20;
 
 /** Lists agents that match every filter, best reputation first, with the exact total. */
@@ -52,11 +55,19 @@ export async function discoverAgents(
   const offset = query.offset ?? 0;
   if (query.cursor !== undefined && query.offset !== undefined)
     throw invalid('cursor', 'cannot be used together with offset');
-  const page = await ctx.listing.read({
-    capability: query.capability ?? '',
-    maxPriceMicro: query.maxPrice === undefined ? null : parseUsdc(query.maxPrice),
+  const capability = query.capability ?? '';
+  const filter = {
+    isOnline: isOnlineFor[query.status ?? 'all'],
+    isVerified: [true, false],
     minReputation: query.minReputation ?? 0,
-    statuses: statusesOf[query.status ?? 'all'],
+    maxPriceMicro: query.maxPrice === undefined ? null : parseUsdc(query.maxPrice),
+    maxPerHourMicro: null,
+  };
+  const page = await ctx.listing.read({
+    among: { capability },
+    countedAs: isCounted(filter) ? capability : null,
+    filter,
+    order: bestReputationFirst,
     after: query.cursor === undefined ? null : readCursor(query.cursor),
     limit: limit + 1,
     offset,
@@ -75,8 +86,8 @@ export async function discoverAgents(
 const makeCursor = ({ reputation, id }: { reputation: number; id: string }) =>
   Buffer.from(`${reputation}.${id}`).toString('base64url');
 
-function readCursor(cursor: string): { reputation: number; id: string } {
+function readCursor(cursor: string): Place {
   const match = /^(\d{1,4})\.([a-z]{3}_[0-9a-z]+)$/.exec(Buffer.from(cursor, 'base64url').toString());
-  if (!match?.[2]) throw invalid('cursor', 'is not one that this node made');
-  return { reputation: Number(match[1]), id: match[2] };
+  if (!match?.[1] || !match[2]) throw invalid('cursor', 'is not one that this node made');
+  return { keys: [match[1]], id: match[2] };
 }

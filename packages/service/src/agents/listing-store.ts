@@ -1,73 +1,88 @@
 import type { Sql } from '../db/sql.ts';
 import type { Agent } from './agent.ts';
-import type { ListedAgent } from './agent-view.ts';
+import { termsVector } from './words.ts';
 
-/** Rewrites the rows by which an agent is found; `''` stands for every agent. In the transaction that changes the agent. */
-export async function writeListing(
-  sql: Sql,
-  agent: Pick<Agent, 'id' | 'capabilities' | 'reputation' | 'status' | 'perRequestMicro'>,
-): Promise<void> {
-  await sql.query('drop-listing', 'delete from agent_listing where agent_id = $1 and not (capability = any($2))', [
-    agent.id,
-    agent.status === 'removed' ? [] : ['', ...agent.capabilities],
-  ]);
-  if (agent.status === 'removed') return;
+/**
+ * Rewrites the rows by which an agent is found from what `agent` says of it, and the counts with them. In the transaction that
+ * has locked and changed the agent; a removed one is found no longer.
+ */
+export async function writeListing(sql: Sql, { id }: Pick<Agent, 'id'>): Promise<void> {
   await sql.query(
     'write-listing',
-    `insert into agent_listing (capability, agent_id, reputation, status, price_micro)
-     select c, $1, $3, $4, $5 from unnest($2::text[]) as c
-     on conflict (capability, agent_id) do update
-        set reputation = excluded.reputation, status = excluded.status, price_micro = excluded.price_micro
-      where (agent_listing.reputation, agent_listing.status, agent_listing.price_micro)
-            is distinct from (excluded.reputation, excluded.status, excluded.price_micro)`,
-    [agent.id, ['', ...agent.capabilities], agent.reputation, agent.status, agent.perRequestMicro],
+    `with fact as (
+       select g.id, g.capabilities, g.reputation, g.status = 'online' as is_online, g.per_request_micro, g.per_hour_micro,
+              g.endpoint_proven_at is not null and a.wallet_proven_at is not null as is_verified,
+              coalesce(g.response_ms, 'Infinity') as response_ms, g.created_at
+         from agent g join account a on a.id = g.account_id where g.id = $1 and g.status <> 'removed'
+     ), wanted as (
+       select c as capability, f.* from fact f cross join unnest(f.capabilities || '{""}'::text[]) as c
+     ), dropped as (
+       delete from agent_listing l where agent_id = $1 and not exists (select from wanted w where w.capability = l.capability)
+     ), hidden as (
+       delete from agent_search where agent_id = $1 and not exists (select from fact)
+     ), listed as (
+       insert into agent_listing as l (agent_id, capability, reputation, is_online, is_verified, price_micro, per_hour_micro)
+       select id, capability, reputation, is_online, is_verified, per_request_micro, per_hour_micro from wanted
+       on conflict (agent_id, capability) do update
+          set reputation = excluded.reputation, is_online = excluded.is_online, is_verified = excluded.is_verified,
+              price_micro = excluded.price_micro, per_hour_micro = excluded.per_hour_micro
+        where (l.reputation, l.is_online, l.is_verified, l.price_micro, l.per_hour_micro) is distinct from
+              (excluded.reputation, excluded.is_online, excluded.is_verified, excluded.price_micro, excluded.per_hour_micro)
+     ), searched as (
+       insert into agent_search (agent_id, reputation, is_online, is_verified, price_micro, per_hour_micro, response_ms,
+                                 created_at, name, terms)
+       select id, reputation, is_online, is_verified, per_request_micro, per_hour_micro, response_ms, created_at, '', '' from fact
+       on conflict (agent_id) do update
+          set reputation = excluded.reputation, is_online = excluded.is_online, is_verified = excluded.is_verified,
+              price_micro = excluded.price_micro, per_hour_micro = excluded.per_hour_micro, response_ms = excluded.response_ms
+     )
+     insert into agent_count (capability, is_online, is_verified, change, is_folded)
+     select capability, is_online, is_verified, sum(change), false from (
+       select capability, is_online, is_verified, 1 as change from wanted
+       union all select capability, is_online, is_verified, -1 from agent_listing where agent_id = $1
+     ) each group by capability, is_online, is_verified having sum(change) <> 0`,
+    [id],
   );
 }
 
-export interface ListingQuery {
-  readonly capability: string;
-  readonly maxPriceMicro: bigint | null;
-  readonly minReputation: number;
-  readonly statuses: readonly string[] | null;
-  /** Where the page before ended. */
-  readonly after: { reputation: number; id: string } | null;
-  readonly limit: number;
-  readonly offset: number;
-}
-
-export interface ListingPage {
-  readonly total: number;
-  readonly agents: ListedAgent[];
-}
-
-/** One page, best reputation first, and the exact number of agents that match. */
-export async function readListing(sql: Sql, query: ListingQuery): Promise<ListingPage> {
-  const filter = `capability = $1 and reputation >= $2 and ($3::bigint is null or price_micro <= $3)
-       and ($4::text[] is null or status = any($4))`;
-  const rows = await sql.query<ListedAgent & { total: bigint }>(
-    'read-listing',
-    `with page as (
-       select agent_id, reputation from agent_listing
-        where ${filter} and ($5::int is null or reputation < $5 or (reputation = $5 and agent_id > $6))
-        order by reputation desc, agent_id limit $7 offset $8
-     ), counted as (select count(*) as total from agent_listing where ${filter})
-     select c.total, g.id, g.name, g.capabilities, g.per_request_micro as "perRequestMicro",
-            g.per_hour_micro as "perHourMicro", g.reputation, g.status, g.response_ms as "responseMs",
-            g.endpoint_proven_at as "endpointProvenAt", a.wallet_proven_at is not null as "isWalletProven"
-       from counted c left join page p on true left join agent g on g.id = p.agent_id left join account a on a.id = g.account_id
-      order by p.reputation desc, p.agent_id`,
-    [
-      query.capability,
-      query.minReputation,
-      query.maxPriceMicro,
-      query.statuses,
-      query.after?.reputation ?? null,
-      query.after?.id ?? '',
-      query.limit,
-      query.offset,
-    ],
+/** Rewrites the name and the terms by which an agent is found; after `writeListing`, in the same transaction. */
+export async function writeTerms(
+  sql: Sql,
+  agent: Pick<Agent, 'id' | 'name' | 'description' | 'capabilities' | 'metadata'>,
+): Promise<void> {
+  await sql.query(
+    'write-terms',
+    `update agent_search set name = $2, terms = $3::tsvector
+      where agent_id = $1 and (name, terms) is distinct from ($2, $3::tsvector)`,
+    [agent.id, agent.name.toLowerCase(), termsVector(agent)],
   );
-  return { total: Number(rows[0]?.total ?? 0), agents: rows.filter((row) => row.id !== null) };
+}
+
+/** Notes a new response time, by which agents may be sorted, without touching what is indexed. */
+export async function writeResponseTime(sql: Sql, id: string, responseMs: number): Promise<void> {
+  await sql.query('write-response-time', 'update agent_search set response_ms = $2 where agent_id = $1', [
+    id,
+    responseMs,
+  ]);
+}
+
+/** Folds the changes of counts into one row each; returns how many capabilities had some, at most `limit`. */
+export async function foldCountRows(sql: Sql, limit: number): Promise<number> {
+  const [row] = await sql.query<{ folded: bigint }>(
+    'fold-counts',
+    `with due as (
+       select distinct capability from agent_count where not is_folded order by capability limit $1
+     ), gone as (
+       delete from agent_count where capability in (select capability from due) returning *
+     ), folded as (
+       insert into agent_count (capability, is_online, is_verified, change, is_folded)
+       select capability, is_online, is_verified, sum(change), true from gone
+        group by capability, is_online, is_verified having sum(change) <> 0
+     )
+     select count(*) as folded from due`,
+    [limit],
+  );
+  return Number(row?.folded ?? 0);
 }
 
 export interface Candidate {
@@ -85,7 +100,7 @@ export const findCandidates = (sql: Sql, agentId: string, capabilities: readonly
        select agent_id, count(*) as shared, max(reputation) as reputation from (
          select l.* from unnest($2::text[]) as c
            cross join lateral (select agent_id, reputation from agent_listing
-             where capability = c and status = 'online' and agent_id <> $1 order by reputation desc, agent_id limit 50) l
+             where capability = c and is_online and agent_id <> $1 order by reputation desc, agent_id limit 50) l
        ) each_capability group by agent_id order by shared desc, reputation desc, agent_id limit 20
      )
      select g.id, g.capabilities, g.per_request_micro as "perRequestMicro", g.reputation

@@ -13,7 +13,7 @@ import type { HasSecrets } from '../lib/secrets.ts';
 import { openAgentTreasury } from '../payments/treasury.ts';
 import { insertAgent, type NewAgent } from './agent-store.ts';
 import type { HasAgentChecks } from './check-agents.ts';
-import { writeListing } from './listing-store.ts';
+import { writeListing, writeTerms } from './listing-store.ts';
 import { reputationOf } from './reputation.ts';
 
 export type RegisterContext = HasDb & HasClock & HasSecrets & HasGuardedFetch & HasAgentChecks;
@@ -53,7 +53,8 @@ export async function registerAgent(
   const now = ctx.clock.now();
   await ctx.db.transaction(async (tx) => {
     await insertAgent(tx, agent, now);
-    await writeListing(tx, { ...agent, capabilities: input.capabilities, status: 'pending_verification' });
+    await writeListing(tx, agent);
+    await writeTerms(tx, { ...agent, capabilities: input.capabilities });
     await openAgentTreasury(tx, agent, now);
   });
   ctx.agentChecks.nudge();

@@ -30,7 +30,7 @@ export async function removeAgent(
     const agent = await lockOwnAgent(tx, caller.accountId, agentId);
     const status = nextAgentStatus(agent.status, 'removed');
     await updateAgentRow(tx, agentId, { status, removedAt: now, finalBlock, nextCheckAt: null, updatedAt: now });
-    await writeListing(tx, { ...agent, status });
+    await writeListing(tx, agent);
   });
   ctx.authenticator.forget();
   return { id: agentId, unregistered: true, finalBlock: Number(finalBlock) };

@@ -11,7 +11,7 @@ import type { HasGuardedFetch } from '../lib/guarded-fetch.ts';
 import { type Agent, nextAgentStatus } from './agent.ts';
 import { type AgentChange, lockAgentRow, updateAgentRow } from './agent-store.ts';
 import type { HasAgentChecks } from './check-agents.ts';
-import { writeListing } from './listing-store.ts';
+import { writeListing, writeTerms } from './listing-store.ts';
 import { requireCallable } from './register-agent.ts';
 
 /** Locks an agent that the account registered. Anyone may see that it exists, so a stranger gets FORBIDDEN, not NOT_FOUND. */
@@ -36,7 +36,8 @@ export async function updateAgent(
     const { change, names } = changeOf(agent, input, now);
     if (names.length === 0) return { updated: names, updatedAt: agent.updatedAt };
     await updateAgentRow(tx, agentId, { ...change, updatedAt: now });
-    await writeListing(tx, { ...agent, ...change });
+    await writeListing(tx, agent);
+    await writeTerms(tx, { ...agent, ...change });
     return { updated: names, updatedAt: now };
   });
   if (updated.includes('endpoint')) ctx.agentChecks.nudge();

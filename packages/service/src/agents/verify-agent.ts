@@ -46,7 +46,7 @@ export async function recordHeartbeat(
     const resumed = isAccepting && !agent.isAccepting ? { nextCheckAt: now, passedInARow: 0 } : {};
     const load = report.load === undefined ? {} : { reportedLoad: report.load };
     await updateAgentRow(tx, agentId, { isAccepting, status, reportedAt: now, lastSeenAt: now, ...load, ...resumed });
-    if (status !== agent.status) await writeListing(tx, { ...agent, status });
+    if (status !== agent.status) await writeListing(tx, agent);
   });
   return readAgentStatus(ctx, agentId);
 }

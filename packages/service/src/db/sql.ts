@@ -1,6 +1,7 @@
 /** Where a statement runs: on the pool, or inside one transaction. Stores take this and never ask which. */
 export interface Sql {
-  /** Runs a statement that the server prepares once per connection under `name`; a name belongs to one text. */
+  /** Runs a statement that the server prepares once per connection under `name`; a name belongs to one text; a
+   * statement without one is planned each time. */
   query<Row = Record<string, unknown>>(name: string, text: string, params?: readonly unknown[]): Promise<Row[]>;
 }
 

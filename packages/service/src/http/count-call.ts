@@ -8,9 +8,10 @@ import type { HttpContext } from './http-context.ts';
 const HOUR_S = 3600;
 
 export interface CountedCall {
-  readonly headers: Record<string, string>;
-  /** Undoes the count of an invocation; the call itself stays counted. */
-  uncountInvocation(): Promise<void>;
+  /** Undoes the count of the invocations, once; the call itself stays counted. */
+  uncount(): Promise<void>;
+  /** Counts further invocations that the one call makes. Throws RATE_LIMITED. */
+  countMore(count: number): Promise<void>;
 }
 
 /** Counts a call against the caller's limits. Throws RATE_LIMITED, with headers in `headersOut`, when one is used up. */
@@ -28,14 +29,18 @@ export async function countCall(
     return state;
   };
   await take('api');
-  const invocation = row.limit === 'invocations' ? await take('invocations') : null;
+  let taken = row.limit === 'invocations' ? [await take('invocations')] : [];
   return {
-    headers: headersOut,
-    async uncountInvocation() {
-      if (!invocation) return;
-      await ctx.rateLimiter.giveBack(subject, 'invocations', invocation);
-      const remaining = Number(headersOut['x-ratelimit-remaining']) + 1;
-      headersOut['x-ratelimit-remaining'] = String(remaining);
+    async uncount() {
+      const undone = taken;
+      taken = [];
+      for (const state of undone) {
+        await ctx.rateLimiter.giveBack(subject, 'invocations', state);
+        headersOut['x-ratelimit-remaining'] = String(Number(headersOut['x-ratelimit-remaining']) + 1);
+      }
+    },
+    async countMore(count) {
+      for (let i = 0; i < count; i++) taken.push(await take('invocations'));
     },
   };
 }

@@ -1,7 +1,9 @@
 import type { Api, EndpointName } from '@agent-network/contracts/api';
 import type { DataOf, Endpoint, Parsed } from '@agent-network/contracts/endpoint';
 import type { AgentCaller, Caller, KnownCaller } from '../access/caller.ts';
+import type { IdPrefix } from '../lib/id.ts';
 import type { HttpContext } from './http-context.ts';
+import type { SseAnswer } from './sse.ts';
 
 type CallerOf<E extends Endpoint> = E['auth'] extends 'none'
   ? Caller
@@ -13,11 +15,21 @@ type CallerOf<E extends Endpoint> = E['auth'] extends 'none'
 export interface HandlerCall<E extends Endpoint> extends Parsed<E> {
   readonly caller: CallerOf<E>;
   setHeader(name: string, value: string): void;
+  /** Under which id a new thing is made: the same for every repetition with the same Idempotency-Key. */
+  idFor<P extends IdPrefix>(prefix: P): string | null;
+  /** Counts further invocations that the call makes. Throws RATE_LIMITED. */
+  countMore(count: number): Promise<void>;
   /** The call turned out to be no invocation (a replay): it does not count as one. */
   uncount(): Promise<void>;
 }
 
-export type Handler<E extends Endpoint> = (ctx: HttpContext, call: HandlerCall<E>) => Promise<DataOf<E>> | DataOf<E>;
+/** A stream, from the endpoints that have one. */
+type StreamOf<E extends Endpoint> = E['stream'] extends string ? SseAnswer : never;
+
+export type Handler<E extends Endpoint> = (
+  ctx: HttpContext,
+  call: HandlerCall<E>,
+) => Promise<DataOf<E> | StreamOf<E>> | DataOf<E> | StreamOf<E>;
 
 /** One handler per row of the endpoint table. */
 export type Handlers<Names extends EndpointName = EndpointName> = { readonly [N in Names]: Handler<Api[N]> };

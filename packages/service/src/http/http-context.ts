@@ -4,11 +4,13 @@ import type { HasRateLimiter } from '../access/rate-limiter.ts';
 import type { HasAgentChecks } from '../agents/check-agents.ts';
 import type { HasListing, HasNodeLabel } from '../agents/discover-agents.ts';
 import type { PlanLimits } from '../config.ts';
+import type { EndContext } from '../invocations/end-invocations.ts';
 import type { InvokeContext } from '../invocations/invoke-agent.ts';
 import type { HasMetrics } from '../lib/metrics.ts';
 
 /** All that answering a request may touch. */
 export type HttpContext = InvokeContext &
+  EndContext &
   HasAuthenticator &
   HasKeyMode &
   HasRateLimiter &

@@ -6,7 +6,6 @@ import type { HasClock } from '../lib/clock.ts';
 import { claimPayments } from '../payments/claim-payments.ts';
 import { holdMoney } from '../payments/hold-money.ts';
 import type { NewChainPayment } from '../payments/x402/chain-payment.ts';
-import { addJob } from '../queue/add-job.ts';
 import type { Invocation } from './invocation.ts';
 import { insertInvocations } from './invocation-store.ts';
 import { unuseQuotes, useQuotes } from './quote-store.ts';
@@ -67,7 +66,7 @@ async function acceptAll(tx: Tx, items: readonly Acceptance[], now: Date): Promi
   return items.map((item) => answers.get(item) as AcceptAnswer);
 }
 
-/** Quote used, money held or payment claimed, request stored, job queued: all in one transaction, or none of it. */
+/** Quote used, money held or payment claimed, request stored: all in one transaction, or none of it. */
 async function acceptDistinct(tx: Tx, items: readonly Acceptance[], now: Date): Promise<AcceptAnswer[]> {
   const answers = new Map<string, AcceptAnswer>();
   const quoted = items.flatMap(({ quoteId, invocation }) => (quoteId ? [{ quoteId, requestId: invocation.id }] : []));
@@ -82,14 +81,8 @@ async function acceptDistinct(tx: Tx, items: readonly Acceptance[], now: Date): 
 
   const accepted = open.filter(({ invocation }) => !answers.has(invocation.id)).map(({ invocation }) => invocation);
   await insertInvocations(tx, accepted);
-  for (const { id, status, paymentMethod, priority } of accepted)
-    if (status === 'pending' && paymentMethod !== 'x402')
-      await addJob(tx, 'run-invocation', { requestId: id }, { priority: queuePriority[priority] });
   return items.map(({ invocation }) => answers.get(invocation.id) ?? { kind: 'accepted' });
 }
-
-/** graphile-worker takes lower numbers first. */
-const queuePriority = { high: -10, normal: 0, low: 10 } as const;
 
 async function claimAll(
   tx: Tx,

@@ -1,5 +1,5 @@
-import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
 import type { FailureReason } from '@agent-network/contracts/invocations';
+import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
 import { isDeeperThan } from '../lib/json-depth.ts';
 import type { Outcome } from './invocation.ts';
 
@@ -37,7 +37,10 @@ export function readResult(value: Json | undefined): Outcome {
   if (value === undefined || !('result' in value))
     return failed('invalid_response', 'The agent answered without a JSON result.');
   if (isDeeperThan(value.result, MAX_RESULT_DEPTH))
-    return failed('invalid_response', `The agent answered with a result nested deeper than ${MAX_RESULT_DEPTH} levels.`);
+    return failed(
+      'invalid_response',
+      `The agent answered with a result nested deeper than ${MAX_RESULT_DEPTH} levels.`,
+    );
   const { cost } = value;
   if (cost !== undefined && cost !== null && !(typeof cost === 'string' && usdcPattern.test(cost)))
     return failed('invalid_response', 'The agent named a cost that is no USDC amount.');

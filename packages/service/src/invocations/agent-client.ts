@@ -3,8 +3,8 @@ import { formatUsdc } from '@agent-network/contracts/money';
 import type { HasDb } from '../db/database.ts';
 import { signAgentCall } from '../identity/agent-signature.ts';
 import type { HasClock } from '../lib/clock.ts';
-import { GuardedFetchError } from '../lib/guarded-fetch-error.ts';
 import type { HasGuardedFetch } from '../lib/guarded-fetch.ts';
+import { GuardedFetchError } from '../lib/guarded-fetch-error.ts';
 import { type Answered, failed, MAX_RESULT_BYTES, readAnswer } from './agent-answer.ts';
 import { readFailure } from './agent-failure.ts';
 import { followAccepted } from './agent-poll.ts';
@@ -44,7 +44,8 @@ export async function callAgent(ctx: CallContext, call: AgentCall): Promise<Outc
     const answered = await tryOnce(ctx, call, body, leftMs);
     if (answered.kind === 'accepted') return followAccepted(ctx, call, answered);
     const pauseMs = RETRY_PAUSES_MS[tries];
-    if (!answered.isRetryable || pauseMs === undefined || pauseMs >= leftMs || call.signal.aborted) return answered.outcome;
+    if (!answered.isRetryable || pauseMs === undefined || pauseMs >= leftMs || call.signal.aborted)
+      return answered.outcome;
     await sleep(pauseMs, undefined, { signal: call.signal }).catch(() => undefined);
   }
 }
@@ -80,7 +81,8 @@ async function tryOnce(ctx: CallContext, call: AgentCall, body: string, leftMs: 
     signal,
   };
   try {
-    if (!invocation.isStreamed) return readAnswer(await ctx.guardedFetch.request({ ...request, maxBytes: MAX_RESULT_BYTES }));
+    if (!invocation.isStreamed)
+      return readAnswer(await ctx.guardedFetch.request({ ...request, maxBytes: MAX_RESULT_BYTES }));
     const answer = await ctx.guardedFetch.stream({ ...request, maxBytes: MAX_STREAM_BYTES, idleTimeoutMs: leftMs });
     if (!String(answer.headers['content-type'] ?? '').startsWith('text/event-stream'))
       return readAnswer({ status: answer.status, body: await readAll(answer.body) });

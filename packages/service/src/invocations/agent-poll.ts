@@ -37,7 +37,8 @@ export async function followAccepted(
       misses = answered.isRetryable ? misses + 1 : MISSES_UNTIL_GIVEN_UP;
       if (misses >= MISSES_UNTIL_GIVEN_UP) return answered.outcome;
     } else misses = 0;
-    const wish = answered.kind === 'accepted' && answered.retryAfterS !== null ? answered.retryAfterS * 1000 : pauseMs * 2;
+    const wish =
+      answered.kind === 'accepted' && answered.retryAfterS !== null ? answered.retryAfterS * 1000 : pauseMs * 2;
     pauseMs = Math.max(FIRST_PAUSE_MS, wish);
   }
 }

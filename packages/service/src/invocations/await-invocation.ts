@@ -6,12 +6,30 @@ import { hasEnded, type Invocation } from './invocation.ts';
 import { findInvocation } from './invocation-store.ts';
 import type { InvokeContext, Invoked } from './invoke-agent.ts';
 
+/** A change in this process is heard at once; this is for those elsewhere. */
+const ASK_AGAIN_MS = 200;
+
 /**
  * The invocation when it has ended, or as it is after `waitMs`. For one paid by x402, throws PAYMENT_REQUIRED when its payment
  * is certain not to have moved, and PAYMENT_PENDING while nobody knows.
  */
 export async function awaitInvocation(ctx: InvokeContext, invoked: Invoked, waitMs: number): Promise<Invocation> {
   const invocation = hasEnded(invoked.invocation.status) ? invoked.invocation : await waitFor(ctx, invoked, waitMs);
+  return requirePaid(ctx, invoked, invocation);
+}
+
+/** The invocation once it is paid and at work, or has ended; throws as `awaitInvocation` does. */
+export async function awaitBegun(ctx: InvokeContext, invoked: Invoked, waitMs: number): Promise<Invocation> {
+  const endMs = performance.now() + waitMs;
+  let { invocation } = invoked;
+  while (invoked.payment && invocation.status === 'pending' && performance.now() < endMs) {
+    await ctx.changeHub.next(invocation.id, ASK_AGAIN_MS);
+    invocation = (await findInvocation(ctx.db, invocation.id)) ?? invocation;
+  }
+  return requirePaid(ctx, invoked, invocation);
+}
+
+async function requirePaid(ctx: InvokeContext, invoked: Invoked, invocation: Invocation): Promise<Invocation> {
   if (!invoked.payment) return invocation;
   if (invocation.errorCode === 'payment_failed') {
     const payment = await paymentOf(ctx, invocation.id);

@@ -27,7 +27,12 @@ export async function settleBulk(ctx: EndContext, tx: Tx, bulk: Bulk, now: Date)
   const decision = decideBulk(bulk.strategy, parts);
   if (decision.kind === 'open') return { ended: new Map(), refunds: [] };
   const losers = parts.filter(({ status }) => !hasEnded(status));
-  const cancelled = await endAll(ctx, tx, losers.map((invocation): End => ({ invocation, outcome: { kind: 'cancelled' } })), now);
+  const cancelled = await endAll(
+    ctx,
+    tx,
+    losers.map((invocation): End => ({ invocation, outcome: { kind: 'cancelled' } })),
+    now,
+  );
   await close(tx, bulk, decision, now);
   return cancelled;
 }

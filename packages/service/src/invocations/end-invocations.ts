@@ -33,7 +33,10 @@ export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now:
   const ids = await endInvocations(tx, [...rows.values()], now);
   const won = ends.filter(({ invocation }) => ids.has(invocation.id));
   const ended = new Map(
-    won.map(({ invocation }) => [invocation.id, { ...invocation, ...(rows.get(invocation.id) as InvocationEnd), completedAt: now }]),
+    won.map(({ invocation }) => [
+      invocation.id,
+      { ...invocation, ...(rows.get(invocation.id) as InvocationEnd), completedAt: now },
+    ]),
   );
   const holdEnds = won
     .filter(({ invocation }) => invocation.payerLedgerId !== null)
@@ -44,20 +47,26 @@ export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now:
     }));
   await endHolds(tx, holdEnds, now);
   const refunds = await oweBack(ctx, tx, [...ended.values()]);
-  await recordCalls(tx, won.map((end) => toEndedCall(end, now)), now);
+  await recordCalls(
+    tx,
+    won.map((end) => toEndedCall(end, now)),
+    now,
+  );
   await emit(tx, [...ended.values()].map(toEvent), now);
   return { ended, refunds };
 }
 
 function toRow({ invocation, outcome }: End): InvocationEnd {
   const costMicro = outcome.kind === 'cancelled' ? 0n : costOf(outcome, invocation.priceMicro);
+  // What was never paid is not given back.
+  const paidMicro = outcome.kind === 'failed' && outcome.reason === 'payment_failed' ? 0n : invocation.priceMicro;
   return {
     id: invocation.id,
     attempt: invocation.attempt,
     status: outcome.kind,
     result: outcome.kind === 'completed' ? outcome.result : null,
     costMicro,
-    refundMicro: invocation.priceMicro - costMicro,
+    refundMicro: paidMicro - costMicro,
     errorCode: outcome.kind === 'failed' ? outcome.reason : null,
     errorMessage: outcome.kind === 'failed' ? outcome.message : null,
   };
@@ -85,7 +94,8 @@ function toEndedCall({ invocation, outcome }: End, now: Date): EndedCall {
   const durationMs = now.getTime() - (invocation.startedAt ?? invocation.createdAt).getTime();
   const { agentId } = invocation;
   if (outcome.kind === 'completed') return { agentId, end: 'completed', durationMs };
-  const isVoid = outcome.kind === 'cancelled' || outcome.reason === 'payment_failed' || outcome.reason === 'agent_removed';
+  const isVoid =
+    outcome.kind === 'cancelled' || outcome.reason === 'payment_failed' || outcome.reason === 'agent_removed';
   if (isVoid) return { agentId, end: 'void', durationMs };
   return { agentId, end: outcome.reason === 'agent_unreachable' ? 'unreachable' : 'failed', durationMs };
 }

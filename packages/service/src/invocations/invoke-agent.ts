@@ -13,6 +13,7 @@ import {
   type HasSimulator,
   type Purchase,
 } from '../payments/authorize-payment.ts';
+import { paymentOf } from '../payments/claim-payments.ts';
 import type { HasBaseUrl } from '../payments/deposit.ts';
 import { agentTreasuryId, openPayer, payerAccountId, treasuryOf } from '../payments/treasury.ts';
 import type { ChainPayment, NewChainPayment } from '../payments/x402/chain-payment.ts';
@@ -27,9 +28,16 @@ import { findInvocation } from './invocation-store.ts';
 import { type PayContext, payAndRun } from './pay-and-run.ts';
 import { estimatedTime, priceOf } from './price.ts';
 import { quotedPrice, quoteUsed } from './quote-invocation.ts';
+import type { HasBacklog } from './run-queued.ts';
 import { runOn } from './runner.ts';
 
-export type InvokeContext = PayContext & ChainContext & HasSimulator & HasAcceptor & HasBaseUrl & HasProcessId;
+export type InvokeContext = PayContext &
+  ChainContext &
+  HasSimulator &
+  HasAcceptor &
+  HasBacklog &
+  HasBaseUrl &
+  HasProcessId;
 
 export interface InvokeInput {
   readonly agentId: string;
@@ -40,6 +48,10 @@ export interface InvokeInput {
   readonly forced: 'x402' | 'treasury' | null;
   /** Whether the caller waits for the result: then it is run here and now, however busy this process is. */
   readonly isAwaited: boolean;
+  /** Whether the agent is asked to stream. */
+  readonly isStreamed: boolean;
+  /** The id that the request must have: a repetition under the same Idempotency-Key finds it. */
+  readonly requestId: string | null;
 }
 
 export interface Invoked {
@@ -55,6 +67,8 @@ export interface Invoked {
 
 /** Starts an invocation, or finds the one that the payment shown was for. All branching of the start is here. */
 export async function invokeAgent(ctx: InvokeContext, caller: KnownCaller, input: InvokeInput): Promise<Invoked> {
+  const repeated = input.requestId === null ? null : await findInvocation(ctx.db, input.requestId);
+  if (repeated) return replayRequest(ctx, repeated, purchaseOf(ctx, caller, input, repeated.priceMicro).due);
   const find = async () => input.shown && findShownBefore(ctx, input.shown, purchaseOf(ctx, caller, input, 0n));
   const found = await find();
   // What was paid for is delivered, whatever became of the agent and the quote meanwhile.
@@ -78,7 +92,7 @@ export async function invokeAgent(ctx: InvokeContext, caller: KnownCaller, input
   const invocation = newInvocation(ctx, caller, agent, input, {
     ...means,
     payerLedgerId: payment ? payment.ledgerAccountId : means.payerLedgerId,
-    id: payment ? payment.subjectId : newId('req'),
+    id: payment ? payment.subjectId : (input.requestId ?? newId('req')),
     priceMicro,
     deadline,
   });
@@ -112,7 +126,7 @@ function purchaseOf(ctx: InvokeContext, caller: KnownCaller, input: InvokeInput,
       amountMicro,
       resourceUrl: `${ctx.baseUrl}/invoke/${target}`,
       description: `Invocation of agent ${agentId}`,
-      makeMemo: () => newId('req'),
+      makeMemo: () => input.requestId ?? newId('req'),
     },
   };
 }
@@ -136,7 +150,7 @@ async function chooseMeans(
   return { method: 'x402', payerLedgerId: null };
 }
 
-function insufficient(caller: KnownCaller, requiredMicro: bigint, availableMicro: bigint): AppError {
+export function insufficient(caller: KnownCaller, requiredMicro: bigint, availableMicro: bigint): AppError {
   const details = { required: formatUsdc(requiredMicro), available: formatUsdc(availableMicro) };
   return caller.kind === 'agent'
     ? new AppError('INSUFFICIENT_BALANCE', "The agent's treasury balance is below the cost.", { details })
@@ -151,13 +165,17 @@ function newInvocation(
   settled: Means & { id: string; priceMicro: bigint; deadline: Date },
 ): Invocation {
   const now = ctx.clock.now();
-  const isQueued = settled.method !== 'x402' && !input.isAwaited && !ctx.runner.hasRoom();
+  const isQueued =
+    settled.method !== 'x402' && !input.isAwaited && (ctx.runner.room() === 0 || ctx.backlog.isWaiting());
   const isRunning = settled.method !== 'x402' && !isQueued;
   return {
     id: settled.id,
     accountId: caller.accountId,
     callerAgentId: caller.kind === 'agent' ? caller.agentId : null,
     agentId: agent.id,
+    bulkId: null,
+    webhookUrl: input.body.webhookUrl ?? null,
+    isStreamed: input.isStreamed,
     task: input.body.task,
     input: input.body.input,
     context: input.body.context ?? null,
@@ -198,9 +216,13 @@ async function start(
     if (holder) return replay(ctx, holder, due);
     throw quoteUsed();
   }
-  if (invocation.worker === null) return { invocation, ending: null, payment, due, isReplay: false };
-  const ending = ctx.runner.track(invocation.id, () =>
-    payment ? payAndRun(ctx, invocation, payment) : runOn(ctx, invocation, agent),
+  if (invocation.worker === null) {
+    ctx.backlog.add();
+    void ctx.backlog.pump();
+    return { invocation, ending: null, payment, due, isReplay: false };
+  }
+  const ending = ctx.runner.track(invocation.id, (signal) =>
+    payment ? payAndRun(ctx, invocation, payment, signal) : runOn(ctx, invocation, agent, signal),
   );
   return { invocation, ending, payment, due, isReplay: false };
 }
@@ -209,5 +231,11 @@ async function start(
 async function replay(ctx: InvokeContext, payment: ChainPayment, due: Due): Promise<Invoked> {
   const invocation = await findInvocation(ctx.db, payment.subjectId);
   if (!invocation) throw new Error(`payment ${payment.id} has no invocation ${payment.subjectId}`);
+  return { invocation, ending: ctx.runner.ending(invocation.id), payment, due, isReplay: true };
+}
+
+/** The request that came first under the same Idempotency-Key. */
+async function replayRequest(ctx: InvokeContext, invocation: Invocation, due: Due): Promise<Invoked> {
+  const payment = invocation.paymentMethod === 'x402' ? await paymentOf(ctx, invocation.id) : null;
   return { invocation, ending: ctx.runner.ending(invocation.id), payment, due, isReplay: true };
 }

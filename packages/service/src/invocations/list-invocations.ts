@@ -18,8 +18,10 @@ export async function listInvocations(
 ): Promise<DataOf<Api['listInvocations']>> {
   const limit = query.limit ?? DEFAULT_LIMIT;
   const offset = query.offset ?? 0;
-  if (query.cursor !== undefined && query.offset !== undefined) throw invalid('cursor', 'cannot be used together with offset');
-  if (query.startDate && query.endDate && query.startDate > query.endDate) throw invalid('endDate', 'is before startDate');
+  if (query.cursor !== undefined && query.offset !== undefined)
+    throw invalid('cursor', 'cannot be used together with offset');
+  if (query.startDate && query.endDate && query.startDate > query.endDate)
+    throw invalid('endDate', 'is before startDate');
   const criteria: HistoryQuery = {
     accountId: caller.accountId,
     callerAgentId: caller.kind === 'agent' ? caller.agentId : null,

@@ -20,19 +20,25 @@ export async function payAndRun(
   ctx: PayContext,
   invocation: Invocation,
   payment: NewChainPayment,
+  signal: AbortSignal,
 ): Promise<Invocation> {
   const outcome = await ctx.settler.settle(payment);
-  return runPaid(ctx, invocation, outcome.state === 'unknown' ? await decide(ctx, invocation.id) : outcome);
+  return runPaid(ctx, invocation, outcome.state === 'unknown' ? await decide(ctx, invocation.id) : outcome, signal);
 }
 
 /** Goes on with an invocation whose payment was left in any state by a process that is gone. */
-export async function resumePaid(ctx: PayContext, invocation: Invocation): Promise<Invocation> {
+export async function resumePaid(ctx: PayContext, invocation: Invocation, signal: AbortSignal): Promise<Invocation> {
   const payment = await paymentOf(ctx, invocation.id);
-  if (payment?.state === 'claimed') return payAndRun(ctx, invocation, payment);
-  return runPaid(ctx, invocation, await decide(ctx, invocation.id));
+  if (payment?.state === 'claimed') return payAndRun(ctx, invocation, payment, signal);
+  return runPaid(ctx, invocation, await decide(ctx, invocation.id), signal);
 }
 
-async function runPaid(ctx: PayContext, invocation: Invocation, outcome: SettleOutcome): Promise<Invocation> {
+async function runPaid(
+  ctx: PayContext,
+  invocation: Invocation,
+  outcome: SettleOutcome,
+  signal: AbortSignal,
+): Promise<Invocation> {
   if (outcome.state === 'unknown') return invocation;
   if (outcome.state === 'failed')
     return ctx.finisher.finish({
@@ -40,7 +46,8 @@ async function runPaid(ctx: PayContext, invocation: Invocation, outcome: SettleO
       outcome: { kind: 'failed', reason: 'payment_failed', message: refusalText[outcome.reason] },
     });
   const begun = await ctx.beginner.begin({ invocation, paymentHash: outcome.transactionHash });
-  if (begun) return runInvocation(ctx, begun);
+  ctx.changeHub.changed(invocation.id);
+  if (begun) return runInvocation(ctx, begun, signal);
   return (await findInvocation(ctx.db, invocation.id)) ?? invocation;
 }
 

@@ -1,10 +1,10 @@
 import type { StreamEventType } from '@agent-network/contracts/invocations';
+import type { HasDb } from '../db/database.ts';
+import type { HasProcessId } from '../queue/heartbeat.ts';
+import type { HasChangeHub } from './change-hub.ts';
 import { hasEnded, type Invocation } from './invocation.ts';
 import { findInvocation } from './invocation-store.ts';
 import { toCreated, toRecord } from './invocation-view.ts';
-import type { HasChangeHub } from './change-hub.ts';
-import type { HasDb } from '../db/database.ts';
-import type { HasProcessId } from '../queue/heartbeat.ts';
 import { type Chunk, countChunks, readChunks } from './stream-store.ts';
 
 export interface StreamEvent {

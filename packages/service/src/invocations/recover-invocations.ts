@@ -1,6 +1,6 @@
 import type { HasProcessId } from '../queue/heartbeat.ts';
 import type { Invocation } from './invocation.ts';
-import { giveBackAll, takeOrphans, takeQueued } from './invocation-store.ts';
+import { giveBackAll, takeOrphans } from './invocation-store.ts';
 import { type PayContext, resumePaid } from './pay-and-run.ts';
 import { runInvocation } from './runner.ts';
 
@@ -12,24 +12,20 @@ const BATCH = 100;
 export async function recoverInvocations(ctx: RecoverContext): Promise<number> {
   const tracked = ctx.runner.trackedIds();
   const orphans = await takeOrphans(ctx.db, { worker: ctx.processId(), tracked, limit: BATCH });
-  for (const invocation of orphans) void ctx.runner.track(invocation.id, () => goOn(ctx, invocation));
+  for (const invocation of orphans) void ctx.runner.track(invocation.id, (signal) => goOn(ctx, invocation, signal));
   if (orphans.length > 0) ctx.log.info({ invocations: orphans.length }, 'took over invocations that nobody worked on');
   return orphans.length;
 }
 
-async function goOn(ctx: RecoverContext, invocation: Invocation): Promise<Invocation> {
+async function goOn(ctx: RecoverContext, invocation: Invocation, signal: AbortSignal): Promise<Invocation> {
   try {
-    return await (invocation.status === 'pending' ? resumePaid(ctx, invocation) : runInvocation(ctx, invocation));
+    return await (invocation.status === 'pending'
+      ? resumePaid(ctx, invocation, signal)
+      : runInvocation(ctx, invocation, signal));
   } catch (error) {
     ctx.log.error({ err: error, requestId: invocation.id }, 'an invocation could not be brought to its end');
     throw error;
   }
-}
-
-/** Runs an invocation that waited in the queue. */
-export async function runQueued(ctx: RecoverContext, requestId: string): Promise<void> {
-  const invocation = await takeQueued(ctx.db, requestId, ctx.processId(), ctx.clock.now());
-  if (invocation) await ctx.runner.track(invocation.id, () => runInvocation(ctx, invocation));
 }
 
 /** Stops running: waits a while for what is running, then gives the rest back for others to go on with. */

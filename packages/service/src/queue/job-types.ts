@@ -2,8 +2,6 @@ import type { Log } from '../lib/log.ts';
 
 /** Job name -> payload. A payload is JSON: ids and small facts, never secrets or whole records. */
 export interface JobPayloads {
-  /** An invocation that waits because every process was busy when it was accepted. */
-  'run-invocation': { requestId: string };
 }
 
 export type JobName = keyof JobPayloads & string;

@@ -5,7 +5,6 @@ create table idempotency (
   fingerprint bytea not null,
   -- The process that runs it; null once it is answered.
   worker uuid,
-  status smallint,
   answer_sealed bytea,
   created_at timestamptz not null,
   primary key (account_id, key)

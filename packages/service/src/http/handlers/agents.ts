@@ -3,12 +3,14 @@ import { discoverAgents } from '../../agents/discover-agents.ts';
 import { readAgent, readAgentStatus } from '../../agents/find-agent.ts';
 import { registerAgent } from '../../agents/register-agent.ts';
 import { removeAgent } from '../../agents/remove-agent.ts';
+import { searchAgents } from '../../agents/search-agents.ts';
 import { updateAgent } from '../../agents/update-agent.ts';
 import { recordHeartbeat } from '../../agents/verify-agent.ts';
 import type { Handlers } from '../handler.ts';
 
 export const agentHandlers = {
   listAgents: (ctx, { query }) => discoverAgents(ctx, query),
+  searchAgents: (ctx, { body }) => searchAgents(ctx, body),
   registerAgent: (ctx, { caller, body }) => registerAgent(ctx, requireAccount(caller), body),
   getAgent: (ctx, { params }) => readAgent(ctx, params.id),
   updateAgent: (ctx, { caller, params, body }) => updateAgent(ctx, requireAccount(caller), params.id, body),

@@ -1,42 +1,82 @@
-import { awaitInvocation } from '../../invocations/await-invocation.ts';
+import type { invocationEndpoints } from '@agent-network/contracts/invocations';
+import { awaitBegun, awaitInvocation } from '../../invocations/await-invocation.ts';
+import { cancelInvocation } from '../../invocations/cancel-invocation.ts';
 import { hasEnded, type Invocation } from '../../invocations/invocation.ts';
 import { toAgentResult, toCreated, toRecord } from '../../invocations/invocation-view.ts';
-import { invokeAgent } from '../../invocations/invoke-agent.ts';
+import { type Invoked, invokeAgent } from '../../invocations/invoke-agent.ts';
+import { invokeBulk, readBulk } from '../../invocations/invoke-bulk.ts';
+import { listInvocations } from '../../invocations/list-invocations.ts';
 import { quoteInvocation } from '../../invocations/quote-invocation.ts';
 import { readInvocation } from '../../invocations/read-invocation.ts';
+import { readStream } from '../../invocations/read-stream.ts';
 import { readPaymentHeader } from '../../payments/x402/payment-header.ts';
 import type { Handlers } from '../handler.ts';
+import type { HttpContext } from '../http-context.ts';
 import { setPaymentResponse } from '../payment-response.ts';
+import { SseAnswer } from '../sse.ts';
 
 /** Spec: synchronous mode is for tasks under 30 seconds; after that the answer is the created shape. */
 const SYNC_WAIT_MS = 30_000;
 
-export const invocationHandlers = {
+export const invocationHandlers: Handlers<keyof typeof invocationEndpoints> = {
   async invokeAgent(ctx, call) {
     const { caller, params, query, headers, body } = call;
     const shown = readPaymentHeader(headers);
     const isSync = headers['x-sync'] === 'true';
+    const isStreamed = body.stream && (headers.accept ?? '').includes('text/event-stream');
     const invoked = await invokeAgent(ctx, caller, {
       agentId: params.agentId,
       quoteId: query.quote ?? null,
       body,
       shown,
       forced: headers['x-payment-method'] ?? null,
-      isAwaited: isSync || shown !== null,
+      isAwaited: isSync || isStreamed || shown !== null,
+      isStreamed: body.stream,
+      requestId: call.idFor('req'),
     });
     if (invoked.isReplay) await call.uncount();
-    const isAwaited = isSync || invoked.payment !== null;
-    const invocation = isAwaited ? await awaitInvocation(ctx, invoked, SYNC_WAIT_MS) : invoked.invocation;
-    if (invoked.payment && invocation.paymentHash) {
-      const { authorization, x402Version } = invoked.payment;
-      const paid = { payer: authorization.from, version: x402Version ?? 2, transactionHash: invocation.paymentHash };
-      setPaymentResponse(ctx, call, paid);
+    if (isStreamed) {
+      notePayment(ctx, call, invoked, await awaitBegun(ctx, invoked, SYNC_WAIT_MS));
+      const { id } = invoked.invocation;
+      return new SseAnswer((signal) => readStream(ctx, id, 0, signal));
     }
-    return isAwaited ? shownAs(invocation, caller.kind === 'agent') : toCreated(invocation);
+    // A paid call gets its result (spec), unless it named who is to be told.
+    const isAwaited = isSync || (invoked.payment !== null && body.webhookUrl === undefined);
+    if (!isAwaited) {
+      const begun = invoked.payment ? await awaitBegun(ctx, invoked, SYNC_WAIT_MS) : invoked.invocation;
+      notePayment(ctx, call, invoked, begun);
+      return toCreated(begun);
+    }
+    const invocation = await awaitInvocation(ctx, invoked, SYNC_WAIT_MS);
+    notePayment(ctx, call, invoked, invocation);
+    return shownAs(invocation, caller.kind === 'agent');
   },
   quoteInvocation: (ctx, { caller, params, body }) => quoteInvocation(ctx, caller, params.agentId, body),
   getInvocation: (ctx, { caller, params }) => readInvocation(ctx, caller, params.requestId),
-} satisfies Partial<Handlers>;
+  cancelInvocation: (ctx, { caller, params }) => cancelInvocation(ctx, caller, params.requestId),
+  async streamInvocation(ctx, { caller, params, query, headers }) {
+    const { requestId } = await readInvocation(ctx, caller, params.requestId);
+    const after = Number(headers['last-event-id'] ?? query.after ?? 0);
+    return new SseAnswer((signal) => readStream(ctx, requestId, after, signal));
+  },
+  listInvocations: (ctx, { caller, query }) => listInvocations(ctx, caller, query),
+  async invokeBulk(ctx, call) {
+    await call.countMore(call.body.agents.length - 1);
+    return invokeBulk(ctx, call.caller, call.body);
+  },
+  getBulk: (ctx, { caller, params }) => readBulk(ctx, caller, params.bulkId),
+};
+
+function notePayment(
+  ctx: HttpContext,
+  call: { setHeader(name: string, value: string): void },
+  { payment }: Invoked,
+  { paymentHash }: Invocation,
+): void {
+  if (!payment || !paymentHash) return;
+  const version = payment.x402Version ?? 2;
+  setPaymentResponse(ctx, call, { payer: payment.authorization.from, version, transactionHash: paymentHash });
+}
 
 function shownAs(invocation: Invocation, isForAgent: boolean) {
   if (!hasEnded(invocation.status)) return toCreated(invocation);

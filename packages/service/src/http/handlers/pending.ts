@@ -7,15 +7,9 @@ const notYet = () => {
 
 // Scaffold while several people build issue 3 at once: whoever builds a handler takes its name out; the file goes when it is empty.
 export const pendingHandlers = {
-  searchAgents: notYet,
   getIdentity: notYet,
   verifyIdentity: notYet,
   updateIdentityMetadata: notYet,
-  cancelInvocation: notYet,
-  streamInvocation: notYet,
-  listInvocations: notYet,
-  invokeBulk: notYet,
-  getBulk: notYet,
   withdraw: notYet,
   getWithdrawal: notYet,
   rollApiKey: notYet,

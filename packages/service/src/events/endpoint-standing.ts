@@ -1,0 +1,35 @@
+import { GIVE_UP_AFTER_MS } from './retry-schedule.ts';
+
+/** How an endpoint is doing. */
+export interface Standing {
+  readonly status: 'enabled' | 'disabled';
+  readonly disabledReason: string | null;
+  readonly failingSince: Date | null;
+  readonly pausedUntil: Date | null;
+}
+
+/** What attempts at an endpoint came to. */
+export interface Findings {
+  readonly isAnswering: boolean;
+  readonly isGone: boolean;
+  readonly pauseUntil: Date | null;
+}
+
+/** The standing after further attempts. 410 ends it at once, five days of nothing but failures do as well. */
+export function nextStanding(before: Standing, found: Findings, now: Date): Standing {
+  if (before.status === 'disabled') return before;
+  if (found.isGone) return disabled(before, 'The endpoint answered 410 Gone.');
+  const pausedUntil = found.pauseUntil ?? before.pausedUntil;
+  if (found.isAnswering) return { ...before, pausedUntil, failingSince: null };
+  const failingSince = before.failingSince ?? now;
+  if (now.getTime() - failingSince.getTime() >= GIVE_UP_AFTER_MS)
+    return disabled({ ...before, failingSince }, 'Every attempt of the last five days failed.');
+  return { ...before, pausedUntil, failingSince };
+}
+
+const disabled = (before: Standing, disabledReason: string): Standing => ({
+  ...before,
+  status: 'disabled',
+  disabledReason,
+  pausedUntil: null,
+});

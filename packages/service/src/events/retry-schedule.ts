@@ -1,0 +1,40 @@
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** The pauses after the first, second … failed try (Standard Webhooks 1.0, "Deliverability and reliability"). */
+export const RETRY_PAUSES_MS = [
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+] as const;
+
+/** So that what failed together is not tried again together: up to this share is added to a pause. */
+const JITTER = 0.1;
+const LONGEST_RETRY_AFTER_MS = DAY_MS;
+
+/** An endpoint that does nothing but fail is given up after this. */
+export const GIVE_UP_AFTER_MS = 5 * DAY_MS;
+
+/** When to try again after `tries` failed ones; null when that was the last. `random` is from 0 up to 1; never before `notBefore`. */
+export function nextAttemptAt(tries: number, now: Date, random: number, notBefore: Date | null): Date | null {
+  const pauseMs = RETRY_PAUSES_MS[tries - 1];
+  if (pauseMs === undefined) return null;
+  const atMs = now.getTime() + Math.round(pauseMs * (1 + JITTER * random));
+  return new Date(Math.max(atMs, notBefore?.getTime() ?? 0));
+}
+
+/** What a `Retry-After` header asks for (RFC 9110, section 10.2.3), at most a day from now; null when it asks for nothing. */
+export function retryAfter(header: string | null, now: Date): Date | null {
+  if (header === null) return null;
+  const atMs = /^\d{1,10}$/.test(header) ? now.getTime() + Number(header) * SECOND_MS : Date.parse(header);
+  if (!(atMs > now.getTime())) return null;
+  return new Date(Math.min(atMs, now.getTime() + LONGEST_RETRY_AFTER_MS));
+}

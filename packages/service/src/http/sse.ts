@@ -1,0 +1,78 @@
+/** One server-sent event; `data` goes out as one line of JSON. */
+export interface SseEvent {
+  readonly id: number;
+  readonly type: string;
+  readonly data: unknown;
+}
+
+/** What a handler returns instead of data when the answer is a stream. Aborted when the client hangs up. */
+export class SseAnswer {
+  readonly open: (signal: AbortSignal) => AsyncIterable<SseEvent>;
+
+  constructor(open: (signal: AbortSignal) => AsyncIterable<SseEvent>) {
+    this.open = open;
+  }
+}
+
+const HEARTBEAT_MS = 15_000;
+/** A client that takes nothing for this long is let go; it comes back with `Last-Event-ID`. */
+const STALLED_MS = 30_000;
+const RETRY_MS = 2000;
+
+export const sseHeaders: Readonly<Record<string, string>> = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-store, no-transform',
+  'x-accel-buffering': 'no',
+};
+
+const encoder = new TextEncoder();
+
+export const encodeEvent = ({ id, type, data }: SseEvent): Uint8Array =>
+  encoder.encode(`id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
+
+/**
+ * The bytes of a stream, made as fast as the client takes them: what it does not take is not made, so a slow reader costs no
+ * memory. Comments keep the connection alive while nothing happens.
+ */
+export function sseBody(answer: SseAnswer): ReadableStream<Uint8Array> {
+  const hangUp = new AbortController();
+  const events = answer.open(hangUp.signal)[Symbol.asyncIterator]();
+  let heartbeat: NodeJS.Timeout | undefined;
+  let stalled: NodeJS.Timeout | undefined;
+  const stop = () => {
+    clearInterval(heartbeat);
+    clearTimeout(stalled);
+    hangUp.abort();
+  };
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`));
+        heartbeat = setInterval(() => {
+          if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(': alive\n\n'));
+        }, HEARTBEAT_MS);
+      },
+      async pull(controller) {
+        clearTimeout(stalled);
+        try {
+          const { value, done } = await events.next();
+          if (done) {
+            stop();
+            controller.close();
+            return;
+          }
+          controller.enqueue(encodeEvent(value));
+          stalled = setTimeout(() => {
+            stop();
+            controller.error(new Error('the client stopped reading'));
+          }, STALLED_MS);
+        } catch (error) {
+          stop();
+          controller.error(error);
+        }
+      },
+      cancel: stop,
+    },
+    { highWaterMark: 2 },
+  );
+}
