@@ -27,23 +27,36 @@ function fillPath(path: string, params: CallParts['params']): string {
   });
 }
 
-/** One call of the endpoint table as an HTTP request. Throws `TypeError` when a path parameter is missing. */
+function newKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** A node remembers the answers of whom it knows: a POST that anyone may make needs no key, and can be repeated without. */
+function idempotencyKey(row: Endpoint, options: CallOptions): string | undefined {
+  return options.idempotencyKey ?? (row.method === 'POST' && row.auth !== 'none' ? newKey() : undefined);
+}
+
+/**
+ * One call of the endpoint table as an HTTP request; a POST gets an Idempotency-Key of its own, so that sending the same request
+ * again does nothing twice. Throws `TypeError` when a path parameter is missing.
+ */
 export function buildRequest(
-  node: { baseUrl: string; apiKey: string | undefined },
+  node: { readonly baseUrl: string; readonly apiKey?: string | undefined },
   row: Endpoint,
   call: CallParts,
   options: CallOptions,
 ): HttpRequest {
   const query = new URLSearchParams(definedEntries(call.query)).toString();
   const path = fillPath(row.path, call.params);
+  const key = idempotencyKey(row, options);
   return {
     url: `${node.baseUrl.replace(/\/+$/, '')}${path}${query && `?${query}`}`,
     method: row.method,
     headers: {
-      accept: 'application/json',
+      accept: row.stream === 'always' ? 'text/event-stream' : 'application/json',
       ...(node.apiKey ? { authorization: `Bearer ${node.apiKey}` } : {}),
       ...(row.body ? { 'content-type': 'application/json' } : {}),
-      ...(options.idempotencyKey ? { 'idempotency-key': options.idempotencyKey } : {}),
+      ...(key ? { 'idempotency-key': key } : {}),
       ...(options.requestId ? { 'x-request-id': options.requestId } : {}),
       ...Object.fromEntries(definedEntries(call.headers)),
     },

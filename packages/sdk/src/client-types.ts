@@ -1,5 +1,6 @@
 import type { Api, EndpointName } from '@agent-network/contracts/api';
 import type { Call, DataOf, Endpoint, Parsed } from '@agent-network/contracts/endpoint';
+import type { StreamEvent } from '@agent-network/contracts/stream-events';
 
 /** Query numbers travel as text; a caller may write them as numbers. */
 type NumbersAllowed<Sent, Read> = {
@@ -15,15 +16,42 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Of one attempt; default: that of the client. */
   readonly timeoutMs?: number;
-  /** Makes a repeated POST safe: within 24 hours the same key gives the same answer. */
+  /** Makes a call that is made again later the same call: within 24 hours the same key gives the same answer. Default: a new one. */
   readonly idempotencyKey?: string;
   readonly requestId?: string;
 }
 
+export interface StreamOptions extends CallOptions {
+  /** The id of the last event that you have; default: none. */
+  readonly after?: number;
+}
+
+type InvokeCall = CallOf<Api['invokeAgent']>;
+
+export interface InvokeStreamingOptions extends CallOptions {
+  readonly headers?: Omit<NonNullable<InvokeCall['headers']>, 'accept'>;
+  /** A quote of this agent, whose price is used. */
+  readonly quote?: string;
+}
+
+type Answered<E extends Endpoint> = E['stream'] extends 'always' ? AsyncGenerator<StreamEvent> : Promise<DataOf<E>>;
+
 type ClientMethod<E extends Endpoint> =
   Record<never, never> extends CallOf<E>
-    ? (call?: CallOf<E>, options?: CallOptions) => Promise<DataOf<E>>
-    : (call: CallOf<E>, options?: CallOptions) => Promise<DataOf<E>>;
+    ? (call?: CallOf<E>, options?: CallOptions) => Answered<E>
+    : (call: CallOf<E>, options?: CallOptions) => Answered<E>;
 
-/** One method per row of the endpoint table; each resolves to the `data` of the answer. */
-export type Client = { readonly [Name in EndpointName]: ClientMethod<Api[Name]> };
+/** One method per row of the endpoint table; each resolves to the `data` of the answer. Two more stream. */
+export type Client = { readonly [Name in EndpointName]: ClientMethod<Api[Name]> } & {
+  /**
+   * The events of a request of yours, each once and in order, until its last. Comes back by itself after a lost connection, and
+   * throws `NoAnswerError` when that fails. Leaving the loop does not cancel the request.
+   */
+  stream(requestId: string, options?: StreamOptions): AsyncGenerator<StreamEvent>;
+  /** Invokes an agent and yields the events of the request as `stream` does; pays a 402 as every method does. */
+  invokeStreaming(
+    agentId: string,
+    body: Omit<InvokeCall['body'], 'stream'>,
+    options?: InvokeStreamingOptions,
+  ): AsyncGenerator<StreamEvent>;
+};

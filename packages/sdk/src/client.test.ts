@@ -1,7 +1,7 @@
 import { api } from '@agent-network/contracts/api';
 import { describe, expect, it } from 'vitest';
 import { failure, startFakeNode, success } from '../test/support/fake-node.ts';
-import { isApiError, NoAnswerError } from './api-error.ts';
+import { isApiError } from './api-error.ts';
 import { createClient } from './client.ts';
 
 const id = 'agt_0123456789abcdef';
@@ -12,8 +12,9 @@ const caught = (promise: Promise<unknown>) =>
   );
 
 describe('the client', () => {
-  it('has a method for every row of the endpoint table', () => {
-    expect(Object.keys(createClient({ baseUrl: 'http://127.0.0.1' }))).toEqual(Object.keys(api));
+  it('has a method for every row of the endpoint table, and two that stream', () => {
+    const methods = [...Object.keys(api), 'stream', 'invokeStreaming'];
+    expect(Object.keys(createClient({ baseUrl: 'http://127.0.0.1' }))).toEqual(methods);
   });
 
   it('asks in its types for what a call needs, and for nothing else', () => {
@@ -74,11 +75,60 @@ describe('the client', () => {
     expect(node.seen).toHaveLength(1);
   });
 
-  it('never repeats a POST that carries no payment', async () => {
-    await using node = await startFakeNode(() => 'hang up');
+  const running = failure(409, 'CONFLICT');
+  const stillRunning = {
+    ...running,
+    headers: { 'retry-after': '0' },
+    body: { status: 'error', error: { code: 'CONFLICT', message: 'A request with this key is still running' } },
+  };
+
+  it.each([
+    ['a lost connection', 'hang up' as const],
+    ['UNAVAILABLE', failure(503, 'UNAVAILABLE')],
+    ['a gateway error', { status: 502, body: '<html>' }],
+    ['PAYMENT_PENDING', failure(503, 'PAYMENT_PENDING', {}, { 'retry-after': '0' })],
+    ['a rate limit that ends soon', failure(429, 'RATE_LIMITED', {}, { 'retry-after': '0' })],
+    ['the news that the first attempt is still running', stillRunning],
+  ])('repeats a POST after %s, under the Idempotency-Key of the first attempt', async (_name, first) => {
+    await using node = await startFakeNode((_seen, count) => (count === 1 ? first : success({ requestId: 'req_1' })));
+    const client = createClient(node);
+    const call = { params: { agentId: id }, body: { task: 'x' } };
+    await client.invokeAgent(call);
+    await client.invokeAgent(call, { idempotencyKey: 'mine' });
+    const keys = node.seen.map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), keys[0], 'mine']);
+  });
+
+  it('waits for a first attempt that is still running beyond maxRetries, but not beyond the time of an attempt', async () => {
+    await using node = await startFakeNode((_seen, count) => (count < 5 ? stillRunning : success({ requestId: 'r' })));
+    const call = { params: { agentId: id }, body: { task: 'x' } };
+    expect(await createClient({ ...node, maxRetries: 1 }).invokeAgent(call)).toEqual({ requestId: 'r' });
+    await using busy = await startFakeNode(() => stillRunning);
+    const inTime = createClient({ ...busy, maxRetries: 1, timeoutMs: 300 }).invokeAgent(call);
+    await expect(inTime).rejects.toMatchObject({ code: 'CONFLICT' });
+  });
+
+  it.each([
+    ['another conflict', running],
+    ['a key that was used for something else', failure(422, 'IDEMPOTENCY_KEY_REUSED')],
+    ['AGENT_UNAVAILABLE', failure(503, 'AGENT_UNAVAILABLE')],
+  ])('does not repeat a POST after %s', async (_name, reply) => {
+    await using node = await startFakeNode(() => reply);
     const call = createClient(node).invokeAgent({ params: { agentId: id }, body: { task: 'x' } });
-    await expect(call).rejects.toBeInstanceOf(NoAnswerError);
+    await expect(call).rejects.toMatchObject({ name: 'ApiError' });
     expect(node.seen).toHaveLength(1);
+  });
+
+  it('makes a new key for each call, and none for GET or for a POST that needs no key of the node', async () => {
+    await using node = await startFakeNode(() => success({}));
+    const client = createClient(node);
+    await client.createTreasury();
+    await client.createTreasury();
+    await client.searchAgents({ body: {} });
+    await client.getBalance();
+    const keys = node.seen.map(({ headers }) => headers['idempotency-key']);
+    expect(new Set(keys).size).toBe(3);
+    expect(keys.slice(2)).toEqual([undefined, undefined]);
   });
 
   it('gives up after maxRetries repeats', async () => {

@@ -1,9 +1,10 @@
 import { api } from '@agent-network/contracts/api';
 import type { Endpoint } from '@agent-network/contracts/endpoint';
-import { ApiError, isApiError, NoAnswerError, type PaymentHeaders } from './api-error.ts';
-import { buildRequest, type CallParts, type HttpRequest } from './build-request.ts';
-import type { CallOptions, Client } from './client-types.ts';
+import { buildRequest, type CallParts } from './build-request.ts';
+import type { CallOptions, Client, StreamOptions } from './client-types.ts';
+import { followInvocation, invokeStreaming } from './follow-stream.ts';
 import type { Payer } from './payer.ts';
+import { sendPaying } from './send-paying.ts';
 import { type SendOptions, sendRequest } from './send-request.ts';
 
 export interface ClientOptions {
@@ -13,59 +14,59 @@ export interface ClientOptions {
   /** Pays what a call asks for with 402. Without one, 402 is thrown as `ApiError`. */
   readonly payer?: Payer;
   readonly fetch?: typeof fetch;
-  /** Repeats after the first attempt of a call that is safe to repeat; default 3. */
+  /** Repeats after the first attempt of a call; default 3. */
   readonly maxRetries?: number;
   /** Of one attempt; default 60,000. */
   readonly timeoutMs?: number;
 }
 
-/** A paid call is repeated more often: giving up on it leaves the caller unsure of its money. */
-const paidRetries = 8;
+const sendOptions = (client: ClientOptions, options: CallOptions): SendOptions => ({
+  fetch: client.fetch ?? fetch,
+  timeoutMs: options.timeoutMs ?? client.timeoutMs ?? 60_000,
+  signal: options.signal,
+  maxRetries: client.maxRetries ?? 3,
+});
 
-async function sendPaid(request: HttpRequest, payment: PaymentHeaders, options: SendOptions): Promise<unknown> {
-  const paid = { ...request, headers: { ...request.headers, ...payment } };
-  try {
-    return await sendRequest(paid, { ...options, maxRetries: Math.max(options.maxRetries, paidRetries) });
-  } catch (error) {
-    if (error instanceof ApiError || error instanceof NoAnswerError) error.paymentHeaders = payment;
-    throw error;
-  }
+function methodOf(client: ClientOptions, row: Endpoint) {
+  if (row.stream === 'always')
+    return (call: CallParts, options: CallOptions = {}) =>
+      followInvocation(buildRequest(client, row, call, options), sendOptions(client, options));
+  return async (call: CallParts = {}, options: CallOptions = {}) => {
+    const request = buildRequest(client, row, call, options);
+    const { answer } = await sendPaying(client.payer, request, sendOptions(client, options), sendRequest);
+    return answer;
+  };
 }
 
-function shownPayment(request: HttpRequest): boolean {
-  return Object.keys(request.headers).some((name) => /^(payment-signature|x-payment)$/i.test(name));
-}
-
-async function callEndpoint(client: ClientOptions, row: Endpoint, call: CallParts, options: CallOptions) {
-  const request = buildRequest({ baseUrl: client.baseUrl, apiKey: client.apiKey }, row, call, options);
-  const safeToRepeat = row.method !== 'POST' || shownPayment(request);
-  let terms: string | null = null;
-  const sending: SendOptions = {
-    fetch: client.fetch ?? fetch,
-    timeoutMs: options.timeoutMs ?? client.timeoutMs ?? 60_000,
-    signal: options.signal,
-    maxRetries: client.maxRetries ?? 3,
-    onResponse: (response) => {
-      terms = response.headers.get('payment-required');
+function streamsOf(client: ClientOptions): Pick<Client, 'stream' | 'invokeStreaming'> {
+  const follow = (requestId: string, { after, ...options }: StreamOptions = {}) => {
+    const headers = after ? { 'last-event-id': after } : {};
+    const request = buildRequest(client, api.streamInvocation, { params: { requestId }, headers }, options);
+    return followInvocation(request, sendOptions(client, options));
+  };
+  return {
+    stream: follow,
+    invokeStreaming(agentId, body, { headers, quote, ...options } = {}) {
+      const call = {
+        params: { agentId },
+        query: { quote },
+        headers: { ...headers, accept: 'text/event-stream' },
+        body: { ...body, stream: true },
+      };
+      const request = buildRequest(client, api.invokeAgent, call, options);
+      const sending = sendOptions(client, options);
+      const open = { request, sending, payer: client.payer };
+      return invokeStreaming(open, (requestId, after) => follow(requestId, { ...options, after }));
     },
   };
-  try {
-    return await sendRequest(request, safeToRepeat ? sending : { ...sending, maxRetries: 0 });
-  } catch (error) {
-    if (!client.payer || !isApiError(error, 'PAYMENT_REQUIRED') || shownPayment(request)) throw error;
-    return sendPaid(request, await client.payer.pay(terms ?? ''), sending);
-  }
 }
 
 /**
- * A client of one node with a method per endpoint, each resolving to the `data` of its answer. Throws `ApiError` for the
- * node's errors, `NoAnswerError` when none came and `PaymentRefusedError` when the payer declined. A payment is signed at
- * most once per call, and the same bytes are shown on every repeat.
+ * A client of one node with a method per endpoint, each resolving to the `data` of its answer, and two that stream. Throws
+ * `ApiError` for the node's errors, `NoAnswerError` when none came and `PaymentRefusedError` when the payer declined. Calls are
+ * repeated when that may help; every repeat has the same Idempotency-Key and the same payment, so nothing is done or paid twice.
  */
 export function createClient(options: ClientOptions): Client {
-  const methods = Object.entries<Endpoint>(api).map(([name, row]) => [
-    name,
-    (call: CallParts = {}, callOptions: CallOptions = {}) => callEndpoint(options, row, call, callOptions),
-  ]);
-  return Object.fromEntries(methods) as Client;
+  const methods = Object.entries<Endpoint>(api).map(([name, row]) => [name, methodOf(options, row)]);
+  return { ...Object.fromEntries(methods), ...streamsOf(options) } as Client;
 }

@@ -1,8 +1,9 @@
+export type { StreamEvent } from '@agent-network/contracts/stream-events';
 export { AgentError } from './agent/agent-error.ts';
 export { type HeartbeatReport, sendHeartbeat } from './agent/send-heartbeat.ts';
 export { ApiError, isApiError, NoAnswerError, type PaymentHeaders } from './api-error.ts';
 export { type ClientOptions, createClient } from './client.ts';
-export type { CallOf, CallOptions, Client } from './client-types.ts';
+export type { CallOf, CallOptions, Client, InvokeStreamingOptions, StreamOptions } from './client-types.ts';
 export {
   InvocationFailedError,
   InvocationTimeoutError,
@@ -10,3 +11,10 @@ export {
   type WaitOptions,
 } from './invoke-and-wait.ts';
 export { createPayer, type Payer, type PayerOptions, PaymentRefusedError, type RefusalReason } from './payer.ts';
+export {
+  verifyWebhook,
+  type WebhookEvent,
+  type WebhookMessage,
+  type WebhookRefusal,
+  WebhookVerificationError,
+} from './webhooks.ts';

@@ -8,47 +8,83 @@ export interface SendOptions {
   readonly fetch: typeof fetch;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
-  /** Repeats after the first attempt; 0 for a request that must not run twice. */
+  /** Repeats after the first attempt. */
   readonly maxRetries: number;
   /** Sees each response before its body is read. */
   readonly onResponse?: (response: Response) => void;
 }
 
+/** How a request is sent, repeats included; what it resolves to depends on what is asked for. */
+export type Send<T> = (request: HttpRequest, options: SendOptions) => Promise<T>;
+
+const passingCodes = ['RATE_LIMITED', 'UNAVAILABLE', 'PAYMENT_PENDING'];
+
 const mayPass = (error: unknown): boolean => {
   if (error instanceof NoAnswerError) return error.status === undefined || [429, 502, 503, 504].includes(error.status);
-  return error instanceof ApiError && ['RATE_LIMITED', 'UNAVAILABLE', 'PAYMENT_PENDING'].includes(error.code);
+  return error instanceof ApiError && passingCodes.includes(error.code);
 };
 
-async function sendOnce(request: HttpRequest, options: SendOptions): Promise<unknown> {
-  const timeout = AbortSignal.timeout(options.timeoutMs);
-  const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
-  try {
-    const { url, body, method, headers } = request;
-    const response = await options.fetch(url, { method, headers, signal, ...(body === undefined ? {} : { body }) });
-    options.onResponse?.(response);
-    return await readAnswer(response);
-  } catch (error) {
-    if (error instanceof ApiError || error instanceof NoAnswerError) throw error;
-    options.signal?.throwIfAborted();
-    const why = timeout.aborted ? `did not answer within ${options.timeoutMs} ms` : 'could not be reached';
-    throw new NoAnswerError(`${new URL(request.url).origin} ${why}`, { cause: error });
-  }
+/** The first attempt with the same Idempotency-Key is not done yet: the answer is still to come. Other conflicts stay. */
+const isStillRunning = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  error.code === 'CONFLICT' &&
+  (error.retryAfterS !== undefined || error.message.includes('still running'));
+
+/** `null`: the error is final. */
+function pauseMs(error: unknown, attempt: number): number | null {
+  if (!mayPass(error) && !isStillRunning(error)) return null;
+  return retryDelayMs(attempt, error instanceof ApiError ? error.retryAfterS : undefined, Math.random);
 }
 
 /**
- * Sends the identical request until it is answered, at most `1 + maxRetries` times; resolves to the `data`.
- * Repeats only what may pass: no answer, 429, a gateway's 502/503/504, UNAVAILABLE and PAYMENT_PENDING.
+ * Attempts until one succeeds, at most `1 + maxRetries` times; an attempt that finds its forerunner still running is made again
+ * for up to `timeoutMs` instead. Repeats only what may pass: no answer, 429, a gateway's 502/503/504, UNAVAILABLE and PAYMENT_PENDING.
  */
-export async function sendRequest(request: HttpRequest, options: SendOptions): Promise<unknown> {
-  for (let attempt = 0; ; attempt += 1) {
+export async function withRepeats<T>(
+  options: Pick<SendOptions, 'maxRetries' | 'timeoutMs' | 'signal'>,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  const endsAtMs = performance.now() + options.timeoutMs;
+  for (let repeats = 0, runningRepeats = 0; ; ) {
     try {
-      return await sendOnce(request, options);
+      return await attempt();
     } catch (error) {
-      if (attempt >= options.maxRetries || !mayPass(error)) throw error;
-      const retryAfterS = error instanceof ApiError ? error.retryAfterS : undefined;
-      const delayMs = retryDelayMs(attempt, retryAfterS, Math.random);
+      const isRunning = options.maxRetries > 0 && isStillRunning(error);
+      if (isRunning ? performance.now() > endsAtMs : repeats >= options.maxRetries) throw error;
+      const delayMs = pauseMs(error, isRunning ? runningRepeats++ : repeats++);
       if (delayMs === null) throw error;
       await wait(delayMs, options.signal);
     }
   }
 }
+
+/** What a failed `fetch` means: the caller's abort as it is, anything else as `NoAnswerError`. */
+export function toNoAnswer(url: string, options: SendOptions, timeout: AbortSignal, error: unknown): unknown {
+  if (error instanceof ApiError || error instanceof NoAnswerError) return error;
+  if (options.signal?.aborted) return options.signal.reason;
+  const why = timeout.aborted ? `did not answer within ${options.timeoutMs} ms` : 'could not be reached';
+  return new NoAnswerError(`${new URL(url).origin} ${why}`, { cause: error });
+}
+
+/** The `fetch` arguments of a request. */
+export const fetchInit = ({ method, headers, body }: HttpRequest, signal: AbortSignal): RequestInit => ({
+  method,
+  headers,
+  signal,
+  ...(body === undefined ? {} : { body }),
+});
+
+async function sendOnce(request: HttpRequest, options: SendOptions): Promise<unknown> {
+  const timeout = AbortSignal.timeout(options.timeoutMs);
+  const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
+  try {
+    const response = await options.fetch(request.url, fetchInit(request, signal));
+    options.onResponse?.(response);
+    return await readAnswer(response);
+  } catch (error) {
+    throw toNoAnswer(request.url, options, timeout, error);
+  }
+}
+
+/** Sends the identical request until it is answered, repeating as `withRepeats` does; resolves to the `data`. */
+export const sendRequest: Send<unknown> = (request, options) => withRepeats(options, () => sendOnce(request, options));

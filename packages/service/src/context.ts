@@ -6,11 +6,15 @@ import { createListingReader } from './agents/discover-agents.ts';
 import { createAgentFinder } from './agents/find-agent.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './db/database.ts';
+import { createCourier } from './events/courier.ts';
+import type { Subject } from './events/subjects.ts';
 import type { HttpContext } from './http/http-context.ts';
+import { createWalletSignatures } from './identity/wallet-signature-client.ts';
 import { createAcceptor } from './invocations/accept-invocations.ts';
 import { createBeginner } from './invocations/begin-invocations.ts';
 import { createChangeHub } from './invocations/change-hub.ts';
 import { createFinisher } from './invocations/finish-invocations.ts';
+import { readSubject } from './invocations/read-subject.ts';
 import { createBacklog } from './invocations/run-queued.ts';
 import { createRunner } from './invocations/runner.ts';
 import type { JobContext } from './jobs.ts';
@@ -76,21 +80,24 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     listing: createListingReader({ db }),
     agentFinder: createAgentFinder({ db }),
     simulator: createSimulator({ usdc }),
+    walletSignatures: createWalletSignatures({ rpcUrl: parts.chainRpcUrl }),
     planLimits: config.planLimits,
     nodeLabel: config.nodeLabel,
     baseUrl: parts.baseUrl,
     keyMode: config.chainId === 8453 ? ('live' as const) : ('test' as const),
     checksAnswers: parts.checksAnswers ?? false,
     isReady: parts.isReady,
+    readSubject: (subject: Subject) => readSubject({ db }, subject),
   };
   const settler = createSettler(base);
   const finisher = createFinisher({ ...base, settler });
   const backlog = createBacklog({ ...base, finisher });
   base.runner.onRoom(() => {
-    if (backlog.isWaiting()) void backlog.pump().catch((error) => log.error({ err: error }, 'taking queued requests failed'));
+    if (backlog.isWaiting())
+      void backlog.pump().catch((error) => log.error({ err: error }, 'taking queued requests failed'));
   });
   const agentChecks = createNudge(() => checkDueAgents(base), log);
-  return { ...base, settler, finisher, backlog, agentChecks };
+  return { ...base, settler, finisher, backlog, agentChecks, courier: createCourier(base) };
 }
 
 async function readChain(

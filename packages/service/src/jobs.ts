@@ -1,6 +1,7 @@
 import { forgetExpiredKeys } from './access/idempotency.ts';
 import { checkDueAgents } from './agents/check-agents.ts';
 import { foldCounts } from './agents/fold-counts.ts';
+import type { HasCourier } from './events/courier.ts';
 import { recoverInvocations } from './invocations/recover-invocations.ts';
 import type { HasBacklog } from './invocations/run-queued.ts';
 import type { HasLog } from './lib/log.ts';
@@ -12,15 +13,16 @@ export type JobContext = Parameters<typeof recoverInvocations>[0] &
   Parameters<typeof checkDueAgents>[0] &
   Parameters<typeof reconcilePayments>[0] &
   HasBacklog &
+  HasCourier &
   HasLog;
 
 /** Job name -> use case: the background twin of http/handlers. */
-export const jobHandlers = (ctx: JobContext): JobHandlers => ({
-});
+export const jobHandlers = (ctx: JobContext): JobHandlers => ({});
 
 /** What is done again and again, by one process of the node at a time where it is the same work for all. */
 export function startRecurring(ctx: JobContext): Repeating[] {
   return [
+    ctx.courier.start(),
     repeatEvery(ctx, 'check-agents', 1000, () => checkDueAgents(ctx)),
     // In every process: only it knows which of its own it has lost sight of.
     repeatHere(ctx, 'recover-invocations', 2000, async () => void (await recoverInvocations(ctx))),

@@ -1,17 +1,27 @@
+import { SaidLog } from './said.ts';
+
 /** What is sent back over HTTP. */
 export interface Answer {
   readonly status: number;
   readonly body: string;
 }
 
-interface Run {
+/** What a caller of a key gets: what is said on the way, from the first on, and the answer. */
+export interface Answering {
+  readonly said: SaidLog;
   readonly answer: Promise<Answer>;
+}
+
+export type RunOnce = (signal: AbortSignal, said: SaidLog) => Promise<Answer>;
+
+interface Run extends Answering {
   readonly abort: AbortController;
   waiting: number;
 }
 
 interface Kept {
   readonly answer: Answer;
+  readonly said: SaidLog;
   readonly atMs: number;
 }
 
@@ -25,6 +35,8 @@ const defaultLimits: MemoryLimits = { keepMs: 600_000, maxAnswers: 10_000, maxCh
 
 /** A node repeats a call that was answered so, to have it done after all. */
 const isPassing = (status: number) => status === 502 || status === 503 || status === 504;
+
+const charsOf = ({ answer, said }: Kept) => answer.body.length + said.chars;
 
 /**
  * Answers each key with one run: callers of a key share the run that is on, and get its answer for ten minutes after.
@@ -42,11 +54,10 @@ export class AnswerOnce {
     this.#nowMs = nowMs;
   }
 
-  /** `run` must not reject. Its signal is aborted when the last caller of the key has hung up. */
-  async answer(key: string, hungUp: AbortSignal, run: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
-    this.#forget();
-    const kept = this.#kept.get(key);
-    if (kept) return kept.answer;
+  /** `run` must not reject. Its signal is aborted when the last caller of the key has hung up; `null` is a caller who never does. */
+  join(key: string, hungUp: AbortSignal | null, run: RunOnce): Answering {
+    const known = this.find(key);
+    if (known && !this.#running.has(key)) return known;
     const shared = this.#running.get(key) ?? this.#start(key, run);
     shared.waiting += 1;
     const leave = () => {
@@ -54,26 +65,48 @@ export class AnswerOnce {
       if (shared.waiting === 0 && this.#running.get(key) === shared)
         shared.abort.abort(new Error('the caller hung up'));
     };
-    if (hungUp.aborted) leave();
-    else hungUp.addEventListener('abort', leave, { once: true });
-    return shared.answer;
+    if (hungUp?.aborted) leave();
+    else hungUp?.addEventListener('abort', leave, { once: true });
+    return shared;
+  }
+
+  async answer(key: string, hungUp: AbortSignal, run: RunOnce): Promise<Answer> {
+    return this.join(key, hungUp, run).answer;
+  }
+
+  /** The run that is on or whose answer is kept. */
+  find(key: string): Answering | undefined {
+    this.#forget();
+    const kept = this.#kept.get(key);
+    return kept ? { said: kept.said, answer: Promise.resolve(kept.answer) } : this.#running.get(key);
+  }
+
+  isRunning(key: string): boolean {
+    return this.#running.has(key);
+  }
+
+  abort(key: string, reason: Error): void {
+    this.#running.get(key)?.abort.abort(reason);
   }
 
   abortAll(reason: Error): void {
     for (const run of this.#running.values()) run.abort.abort(reason);
   }
 
-  #start(key: string, run: (signal: AbortSignal) => Promise<Answer>): Run {
+  #start(key: string, run: RunOnce): Run {
     const abort = new AbortController();
-    const answer = run(abort.signal).then((given) => {
+    const said = new SaidLog();
+    const answer = run(abort.signal, said).then((given) => {
+      said.end();
       this.#running.delete(key);
       if (!isPassing(given.status)) {
-        this.#kept.set(key, { answer: given, atMs: this.#nowMs() });
-        this.#keptChars += given.body.length;
+        const kept = { answer: given, said, atMs: this.#nowMs() };
+        this.#kept.set(key, kept);
+        this.#keptChars += charsOf(kept);
       }
       return given;
     });
-    const started: Run = { answer, abort, waiting: 0 };
+    const started: Run = { answer, said, abort, waiting: 0 };
     this.#running.set(key, started);
     return started;
   }
@@ -81,10 +114,10 @@ export class AnswerOnce {
   #forget(): void {
     const { keepMs, maxAnswers, maxChars } = this.#limits;
     const sinceMs = this.#nowMs() - keepMs;
-    for (const [key, { answer, atMs }] of this.#kept) {
-      if (atMs > sinceMs && this.#kept.size <= maxAnswers && this.#keptChars <= maxChars) return;
+    for (const [key, kept] of this.#kept) {
+      if (kept.atMs > sinceMs && this.#kept.size <= maxAnswers && this.#keptChars <= maxChars) return;
       this.#kept.delete(key);
-      this.#keptChars -= answer.body.length;
+      this.#keptChars -= charsOf(kept);
     }
   }
 }

@@ -19,6 +19,8 @@ export interface CallContent {
   /** The most that may be charged, in USDC. */
   readonly maxSpend: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** Whether the caller follows the work: what a generator yields is sent as it comes. */
+  readonly isStreamed: boolean;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -67,5 +69,6 @@ export function parseCall(body: Uint8Array): Verification | CallContent {
     deadline: parseDeadline(fields.deadline),
     maxSpend: optionalText(fields.max_spend),
     metadata: isRecord(metadata) ? metadata : {},
+    isStreamed: fields.stream === true,
   };
 }

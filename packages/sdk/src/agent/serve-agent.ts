@@ -1,18 +1,23 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AgentError } from './agent-error.ts';
-import { type Answer, AnswerOnce } from './answer-once.ts';
-import { challengeResponse, isSignedByNode } from './call-signature.ts';
-import { parseCall } from './parse-call.ts';
-import { readBody } from './read-body.ts';
+import { AnswerOnce } from './answer-once.ts';
+import { answerRequest, type Serving } from './answer-request.ts';
+import { Deferred } from './deferred.ts';
 import { type AgentIdentity, registerSelf, type SelfRegistration } from './register-self.ts';
-import { type AgentCall, errorAnswer, type HandleCall, runCall } from './run-call.ts';
+import type { AgentCall, HandleCall } from './run-call.ts';
+import { progress } from './said.ts';
 
-export { type AgentCall, AgentError, type HandleCall };
+export { type AgentCall, AgentError, type HandleCall, progress };
 
 export interface ServeAgentOptions {
-  /** Does the work. What it returns is the result; `AgentError` fails the call with a reason. */
+  /** Does the work. What it returns is the result; `AgentError` fails the call with a reason; a generator streams. */
   readonly handle: HandleCall;
+  /**
+   * For work that takes minutes: calls are answered 202 at once and the node asks for the result, so that no connection has to
+   * last as long as the work. A caller who streams is still answered with a stream. Default: false.
+   */
+  readonly defer?: boolean;
   /** The token that registering the agent gave; a promise when it is still to come (calls wait for it). */
   readonly identityToken?: string | Promise<string>;
   /** Registers the agent, once, and keeps its token in a file. */
@@ -35,77 +40,13 @@ export interface ServedAgent {
   readonly port: number;
   /** Set when the agent registered itself. */
   readonly agentId: string | undefined;
-  /** Takes no new calls, lets running ones finish, then stops. */
+  /** Lets running calls finish, and the node read the end of those that it polls, then stops. */
   close(): Promise<void>;
-}
-
-interface Serving {
-  readonly options: ServeAgentOptions;
-  readonly token: Promise<string>;
-  readonly answers: AnswerOnce;
-  isClosing: boolean;
 }
 
 const writeError = (error: unknown, requestId: string) => {
   process.stderr.write(`${requestId}: ${error instanceof Error ? error.stack : String(error)}\n`);
 };
-
-const headerOf = (request: IncomingMessage, name: string) => {
-  const value = request.headers[name];
-  return typeof value === 'string' ? value : undefined;
-};
-
-function respond(response: ServerResponse, answer: Answer, isLast: boolean): void {
-  if (response.destroyed) return;
-  const endsConnection = isLast || answer.status === 413 ? { connection: 'close' } : {};
-  response.writeHead(answer.status, { 'content-type': 'application/json', ...endsConnection }).end(answer.body);
-}
-
-async function answerPost(serving: Serving, request: IncomingMessage, hungUp: AbortSignal): Promise<Answer> {
-  const { options, answers } = serving;
-  const body = await readBody(request);
-  const token = await serving.token;
-  const signed = {
-    id: headerOf(request, 'webhook-id'),
-    timestamp: headerOf(request, 'webhook-timestamp'),
-    signature: headerOf(request, 'webhook-signature'),
-    body,
-  };
-  if (!isSignedByNode(signed, token, new Date()))
-    throw new AgentError('unauthorized', 'The call is not signed by the node of this agent', 401);
-  const call = parseCall(body);
-  if (call.kind === 'verification') {
-    const endpoint = options.endpoint ?? `http://${headerOf(request, 'host')}${request.url}`;
-    const response = challengeResponse(token, { ...call, endpoint });
-    return { status: 200, body: JSON.stringify({ agent_id: call.agentId, response }) };
-  }
-  // The id inside the signed body, not the Idempotency-Key header: a captured call can't be run again under another key.
-  return answers.answer(call.requestId, hungUp, (signal) =>
-    runCall(options.handle, call, signal, options.onError ?? writeError),
-  );
-}
-
-async function answerOf(serving: Serving, request: IncomingMessage, hungUp: AbortSignal): Promise<Answer> {
-  try {
-    if (request.method === 'GET' || request.method === 'HEAD')
-      return { status: 200, body: JSON.stringify({ status: 'ok' }) };
-    if (request.method === 'POST') return await answerPost(serving, request, hungUp);
-    throw new AgentError('method_not_allowed', 'Only GET and POST are served', 405);
-  } catch (error) {
-    if (error instanceof AgentError) return errorAnswer(error);
-    if (!request.destroyed) (serving.options.onError ?? writeError)(error, 'request');
-    return errorAnswer(new AgentError('internal_error', 'The agent failed', 500));
-  }
-}
-
-async function answerRequest(serving: Serving, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const hungUp = new AbortController();
-  response.once('close', () => hungUp.abort());
-  const answer = await answerOf(serving, request, hungUp.signal);
-  // What was not read of a refused body is thrown away, so that the caller gets to read why.
-  request.resume();
-  respond(response, answer, serving.isClosing);
-}
 
 function listen(server: Server, port: number, host: string): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
@@ -116,13 +57,32 @@ function listen(server: Server, port: number, host: string): Promise<AddressInfo
 
 async function closeServer(server: Server, serving: Serving, timeoutMs: number): Promise<void> {
   serving.isClosing = true;
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const late = Promise.withResolvers<void>();
   const timer = setTimeout(() => {
     serving.answers.abortAll(new Error('the agent is closing'));
     server.closeAllConnections();
+    late.resolve();
   }, timeoutMs);
-  await closed;
+  await Promise.race([serving.deferred.whenAllRead(), late.promise]);
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
   clearTimeout(timer);
+}
+
+function servingOf(options: ServeAgentOptions, token: Promise<string>): Serving {
+  const answers = new AnswerOnce();
+  return {
+    handle: options.handle,
+    endpoint: options.endpoint,
+    defer: options.defer ?? false,
+    onError: options.onError ?? writeError,
+    token,
+    answers,
+    deferred: new Deferred(answers),
+    isClosing: false,
+  };
 }
 
 /**
@@ -140,7 +100,7 @@ export async function serveAgent(options: ServeAgentOptions): Promise<ServedAgen
     ? identity.promise.then((known) => known.identityToken)
     : Promise.resolve(options.identityToken ?? '');
   token.catch(() => undefined);
-  const serving: Serving = { options, token, answers: new AnswerOnce(), isClosing: false };
+  const serving = servingOf(options, token);
   const server = createServer((request, response) => void answerRequest(serving, request, response));
   const address = await listen(server, port, host);
   const hostInUrl = host.includes(':') ? `[${host}]` : host;

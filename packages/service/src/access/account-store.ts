@@ -37,6 +37,15 @@ export async function saveAccount(
   return row as NonNullable<typeof row>;
 }
 
+/** Notes that the account's wallet was proven; the first time stays. */
+export async function markWalletProven(sql: Sql, accountId: string, now: Date): Promise<void> {
+  await sql.query(
+    'mark-wallet-proven',
+    'update account set wallet_proven_at = coalesce(wallet_proven_at, $2) where id = $1',
+    [accountId, now],
+  );
+}
+
 export async function findAccount(sql: Sql, accountId: string): Promise<AccountRow | undefined> {
   const rows = await sql.query<AccountRow>(
     'find-account',

@@ -5,7 +5,7 @@ import type { Agent, AgentMetadata, CallableAgent } from './agent.ts';
 const columns = `g.id, g.account_id as "accountId", g.owner_address as owner, g.name, g.description, g.capabilities,
   g.per_request_micro as "perRequestMicro", g.per_hour_micro as "perHourMicro", g.tiers, g.endpoint, g.metadata, g.status,
   g.reputation, g.token_sealed as "tokenSealed", g.endpoint_proven_at as "endpointProvenAt",
-  a.wallet_proven_at is not null as "isWalletProven", g.checks_done as "checksDone", g.failed_in_a_row as "failedInARow",
+  a.wallet_proven_at as "walletProvenAt", a.wallet_proven_at is not null as "isWalletProven", g.checks_done as "checksDone", g.failed_in_a_row as "failedInARow",
   g.passed_in_a_row as "passedInARow", g.last_ping_at as "lastPingAt", g.last_seen_at as "lastSeenAt",
   g.response_ms as "responseMs", g.reported_load as "reportedLoad", g.reported_at as "reportedAt",
   g.is_accepting as "isAccepting", g.created_at as "createdAt", g.updated_at as "updatedAt",
@@ -75,6 +75,16 @@ export async function lockAgentRow(sql: Sql, id: string): Promise<Agent | null> 
     [id],
   );
   return rows[0] ?? null;
+}
+
+/** The agents of an account, kept from changing until the transaction ends; always in the same order, so that two can't block each other. */
+export async function lockAgentIdsOf(sql: Sql, accountId: string): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    'lock-agents-of',
+    `select id from agent where account_id = $1 and status <> 'removed' order by id for update`,
+    [accountId],
+  );
+  return rows.map(({ id }) => id);
 }
 
 export const findCallableRows = (sql: Sql, ids: readonly string[]): Promise<CallableAgent[]> =>

@@ -62,6 +62,7 @@ export interface Agent {
   readonly reputation: number;
   readonly tokenSealed: Buffer;
   readonly endpointProvenAt: Date | null;
+  readonly walletProvenAt: Date | null;
   readonly isWalletProven: boolean;
   readonly checksDone: number;
   readonly failedInARow: number;

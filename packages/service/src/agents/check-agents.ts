@@ -1,16 +1,19 @@
 import type { HasDb } from '../db/database.ts';
+import { emit } from '../events/outbox.ts';
 import { type EndpointProof, proveEndpoint } from '../identity/prove-endpoint.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { GuardedFetchError, type HasGuardedFetch } from '../lib/guarded-fetch.ts';
 import type { HasLog } from '../lib/log.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
 import { type Agent, type AgentEvent, isVerified, nextAgentStatus } from './agent.ts';
+import { agentEventsOf } from './agent-events.ts';
 import { type AgentChange, addToTotals, lockAgentRow, takeDueAgents, updateAgentRow } from './agent-store.ts';
 import { ANSWERS_UNTIL_UP, MISSES_UNTIL_DOWN, nextProbe, nextVerification } from './check-schedule.ts';
+import type { HasNodeLabel } from './discover-agents.ts';
 import { writeListing, writeResponseTime } from './listing-store.ts';
 import { reputationOf } from './reputation.ts';
 
-export type CheckContext = HasDb & HasClock & HasLog & HasSecrets & HasGuardedFetch;
+export type CheckContext = HasDb & HasClock & HasLog & HasSecrets & HasGuardedFetch & HasNodeLabel;
 
 /** Lets a use case ask for the due checks to be made now rather than at the next tick. */
 export interface HasAgentChecks {
@@ -109,7 +112,7 @@ async function answers(ctx: HasGuardedFetch, endpoint: string): Promise<boolean>
 
 /** Applies a finding to the agent as it is now: it may have been changed or removed while it was being checked. */
 async function record(
-  ctx: HasDb & HasClock,
+  ctx: HasDb & HasClock & HasNodeLabel,
   checked: Agent,
   find: (current: Agent) => { event: AgentEvent | null; change: AgentChange },
 ): Promise<void> {
@@ -125,5 +128,6 @@ async function record(
       await writeListing(tx, current);
     else if (after.responseMs !== null && after.responseMs !== current.responseMs)
       await writeResponseTime(tx, current.id, after.responseMs);
+    await emit(tx, agentEventsOf(current, { ...after, reputation }, ctx.nodeLabel), ctx.clock.now());
   });
 }

@@ -34,7 +34,8 @@ export async function writeListing(sql: Sql, { id }: Pick<Agent, 'id'>): Promise
        select id, reputation, is_online, is_verified, per_request_micro, per_hour_micro, response_ms, created_at, '', '' from fact
        on conflict (agent_id) do update
           set reputation = excluded.reputation, is_online = excluded.is_online, is_verified = excluded.is_verified,
-              price_micro = excluded.price_micro, per_hour_micro = excluded.per_hour_micro, response_ms = excluded.response_ms
+              price_micro = excluded.price_micro, per_hour_micro = excluded.per_hour_micro, response_ms = excluded.response_ms,
+              created_at = excluded.created_at
      )
      insert into agent_count (capability, is_online, is_verified, change, is_folded)
      select capability, is_online, is_verified, sum(change), false from (

@@ -3,6 +3,7 @@ import type { DataOf } from '@agent-network/contracts/endpoint';
 import type { HasAuthenticator } from '../access/authenticate.ts';
 import type { AccountCaller } from '../access/caller.ts';
 import type { HasDb } from '../db/database.ts';
+import { emit } from '../events/outbox.ts';
 import { AppError } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
 import type { HasLog } from '../lib/log.ts';
@@ -26,12 +27,15 @@ export async function removeAgent(
     throw new AppError('UNAVAILABLE', 'The chain cannot be reached; the agent was not removed.', {}, { cause });
   });
   const now = ctx.clock.now();
+  const removed = { id: agentId, unregistered: true, finalBlock: Number(finalBlock) } as const;
   await ctx.db.transaction(async (tx) => {
     const agent = await lockOwnAgent(tx, caller.accountId, agentId);
     const status = nextAgentStatus(agent.status, 'removed');
     await updateAgentRow(tx, agentId, { status, removedAt: now, finalBlock, nextCheckAt: null, updatedAt: now });
     await writeListing(tx, agent);
+    const { accountId } = agent;
+    await emit(tx, [{ type: 'agent.removed', accountId, subjectId: agentId, data: removed }], now);
   });
   ctx.authenticator.forget();
-  return { id: agentId, unregistered: true, finalBlock: Number(finalBlock) };
+  return removed;
 }

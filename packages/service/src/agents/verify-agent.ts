@@ -1,11 +1,12 @@
 import type { AgentStatusRecord } from '@agent-network/contracts/agents';
 import type { EndpointVerified } from '@agent-network/contracts/identity';
 import type { AccountCaller, AgentCaller } from '../access/caller.ts';
+import { emit } from '../events/outbox.ts';
 import { AppError, notFound } from '../lib/app-error.ts';
 import { isVerified, nextAgentStatus } from './agent.ts';
+import { agentEventsOf } from './agent-events.ts';
 import { findAgentRow, lockAgentRow, updateAgentRow } from './agent-store.ts';
 import { type CheckContext, tryProof } from './check-agents.ts';
-import type { HasNodeLabel } from './discover-agents.ts';
 import { readAgentStatus } from './find-agent.ts';
 import { writeListing } from './listing-store.ts';
 import { lockOwnAgent } from './update-agent.ts';
@@ -31,7 +32,7 @@ export async function verifyAgent(
 
 /** Takes an agent's report of itself. It can lower its status, never raise it: that takes an answer to a probe. */
 export async function recordHeartbeat(
-  ctx: CheckContext & HasNodeLabel,
+  ctx: CheckContext,
   caller: AgentCaller,
   agentId: string,
   report: { load?: number | undefined; accepting?: boolean | undefined },
@@ -47,6 +48,8 @@ export async function recordHeartbeat(
     const load = report.load === undefined ? {} : { reportedLoad: report.load };
     await updateAgentRow(tx, agentId, { isAccepting, status, reportedAt: now, lastSeenAt: now, ...load, ...resumed });
     if (status !== agent.status) await writeListing(tx, agent);
+    const after = { ...agent, isAccepting, status, lastSeenAt: now };
+    await emit(tx, agentEventsOf(agent, after, ctx.nodeLabel), now);
   });
   return readAgentStatus(ctx, agentId);
 }

@@ -22,7 +22,8 @@ export function termsVector({ name, description, capabilities, metadata }: Descr
   const terms = [
     ...wordsOf(name).map((word) => `'${word}':1A`),
     ...wordsOf((metadata.tags ?? []).join(' ')).map((word) => `'${word}':1B`),
-    ...wordsOf(description).map((word) => `'${word}'`),
+    // Without a place, a word would pass for one of every weight.
+    ...wordsOf(description).map((word) => `'${word}':1D`),
     ...capabilities.map((capability) => `'=${capability}'`),
   ];
   return terms.join(' ');

@@ -1,6 +1,6 @@
 import type { EventType } from '@agent-network/contracts/events';
 import type { Sql, Tx } from '../db/sql.ts';
-import type { NewEvent } from './outbox.ts';
+import type { NewEvent } from './new-event.ts';
 
 /** Events of one transaction that their sequences can tell apart. */
 const PER_TRANSACTION = 4096;

@@ -4,6 +4,9 @@ import type { HasRateLimiter } from '../access/rate-limiter.ts';
 import type { HasAgentChecks } from '../agents/check-agents.ts';
 import type { HasListing, HasNodeLabel } from '../agents/discover-agents.ts';
 import type { PlanLimits } from '../config.ts';
+import type { HasCourier } from '../events/courier.ts';
+import type { HasSubjects } from '../events/subjects.ts';
+import type { HasWalletSignatures } from '../identity/wallet-signature-client.ts';
 import type { EndContext } from '../invocations/end-invocations.ts';
 import type { InvokeContext } from '../invocations/invoke-agent.ts';
 import type { HasMetrics } from '../lib/metrics.ts';
@@ -12,11 +15,14 @@ import type { HasMetrics } from '../lib/metrics.ts';
 export type HttpContext = InvokeContext &
   EndContext &
   HasAuthenticator &
+  HasCourier &
+  HasSubjects &
   HasKeyMode &
   HasRateLimiter &
   HasAgentChecks &
   HasListing &
   HasNodeLabel &
+  HasWalletSignatures &
   HasMetrics & {
     readonly planLimits: PlanLimits;
     /** Checks every answer against its schema: a breach is an INTERNAL_ERROR. On in tests. */

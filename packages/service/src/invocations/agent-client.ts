@@ -84,7 +84,8 @@ async function tryOnce(ctx: CallContext, call: AgentCall, body: string, leftMs: 
     if (!invocation.isStreamed)
       return readAnswer(await ctx.guardedFetch.request({ ...request, maxBytes: MAX_RESULT_BYTES }));
     const answer = await ctx.guardedFetch.stream({ ...request, maxBytes: MAX_STREAM_BYTES, idleTimeoutMs: leftMs });
-    if (!String(answer.headers['content-type'] ?? '').startsWith('text/event-stream'))
+    const type = String(answer.headers['content-type'] ?? '').toLowerCase();
+    if (answer.status !== 200 || !type.startsWith('text/event-stream'))
       return readAnswer({ status: answer.status, body: await readAll(answer.body) });
     const outcome = await followStream(answer.body, await createChunkRecorder(ctx, invocation));
     return { kind: 'ended', outcome, isRetryable: false };

@@ -4,6 +4,7 @@ import { type Answered, failed, MAX_RESULT_BYTES, readProgress } from './agent-a
 import type { AgentCall, CallContext } from './agent-client.ts';
 import { readFailure } from './agent-failure.ts';
 import type { Outcome } from './invocation.ts';
+import { isStopping } from './runner.ts';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
@@ -25,14 +26,14 @@ export async function followAccepted(
   if (!statusUrl || accepted.statusUrl === '' || statusUrl.origin !== new URL(target.endpoint).origin)
     return failed('invalid_response', 'The agent accepted the call without a status_url on its own origin.');
   let pauseMs = accepted.retryAfterS === null ? FIRST_PAUSE_MS : accepted.retryAfterS * 1000;
+  const msLeft = () => Math.max(1, invocation.deadline.getTime() - ctx.clock.now().getTime());
   for (let misses = 0; ; ) {
-    const leftMs = invocation.deadline.getTime() - ctx.clock.now().getTime();
-    await sleep(Math.max(1, Math.min(pauseMs, LONGEST_PAUSE_MS, leftMs)), undefined, { signal }).catch(() => undefined);
+    await sleep(Math.max(1, Math.min(pauseMs, LONGEST_PAUSE_MS, msLeft())), undefined, { signal }).catch(() => undefined);
     if (signal.aborted || invocation.deadline <= ctx.clock.now()) {
-      await tellCancelled(ctx, statusUrl.href, invocation.id);
+      if (!isStopping(signal)) void tellCancelled(ctx, statusUrl.href, invocation.id);
       return failed('deadline_exceeded', 'The deadline passed before the agent had its result.');
     }
-    const answered = await ask(ctx, statusUrl.href, call);
+    const answered = await ask(ctx, statusUrl.href, call, Math.min(ASK_TIMEOUT_MS, msLeft()));
     if (answered.kind === 'ended') {
       misses = answered.isRetryable ? misses + 1 : MISSES_UNTIL_GIVEN_UP;
       if (misses >= MISSES_UNTIL_GIVEN_UP) return answered.outcome;
@@ -43,13 +44,18 @@ export async function followAccepted(
   }
 }
 
-async function ask(ctx: CallContext, url: string, { invocation, signal }: AgentCall): Promise<Answered> {
+async function ask(
+  ctx: CallContext,
+  url: string,
+  { invocation, signal }: AgentCall,
+  timeoutMs: number,
+): Promise<Answered> {
   try {
     const answer = await ctx.guardedFetch.request({
       url,
       method: 'GET',
       headers: { accept: 'application/json', 'x-request-id': invocation.id },
-      timeoutMs: ASK_TIMEOUT_MS,
+      timeoutMs,
       maxBytes: MAX_RESULT_BYTES,
       signal,
     });

@@ -1,5 +1,6 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { describeError, failed, parseObject, readResult } from './agent-answer.ts';
+import { isDeeperThan } from '../lib/json-depth.ts';
+import { describeError, failed, MAX_RESULT_BYTES, parseObject, readResult } from './agent-answer.ts';
 import type { Outcome } from './invocation.ts';
 import { type ChunkRecorder, MAX_CHUNK_BYTES, MAX_CHUNKS } from './record-chunks.ts';
 
@@ -9,7 +10,14 @@ import { type ChunkRecorder, MAX_CHUNK_BYTES, MAX_CHUNKS } from './record-chunks
  */
 export async function followStream(bytes: AsyncIterable<Buffer>, recorder: ChunkRecorder): Promise<Outcome> {
   const messages: EventSourceMessage[] = [];
-  const parser = createParser({ onEvent: (message) => void messages.push(message), maxBufferSize: 2 * 1024 * 1024 });
+  let isTooLarge = false;
+  const parser = createParser({
+    onEvent: (message) => void messages.push(message),
+    onError: ({ type }) => {
+      isTooLarge ||= type === 'max-buffer-size-exceeded';
+    },
+    maxBufferSize: MAX_RESULT_BYTES,
+  });
   const decoder = new TextDecoder();
   let count = 0;
   for await (const part of bytes) {
@@ -20,12 +28,18 @@ export async function followStream(bytes: AsyncIterable<Buffer>, recorder: Chunk
       count += 1;
       if (count > MAX_CHUNKS) return failed('response_too_large', `The agent streamed more than ${MAX_CHUNKS} events.`);
     }
+    if (isTooLarge) return resultTooLarge;
   }
   return failed('invalid_response', 'The agent ended its stream without a result.');
 }
 
+const resultTooLarge = failed('response_too_large', 'The agent streamed an event of more than 1 MiB.');
+
+const MAX_CHUNK_DEPTH = 128;
+
 /** null: the stream goes on. */
 async function take({ event, data }: EventSourceMessage, recorder: ChunkRecorder): Promise<Outcome | null> {
+  if (Buffer.byteLength(data) > MAX_RESULT_BYTES) return resultTooLarge;
   if (event === 'result') return readResult(parseObject(data));
   if (event === 'error') {
     const value = parseObject(data);
@@ -35,7 +49,10 @@ async function take({ event, data }: EventSourceMessage, recorder: ChunkRecorder
   if (Buffer.byteLength(data) > MAX_CHUNK_BYTES)
     return failed('response_too_large', 'The agent streamed an event of more than 64 KiB.');
   const type = event === 'chunk' ? 'invocation.chunk' : 'invocation.status';
-  const isOurs = await recorder.add(type, parse(data));
+  const value = parse(data);
+  if (isDeeperThan(value, MAX_CHUNK_DEPTH))
+    return failed('invalid_response', `The agent streamed an event nested deeper than ${MAX_CHUNK_DEPTH} levels.`);
+  const isOurs = await recorder.add(type, value);
   return isOurs ? null : failed('agent_error', 'Another process has taken the request over.');
 }
 
@@ -43,7 +60,7 @@ async function take({ event, data }: EventSourceMessage, recorder: ChunkRecorder
 function parse(data: string): unknown {
   try {
     const value: unknown = JSON.parse(data);
-    return typeof value === 'object' && value !== null ? value : { chunk: value };
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : { chunk: value };
   } catch {
     return { chunk: data };
   }

@@ -22,9 +22,14 @@ export async function awaitInvocation(ctx: InvokeContext, invoked: Invoked, wait
 export async function awaitBegun(ctx: InvokeContext, invoked: Invoked, waitMs: number): Promise<Invocation> {
   const endMs = performance.now() + waitMs;
   let { invocation } = invoked;
-  while (invoked.payment && invocation.status === 'pending' && performance.now() < endMs) {
-    await ctx.changeHub.next(invocation.id, ASK_AGAIN_MS);
-    invocation = (await findInvocation(ctx.db, invocation.id)) ?? invocation;
+  const watch = ctx.changeHub.watch(invocation.id);
+  try {
+    while (invoked.payment && invocation.status === 'pending' && performance.now() < endMs) {
+      await watch.next(ASK_AGAIN_MS);
+      invocation = (await findInvocation(ctx.db, invocation.id)) ?? invocation;
+    }
+  } finally {
+    watch.close();
   }
   return requirePaid(ctx, invoked, invocation);
 }

@@ -33,25 +33,30 @@ export async function* readStream(
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<StreamEvent> {
-  let last = after;
-  while (!signal.aborted) {
-    const invocation = await findInvocation(ctx.db, requestId);
-    if (!invocation) return;
-    // Chunks are read after the state: what is seen as ended has all of its chunks stored.
-    const chunks = await readChunks(ctx.db, requestId, Math.max(0, last - FIRST_CHUNK_ID + 1), PAGE);
-    for (const event of eventsAfter(invocation, chunks, last)) {
-      yield event;
-      last = event.id;
-      if (signal.aborted) return;
+  const watch = ctx.changeHub.watch(requestId);
+  try {
+    let last = after;
+    while (!signal.aborted) {
+      const invocation = await findInvocation(ctx.db, requestId);
+      if (!invocation) return;
+      // Chunks are read after the state: what is seen as ended has all of its chunks stored.
+      const chunks = await readChunks(ctx.db, requestId, Math.max(0, last - FIRST_CHUNK_ID + 1), PAGE);
+      for (const event of eventsAfter(invocation, chunks, last)) {
+        yield event;
+        last = event.id;
+        if (signal.aborted) return;
+      }
+      if (chunks.length === PAGE) continue;
+      if (hasEnded(invocation.status)) {
+        const end = await endOf(ctx, invocation);
+        if (end.id > last) yield end;
+        return;
+      }
+      const isHere = invocation.worker === ctx.processId();
+      await watch.next(isHere ? ASK_HERE_MS : ASK_ELSEWHERE_MS, signal);
     }
-    if (chunks.length === PAGE) continue;
-    if (hasEnded(invocation.status)) {
-      const end = await endOf(ctx, invocation);
-      if (end.id > last) yield end;
-      return;
-    }
-    const isHere = invocation.worker === ctx.processId();
-    await ctx.changeHub.next(requestId, isHere ? ASK_HERE_MS : ASK_ELSEWHERE_MS, signal);
+  } finally {
+    watch.close();
   }
 }
 
@@ -62,7 +67,7 @@ function* eventsAfter(invocation: Invocation, chunks: readonly Chunk[], last: nu
     yield { id: 2, type: 'invocation.status', data };
   }
   for (const { position, type, data } of chunks) {
-    yield { id: FIRST_CHUNK_ID - 1 + position, type, data: { requestId: invocation.id, ...asObject(data) } };
+    yield { id: FIRST_CHUNK_ID - 1 + position, type, data: { ...asObject(data), requestId: invocation.id } };
   }
 }
 

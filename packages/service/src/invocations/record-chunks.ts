@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { HasDb } from '../db/database.ts';
 import type { HasClock } from '../lib/clock.ts';
 import type { HasChangeHub } from './change-hub.ts';
@@ -28,7 +27,8 @@ export async function createChunkRecorder(
   return {
     async add(type, data) {
       const earlier = said[repeated];
-      if (earlier?.type === type && isDeepStrictEqual(earlier.data, data)) {
+      // As JSON, since that is what was stored: -0 came back as 0.
+      if (earlier?.type === type && JSON.stringify(earlier.data) === JSON.stringify(data)) {
         repeated += 1;
         return true;
       }

@@ -32,6 +32,11 @@ export interface HasRunner {
   readonly runner: Runner;
 }
 
+const STOPPING = new Error('this process stops');
+
+/** Whether work was broken off because this process stops, and not because nobody wants it: another process goes on with it. */
+export const isStopping = (signal: AbortSignal): boolean => signal.reason === STOPPING;
+
 export function createRunner(options: { maxRunning: number }): Runner {
   const running = new Map<string, { ending: Promise<Invocation>; abort: AbortController }>();
   const stopping = new AbortController();
@@ -65,7 +70,7 @@ export function createRunner(options: { maxRunning: number }): Runner {
       });
       await Promise.race([Promise.allSettled([...running.values()].map(({ ending }) => ending)), timeUp]);
       clearTimeout(timer);
-      stopping.abort();
+      stopping.abort(STOPPING);
     },
   };
 }

@@ -16,10 +16,13 @@ export async function appendChunks(
 ): Promise<boolean> {
   const rows = await sql.query(
     'append-chunks',
-    `insert into invocation_chunk (invocation_id, position, type, data, created_at)
-     select $1, c.position, c.type, c.data::json, c.created_at
-       from unnest($3::int[], $4::text[], $5::text[], $6::timestamptz[]) as c(position, type, data, created_at)
-      where exists (select from invocation where id = $1 and attempt = $2 and status = 'processing')
+    // Locked, so that a request can't end between this look and the commit: its readers have been told of the end by then.
+    `with open as (
+       select id from invocation where id = $1 and attempt = $2 and status = 'processing' for share
+     )
+     insert into invocation_chunk (invocation_id, position, type, data, created_at)
+     select open.id, c.position, c.type, c.data::json, c.created_at
+       from open, unnest($3::int[], $4::text[], $5::text[], $6::timestamptz[]) as c(position, type, data, created_at)
      on conflict do nothing returning position`,
     [
       request.id,

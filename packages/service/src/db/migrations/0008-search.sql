@@ -3,8 +3,8 @@
 -- and count within one capability without touching the agents.
 drop table agent_listing;
 create table agent_listing (
-  agent_id text collate "C" not null,
-  capability text collate "C" not null,
+  agent_id text not null,
+  capability text not null,
   reputation integer not null,
   is_online boolean not null,
   is_verified boolean not null,
@@ -16,7 +16,7 @@ create table agent_listing (
 -- How many agents a capability has. Changes are only ever added, so agents that change at once never wait for each other; a
 -- total is the sum, exact in every snapshot. Rows are folded together from time to time.
 create table agent_count (
-  capability text collate "C" not null,
+  capability text not null,
   is_online boolean not null,
   is_verified boolean not null,
   change integer not null,
@@ -24,9 +24,9 @@ create table agent_count (
 );
 
 -- One narrow row per agent for all other searches. `terms` holds its capabilities, each behind a '=', and its words: those of
--- the name with weight A, of the tags with B, of the description without one.
+-- the name with weight A, of the tags with B, of the description with D.
 create table agent_search (
-  agent_id text collate "C" primary key,
+  agent_id text primary key,
   reputation integer not null,
   is_online boolean not null,
   is_verified boolean not null,
@@ -53,7 +53,7 @@ select l.agent_id, l.reputation, l.is_online, l.is_verified, l.price_micro, l.pe
        coalesce(g.response_ms, 'Infinity'), g.created_at, lower(g.name),
        setweight(to_tsvector('simple', lower(g.name)), 'A')
          || setweight(to_tsvector('simple', coalesce(lower(g.metadata ->> 'tags'), '')), 'B')
-         || strip(to_tsvector('simple', lower(g.description)))
+         || to_tsvector('simple', lower(g.description))
          || array_to_tsvector((select array_agg('=' || c) from unnest(g.capabilities) as c))
   from agent_listing l join agent g on g.id = l.agent_id where l.capability = '';
 

@@ -7,21 +7,8 @@ const notYet = () => {
 
 // Scaffold while several people build issue 3 at once: whoever builds a handler takes its name out; the file goes when it is empty.
 export const pendingHandlers = {
-  getIdentity: notYet,
-  verifyIdentity: notYet,
-  updateIdentityMetadata: notYet,
   withdraw: notYet,
   getWithdrawal: notYet,
   rollApiKey: notYet,
   getUsage: notYet,
-  listEvents: notYet,
-  listWebhooks: notYet,
-  createWebhook: notYet,
-  updateWebhook: notYet,
-  deleteWebhook: notYet,
-  getWebhookSecret: notYet,
-  rotateWebhookSecret: notYet,
-  testWebhook: notYet,
-  listDeliveries: notYet,
-  replayWebhook: notYet,
 } satisfies Partial<Handlers>;

@@ -126,16 +126,26 @@ export interface PaymentEnd {
   readonly blockNumber: bigint | null;
 }
 
+export interface EndedRow {
+  readonly id: string;
+  readonly transactionHash: string | null;
+  readonly createdAt: Date;
+}
+
 /** Ends payments; returns those that this call ended, each exactly once. A failed one that landed after all may still settle. */
-export async function endChainPayments(sql: Sql, ends: readonly PaymentEnd[], now: Date): Promise<Set<string>> {
-  const rows = await sql.query<{ id: string }>(
+export async function endChainPayments(
+  sql: Sql,
+  ends: readonly PaymentEnd[],
+  now: Date,
+): Promise<Map<string, EndedRow>> {
+  const rows = await sql.query<EndedRow>(
     'end-chain-payments',
     `update chain_payment p
         set state = e.state, reason = e.reason, transaction_hash = coalesce(e.hash, p.transaction_hash),
             block_number = e.block_number, ended_at = $6
        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[]) as e(id, state, reason, hash, block_number)
       where p.id = e.id and (p.state in ('claimed', 'broadcasting') or (p.state = 'failed' and e.state = 'settled'))
-      returning p.id`,
+      returning p.id, p.transaction_hash as "transactionHash", p.created_at as "createdAt"`,
     [
       ends.map((e) => e.id),
       ends.map((e) => e.state),
@@ -145,7 +155,7 @@ export async function endChainPayments(sql: Sql, ends: readonly PaymentEnd[], no
       now,
     ],
   );
-  return new Set(rows.map((row) => row.id));
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** Replaces the signature window of an outgoing payment that expired unused. The nonce stays, so it can pay only once. */

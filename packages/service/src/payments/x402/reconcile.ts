@@ -2,8 +2,9 @@ import type { HasSimulator } from '../authorize-payment.ts';
 import { postTransfers } from '../ledger-store.ts';
 import { owePayer, PAYOUT_WINDOW_S } from '../refund-payer.ts';
 import type { ChainPayment } from './chain-payment.ts';
-import { endChainPayments, listFailedUnexpired, listOpenChainPayments, renewSignature } from './chain-payment-store.ts';
+import { listFailedUnexpired, listOpenChainPayments, renewSignature } from './chain-payment-store.ts';
 import type { RefusalReason } from './check-payment.ts';
+import { endPayments } from './end-payments.ts';
 import { findUseOf, toTransfer } from './record-mined.ts';
 import type { ChainContext, HasSettler } from './settler.ts';
 import { listUnmined, markMined } from './transaction-store.ts';
@@ -62,7 +63,7 @@ async function settleAgain(ctx: ReconcileContext, payment: ChainPayment): Promis
 
 async function endFailed(ctx: ReconcileContext, payment: ChainPayment, reason: RefusalReason): Promise<void> {
   const end = { id: payment.id, state: 'failed' as const, reason, transactionHash: null, blockNumber: null };
-  await endChainPayments(ctx.db, [end], ctx.clock.now());
+  await ctx.db.transaction((tx) => endPayments(tx, [payment], [end], ctx.clock.now()));
 }
 
 /** The token pays a nonce once, so an expired transfer that was not used may be signed anew under the same nonce. */
@@ -85,7 +86,7 @@ async function endSpent(ctx: ReconcileContext, payment: ChainPayment): Promise<v
           transactionHash: null,
           blockNumber: null,
         };
-    const ended = await endChainPayments(tx, [{ id: payment.id, ...end }], now);
+    const ended = await endPayments(tx, [payment], [{ id: payment.id, ...end }], now);
     if (use && ended.has(payment.id)) await postTransfers(tx, [toTransfer(payment)], now);
   });
 }
@@ -111,7 +112,8 @@ async function giveBackLate(
 ): Promise<void> {
   const now = ctx.clock.now();
   const refund = await ctx.db.transaction(async (tx) => {
-    const ended = await endChainPayments(tx, [{ id: payment.id, state: 'settled', reason: null, ...use }], now);
+    const end = { id: payment.id, state: 'settled' as const, reason: null, ...use };
+    const ended = await endPayments(tx, [payment], [end], now);
     if (!ended.has(payment.id)) return null;
     await postTransfers(tx, [toTransfer(payment)], now);
     if (payment.purpose !== 'invocation' || !payment.accountId) return null;

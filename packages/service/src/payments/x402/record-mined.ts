@@ -2,8 +2,9 @@ import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { type NewTransfer, OUTGOING, postTransfers, WALLET } from '../ledger-store.ts';
 import type { NewChainPayment } from './chain-payment.ts';
-import { endChainPayments, type PaymentEnd } from './chain-payment-store.ts';
+import type { PaymentEnd } from './chain-payment-store.ts';
 import type { RefusalReason } from './check-payment.ts';
+import { endPayments } from './end-payments.ts';
 import { markMined } from './transaction-store.ts';
 import { authorizationKey, type HasUsdc, type MinedTransaction, type UsedAuthorization } from './usdc-client.ts';
 
@@ -85,7 +86,7 @@ async function commit(
   });
   await ctx.db.transaction(async (tx) => {
     await markMined(tx, hash, { number: mined.blockNumber, atS: mined.minedAtS });
-    const ended = await endChainPayments(tx, ends, now);
+    const ended = await endPayments(tx, payments, ends, now);
     const settled = payments.filter((p) => ended.has(p.id) && uses.has(p.id));
     await postTransfers(tx, settled.map(toTransfer), now);
   });

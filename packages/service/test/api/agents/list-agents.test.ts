@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseUsdc } from '@agent-network/contracts/money';
 import { type Harness, startHarness } from '../../support/harness.ts';
+import { relist } from '../../support/relist.ts';
 import { expectError } from '../support/expect-error.ts';
 
 interface Item {
@@ -35,9 +36,7 @@ beforeAll(async () => {
     `with numbered as (select id, row_number() over (order by id) as row from agent)
      update agent g set status = ${statuses}, reputation = (row * 37) % 20 * 50, next_check_at = null from numbered n where n.id = g.id`,
   );
-  await h.ctx.db.pool.query(
-    'update agent_listing l set status = g.status, reputation = g.reputation from agent g where g.id = l.agent_id',
-  );
+  await relist(h);
   all = await listAll('', 100);
 });
 afterAll(() => h.stop());
@@ -126,7 +125,8 @@ describe('pages', () => {
 
   it('by cursor neither repeat nor skip the others when an agent in between is removed', async () => {
     const first = (await list('limit=10')).body.data;
-    await h.ctx.db.pool.query('delete from agent_listing where agent_id = $1', [first.agents.at(-1).id]);
+    await h.ctx.db.pool.query(`update agent set status = 'removed' where id = $1`, [first.agents.at(-1).id]);
+    await relist(h);
     const next = (await list(`limit=10&cursor=${first.nextCursor}`)).body.data;
     expect(next.agents).toEqual(all.slice(10, 20));
     expect(next.total).toBe(COUNT - 1);

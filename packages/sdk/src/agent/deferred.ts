@@ -1,0 +1,52 @@
+import { AgentError } from './agent-error.ts';
+import type { Answer, AnswerOnce, RunOnce } from './answer-once.ts';
+import { requestOfStatusUrl, statusUrl } from './status-url.ts';
+
+/** A node that polls reads a failure from a 200, so that it is not taken for trouble on the way. */
+const failedAnswer = ({ status, body }: Answer): Answer =>
+  status === 200 ? { status, body } : { status: 200, body: JSON.stringify({ status: 'failed', ...JSON.parse(body) }) };
+
+/** Calls that were answered with 202: each runs on without its caller, who asks at the status URL and may cancel there. */
+export class Deferred {
+  readonly #answers: AnswerOnce;
+  /** Whose end nobody has read yet. */
+  readonly #open = new Set<string>();
+  #allRead = Promise.withResolvers<void>();
+
+  constructor(answers: AnswerOnce) {
+    this.#answers = answers;
+  }
+
+  /** Starts the call unless it was, and says where to ask for it. */
+  accept(call: { requestId: string; identityToken: string; url: string }, run: RunOnce): Answer {
+    const { requestId, identityToken, url } = call;
+    if (!this.#answers.find(requestId)) this.#open.add(requestId);
+    void this.#answers.join(requestId, null, (signal, said) => run(signal, said).then(failedAnswer));
+    return { status: 202, body: JSON.stringify({ status_url: statusUrl(identityToken, requestId, url) }) };
+  }
+
+  /** Answers at a status URL; null when the URL is none. Throws `AgentError` when it is forged or its request is not known. */
+  async answer(method: string, url: string, identityToken: string): Promise<Answer | null> {
+    const requestId = requestOfStatusUrl(identityToken, url);
+    if (requestId === undefined) return null;
+    const known = requestId === null ? undefined : this.#answers.find(requestId);
+    if (requestId === null || !known) throw new AgentError('not_found', 'There is no such call', 404);
+    if (method === 'DELETE') this.#answers.abort(requestId, new Error('the request was cancelled'));
+    else if (this.#answers.isRunning(requestId))
+      return { status: 200, body: JSON.stringify({ status: 'processing', status_url: url.slice(url.indexOf('?')) }) };
+    this.#read(requestId);
+    return method === 'DELETE' ? { status: 200, body: JSON.stringify({ status: 'cancelled' }) } : known.answer;
+  }
+
+  /** Resolves when the end of every call that was accepted has been read. */
+  async whenAllRead(): Promise<void> {
+    if (this.#open.size > 0) await this.#allRead.promise;
+  }
+
+  #read(requestId: string): void {
+    this.#open.delete(requestId);
+    if (this.#open.size > 0) return;
+    this.#allRead.resolve();
+    this.#allRead = Promise.withResolvers<void>();
+  }
+}

@@ -1,0 +1,60 @@
+/** What an agent says while it works: an event of a stream, its data as JSON. */
+export interface Said {
+  readonly event: 'chunk' | 'progress';
+  readonly data: string;
+}
+
+/** Marks what a generator yields as a report of progress rather than a piece of the answer. */
+class Progress {
+  readonly report: Readonly<Record<string, unknown>>;
+
+  constructor(report: Readonly<Record<string, unknown>>) {
+    this.report = report;
+  }
+}
+
+/** Yielded by a `handle` that is a generator: tells a caller who follows how far the work is, and is no part of the result. */
+export const progress = (report: Readonly<Record<string, unknown>>): Progress => new Progress(report);
+
+export const isProgress = (value: unknown): value is Progress => value instanceof Progress;
+
+/** Everything that one run said, kept for whoever comes later and followed by whoever is here. */
+export class SaidLog {
+  readonly #said: Said[] = [];
+  #isOver = false;
+  #more = Promise.withResolvers<void>();
+  /** UTF-16 units of all data: what the log costs. */
+  chars = 0;
+
+  add(said: Said): void {
+    this.#said.push(said);
+    this.chars += said.data.length;
+    this.#wake();
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#wake();
+  }
+
+  get count(): number {
+    return this.#said.length;
+  }
+
+  /** From the first on, until the run has ended. */
+  async *follow(): AsyncGenerator<Said> {
+    for (let next = 0; ; ) {
+      const said = this.#said[next];
+      if (said) {
+        next += 1;
+        yield said;
+      } else if (this.#isOver) return;
+      else await this.#more.promise;
+    }
+  }
+
+  #wake(): void {
+    this.#more.resolve();
+    this.#more = Promise.withResolvers<void>();
+  }
+}

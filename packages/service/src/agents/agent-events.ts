@@ -1,0 +1,14 @@
+import type { NewEvent } from '../events/new-event.ts';
+import { type Agent, isVerified } from './agent.ts';
+import { toDetail } from './agent-view.ts';
+
+/** What a change of an agent means to those who listen. */
+export function agentEventsOf(before: Agent, after: Agent, location: string): NewEvent[] {
+  const types = [
+    ...(isVerified(after) && !isVerified(before) ? (['agent.verified'] as const) : []),
+    ...(after.status === 'online' && before.status !== 'online' ? (['agent.online'] as const) : []),
+    ...(after.status === 'offline' && before.status === 'online' ? (['agent.offline'] as const) : []),
+  ];
+  const { accountId, id: subjectId } = after;
+  return types.map((type) => ({ type, accountId, subjectId, data: toDetail(after, location) }));
+}

@@ -1,0 +1,42 @@
+import type { IdentityRecord } from '@agent-network/contracts/identity';
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { HasDb } from '../db/database.ts';
+import { notFound } from '../lib/app-error.ts';
+import type { HasChain } from '../payments/x402/chain-info.ts';
+import { type Agent, isVerified } from './agent.ts';
+import { findAgentRow } from './agent-store.ts';
+
+/** Who an agent is, who owns it, and what of that has been proven. */
+export async function readIdentity(ctx: HasDb & HasChain, id: string): Promise<IdentityRecord> {
+  const agent = await findAgentRow(ctx.db, id);
+  if (!agent) throw notFound('agent');
+  return {
+    id,
+    name: agent.name,
+    owner: agent.owner,
+    capabilities: agent.capabilities,
+    serviceEndpoint: agent.endpoint,
+    rates: pricingTiers(agent, ctx.chain.name),
+    reputation: agent.reputation,
+    verified: isVerified(agent),
+    proofs: {
+      endpoint: agent.endpointProvenAt?.toISOString() ?? null,
+      wallet: agent.walletProvenAt?.toISOString() ?? null,
+    },
+    metadata: agent.metadata,
+    onChain: null,
+  };
+}
+
+function pricingTiers(agent: Agent, network: string): IdentityRecord['rates'] {
+  const perRequest = formatUsdc(agent.perRequestMicro);
+  const tier = (name: 'basic' | 'premium' | 'enterprise') => ({
+    name,
+    perRequest: agent.tiers[name] ?? perRequest,
+    perHour: null,
+    currency: 'USDC' as const,
+    network,
+  });
+  const main = { name: 'default' as const, perRequest, perHour: formatUsdc(agent.perHourMicro) };
+  return [{ ...main, currency: 'USDC', network }, tier('basic'), tier('premium'), tier('enterprise')];
+}

@@ -1,0 +1,64 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import type { VerifyRequest } from '@agent-network/contracts/identity';
+import type { HasAuthenticator } from '../access/authenticate.ts';
+import type { AccountCaller } from '../access/caller.ts';
+import { proveAccount } from '../access/prove-account.ts';
+import type { Tx } from '../db/sql.ts';
+import { giveChallenge, judgeChallenge, useChallenge } from '../identity/prove-wallet.ts';
+import type { HasWalletSignatures } from '../identity/wallet-signature-client.ts';
+import { notFound } from '../lib/app-error.ts';
+import type { HasBaseUrl } from '../payments/deposit.ts';
+import type { HasChain } from '../payments/x402/chain-info.ts';
+import { isVerified } from './agent.ts';
+import { findAgentRow, lockAgentIdsOf } from './agent-store.ts';
+import type { CheckContext } from './check-agents.ts';
+import { writeListing } from './listing-store.ts';
+import { lockOwnAgent } from './update-agent.ts';
+import { verifyAgent } from './verify-agent.ts';
+
+type VerifyContext = CheckContext & HasChain & HasBaseUrl & HasWalletSignatures & HasAuthenticator;
+type Verified = DataOf<Api['verifyIdentity']>;
+
+/** Proves the endpoint of an agent of the caller's now, or its owner's wallet in two steps: a challenge, and the challenge signed. */
+export async function verifyIdentity(
+  ctx: VerifyContext,
+  caller: AccountCaller,
+  body: VerifyRequest,
+): Promise<Verified> {
+  if ('challengeId' in body) return proveOwner(ctx, caller, body);
+  if (body.proof === 'endpoint') return verifyAgent(ctx, caller, body.agentId);
+  const { owner } = await ctx.db.transaction((tx) => lockOwnAgent(tx, caller.accountId, body.agentId));
+  return giveChallenge(ctx, { accountId: caller.accountId, agentId: body.agentId, address: owner });
+}
+
+/** Takes a signed challenge: the account has proven its wallet, and with it the owner of every agent it registered. */
+async function proveOwner(
+  ctx: VerifyContext,
+  caller: AccountCaller,
+  signed: { challengeId: string; signature: string },
+): Promise<Verified> {
+  const { agentId, method } = await judgeChallenge(ctx, caller.accountId, signed);
+  const now = ctx.clock.now();
+  await ctx.db.transaction(async (tx) => {
+    await useChallenge(tx, signed.challengeId, now);
+    await recordProvenOwner(tx, caller.accountId, now);
+  });
+  ctx.authenticator.forget();
+  const agent = await findAgentRow(ctx.db, agentId);
+  if (!agent) throw notFound('agent');
+  return {
+    agentId,
+    proof: 'wallet',
+    verified: isVerified(agent),
+    owner: agent.owner,
+    method,
+    verifiedAt: now.toISOString(),
+  };
+}
+
+/** Notes in the caller's transaction that an account has proven its wallet, and shows it on all of its agents. */
+export async function recordProvenOwner(tx: Tx, accountId: string, now: Date): Promise<void> {
+  await proveAccount(tx, accountId, now);
+  for (const id of await lockAgentIdsOf(tx, accountId)) await writeListing(tx, { id });
+}

@@ -1,0 +1,100 @@
+import type { EventType } from '@agent-network/contracts/events';
+import type { Sql, Tx } from '../db/sql.ts';
+import { type WebhookRow, webhookColumns } from './webhook-store.ts';
+
+/** A webhook that this process alone sends to, until it lets go of it. */
+export interface Lane extends WebhookRow {
+  readonly courier: string;
+}
+
+/**
+ * Takes webhooks that have deliveries due and that no living process is sending to, longest due first. A process that died, or
+ * that others declared dead, holds none.
+ */
+export const takeLanes = (
+  sql: Sql,
+  taker: { courier: string; running: readonly string[]; limit: number },
+  now: Date,
+): Promise<Lane[]> =>
+  sql.query<Lane>(
+    'take-lanes',
+    `with due as (
+       select id from webhook
+        where due_at <= $1 and id <> all($3)
+          and (courier is null or courier = $2 or not exists (select from process p where p.id = courier))
+        order by due_at limit $4 for no key update skip locked
+     )
+     update webhook w set courier = $2 from due where w.id = due.id returning ${webhookColumns}, w.courier`,
+    [now, taker.courier, taker.running, taker.limit],
+  );
+
+export interface DueDelivery {
+  readonly id: string;
+  readonly eventId: string;
+  readonly sequence: bigint | null;
+  readonly url: string | null;
+  readonly body: string | null;
+  readonly attempts: number;
+  readonly tries: number;
+  readonly event: {
+    readonly type: EventType;
+    readonly subjectId: string;
+    readonly accountId: string;
+    readonly createdAt: Date;
+    readonly data: unknown;
+  };
+}
+
+type DueRow = Omit<DueDelivery, 'event'> & DueDelivery['event'];
+
+const waiting = `select id, event_id, sequence, url, body, attempts, tries from webhook_delivery
+  where webhook_id = $1 and state = 'pending'`;
+
+/** First tries and retries that are due, in the order of their events. */
+export async function listDue(sql: Sql, webhookId: string, now: Date, limit: number): Promise<DueDelivery[]> {
+  const rows = await sql.query<DueRow>(
+    'list-due-deliveries',
+    `select d.id, d.event_id as "eventId", d.sequence, d.url, d.body, d.attempts, d.tries, e.type, e.subject_id as "subjectId",
+            e.account_id as "accountId", e.created_at as "createdAt", e.data
+       from ((${waiting} and tries = 0 order by sequence limit $3)
+             union all (${waiting} and tries > 0 and next_attempt_at <= $2 order by next_attempt_at limit $3)) d
+       left join event e on e.sequence = d.sequence
+      order by d.sequence`,
+    [webhookId, now, limit],
+  );
+  return rows.map(({ type, subjectId, accountId, createdAt, data, ...rest }) => ({
+    ...rest,
+    event: { type, subjectId, accountId, createdAt, data },
+  }));
+}
+
+/** Fixes what will be sent, before it is sent for the first time. Where somebody was first, theirs stays. */
+export async function storeBodies(sql: Sql, bodies: ReadonlyMap<string, string>): Promise<void> {
+  await sql.query(
+    'store-delivery-bodies',
+    `update webhook_delivery d set body = n.body from unnest($1::text[], $2::text[]) as n(id, body)
+      where d.id = n.id and d.body is null`,
+    [[...bodies.keys()], [...bodies.values()]],
+  );
+}
+
+/** Lets go of a lane and notes when it is next due, behind all that are due now. Returns whether it is due at once. */
+export async function releaseLane(tx: Tx, lane: Lane, now: Date): Promise<boolean> {
+  // Locked by a statement of its own: the next one then sees all that fan-out committed before.
+  await tx.query('lock-lane', 'select from webhook where id = $1 for no key update', [lane.id]);
+  const [row] = await tx.query<{ dueAt: Date | null }>(
+    'release-lane',
+    `update webhook w
+        set courier = null,
+            due_at = case status when 'enabled' then (
+              select greatest(min(at), paused_until, $3) from (
+                (select $3::timestamptz as at from webhook_delivery where webhook_id = $1 and state = 'pending' and tries = 0 limit 1)
+                union all
+                (select next_attempt_at from webhook_delivery where webhook_id = $1 and state = 'pending' and tries > 0
+                  order by next_attempt_at limit 1)) waiting
+              having min(at) is not null) end
+      where id = $1 and courier = $2 returning due_at as "dueAt"`,
+    [lane.id, lane.courier, now],
+  );
+  return row?.dueAt != null && row.dueAt <= now;
+}

@@ -1,0 +1,29 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
+import type { AccountCaller } from '../access/caller.ts';
+import { requireWebhook } from './account-webhook.ts';
+import { countDeliveries, listAttempts, listDeliveryRows } from './delivery-store.ts';
+import type { WebhookContext } from './manage-webhooks.ts';
+import { toDelivery } from './webhook-view.ts';
+
+/** What was and will be sent to a webhook, newest first, with every attempt. */
+export async function listDeliveries(
+  ctx: WebhookContext,
+  caller: Pick<AccountCaller, 'accountId'>,
+  webhookId: string,
+  query: Parsed<Api['listDeliveries']>['query'],
+): Promise<DataOf<Api['listDeliveries']>> {
+  const webhook = await requireWebhook(ctx, caller.accountId, webhookId);
+  const { status = null, limit = 20, offset = 0 } = query;
+  const [rows, total] = await Promise.all([
+    listDeliveryRows(ctx.db, webhook.id, { status, limit, offset }),
+    countDeliveries(ctx.db, webhook.id, status),
+  ]);
+  const attempts = await listAttempts(
+    ctx.db,
+    rows.map(({ deliveryId }) => deliveryId),
+  );
+  const ofDelivery = Map.groupBy(attempts, ({ deliveryId }) => deliveryId);
+  const deliveries = rows.map((row) => toDelivery(row, ofDelivery.get(row.deliveryId) ?? []));
+  return { deliveries, total, hasMore: offset + rows.length < total };
+}

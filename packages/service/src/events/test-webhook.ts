@@ -1,0 +1,35 @@
+import type { Delivery } from '@agent-network/contracts/webhooks';
+import type { AccountCaller } from '../access/caller.ts';
+import { invalid } from '../lib/app-error.ts';
+import { newId } from '../lib/id.ts';
+import { requireWebhook } from './account-webhook.ts';
+import { judge } from './attempt.ts';
+import { deliveryBody } from './delivery-body.ts';
+import { insertTestDelivery } from './delivery-store.ts';
+import type { WebhookContext } from './manage-webhooks.ts';
+import { sendDelivery } from './send-delivery.ts';
+import { toDelivery } from './webhook-view.ts';
+
+/** Sends a test event to an endpoint, disabled or not, once and now, and tells how it went. It does not count for its standing. */
+export async function testWebhook(
+  ctx: WebhookContext & { readonly baseUrl: string },
+  caller: Pick<AccountCaller, 'accountId'>,
+  webhookId: string,
+): Promise<Delivery> {
+  const webhook = await requireWebhook(ctx, caller.accountId, webhookId);
+  if (webhook.url === null) throw invalid('webhookId', 'has no URL of its own; test an endpoint');
+  const at = ctx.clock.now();
+  const eventId = newId('evt');
+  const happened = { type: 'webhook.test', subjectId: webhook.id, createdAt: at } as const;
+  const body = deliveryBody(happened, { webhookId }, ctx.baseUrl);
+  const message = { eventId, sequence: null, url: webhook.url, body };
+  const answer = await sendDelivery(ctx, webhook, message, new AbortController().signal);
+  const state = judge(answer, 1, at, 0).state === 'delivered' ? 'delivered' : 'failed';
+  const id = newId('dlv');
+  await ctx.db.transaction((tx) =>
+    insertTestDelivery(tx, { id, webhookId: webhook.id, eventId, body, state, at, answer }),
+  );
+  const { type } = happened;
+  const row = { deliveryId: id, eventId, type, url: webhook.url, status: state, nextAttemptAt: null, body } as const;
+  return toDelivery({ ...row, createdAt: at }, [{ at, ...answer }]);
+}

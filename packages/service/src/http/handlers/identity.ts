@@ -1,0 +1,12 @@
+import { requireAccount } from '../../access/caller.ts';
+import { readIdentity } from '../../agents/read-identity.ts';
+import { updateMetadata } from '../../agents/update-metadata.ts';
+import { verifyIdentity } from '../../agents/verify-identity.ts';
+import type { Handlers } from '../handler.ts';
+
+export const identityHandlers = {
+  getIdentity: (ctx, { params }) => readIdentity(ctx, params.id),
+  verifyIdentity: (ctx, { caller, body }) => verifyIdentity(ctx, requireAccount(caller), body),
+  updateIdentityMetadata: (ctx, { caller, params, body }) =>
+    updateMetadata(ctx, requireAccount(caller), params.id, body),
+} satisfies Partial<Handlers>;

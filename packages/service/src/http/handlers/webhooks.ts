@@ -1,0 +1,23 @@
+import type { webhookEndpoints } from '@agent-network/contracts/webhooks';
+import { requireAccount } from '../../access/caller.ts';
+import { listDeliveries } from '../../events/list-deliveries.ts';
+import { createWebhook, deleteWebhook, listWebhooks, updateWebhook } from '../../events/manage-webhooks.ts';
+import { readEvents } from '../../events/read-events.ts';
+import { replayWebhook } from '../../events/replay-webhook.ts';
+import { testWebhook } from '../../events/test-webhook.ts';
+import { readWebhookSecret, rotateWebhookSecret } from '../../events/webhook-secrets.ts';
+import type { Handlers } from '../handler.ts';
+
+export const webhookHandlers = {
+  listEvents: (ctx, { caller, query }) => readEvents(ctx, requireAccount(caller), query),
+  listWebhooks: (ctx, { caller }) => listWebhooks(ctx, requireAccount(caller)),
+  createWebhook: (ctx, { caller, body }) => createWebhook(ctx, requireAccount(caller), body),
+  updateWebhook: (ctx, { caller, params, body }) => updateWebhook(ctx, requireAccount(caller), params.webhookId, body),
+  deleteWebhook: (ctx, { caller, params }) => deleteWebhook(ctx, requireAccount(caller), params.webhookId),
+  getWebhookSecret: (ctx, { caller, params }) => readWebhookSecret(ctx, requireAccount(caller), params.webhookId),
+  rotateWebhookSecret: (ctx, { caller, params }) => rotateWebhookSecret(ctx, requireAccount(caller), params.webhookId),
+  testWebhook: (ctx, { caller, params }) => testWebhook(ctx, requireAccount(caller), params.webhookId),
+  listDeliveries: (ctx, { caller, params, query }) =>
+    listDeliveries(ctx, requireAccount(caller), params.webhookId, query),
+  replayWebhook: (ctx, { caller, params, body }) => replayWebhook(ctx, requireAccount(caller), params.webhookId, body),
+} satisfies Handlers<keyof typeof webhookEndpoints>;

@@ -1,0 +1,76 @@
+import type { Sql } from '../db/sql.ts';
+
+export interface StoredChallenge {
+  readonly id: string;
+  readonly accountId: string;
+  readonly agentId: string;
+  readonly address: string;
+  readonly message: string;
+  readonly attempts: number;
+  readonly expiresAt: Date;
+  readonly usedAt: Date | null;
+}
+
+const columns = `id, account_id as "accountId", agent_id as "agentId", address, message, attempts, expires_at as "expiresAt",
+  used_at as "usedAt"`;
+
+/** Stores a challenge, and forgets those of the account that have expired. */
+export async function insertChallenge(
+  sql: Sql,
+  challenge: Omit<StoredChallenge, 'attempts' | 'usedAt'> & { nonce: string; createdAt: Date },
+): Promise<void> {
+  await sql.query('forget-challenges', 'delete from wallet_challenge where account_id = $1 and expires_at < $2', [
+    challenge.accountId,
+    challenge.createdAt,
+  ]);
+  await sql.query(
+    'insert-challenge',
+    `insert into wallet_challenge (id, account_id, agent_id, address, message, nonce, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [
+      challenge.id,
+      challenge.accountId,
+      challenge.agentId,
+      challenge.address,
+      challenge.message,
+      challenge.nonce,
+      challenge.createdAt,
+      challenge.expiresAt,
+    ],
+  );
+}
+
+/** A challenge that was given to the account. */
+export async function findChallenge(sql: Sql, accountId: string, id: string): Promise<StoredChallenge | null> {
+  const rows = await sql.query<StoredChallenge>(
+    'find-challenge',
+    `select ${columns} from wallet_challenge where id = $1 and account_id = $2`,
+    [id, accountId],
+  );
+  return rows[0] ?? null;
+}
+
+/** Counts an attempt, if there is one left; whether there was. */
+export async function takeAttempt(sql: Sql, id: string, most: number): Promise<boolean> {
+  const rows = await sql.query(
+    'take-attempt',
+    'update wallet_challenge set attempts = attempts + 1 where id = $1 and attempts < $2 returning id',
+    [id, most],
+  );
+  return rows.length > 0;
+}
+
+/** Gives an attempt back that could not be judged. */
+export async function returnAttempt(sql: Sql, id: string): Promise<void> {
+  await sql.query('return-attempt', 'update wallet_challenge set attempts = attempts - 1 where id = $1', [id]);
+}
+
+/** Uses the challenge up; whether this call was the first to. */
+export async function useChallengeRow(sql: Sql, id: string, now: Date): Promise<boolean> {
+  const rows = await sql.query(
+    'use-challenge',
+    'update wallet_challenge set used_at = $2 where id = $1 and used_at is null returning id',
+    [id, now],
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import { getAddress } from 'viem';
+
+export interface ChallengeTerms {
+  /** The node's own address, from its configuration: never from what a request says. */
+  readonly baseUrl: string;
+  readonly chainId: number;
+  readonly agentId: string;
+  readonly address: string;
+  readonly nonce: string;
+  readonly issuedAt: Date;
+  readonly expiresAt: Date;
+}
+
+export const CHALLENGE_TTL_MS = 300_000;
+export const MAX_ATTEMPTS = 5;
+
+/** 32 hex digits: EIP-4361 asks for at least 8 letters and digits. */
+export const newNonce = (): string => randomBytes(16).toString('hex');
+
+/**
+ * The text that an owner signs to prove the wallet (EIP-4361, "Message Format"). It names action, agent, node, chain and time, so
+ * that the signature is of no use for anything else. It holds nothing that an owner can word: a name could pretend to be a line of it.
+ */
+export function challengeText({
+  baseUrl,
+  chainId,
+  agentId,
+  address,
+  nonce,
+  issuedAt,
+  expiresAt,
+}: ChallengeTerms): string {
+  return [
+    `${new URL(baseUrl).host} wants you to sign in with your Ethereum account:`,
+    getAddress(address),
+    '',
+    `Prove that this wallet owns the agent ${agentId}. This moves no money and gives no rights.`,
+    '',
+    `URI: ${baseUrl}/identity/verify`,
+    'Version: 1',
+    `Chain ID: ${chainId}`,
+    `Nonce: ${nonce}`,
+    `Issued At: ${issuedAt.toISOString()}`,
+    `Expiration Time: ${expiresAt.toISOString()}`,
+    `Request ID: ${agentId}`,
+    'Resources:',
+    `- urn:agent:${agentId}`,
+  ].join('\n');
+}

@@ -1,0 +1,93 @@
+import type { AgentSearch } from '@agent-network/contracts/agents';
+import { parseUsdc } from '@agent-network/contracts/money';
+import type { z } from 'zod';
+
+export interface Facts {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly capabilities: readonly string[];
+  readonly perRequestMicro: bigint;
+  readonly perHourMicro: bigint;
+  readonly reputation: number;
+  readonly isOnline: boolean;
+  readonly isVerified: boolean;
+  readonly responseMs: number;
+  readonly createdAtMs: number;
+}
+
+export type Search = z.input<typeof AgentSearch>;
+
+const split = (text: string) =>
+  text
+    .toLowerCase()
+    .split(/[\s.,?!]+/)
+    .filter((word) => word !== '');
+
+/** Every word of the text stands there; the last one, from three letters on, may be the beginning of one. */
+function holds(words: readonly string[], text: string): boolean {
+  const wanted = split(text);
+  return wanted.every((word, index) =>
+    words.some((each) => each === word || (index === wanted.length - 1 && word.length >= 3 && each.startsWith(word))),
+  );
+}
+
+function relevance(agent: Facts, text: string): number {
+  if (holds(split(agent.name), text)) return 2;
+  return holds([...split(agent.name), ...agent.tags.flatMap(split)], text) ? 1 : 0;
+}
+
+function fits(agent: Facts, query: NonNullable<Search['query']>): boolean {
+  const { any, all } = query.capabilities ?? {};
+  const { perRequest, perHour } = query.rates ?? {};
+  const words = [...split(agent.name), ...split(agent.description), ...agent.tags.flatMap(split)];
+  return (
+    (any === undefined || any.some((capability) => agent.capabilities.includes(capability))) &&
+    (all === undefined || all.every((capability) => agent.capabilities.includes(capability))) &&
+    (perRequest === undefined || agent.perRequestMicro <= parseUsdc(perRequest.max)) &&
+    (perHour === undefined || agent.perHourMicro <= parseUsdc(perHour.max)) &&
+    (query.reputation === undefined || agent.reputation >= query.reputation.min) &&
+    (query.verified === undefined || agent.isVerified === query.verified) &&
+    (query.online === undefined || agent.isOnline === query.online) &&
+    (query.text === undefined || (split(query.text).length > 0 && holds(words, query.text)))
+  );
+}
+
+const bestFirst = {
+  reputation: 'desc',
+  'rates.perRequest': 'asc',
+  'rates.perHour': 'asc',
+  responseTime: 'asc',
+  name: 'asc',
+  createdAt: 'desc',
+  relevance: 'desc',
+};
+
+/** A search as anyone would write it over a list in memory. */
+export function naiveSearch(agents: readonly Facts[], { query = {}, sort = [] }: Search): Facts[] {
+  const text = query.text;
+  const keyOf = (agent: Facts, field: keyof typeof bestFirst): number | bigint | string => {
+    if (field === 'reputation') return agent.reputation;
+    if (field === 'rates.perRequest') return agent.perRequestMicro;
+    if (field === 'rates.perHour') return agent.perHourMicro;
+    if (field === 'responseTime') return agent.responseMs;
+    if (field === 'name') return agent.name.toLowerCase();
+    return field === 'createdAt' ? agent.createdAtMs : relevance(agent, text ?? '');
+  };
+  const asked = sort.filter(({ field }) => text !== undefined || field !== 'relevance');
+  const usual = [
+    ...(text === undefined ? [] : [{ field: 'relevance' as const, order: 'desc' }]),
+    { field: 'reputation' as const, order: 'desc' },
+  ];
+  const keys = asked.length > 0 ? asked : usual;
+  const isBackwards = (keys[0]?.order ?? 'desc') !== bestFirst[keys[0]?.field ?? 'reputation'];
+  const compare = (a: Facts, b: Facts) => {
+    for (const { field, order = 'desc' } of keys) {
+      const [x, y] = [keyOf(a, field), keyOf(b, field)];
+      if (x !== y) return x < y === (order === 'asc') ? -1 : 1;
+    }
+    return a.id < b.id === !isBackwards ? -1 : 1;
+  };
+  return agents.filter((agent) => fits(agent, query)).sort(compare);
+}

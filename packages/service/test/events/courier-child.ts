@@ -1,0 +1,26 @@
+import { openDatabase } from '../../src/db/database.ts';
+import { createCourier } from '../../src/events/courier.ts';
+import { emit } from '../../src/events/outbox.ts';
+import { systemClock as clock } from '../../src/lib/clock.ts';
+import { createGuardedFetch } from '../../src/lib/guarded-fetch.ts';
+import { silentLog as log } from '../../src/lib/log.ts';
+import { createSecrets } from '../../src/lib/secrets.ts';
+import { startHeartbeat } from '../../src/queue/heartbeat.ts';
+import { BASE_URL, happened, SECRET_KEY } from './support/sample-event.ts';
+
+/** A process that commits three events, tells its parent, delivers if it is told to, and is killed by its parent. */
+const [url, accountId, delivers] = process.argv.slice(2);
+if (url === undefined || accountId === undefined)
+  throw new Error('usage: courier-child.ts <database> <account> [deliver]');
+const db = openDatabase(url, { max: 5, log });
+const events = ['agt_1', 'agt_2', 'agt_3'].map((subject) => happened(accountId, subject));
+await db.transaction((tx) => emit(tx, events, clock.now()));
+const heartbeat = await startHeartbeat({ db, log }, { label: 'child' });
+if (delivers === 'deliver') {
+  const guardedFetch = createGuardedFetch({ allowPrivate: true, userAgent: 'child' });
+  const readSubject = async () => null;
+  const processId = () => heartbeat.processId();
+  const secrets = createSecrets(SECRET_KEY);
+  createCourier({ db, log, clock, secrets, baseUrl: BASE_URL, guardedFetch, processId, readSubject }).start();
+}
+process.send?.({ processId: heartbeat.processId() });

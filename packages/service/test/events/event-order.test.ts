@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { emit } from '../../src/events/outbox.ts';
+import { readEvents } from '../../src/events/read-events.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { openEventWorld } from './support/event-world.ts';
+import { happened } from './support/sample-event.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+async function setUp() {
+  const world = openEventWorld(database.url);
+  const { accountId } = await world.newAccount();
+  const ctx = { db: world.db, readSubject: async () => ({ read: 'just now' }) };
+  const read = (query: Parameters<typeof readEvents>[2] = {}) => readEvents(ctx, { accountId }, query);
+  return { world, accountId, read };
+}
+
+test('an event is not shown while one that comes before it may still be committed', async () => {
+  const { world, accountId, read } = await setUp();
+  const opened = Promise.withResolvers<void>();
+  const finish = Promise.withResolvers<void>();
+  const slow = world.db.transaction(async (tx) => {
+    await tx.query('take-a-transaction-id', 'select pg_current_xact_id()');
+    opened.resolve();
+    await finish.promise;
+    await emit(tx, [happened(accountId, 'slow')], world.ctx.clock.now());
+  });
+  await opened.promise;
+  await world.emit(happened(accountId, 'quick'));
+  expect((await read()).events).toEqual([]);
+  finish.resolve();
+  await slow;
+  await expect
+    .poll(async () => (await read()).events.map(({ data }) => data))
+    .toEqual([{ id: 'slow' }, { id: 'quick' }]);
+});
+
+test('a reader that pages while many write at once misses nothing and sees nothing twice', async () => {
+  const { world, accountId, read } = await setUp();
+  const writers = Promise.all(
+    Array.from({ length: 8 }, async (_, writer) => {
+      for (let round = 0; round < 15; round++)
+        await world.db.transaction(async (tx) => {
+          await tx.query('take-a-transaction-id', 'select pg_current_xact_id()');
+          await tx.query('pause', 'select pg_sleep($1)', [Math.random() / 100]);
+          await emit(tx, [happened(accountId, `${writer}.${round}.1`)], world.ctx.clock.now());
+          await emit(tx, [happened(accountId, `${writer}.${round}.2`)], world.ctx.clock.now());
+        });
+    }),
+  );
+  const seen: number[] = [];
+  let after = 0;
+  const readOn = async () => {
+    const page = await read({ after, limit: 10 });
+    after = page.next;
+    seen.push(...page.events.map(({ sequence }) => sequence));
+    return seen.length;
+  };
+  await expect.poll(readOn, { interval: 2, timeout: 15_000 }).toBe(240);
+  await writers;
+  expect(await readOn()).toBe(240);
+  expect(new Set(seen).size).toBe(240);
+});
+
+test('events of a type, a page at a time; one without a copy of its object is read', async () => {
+  const { world, accountId, read } = await setUp();
+  const completed = happened(accountId, 'req_1', { type: 'invocation.completed', data: null });
+  await world.emit(happened(accountId, 'agt_1'), completed, happened(accountId, 'agt_2'));
+  await expect.poll(async () => (await read()).events.length).toBe(3);
+  const first = await read({ limit: 2 });
+  expect(first).toMatchObject({ hasMore: true, next: first.events[1]?.sequence });
+  const rest = await read({ after: first.next });
+  expect(rest).toMatchObject({ hasMore: false, events: [{ data: { id: 'agt_2' } }] });
+  expect(await read({ after: rest.next })).toEqual({ events: [], hasMore: false, next: rest.next });
+  const typed = await read({ type: 'invocation.completed' });
+  expect(typed.events).toMatchObject([{ type: 'invocation.completed', data: { read: 'just now' } }]);
+});
+
+test('in a database that counts transactions from a lower number again, new events still come last', async () => {
+  const { world, accountId, read } = await setUp();
+  await world.emit(happened(accountId, 'old'));
+  await world.db.query(
+    'restored-later',
+    `update event set sequence = sequence + 4096::bigint * 1000000 where account_id = $1`,
+    [accountId],
+  );
+  await world.startCourier();
+  const offset = async () =>
+    (await world.db.query<{ set: boolean }>('offset', 'select xid_offset > 0 as set from event_clock'))[0]?.set;
+  await expect.poll(offset).toBe(true);
+  await world.emit(happened(accountId, 'new'));
+  await expect.poll(async () => (await read()).events.map(({ data }) => data)).toEqual([{ id: 'old' }, { id: 'new' }]);
+});

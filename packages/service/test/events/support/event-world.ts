@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { onTestFinished } from 'vitest';
+import { openAccount } from '../../../src/access/open-account.ts';
+import { type Database, openDatabase } from '../../../src/db/database.ts';
+import { type Courier, createCourier } from '../../../src/events/courier.ts';
+import { listDeliveries } from '../../../src/events/list-deliveries.ts';
+import { createWebhook, type WebhookContext } from '../../../src/events/manage-webhooks.ts';
+import type { NewEvent } from '../../../src/events/new-event.ts';
+import { emit } from '../../../src/events/outbox.ts';
+import type { HasSubjects } from '../../../src/events/subjects.ts';
+import { type FixedClock, fixedClock } from '../../../src/lib/clock.ts';
+import { createGuardedFetch } from '../../../src/lib/guarded-fetch.ts';
+import { silentLog as log } from '../../../src/lib/log.ts';
+import { createSecrets } from '../../../src/lib/secrets.ts';
+import { startHeartbeat } from '../../../src/queue/heartbeat.ts';
+import { BASE_URL, SECRET_KEY } from './sample-event.ts';
+
+export interface EventWorld {
+  readonly ctx: WebhookContext & { readonly clock: FixedClock; readonly baseUrl: string };
+  readonly db: Database;
+  newAccount(): Promise<{ accountId: string }>;
+  emit(...events: NewEvent[]): Promise<void>;
+  /** A process's courier, which runs until the test ends. */
+  startCourier(options?: { allowPrivate?: boolean } & Partial<HasSubjects>): Promise<Courier>;
+  newEndpoint(accountId: string, url: string): Promise<{ webhookId: string; secret: string }>;
+  deliveries(accountId: string, webhookId: string): ReturnType<typeof listDeliveries>;
+}
+
+const guarded = (allowPrivate: boolean) => {
+  const guardedFetch = createGuardedFetch({ allowPrivate, userAgent: 'test' });
+  onTestFinished(() => guardedFetch.close());
+  return guardedFetch;
+};
+
+/** Events and webhooks without the rest of a node: real database, real HTTP, a clock that stands still. */
+export function openEventWorld(databaseUrl: string): EventWorld {
+  const db = openDatabase(databaseUrl, { max: 10, log });
+  onTestFinished(() => db.close());
+  const clock = fixedClock(new Date());
+  const base = { db, log, clock, secrets: createSecrets(SECRET_KEY), baseUrl: BASE_URL };
+  const ctx = { ...base, guardedFetch: guarded(true) };
+  return {
+    ctx,
+    db,
+    newAccount: () =>
+      openAccount(ctx, { address: `0x${randomBytes(20).toString('hex')}`, plan: 'enterprise', isWalletProven: true }),
+    emit: (...events) => db.transaction((tx) => emit(tx, events, clock.now())),
+    async startCourier({ allowPrivate = true, readSubject = noSubjects } = {}) {
+      const heartbeat = await startHeartbeat({ db, log }, { label: 'test' });
+      const processId = () => heartbeat.processId();
+      const courier = createCourier({ ...base, guardedFetch: guarded(allowPrivate), processId, readSubject });
+      const running = courier.start();
+      onTestFinished(async () => {
+        await running.stop();
+        await heartbeat.stop();
+      });
+      return courier;
+    },
+    newEndpoint: (accountId, url) => createWebhook(ctx, { accountId }, { url, description: '' }),
+    deliveries: (accountId, webhookId) => listDeliveries(ctx, { accountId }, webhookId, { limit: 100 }),
+  };
+}
+
+async function noSubjects(): Promise<never> {
+  throw new Error('no event of this test is without data');
+}
