@@ -31,6 +31,7 @@ export interface RunningNode {
 const WORKERS = 4;
 /** How long work that is running may go on once the node stops; the rest is handed back. */
 const GRACE_MS = 2500;
+const SETTLE_GRACE_MS = 500;
 
 /** Starts a node: what local mode adds, the HTTP server, the background work. Stops what was started if anything fails. */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
@@ -73,7 +74,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
     stop: async () => {
       isReady = false;
       await handBackInvocations(ctx, GRACE_MS);
-      await ctx.settler.idle();
+      await ctx.settler.stop(SETTLE_GRACE_MS);
     },
   });
   front.serve(createApp(ctx).fetch);

@@ -23,7 +23,8 @@ export async function createApiKey(
   input: KeyInput,
 ): Promise<DataOf<Api['createApiKey']>> {
   const scopes = input.scopes ?? defaultScopes.filter((scope) => caller.scopes.includes(scope));
-  if (scopes.length === 0) throw invalid('scopes', 'must be named: this key has none of those that are given by default');
+  if (scopes.length === 0)
+    throw invalid('scopes', 'must be named: this key has none of those that are given by default');
   const beyond = scopes.find((scope) => !caller.scopes.includes(scope));
   if (beyond) throw new AppError('FORBIDDEN', `This key lacks the scope "${beyond}" and cannot give it to another.`);
   const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null;

@@ -6,7 +6,7 @@ export interface Secrets {
   seal(text: string): Buffer;
   /** Opens what `seal` made; throws when it was altered or sealed with another secret. */
   open(sealed: Buffer): string;
-  /** A message authentication code over the parts, each bounded by its length; base64url. */
+  /** A message authentication code over purpose and parts, each bounded by its length; base64url. */
   authenticate(purpose: string, parts: readonly string[]): string;
   isAuthentic(purpose: string, parts: readonly string[], code: string): boolean;
 }
@@ -24,7 +24,7 @@ export function createSecrets(secretKey: string): Secrets {
   const sealKey = derive('seal');
   const macKey = derive('authenticate');
   const authenticate = (purpose: string, parts: readonly string[]) => {
-    const mac = createHmac('sha256', macKey).update(purpose);
+    const mac = createHmac('sha256', macKey).update(`${purpose.length}:${purpose}`);
     for (const part of parts) mac.update(`\n${part.length}:${part}`);
     return mac.digest('base64url');
   };
@@ -36,7 +36,9 @@ export function createSecrets(secretKey: string): Secrets {
       return Buffer.concat([iv, cipher.getAuthTag(), body]);
     },
     open(sealed) {
-      const decipher = createDecipheriv('aes-256-gcm', sealKey, sealed.subarray(0, IV_BYTES));
+      const decipher = createDecipheriv('aes-256-gcm', sealKey, sealed.subarray(0, IV_BYTES), {
+        authTagLength: TAG_BYTES,
+      });
       decipher.setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
       return decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
     },

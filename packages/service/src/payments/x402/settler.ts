@@ -19,6 +19,8 @@ export interface Settler {
   /** Resolves when the chain has decided, or as `unknown` when it has not in time: then the reconciler goes on. */
   settle(payment: NewChainPayment): Promise<SettleOutcome>;
   idle(): Promise<void>;
+  /** Waits a while for what is on its way; then leaves it, as `unknown`, to the reconciler of whoever goes on. */
+  stop(graceMs: number): Promise<void>;
 }
 
 export interface HasSettler {
@@ -35,6 +37,7 @@ const FEES_HOLD_MS = 2000;
  * Raw bytes and hash are committed before they are sent, so a process that dies here leaves all that another needs to go on.
  */
 export function createSettler(ctx: ChainContext): Settler {
+  const stopping = new AbortController();
   let fees = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n, readAtMs: 0 };
 
   async function currentFees() {
@@ -74,12 +77,13 @@ export function createSettler(ctx: ChainContext): Settler {
         return null;
       }
     };
-    return until(ask, { timeoutMs: MINED_WITHIN_MS, firstMs: 2, mostMs: 250 });
+    return until(ask, { timeoutMs: MINED_WITHIN_MS, firstMs: 2, mostMs: 250, signal: stopping.signal });
   }
 
   async function settleTogether(payments: readonly NewChainPayment[]): Promise<SettleOutcome[]> {
     let hash: string | null = null;
     try {
+      stopping.signal.throwIfAborted();
       const sent = await writeAhead(payments);
       hash = sent.hash;
       const mined = await waitUntilMined(sent.raw, hash);
@@ -108,5 +112,11 @@ export function createSettler(ctx: ChainContext): Settler {
       return outcome;
     },
     idle: () => batcher.idle(),
+    async stop(graceMs) {
+      const timer = setTimeout(() => stopping.abort(new Error('the node is stopping')), graceMs);
+      const aborted = new Promise<void>((resolve) => stopping.signal.addEventListener('abort', () => resolve()));
+      await Promise.race([batcher.idle(), aborted]);
+      clearTimeout(timer);
+    },
   };
 }
