@@ -14,7 +14,13 @@ import {
   type Purchase,
 } from '../payments/authorize-payment.ts';
 import type { HasBaseUrl } from '../payments/deposit.ts';
-import { agentTreasuryId, openPayer, payerAccountId, treasuryOf } from '../payments/treasury.ts';
+import {
+  agentTreasuryId,
+  type HasSeenTreasuries,
+  openPayer,
+  payerAccountId,
+  treasuryOf,
+} from '../payments/treasury.ts';
 import type { ChainPayment, NewChainPayment } from '../payments/x402/chain-payment.ts';
 import type { ShownPayment } from '../payments/x402/payment-header.ts';
 import type { Due } from '../payments/x402/payment-required.ts';
@@ -29,7 +35,13 @@ import { estimatedTime, priceOf } from './price.ts';
 import { quotedPrice, quoteUsed } from './quote-invocation.ts';
 import { runOn } from './runner.ts';
 
-export type InvokeContext = PayContext & ChainContext & HasSimulator & HasAcceptor & HasBaseUrl & HasProcessId;
+export type InvokeContext = PayContext &
+  ChainContext &
+  HasSimulator &
+  HasSeenTreasuries &
+  HasAcceptor &
+  HasBaseUrl &
+  HasProcessId;
 
 export interface InvokeInput {
   readonly agentId: string;
@@ -131,7 +143,7 @@ async function chooseMeans(
     return { method: 'x402', payerLedgerId: null };
   if (caller.kind === 'agent') return { method: 'treasury', payerLedgerId: agentTreasuryId(caller.agentId) };
   const treasury = await treasuryOf(ctx, caller.accountId);
-  if (treasury) return { method: 'treasury', payerLedgerId: treasury.id };
+  if (treasury) return { method: 'treasury', payerLedgerId: treasury };
   if (input.forced === 'treasury') throw insufficient(caller, priceMicro, 0n);
   return { method: 'x402', payerLedgerId: null };
 }
