@@ -1,5 +1,6 @@
 import type { Request } from './http-connection.ts';
 import type { LoadGenerator } from './load-generator.ts';
+import { ratioOf, type Standing } from './rounds.ts';
 import type { ServiceUnderTest } from './service-under-test.ts';
 import type { StopList } from './stop-list.ts';
 
@@ -43,3 +44,16 @@ export function invokeRequest({ service }: BenchContext, headers: Record<string,
 }
 
 export const peerRequest = (url: string): Request => ({ method: 'POST', url, headers: {}, body: work });
+
+/** What the report shows of a standing. */
+export const figureOf = (bench: string, what: string, callers: number, standing: Standing): Figure => {
+  const { perSecond, p50Ms, p99Ms, generatorCpu } = standing;
+  return { bench, what, callers, perSecond, p50Ms, p99Ms, generatorCpu };
+};
+
+/** A peer beside our standing; `ratio` says how many times faster we were. */
+export const peerOf = (name: string, ours: Standing, theirs: Standing): NonNullable<Figure['peer']> => ({
+  name,
+  perSecond: theirs.perSecond,
+  ratio: ratioOf(ours, theirs),
+});

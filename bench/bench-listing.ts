@@ -1,4 +1,4 @@
-import type { BenchContext, Figure } from './bench-context.ts';
+import { type BenchContext, type Figure, figureOf } from './bench-context.ts';
 import { runRounds } from './rounds.ts';
 import { seedAgents } from './seed-agents.ts';
 
@@ -23,5 +23,5 @@ export async function benchListing(ctx: BenchContext): Promise<Figure[]> {
   if (!ours) return [];
   const aim = { text: 'at least 5,000/s', isReached: ours.perSecond >= 5000 };
   const what = `GET /agents?capability=…, ${AGENTS} agents`;
-  return [{ bench: 'd', what, callers: CALLERS, ...ours, aim }];
+  return [{ ...figureOf('d', what, CALLERS, ours), aim }];
 }

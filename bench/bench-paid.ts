@@ -1,9 +1,17 @@
 import { fundWallets } from '@agent-network/chain/chain-funding';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
-import { type BenchContext, echoed, type Figure, invokeRequest, peerRequest } from './bench-context.ts';
+import {
+  type BenchContext,
+  echoed,
+  type Figure,
+  figureOf,
+  invokeRequest,
+  peerOf,
+  peerRequest,
+} from './bench-context.ts';
 import type { LoadJob } from './load-jobs.ts';
 import { installPeers, startPeer } from './peers.ts';
-import { ratioOf, runRounds } from './rounds.ts';
+import { runRounds } from './rounds.ts';
 
 const PAYERS = 16;
 const AIM = 3;
@@ -35,14 +43,11 @@ export async function benchPaid(ctx: BenchContext): Promise<Figure[]> {
       { name: peer.name, job: jobOf(peerRequest(peer.url)) },
     ]);
     if (!mine || !theirs) continue;
-    const ratio = ratioOf(mine, theirs);
+    const beside = peerOf(peer.name, mine, theirs);
     figures.push({
-      bench: 'b',
-      what: 'x402-paid call',
-      callers,
-      ...mine,
-      peer: { name: peer.name, ...theirs, ratio },
-      aim: { text: `at least ${AIM}x`, isReached: ratio >= AIM },
+      ...figureOf('b', 'x402-paid call', callers, mine),
+      peer: beside,
+      aim: { text: `at least ${AIM}x`, isReached: beside.ratio >= AIM },
       note: `signing, apart: ${mine.signMs?.toFixed(1)} ms a call`,
     });
   }

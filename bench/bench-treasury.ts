@@ -1,6 +1,6 @@
 import { fundWallets } from '@agent-network/chain/chain-funding';
 import { createClient, createPayer } from '@agent-network/sdk';
-import { type BenchContext, echoed, type Figure, invokeRequest } from './bench-context.ts';
+import { type BenchContext, echoed, type Figure, figureOf, invokeRequest } from './bench-context.ts';
 import { runRounds } from './rounds.ts';
 
 const DEPOSIT_USDC = '10000';
@@ -17,7 +17,7 @@ export async function benchTreasury(ctx: BenchContext): Promise<Figure[]> {
     if (!ours) continue;
     const isReached = ours.perSecond >= 1000 && ours.p50Ms < 15;
     const aim = callers === 16 ? { aim: { text: 'at least 1,000/s, p50 under 15 ms', isReached } } : {};
-    figures.push({ bench: 'c', what: 'treasury-paid sync call', callers, ...ours, ...aim });
+    figures.push({ ...figureOf('c', 'treasury-paid sync call', callers, ours), ...aim });
   }
   return figures;
 }

@@ -1,7 +1,7 @@
-import { type BenchContext, type Figure, invokeRequest, peerRequest } from './bench-context.ts';
+import { type BenchContext, type Figure, figureOf, invokeRequest, peerOf, peerRequest } from './bench-context.ts';
 import type { LoadJob } from './load-jobs.ts';
 import { installPeers, startPeer } from './peers.ts';
-import { ratioOf, runRounds } from './rounds.ts';
+import { runRounds } from './rounds.ts';
 
 const CALLERS = 16;
 
@@ -24,10 +24,8 @@ export async function benchUnpaid(ctx: BenchContext): Promise<Figure[]> {
   return theirs.flatMap((standing, index): Figure[] => {
     const { name } = peers[index] ?? {};
     if (!mine || !name) return [];
-    const ratio = ratioOf(mine, standing);
-    const aim = name === '@x402/hono' ? { aim: { text: 'at least level', isReached: ratio >= 1 } } : {};
-    return [
-      { bench: 'a', what: 'unpaid call → 402', callers: CALLERS, ...mine, peer: { name, ...standing, ratio }, ...aim },
-    ];
+    const peer = peerOf(name, mine, standing);
+    const aim = name === '@x402/hono' ? { aim: { text: 'at least level', isReached: peer.ratio >= 1 } } : {};
+    return [{ ...figureOf('a', 'unpaid call → 402', CALLERS, mine), peer, ...aim }];
   });
 }

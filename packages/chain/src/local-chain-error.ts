@@ -1,5 +1,10 @@
 /** Why a local chain cannot be had. Each message says what the operator can do about it. */
-export type LocalChainProblem = 'ANVIL_MISSING' | 'ANVIL_FAILED' | 'DATA_DIR_IN_USE' | 'STATE_UNREADABLE';
+export type LocalChainProblem =
+  | 'ANVIL_MISSING'
+  | 'ANVIL_FAILED'
+  | 'DATA_DIR_IN_USE'
+  | 'STATE_UNREADABLE'
+  | 'STATE_MISSING';
 
 /** A local chain that cannot start or go on; `code` names the reason. */
 export class LocalChainError extends Error {

@@ -19,7 +19,7 @@ export type LocalChainOptions = {
   port?: number | undefined;
   /** Given ETH and test USDC once, when the chain is new. */
   wallets?: readonly WalletFunding[] | undefined;
-  /** Transactions of ours that a reloaded chain may lack; asked for before it mines anything at the present time. */
+  /** Transactions of ours that a reloaded chain may lack; asked for before it mines anything at the present time. A new chain with any is refused. */
   transactionsToReplay?: (() => Promise<readonly ReplayTransaction[]>) | undefined;
   /** Longest time between blocks while transactions come (default 1), and while none come (default 15). */
   blockTimeS?: number | undefined;
@@ -84,8 +84,10 @@ async function bringUp({ anvil, isNew, options, lock, store }: Parts): Promise<L
   const { rpcUrl } = anvil;
   const usdc = usdcByChain[LOCAL_CHAIN_ID];
   await installContracts(rpcUrl, usdc);
+  const known = (await options.transactionsToReplay?.()) ?? [];
+  if (isNew && known.length > 0) throw stateMissing(options, known.length);
   if (isNew) await fundWallets(rpcUrl, usdc, options.wallets ?? []);
-  const replayed = isNew ? [] : await replayTransactions(rpcUrl, (await options.transactionsToReplay?.()) ?? []);
+  const replayed = isNew ? [] : await replayTransactions(rpcUrl, known);
   const pulse = await startPulse(anvil, store, options);
   if (store) await pulse.save();
   return {
@@ -109,6 +111,15 @@ async function bringUp({ anvil, isNew, options, lock, store }: Parts): Promise<L
       await lock?.release();
     }),
   };
+}
+
+/** A chain that starts empty would take those transactions in again as if nothing had been lost. */
+function stateMissing({ dataDir }: LocalChainOptions, count: number): LocalChainError {
+  return new LocalChainError(
+    'STATE_MISSING',
+    `The database knows ${count} transactions of the local chain, but ${dataDir}/chain holds no state of it: it was lost or ` +
+      'removed. Restore that folder. To give up its balances and start over, remove the whole data directory. Nothing was changed.',
+  );
 }
 
 async function startPulse(

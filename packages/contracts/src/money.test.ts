@@ -26,7 +26,9 @@ describe('money', () => {
 
   it('what is formatted is parsed back unchanged', () => {
     fc.assert(
-      fc.property(fc.bigInt({ min: 0n, max: 10n ** 18n - 1n }), (m) => expect(parseUsdc(formatUsdc(m))).toBe(m)),
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 18n - 1n }), (m) => {
+        expect(parseUsdc(formatUsdc(m))).toBe(m);
+      }),
     );
   });
 

@@ -3,6 +3,15 @@ import type { Endpoint } from './endpoint.ts';
 import { commonErrors } from './endpoint.ts';
 import { type ErrorCode, errorCatalogue } from './errors.ts';
 import { type JsonSchema, jsonSchema, type NamedSchemas, schemaOrRef } from './json-schema.ts';
+import { operationDescription } from './openapi-description.ts';
+import { exampleOf } from './openapi-example.ts';
+import { eventStream } from './openapi-stream.ts';
+
+export interface OperationContext {
+  readonly named: NamedSchemas;
+  /** What a reference into the document leads to. */
+  readonly resolve: (ref: string) => JsonSchema;
+}
 
 const header = (name: string) => ({ $ref: `#/components/headers/${name}` });
 const parameter = (name: string) => ({ $ref: `#/components/parameters/${name}` });
@@ -48,7 +57,10 @@ function answerHeaders(row: Endpoint): Record<string, unknown> {
 function errorHeaders(row: Endpoint, status: number): Record<string, unknown> {
   return {
     ...answerHeaders(row),
-    ...(status === 402 ? { 'PAYMENT-REQUIRED': header('PaymentRequired') } : {}),
+    ...(status === 402
+      ? { 'PAYMENT-REQUIRED': header('PaymentRequired'), 'PAYMENT-RESPONSE': header('PaymentResponse') }
+      : {}),
+    ...(status === 429 ? { RateLimit: header('RateLimit'), 'RateLimit-Policy': header('RateLimitPolicy') } : {}),
     ...(status === 429 || status === 503 ? { 'Retry-After': header('RetryAfter') } : {}),
   };
 }
@@ -66,31 +78,50 @@ function errorAnswers(row: Endpoint): Record<string, unknown> {
           {
             description: group.map((code) => `\`${code}\`: ${errorCatalogue[code].when}`).join('\n\n'),
             headers: errorHeaders(row, status),
-            content: { 'application/json': { schema: refs.length === 1 ? refs[0] : { oneOf: refs } } },
+            content: { 'application/json': { schema: refs.length === 1 ? refs[0] : { anyOf: refs } } },
           },
         ];
       }),
   );
 }
 
-function successAnswer(row: Endpoint, named: NamedSchemas): Record<string, unknown> {
+/** A POST is remembered by its key for callers whom the node knows. */
+const takesKey = (row: Endpoint) => row.method === 'POST' && row.auth !== 'none';
+
+function successHeaders(row: Endpoint): Record<string, unknown> {
   const paid = row.errors.includes('PAYMENT_REQUIRED');
   return {
-    description: 'Done.',
-    headers: {
-      ...answerHeaders(row),
-      ...(paid
-        ? { 'PAYMENT-RESPONSE': header('PaymentResponse'), 'X-PAYMENT-RESPONSE': header('PaymentResponse') }
-        : {}),
-    },
+    ...answerHeaders(row),
+    ...(takesKey(row) ? { 'Idempotency-Replayed': header('IdempotencyReplayed') } : {}),
+    ...(paid ? { 'PAYMENT-RESPONSE': header('PaymentResponse'), 'X-PAYMENT-RESPONSE': header('PaymentResponse') } : {}),
+  };
+}
+
+function successAnswer(row: Endpoint, { named, resolve }: OperationContext): Record<string, unknown> {
+  const data = schemaOrRef(row.data, 'output', named);
+  const schema = {
+    type: 'object',
+    properties: { status: { const: 'success' }, data },
+    required: ['status', 'data'],
+  };
+  const json = { schema, example: { status: 'success', data: exampleOf(data, resolve) } };
+  return {
+    description: row.stream === 'always' ? 'A stream of events.' : 'Done.',
+    headers: successHeaders(row),
     content: {
-      'application/json': {
-        schema: {
-          type: 'object',
-          properties: { status: { const: 'success' }, data: schemaOrRef(row.data, 'output', named) },
-          required: ['status', 'data'],
-        },
-      },
+      ...(row.stream === 'always' ? {} : { 'application/json': json }),
+      ...(row.stream ? { 'text/event-stream': eventStream(named, resolve) } : {}),
+    },
+  };
+}
+
+function requestBody(row: Endpoint, { named, resolve }: OperationContext): Record<string, unknown> {
+  if (!row.body) return {};
+  const schema = jsonSchema(row.body, 'input', named);
+  return {
+    requestBody: {
+      required: !row.body.safeParse(undefined).success,
+      content: { 'application/json': { schema, example: exampleOf(schema, resolve) } },
     },
   };
 }
@@ -102,10 +133,12 @@ function securityOf(row: Endpoint): Record<string, string[]>[] {
 }
 
 /** One row of the endpoint table as an OpenAPI 3.1 operation. */
-export function openApiOperation(name: string, row: Endpoint, named: NamedSchemas): Record<string, unknown> {
+export function openApiOperation(name: string, row: Endpoint, context: OperationContext): Record<string, unknown> {
+  const { named } = context;
   return {
     operationId: name,
     summary: row.summary,
+    description: operationDescription(row),
     tags: [row.tag],
     security: securityOf(row),
     parameters: [
@@ -113,16 +146,9 @@ export function openApiOperation(name: string, row: Endpoint, named: NamedSchema
       ...parametersOf('query', row.query, named),
       ...parametersOf('header', row.headers, named),
       parameter('RequestId'),
-      ...(row.method === 'POST' ? [parameter('IdempotencyKey')] : []),
+      ...(takesKey(row) ? [parameter('IdempotencyKey')] : []),
     ],
-    ...(row.body
-      ? {
-          requestBody: {
-            required: !row.body.safeParse(undefined).success,
-            content: { 'application/json': { schema: jsonSchema(row.body, 'input', named) } },
-          },
-        }
-      : {}),
-    responses: { 200: successAnswer(row, named), ...errorAnswers(row) },
+    ...requestBody(row, context),
+    responses: { 200: successAnswer(row, context), ...errorAnswers(row) },
   };
 }

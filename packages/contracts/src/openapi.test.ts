@@ -101,7 +101,7 @@ describe('the OpenAPI document', () => {
 
   it('lists several codes of one status as alternatives', () => {
     expect(operationOf(api.invokeAgent)?.responses['503']?.content['application/json'].schema).toEqual({
-      oneOf: ['AgentUnavailableError', 'PaymentPendingError', 'UnavailableError'].map((name) => ({
+      anyOf: ['AgentUnavailableError', 'PaymentPendingError', 'UnavailableError'].map((name) => ({
         $ref: `#/components/schemas/${name}`,
       })),
     });

@@ -2,8 +2,9 @@ import manifest from '../package.json' with { type: 'json' };
 import { api } from './api.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type EventType, eventCatalogue, eventEnvelope } from './events.ts';
-import { jsonSchema } from './json-schema.ts';
+import { type JsonSchema, jsonSchema } from './json-schema.ts';
 import { namedSchemas, openApiComponents } from './openapi-components.ts';
+import { exampleOf } from './openapi-example.ts';
 import { openApiOperation } from './openapi-operation.ts';
 
 const tags: Record<Endpoint['tag'], string> = {
@@ -11,8 +12,10 @@ const tags: Record<Endpoint['tag'], string> = {
   Invocation: 'Ask an agent to do a task, and pay for it.',
   Identity: 'Proofs of who runs and owns an agent.',
   Payments: 'Treasuries and every movement of money.',
-  Account: 'The account and its API keys.',
+  Account: 'The account, its API keys and limits, its webhooks and events.',
 };
+
+type Resolve = (ref: string) => JsonSchema;
 
 const shapeOf = (path: string) => path.replace(/\{[^}]+\}/g, '{}');
 const nameOf = (path: string) => /\{([^}]+)\}/.exec(path)?.[1];
@@ -34,13 +37,13 @@ function renamePathParameter(operation: Record<string, unknown>, row: Endpoint, 
   return { ...operation, parameters };
 }
 
-function openApiPaths() {
+function openApiPaths(resolve: Resolve) {
   const rows = Object.entries<Endpoint>(api);
   const allPaths = rows.map(([, row]) => row.path);
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [name, row] of rows) {
     const path = documentPath(row.path, allPaths);
-    const operation = renamePathParameter(openApiOperation(name, row, namedSchemas), row, path);
+    const operation = renamePathParameter(openApiOperation(name, row, { named: namedSchemas, resolve }), row, path);
     paths[path] = { ...paths[path], [row.method.toLowerCase()]: operation };
   }
   return paths;
@@ -52,7 +55,25 @@ const deliveryHeaders = {
   'webhook-signature': '`v1,` and base64 of HMAC-SHA256 over `id.timestamp.body`; several are separated by spaces.',
 };
 
-function openApiWebhook(type: EventType) {
+/** Fields whose value follows from the type of the event. */
+const facts: Partial<Record<EventType, object>> = {
+  'invocation.failed': {
+    status: 'failed',
+    result: null,
+    cost: null,
+    refund: '0.05',
+    error: { code: 'agent_unreachable', message: 'The agent could not be reached.' },
+  },
+  'invocation.cancelled': { status: 'cancelled', result: null, cost: null, refund: '0.05' },
+  'payment.refunded': { type: 'refund' },
+  'payment.failed': { status: 'failed' },
+  'agent.offline': { status: 'offline', online: false },
+};
+
+function openApiWebhook(type: EventType, resolve: Resolve) {
+  const schema = jsonSchema(eventEnvelope(type), 'output', namedSchemas);
+  const event = exampleOf(schema, resolve) as { data: object };
+  const example = { ...event, data: { ...event.data, ...facts[type] } };
   return {
     post: {
       operationId: `on.${type}`,
@@ -68,7 +89,7 @@ function openApiWebhook(type: EventType) {
       })),
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: jsonSchema(eventEnvelope(type), 'output', namedSchemas) } },
+        content: { 'application/json': { schema, example } },
       },
       responses: { '2XX': { description: 'Received. Anything else is tried again.' } },
     },
@@ -77,6 +98,8 @@ function openApiWebhook(type: EventType) {
 
 /** The OpenAPI 3.1 document of the whole API, made from the endpoint table; equal tables give equal documents. */
 export function openApiDocument() {
+  const components = openApiComponents();
+  const resolve: Resolve = (ref) => components.schemas[ref.split('/').at(-1) ?? ''] ?? {};
   return {
     openapi: '3.1.1',
     info: {
@@ -90,10 +113,10 @@ export function openApiDocument() {
     tags: [...Object.entries(tags), ['Events', 'What a node tells its webhooks.'] as const].map(
       ([name, description]) => ({ name, description }),
     ),
-    paths: openApiPaths(),
+    paths: openApiPaths(resolve),
     webhooks: Object.fromEntries(
-      (Object.keys(eventCatalogue) as EventType[]).map((type) => [type, openApiWebhook(type)]),
+      (Object.keys(eventCatalogue) as EventType[]).map((type) => [type, openApiWebhook(type, resolve)]),
     ),
-    components: openApiComponents(),
+    components,
   };
 }

@@ -24,6 +24,7 @@ import type { Log } from './lib/log.ts';
 import { createMetrics } from './lib/metrics.ts';
 import { createSecrets } from './lib/secrets.ts';
 import { createSimulator } from './payments/authorize-payment.ts';
+import { createSeenTreasuries } from './payments/treasury.ts';
 import type { ChainInfo } from './payments/x402/chain-info.ts';
 import { createNodeWallet } from './payments/x402/node-wallet.ts';
 import { createSettler } from './payments/x402/settler.ts';
@@ -81,6 +82,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     agentFinder: createAgentFinder({ db }),
     simulator: createSimulator({ usdc }),
     walletSignatures: createWalletSignatures({ rpcUrl: parts.chainRpcUrl }),
+    seenTreasuries: createSeenTreasuries(),
     planLimits: config.planLimits,
     nodeLabel: config.nodeLabel,
     baseUrl: parts.baseUrl,

@@ -16,6 +16,8 @@ async function main(): Promise<void> {
     process.once('SIGTERM', resolve);
   });
   await node.stop();
+  // What still waits for a chain or an agent that does not answer has been handed back.
+  process.exit();
 }
 
 main().catch((error: unknown) => {

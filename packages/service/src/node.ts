@@ -3,6 +3,7 @@ import type { Config, ConfiguredSecrets } from './config.ts';
 import { createContext, type NodeContext } from './context.ts';
 import { migrate } from './db/migrate.ts';
 import { listen } from './http/listen.ts';
+import { hearCancellations } from './invocations/hear-cancellations.ts';
 import { handBackInvocations, recoverInvocations } from './invocations/recover-invocations.ts';
 import { jobHandlers, startRecurring } from './jobs.ts';
 import type { Clock } from './lib/clock.ts';
@@ -31,6 +32,7 @@ export interface RunningNode {
 const WORKERS = 4;
 /** How long work that is running may go on once the node stops; the rest is handed back. */
 const GRACE_MS = 2500;
+const SETTLE_GRACE_MS = 500;
 
 /** Starts a node: what local mode adds, the HTTP server, the background work. Stops what was started if anything fails. */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
@@ -73,7 +75,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
     stop: async () => {
       isReady = false;
       await handBackInvocations(ctx, GRACE_MS);
-      await ctx.settler.idle();
+      await ctx.settler.stop(SETTLE_GRACE_MS);
     },
   });
   front.serve(createApp(ctx).fetch);
@@ -82,6 +84,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
 }
 
 async function startBackground(ctx: NodeContext, stops: StopStep[]): Promise<void> {
+  await hearCancellations(ctx);
   await recoverInvocations(ctx);
   const worker = await startWorker(ctx, jobHandlers(ctx), { concurrency: WORKERS });
   stops.push({ name: 'queue', stop: () => worker.stop(500) });

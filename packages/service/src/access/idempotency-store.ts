@@ -2,7 +2,7 @@ import type { Sql } from '../db/sql.ts';
 
 export interface IdempotencyRow {
   readonly fingerprint: Buffer;
-  /** null while it runs. */
+  /** null while it runs, and for what is made again on every repetition. */
   readonly answerSealed: Buffer | null;
 }
 
@@ -11,7 +11,10 @@ interface Key {
   readonly key: string;
 }
 
-/** Takes the key for this process, if nobody has it, or only a process that is gone, or it has expired. Returns whether it did. */
+/**
+ * Takes the key for this process, if nobody has it, or it has expired, or, for the same request, if its process is gone or its
+ * answer was not kept. Returns whether it did.
+ */
 export async function takeKey(
   sql: Sql,
   { accountId, key }: Key,
@@ -23,7 +26,7 @@ export async function takeKey(
      on conflict (account_id, key) do update
         set fingerprint = excluded.fingerprint, worker = excluded.worker, created_at = excluded.created_at, answer_sealed = null
       where i.created_at < $6
-         or (i.worker is not null and i.fingerprint = excluded.fingerprint
+         or (i.answer_sealed is null and i.fingerprint = excluded.fingerprint
              and not exists (select from process p where p.id = i.worker))
      returning 1`,
     [accountId, key, run.fingerprint, run.worker, run.now, run.expiredBefore],
@@ -46,6 +49,14 @@ export async function storeAnswer(sql: Sql, { accountId, key }: Key, answerSeale
     'update idempotency set worker = null, answer_sealed = $3 where account_id = $1 and key = $2',
     [accountId, key, answerSealed],
   );
+}
+
+/** Lets the same request run again under its key, and no other. */
+export async function releaseKey(sql: Sql, { accountId, key }: Key): Promise<void> {
+  await sql.query('release-key', 'update idempotency set worker = null where account_id = $1 and key = $2', [
+    accountId,
+    key,
+  ]);
 }
 
 /** Gives a key back: what ran under it changed nothing that a repetition must not do again. */

@@ -4,7 +4,7 @@ import { AppError } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
 import type { HasProcessId } from '../queue/heartbeat.ts';
-import { dropExpiredKeys, dropKey, findKey, storeAnswer, takeKey } from './idempotency-store.ts';
+import { dropExpiredKeys, dropKey, findKey, releaseKey, storeAnswer, takeKey } from './idempotency-store.ts';
 
 type IdempotencyContext = HasDb & HasClock & HasSecrets & HasProcessId;
 
@@ -16,7 +16,7 @@ export interface KeyedRequest {
   readonly fingerprint: Buffer;
 }
 
-const KEPT_MS = 86_400_000;
+export const KEPT_MS = 86_400_000;
 
 export const fingerprintOf = (parts: readonly unknown[]): Buffer =>
   createHash('sha256').update(JSON.stringify(parts)).digest();
@@ -46,7 +46,10 @@ const stillRunning = () =>
 export const keepAnswer = (ctx: IdempotencyContext, request: KeyedRequest, body: string): Promise<void> =>
   storeAnswer(ctx.db, request, ctx.secrets.seal(body));
 
-/** Leaves the key free: after a refusal, which a repetition may escape, and after a stream, which is made again from what is stored. */
+/** Keeps the key for this request without an answer: a stream is made again from what is stored. */
+export const keepKey = (ctx: IdempotencyContext, request: KeyedRequest): Promise<void> => releaseKey(ctx.db, request);
+
+/** Leaves the key free after a refusal, which a repetition may escape. */
 export const freeKey = (ctx: IdempotencyContext, request: KeyedRequest): Promise<void> => dropKey(ctx.db, request);
 
 /** The id of what a request makes: the same in every repetition with the same key. */

@@ -73,6 +73,10 @@ async function probe(ctx: CheckContext, agent: Agent): Promise<void> {
   const isAlive = await answers(ctx, agent.endpoint);
   const tookMs = performance.now() - startMs;
   const now = ctx.clock.now();
+  // Counted first, so that the reputation which is worked out below knows of it.
+  await addToTotals(ctx.db, [
+    { agentId: agent.id, completed: 0, failed: 0, durationMs: 0, probes: 1, probesPassed: isAlive ? 1 : 0 },
+  ]);
   await record(ctx, agent, (current) => {
     const failedInARow = isAlive ? 0 : current.failedInARow + 1;
     const passedInARow = isAlive ? current.passedInARow + 1 : 0;
@@ -83,9 +87,6 @@ async function probe(ctx: CheckContext, agent: Agent): Promise<void> {
     const seen = isAlive ? { lastSeenAt: now, responseMs: average } : {};
     return { event, change: { failedInARow, passedInARow, nextCheckAt, lastPingAt: now, ...seen } };
   });
-  await addToTotals(ctx.db, [
-    { agentId: agent.id, completed: 0, failed: 0, durationMs: 0, probes: 1, probesPassed: isAlive ? 1 : 0 },
-  ]);
 }
 
 function eventOf(agent: Agent, failedInARow: number, passedInARow: number): AgentEvent | null {

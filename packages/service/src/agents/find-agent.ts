@@ -22,7 +22,6 @@ export interface HasAgentFinder {
 export function createAgentFinder(ctx: HasDb): AgentFinder {
   const batcher = createBatcher<string, CallableAgent | null>({
     maxSize: 500,
-    maxConcurrent: 2,
     run: async (ids) => {
       const rows = new Map((await findCallableRows(ctx.db, [...new Set(ids)])).map((row) => [row.id, row]));
       return ids.map((id) => rows.get(id) ?? null);

@@ -1,7 +1,15 @@
 import type { Endpoint, Parsed } from '@agent-network/contracts/endpoint';
 import type { Context } from 'hono';
 import type { AgentCaller, Caller } from '../access/caller.ts';
-import { enterKey, fingerprintOf, freeKey, idUnderKey, type KeyedRequest, keepAnswer } from '../access/idempotency.ts';
+import {
+  enterKey,
+  fingerprintOf,
+  freeKey,
+  idUnderKey,
+  type KeyedRequest,
+  keepAnswer,
+  keepKey,
+} from '../access/idempotency.ts';
 import { AppError, invalid } from '../lib/app-error.ts';
 import { type CountedCall, countCall } from './count-call.ts';
 import type { HandlerCall } from './handler.ts';
@@ -86,7 +94,7 @@ async function runKeyed(
   }
   try {
     const answer = await run(ctx, incoming, caller, parsed, counted, keyed);
-    await (answer instanceof SseAnswer ? freeKey(ctx, keyed) : keepAnswer(ctx, keyed, answer));
+    await (answer instanceof SseAnswer ? keepKey(ctx, keyed) : keepAnswer(ctx, keyed, answer));
     return answer;
   } catch (error) {
     await freeKey(ctx, keyed);
@@ -96,7 +104,8 @@ async function runKeyed(
 
 function keyedRequest({ row, c }: Incoming, caller: Caller, parsed: Parsed<Endpoint>): KeyedRequest | null {
   const key = c.req.header('idempotency-key');
-  if (key === undefined || row.method !== 'POST' || caller.kind === 'anonymous') return null;
+  // What needs no key changes nothing, and may simply be done again.
+  if (key === undefined || row.method !== 'POST' || row.auth === 'none' || caller.kind === 'anonymous') return null;
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalid('Idempotency-Key', 'must be 1 to 255 visible ASCII characters');
   const who = caller.kind === 'agent' ? caller.agentId : caller.accountId;
   return { accountId: who, key, fingerprint: fingerprintOf([row.method, c.req.path, parsed.query, parsed.body]) };

@@ -19,7 +19,8 @@ export function challengeResponse(
   return createHmac('sha256', identityToken).update(`${challenge}\n${agentId}\n${endpoint}`).digest('hex');
 }
 
+/** `shown` is whatever the agent answered with. */
 export function isChallengeMet(expected: string, shown: unknown): boolean {
-  if (typeof shown !== 'string' || shown.length !== expected.length) return false;
-  return timingSafeEqual(Buffer.from(shown.toLowerCase()), Buffer.from(expected));
+  if (typeof shown !== 'string' || !/^[0-9a-f]{64}$/i.test(shown)) return false;
+  return timingSafeEqual(Buffer.from(shown, 'hex'), Buffer.from(expected, 'hex'));
 }

@@ -4,7 +4,7 @@ import { type Answered, failed, MAX_RESULT_BYTES, readProgress } from './agent-a
 import type { AgentCall, CallContext } from './agent-client.ts';
 import { readFailure } from './agent-failure.ts';
 import type { Outcome } from './invocation.ts';
-import { isStopping } from './runner.ts';
+import { isStopping } from './stopping.ts';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
@@ -34,6 +34,7 @@ export async function followAccepted(
       return failed('deadline_exceeded', 'The deadline passed before the agent had its result.');
     }
     const answered = await ask(ctx, statusUrl.href, call, Math.min(ASK_TIMEOUT_MS, msLeft()));
+    if (signal.aborted) continue;
     if (answered.kind === 'ended') {
       misses = answered.isRetryable ? misses + 1 : MISSES_UNTIL_GIVEN_UP;
       if (misses >= MISSES_UNTIL_GIVEN_UP) return answered.outcome;

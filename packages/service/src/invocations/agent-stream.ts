@@ -16,7 +16,8 @@ export async function followStream(bytes: AsyncIterable<Buffer>, recorder: Chunk
     onError: ({ type }) => {
       isTooLarge ||= type === 'max-buffer-size-exceeded';
     },
-    maxBufferSize: MAX_RESULT_BYTES,
+    // With room for the framing of a result that is as large as it may be.
+    maxBufferSize: MAX_RESULT_BYTES + 1024,
   });
   const decoder = new TextDecoder();
   let count = 0;

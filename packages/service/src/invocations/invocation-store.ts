@@ -138,6 +138,25 @@ export const takeQueued = (sql: Sql, worker: string, now: Date, limit: number): 
     [worker, now, limit],
   );
 
+/** Those that wait in vain: their deadline has passed. They are not taken; ending them is enough. */
+export const findOverdue = (sql: Sql, now: Date, limit: number): Promise<Invocation[]> =>
+  sql.query<Invocation>(
+    'find-overdue',
+    `select ${columns} from invocation
+      where status = 'pending' and worker is null and payment_method <> 'x402' and deadline <= $1 limit $2`,
+    [now, limit],
+  );
+
+/** Which of these requests were cancelled. */
+export async function findCancelled(sql: Sql, ids: readonly string[]): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    'find-cancelled',
+    `select id from invocation where id = any($1) and status = 'cancelled'`,
+    [ids],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /**
  * Takes invocations whose process is gone or gave them back, and those of our own that we lost sight of (`tracked` are those we have
  * not). Taking raises the attempt, so that a process which only seemed to be gone can't write any more. What waits in the queue
@@ -154,7 +173,7 @@ export const takeOrphans = (
         select v.id from invocation v
          where v.status in ('pending', 'processing')
            and case when v.worker is null then v.status = 'processing' or v.payment_method = 'x402'
-                    when v.worker = $1 then v.created_at < now() - interval '10 seconds' and not (v.id = any($2))
+                    when v.worker = $1 then coalesce(v.started_at, v.created_at) < now() - interval '10 seconds' and not (v.id = any($2))
                     else not exists (select 1 from process p where p.id = v.worker) end
          order by v.created_at limit $3 for update skip locked)
       returning ${columns}`,

@@ -15,7 +15,13 @@ import {
 } from '../payments/authorize-payment.ts';
 import { paymentOf } from '../payments/claim-payments.ts';
 import type { HasBaseUrl } from '../payments/deposit.ts';
-import { agentTreasuryId, openPayer, payerAccountId, treasuryOf } from '../payments/treasury.ts';
+import {
+  agentTreasuryId,
+  type HasSeenTreasuries,
+  openPayer,
+  payerAccountId,
+  treasuryOf,
+} from '../payments/treasury.ts';
 import type { ChainPayment, NewChainPayment } from '../payments/x402/chain-payment.ts';
 import type { ShownPayment } from '../payments/x402/payment-header.ts';
 import type { Due } from '../payments/x402/payment-required.ts';
@@ -34,6 +40,7 @@ import { runOn } from './runner.ts';
 export type InvokeContext = PayContext &
   ChainContext &
   HasSimulator &
+  HasSeenTreasuries &
   HasAcceptor &
   HasBacklog &
   HasBaseUrl &
@@ -145,7 +152,7 @@ async function chooseMeans(
     return { method: 'x402', payerLedgerId: null };
   if (caller.kind === 'agent') return { method: 'treasury', payerLedgerId: agentTreasuryId(caller.agentId) };
   const treasury = await treasuryOf(ctx, caller.accountId);
-  if (treasury) return { method: 'treasury', payerLedgerId: treasury.id };
+  if (treasury) return { method: 'treasury', payerLedgerId: treasury };
   if (input.forced === 'treasury') throw insufficient(caller, priceMicro, 0n);
   return { method: 'x402', payerLedgerId: null };
 }

@@ -80,7 +80,7 @@ async function payerOf(ctx: InvokeContext, caller: KnownCaller, totalMicro: bigi
   if (caller.kind === 'agent') return agentTreasuryId(caller.agentId);
   const treasury = await treasuryOf(ctx, caller.accountId);
   if (!treasury) throw insufficient(caller, totalMicro, 0n);
-  return treasury.id;
+  return treasury;
 }
 
 function toInvocation(

@@ -1,7 +1,11 @@
 import { timesHundredths } from '@agent-network/contracts/money';
 
 /** Hints of the input and what they do to the price, in hundredths (docs/decisions/0005-price.md). */
-const complexityHundredths: Record<string, bigint> = { low: 80n, medium: 100n, high: 150n };
+const complexityHundredths: ReadonlyMap<unknown, bigint> = new Map([
+  ['low', 80n],
+  ['medium', 100n],
+  ['high', 150n],
+]);
 
 /** Inputs above these sizes cost more. */
 const sizeSteps = [
@@ -19,7 +23,7 @@ export interface Price {
 
 /** The price of a call. A quote and a direct call follow the same rule; a quote locks what it gives. */
 export function priceOf(perRequestMicro: bigint, task: string, input: Record<string, unknown>): Price {
-  const hint = typeof input.complexity === 'string' ? complexityHundredths[input.complexity] : undefined;
+  const hint = complexityHundredths.get(input.complexity);
   const bytes = Buffer.byteLength(task) + Buffer.byteLength(JSON.stringify(input));
   const size = sizeSteps.find(({ aboveBytes }) => bytes > aboveBytes)?.hundredths ?? 100n;
   const multiplierHundredths = ((hint ?? 100n) * size) / 100n;

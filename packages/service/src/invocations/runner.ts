@@ -6,6 +6,7 @@ import { type CallContext, callAgent } from './agent-client.ts';
 import type { HasFinisher } from './finish-invocations.ts';
 import { hasEnded, type Invocation, type Outcome } from './invocation.ts';
 import { findInvocation } from './invocation-store.ts';
+import { STOPPING } from './stopping.ts';
 
 export type RunContext = CallContext & HasDb & HasLog & HasSecrets & HasFinisher & HasAgentFinder;
 
@@ -31,11 +32,6 @@ export interface Runner {
 export interface HasRunner {
   readonly runner: Runner;
 }
-
-const STOPPING = new Error('this process stops');
-
-/** Whether work was broken off because this process stops, and not because nobody wants it: another process goes on with it. */
-export const isStopping = (signal: AbortSignal): boolean => signal.reason === STOPPING;
 
 export function createRunner(options: { maxRunning: number }): Runner {
   const running = new Map<string, { ending: Promise<Invocation>; abort: AbortController }>();

@@ -16,7 +16,11 @@ export class AppError<C extends ErrorCode = ErrorCode> extends Error {
     message: string,
     ...rest: ErrorExtra<C> extends NoExtra ? [extra?: NoExtra, options?: ErrorOptions] : [ErrorExtra<C>, ErrorOptions?]
   ) {
+    // Where an expected refusal was made tells nobody anything, and finding out costs more than the refusal.
+    const limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
     super(message, rest[1]);
+    Error.stackTraceLimit = limit;
     this.code = code;
     this.extra = (rest[0] ?? {}) as ErrorExtra<C>;
   }

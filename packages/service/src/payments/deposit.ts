@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
@@ -39,6 +40,7 @@ export async function deposit(
   input: { amount: string; treasuryId?: string | undefined },
   shown: ShownPayment | null,
 ): Promise<DepositAnswer> {
+  const startMs = performance.now();
   const treasury = await treasuryFor(ctx, caller, input.treasuryId);
   const amountMicro = parseUsdc(input.amount);
   if (amountMicro === 0n) throw invalid('amount', 'must be more than zero');
@@ -58,7 +60,7 @@ export async function deposit(
   const purchase = { due, fingerprint, ledgerAccountId: () => treasury.id };
   const before = shown && (await findShownBefore(ctx, shown, purchase));
   const claimed = before ?? (await claimDeposit(ctx, await authorizePayment(ctx, shown, purchase)));
-  const payment = await waitForDeposit(ctx, claimed, due);
+  const payment = await waitForDeposit(ctx, claimed, due, WAIT_MS - (performance.now() - startMs));
   const after = await findLedgerAccount(ctx.db, treasury.id);
   return {
     payer: payment.authorization.from,
@@ -85,7 +87,8 @@ async function treasuryFor(ctx: DepositContext, caller: KnownCaller, id: string 
 async function claimDeposit(ctx: DepositContext, payment: NewChainPayment): Promise<NewChainPayment> {
   const claimed = await insertChainPayments(ctx.db, [payment], ctx.clock.now());
   if (claimed.has(payment.id)) {
-    await ctx.settler.settle(payment);
+    const tired = sleep(WAIT_MS, undefined, { ref: false });
+    await Promise.race([ctx.settler.settle(payment), tired]);
     return payment;
   }
   const holder = await findHolder(ctx, payment);
@@ -93,14 +96,14 @@ async function claimDeposit(ctx: DepositContext, payment: NewChainPayment): Prom
   return holder;
 }
 
-async function waitForDeposit(ctx: DepositContext, payment: NewChainPayment, due: Due) {
+async function waitForDeposit(ctx: DepositContext, payment: NewChainPayment, due: Due, timeoutMs: number) {
   const { subjectId } = payment;
   const ended = await until(
     async () => {
       const now = await findBySubject(ctx.db, subjectId, 'deposit');
       return now?.state === 'settled' || now?.state === 'failed' ? now : null;
     },
-    { timeoutMs: WAIT_MS, firstMs: 20, mostMs: 500 },
+    { timeoutMs, firstMs: 20, mostMs: 500 },
   );
   if (ended?.state === 'failed') throw paymentRequired(ctx, due, ended.reason as RefusalReason);
   if (ended?.state !== 'settled' || !ended.transactionHash) throw paymentPending(subjectId, null);

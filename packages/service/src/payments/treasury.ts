@@ -2,6 +2,7 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { Balance, Treasury } from '@agent-network/contracts/payments';
+import { LRUCache } from 'lru-cache';
 import type { KnownCaller } from '../access/caller.ts';
 import type { HasDb } from '../db/database.ts';
 import type { Tx } from '../db/sql.ts';
@@ -38,9 +39,21 @@ export const openAgentTreasury = (tx: Tx, agent: { id: string; accountId: string
 export const openPayer = (ctx: HasDb, address: string, now: Date): Promise<void> =>
   openLedgerAccount(ctx.db, { id: payerAccountId(address), kind: 'payer', address, now });
 
-/** The treasury that pays for an account's calls; null when it has none. */
-export const treasuryOf = (ctx: HasDb, accountId: string): Promise<LedgerAccount | null> =>
-  findTreasuryOf(ctx.db, accountId);
+/** Treasuries that this process has seen, by account. A treasury is never closed, so what was seen stays true. */
+export interface HasSeenTreasuries {
+  readonly seenTreasuries: LRUCache<string, string>;
+}
+
+export const createSeenTreasuries = () => new LRUCache<string, string>({ max: 50_000 });
+
+/** The id of the treasury that pays for an account's calls; null when it has none. */
+export async function treasuryOf(ctx: HasDb & HasSeenTreasuries, accountId: string): Promise<string | null> {
+  const seen = ctx.seenTreasuries.get(accountId);
+  if (seen) return seen;
+  const treasury = await findTreasuryOf(ctx.db, accountId);
+  if (treasury) ctx.seenTreasuries.set(accountId, treasury.id);
+  return treasury?.id ?? null;
+}
 
 /** Creates the account's treasury, or returns the one it has; an agent's exists from its registration. */
 export async function createTreasury(

@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { type AgentRequest, answerWith, type Behaviour, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
+import {
+  type AgentRequest,
+  answerWith,
+  type Behaviour,
+  echo,
+  startTestAgent,
+  type TestAgent,
+} from '../support/test-agent.ts';
 import { balanceOf, newClient, untilEnded } from '../support/treasury.ts';
 
 let h: Harness;
@@ -19,7 +26,9 @@ const failingFirst = (...statuses: number[]): Behaviour => {
   const left = [...statuses];
   return (request, response) => {
     const status = left.shift();
-    return status === undefined ? echo(request, response) : answerWith(status, { error: { message: 'not now' } })(request, response);
+    return status === undefined
+      ? echo(request, response)
+      : answerWith(status, { error: { message: 'not now' } })(request, response);
   };
 };
 const keysOf = (calls: readonly AgentRequest[]) => new Set(calls.map(({ headers }) => headers['idempotency-key']));
@@ -27,25 +36,35 @@ const keysOf = (calls: readonly AgentRequest[]) => new Set(calls.map(({ headers 
 async function invoke() {
   const client = await newClient(h, '0.05');
   const from = agent.calls.length;
-  const { body } = await h.request('POST', `/invoke/${agent.id}`, { key: client.key, body: { task: 'x' }, headers: { 'x-sync': 'true' } });
+  const { body } = await h.request('POST', `/invoke/${agent.id}`, {
+    key: client.key,
+    body: { task: 'x' },
+    headers: { 'x-sync': 'true' },
+  });
   return { client, record: body.data, calls: agent.calls.slice(from) };
 }
 
 describe('calling an agent again', () => {
-  it.each([[[502]], [[503]], [[504]], [[503, 502]]])('after %j it is called again under the same key and charged once', async (statuses) => {
-    agent.behave(failingFirst(...statuses));
-    const { client, record, calls } = await invoke();
-    expect(record).toMatchObject({ status: 'completed', cost: '0.05' });
-    expect(calls.length).toBe(statuses.length + 1);
-    expect(keysOf(calls)).toEqual(new Set([record.requestId]));
-    expect(new Set(calls.map(({ body }) => JSON.stringify(body))).size).toBe(1);
-    expect(await balanceOf(h, client.key)).toEqual({ available: '0.00', held: '0.00' });
-  });
+  it.each([[[502]], [[503]], [[504]], [[503, 502]]])(
+    'after %j it is called again under the same key and charged once',
+    async (statuses) => {
+      agent.behave(failingFirst(...statuses));
+      const { client, record, calls } = await invoke();
+      expect(record).toMatchObject({ status: 'completed', cost: '0.05' });
+      expect(calls.length).toBe(statuses.length + 1);
+      expect(keysOf(calls)).toEqual(new Set([record.requestId]));
+      expect(new Set(calls.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+      expect(await balanceOf(h, client.key)).toEqual({ available: '0.00', held: '0.00' });
+    },
+  );
 
   it('stops after three tries', async () => {
     agent.behave(failingFirst(503, 503, 503));
     const { record, calls } = await invoke();
-    expect(record).toMatchObject({ status: 'failed', error: { code: 'agent_error', message: expect.stringContaining('503') } });
+    expect(record).toMatchObject({
+      status: 'failed',
+      error: { code: 'agent_error', message: expect.stringContaining('503') },
+    });
     expect(calls.length).toBe(3);
   });
 
@@ -76,7 +95,11 @@ describe('calling an agent again', () => {
     agent.behave(answerWith(503, ''));
     const client = await newClient(h, '0.05');
     const deadline = new Date(Date.now() + 150).toISOString();
-    const { body } = await h.request('POST', `/invoke/${agent.id}`, { key: client.key, body: { task: 'x', deadline }, headers: { 'x-sync': 'true' } });
+    const { body } = await h.request('POST', `/invoke/${agent.id}`, {
+      key: client.key,
+      body: { task: 'x', deadline },
+      headers: { 'x-sync': 'true' },
+    });
     expect(body.data.status).toBe('failed');
     expect(Date.parse(body.data.completedAt) - Date.parse(deadline)).toBeLessThan(500);
     expect(await balanceOf(h, client.key)).toEqual({ available: '0.05', held: '0.00' });
@@ -85,11 +108,18 @@ describe('calling an agent again', () => {
 
 describe('an answer of an agent', () => {
   it('is delivered as it was given, whatever characters it holds', async () => {
-    const result = { text: 'a\u0000b\ud800c\u202e', nothing: null, list: [1.5, true, { '': [] }], big: 'é'.repeat(1000) };
+    const result = {
+      text: 'a\u0000b\ud800c\u202e',
+      nothing: null,
+      list: [1.5, true, { '': [] }],
+      big: 'é'.repeat(1000),
+    };
     agent.behave(answerWith(200, { result }));
     const { client, record } = await invoke();
     expect(record).toMatchObject({ status: 'completed', result });
-    expect((await h.request('GET', `/invoke/${record.requestId}`, { key: client.key })).body.data.result).toEqual(result);
+    expect((await h.request('GET', `/invoke/${record.requestId}`, { key: client.key })).body.data.result).toEqual(
+      result,
+    );
   });
 
   it('may be exactly 1 MiB long', async () => {

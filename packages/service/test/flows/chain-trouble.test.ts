@@ -9,7 +9,7 @@ import { payV2 } from '../support/x402-payer.ts';
 
 let h: ProxiedHarness;
 let agent: TestAgent;
-let disturbed: string[] = [];
+const disturbed: string[] = [];
 beforeAll(async () => {
   h = await startProxiedHarness();
   agent = await startTestAgent(h, { perRequest: '0.05' });
@@ -56,9 +56,11 @@ describe('a payment is settled once and the call is answered', () => {
         return null;
       }),
     'the transaction itself is lost, twice': () => disturbFirst(SEND, 2, () => null),
-    'the chain refuses the transaction for a while': () => disturbFirst(SEND, 3, ({ refuse }) => refuse('out of order')),
+    'the chain refuses the transaction for a while': () =>
+      disturbFirst(SEND, 3, ({ refuse }) => refuse('out of order')),
     'the fees cannot be read': () => disturbFirst('eth_getBlockByNumber', 3, ({ refuse }) => refuse('out of order')),
-    'receipts cannot be read': () => disturbFirst('eth_getTransactionReceipt', 6, ({ refuse }) => refuse('out of order')),
+    'receipts cannot be read': () =>
+      disturbFirst('eth_getTransactionReceipt', 6, ({ refuse }) => refuse('out of order')),
     'receipts are late': () => disturbFirst('eth_getTransactionReceipt', 4, ({ answer }) => answer(null)),
   };
 

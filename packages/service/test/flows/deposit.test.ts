@@ -31,7 +31,10 @@ describe('a deposit', () => {
     const wallet = await h.newWallet(10_000_000n);
     const body = { amount: '2.50' };
     const unpaid = await h.request('POST', path, { key, body });
-    expect(unpaid).toMatchObject({ status: 402, body: { error: { payment: { amount: '2.50', recipient: h.ctx.wallet.address } } } });
+    expect(unpaid).toMatchObject({
+      status: 402,
+      body: { error: { payment: { amount: '2.50', recipient: h.ctx.wallet.address } } },
+    });
     const headers = await pay(h, wallet, unpaid);
     const answers = await Promise.all(Array.from({ length: 8 }, () => h.request('POST', path, { key, body, headers })));
     expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));

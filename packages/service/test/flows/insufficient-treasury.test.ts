@@ -82,7 +82,9 @@ describe('a treasury that cannot pay', () => {
     const { key } = await newClient(h, '0.10');
     const answers = await Promise.all([invoke(key), invoke(key, dear.id), invoke(key), invoke(key, dear.id)]);
     expect(answers.map(({ status }) => status)).toEqual([200, 422, 200, 422]);
-    await Promise.all(answers.filter(({ status }) => status === 200).map(({ body }) => untilEnded(h, key, body.data.requestId)));
+    await Promise.all(
+      answers.filter(({ status }) => status === 200).map(({ body }) => untilEnded(h, key, body.data.requestId)),
+    );
     await dear.die();
   });
 
@@ -90,9 +92,15 @@ describe('a treasury that cannot pay', () => {
     const { key } = await newClient(h, '0.05');
     agent.behave(answerWith(500, ''));
     for (let turn = 0; turn < 3; turn++)
-      expect((await invoke(key, agent.id, { 'x-sync': 'true' })).body.data).toMatchObject({ status: 'failed', refund: '0.05' });
+      expect((await invoke(key, agent.id, { 'x-sync': 'true' })).body.data).toMatchObject({
+        status: 'failed',
+        refund: '0.05',
+      });
     agent.behave(echo);
-    expect((await invoke(key, agent.id, { 'x-sync': 'true' })).body.data).toMatchObject({ status: 'completed', cost: '0.05' });
+    expect((await invoke(key, agent.id, { 'x-sync': 'true' })).body.data).toMatchObject({
+      status: 'completed',
+      cost: '0.05',
+    });
     expect((await invoke(key)).status).toBe(422);
   });
 });

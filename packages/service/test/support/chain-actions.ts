@@ -12,7 +12,13 @@ const stranger = () => privateKeyToAccount(generatePrivateKey()).address;
 /** Sends a transaction in anybody's name and waits for its block. Throws when it reverts. */
 async function send(rpcUrl: string, from: string, to: string, data: Hex): Promise<string> {
   await callChain(rpcUrl, 'anvil_impersonateAccount', from);
-  const hash = await callChain<string>(rpcUrl, 'eth_sendTransaction', { from, to, data, gas: '0x4c4b40', gasPrice: '0x0' });
+  const hash = await callChain<string>(rpcUrl, 'eth_sendTransaction', {
+    from,
+    to,
+    data,
+    gas: '0x4c4b40',
+    gasPrice: '0x0',
+  });
   for (;;) {
     const receipt = await callChain<{ status: string } | null>(rpcUrl, 'eth_getTransactionReceipt', hash);
     if (receipt?.status === '0x0') throw new Error(`transaction ${hash} reverted`);
@@ -45,16 +51,30 @@ export async function refillWallet(rpcUrl: string, host: TokenHost, wallet: Test
 }
 
 /** The payer cancels the authorization (EIP-3009). */
-export async function cancelPayment(rpcUrl: string, host: TokenHost, wallet: TestWallet, headers: Record<string, string>): Promise<void> {
+export async function cancelPayment(
+  rpcUrl: string,
+  host: TokenHost,
+  wallet: TestWallet,
+  headers: Record<string, string>,
+): Promise<void> {
   const { tokenName: name, tokenVersion: version, chainId, token } = host.ctx.chain;
   const nonce = paymentIn(headers).authorization.nonce as Hex;
   const signature = await wallet.signTypedData({
     domain: { name, version, chainId, verifyingContract: token as Hex },
-    types: { CancelAuthorization: [{ name: 'authorizer', type: 'address' }, { name: 'nonce', type: 'bytes32' }] },
+    types: {
+      CancelAuthorization: [
+        { name: 'authorizer', type: 'address' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    },
     primaryType: 'CancelAuthorization',
     message: { authorizer: wallet.address, nonce },
   });
   const { r, s, v } = parseSignature(signature);
-  const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'cancelAuthorization', args: [wallet.address, nonce, Number(v), r, s] });
+  const data = encodeFunctionData({
+    abi: testUsdcAbi,
+    functionName: 'cancelAuthorization',
+    args: [wallet.address, nonce, Number(v), r, s],
+  });
   await send(rpcUrl, stranger(), token, data);
 }

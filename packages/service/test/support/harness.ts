@@ -90,7 +90,12 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   };
 }
 
-export async function send(baseUrl: string, method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+export async function send(
+  baseUrl: string,
+  method: string,
+  path: string,
+  options: RequestOptions = {},
+): Promise<Answer> {
   const body = options.text ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
   const response = await fetch(baseUrl + path, {
     method,
@@ -113,8 +118,9 @@ function parse(text: string): unknown {
   }
 }
 
-async function newAccount(
-  ctx: NodeContext,
+/** Puts an account and a key into the database of a node. */
+export async function newAccount(
+  ctx: Parameters<typeof openAccount>[0] & Parameters<typeof issueApiKey>[0],
   { plan = 'enterprise', scopes = allScopes, isWalletProven = true }: Parameters<Harness['newAccount']>[0] = {},
 ): Promise<TestAccount> {
   const { address } = privateKeyToAccount(generatePrivateKey());

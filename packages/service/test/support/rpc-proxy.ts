@@ -56,7 +56,11 @@ async function treat(
   const text = Buffer.concat(chunks).toString('utf8');
   const request = JSON.parse(text);
   const forward = async () => {
-    const answer = await fetch(chainUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body: text });
+    const answer = await fetch(chainUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: text,
+    });
     return answer.text();
   };
   const reply = (rest: object) => JSON.stringify({ jsonrpc: '2.0', id: request.id, ...rest });

@@ -1,10 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import type { ChainInfo } from '../../src/payments/x402/chain-info.ts';
 import type { TestWallet } from './harness.ts';
 
 /** The token that payments are signed for. */
 export interface TokenHost {
-  readonly ctx: { readonly chain: Pick<ChainInfo, 'tokenName' | 'tokenVersion' | 'chainId' | 'token'> };
+  readonly ctx: {
+    readonly chain: Pick<ChainInfo, 'tokenName' | 'tokenVersion' | 'chainId' | 'token'>;
+    /** The node's clock, when a test holds it; else it is now. */
+    readonly clock?: Clock;
+  };
 }
 
 type Hex = `0x${string}`;
@@ -43,7 +48,7 @@ async function sign(
   terms: { amount: string; payTo: string },
   changes: PaymentChanges,
 ) {
-  const nowS = BigInt(Math.floor(Date.now() / 1000));
+  const nowS = BigInt(Math.floor((harness.ctx.clock ?? systemClock).now().getTime() / 1000));
   const message = {
     from: wallet.address,
     to: changes.to ?? (terms.payTo as Hex),

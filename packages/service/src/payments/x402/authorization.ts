@@ -37,17 +37,17 @@ export function authorizationDigest(domainSeparator: Hex, authorization: Authori
   return keccak256(concat(['0x1901', domainSeparator, struct]));
 }
 
+/** Half the order of secp256k1's group: of the two s that are good for a message, USDC takes the one that is not above it. */
+const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
+
 /** A 65-byte signature in its parts; null when it is not one that USDC takes (v is 27 or 28, s in the lower half). */
 export function splitSignature(signature: string): { r: Hex; s: Hex; v: 27 | 28 } | null {
   if (!/^0x[0-9a-fA-F]{130}$/.test(signature)) return null;
   const v = Number.parseInt(signature.slice(130), 16);
   if (v !== 27 && v !== 28) return null;
-  const compact = hexToBytes(`0x${signature.slice(2, 130)}`);
-  const isHighS = !sameBytes(secp256k1.signatureNormalize(Uint8Array.from(compact)), compact);
-  return isHighS ? null : { r: `0x${signature.slice(2, 66)}`, s: `0x${signature.slice(66, 130)}`, v };
+  if (BigInt(`0x${signature.slice(66, 130)}`) > HALF_ORDER) return null;
+  return { r: `0x${signature.slice(2, 66)}`, s: `0x${signature.slice(66, 130)}`, v };
 }
-
-const sameBytes = (a: Uint8Array, b: Uint8Array) => a.every((byte, index) => byte === b[index]);
 
 /** Signs a digest with a private key; 65 bytes, s in the lower half. */
 export function signDigest(digest: Hex, privateKey: Hex): Hex {

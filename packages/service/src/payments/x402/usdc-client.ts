@@ -78,6 +78,12 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
     return decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: data ?? '0x' });
   }
 
+  /** Some nodes say it in the receipt, and save a question. */
+  async function minedAt(receipt: { blockHash: string; blockTimestamp?: string | undefined }): Promise<bigint> {
+    if (receipt.blockTimestamp !== undefined) return BigInt(receipt.blockTimestamp);
+    return (await client.getBlock({ blockHash: receipt.blockHash as Hex })).timestamp;
+  }
+
   return {
     chainId: () => client.getChainId(),
     headBlock: () => client.getBlockNumber(),
@@ -141,9 +147,9 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
     async findMined(hash: string): Promise<MinedTransaction | null> {
       const receipt = await client.request({ method: 'eth_getTransactionReceipt', params: [hash as Hex] });
       if (!receipt?.blockNumber) return null;
-      const block = await client.getBlock({ blockHash: receipt.blockHash as Hex });
+      const minedAtS = await minedAt(receipt);
       const used = usedIn(token, receipt.logs as unknown as TransactionReceipt['logs']);
-      return { blockNumber: BigInt(receipt.blockNumber), minedAtS: block.timestamp, used };
+      return { blockNumber: BigInt(receipt.blockNumber), minedAtS, used };
     },
 
     /** The transfer that a spent authorization caused, looked up in the logs since `fromBlock`; null when it was cancelled. */

@@ -1,6 +1,6 @@
 import { defaultScopes, scopes } from '@agent-network/contracts/scopes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
+import type { Harness, TestAccount } from '../../support/harness.ts';
 import { startTestAgent } from '../../support/test-agent.ts';
 import { databaseDigest } from '../support/database-digest.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -16,14 +16,21 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const create = (key: string, body: object) => h.request('POST', '/account/keys', { key, body: { name: 'new', ...body } });
+const create = (key: string, body: object) =>
+  h.request('POST', '/account/keys', { key, body: { name: 'new', ...body } });
 const list = async (key: string) => (await h.request('GET', '/account/keys', { key })).body.data.keys;
 
 describe('creating a key', () => {
   it('shows the secret once and never again', async () => {
     const { apiKey, ...rest } = (await create(owner.key, { name: 'Build server' })).body.data;
     expect(apiKey).toMatch(/^ank_test_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}$/);
-    expect(rest).toMatchObject({ name: 'Build server', scopes: [...defaultScopes], expiresAt: null, revokedAt: null, lastUsedAt: null });
+    expect(rest).toMatchObject({
+      name: 'Build server',
+      scopes: [...defaultScopes],
+      expiresAt: null,
+      revokedAt: null,
+      lastUsedAt: null,
+    });
     expect(apiKey.startsWith(rest.start)).toBe(true);
     const listed = (await list(owner.key)).find(({ keyId }: { keyId: string }) => keyId === rest.keyId);
     expect(listed).toEqual(rest);
@@ -41,9 +48,20 @@ describe('creating a key', () => {
 
   it('that could never be used is refused', async () => {
     const digest = await databaseDigest(h);
-    for (const expiresAt of [new Date(Date.now() - 1000).toISOString(), '1970-01-01T00:00:00Z', '0001-01-01T00:00:00+23:59'])
+    for (const expiresAt of [
+      new Date(Date.now() - 1000).toISOString(),
+      '1970-01-01T00:00:00Z',
+      '0001-01-01T00:00:00+23:59',
+    ])
       expectError(await create(owner.key, { expiresAt }), 'VALIDATION_ERROR', 'expiresAt');
-    for (const expiresAt of ['tomorrow', '2026-13-01T00:00:00Z', '2027-02-29T00:00:00Z', '2027-01-01', '2027-01-01T25:00:00Z', '2027-01-01T00:00:00'])
+    for (const expiresAt of [
+      'tomorrow',
+      '2026-13-01T00:00:00Z',
+      '2027-02-29T00:00:00Z',
+      '2027-01-01',
+      '2027-01-01T25:00:00Z',
+      '2027-01-01T00:00:00',
+    ])
       expectError(await create(owner.key, { expiresAt }), 'VALIDATION_ERROR', 'expiresAt');
     expect(await databaseDigest(h)).toEqual(digest);
   });
@@ -67,7 +85,8 @@ describe('keys of one account', () => {
   it('stay revoked since the first time, however often they are revoked', async () => {
     const { keyId } = (await create(owner.key, {})).body.data;
     const revoke = () => h.request('DELETE', `/account/keys/${keyId}`, { key: owner.key });
-    const revokedAt = async () => (await list(owner.key)).find((key: { keyId: string }) => key.keyId === keyId).revokedAt;
+    const revokedAt = async () =>
+      (await list(owner.key)).find((key: { keyId: string }) => key.keyId === keyId).revokedAt;
     await revoke();
     const first = await revokedAt();
     expect(first).not.toBeNull();
@@ -84,14 +103,17 @@ describe('keys of one account', () => {
 });
 
 describe('scopes', () => {
-  it.each(endpoints.filter(([, row]) => row.scope))('%s is refused to a key with every other scope', async (name, row) => {
-    const { key } = await h.newAccount({ scopes: scopes.filter((scope) => scope !== row.scope) });
-    const digest = await databaseDigest(h);
-    const { params, body } = validCalls[name](world);
-    expectError(await h.request(row.method, pathOf(row, params), { key, body }), 'FORBIDDEN');
-    expect(await databaseDigest(h)).toEqual(digest);
-    expect(world.strangersAgent.calls).toEqual([]);
-  });
+  it.each(endpoints.filter(([, row]) => row.scope))(
+    '%s is refused to a key with every other scope',
+    async (name, row) => {
+      const { key } = await h.newAccount({ scopes: scopes.filter((scope) => scope !== row.scope) });
+      const digest = await databaseDigest(h);
+      const { params, body } = validCalls[name](world);
+      expectError(await h.request(row.method, pathOf(row, params), { key, body }), 'FORBIDDEN');
+      expect(await databaseDigest(h)).toEqual(digest);
+      expect(world.strangersAgent.calls).toEqual([]);
+    },
+  );
 
   it('every call for a key of an account asks for one, except for reading the account itself', () => {
     const open = endpoints.filter(([, row]) => row.auth === 'key' && !row.scope).map(([name]) => name);

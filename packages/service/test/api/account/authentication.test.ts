@@ -23,15 +23,29 @@ afterAll(async () => {
 const account = (authorization: string) => h.request('GET', '/account', { headers: { authorization } });
 
 describe('an Authorization header', () => {
-  it.each(['', 'Bearer', 'Bearer ', 'Basic dXNlcjpwYXNz', 'Token x', 'Bearer a b', 'Bearer ü', `Bearer ${'x'.repeat(201)}`])(
-    '%j is no key',
-    async (authorization) => expectError(await account(authorization), 'UNAUTHORIZED'),
-  );
+  it.each([
+    '',
+    'Bearer',
+    'Bearer ',
+    'Basic dXNlcjpwYXNz',
+    'Token x',
+    'Bearer a b',
+    'Bearer ü',
+    `Bearer ${'x'.repeat(201)}`,
+  ])('%j is no key', async (authorization) => expectError(await account(authorization), 'UNAUTHORIZED'));
 
   it('is refused for every change of a good key', async () => {
     const { key } = owner;
-    const changed = [key.slice(1), key.slice(0, -1), `${key}x`, key.toUpperCase(), key.replace('test', 'live'), ` ${key}x`];
-    for (let at = 9; at < key.length; at += 7) changed.push(key.slice(0, at) + (key[at] === 'a' ? 'b' : 'a') + key.slice(at + 1));
+    const changed = [
+      key.slice(1),
+      key.slice(0, -1),
+      `${key}x`,
+      key.toUpperCase(),
+      key.replace('test', 'live'),
+      ` ${key}x`,
+    ];
+    for (let at = 9; at < key.length; at += 7)
+      changed.push(key.slice(0, at) + (key[at] === 'a' ? 'b' : 'a') + key.slice(at + 1));
     for (const wrong of changed) expectError(await account(`Bearer ${wrong}`), 'UNAUTHORIZED');
   });
 
@@ -41,7 +55,8 @@ describe('an Authorization header', () => {
 
   it('with a well-formed key that nobody has is refused, also where none is needed', async () => {
     const { key } = newApiKey('test');
-    for (const path of ['/account', '/agents', `/agents/${agent.id}`]) expectError(await h.request('GET', path, { key }), 'UNAUTHORIZED');
+    for (const path of ['/account', '/agents', `/agents/${agent.id}`])
+      expectError(await h.request('GET', path, { key }), 'UNAUTHORIZED');
   });
 
   it('with the public id of a key and another secret is refused', async () => {
@@ -58,7 +73,10 @@ describe('a key that has come to its end', () => {
   it('is refused at once when it is revoked, though it was in use', async () => {
     const { keyId, apiKey } = await newKey({});
     expect((await account(`Bearer ${apiKey}`)).status).toBe(200);
-    expect((await h.request('DELETE', `/account/keys/${keyId}`, { key: owner.key })).body.data).toEqual({ keyId, revoked: true });
+    expect((await h.request('DELETE', `/account/keys/${keyId}`, { key: owner.key })).body.data).toEqual({
+      keyId,
+      revoked: true,
+    });
     expectError(await account(`Bearer ${apiKey}`), 'UNAUTHORIZED');
   });
 
@@ -83,7 +101,11 @@ describe('a key that has come to its end', () => {
 
 describe('an identityToken', () => {
   it.each([
-    ['POST', '/agents', { name: 'x', capabilities: ['x'], rates: { perRequest: '1' }, endpoint: 'http://127.0.0.1:1/' }],
+    [
+      'POST',
+      '/agents',
+      { name: 'x', capabilities: ['x'], rates: { perRequest: '1' }, endpoint: 'http://127.0.0.1:1/' },
+    ],
     ['GET', '/account/keys', undefined],
     ['POST', '/account/keys', { name: 'x' }],
     ['POST', '/payments/treasury', {}],
@@ -101,7 +123,10 @@ describe('an identityToken', () => {
     const { identityToken: key } = agent;
     expectError(await h.request('PUT', `/agents/${agent.id}`, { key, body: { name: 'x' } }), 'FORBIDDEN');
     expectError(await h.request('DELETE', `/agents/${agent.id}`, { key }), 'FORBIDDEN');
-    expectError(await h.request('POST', `/agents/${other.id}/heartbeat`, { key, body: { accepting: false } }), 'FORBIDDEN');
+    expectError(
+      await h.request('POST', `/agents/${other.id}/heartbeat`, { key, body: { accepting: false } }),
+      'FORBIDDEN',
+    );
     expect(await databaseDigest(h)).toEqual(digest);
     await other.die();
   });
@@ -116,7 +141,8 @@ describe('an identityToken', () => {
     const mine = await h.request('GET', '/payments/balance', { key: agent.identityToken });
     expect(mine.body.data.treasuries.map((each: { agentId: string }) => each.agentId)).toEqual([agent.id]);
     const free = await startTestAgent(h, { perRequest: '0' });
-    const invoke = (key: string) => h.request('POST', `/invoke/${free.id}`, { key, body: { task: 'x' }, headers: { 'x-sync': 'true' } });
+    const invoke = (key: string) =>
+      h.request('POST', `/invoke/${free.id}`, { key, body: { task: 'x' }, headers: { 'x-sync': 'true' } });
     const [byAgent, byAccount] = [(await invoke(agent.identityToken)).body.data, (await invoke(owner.key)).body.data];
     const read = (requestId: string, key: string) => h.request('GET', `/invoke/${requestId}`, { key });
     expect((await read(byAgent.requestId, agent.identityToken)).status).toBe(200);

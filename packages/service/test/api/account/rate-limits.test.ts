@@ -25,7 +25,8 @@ afterAll(async () => {
   await h.stop();
 });
 
-const countOf = (answers: readonly Answer[], status: number) => answers.filter((answer) => answer.status === status).length;
+const countOf = (answers: readonly Answer[], status: number) =>
+  answers.filter((answer) => answer.status === status).length;
 const times = (count: number, send: () => Promise<Answer>) => Promise.all(Array.from({ length: count }, send));
 const account = (key: string) => () => h.request('GET', '/account', { key });
 const invoke = (key: string, agent = free, headers: Record<string, string> = {}) =>
@@ -48,7 +49,9 @@ describe('the free plan', () => {
     const { key } = await h.newAccount({ plan: 'free' });
     const answers = await times(130, account(key));
     expect([countOf(answers, 200), countOf(answers, 429)]).toEqual([100, 30]);
-    const remaining = answers.filter(({ status }) => status === 200).map(({ headers }) => Number(headers.get('x-ratelimit-remaining')));
+    const remaining = answers
+      .filter(({ status }) => status === 200)
+      .map(({ headers }) => Number(headers.get('x-ratelimit-remaining')));
     expect(remaining.sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, index) => index));
     for (const refused of answers.filter(({ status }) => status === 429)) expectLimited(refused, 'api', 100);
 
@@ -99,14 +102,18 @@ describe('what is no invocation does not count as one', () => {
     const unpaid = await invoke(key, paid);
     expect(unpaid.status).toBe(402);
     expect(unpaid.headers.get('x-ratelimit-remaining')).toBe('10');
-    const headers = await payV2(h, wallet, unpaid, { validBefore: BigInt(Math.floor(clock.now().getTime() / 1000)) + 300n });
+    const headers = await payV2(h, wallet, unpaid);
     expect((await invoke(key, paid, headers)).headers.get('x-ratelimit-remaining')).toBe('9');
     for (let replay = 0; replay < 12; replay++) {
       const answer = await invoke(key, paid, headers);
       expect([answer.status, answer.headers.get('x-ratelimit-remaining')]).toEqual([200, '9']);
     }
     for (let refused = 0; refused < 12; refused++)
-      expectError(await h.request('POST', `/invoke/${free.id}`, { key, body: { task: '' } }), 'VALIDATION_ERROR', 'task');
+      expectError(
+        await h.request('POST', `/invoke/${free.id}`, { key, body: { task: '' } }),
+        'VALIDATION_ERROR',
+        'task',
+      );
     const narrow = await h.request('POST', '/account/keys', { key, body: { name: 'n', scopes: ['payments:read'] } });
     expect((await invoke(narrow.body.data.apiKey)).headers.get('x-ratelimit-remaining')).toBe('10');
     expect((await invoke(key)).headers.get('x-ratelimit-remaining')).toBe('8');
@@ -120,7 +127,8 @@ describe('without a key', () => {
     const bad = await times(30, () => h.request('GET', '/agents', { key: 'ank_test_guess' }));
     expect([countOf(good, 200), countOf(bad, 401)]).toEqual([30, 30]);
     expect(bad.map(({ headers }) => headers.get('x-ratelimit-remaining'))).toContain('0');
-    for (const request of [{}, { key: 'ank_test_guess' }]) expectLimited(await h.request('GET', '/agents', request), 'api', 60);
+    for (const request of [{}, { key: 'ank_test_guess' }])
+      expectLimited(await h.request('GET', '/agents', request), 'api', 60);
     const { key } = await h.newAccount();
     expect((await h.request('GET', '/agents', { key })).status).toBe(200);
     clock.advance(HOUR_MS);
@@ -131,7 +139,9 @@ describe('without a key', () => {
 describe('several processes on one database', () => {
   it.each([1, 10, 100, 5000])('together never exceed a limit of %i', async (limit) => {
     const limiters = [0, 1, 2].map(() => createRateLimiter({ db: h.ctx.db, clock }));
-    const takes = Array.from({ length: limit + 60 }, (_, index) => limiters[index % 3]?.take(`several ${limit}`, 'api', limit));
+    const takes = Array.from({ length: limit + 60 }, (_, index) =>
+      limiters[index % 3]?.take(`several ${limit}`, 'api', limit),
+    );
     const states = await Promise.all(takes);
     const allowed = states.filter((state) => state?.isAllowed).length;
     // A large limit is leased in lots of a thousandth, so one lot per process may be left over, but none is given twice.

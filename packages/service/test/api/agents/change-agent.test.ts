@@ -19,7 +19,8 @@ afterAll(async () => {
   await h.stop();
 });
 
-const update = (body: object, { id = agent.id, key = owner.key } = {}) => h.request('PUT', `/agents/${id}`, { key, body });
+const update = (body: object, { id = agent.id, key = owner.key } = {}) =>
+  h.request('PUT', `/agents/${id}`, { key, body });
 const read = async (id = agent.id) => (await h.request('GET', `/agents/${id}`)).body.data;
 const idsWith = async (capability: string) =>
   (await h.request('GET', `/agents?capability=${capability}`)).body.data.agents.map(({ id }: { id: string }) => id);
@@ -46,7 +47,14 @@ describe('an update', () => {
   it('that says what is already so changes nothing and names nothing', async () => {
     const before = await read();
     const { name, description, capabilities, metadata, endpoint } = before;
-    const same = { name, description, capabilities, metadata, endpoint, rates: { perRequest: '0.05', perHour: '7.25', tiers: { premium: '9' } } };
+    const same = {
+      name,
+      description,
+      capabilities,
+      metadata,
+      endpoint,
+      rates: { perRequest: '0.05', perHour: '7.25', tiers: { premium: '9' } },
+    };
     const digest = await databaseDigest(h);
     expect((await update(same)).body.data).toEqual({ id: agent.id, updated: [], updatedAt: before.updatedAt });
     expect(await databaseDigest(h)).toEqual(digest);
@@ -71,7 +79,11 @@ describe('an update', () => {
     const digest = await databaseDigest(h);
     expectError(await update({ name: 'Stolen' }, stranger), 'FORBIDDEN');
     expectError(await h.request('PUT', `/agents/${agent.id}`, { body: { name: 'x' } }), 'UNAUTHORIZED');
-    for (const body of [{}, { unknown: 1 }, { id: 'agt_0', owner: stranger.address, reputation: 1000, status: 'online', verified: true }])
+    for (const body of [
+      {},
+      { unknown: 1 },
+      { id: 'agt_0', owner: stranger.address, reputation: 1000, status: 'online', verified: true },
+    ])
       expectError(await update(body), 'VALIDATION_ERROR');
     expectError(await update({ name: 'Half', rates: { perRequest: '-1' } }), 'VALIDATION_ERROR', 'rates.perRequest');
     expect(await databaseDigest(h)).toEqual(digest);
@@ -86,8 +98,13 @@ describe('an update', () => {
     expect(await read(mover.id)).toMatchObject({ verified: false, online: false, status: 'pending_verification' });
     const call = await h.request('POST', `/invoke/${mover.id}`, { key: stranger.key, body: { task: 'x' } });
     expectError(call, 'AGENT_UNAVAILABLE');
-    const verify = () => h.request('POST', '/identity/verify', { key: owner.key, body: { agentId: mover.id, proof: 'endpoint' } });
-    expect((await verify()).body.data).toMatchObject({ verified: false, status: 'pending_verification', reason: expect.stringContaining('identityToken') });
+    const verify = () =>
+      h.request('POST', '/identity/verify', { key: owner.key, body: { agentId: mover.id, proof: 'endpoint' } });
+    expect((await verify()).body.data).toMatchObject({
+      verified: false,
+      status: 'pending_verification',
+      reason: expect.stringContaining('identityToken'),
+    });
     expect(imposter.calls).toEqual([]);
     await update({ endpoint: mover.endpoint }, { id: mover.id, key: owner.key });
     await untilStatus(h, mover.id, 'online');
@@ -128,7 +145,9 @@ describe('a removal', () => {
 
   it('of the same agent many times at once happens once', async () => {
     const gone = await startTestAgent(h, { owner });
-    const answers = await Promise.all(Array.from({ length: 6 }, () => h.request('DELETE', `/agents/${gone.id}`, { key: owner.key })));
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => h.request('DELETE', `/agents/${gone.id}`, { key: owner.key })),
+    );
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404, 404]);
     await gone.die();
   });
@@ -140,7 +159,11 @@ describe('a removal', () => {
       await answer.promise;
       response.end(JSON.stringify({ result: 'done' }));
     });
-    const running = h.request('POST', `/invoke/${busy.id}`, { key: owner.key, body: { task: 'x' }, headers: { 'x-sync': 'true' } });
+    const running = h.request('POST', `/invoke/${busy.id}`, {
+      key: owner.key,
+      body: { task: 'x' },
+      headers: { 'x-sync': 'true' },
+    });
     await until(async () => (busy.calls.length > 0 ? true : null), { timeoutMs: 5000, firstMs: 2, mostMs: 20 });
     await h.request('DELETE', `/agents/${busy.id}`, { key: owner.key });
     answer.resolve();

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseUsdc } from '@agent-network/contracts/money';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../../src/lib/until.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { relist } from '../../support/relist.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -30,7 +31,11 @@ beforeAll(async () => {
         endpoint: 'http://127.0.0.1:9/',
       },
     });
-  for (let at = 0; at < COUNT; at += 46) await Promise.all(Array.from({ length: 46 }, (_, index) => register(at + index)));
+  for (let at = 0; at < COUNT; at += 46)
+    await Promise.all(Array.from({ length: 46 }, (_, index) => register(at + index)));
+  // The first try to prove each endpoint is made in the background, and writes what is set here.
+  const untried = async () => (await h.ctx.db.pool.query('select 1 from agent where checks_done = 0 limit 1')).rowCount;
+  await until(async () => ((await untried()) === 0 ? true : null), { timeoutMs: 10_000, firstMs: 5, mostMs: 50 });
   const statuses = `(array['online', 'offline', 'pending_verification'])[1 + (row % 3)]`;
   await h.ctx.db.pool.query(
     `with numbered as (select id, row_number() over (order by id) as row from agent)
@@ -79,7 +84,9 @@ const prices = [undefined, '0', '0.05', '0.050001', '999999'];
 const reputations = [undefined, '0', '450', '451', '1000'];
 const statuses = [undefined, 'online', 'offline', 'all'];
 const combinations = capabilities.flatMap((capability) =>
-  prices.flatMap((maxPrice) => reputations.flatMap((minReputation) => statuses.map((status) => ({ capability, maxPrice, minReputation, status })))),
+  prices.flatMap((maxPrice) =>
+    reputations.flatMap((minReputation) => statuses.map((status) => ({ capability, maxPrice, minReputation, status }))),
+  ),
 );
 
 describe('every combination of filters', () => {
@@ -95,7 +102,11 @@ describe('every combination of filters', () => {
           (filter.status === undefined || filter.status === 'all' || item.status === filter.status),
       );
       const found = data.agents.map(({ id }: Item) => id);
-      expect({ filter, total: data.total, found }).toEqual({ filter, total: matching.length, found: inOrder(matching).slice(0, 100) });
+      expect({ filter, total: data.total, found }).toEqual({
+        filter,
+        total: matching.length,
+        found: inOrder(matching).slice(0, 100),
+      });
       expect(data.hasMore).toBe(matching.length > 100);
     }
   });
@@ -118,9 +129,17 @@ describe('pages', () => {
     const { data } = (await h.request('GET', '/agents')).body;
     expect(data.agents).toEqual(all.slice(0, 20));
     expect(data).toMatchObject({ total: COUNT, hasMore: true });
-    expect((await list(`offset=${COUNT}`)).body.data).toEqual({ agents: [], total: COUNT, hasMore: false, nextCursor: null });
+    expect((await list(`offset=${COUNT}`)).body.data).toEqual({
+      agents: [],
+      total: COUNT,
+      hasMore: false,
+      nextCursor: null,
+    });
     expect((await list('offset=10000')).body.data).toMatchObject({ agents: [], total: COUNT, hasMore: false });
-    expect((await list(`limit=1&offset=${COUNT - 1}`)).body.data).toMatchObject({ agents: [all.at(-1)], hasMore: false });
+    expect((await list(`limit=1&offset=${COUNT - 1}`)).body.data).toMatchObject({
+      agents: [all.at(-1)],
+      hasMore: false,
+    });
   });
 
   it('by cursor neither repeat nor skip the others when an agent in between is removed', async () => {

@@ -13,7 +13,8 @@ beforeAll(async () => {
 afterAll(() => Promise.all([h.stop(), closed.stop()]));
 
 const minimal = { name: 'A', capabilities: ['x'], rates: { perRequest: '0.05' }, endpoint: 'http://127.0.0.1:9/' };
-const register = (body: object, node = h, key = owner.key) => node.request('POST', '/agents', { key, body: { ...minimal, ...body } });
+const register = (body: object, node = h, key = owner.key) =>
+  node.request('POST', '/agents', { key, body: { ...minimal, ...body } });
 const read = async (id: string) => (await h.request('GET', `/agents/${id}`)).body.data;
 
 describe('a registration', () => {
@@ -41,13 +42,26 @@ describe('a registration', () => {
     const all = {
       name: 'Übersetzer 翻訳 💬',
       description: 'Line one.\n\tLine two.',
-      rates: { perRequest: '0.000001', perHour: '999999999999.999999', tiers: { basic: '0', premium: '1.5', enterprise: '2' } },
-      metadata: { avatar: 'https://example.com/a.png', website: 'https://example.com/', tags: ['fast', 'ΑΒΓ'], maxConcurrency: 7 },
+      rates: {
+        perRequest: '0.000001',
+        perHour: '999999999999.999999',
+        tiers: { basic: '0', premium: '1.5', enterprise: '2' },
+      },
+      metadata: {
+        avatar: 'https://example.com/a.png',
+        website: 'https://example.com/',
+        tags: ['fast', 'ΑΒΓ'],
+        maxConcurrency: 7,
+      },
     };
     const { body } = await register({ ...all, capabilities: ['B.c_d-1', 'a'] });
     const detail = await read(body.data.id);
     expect(detail).toMatchObject({ ...all, capabilities: ['b.c_d-1', 'a'] });
-    expect((await h.request('GET', `/agents/${body.data.id}/status`)).body.data).toMatchObject({ online: false, load: 0, location: 'local' });
+    expect((await h.request('GET', `/agents/${body.data.id}/status`)).body.data).toMatchObject({
+      online: false,
+      load: 0,
+      location: 'local',
+    });
   });
 
   it('takes every field at its limit', async () => {
@@ -94,10 +108,37 @@ describe('a registration', () => {
 });
 
 const privateEndpoints = [
-  ...['https://127.0.0.1/', 'https://127.1/', 'https://2130706433/', 'https://0x7f000001/', 'https://0177.0.0.1/', 'https://0.0.0.0/'],
-  ...['https://10.0.0.1/', 'https://172.16.0.1/', 'https://192.168.1.1/', 'https://100.64.0.1/', 'https://169.254.169.254/latest/meta-data/'],
-  ...['https://[::1]/', 'https://[::]/', 'https://[::ffff:127.0.0.1]/', 'https://[fe80::1]/', 'https://[fd00:ec2::254]/', 'https://[64:ff9b::7f00:1]/'],
-  ...['https://localhost/', 'https://LOCALHOST./', 'https://a.localhost/', 'https://db.internal/', 'https://metadata.google.internal/', 'https://printer.local/'],
+  ...[
+    'https://127.0.0.1/',
+    'https://127.1/',
+    'https://2130706433/',
+    'https://0x7f000001/',
+    'https://0177.0.0.1/',
+    'https://0.0.0.0/',
+  ],
+  ...[
+    'https://10.0.0.1/',
+    'https://172.16.0.1/',
+    'https://192.168.1.1/',
+    'https://100.64.0.1/',
+    'https://169.254.169.254/latest/meta-data/',
+  ],
+  ...[
+    'https://[::1]/',
+    'https://[::]/',
+    'https://[::ffff:127.0.0.1]/',
+    'https://[fe80::1]/',
+    'https://[fd00:ec2::254]/',
+    'https://[64:ff9b::7f00:1]/',
+  ],
+  ...[
+    'https://localhost/',
+    'https://LOCALHOST./',
+    'https://a.localhost/',
+    'https://db.internal/',
+    'https://metadata.google.internal/',
+    'https://printer.local/',
+  ],
   ...['https://intranet/', 'https://224.0.0.1/', 'https://255.255.255.255/'],
 ];
 
@@ -126,9 +167,15 @@ describe('where private endpoints are not allowed', () => {
     const { key } = await closed.newAccount();
     const { body } = await register({ endpoint: 'https://agent.example.com/' }, closed, key);
     const digest = await databaseDigest(closed);
-    const moved = await closed.request('PUT', `/agents/${body.data.id}`, { key, body: { name: 'New', endpoint: 'https://127.0.0.1/' } });
+    const moved = await closed.request('PUT', `/agents/${body.data.id}`, {
+      key,
+      body: { name: 'New', endpoint: 'https://127.0.0.1/' },
+    });
     expectError(moved, 'VALIDATION_ERROR', 'endpoint');
     expect((await databaseDigest(closed)).agent_listing).toEqual(digest.agent_listing);
-    expect((await closed.request('GET', `/agents/${body.data.id}`)).body.data).toMatchObject({ name: 'A', endpoint: 'https://agent.example.com/' });
+    expect((await closed.request('GET', `/agents/${body.data.id}`)).body.data).toMatchObject({
+      name: 'A',
+      endpoint: 'https://agent.example.com/',
+    });
   });
 });

@@ -32,8 +32,10 @@ interface Target {
   body?: object;
   query?: string;
 }
-const invoke = (headers: Record<string, string> = {}, { to = agent, by = account, body = {}, query = '' }: Target = {}) =>
-  h.request('POST', `/invoke/${to.id}${query}`, { key: by.key, body: { task: 'x', ...body }, headers });
+const invoke = (
+  headers: Record<string, string> = {},
+  { to = agent, by = account, body = {}, query = '' }: Target = {},
+) => h.request('POST', `/invoke/${to.id}${query}`, { key: by.key, body: { task: 'x', ...body }, headers });
 const decode = (header: string | null) => JSON.parse(Buffer.from(header ?? '', 'base64').toString());
 
 it('the 402 answer is what x402 clients of both versions parse, and what the specification calls payment terms', async () => {
@@ -51,8 +53,15 @@ it('the 402 answer is what x402 clients of both versions parse, and what the spe
     recipient: chain.wallet,
     memo: v2.accepts[0].extra.memo,
   });
-  expect(v2).toMatchObject({ x402Version: 2, accepts: [{ scheme: 'exact', network: chain.caip2, amount: '50000', payTo: chain.wallet }] });
-  expect(v2.accepts[0].extra).toMatchObject({ name: chain.tokenName, version: chain.tokenVersion, paymentFlow: 'upfront' });
+  expect(v2).toMatchObject({
+    x402Version: 2,
+    accepts: [{ scheme: 'exact', network: chain.caip2, amount: '50000', payTo: chain.wallet }],
+  });
+  expect(v2.accepts[0].extra).toMatchObject({
+    name: chain.tokenName,
+    version: chain.tokenVersion,
+    paymentFlow: 'upfront',
+  });
   expect(v2.resource.url).toBe(`${h.baseUrl}/invoke/${agent.id}`);
   expect(headers.get('payment-response')).toBeNull();
   expect(headers.get('cache-control')).toBe('no-store');
@@ -138,7 +147,8 @@ it('an offer that is paid twice is taken once, and the second wallet keeps its m
 });
 
 describe('what was shown in the 402 holds', () => {
-  const setPrice = (perRequest: string) => h.request('PUT', `/agents/${other.id}`, { key: ownerKey(), body: { rates: { perRequest } } });
+  const setPrice = (perRequest: string) =>
+    h.request('PUT', `/agents/${other.id}`, { key: ownerKey(), body: { rates: { perRequest } } });
   let owner: TestAccount;
   const ownerKey = () => owner.key;
   beforeAll(async () => {
@@ -163,7 +173,11 @@ describe('what was shown in the 402 holds', () => {
     const wallet = await h.newWallet();
     const terms = await invoke({}, { to: other });
     await setPrice('0.01');
-    expectError(await invoke(await payV2(h, wallet, terms), { to: other, body: { maxCost: '0.02' } }), 'VALIDATION_ERROR', 'maxCost');
+    expectError(
+      await invoke(await payV2(h, wallet, terms), { to: other, body: { maxCost: '0.02' } }),
+      'VALIDATION_ERROR',
+      'maxCost',
+    );
     expect(await h.usdcOf(wallet.address)).toBe(1_000_000_000n);
     await setPrice('0.05');
   });

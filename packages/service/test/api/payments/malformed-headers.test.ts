@@ -11,7 +11,11 @@ let account: TestAccount;
 let wallet: TestWallet;
 beforeAll(async () => {
   h = await startHarness();
-  [agent, account, wallet] = await Promise.all([startTestAgent(h, { perRequest: '0.05' }), h.newAccount(), h.newWallet()]);
+  [agent, account, wallet] = await Promise.all([
+    startTestAgent(h, { perRequest: '0.05' }),
+    h.newAccount(),
+    h.newWallet(),
+  ]);
 });
 afterAll(async () => {
   await agent.die();
@@ -20,7 +24,8 @@ afterAll(async () => {
 
 const invoke = (headers: Record<string, string> = {}) =>
   h.request('POST', `/invoke/${agent.id}`, { key: account.key, body: { task: 'x' }, headers });
-const encode = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64');
+const encode = (value: unknown) =>
+  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64');
 
 describe.each([
   ['PAYMENT-SIGNATURE', payV2],
@@ -89,7 +94,12 @@ describe.each([
       ['nonce', ['', '0x', `0x${'1'.repeat(63)}`, `0x${'1'.repeat(66)}`, '1']],
     ];
     const spoiled = bad.flatMap(([field, values]) =>
-      values.map((value) => encode({ ...payment, payload: { ...payment.payload, authorization: { ...payment.payload.authorization, [field]: value } } })),
+      values.map((value) =>
+        encode({
+          ...payment,
+          payload: { ...payment.payload, authorization: { ...payment.payload.authorization, [field]: value } },
+        }),
+      ),
     );
     const signatures = ['', '0x', '0x1', 'x', `0x${'zz'.repeat(65)}`, `0x${'11'.repeat(4097)}`].map((signature) =>
       encode({ ...payment, payload: { ...payment.payload, signature } }),
@@ -98,7 +108,10 @@ describe.each([
   });
 
   it('of the other version is malformed', async () => {
-    await expectUnreadable([encode({ ...payment, x402Version: payment.x402Version === 1 ? 2 : 1 }), encode({ ...payment, x402Version: 3 })]);
+    await expectUnreadable([
+      encode({ ...payment, x402Version: payment.x402Version === 1 ? 2 : 1 }),
+      encode({ ...payment, x402Version: 3 }),
+    ]);
   });
 
   it('that will be valid for thousands of years is taken all the same', async () => {

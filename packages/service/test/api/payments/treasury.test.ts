@@ -37,7 +37,14 @@ describe('a treasury', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => create(key, { label: 'Main' })));
     expect(new Set(answers.map(({ body }) => body.data.treasuryId)).size).toBe(1);
     const { chain } = h.ctx;
-    expect(answers[0]?.body.data).toMatchObject({ address: chain.wallet, balance: '0.00', currency: 'USDC', network: chain.name, agentId: null, label: 'Main' });
+    expect(answers[0]?.body.data).toMatchObject({
+      address: chain.wallet,
+      balance: '0.00',
+      currency: 'USDC',
+      network: chain.name,
+      agentId: null,
+      label: 'Main',
+    });
     expect((await h.request('POST', '/payments/treasury', { key })).body.data).toEqual(answers[0]?.body.data);
   });
 
@@ -63,11 +70,14 @@ describe('a deposit', () => {
     expect(terms.body.error.payment).toMatchObject({ amount: '1.234567' });
     const headers = await sign(h, wallet, terms);
     const answers = await Promise.all(Array.from({ length: 5 }, () => pay(key, { amount: '1.234567' }, headers)));
-    for (const { body } of answers) expect(body.data).toMatchObject({ treasuryId, amount: '1.234567', balance: '1.234567' });
+    for (const { body } of answers)
+      expect(body.data).toMatchObject({ treasuryId, amount: '1.234567', balance: '1.234567' });
     expect(new Set(answers.map(({ body }) => body.data.paymentId)).size).toBe(1);
     expect(await balance(key)).toMatchObject({ available: '1.234567', held: '0.00', pending: '0.00' });
     expect(await h.usdcOf(wallet.address)).toBe(2_000_000n - 1_234_567n);
-    expect((await history(key)).payments).toMatchObject([{ type: 'deposit', amount: '1.234567', status: 'confirmed', requestId: null }]);
+    expect((await history(key)).payments).toMatchObject([
+      { type: 'deposit', amount: '1.234567', status: 'confirmed', requestId: null },
+    ]);
     expectError(await pay(key, { amount: '1.5' }, headers), 'CONFLICT');
   });
 
@@ -75,9 +85,12 @@ describe('a deposit', () => {
     const client = await newClient(h, '1');
     const { key } = await h.newAccount();
     const digest = await databaseDigest(h);
-    for (const amount of ['0', '0.0', '0.000000']) expectError(await pay(client.key, { amount }), 'VALIDATION_ERROR', 'amount');
+    for (const amount of ['0', '0.0', '0.000000'])
+      expectError(await pay(client.key, { amount }), 'VALIDATION_ERROR', 'amount');
     expectError(await pay(key, { amount: '1' }), 'NOT_FOUND');
-    const payer = (await h.ctx.db.pool.query(`select id from ledger_account where kind = 'payer' limit 1`)).rows[0]?.id ?? 'payer:0x';
+    const payer =
+      (await h.ctx.db.pool.query(`select id from ledger_account where kind = 'payer' limit 1`)).rows[0]?.id ??
+      'payer:0x';
     for (const treasuryId of [client.treasuryId, 'wallet', 'outgoing', payer, 'trs_01k0000000000000000000000a'])
       expectError(await pay(key, { amount: '1', treasuryId }), 'NOT_FOUND');
     expect(await databaseDigest(h)).toEqual(digest);
@@ -89,11 +102,17 @@ describe('a deposit', () => {
     const digest = await databaseDigest(h);
     const terms = await pay(one.key, { amount: '2' });
     const headers = await payV2(h, wallet, terms);
-    for (const answer of [await pay(two.key, { amount: '2' }, headers), await pay(one.key, { amount: '2.000001' }, headers)]) {
+    for (const answer of [
+      await pay(two.key, { amount: '2' }, headers),
+      await pay(one.key, { amount: '2.000001' }, headers),
+    ]) {
       expectError(answer, 'PAYMENT_REQUIRED');
       expect(answer.body.error.details.reason).toMatch(/offer|mismatch/);
     }
-    expectError(await h.request('POST', `/invoke/${agent.id}`, { key: one.key, body: { task: 'x' }, headers }), 'PAYMENT_REQUIRED');
+    expectError(
+      await h.request('POST', `/invoke/${agent.id}`, { key: one.key, body: { task: 'x' }, headers }),
+      'PAYMENT_REQUIRED',
+    );
     expect(await databaseDigest(h)).toEqual(digest);
     expect(await h.usdcOf(wallet.address)).toBe(1_000_000_000n);
   });
@@ -101,7 +120,11 @@ describe('a deposit', () => {
 
 describe('what an invocation paid from a treasury', () => {
   const invoke = (key: string, headers = {}, body: object = {}) =>
-    h.request('POST', `/invoke/${agent.id}`, { key, body: { task: 'x', ...body }, headers: { 'x-sync': 'true', ...headers } });
+    h.request('POST', `/invoke/${agent.id}`, {
+      key,
+      body: { task: 'x', ...body },
+      headers: { 'x-sync': 'true', ...headers },
+    });
 
   it('costs is exact to the micro, in the balance of both and in the history of both', async () => {
     const client = await newClient(h, '0.12');
@@ -112,7 +135,12 @@ describe('what an invocation paid from a treasury', () => {
     const earned = Number((await balance(owner.key)).available) - Number(before.available);
     expect(earned).toBeCloseTo(0.05, 9);
     const { requestId } = body.data;
-    expect((await history(client.key)).payments[0]).toMatchObject({ type: 'charge', amount: '0.05', requestId, status: 'confirmed' });
+    expect((await history(client.key)).payments[0]).toMatchObject({
+      type: 'charge',
+      amount: '0.05',
+      requestId,
+      status: 'confirmed',
+    });
     expect((await history(owner.key)).payments[0]).toMatchObject({ type: 'earning', amount: '0.05', requestId });
   });
 
@@ -160,7 +188,11 @@ describe('the payment history', () => {
     expect(whole).toMatchObject({ total: 7, hasMore: false });
     const pages = await Promise.all([0, 3, 6].map((offset) => history(client.key, `?limit=3&offset=${offset}`)));
     expect(pages.flatMap(({ payments }) => payments)).toEqual(whole.payments);
-    expect(pages.map(({ hasMore, total }) => [hasMore, total])).toEqual([[true, 7], [true, 7], [false, 7]]);
+    expect(pages.map(({ hasMore, total }) => [hasMore, total])).toEqual([
+      [true, 7],
+      [true, 7],
+      [false, 7],
+    ]);
     expect((await history(client.key, '?offset=7')).payments).toEqual([]);
     const times = whole.payments.map(({ createdAt }: { createdAt: string }) => createdAt);
     expect(times).toEqual([...times].sort().reverse());
@@ -176,7 +208,8 @@ describe('the payment history', () => {
     const account = await h.newAccount();
     const wallet = await h.newWallet(1_000_000n);
     agent.behave((_request, response) => void response.writeHead(500).end());
-    const send = (headers = {}) => h.request('POST', `/invoke/${agent.id}`, { key: account.key, body: { task: 'x' }, headers });
+    const send = (headers = {}) =>
+      h.request('POST', `/invoke/${agent.id}`, { key: account.key, body: { task: 'x' }, headers });
     const { body } = await send(await payV2(h, wallet, await send()));
     expect(body.data).toMatchObject({ status: 'failed', refund: '0.05' });
     await h.ctx.settler.idle();

@@ -9,11 +9,15 @@ import type { Harness, TestWallet } from '../../support/harness.ts';
 const anybody: Hex = '0x00000000000000000000000000000000000000bb';
 
 /** Sends a transaction as a third party and waits until it is in a block; throws when it reverts. */
-async function sendAsAnybody(h: Harness, transaction: { to?: string; data: Hex }): Promise<{ contractAddress: Hex | null }> {
+async function sendAsAnybody(
+  h: Harness,
+  transaction: { to?: string; data: Hex },
+): Promise<{ contractAddress: Hex | null }> {
   await callChain(h.rpcUrl, 'anvil_setBalance', anybody, '0xde0b6b3a7640000');
   await callChain(h.rpcUrl, 'anvil_impersonateAccount', anybody);
   const hash = await callChain(h.rpcUrl, 'eth_sendTransaction', { from: anybody, ...transaction });
-  const find = async () => (await callChain(h.rpcUrl, 'eth_getTransactionReceipt', hash)) as { status: string; contractAddress: Hex } | null;
+  const find = async () =>
+    (await callChain(h.rpcUrl, 'eth_getTransactionReceipt', hash)) as { status: string; contractAddress: Hex } | null;
   const receipt = await until(find, { timeoutMs: 5000, firstMs: 2, mostMs: 50 });
   if (receipt?.status !== '0x1') throw new Error('the transaction failed');
   return receipt;
@@ -40,11 +44,20 @@ const domainOf = ({ ctx: { chain } }: Harness) => ({
 export async function cancelAuthorization(h: Harness, wallet: TestWallet, nonce: Hex): Promise<void> {
   const signature = await wallet.signTypedData({
     domain: domainOf(h),
-    types: { CancelAuthorization: [{ name: 'authorizer', type: 'address' }, { name: 'nonce', type: 'bytes32' }] },
+    types: {
+      CancelAuthorization: [
+        { name: 'authorizer', type: 'address' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    },
     primaryType: 'CancelAuthorization',
     message: { authorizer: wallet.address, nonce },
   });
-  const data = encodeFunctionData({ abi: usdcAbi, functionName: 'cancelAuthorization', args: [wallet.address, nonce, signature] });
+  const data = encodeFunctionData({
+    abi: usdcAbi,
+    functionName: 'cancelAuthorization',
+    args: [wallet.address, nonce, signature],
+  });
   await sendAsAnybody(h, { to: h.ctx.chain.token, data });
 }
 

@@ -3,9 +3,23 @@ import type { Harness } from '../../support/harness.ts';
 /** What a call may touch although it is refused: who is alive, when recurring work is due, and how often somebody called. */
 const bookkeeping = new Set(['process', 'recurring', 'rate_window']);
 
-/** Columns that merely using a key changes are left out. */
+const writtenByChecks = [
+  'next_check_at',
+  'checks_done',
+  'failed_in_a_row',
+  'passed_in_a_row',
+  'last_ping_at',
+  'last_seen_at',
+]
+  .concat(['response_ms', 'reputation'])
+  .map((column) => `'${column}'`);
+
+/** Left out is what using a key, or the checks of agents in the background, changes at any moment. */
 const contentOf: Record<string, string> = {
   api_key: 'row(x.id, x.account_id, x.name, x.scopes, x.secret_hash, x.expires_at, x.revoked_at)',
+  agent: `(to_jsonb(x) - array[${writtenByChecks}])`,
+  agent_totals: 'row(x.agent_id, x.completed, x.failed, x.duration_ms)',
+  agent_listing: 'row(x.capability, x.agent_id, x.status, x.price_micro)',
 };
 
 /** The number of rows of every table of the node with a digest of their content: equal digests mean that nothing was written. */

@@ -1,0 +1,35 @@
+import { type JsonSchema, type jsonSchema, type NamedSchemas, schemaOrRef } from './json-schema.ts';
+import { exampleOf } from './openapi-example.ts';
+import { streamEventCatalogue } from './stream-events.ts';
+
+type Catalogue = [type: string, { readonly when: string; readonly data: Parameters<typeof jsonSchema>[0] }][];
+
+const shownTypes = ['invocation.created', 'invocation.status', 'invocation.chunk', 'invocation.completed'];
+
+/** A stream as OpenAPI 3.1 can say it: text, with its events in words, an example, and their schemas under `x-events`. */
+export function eventStream(named: NamedSchemas, resolve: (ref: string) => JsonSchema): Record<string, unknown> {
+  const catalogue: Catalogue = Object.entries(streamEventCatalogue);
+  const example = catalogue
+    .filter(([type]) => shownTypes.includes(type))
+    .map(([type, { data }], index) => {
+      const value = exampleOf(schemaOrRef(data, 'output', named), resolve) as object;
+      const shown = type === 'invocation.status' ? { ...value, status: 'processing' } : value;
+      return `id: ${index + 1}\nevent: ${type}\ndata: ${JSON.stringify(shown)}\n\n`;
+    });
+  const list = catalogue.map(([type, { when }]) => `- \`${type}\`: ${when}`).join('\n');
+  return {
+    schema: {
+      type: 'string',
+      description:
+        'Server-sent events: `id` counts 1, 2, 3 …, `event` is one of these types, `data` is one line of JSON. A comment every ' +
+        `15 s keeps the connection alive.\n\n${list}`,
+    },
+    example: example.join(''),
+    'x-events': Object.fromEntries(
+      catalogue.map(([type, { when, data }]) => [
+        type,
+        { description: when, data: schemaOrRef(data, 'output', named) },
+      ]),
+    ),
+  };
+}

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { Id, plainText, Timestamp, TransactionHash, Usdc, WalletAddress } from './scalars.ts';
+
+const takes = (schema: { safeParse(value: unknown): { success: boolean } }, value: unknown) =>
+  schema.safeParse(value).success;
+
+describe('an amount', () => {
+  it.each(['0', '0.05', '1.000000', '999999999999.999999'])('%s is taken', (text) =>
+    expect(takes(Usdc, text)).toBe(true),
+  );
+  it.each([
+    '',
+    '-1',
+    '+1',
+    '01',
+    '1.',
+    '.1',
+    '1e3',
+    '1.0000000',
+    'NaN',
+    '0x1',
+    '1\n',
+    ' 1',
+    '1 ',
+    '1000000000000',
+    '١',
+    1,
+
+    null,
+  ])('%j is refused', (value) => expect(takes(Usdc, value)).toBe(false));
+});
+
+describe('text for people', () => {
+  const text = plainText(5);
+  it.each(['', 'abcde', 'a\tb\r\n', 'é漢💥', '\u00a0'])('%j is taken', (value) =>
+    expect(takes(text, value)).toBe(true),
+  );
+  it.each([
+    'abcdef',
+    '\u0000',
+    '\u0008',
+    '\u000b',
+    '\u001b',
+    '\u007f',
+    '\u202e',
+    '\u2066',
+    '\ud800',
+    '\udc00a',
+    5,
+    null,
+    ['a'],
+  ])('%j is refused', (value) => expect(takes(text, value)).toBe(false));
+});
+
+describe('a time', () => {
+  it.each(['2026-11-21T10:00:00Z', '2026-11-21T10:00:00.123Z', '2026-11-21T13:00:00+03:00', '2024-02-29T00:00:00Z'])(
+    '%s is taken',
+    (value) => expect(takes(Timestamp, value)).toBe(true),
+  );
+  it.each([
+    '',
+    '2026-11-21',
+    '2026-11-21T10:00:00',
+    '2026-02-29T00:00:00Z',
+    '2026-13-01T00:00:00Z',
+    '2026-11-21T24:00:00Z',
+    '2026-11-21 10:00:00Z',
+    0,
+    null,
+  ])('%j is refused', (value) => expect(takes(Timestamp, value)).toBe(false));
+});
+
+describe('ids, addresses and hashes', () => {
+  it.each(['agt_01k0000000000000000000000a', 'x', 'x'.repeat(100)])('%s is an id', (value) =>
+    expect(takes(Id, value)).toBe(true),
+  );
+  it.each(['', ' ', 'a b', 'a\u0000', 'é', 'x'.repeat(101), 5, null])('%j is no id', (value) =>
+    expect(takes(Id, value)).toBe(false),
+  );
+  it('are hex of their length', () => {
+    expect(takes(WalletAddress, `0x${'aB'.repeat(20)}`)).toBe(true);
+    expect(takes(TransactionHash, `0x${'ab'.repeat(32)}`)).toBe(true);
+    for (const value of [
+      '0x',
+      `0x${'ab'.repeat(19)}`,
+      `0X${'ab'.repeat(20)}`,
+      `${'ab'.repeat(20)}`,
+      `0x${'gg'.repeat(20)}`,
+    ]) {
+      expect(takes(WalletAddress, value)).toBe(false);
+      expect(takes(TransactionHash, value)).toBe(false);
+    }
+  });
+});

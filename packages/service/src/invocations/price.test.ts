@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { estimatedTime, formatMultiplier, priceOf } from './price.ts';
+
+/** An input that makes task and input together this many bytes of JSON. */
+const inputOf = (bytes: number, extra: Record<string, unknown> = {}) => {
+  const frame = Buffer.byteLength(JSON.stringify({ ...extra, text: '' }));
+  return { ...extra, text: 'x'.repeat(bytes - frame - 1) };
+};
+const multiplierOf = (input: Record<string, unknown>) => priceOf(1_000_000n, 't', input).multiplierHundredths;
+
+describe('the price', () => {
+  it.each([
+    [{}, 100n],
+    [{ complexity: 'low' }, 80n],
+    [{ complexity: 'medium' }, 100n],
+    [{ complexity: 'high' }, 150n],
+    [{ complexity: 'HIGH' }, 100n],
+    [{ complexity: 1.5 }, 100n],
+    [{ complexity: 'constructor' }, 100n],
+    [{ complexity: '__proto__' }, 100n],
+    [{ complexity: 'toString' }, 100n],
+  ])('follows the hint of %j', (input, hundredths) => expect(multiplierOf(input)).toBe(hundredths));
+
+  it.each([
+    [16_384, 100n],
+    [16_385, 125n],
+    [65_536, 125n],
+    [65_537, 150n],
+    [262_144, 150n],
+    [262_145, 200n],
+  ])('of %i bytes is multiplied by %s hundredths', (bytes, hundredths) => {
+    expect(multiplierOf(inputOf(bytes))).toBe(hundredths);
+    expect(multiplierOf(inputOf(bytes, { complexity: 'low' }))).toBe((80n * hundredths) / 100n);
+  });
+
+  it('counts bytes rather than characters', () =>
+    expect(priceOf(100n, 'é'.repeat(8_192), {}).multiplierHundredths).toBe(125n));
+
+  it('rounds up, so that nothing which costs becomes free, and what is free stays so', () => {
+    expect(priceOf(1n, 't', { complexity: 'low' }).totalMicro).toBe(1n);
+    expect(priceOf(3n, 't', { complexity: 'high' }).totalMicro).toBe(5n);
+    expect(priceOf(0n, 't', { complexity: 'high' }).totalMicro).toBe(0n);
+  });
+
+  it('of the dearest agent still fits what the database holds', () => {
+    expect(priceOf(10n ** 18n - 1n, 't', inputOf(300_000, { complexity: 'high' })).totalMicro).toBeLessThan(2n ** 63n);
+  });
+});
+
+it.each([
+  [80n, '0.8x'],
+  [100n, '1.0x'],
+  [125n, '1.25x'],
+  [150n, '1.5x'],
+  [300n, '3.0x'],
+])('%s hundredths read %s', (hundredths, text) => expect(formatMultiplier(hundredths)).toBe(text));
+
+describe('the estimated time', () => {
+  it.each([
+    [null, '1-30s'],
+    [0, '1-2s'],
+    [10, '1-2s'],
+    [2_000, '1-4s'],
+    [10_000, '5-20s'],
+  ])('after an average of %s ms is %s', (averageMs, text) => expect(estimatedTime(averageMs)).toBe(text));
+
+  it('is always a range that goes up', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1e9, noNaN: true }), (averageMs) => {
+        const [, low, high] = /^(\d+)-(\d+)s$/.exec(estimatedTime(averageMs)) ?? [];
+        expect(Number(high)).toBeGreaterThan(Number(low));
+      }),
+    );
+  });
+});

@@ -1,0 +1,28 @@
+import { errorCatalogue } from '@agent-network/contracts/errors';
+import { expect, it } from 'vitest';
+import { AppError, invalid, notFound } from './app-error.ts';
+
+it('an error keeps its code, what stands beside it, and the cause that only the log sees', () => {
+  const cause = new Error('secret');
+  const error = new AppError(
+    'INSUFFICIENT_FUNDS',
+    'Too little.',
+    { details: { required: '1', available: '0' } },
+    { cause },
+  );
+  expect(error).toBeInstanceOf(Error);
+  expect(error).toMatchObject({ name: 'AppError', code: 'INSUFFICIENT_FUNDS', message: 'Too little.', cause });
+  expect(error.extra).toEqual({ details: { required: '1', available: '0' } });
+});
+
+it('a code that needs nothing beside it has nothing', () =>
+  expect(new AppError('UNAVAILABLE', 'Later.').extra).toEqual({}));
+
+it('what is missing and what is invalid are errors of the catalogue, in its shape', () => {
+  expect(notFound('agent')).toMatchObject({ code: 'NOT_FOUND', message: 'There is no such agent.' });
+  const error = invalid('rates.perHour', 'is wrong');
+  expect(error).toMatchObject({ code: 'VALIDATION_ERROR', message: 'Invalid request: rates.perHour is wrong.' });
+  expect(errorCatalogue.VALIDATION_ERROR.extra.parse(error.extra)).toEqual({
+    details: { fields: [{ path: 'rates.perHour', message: 'is wrong' }] },
+  });
+});

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { until } from './until.ts';
+
+const options = { timeoutMs: 1000, firstMs: 1, mostMs: 4 };
+
+describe('asking until there is an answer', () => {
+  it('asks at once, and takes the first answer that is not null, also a false one', async () => {
+    expect(await until(async () => 'now', { ...options, timeoutMs: 0 })).toBe('now');
+    for (const answer of [false, 0, '', undefined]) expect(await until(async () => answer, options)).toBe(answer);
+  });
+
+  it('asks again until then', async () => {
+    let asked = 0;
+    expect(await until(async () => (++asked === 5 ? asked : null), options)).toBe(5);
+    expect(asked).toBe(5);
+  });
+
+  it('gives up in time, without another pause that could not end in time', async () => {
+    let asked = 0;
+    const answer = await until(
+      async () => {
+        asked++;
+        return null;
+      },
+      { timeoutMs: 30, firstMs: 20, mostMs: 1000 },
+    );
+    expect([answer, asked]).toEqual([null, 2]);
+  });
+
+  it('lets an error of the asking through', async () => {
+    await expect(until(() => Promise.reject(new Error('no')), options)).rejects.toThrow('no');
+  });
+
+  it('breaks off when it is told to', async () => {
+    const stop = new AbortController();
+    const waiting = until(async () => null, {
+      timeoutMs: 120_000,
+      firstMs: 60_000,
+      mostMs: 60_000,
+      signal: stop.signal,
+    });
+    stop.abort();
+    await expect(waiting).rejects.toMatchObject({ name: 'AbortError' });
+  });
+});

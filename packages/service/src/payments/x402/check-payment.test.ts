@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { ChainInfo } from './chain-info.ts';
+import { refusalOf } from './check-payment.ts';
+import type { ShownPayment } from './payment-header.ts';
+
+const wallet = `0x${'33'.repeat(20)}`;
+const chain = { caip2: 'eip155:84532', name: 'base-sepolia', wallet } as ChainInfo;
+const NOW_S = 1_795_255_200;
+const good: ShownPayment = {
+  version: 2,
+  scheme: 'exact',
+  network: 'eip155:84532',
+  accepted: null,
+  signature: '0x',
+  authorization: {
+    from: '0xa',
+    to: wallet,
+    valueMicro: 50_000n,
+    validAfterS: 0n,
+    validBeforeS: BigInt(NOW_S) + 300n,
+    nonce: '0x',
+  },
+};
+const check = (changes: Partial<ShownPayment> = {}, authorization: Partial<ShownPayment['authorization']> = {}) =>
+  refusalOf(
+    chain,
+    { ...good, ...changes, authorization: { ...good.authorization, ...authorization } },
+    { amountMicro: 50_000n, nowS: NOW_S },
+  );
+
+describe('a payment', () => {
+  it('that is as asked for has nothing wrong with it, in either version', () => {
+    expect(check()).toBeNull();
+    expect(check({ version: 1, network: 'base-sepolia' })).toBeNull();
+  });
+
+  it.each<[string, Partial<ShownPayment>]>([
+    ['unsupported_scheme', { scheme: 'upto' }],
+    ['unsupported_scheme', { scheme: 'EXACT' }],
+    ['invalid_network', { network: 'base-sepolia' }],
+    ['invalid_network', { network: 'eip155:8453' }],
+    ['invalid_network', { version: 1 }],
+    ['invalid_network', { version: 1, network: 'base' }],
+  ])('is refused as %s with %j', (reason, changes) => expect(check(changes)).toBe(reason));
+
+  const prefix = 'invalid_exact_evm_payload_';
+  const now = BigInt(NOW_S);
+  it.each<[string | null, Partial<ShownPayment['authorization']>]>([
+    ['recipient_mismatch', { to: `0x${'34'.repeat(20)}` }],
+    ['authorization_value_mismatch', { valueMicro: 49_999n }],
+    ['authorization_value_mismatch', { valueMicro: 50_001n }],
+    ['authorization_valid_after', { validAfterS: now + 1n }],
+    [null, { validAfterS: now }],
+    ['authorization_valid_before', { validBeforeS: now + 5n }],
+    [null, { validBeforeS: now + 6n }],
+    [null, { validBeforeS: 2n ** 255n }],
+  ])('is refused as %s with other words in its authorization (%#)', (reason, authorization) =>
+    expect(check({}, authorization)).toBe(reason === null ? null : prefix + reason),
+  );
+});

@@ -1,0 +1,126 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../src/lib/until.ts';
+import { contradictions, walletByBooks } from '../support/books.ts';
+import { at, type NodeCluster, type NodeProcess, startCluster } from '../support/node-cluster.ts';
+import { echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
+import { balanceOf, newClient, untilEnded } from '../support/treasury.ts';
+import { payV2 } from '../support/x402-payer.ts';
+
+let cluster: NodeCluster;
+let lasting: NodeProcess;
+let agent: TestAgent;
+let owner: { key: string };
+const hang = () => undefined;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  lasting = await cluster.startProcess();
+  owner = await cluster.newAccount();
+  agent = await startTestAgent(at(cluster, lasting), {
+    owner: { accountId: '', address: '', ...owner },
+    perRequest: '0.05',
+  });
+});
+afterEach(async () => {
+  cluster.proxy.rule('eth_sendRawTransaction', null);
+  agent.behave(echo);
+  expect(await contradictions(cluster.databaseUrl)).toEqual([]);
+  expect(await walletByBooks(cluster.databaseUrl)).toBe(await cluster.usdcOf(cluster.walletAddress));
+});
+afterAll(async () => {
+  await agent?.die();
+  await cluster?.stop();
+});
+
+const earned = async () => Number((await balanceOf(at(cluster, lasting), owner.key)).available);
+
+async function startCalls(process: NodeProcess, count: number) {
+  const from = agent.calls.length;
+  const host = at(cluster, process);
+  const { key } = await newClient(host, '2.00');
+  const asked = Array.from({ length: count }, () =>
+    host.request('POST', `/invoke/${agent.id}`, { key, body: { task: 'long' } }),
+  );
+  const ids = (await Promise.all(asked)).map(({ body }) => String(body.data.requestId));
+  const areCalled = async () => (agent.calls.length - from >= count ? true : null);
+  expect(await until(areCalled, { timeoutMs: 5000, firstMs: 5, mostMs: 50 })).toBe(true);
+  return { key, ids };
+}
+
+describe('two processes of one node', () => {
+  it('one is killed in the middle of 20 running calls: the other ends all 20 within 30 s, each charged once', async () => {
+    const dying = await cluster.startProcess();
+    agent.behave(hang);
+    const before = await earned();
+    const from = agent.calls.length;
+    const { key, ids } = await startCalls(dying, 20);
+    agent.behave(echo);
+    await dying.kill();
+    const records = await Promise.all(ids.map((id) => untilEnded(at(cluster, lasting), key, id, 30_000)));
+    expect(records.map(({ status, cost }) => [status, cost])).toEqual(Array(20).fill(['completed', '0.05']));
+    expect(new Set(agent.calls.slice(from).map(({ headers }) => headers['idempotency-key']))).toEqual(new Set(ids));
+    expect(await balanceOf(at(cluster, lasting), key)).toEqual({ available: '1.00', held: '0.00' });
+    expect((await earned()) - before).toBeCloseTo(1, 6);
+  }, 60_000);
+
+  it('one is asked to stop: it ends within 5 s and the other goes on with what it had', async () => {
+    const leaving = await cluster.startProcess();
+    agent.behave(hang);
+    const { key, ids } = await startCalls(leaving, 5);
+    agent.behave(echo);
+    expect(await leaving.terminate()).toBeLessThan(5000);
+    const records = await Promise.all(ids.map((id) => untilEnded(at(cluster, lasting), key, id, 10_000)));
+    expect(records.map(({ status }) => status)).toEqual(Array(5).fill('completed'));
+    expect(await balanceOf(at(cluster, lasting), key)).toEqual({ available: '1.75', held: '0.00' });
+  }, 30_000);
+
+  it('one is asked to stop while calls are about to end: it ends them, and soon', async () => {
+    const leaving = await cluster.startProcess();
+    const gate = Promise.withResolvers<void>();
+    agent.behave(async (request, response) => {
+      await gate.promise;
+      await echo(request, response);
+    });
+    const from = agent.calls.length;
+    const host = at(cluster, leaving);
+    const { key } = await newClient(host, '0.05');
+    const waiting = host.request('POST', `/invoke/${agent.id}`, {
+      key,
+      body: { task: 'x' },
+      headers: { 'x-sync': 'true' },
+    });
+    expect(
+      await until(async () => (agent.calls.length > from ? true : null), { timeoutMs: 5000, firstMs: 5, mostMs: 20 }),
+    ).toBe(true);
+    const tookMs = leaving.terminate();
+    gate.resolve();
+    expect((await waiting).body.data).toMatchObject({ status: 'completed', cost: '0.05' });
+    expect(await tookMs).toBeLessThan(2500);
+    expect(agent.calls.length - from).toBe(1);
+  }, 30_000);
+
+  it('one is asked to stop while the chain keeps a payment waiting: it ends within 5 s, the other gets the result', async () => {
+    const leaving = await cluster.startProcess();
+    const { key } = await cluster.newAccount();
+    const wallet = await cluster.newWallet(50_000n);
+    const call = { key, body: { task: 'patience' } };
+    const path = `/invoke/${agent.id}`;
+    const headers = await payV2(cluster, wallet, await at(cluster, leaving).request('POST', path, call));
+    const sent = Promise.withResolvers<void>();
+    cluster.proxy.rule('eth_sendRawTransaction', ({ answer }) => {
+      sent.resolve();
+      return answer(`0x${'0'.repeat(64)}`);
+    });
+    const lost = at(cluster, leaving)
+      .request('POST', path, { ...call, headers })
+      .catch(() => null);
+    await sent.promise;
+    expect(await leaving.terminate()).toBeLessThan(5000);
+    const pending = await lost;
+    if (pending) expect(pending.body.error?.code).toMatch(/PAYMENT_PENDING|UNAVAILABLE/);
+    cluster.proxy.rule('eth_sendRawTransaction', null);
+    const { status, body } = await at(cluster, lasting).request('POST', path, { ...call, headers });
+    expect({ status, ...body.data }).toMatchObject({ status: 'completed', cost: '0.05' });
+    expect(await cluster.usdcOf(wallet.address)).toBe(0n);
+  }, 60_000);
+});

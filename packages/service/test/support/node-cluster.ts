@@ -1,0 +1,110 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type LocalChain, startLocalChain } from '@agent-network/chain/local-chain';
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
+import { openDatabase } from '../../src/db/database.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { createUsdcClient } from '../../src/payments/x402/usdc-client.ts';
+import { type Harness, newAccount, newWallet, send } from './harness.ts';
+import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts';
+import { createTestDatabase } from './test-database.ts';
+import type { TokenHost } from './x402-payer.ts';
+
+export interface NodeProcess {
+  readonly baseUrl: string;
+  readonly child: ChildProcess;
+  /** Ends it at once, as a power cut does. */
+  kill(): Promise<void>;
+  /** Asks it to end; answers how long that took. */
+  terminate(): Promise<number>;
+}
+
+/** Processes of one node: one database, one chain, which both outlive them. */
+export interface NodeCluster extends Pick<Harness, 'newAccount' | 'newWallet' | 'usdcOf' | 'databaseUrl'>, TokenHost {
+  readonly chain: LocalChain;
+  readonly proxy: RpcProxy;
+  readonly walletAddress: string;
+  startProcess(): Promise<NodeProcess>;
+  stop(): Promise<void>;
+}
+
+export async function startCluster(): Promise<NodeCluster> {
+  const [database, chain] = await Promise.all([createTestDatabase(), startLocalChain()]);
+  const proxy = await startRpcProxy(chain.rpcUrl);
+  const settlementKey = generatePrivateKey();
+  const walletAddress = privateKeyToAddress(settlementKey).toLowerCase();
+  await chain.fund([{ address: privateKeyToAddress(settlementKey), ethWei: 10n ** 19n, usdcMicro: 0n }]);
+  const db = openDatabase(database.url, { max: 2, log: silentLog });
+  const usdc = createUsdcClient({ rpcUrl: chain.rpcUrl, token: chain.usdc.toLowerCase() });
+  const { name, version } = await usdc.readToken();
+  const processes: NodeProcess[] = [];
+  const folders: string[] = [];
+  const env = {
+    PATH: process.env.PATH,
+    PORT: '0',
+    DATABASE_URL: database.url,
+    CHAIN_RPC_URL: proxy.url,
+    SETTLEMENT_PRIVATE_KEY: settlementKey,
+    SECRET_KEY: 'the same for all processes of a node',
+  };
+  return {
+    chain,
+    proxy,
+    walletAddress,
+    databaseUrl: database.url,
+    ctx: { chain: { tokenName: name, tokenVersion: version, chainId: chain.chainId, token: chain.usdc.toLowerCase() } },
+    newAccount: (options) => newAccount({ db, clock: systemClock, keyMode: 'test' }, options),
+    newWallet: (micro = 1_000_000_000n) => newWallet(chain.rpcUrl, chain.usdc, micro),
+    usdcOf: (address) => usdc.balanceOf(address),
+    async startProcess() {
+      const dataDir = await mkdtemp(join(tmpdir(), 'agent-network-process-'));
+      folders.push(dataDir);
+      const started = await spawnNode({ ...env, DATA_DIR: dataDir });
+      processes.push(started);
+      return started;
+    },
+    async stop() {
+      await Promise.all(processes.map((each) => each.kill()));
+      await db.close();
+      await proxy.stop();
+      await chain.stop();
+      await database.drop();
+      for (const folder of folders) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function spawnNode(env: NodeJS.ProcessEnv): Promise<NodeProcess> {
+  const child = fork(join(import.meta.dirname, 'node-child.ts'), {
+    env,
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const exited = once(child, 'exit');
+  const first = await Promise.race([once(child, 'message'), exited]);
+  const [message] = first as [{ baseUrl: string } | number];
+  if (typeof message !== 'object' || message === null) throw new Error(`the service process ended with ${message}`);
+  return {
+    baseUrl: message.baseUrl,
+    child,
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+    async terminate() {
+      const startMs = performance.now();
+      child.kill('SIGTERM');
+      await exited;
+      return performance.now() - startMs;
+    },
+  };
+}
+
+/** The cluster as one of its processes serves it: what test agents and payers talk to. */
+export const at = (cluster: NodeCluster, { baseUrl }: NodeProcess): NodeCluster & Pick<Harness, 'request'> => ({
+  ...cluster,
+  request: (method, path, options) => send(baseUrl, method, path, options),
+});

@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { until } from '../../src/lib/until.ts';
+
+export interface ProcessMark {
+  readonly pid: number;
+  /** When it started, in the kernel's ticks: tells it from a later process of the same number. */
+  readonly startedAt: string;
+}
+
+interface Stat extends ProcessMark {
+  readonly parent: number;
+  readonly state: string;
+}
+
+function statOf(pid: number): Stat | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const [state = '', parent = '', ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return { pid, state, parent: Number(parent), startedAt: rest[17] ?? '' };
+  } catch {
+    return null;
+  }
+}
+
+/** A process and all that it has started, and they have started. Linux only. */
+export function treeOf(root: number): ProcessMark[] {
+  const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (statOf(Number(name)) ?? []) : []));
+  const tree = all.filter(({ pid }) => pid === root);
+  for (const { pid } of tree) tree.push(...all.filter(({ parent }) => parent === pid));
+  return tree;
+}
+
+/** Those that still run; one that ended and was not yet reaped does not. */
+export const stillRunning = (marks: readonly ProcessMark[]): ProcessMark[] =>
+  marks.filter((mark) => {
+    const now = statOf(mark.pid);
+    return now !== null && now.startedAt === mark.startedAt && now.state !== 'Z';
+  });
+
+/** What of these still runs after a while; empty as soon as nothing does. */
+export async function leftOf(marks: readonly ProcessMark[], timeoutMs: number): Promise<ProcessMark[]> {
+  const areGone = async () => (stillRunning(marks).length === 0 ? true : null);
+  await until(areGone, { timeoutMs, firstMs: 10, mostMs: 100 });
+  return stillRunning(marks);
+}

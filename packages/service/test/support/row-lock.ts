@@ -1,0 +1,33 @@
+import pg from 'pg';
+import { until } from '../../src/lib/until.ts';
+import { askDatabase } from './books.ts';
+
+export interface RowLock {
+  /** Resolves when somebody waits for the row. */
+  untilWaitedFor(): Promise<void>;
+  release(): Promise<void>;
+}
+
+/** Holds a request's row, so that whoever wants to move it on stands still right before. */
+export async function lockInvocation(databaseUrl: string, requestId: string): Promise<RowLock> {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  await client.query('begin');
+  const { rowCount } = await client.query('select id from invocation where id = $1 for update', [requestId]);
+  if (rowCount !== 1) throw new Error(`there is no request ${requestId}`);
+  return {
+    async untilWaitedFor() {
+      const waiting = `select count(*)::int as waiting from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query ilike '%invocation%'`;
+      const seen = await until(
+        async () => ((await askDatabase<{ waiting: number }>(databaseUrl, waiting))[0]?.waiting ? true : null),
+        { timeoutMs: 10_000, firstMs: 5, mostMs: 50 },
+      );
+      if (!seen) throw new Error(`nobody waits for request ${requestId}`);
+    },
+    async release() {
+      await client.query('rollback');
+      await client.end();
+    },
+  };
+}

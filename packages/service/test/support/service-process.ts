@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { LocalJson } from '../../src/local/seed-local.ts';
+
+const MAIN = join(import.meta.dirname, '../../src/main.ts');
+
+export interface ServiceOptions {
+  readonly dataDir: string;
+  /** Another user and group to run as; only root may. */
+  readonly uid?: number | undefined;
+  readonly env?: Record<string, string>;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  /** Standard output and error, as a person in front of it sees them. */
+  readonly output: string;
+  readonly tookMs: number;
+}
+
+export interface ServiceProcess {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  readonly readyMs: number;
+  readonly local: LocalJson;
+  /** Ctrl-C: every process of the foreground group is told. */
+  interrupt(): Promise<Ended>;
+  /** kill -9 of the whole process group. */
+  killGroup(): Promise<void>;
+}
+
+function launch({ dataDir, uid, env }: ServiceOptions) {
+  const child = spawn(process.execPath, [MAIN], {
+    cwd: dataDir,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, HOME: dataDir, PORT: '0', DATA_DIR: dataDir, ...env },
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+  });
+  const startMs = performance.now();
+  let output = '';
+  const add = (part: Buffer) => {
+    output += part.toString();
+  };
+  child.stdout.on('data', add);
+  child.stderr.on('data', add);
+  const ended = once(child, 'exit').then(([code]): Ended => ({ code, output, tookMs: performance.now() - startMs }));
+  return { child, startMs, ended, output: () => output };
+}
+
+/** Runs the service's main module until it has ended by itself. */
+export const runToEnd = (options: ServiceOptions): Promise<Ended> => launch(options).ended;
+
+/** Starts the service as `npm start` does and waits for its welcome. Throws with its words when it ends before. */
+export async function startService(options: ServiceOptions): Promise<ServiceProcess> {
+  const { child, startMs, ended, output } = launch(options);
+  const welcomed = new Promise<true>((resolve) => {
+    child.stdout.on('data', () => output().includes('is running at') && resolve(true));
+  });
+  const first = await Promise.race([welcomed, ended]);
+  if (first !== true) throw new Error(`the service ended with ${first.code}: ${first.output}`);
+  const readyMs = performance.now() - startMs;
+  const pid = child.pid ?? 0;
+  return {
+    child,
+    pid,
+    readyMs,
+    local: JSON.parse(await readFile(join(options.dataDir, 'local.json'), 'utf8')),
+    async interrupt() {
+      const askedMs = performance.now();
+      process.kill(-pid, 'SIGINT');
+      return { ...(await ended), tookMs: performance.now() - askedMs };
+    },
+    async killGroup() {
+      process.kill(-pid, 'SIGKILL');
+      await ended;
+    },
+  };
+}
