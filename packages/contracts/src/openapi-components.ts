@@ -6,7 +6,6 @@ import { type JsonSchema, jsonSchema } from './json-schema.ts';
 import { exampleOf } from './openapi-example.ts';
 import { errorSchemaName } from './openapi-operation.ts';
 import { defaultScopes, type Scope } from './scopes.ts';
-import { streamEventCatalogue } from './stream-events.ts';
 import { PaymentRequiredV1 } from './x402.ts';
 
 const answerObjects = {
@@ -16,8 +15,6 @@ const answerObjects = {
   InvocationCreated,
   AgentToAgentResult,
   PaymentTerms,
-  StreamStatus: streamEventCatalogue['invocation.status'].data,
-  StreamChunk: streamEventCatalogue['invocation.chunk'].data,
 };
 
 /** The answer objects that stand once in the document and are referred to from everywhere. */
@@ -28,12 +25,21 @@ export const namedSchemas = new Map<z.core.$ZodType, string>(
 /** A 402 carries these for x402 v1 clients; v2 clients read the PAYMENT-REQUIRED header. */
 const v1Fields = PaymentRequiredV1.partial().shape;
 
+const shortfall = { details: { required: '0.05', available: '0.01' } };
+const extraShown: Partial<Record<ErrorCode, object>> = {
+  VALIDATION_ERROR: { details: { fields: [{ path: 'maxCost', message: 'must be a decimal USDC amount' }] } },
+  INSUFFICIENT_FUNDS: shortfall,
+  INSUFFICIENT_BALANCE: shortfall,
+  RATE_LIMITED: { details: { limit: 100, type: 'api', retryAfterS: 900 } },
+};
+
 /** An error as it is answered, v1 fields left out: they repeat the terms for old clients. */
 function errorExample(code: ErrorCode, schema: JsonSchema, resolve: (ref: string) => JsonSchema): unknown {
   const { status, error } = exampleOf(schema, resolve) as { status: unknown; error: Record<string, unknown> };
   const requestId = 'req_01k9xq3v7m2n8p4r6t0w5y1zab';
-  const { code: _code, message: _message, requestId: _requestId, ...extra } = error;
-  return { status, error: { code, message: errorCatalogue[code].when, requestId, ...extra } };
+  const { code: _code, message: _message, requestId: _requestId, ...all } = error;
+  const extra = code === 'PAYMENT_REQUIRED' ? { payment: all.payment } : all;
+  return { status, error: { code, message: errorCatalogue[code].when, requestId, ...(extraShown[code] ?? extra) } };
 }
 
 function errorSchemas(resolve: (ref: string) => JsonSchema): Record<string, JsonSchema> {

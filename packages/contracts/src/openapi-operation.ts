@@ -5,6 +5,7 @@ import { type ErrorCode, errorCatalogue } from './errors.ts';
 import { type JsonSchema, jsonSchema, type NamedSchemas, schemaOrRef } from './json-schema.ts';
 import { operationDescription } from './openapi-description.ts';
 import { exampleOf } from './openapi-example.ts';
+import { requestSamples } from './openapi-samples.ts';
 import { eventStream } from './openapi-stream.ts';
 
 export interface OperationContext {
@@ -115,13 +116,13 @@ function successAnswer(row: Endpoint, { named, resolve }: OperationContext): Rec
   };
 }
 
-function requestBody(row: Endpoint, { named, resolve }: OperationContext): Record<string, unknown> {
+function requestBody(name: string, row: Endpoint, { named, resolve }: OperationContext): Record<string, unknown> {
   if (!row.body) return {};
   const schema = jsonSchema(row.body, 'input', named);
   return {
     requestBody: {
       required: !row.body.safeParse(undefined).success,
-      content: { 'application/json': { schema, example: exampleOf(schema, resolve) } },
+      content: { 'application/json': { schema, example: requestSamples[name] ?? exampleOf(schema, resolve) } },
     },
   };
 }
@@ -148,7 +149,7 @@ export function openApiOperation(name: string, row: Endpoint, context: Operation
       parameter('RequestId'),
       ...(takesKey(row) ? [parameter('IdempotencyKey')] : []),
     ],
-    ...requestBody(row, context),
+    ...requestBody(name, row, context),
     responses: { 200: successAnswer(row, context), ...errorAnswers(row) },
   };
 }

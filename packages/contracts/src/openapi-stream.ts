@@ -4,6 +4,11 @@ import { streamEventCatalogue } from './stream-events.ts';
 
 type Catalogue = [type: string, { readonly when: string; readonly data: Parameters<typeof jsonSchema>[0] }][];
 
+const facts: Readonly<Record<string, object>> = {
+  'invocation.created': { status: 'pending' },
+  'invocation.status': { status: 'processing' },
+};
+
 const shownTypes = ['invocation.created', 'invocation.status', 'invocation.chunk', 'invocation.completed'];
 
 /** A stream as OpenAPI 3.1 can say it: text, with its events in words, an example, and their schemas under `x-events`. */
@@ -13,7 +18,7 @@ export function eventStream(named: NamedSchemas, resolve: (ref: string) => JsonS
     .filter(([type]) => shownTypes.includes(type))
     .map(([type, { data }], index) => {
       const value = exampleOf(schemaOrRef(data, 'output', named), resolve) as object;
-      const shown = type === 'invocation.status' ? { ...value, status: 'processing' } : value;
+      const shown = { ...value, ...facts[type] };
       return `id: ${index + 1}\nevent: ${type}\ndata: ${JSON.stringify(shown)}\n\n`;
     });
   const list = catalogue.map(([type, { when }]) => `- \`${type}\`: ${when}`).join('\n');

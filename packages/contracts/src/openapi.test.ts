@@ -2,9 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { api } from './api.ts';
 import { commonErrors, type Endpoint } from './endpoint.ts';
-import { errorCatalogue } from './errors.ts';
-import { eventCatalogue } from './events.ts';
+import { type ErrorCode, errorCatalogue, errorEnvelope } from './errors.ts';
+import { type EventType, eventCatalogue, eventEnvelope } from './events.ts';
+import { streamEventTypes } from './invocations.ts';
 import { documentPath, openApiDocument } from './openapi.ts';
+import { errorSchemaName } from './openapi-operation.ts';
+import { scopes } from './scopes.ts';
 
 interface Parameter {
   $ref?: string;
@@ -18,6 +21,15 @@ interface Operation {
   responses: Record<string, { description: string; content: { 'application/json': { schema: unknown } } }>;
   security: Record<string, string[]>[];
 }
+
+interface Content {
+  content: Record<string, { example?: unknown; schema?: { description?: string }; 'x-events'?: object }>;
+}
+interface Shown {
+  requestBody?: Content;
+  responses: Record<string, Content>;
+}
+const exampleIn = (place: Content | undefined) => place?.content['application/json']?.example;
 
 const document = JSON.parse(JSON.stringify(openApiDocument()));
 const paths = document.paths as Record<string, Record<string, Operation>>;
@@ -114,6 +126,61 @@ describe('the OpenAPI document', () => {
       required: false,
       schema: { type: 'integer', minimum: 1, maximum: 100 },
     });
+  });
+
+  it('shows every row a body that the node takes and an answer that it may give', () => {
+    for (const [name, row] of rows) {
+      const operation = operationOf(row) as unknown as Shown;
+      if (row.body) expect(row.body.safeParse(exampleIn(operation.requestBody)).error, name).toBeUndefined();
+      if (row.stream === 'always') continue;
+      const { status, data } = exampleIn(operation.responses['200']) as { status: string; data: unknown };
+      expect(status).toBe('success');
+      expect(row.data.safeParse(data).error, name).toBeUndefined();
+    }
+  });
+
+  it('shows an example of every error and of every event, as their schemas have them', () => {
+    for (const code of Object.keys(errorCatalogue) as ErrorCode[]) {
+      const [example] = document.components.schemas[errorSchemaName(code)].examples;
+      expect(errorEnvelope(code).safeParse(example).error, code).toBeUndefined();
+    }
+    for (const type of Object.keys(eventCatalogue) as EventType[]) {
+      const example = exampleIn(document.webhooks[type].post.requestBody);
+      expect(eventEnvelope(type).safeParse(example).error, type).toBeUndefined();
+    }
+  });
+
+  it('leaves no field of an example without a thought', () => {
+    const examples = operations.flatMap((operation) => {
+      const { requestBody, responses } = operation as unknown as Shown;
+      return [requestBody, responses['200']].map((place) => JSON.stringify(place && exampleIn(place)) ?? '');
+    });
+    expect(examples.filter((example) => /:"text"|\["text"\]/.test(example))).toEqual([]);
+  });
+
+  it('describes a stream beside JSON, or instead of it', () => {
+    const typesOf = (row: Endpoint) =>
+      Object.keys((operationOf(row) as unknown as Shown).responses['200']?.content ?? {});
+    expect(typesOf(api.invokeAgent)).toEqual(['application/json', 'text/event-stream']);
+    expect(typesOf(api.streamInvocation)).toEqual(['text/event-stream']);
+    const stream = (operationOf(api.streamInvocation) as unknown as Shown).responses['200']?.content[
+      'text/event-stream'
+    ];
+    expect(Object.keys(stream?.['x-events'] ?? {})).toEqual(streamEventTypes);
+    for (const type of streamEventTypes) expect(stream?.schema?.description).toContain(type);
+  });
+
+  it('takes an Idempotency-Key on each POST whose caller is known', () => {
+    const takes = operations.filter(({ parameters }) =>
+      parameters.some(({ $ref }) => $ref?.endsWith('/IdempotencyKey')),
+    );
+    const posts = rows.filter(([, row]) => row.method === 'POST' && row.auth !== 'none').map(([name]) => name);
+    expect(takes.map(({ operationId }) => operationId).sort()).toEqual(posts.sort());
+  });
+
+  it('explains every scope where the key is described', () => {
+    const { description } = document.components.securitySchemes.apiKey;
+    for (const scope of scopes) expect(description).toContain(`\`${scope}\``);
   });
 
   it('is the committed file', async () => {

@@ -92,14 +92,15 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     readSubject: (subject: Subject) => readSubject({ db }, subject),
   };
   const settler = createSettler(base);
-  const finisher = createFinisher({ ...base, settler });
+  const courier = createCourier(base);
+  const finisher = createFinisher({ ...base, courier });
   const backlog = createBacklog({ ...base, finisher });
   base.runner.onRoom(() => {
     if (backlog.isWaiting())
       void backlog.pump().catch((error) => log.error({ err: error }, 'taking queued requests failed'));
   });
   const agentChecks = createNudge(() => checkDueAgents(base), log);
-  return { ...base, settler, finisher, backlog, agentChecks, courier: createCourier(base) };
+  return { ...base, settler, finisher, backlog, agentChecks, courier };
 }
 
 async function readChain(

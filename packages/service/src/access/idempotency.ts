@@ -16,7 +16,10 @@ export interface KeyedRequest {
   readonly fingerprint: Buffer;
 }
 
-export const KEPT_MS = 86_400_000;
+const KEPT_MS = 86_400_000;
+
+/** Whether what was made under a key is still what a repetition gets; later the key makes something new. */
+export const isStillKept = (createdAt: Date, now: Date): boolean => now.getTime() - createdAt.getTime() < KEPT_MS;
 
 export const fingerprintOf = (parts: readonly unknown[]): Buffer =>
   createHash('sha256').update(JSON.stringify(parts)).digest();

@@ -1,15 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatUsdc } from '@agent-network/contracts/money';
-import type { HasDb } from '../db/database.ts';
 import { signAgentCall } from '../identity/agent-signature.ts';
-import type { HasClock } from '../lib/clock.ts';
-import type { HasGuardedFetch } from '../lib/guarded-fetch.ts';
 import { GuardedFetchError } from '../lib/guarded-fetch-error.ts';
 import { type Answered, failed, MAX_RESULT_BYTES, readAnswer } from './agent-answer.ts';
+import type { AgentCall, CallContext } from './agent-call.ts';
 import { readFailure } from './agent-failure.ts';
 import { followAccepted } from './agent-poll.ts';
 import { followStream } from './agent-stream.ts';
-import type { HasChangeHub } from './change-hub.ts';
 import type { Invocation, Outcome } from './invocation.ts';
 import { createChunkRecorder } from './record-chunks.ts';
 
@@ -17,20 +14,6 @@ import { createChunkRecorder } from './record-chunks.ts';
 const RETRY_PAUSES_MS = [200, 1000] as const;
 /** All that a stream may bring, framing included. */
 const MAX_STREAM_BYTES = 16 * 1024 * 1024;
-
-export interface CallTarget {
-  readonly endpoint: string;
-  readonly identityToken: string;
-}
-
-export type CallContext = HasGuardedFetch & HasClock & HasDb & HasChangeHub;
-
-export interface AgentCall {
-  readonly target: CallTarget;
-  readonly invocation: Invocation;
-  /** Aborted when the call has become pointless: the request was cancelled, or this process stops. */
-  readonly signal: AbortSignal;
-}
 
 /**
  * Calls the agent until it answers, for at most three tries and until the deadline (DESIGN section 5, "Agent contract"). Never

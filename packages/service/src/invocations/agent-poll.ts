@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GuardedFetchError } from '../lib/guarded-fetch-error.ts';
 import { type Answered, failed, MAX_RESULT_BYTES, readProgress } from './agent-answer.ts';
-import type { AgentCall, CallContext } from './agent-client.ts';
+import type { AgentCall, CallContext } from './agent-call.ts';
 import { readFailure } from './agent-failure.ts';
 import type { Outcome } from './invocation.ts';
 import { isStopping } from './stopping.ts';
@@ -12,37 +12,45 @@ const ASK_TIMEOUT_MS = 10_000;
 /** An agent that can't be asked this often in a row is given up. */
 const MISSES_UNTIL_GIVEN_UP = 5;
 
+type Accepted = Extract<Answered, { kind: 'accepted' }>;
+
 /**
  * Asks an agent that answered 202 until it has its result or the deadline passes. When the call becomes pointless, the agent is
  * told with a DELETE, once and without waiting for what it says.
  */
-export async function followAccepted(
-  ctx: CallContext,
-  call: AgentCall,
-  accepted: Extract<Answered, { kind: 'accepted' }>,
-): Promise<Outcome> {
+export async function followAccepted(ctx: CallContext, call: AgentCall, accepted: Accepted): Promise<Outcome> {
   const { invocation, target, signal } = call;
-  const statusUrl = URL.parse(accepted.statusUrl, target.endpoint);
-  if (!statusUrl || accepted.statusUrl === '' || statusUrl.origin !== new URL(target.endpoint).origin)
+  const url = statusUrlOf(accepted, target.endpoint);
+  if (url === null)
     return failed('invalid_response', 'The agent accepted the call without a status_url on its own origin.');
-  let pauseMs = accepted.retryAfterS === null ? FIRST_PAUSE_MS : accepted.retryAfterS * 1000;
   const msLeft = () => Math.max(1, invocation.deadline.getTime() - ctx.clock.now().getTime());
+  let pauseMs = pauseAfter(accepted, 0);
   for (let misses = 0; ; ) {
-    await sleep(Math.max(1, Math.min(pauseMs, LONGEST_PAUSE_MS, msLeft())), undefined, { signal }).catch(() => undefined);
+    await sleep(Math.min(pauseMs, msLeft()), undefined, { signal }).catch(() => undefined);
     if (signal.aborted || invocation.deadline <= ctx.clock.now()) {
-      if (!isStopping(signal)) void tellCancelled(ctx, statusUrl.href, invocation.id);
+      if (!isStopping(signal)) void tellCancelled(ctx, url, invocation.id);
       return failed('deadline_exceeded', 'The deadline passed before the agent had its result.');
     }
-    const answered = await ask(ctx, statusUrl.href, call, Math.min(ASK_TIMEOUT_MS, msLeft()));
+    const answered = await ask(ctx, url, call, Math.min(ASK_TIMEOUT_MS, msLeft()));
     if (signal.aborted) continue;
-    if (answered.kind === 'ended') {
-      misses = answered.isRetryable ? misses + 1 : MISSES_UNTIL_GIVEN_UP;
-      if (misses >= MISSES_UNTIL_GIVEN_UP) return answered.outcome;
-    } else misses = 0;
-    const wish =
-      answered.kind === 'accepted' && answered.retryAfterS !== null ? answered.retryAfterS * 1000 : pauseMs * 2;
-    pauseMs = Math.max(FIRST_PAUSE_MS, wish);
+    misses = answered.kind === 'ended' ? misses + 1 : 0;
+    if (answered.kind === 'ended' && (!answered.isRetryable || misses >= MISSES_UNTIL_GIVEN_UP))
+      return answered.outcome;
+    pauseMs = pauseAfter(answered, pauseMs);
   }
+}
+
+/** null: none, or one elsewhere, where the agent has not proven to be. */
+function statusUrlOf({ statusUrl }: Accepted, endpoint: string): string | null {
+  const url = statusUrl === '' ? null : URL.parse(statusUrl, endpoint);
+  return url?.origin === new URL(endpoint).origin ? url.href : null;
+}
+
+/** The agent's wish, or twice as long as before, within limits. */
+function pauseAfter(answered: Answered, beforeMs: number): number {
+  const wishMs =
+    answered.kind === 'accepted' && answered.retryAfterS !== null ? answered.retryAfterS * 1000 : beforeMs * 2;
+  return Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, wishMs));
 }
 
 async function ask(

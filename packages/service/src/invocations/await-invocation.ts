@@ -1,3 +1,4 @@
+import { newId } from '../lib/id.ts';
 import { until } from '../lib/until.ts';
 import { paymentOf } from '../payments/claim-payments.ts';
 import type { RefusalReason } from '../payments/x402/check-payment.ts';
@@ -39,7 +40,8 @@ async function requirePaid(ctx: InvokeContext, invoked: Invoked, invocation: Inv
   if (invocation.errorCode === 'payment_failed') {
     const payment = await paymentOf(ctx, invocation.id);
     const reason = (payment?.reason ?? 'invalid_exact_evm_transaction_failed') as RefusalReason;
-    throw paymentRequired(ctx, invoked.due, reason);
+    // The failed request keeps its id, also when that came from an Idempotency-Key.
+    throw paymentRequired(ctx, { ...invoked.due, makeMemo: () => newId('req') }, reason);
   }
   if (invocation.status !== 'pending') return invocation;
   const payment = await paymentOf(ctx, invocation.id);

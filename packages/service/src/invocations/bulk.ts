@@ -18,14 +18,14 @@ export async function endBulkRequest(ctx: EndContext, tx: Tx, bulkId: string, en
   const first = await endAll(ctx, tx, [own], now);
   if (isDecided || !bulk) return first;
   const rest = await settleBulk(ctx, tx, bulk, now);
-  return { ended: new Map([...first.ended, ...rest.ended]), refunds: [...first.refunds, ...rest.refunds] };
+  return new Map([...first, ...rest]);
 }
 
 /** Decides a bulk request as it stands; the caller holds its lock. */
 export async function settleBulk(ctx: EndContext, tx: Tx, bulk: Bulk, now: Date): Promise<Ended> {
   const parts = await lockBulkRequests(tx, bulk.id);
   const decision = decideBulk(bulk.strategy, parts);
-  if (decision.kind === 'open') return { ended: new Map(), refunds: [] };
+  if (decision.kind === 'open') return new Map();
   const losers = parts.filter(({ status }) => !hasEnded(status));
   const cancelled = await endAll(
     ctx,

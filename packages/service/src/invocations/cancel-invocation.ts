@@ -6,7 +6,7 @@ import type { HasDb } from '../db/database.ts';
 import { AppError } from '../lib/app-error.ts';
 import { until } from '../lib/until.ts';
 import { paymentPending } from '../payments/x402/payment-required.ts';
-import type { HasFinisher } from './finish-invocations.ts';
+import type { HasFinisher } from './end-invocations.ts';
 import { hasEnded, type Invocation } from './invocation.ts';
 import { findInvocation } from './invocation-store.ts';
 import { requireOwn } from './read-invocation.ts';

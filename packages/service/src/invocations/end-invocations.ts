@@ -7,7 +7,6 @@ import { endHolds } from '../payments/hold-money.ts';
 import { owePayer } from '../payments/refund-payer.ts';
 import { agentTreasuryId } from '../payments/treasury.ts';
 import type { HasChain } from '../payments/x402/chain-info.ts';
-import type { NewChainPayment } from '../payments/x402/chain-payment.ts';
 import type { HasWallet } from '../payments/x402/node-wallet.ts';
 import { costOf, type Invocation, type Outcome } from './invocation.ts';
 import { endInvocations, type InvocationEnd } from './invocation-store.ts';
@@ -20,11 +19,17 @@ export interface End {
 
 export type EndContext = HasClock & HasChain & HasWallet;
 
-export interface Ended {
-  /** The invocations that this call ended, as they are now, by id; the others had been ended, or taken over, before. */
-  readonly ended: ReadonlyMap<string, Invocation>;
-  /** What is owed on chain: for the settler, once this is committed. */
-  readonly refunds: readonly NewChainPayment[];
+/** The invocations that a call ended, as they are now, by id; others had been ended, or taken over, before. */
+export type Ended = ReadonlyMap<string, Invocation>;
+
+/** Ends invocations: the one way in which a request stops and its money finds its place. */
+export interface Finisher {
+  /** The ended invocation: as this end left it, or as another ended it before. */
+  finish(end: End): Promise<Invocation>;
+}
+
+export interface HasFinisher {
+  readonly finisher: Finisher;
 }
 
 /** State, ledger, refund, the agents' records and events, all in the caller's transaction. Only what this call ends moves money. */
@@ -46,14 +51,14 @@ export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now:
       creditId: agentTreasuryId(invocation.agentId),
     }));
   await endHolds(tx, holdEnds, now);
-  const refunds = await oweBack(ctx, tx, [...ended.values()]);
+  await oweBack(ctx, tx, [...ended.values()]);
   await recordCalls(
     tx,
     won.map((end) => toEndedCall(end, now)),
     now,
   );
   await emit(tx, [...ended.values()].map(toEvent), now);
-  return { ended, refunds };
+  return ended;
 }
 
 function toRow({ invocation, outcome }: End): InvocationEnd {
@@ -73,20 +78,18 @@ function toRow({ invocation, outcome }: End): InvocationEnd {
 }
 
 /** A treasury has its money back with the hold; a wallet is paid back on chain, if its payment has come in. */
-async function oweBack(ctx: EndContext, tx: Tx, ended: readonly Invocation[]): Promise<NewChainPayment[]> {
-  const refunds: NewChainPayment[] = [];
+async function oweBack(ctx: EndContext, tx: Tx, ended: readonly Invocation[]): Promise<void> {
   for (const { id, accountId, paymentMethod, payerLedgerId, paymentHash, refundMicro } of ended) {
     if (paymentMethod !== 'x402' || !payerLedgerId || !paymentHash || !refundMicro) continue;
-    const refund = await owePayer(ctx, tx, {
+    const address = payerLedgerId.slice('payer:'.length);
+    await owePayer(ctx, tx, {
       requestId: id,
       accountId,
       ledgerAccountId: payerLedgerId,
-      address: payerLedgerId.slice('payer:'.length),
+      address,
       amountMicro: refundMicro,
     });
-    if (refund) refunds.push(refund);
   }
-  return refunds;
 }
 
 /** What counts against an agent is its own doing: a call that nobody let it answer does not. */

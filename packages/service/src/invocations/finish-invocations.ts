@@ -1,26 +1,16 @@
 import type { HasDb } from '../db/database.ts';
 import { isRolledBack } from '../db/is-rolled-back.ts';
+import type { HasCourier } from '../events/courier.ts';
 import { createBatcher } from '../lib/batcher.ts';
 import type { HasMetrics } from '../lib/metrics.ts';
-import type { HasSettler } from '../payments/x402/settler.ts';
 import { endBulkRequest } from './bulk.ts';
 import type { HasChangeHub } from './change-hub.ts';
-import { type End, type EndContext, type Ended, endAll } from './end-invocations.ts';
+import { type End, type EndContext, type Ended, endAll, type Finisher } from './end-invocations.ts';
 import type { Invocation } from './invocation.ts';
 import { findInvocation } from './invocation-store.ts';
 import type { HasRunner } from './runner.ts';
 
-/** Ends invocations: the one way in which a request stops and its money finds its place. */
-export interface Finisher {
-  /** The ended invocation: as this end left it, or as another ended it before. */
-  finish(end: End): Promise<Invocation>;
-}
-
-export interface HasFinisher {
-  readonly finisher: Finisher;
-}
-
-export type FinishContext = EndContext & HasDb & HasSettler & HasMetrics & HasChangeHub & HasRunner;
+export type FinishContext = EndContext & HasDb & HasCourier & HasMetrics & HasChangeHub & HasRunner;
 
 const MAX_BATCH = 100;
 
@@ -32,7 +22,7 @@ export function createFinisher(ctx: FinishContext): Finisher {
     run: async (ends) => {
       const done = await ctx.db.transaction((tx) => endAll(ctx, tx, ends, ctx.clock.now()));
       follow(ctx, done);
-      return ends.map(({ invocation }) => done.ended.get(invocation.id) ?? null);
+      return ends.map(({ invocation }) => done.get(invocation.id) ?? null);
     },
   });
   const finishOne = async (end: End): Promise<Invocation | null> => {
@@ -40,7 +30,7 @@ export function createFinisher(ctx: FinishContext): Finisher {
     if (bulkId === null) return batcher.add(end);
     const done = await ctx.db.transaction((tx) => endBulkRequest(ctx, tx, bulkId, end));
     follow(ctx, done);
-    return done.ended.get(end.invocation.id) ?? null;
+    return done.get(end.invocation.id) ?? null;
   };
   return {
     async finish(end) {
@@ -51,8 +41,8 @@ export function createFinisher(ctx: FinishContext): Finisher {
 }
 
 /** What follows from a committed end. None of it is needed for correctness: each has somebody who looks after it later. */
-function follow(ctx: FinishContext, { ended, refunds }: Ended): void {
-  for (const refund of refunds) void ctx.settler.settle(refund);
+function follow(ctx: FinishContext, ended: Ended): void {
+  if (ended.size > 0) ctx.courier.nudge();
   for (const { id, status, errorCode } of ended.values()) {
     ctx.metrics.invocationsEnded.inc({ status, reason: errorCode ?? '' });
     ctx.changeHub.changed(id);

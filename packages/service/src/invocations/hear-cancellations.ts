@@ -14,7 +14,8 @@ type HearContext = HasDb & HasLog & HasRunner;
 export function hearCancellations(ctx: HearContext): Promise<Listening> {
   return ctx.db.listen(CANCELLED_CHANNEL, (requestId) => {
     if (requestId !== null) ctx.runner.abort(requestId);
-    else void abortCancelled(ctx).catch((error) => ctx.log.warn({ err: error }, 'cancelled requests were not looked up'));
+    else
+      void abortCancelled(ctx).catch((error) => ctx.log.warn({ err: error }, 'cancelled requests were not looked up'));
   });
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { InvocationRequest } from '@agent-network/contracts/invocations';
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../access/caller.ts';
+import { isStillKept } from '../access/idempotency.ts';
 import type { CallableAgent } from '../agents/agent.ts';
 import { requireAgent, requireOnline } from '../agents/find-agent.ts';
 import { AppError, invalid } from '../lib/app-error.ts';
@@ -73,9 +74,11 @@ export interface Invoked {
 }
 
 /** Starts an invocation, or finds the one that the payment shown was for. All branching of the start is here. */
-export async function invokeAgent(ctx: InvokeContext, caller: KnownCaller, input: InvokeInput): Promise<Invoked> {
-  const repeated = input.requestId === null ? null : await findInvocation(ctx.db, input.requestId);
-  if (repeated) return replayRequest(ctx, repeated, purchaseOf(ctx, caller, input, repeated.priceMicro).due);
+export async function invokeAgent(ctx: InvokeContext, caller: KnownCaller, given: InvokeInput): Promise<Invoked> {
+  const repeated = given.requestId === null ? null : await findInvocation(ctx.db, given.requestId);
+  if (repeated && isAnswered(repeated, ctx.clock.now()))
+    return replayRequest(ctx, repeated, purchaseOf(ctx, caller, given, repeated.priceMicro).due);
+  const input = repeated ? { ...given, requestId: null } : given;
   const find = async () => input.shown && findShownBefore(ctx, input.shown, purchaseOf(ctx, caller, input, 0n));
   const found = await find();
   // What was paid for is delivered, whatever became of the agent and the quote meanwhile.
@@ -105,6 +108,10 @@ export async function invokeAgent(ctx: InvokeContext, caller: KnownCaller, input
   });
   return start(ctx, caller, agent, { invocation, payment, quoteId: input.quoteId, due: purchase.due });
 }
+
+/** A request of more than a day ago, or one that was never paid, answers no repetition under its Idempotency-Key. */
+const isAnswered = ({ createdAt, errorCode }: Invocation, now: Date) =>
+  isStillKept(createdAt, now) && errorCode !== 'payment_failed';
 
 async function lockedPrice(ctx: InvokeContext, caller: KnownCaller, agent: CallableAgent, input: InvokeInput) {
   if (input.quoteId) return quotedPrice(ctx, caller, agent.id, input.quoteId);

@@ -3,6 +3,7 @@ import type { DataOf } from '@agent-network/contracts/endpoint';
 import type { BulkRecord, BulkRequest } from '@agent-network/contracts/invocations';
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../access/caller.ts';
+import { isStillKept } from '../access/idempotency.ts';
 import type { CallableAgent } from '../agents/agent.ts';
 import { requireAgent, requireOnline } from '../agents/find-agent.ts';
 import { invalid } from '../lib/app-error.ts';
@@ -20,6 +21,14 @@ import { estimatedTime, priceOf } from './price.ts';
 import { requireOwn } from './read-invocation.ts';
 import { runOn } from './runner.ts';
 
+type BulkResult = DataOf<Api['invokeBulk']>;
+
+export interface BulkInput {
+  readonly body: BulkRequest;
+  /** The id that the bulk request must have: a repetition under the same Idempotency-Key finds it. */
+  readonly bulkId: string | null;
+}
+
 interface Part {
   readonly agent: CallableAgent;
   readonly priceMicro: bigint;
@@ -33,8 +42,11 @@ interface Part {
 export async function invokeBulk(
   ctx: InvokeContext & EndContext,
   caller: KnownCaller,
-  body: BulkRequest,
-): Promise<DataOf<Api['invokeBulk']>> {
+  { body, bulkId }: BulkInput,
+): Promise<{ data: BulkResult; isReplay: boolean }> {
+  const repeated = bulkId === null ? null : await findBulk(ctx.db, bulkId);
+  if (repeated && isStillKept(repeated.createdAt, ctx.clock.now()))
+    return { data: toBulkResult(repeated, await findBulkRequests(ctx.db, repeated.id)), isReplay: true };
   const parts = await Promise.all(body.agents.map((id) => partOf(ctx, id, body)));
   const first = parts[0];
   if (first && parts.every(({ isCallable }) => !isCallable)) await requireOnline(ctx, first.agent.id);
@@ -43,7 +55,7 @@ export async function invokeBulk(
   const totalMicro = parts.reduce((sum, { isCallable, priceMicro }) => (isCallable ? sum + priceMicro : sum), 0n);
   const payerId = totalMicro === 0n ? null : await payerOf(ctx, caller, totalMicro);
   const bulk: Bulk = {
-    id: newId('blk'),
+    id: bulkId === null || repeated ? newId('blk') : bulkId,
     accountId: caller.accountId,
     callerAgentId: caller.kind === 'agent' ? caller.agentId : null,
     strategy: body.strategy,
@@ -54,19 +66,23 @@ export async function invokeBulk(
     completedAt: null,
   };
   const requests = parts.map((part) => toInvocation(ctx, caller, body, bulk, part, { payerId, deadline, now }));
-  await store(ctx, caller, bulk, requests);
-  for (const [index, invocation] of requests.entries()) {
+  const stored = await store(ctx, caller, bulk, requests);
+  for (const [index, invocation] of stored.entries()) {
     const agent = parts[index]?.agent;
     if (agent && invocation.status === 'processing')
       void ctx.runner.track(invocation.id, (signal) => runOn(ctx, invocation, agent, signal));
   }
-  return {
-    bulkId: bulk.id,
-    requests: requests.map(({ agentId, id, status }) => ({ agentId, requestId: id, status })),
-    strategy: bulk.strategy,
-    estimatedCost: formatUsdc(totalMicro),
-  };
+  return { data: toBulkResult(bulk, stored), isReplay: false };
 }
+
+const toBulkResult = (bulk: Bulk, requests: readonly Invocation[]): BulkResult => ({
+  bulkId: bulk.id,
+  requests: requests.map(({ agentId, id, status }) => ({ agentId, requestId: id, status })),
+  strategy: bulk.strategy,
+  estimatedCost: formatUsdc(
+    requests.reduce((sum, { startedAt, priceMicro }) => (startedAt ? sum + priceMicro : sum), 0n),
+  ),
+});
 
 async function partOf(ctx: InvokeContext, agentId: string, body: BulkRequest): Promise<Part> {
   const agent = await requireAgent(ctx, agentId);
@@ -130,8 +146,8 @@ async function store(
   caller: KnownCaller,
   bulk: Bulk,
   requests: readonly Invocation[],
-) {
-  await ctx.db.transaction(async (tx) => {
+): Promise<Invocation[]> {
+  return ctx.db.transaction(async (tx) => {
     const holding = requests.flatMap(({ id, payerLedgerId, priceMicro }) =>
       payerLedgerId ? [{ id, ledgerAccountId: payerLedgerId, amountMicro: priceMicro }] : [],
     );
@@ -143,7 +159,8 @@ async function store(
     await insertBulk(tx, bulk);
     await insertInvocations(tx, requests);
     // A majority may be out of reach from the start.
-    await settleBulk(ctx, tx, bulk, bulk.createdAt);
+    const ended = await settleBulk(ctx, tx, bulk, bulk.createdAt);
+    return requests.map((invocation) => ended.get(invocation.id) ?? invocation);
   });
 }
 
@@ -157,10 +174,7 @@ export function toBulkRecord(bulk: Bulk, requests: readonly Invocation[]): BulkR
   const isOver = bulk.status !== 'processing';
   const sum = (pick: (invocation: Invocation) => bigint) => requests.reduce((total, each) => total + pick(each), 0n);
   return {
-    bulkId: bulk.id,
-    requests: requests.map(({ agentId, id, status }) => ({ agentId, requestId: id, status })),
-    strategy: bulk.strategy,
-    estimatedCost: formatUsdc(sum((each) => (each.startedAt === null ? 0n : each.priceMicro))),
+    ...toBulkResult(bulk, requests),
     status: bulk.status,
     result: requests.find(({ id }) => id === bulk.winner)?.result ?? null,
     winner: bulk.winner,

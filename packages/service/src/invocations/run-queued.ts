@@ -1,5 +1,5 @@
 import type { HasProcessId } from '../queue/heartbeat.ts';
-import { findOverdue, takeQueued } from './invocation-store.ts';
+import { takeQueued } from './invocation-store.ts';
 import { type HasRunner, type RunContext, runInvocation } from './runner.ts';
 
 /** Requests that wait because every process was busy. */
@@ -16,23 +16,13 @@ export interface HasBacklog {
   readonly backlog: Backlog;
 }
 
-const MAX_OVERDUE = 100;
-
-/** Takes requests out of the line in the order of their priority, whenever there is room. Who waited too long leaves it. */
+/** Takes requests out of the line in the order of their priority, whenever there is room. */
 export function createBacklog(ctx: RunContext & HasRunner & HasProcessId): Backlog {
   let isWaiting = false;
   let pumping: Promise<void> | null = null;
   let isAskedAgain = false;
 
-  async function failOverdue(): Promise<void> {
-    const overdue = await findOverdue(ctx.db, ctx.clock.now(), MAX_OVERDUE);
-    const message = 'The deadline passed before there was room to call the agent.';
-    const outcome = { kind: 'failed', reason: 'deadline_exceeded', message } as const;
-    await Promise.all(overdue.map((invocation) => ctx.finisher.finish({ invocation, outcome })));
-  }
-
   async function pumpOnce(): Promise<void> {
-    await failOverdue();
     const room = ctx.runner.room();
     if (room === 0) return;
     const taken = await takeQueued(ctx.db, ctx.processId(), ctx.clock.now(), room);

@@ -1,6 +1,7 @@
 import type { Sql } from '../db/sql.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
+import { addJob } from '../queue/add-job.ts';
 import { OUTGOING, postTransfers } from './ledger-store.ts';
 import type { HasChain } from './x402/chain-info.ts';
 import type { NewChainPayment } from './x402/chain-payment.ts';
@@ -22,13 +23,13 @@ export interface Refund {
 /**
  * Owes a wallet what it paid, in the caller's transaction: the ledger moves and the signed transfer is stored together, so the
  * money is on its way from the moment the failure is recorded. One refund per request, however often this is called.
- * Hand the result to the settler after the commit; the reconciler does when nobody else can.
+ * A job of the same transaction sends it; the reconciler sees to it that it arrives.
  */
 export async function owePayer(
   ctx: HasChain & HasWallet & HasClock,
   tx: Sql,
   refund: Refund,
-): Promise<NewChainPayment | null> {
+): Promise<void> {
   const now = ctx.clock.now();
   const authorization = {
     from: ctx.wallet.address,
@@ -53,7 +54,7 @@ export async function owePayer(
     x402Version: null,
   };
   const inserted = await insertChainPayments(tx, [payment], now);
-  if (!inserted.has(payment.id)) return null;
+  if (!inserted.has(payment.id)) return;
   await postTransfers(
     tx,
     [
@@ -68,5 +69,5 @@ export async function owePayer(
     ],
     now,
   );
-  return payment;
+  await addJob(tx, 'settle-payment', { paymentId: payment.id });
 }

@@ -2,6 +2,8 @@ import type { Log } from '../lib/log.ts';
 
 /** Job name -> payload. A payload is JSON: ids and small facts, never secrets or whole records. */
 export interface JobPayloads {
+  /** What the node owes on chain and has signed. */
+  'settle-payment': { paymentId: string };
 }
 
 export type JobName = keyof JobPayloads & string;

@@ -62,7 +62,9 @@ export const invocationHandlers: Handlers<keyof typeof invocationEndpoints> = {
   listInvocations: (ctx, { caller, query }) => listInvocations(ctx, caller, query),
   async invokeBulk(ctx, call) {
     await call.countMore(call.body.agents.length - 1);
-    return invokeBulk(ctx, call.caller, call.body);
+    const { data, isReplay } = await invokeBulk(ctx, call.caller, { body: call.body, bulkId: call.idFor('blk') });
+    if (isReplay) await call.uncount();
+    return data;
   },
   getBulk: (ctx, { caller, params }) => readBulk(ctx, caller, params.bulkId),
 };

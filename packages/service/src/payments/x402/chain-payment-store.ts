@@ -75,6 +75,11 @@ export async function findByAuthorization(
   return rows[0] ? toChainPayment(rows[0]) : null;
 }
 
+export async function findById(sql: Sql, id: string): Promise<ChainPayment | null> {
+  const rows = await sql.query<Row>('find-chain-payment', `select ${columns} from chain_payment where id = $1`, [id]);
+  return rows[0] ? toChainPayment(rows[0]) : null;
+}
+
 /** The payment for a request, deposit or refund. */
 export async function findBySubject(sql: Sql, subjectId: string, purpose: ChainPurpose): Promise<ChainPayment | null> {
   const rows = await sql.query<Row>(

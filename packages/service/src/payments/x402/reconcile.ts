@@ -111,13 +111,13 @@ async function giveBackLate(
   use: { transactionHash: string; blockNumber: bigint },
 ): Promise<void> {
   const now = ctx.clock.now();
-  const refund = await ctx.db.transaction(async (tx) => {
+  await ctx.db.transaction(async (tx) => {
     const end = { id: payment.id, state: 'settled' as const, reason: null, ...use };
     const ended = await endPayments(tx, [payment], [end], now);
-    if (!ended.has(payment.id)) return null;
+    if (!ended.has(payment.id)) return;
     await postTransfers(tx, [toTransfer(payment)], now);
-    if (payment.purpose !== 'invocation' || !payment.accountId) return null;
-    return owePayer(ctx, tx, {
+    if (payment.purpose !== 'invocation' || !payment.accountId) return;
+    await owePayer(ctx, tx, {
       requestId: payment.subjectId,
       accountId: payment.accountId,
       ledgerAccountId: payment.ledgerAccountId,
@@ -129,5 +129,4 @@ async function giveBackLate(
     { paymentId: payment.id, hash: use.transactionHash },
     'a payment that had failed landed after all; it goes back',
   );
-  if (refund) void ctx.settler.settle(refund);
 }

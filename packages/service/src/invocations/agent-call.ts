@@ -1,0 +1,19 @@
+import type { HasDb } from '../db/database.ts';
+import type { HasClock } from '../lib/clock.ts';
+import type { HasGuardedFetch } from '../lib/guarded-fetch.ts';
+import type { HasChangeHub } from './change-hub.ts';
+import type { Invocation } from './invocation.ts';
+
+export interface CallTarget {
+  readonly endpoint: string;
+  readonly identityToken: string;
+}
+
+export type CallContext = HasGuardedFetch & HasClock & HasDb & HasChangeHub;
+
+export interface AgentCall {
+  readonly target: CallTarget;
+  readonly invocation: Invocation;
+  /** Aborted when the call has become pointless: the request was cancelled, or this process stops. */
+  readonly signal: AbortSignal;
+}
