@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { seedListing } from './seed-listing.ts';
 
 export interface Seeded {
   /** How many agents offer each capability. */
@@ -22,11 +23,6 @@ const insertAgents = `
      where (hashint8(n::bigint * 1000 + k)::bigint + 2147483648) / 4294967296.0 < 1.0 / k
   ) as c`;
 
-const insertListing = `
-  insert into agent_listing (capability, agent_id, reputation, status, price_micro)
-  select c, id, reputation, status, per_request_micro from agent cross join unnest(array_append(capabilities, '')) as c
-   where id like 'agt_bench%'`;
-
 /** Puts this many agents straight into the database, as registering them one by one takes minutes. */
 export async function seedAgents(databaseUrl: string, agents: number): Promise<Seeded> {
   const client = new pg.Client({ connectionString: databaseUrl });
@@ -34,8 +30,9 @@ export async function seedAgents(databaseUrl: string, agents: number): Promise<S
   try {
     await client.query(insertAgents, [agents]);
     await client.query(`insert into agent_totals (agent_id) select id from agent where id like 'agt_bench%'`);
-    await client.query(insertListing);
-    for (const table of ['agent', 'agent_listing', 'agent_totals']) await client.query(`vacuum analyze ${table}`);
+    await seedListing(client, 'agt_bench');
+    for (const table of ['agent', 'agent_listing', 'agent_search', 'agent_count', 'agent_totals'])
+      await client.query(`vacuum analyze ${table}`);
     const { rows } = await client.query<{ capability: string; count: number }>(
       `select capability, count(*)::int as count from agent_listing where capability like 'capability-%' group by capability`,
     );

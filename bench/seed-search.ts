@@ -1,10 +1,32 @@
 import pg from 'pg';
+import { seedListing } from './seed-listing.ts';
 
 /** Words and capabilities of the seeded agents; the lower the rank, the more agents have it (as `1/rank`). */
 export const VOCABULARY = 20_000;
 export const CAPABILITIES = 2_000;
 
-const syllables = ['ka', 'lo', 'mi', 'ne', 'ru', 'sa', 'ti', 'vo', 'xe', 'zu', 'ba', 'do', 'fi', 'ge', 'hu', 'ja', 'pe', 'qui', 'wo', 'ya'];
+const syllables = [
+  'ka',
+  'lo',
+  'mi',
+  'ne',
+  'ru',
+  'sa',
+  'ti',
+  'vo',
+  'xe',
+  'zu',
+  'ba',
+  'do',
+  'fi',
+  'ge',
+  'hu',
+  'ja',
+  'pe',
+  'qui',
+  'wo',
+  'ya',
+];
 
 /** The word of a rank, from 1 to VOCABULARY. */
 export function wordOf(rank: number): string {
@@ -31,37 +53,35 @@ const insertAgents = `
       cross join lateral (select floor(power(${VOCABULARY}, random() + n * 0 + i * 0))::int as rank) as r join vocabulary v using (rank)
   ) as w`;
 
-const derive = [
-  `insert into agent_listing select g.id, c, g.reputation, g.status = 'online', g.endpoint_proven_at is not null, g.per_request_micro,
-     g.per_hour_micro from agent g cross join unnest(g.capabilities || '{""}'::text[]) as c where g.id > 'agt_' and g.tiers::text = '{}'`,
-  `insert into agent_count select capability, is_online, is_verified, count(*), true from agent_listing group by 1, 2, 3`,
-  `insert into agent_search select g.id, g.reputation, g.status = 'online', g.endpoint_proven_at is not null, g.per_request_micro,
-     g.per_hour_micro, g.response_ms, g.created_at, lower(g.name), setweight(to_tsvector('simple', g.name), 'A')
-       || setweight(to_tsvector('simple', g.metadata ->> 'tags'), 'B') || to_tsvector('simple', g.description)
-       || array_to_tsvector((select array_agg('=' || c) from unnest(g.capabilities) as c)) from agent g`,
-];
 const BATCH = 50_000;
 
-/** Puts this many agents straight into a database that has the schema and no agents. Takes about a minute for each 200,000. */
+/** Puts this many agents straight into a database that has the schema and no agents. A million take some five minutes. */
 export async function seedSearch(databaseUrl: string, agents: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     await client.query(`set maintenance_work_mem = '1GB'; set work_mem = '256MB'`);
-    await client.query(`insert into account values ('acc_search', '0x' || repeat('a', 40), 'enterprise', now(), now())`);
+    await client.query(
+      `insert into account values ('acc_search', '0x' || repeat('a', 40), 'enterprise', now(), now())`,
+    );
     await client.query('create temp table vocabulary (rank int primary key, word text)');
     const words = Array.from({ length: VOCABULARY }, (_, index) => wordOf(index + 1));
-    await client.query('insert into vocabulary select rank, word from unnest($1::text[]) with ordinality as v(word, rank)', [words]);
+    await client.query(
+      'insert into vocabulary select rank, word from unnest($1::text[]) with ordinality as v(word, rank)',
+      [words],
+    );
     const { rows } = await client.query<{ name: string; definition: string }>(
       `select indexname as name, indexdef as definition from pg_indexes
         where tablename in ('agent', 'agent_listing', 'agent_count', 'agent_search') and indexname !~ '_pkey$|_key$'`,
     );
     for (const { name } of rows) await client.query(`drop index ${name}`);
-    for (let from = 1; from <= agents; from += BATCH) await client.query(insertAgents, [from, Math.min(from + BATCH - 1, agents)]);
+    for (let from = 1; from <= agents; from += BATCH)
+      await client.query(insertAgents, [from, Math.min(from + BATCH - 1, agents)]);
     await client.query('insert into agent_totals (agent_id) select id from agent');
-    for (const statement of derive) await client.query(statement);
+    await seedListing(client, 'agt_');
     for (const { definition } of rows) await client.query(definition);
-    for (const table of ['agent', 'agent_listing', 'agent_totals', 'agent_count', 'agent_search']) await client.query(`vacuum analyze ${table}`);
+    for (const table of ['agent', 'agent_listing', 'agent_totals', 'agent_count', 'agent_search'])
+      await client.query(`vacuum analyze ${table}`);
   } finally {
     await client.end();
   }

@@ -3,7 +3,10 @@ import { startLocal } from '../packages/service/test/support/local-node.ts';
 import { run as invokeAsync } from './invoke-async.ts';
 import { run as payAsV1Client } from './pay-as-v1-client.ts';
 import { run as payWithX402Fetch } from './pay-with-x402-fetch.ts';
+import { readmeExamples, runReadmeExample } from './readme-examples.ts';
+import { run as receiveWebhooks } from './receive-webhooks.ts';
 import { run as runYourOwnAgent } from './run-your-own-agent.ts';
+import { run as streamAnAnswer } from './stream-an-answer.ts';
 
 let node: Awaited<ReturnType<typeof startLocal>>;
 beforeAll(async () => {
@@ -17,10 +20,32 @@ describe('every example does what it claims against a running node', () => {
     ['pay-as-v1-client', payAsV1Client],
     ['invoke-async', invokeAsync],
     ['run-your-own-agent', runYourOwnAgent],
+    ['stream-an-answer', streamAnAnswer],
+    ['receive-webhooks', receiveWebhooks],
   ])(
     '%s',
     async (_name, run) => {
       await expect(run(node.local)).resolves.toBeUndefined();
+    },
+    60_000,
+  );
+});
+
+describe("every example in the SDK's README does what it claims", () => {
+  const prints = {
+    'Find an agent': /^\d+ agents; the cheapest is \S.* at 0\.\d+ USDC$/,
+    'Invoke it and pay': /^completed for 0\.05 USDC, paid in 0x[0-9a-f]{64}$/,
+    'Stream the answer': /^completed: \{ echo: \{ task: 'say hello', input: \{\} \} \}$/,
+    'Receive webhooks': /^webhook\.test evt_\w+\nthe test event was delivered$/,
+    'Run an agent of your own': /^serving agt_\w+ at http:\/\/127\.0\.0\.1:\d+\/$/,
+  };
+
+  it('and there are five', () => expect(Object.keys(readmeExamples())).toEqual(Object.keys(prints)));
+
+  it.each(Object.entries(prints))(
+    '%s',
+    async (title, printed) => {
+      expect(await runReadmeExample(node.local, readmeExamples()[title] ?? '')).toMatch(printed);
     },
     60_000,
   );

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
-import { type Client, createClient, createPayer, invokeAndWait } from '@agent-network/sdk';
+import { createClient, createPayer, invokeAndWait } from '@agent-network/sdk';
 import { AgentError, serveAgent } from '@agent-network/sdk/agent';
 import { firstWallet, type Local, runExample } from './local.ts';
+import { untilOnline } from './until-online.ts';
 
 const startDice = (local: Local, tokenFile: string) =>
   serveAgent({
@@ -25,14 +25,6 @@ const startDice = (local: Local, tokenFile: string) =>
       return { sides, rolled: 1 + Math.floor(Math.random() * sides) };
     },
   });
-
-async function untilOnline(client: Client, id: string): Promise<void> {
-  const endsAtMs = Date.now() + 20_000;
-  while (!(await client.getAgentStatus({ params: { id } })).online) {
-    if (Date.now() > endsAtMs) throw new Error('the agent did not come online within 20 s');
-    await wait(200);
-  }
-}
 
 export async function run(local: Local): Promise<void> {
   const payer = createPayer({ privateKey: firstWallet(local).privateKey, maxPerCall: '0.02' });

@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 // `redocly lint` without what it does beside: it tells its maker of each run and asks for newer versions unless told not to.
 const root = join(import.meta.dirname, '..');
-const manifest = createRequire(import.meta.url).resolve('@redocly/cli/package.json');
+const cli = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'));
 const { status, stdout, stderr } = spawnSync(
   process.execPath,
-  [join(dirname(manifest), 'bin', 'cli.js'), 'lint', 'packages/contracts/openapi.json', '--format=stylish'],
+  [cli, 'lint', 'packages/contracts/openapi.json', '--format=stylish'],
   {
     cwd: root,
     encoding: 'utf8',

@@ -82,6 +82,19 @@ export async function leaseCalls(
 }
 
 /** Puts a call back into the window that it was taken from; a window that has begun since is left as it is. */
+/** The subject's window, whether it is over or not. */
+export async function findWindow(
+  sql: Sql,
+  call: { subject: string; limitClass: LimitClass },
+): Promise<{ used: number; startedAt: Date } | undefined> {
+  const rows = await sql.query<{ used: number; startedAt: Date }>(
+    'find-window',
+    'select used, started_at as "startedAt" from rate_window where subject = $1 and class = $2',
+    [call.subject, call.limitClass],
+  );
+  return rows[0];
+}
+
 export async function returnCall(
   sql: Sql,
   call: { subject: string; limitClass: LimitClass; startedAt: Date },

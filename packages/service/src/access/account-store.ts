@@ -88,6 +88,29 @@ export const listApiKeyRows = (sql: Sql, accountId: string): Promise<KeyRow[]> =
     [accountId],
   );
 
+/** A key of the account, kept from changing until the transaction ends. */
+export async function lockApiKeyRow(
+  sql: Sql,
+  accountId: string,
+  keyId: string,
+): Promise<(KeyRow & { replacedBy: string | null }) | null> {
+  const rows = await sql.query<KeyRow & { replacedBy: string | null }>(
+    'lock-api-key',
+    `select ${keyColumns}, replaced_by as "replacedBy" from api_key where account_id = $1 and id = $2 for update`,
+    [accountId, keyId],
+  );
+  return rows[0] ?? null;
+}
+
+/** Notes which key takes another's place, and when the old one ends. */
+export async function replaceApiKeyRow(sql: Sql, keyId: string, replacedBy: string, expiresAt: Date): Promise<void> {
+  await sql.query('replace-api-key', 'update api_key set replaced_by = $2, expires_at = $3 where id = $1', [
+    keyId,
+    replacedBy,
+    expiresAt,
+  ]);
+}
+
 /** Whether the account has such a key; revoking twice keeps the first time. */
 export async function revokeApiKeyRow(sql: Sql, accountId: string, keyId: string, now: Date): Promise<boolean> {
   const rows = await sql.query(

@@ -2,6 +2,7 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { defaultScopes, type Scope } from '@agent-network/contracts/scopes';
 import type { HasDb } from '../db/database.ts';
+import type { Sql } from '../db/sql.ts';
 import { AppError, invalid, notFound } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { findAccount, insertApiKey, type KeyRow, listApiKeyRows, revokeApiKeyRow } from './account-store.ts';
@@ -25,16 +26,21 @@ export async function createApiKey(
   const scopes = input.scopes ?? defaultScopes.filter((scope) => caller.scopes.includes(scope));
   if (scopes.length === 0)
     throw invalid('scopes', 'must be named: this key has none of those that are given by default');
-  const beyond = scopes.find((scope) => !caller.scopes.includes(scope));
-  if (beyond) throw new AppError('FORBIDDEN', `This key lacks the scope "${beyond}" and cannot give it to another.`);
+  requireGivable(caller, scopes);
   const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null;
   if (expiresAt && expiresAt <= ctx.clock.now()) throw invalid('expiresAt', 'is in the past');
   return issueApiKey(ctx, { accountId: caller.accountId, name: input.name, scopes, expiresAt });
 }
 
+/** Throws FORBIDDEN for scopes that the caller's own key lacks. */
+export function requireGivable(caller: AccountCaller, scopes: readonly Scope[]): void {
+  const beyond = scopes.find((scope) => !caller.scopes.includes(scope));
+  if (beyond) throw new AppError('FORBIDDEN', `This key lacks the scope "${beyond}" and cannot give it to another.`);
+}
+
 /** Makes and stores a key without asking who wants it; for the node's own set-up. */
 export async function issueApiKey(
-  ctx: HasDb & HasClock & HasKeyMode,
+  ctx: { db: Sql } & HasClock & HasKeyMode,
   key: { accountId: string; name: string; scopes: readonly Scope[]; expiresAt: Date | null },
 ): Promise<DataOf<Api['createApiKey']>> {
   const made = newApiKey(ctx.keyMode);

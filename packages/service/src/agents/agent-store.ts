@@ -78,14 +78,12 @@ export async function lockAgentRow(sql: Sql, id: string): Promise<Agent | null> 
 }
 
 /** The agents of an account, kept from changing until the transaction ends; always in the same order, so that two can't block each other. */
-export async function lockAgentIdsOf(sql: Sql, accountId: string): Promise<string[]> {
-  const rows = await sql.query<{ id: string }>(
+export const lockAgentsOf = (sql: Sql, accountId: string): Promise<Agent[]> =>
+  sql.query<Agent>(
     'lock-agents-of',
-    `select id from agent where account_id = $1 and status <> 'removed' order by id for update`,
+    `select ${columns} from ${source} where g.account_id = $1 and g.status <> 'removed' order by g.id for update of g`,
     [accountId],
   );
-  return rows.map(({ id }) => id);
-}
 
 export const findCallableRows = (sql: Sql, ids: readonly string[]): Promise<CallableAgent[]> =>
   sql.query<CallableAgent>(

@@ -5,10 +5,10 @@ import type { HasDb } from '../db/database.ts';
 import { invalid } from '../lib/app-error.ts';
 import { createBatcher } from '../lib/batcher.ts';
 import { toListItem } from './agent-view.ts';
-import { isCounted } from './search-agents.ts';
 import type { Place } from './search-cursor.ts';
 import { bestReputationFirst } from './search-order.ts';
-import { readSearchPage, type SearchPage, type SearchPageQuery } from './search-store.ts';
+import { isCounted, readSearchPage, type SearchPage, type SearchPageQuery } from './search-store.ts';
+import { capabilityTerm } from './words.ts';
 
 export interface HasNodeLabel {
   /** Spec: `location`. Where agents of this node are at home. */
@@ -65,7 +65,7 @@ export async function discoverAgents(
   };
   const page = await ctx.listing.read({
     among: { capability },
-    countedAs: isCounted(filter) ? capability : null,
+    total: isCounted(filter) ? { keptOf: capabilityTerm(capability) } : 'count',
     filter,
     order: bestReputationFirst,
     after: query.cursor === undefined ? null : readCursor(query.cursor),

@@ -1,6 +1,6 @@
 import type { Sql } from '../db/sql.ts';
 import type { Agent } from './agent.ts';
-import { termsVector } from './words.ts';
+import { termsOf } from './words.ts';
 
 /**
  * Rewrites the rows by which an agent is found from what `agent` says of it, and the counts with them. In the transaction that
@@ -16,6 +16,8 @@ export async function writeListing(sql: Sql, { id }: Pick<Agent, 'id'>): Promise
          from agent g join account a on a.id = g.account_id where g.id = $1 and g.status <> 'removed'
      ), wanted as (
        select c as capability, f.* from fact f cross join unnest(f.capabilities || '{""}'::text[]) as c
+     ), old as (
+       select terms, is_online, is_verified from agent_search where agent_id = $1
      ), dropped as (
        delete from agent_listing l where agent_id = $1 and not exists (select from wanted w where w.capability = l.capability)
      ), hidden as (
@@ -37,11 +39,13 @@ export async function writeListing(sql: Sql, { id }: Pick<Agent, 'id'>): Promise
               price_micro = excluded.price_micro, per_hour_micro = excluded.per_hour_micro, response_ms = excluded.response_ms,
               created_at = excluded.created_at
      )
-     insert into agent_count (capability, is_online, is_verified, change, is_folded)
-     select capability, is_online, is_verified, sum(change), false from (
-       select capability, is_online, is_verified, 1 as change from wanted
-       union all select capability, is_online, is_verified, -1 from agent_listing where agent_id = $1
-     ) each group by capability, is_online, is_verified having sum(change) <> 0`,
+     insert into agent_count (term, is_online, is_verified, change, is_folded)
+     select term, is_online, is_verified, sum(change), false from (
+       select o.terms, f.is_online, f.is_verified, 1 as change from fact f left join old o on true
+       union all select terms, is_online, is_verified, -1 from old
+     ) each cross join unnest(coalesce(tsvector_to_array(terms), '{}') || '{""}'::text[]) as term
+      where not exists (select from fact f join old o using (is_online, is_verified))
+      group by term, is_online, is_verified having sum(change) <> 0`,
     [id],
   );
 }
@@ -53,9 +57,18 @@ export async function writeTerms(
 ): Promise<void> {
   await sql.query(
     'write-terms',
-    `update agent_search set name = $2, terms = $3::tsvector
-      where agent_id = $1 and (name, terms) is distinct from ($2, $3::tsvector)`,
-    [agent.id, agent.name.toLowerCase(), termsVector(agent)],
+    `with old as (
+       select terms, is_online, is_verified from agent_search where agent_id = $1
+     ), written as (
+       update agent_search set name = $2, terms = array_to_tsvector($3::text[])
+        where agent_id = $1 and (name, terms) is distinct from ($2, array_to_tsvector($3::text[]))
+     )
+     insert into agent_count (term, is_online, is_verified, change, is_folded)
+     select term, is_online, is_verified, sum(change), false from (
+       select unnest($3::text[]) as term, is_online, is_verified, 1 as change from old
+       union all select unnest(tsvector_to_array(terms)), is_online, is_verified, -1 from old
+     ) each group by term, is_online, is_verified having sum(change) <> 0`,
+    [agent.id, agent.name.toLowerCase(), termsOf(agent)],
   );
 }
 
@@ -67,18 +80,18 @@ export async function writeResponseTime(sql: Sql, id: string, responseMs: number
   ]);
 }
 
-/** Folds the changes of counts into one row each; returns how many capabilities had some, at most `limit`. */
+/** Folds the changes of counts into one row each; returns how many terms had some, at most `limit`. */
 export async function foldCountRows(sql: Sql, limit: number): Promise<number> {
   const [row] = await sql.query<{ folded: bigint }>(
     'fold-counts',
     `with due as (
-       select distinct capability from agent_count where not is_folded order by capability limit $1
+       select distinct term from agent_count where not is_folded order by term limit $1
      ), gone as (
-       delete from agent_count where capability in (select capability from due) returning *
+       delete from agent_count where term in (select term from due) returning *
      ), folded as (
-       insert into agent_count (capability, is_online, is_verified, change, is_folded)
-       select capability, is_online, is_verified, sum(change), true from gone
-        group by capability, is_online, is_verified having sum(change) <> 0
+       insert into agent_count (term, is_online, is_verified, change, is_folded)
+       select term, is_online, is_verified, sum(change), true from gone
+        group by term, is_online, is_verified having sum(change) <> 0
      )
      select count(*) as folded from due`,
     [limit],

@@ -8,10 +8,18 @@ import { formatDuration } from '../lib/duration.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
 import { toListItem } from './agent-view.ts';
 import type { HasNodeLabel } from './discover-agents.ts';
-import { makeSearchCursor, readSearchCursor } from './search-cursor.ts';
+import { makeSearchCursor, type Place, readSearchCursor } from './search-cursor.ts';
 import { orderOf, type SearchOrder } from './search-order.ts';
-import { type Among, listedFields, readSearchPage, type SearchFilter, type SearchPageQuery } from './search-store.ts';
-import { termsQuery, type Wanted, wantedCapabilities, wordsOf, wordsQuery } from './words.ts';
+import {
+  isCounted,
+  listedFields,
+  readSearchPage,
+  type SearchFilter,
+  type SearchPage,
+  type SearchPageQuery,
+} from './search-store.ts';
+import { searchText } from './search-text.ts';
+import { capabilityTerm, termsQuery, type Wanted, wantedCapabilities, wordsOf } from './words.ts';
 
 /** Finds the agents that match every part of the query, in the order asked for, with the exact total. */
 export async function searchAgents(
@@ -24,9 +32,7 @@ export async function searchAgents(
   const order = orderOf(input.sort, query.text !== undefined);
   const question = JSON.stringify([query, order]);
   const after = cursor === undefined ? null : readSearchCursor(ctx, question, cursor);
-  const { total, agents } = canMatch(query)
-    ? await readSearchPage(ctx.db, { ...questionOf(query, order), after, limit: limit + 1, offset })
-    : { total: 0, agents: [] };
+  const { total, agents } = await find(ctx, query, { order, after, limit: limit + 1, offset });
   const shown = agents.slice(0, limit);
   const last = shown.at(-1);
   const hasMore = agents.length > limit;
@@ -40,31 +46,34 @@ export async function searchAgents(
   };
 }
 
-/** A text of signs only has no word that could be found. */
-const canMatch = ({ text }: AgentQuery) => text === undefined || wordsOf(text).length > 0;
-
-type Question = Pick<SearchPageQuery, 'among' | 'countedAs' | 'filter' | 'order'>;
-
-/** How to ask the database: one capability by the inverted table where that has the order, anything else by terms. */
-function questionOf(query: AgentQuery, order: SearchOrder): Question {
-  const wanted = wantedCapabilities(query);
-  const filter = filterOf(query);
-  const isOne = query.text === undefined && wanted.any.length === 0 && wanted.all.length <= 1;
-  const capability = isOne ? (wanted.all[0] ?? '') : null;
-  const isListed = capability !== null && order.keys.every(({ field }) => listedFields.has(field));
-  const among = isListed ? { capability } : amongTerms(wanted, query.text);
-  return { among, filter, order, countedAs: capability !== null && isCounted(filter) ? capability : null };
+interface Page {
+  readonly order: SearchOrder;
+  readonly after: Place | null;
+  readonly limit: number;
+  readonly offset: number;
 }
 
-const amongTerms = (wanted: Wanted, text: string | undefined): Among => ({
-  terms: termsQuery(wanted, text),
-  inName: text === undefined ? '' : wordsQuery(text, 'A'),
-  inTitle: text === undefined ? '' : wordsQuery(text, 'AB'),
-});
+/** A text of signs only has no word that could be found. */
+async function find(ctx: HasDb, query: AgentQuery, page: Page): Promise<SearchPage> {
+  const wanted = wantedCapabilities(query);
+  const filter = filterOf(query);
+  if (query.text === undefined) return readSearchPage(ctx.db, { ...page, ...byCapability(wanted, filter, page.order) });
+  const words = wordsOf(query.text);
+  return words.length === 0 ? { total: 0, agents: [] } : searchText(ctx, { ...page, words, wanted, filter });
+}
 
-/** Whether the counts that are kept of each capability tell the total. */
-export const isCounted = (filter: SearchFilter): boolean =>
-  filter.minReputation <= 0 && filter.maxPriceMicro === null && filter.maxPerHourMicro === null;
+/** One capability is looked up in the inverted table, where that has the order; several, by the index of terms. */
+function byCapability(
+  wanted: Wanted,
+  filter: SearchFilter,
+  order: SearchOrder,
+): Pick<SearchPageQuery, 'among' | 'total' | 'filter'> {
+  const [capability = '', ...others] = wanted.all;
+  const isOne = wanted.any.length + others.length === 0;
+  const isListed = isOne && order.keys.every(({ field }) => listedFields.has(field));
+  const among = isListed ? { capability } : { terms: termsQuery(wanted, null), inName: '', inTitle: '' };
+  return { among, filter, total: isOne && isCounted(filter) ? { keptOf: capabilityTerm(capability) } : 'count' };
+}
 
 const filterOf = ({ rates, reputation, verified, online }: AgentQuery): SearchFilter => ({
   isOnline: online === undefined ? [true, false] : [online],

@@ -25,6 +25,11 @@ const bestFirst: Record<AgentSortField, Direction> = {
 
 export const bestReputationFirst: SearchOrder = { keys: [{ field: 'reputation', order: 'desc' }], byId: 'asc' };
 
+const bestMatchFirst: SearchOrder = {
+  keys: [{ field: 'relevance', order: 'desc' }, ...bestReputationFirst.keys],
+  byId: 'asc',
+};
+
 /**
  * The order of a search; without a wish, best reputation first, or best match for a text. Ids decide among equals, backwards in
  * an order that puts the worst first: so a reversed order gives the list exactly reversed, and one index serves both.
@@ -33,6 +38,8 @@ export function orderOf(sort: AgentSearch['sort'], hasText: boolean): SearchOrde
   const asked = sort.filter(({ field }) => hasText || field !== 'relevance');
   const [first, ...rest] = asked;
   if (first) return { keys: [first, ...rest], byId: first.order === bestFirst[first.field] ? 'asc' : 'desc' };
-  if (!hasText) return bestReputationFirst;
-  return { keys: [{ field: 'relevance', order: 'desc' }, ...bestReputationFirst.keys], byId: 'asc' };
+  return hasText ? bestMatchFirst : bestReputationFirst;
 }
+
+/** The order of a text search without a wish. */
+export const isBestMatchFirst = (order: SearchOrder): boolean => order === bestMatchFirst;

@@ -5,13 +5,15 @@ import type { HasAuthenticator } from '../access/authenticate.ts';
 import type { AccountCaller } from '../access/caller.ts';
 import { proveAccount } from '../access/prove-account.ts';
 import type { Tx } from '../db/sql.ts';
+import { emit } from '../events/outbox.ts';
 import { giveChallenge, judgeChallenge, useChallenge } from '../identity/prove-wallet.ts';
 import type { HasWalletSignatures } from '../identity/wallet-signature-client.ts';
 import { notFound } from '../lib/app-error.ts';
 import type { HasBaseUrl } from '../payments/deposit.ts';
 import type { HasChain } from '../payments/x402/chain-info.ts';
 import { isVerified } from './agent.ts';
-import { findAgentRow, lockAgentIdsOf } from './agent-store.ts';
+import { agentEventsOf } from './agent-events.ts';
+import { findAgentRow, lockAgentsOf } from './agent-store.ts';
 import type { CheckContext } from './check-agents.ts';
 import { writeListing } from './listing-store.ts';
 import { lockOwnAgent } from './update-agent.ts';
@@ -42,7 +44,7 @@ async function proveOwner(
   const now = ctx.clock.now();
   await ctx.db.transaction(async (tx) => {
     await useChallenge(tx, signed.challengeId, now);
-    await recordProvenOwner(tx, caller.accountId, now);
+    await recordProvenOwner(tx, caller.accountId, ctx.nodeLabel, now);
   });
   ctx.authenticator.forget();
   const agent = await findAgentRow(ctx.db, agentId);
@@ -58,7 +60,14 @@ async function proveOwner(
 }
 
 /** Notes in the caller's transaction that an account has proven its wallet, and shows it on all of its agents. */
-export async function recordProvenOwner(tx: Tx, accountId: string, now: Date): Promise<void> {
+export async function recordProvenOwner(tx: Tx, accountId: string, location: string, now: Date): Promise<void> {
+  const agents = await lockAgentsOf(tx, accountId);
   await proveAccount(tx, accountId, now);
-  for (const id of await lockAgentIdsOf(tx, accountId)) await writeListing(tx, { id });
+  for (const agent of agents) await writeListing(tx, agent);
+  const proven = { isWalletProven: true, walletProvenAt: now };
+  await emit(
+    tx,
+    agents.flatMap((agent) => agentEventsOf(agent, { ...agent, ...proven }, location)),
+    now,
+  );
 }

@@ -2,6 +2,7 @@ import { openApiDocument } from '@agent-network/contracts/openapi';
 import type { Context, Hono } from 'hono';
 import { isLoopback } from '../lib/guarded-fetch-address.ts';
 import { commonHeaders } from './common-headers.ts';
+import { mountDocs } from './documents/mount-docs.ts';
 import type { HttpContext } from './http-context.ts';
 import { requestIdOf } from './mount.ts';
 import { addressOf } from './remote-address.ts';
@@ -11,11 +12,20 @@ const document = (c: Context, text: string, status = 200, type = 'application/js
 
 const json = (c: Context, body: unknown, status = 200) => document(c, JSON.stringify(body), status);
 
+const start = {
+  name: 'agent-network',
+  docs: '/docs',
+  openapi: '/openapi.json',
+  llms: '/llms.txt',
+  agents: '/agents',
+};
+
 /** What is not part of the endpoint table: health, metrics and documents. */
 export function mountDocuments(app: Hono, ctx: HttpContext): void {
   const openApi = JSON.stringify(openApiDocument());
-  app.get('/', (c) => json(c, { name: 'agent-network', openapi: '/openapi.json', agents: '/agents' }));
+  app.get('/', (c) => json(c, start));
   app.get('/openapi.json', (c) => document(c, openApi));
+  mountDocs(app, ctx);
   app.get('/livez', (c) => json(c, { status: 'live' }));
   app.get('/readyz', async (c) =>
     (await isReady(ctx)) ? json(c, { status: 'ready' }) : json(c, { status: 'not ready' }, 503),

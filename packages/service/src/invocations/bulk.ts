@@ -1,45 +1,47 @@
 import type { Tx } from '../db/sql.ts';
 import { emit } from '../events/outbox.ts';
 import { type Bulk, endBulk, lockBulk } from './bulk-store.ts';
-import { type BulkDecision, decideBulk } from './bulk-strategy.ts';
+import { type BulkDecision, type BulkPart, decideBulk } from './bulk-strategy.ts';
 import { type End, type EndContext, type Ended, endAll } from './end-invocations.ts';
-import { hasEnded } from './invocation.ts';
+import { hasEnded, type Invocation } from './invocation.ts';
 import { lockBulkRequests } from './invocation-store.ts';
 
 /**
  * Ends one request of a bulk request and decides, under the bulk's lock, whether that ends the bulk: then the requests still open
- * are cancelled in the same transaction. One that comes to its end after the decision is cancelled, whatever it brought.
+ * are cancelled with it. One that comes to its end after the decision is cancelled, whatever it brought. All that ends, ends in
+ * one go: money is locked in one order, so that bulk requests can't wait for each other in a circle.
  */
 export async function endBulkRequest(ctx: EndContext, tx: Tx, bulkId: string, end: End): Promise<Ended> {
-  const bulk = await lockBulk(tx, bulkId);
   const now = ctx.clock.now();
-  const isDecided = bulk?.status !== 'processing';
-  const own: End = isDecided ? { invocation: end.invocation, outcome: { kind: 'cancelled' } } : end;
-  const first = await endAll(ctx, tx, [own], now);
-  if (isDecided || !bulk) return first;
-  const rest = await settleBulk(ctx, tx, bulk, now);
-  return new Map([...first, ...rest]);
-}
-
-/** Decides a bulk request as it stands; the caller holds its lock. */
-export async function settleBulk(ctx: EndContext, tx: Tx, bulk: Bulk, now: Date): Promise<Ended> {
-  const parts = await lockBulkRequests(tx, bulk.id);
-  const decision = decideBulk(bulk.strategy, parts);
-  if (decision.kind === 'open') return new Map();
-  const losers = parts.filter(({ status }) => !hasEnded(status));
-  const cancelled = await endAll(
-    ctx,
-    tx,
-    losers.map((invocation): End => ({ invocation, outcome: { kind: 'cancelled' } })),
-    now,
+  const bulk = await lockBulk(tx, bulkId);
+  if (bulk?.status !== 'processing') return endAll(ctx, tx, [cancelled(end.invocation)], now);
+  const parts = await lockBulkRequests(tx, bulkId);
+  const isOurs = parts.some(
+    (part) => isOpen(part) && part.id === end.invocation.id && part.attempt === end.invocation.attempt,
   );
-  await close(tx, bulk, decision, now);
-  return cancelled;
+  if (!isOurs) return new Map();
+  const others = parts.filter(({ id }) => id !== end.invocation.id);
+  const decision = decideBulk(bulk.strategy, [...others, partAfter(end, now)]);
+  if (decision.kind === 'open') return endAll(ctx, tx, [end], now);
+  const ended = await endAll(ctx, tx, [end, ...others.filter(isOpen).map(cancelled)], now);
+  await endBulk(tx, bulkId, { status: decision.kind, winner: winnerOf(decision) }, now);
+  await tellBulkEnded(tx, bulk, now);
+  return ended;
 }
 
-async function close(tx: Tx, bulk: Bulk, decision: Exclude<BulkDecision, { kind: 'open' }>, now: Date): Promise<void> {
-  const winner = decision.kind === 'completed' ? decision.winner : null;
-  await endBulk(tx, bulk.id, { status: decision.kind, winner }, now);
-  const { accountId, webhookUrl } = bulk;
-  await emit(tx, [{ type: 'bulk.completed', accountId, subjectId: bulk.id, data: null, webhookUrl }], now);
-}
+const isOpen = ({ status }: Invocation) => !hasEnded(status);
+
+const cancelled = (invocation: Invocation): End => ({ invocation, outcome: { kind: 'cancelled' } });
+
+const winnerOf = (decision: BulkDecision) => (decision.kind === 'completed' ? decision.winner : null);
+
+const partAfter = ({ invocation: { id }, outcome }: End, now: Date): BulkPart => ({
+  id,
+  status: outcome.kind,
+  result: outcome.kind === 'completed' ? outcome.result : null,
+  completedAt: now,
+});
+
+/** Puts the end of a bulk request into the outbox, in the caller's transaction. */
+export const tellBulkEnded = (tx: Tx, { id, accountId, webhookUrl }: Bulk, now: Date): Promise<void> =>
+  emit(tx, [{ type: 'bulk.completed', accountId, subjectId: id, data: null, webhookUrl }], now);

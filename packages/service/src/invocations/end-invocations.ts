@@ -57,7 +57,7 @@ export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now:
     won.map((end) => toEndedCall(end, now)),
     now,
   );
-  await emit(tx, [...ended.values()].map(toEvent), now);
+  await tellEnded(tx, [...ended.values()], now);
   return ended;
 }
 
@@ -102,6 +102,10 @@ function toEndedCall({ invocation, outcome }: End, now: Date): EndedCall {
   if (isVoid) return { agentId, end: 'void', durationMs };
   return { agentId, end: outcome.reason === 'agent_unreachable' ? 'unreachable' : 'failed', durationMs };
 }
+
+/** Puts the ends into the outbox, in the caller's transaction. */
+export const tellEnded = (tx: Tx, ended: readonly Invocation[], now: Date): Promise<void> =>
+  emit(tx, ended.map(toEvent), now);
 
 /** The record no longer changes, so the event needs no copy of it. */
 const toEvent = ({ id, accountId, status, webhookUrl }: Invocation) => ({

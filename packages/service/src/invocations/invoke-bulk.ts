@@ -10,11 +10,13 @@ import { invalid } from '../lib/app-error.ts';
 import { newId } from '../lib/id.ts';
 import { holdMoney } from '../payments/hold-money.ts';
 import { agentTreasuryId, treasuryOf } from '../payments/treasury.ts';
-import { settleBulk } from './bulk.ts';
+import { tellBulkEnded } from './bulk.ts';
 import { type Bulk, findBulk, insertBulk } from './bulk-store.ts';
+import { decideBulk } from './bulk-strategy.ts';
+import { toBulkRecord, toBulkResult } from './bulk-view.ts';
 import { deadlineOf } from './deadline.ts';
-import type { EndContext } from './end-invocations.ts';
-import type { Invocation } from './invocation.ts';
+import { tellEnded } from './end-invocations.ts';
+import { hasEnded, type Invocation } from './invocation.ts';
 import { findBulkRequests, insertInvocations } from './invocation-store.ts';
 import { type InvokeContext, insufficient } from './invoke-agent.ts';
 import { estimatedTime, priceOf } from './price.ts';
@@ -40,7 +42,7 @@ interface Part {
  * An agent that can't be called now fails at once and costs nothing; when none can, nothing is started. Paid from a treasury.
  */
 export async function invokeBulk(
-  ctx: InvokeContext & EndContext,
+  ctx: InvokeContext,
   caller: KnownCaller,
   { body, bulkId }: BulkInput,
 ): Promise<{ data: BulkResult; isReplay: boolean }> {
@@ -65,24 +67,19 @@ export async function invokeBulk(
     createdAt: now,
     completedAt: null,
   };
-  const requests = parts.map((part) => toInvocation(ctx, caller, body, bulk, part, { payerId, deadline, now }));
-  const stored = await store(ctx, caller, bulk, requests);
-  for (const [index, invocation] of stored.entries()) {
+  const ids = parts.map(() => newId('req')).sort();
+  const requests = parts.map((part, index) =>
+    toInvocation(ctx, caller, body, bulk, { ...part, requestId: ids[index] as string }, { payerId, deadline, now }),
+  );
+  const begun = unlessLost(bulk, requests);
+  await store(ctx, caller, begun.bulk, begun.requests);
+  for (const [index, invocation] of begun.requests.entries()) {
     const agent = parts[index]?.agent;
     if (agent && invocation.status === 'processing')
       void ctx.runner.track(invocation.id, (signal) => runOn(ctx, invocation, agent, signal));
   }
-  return { data: toBulkResult(bulk, stored), isReplay: false };
+  return { data: toBulkResult(begun.bulk, begun.requests), isReplay: false };
 }
-
-const toBulkResult = (bulk: Bulk, requests: readonly Invocation[]): BulkResult => ({
-  bulkId: bulk.id,
-  requests: requests.map(({ agentId, id, status }) => ({ agentId, requestId: id, status })),
-  strategy: bulk.strategy,
-  estimatedCost: formatUsdc(
-    requests.reduce((sum, { startedAt, priceMicro }) => (startedAt ? sum + priceMicro : sum), 0n),
-  ),
-});
 
 async function partOf(ctx: InvokeContext, agentId: string, body: BulkRequest): Promise<Part> {
   const agent = await requireAgent(ctx, agentId);
@@ -104,12 +101,12 @@ function toInvocation(
   caller: KnownCaller,
   body: BulkRequest,
   bulk: Bulk,
-  { agent, priceMicro, isCallable }: Part,
+  { agent, priceMicro, isCallable, requestId }: Part & { requestId: string },
   settled: { payerId: string | null; deadline: Date; now: Date },
 ): Invocation {
   const isFree = priceMicro === 0n;
   return {
-    id: newId('req'),
+    id: requestId,
     accountId: caller.accountId,
     callerAgentId: bulk.callerAgentId,
     agentId: agent.id,
@@ -141,26 +138,42 @@ function toInvocation(
   };
 }
 
+/** Offline agents may put an outcome out of reach from the start: then nobody is called. */
+function unlessLost(bulk: Bulk, requests: readonly Invocation[]): { bulk: Bulk; requests: readonly Invocation[] } {
+  if (decideBulk(bulk.strategy, requests).kind === 'open') return { bulk, requests };
+  const nothing = { costMicro: 0n, refundMicro: 0n, payerLedgerId: null, startedAt: null, completedAt: bulk.createdAt };
+  return {
+    bulk: { ...bulk, status: 'failed', completedAt: bulk.createdAt },
+    requests: requests.map((each) =>
+      hasEnded(each.status) ? each : { ...each, status: 'cancelled' as const, ...nothing },
+    ),
+  };
+}
+
 async function store(
-  ctx: InvokeContext & EndContext,
+  ctx: InvokeContext,
   caller: KnownCaller,
   bulk: Bulk,
   requests: readonly Invocation[],
-): Promise<Invocation[]> {
-  return ctx.db.transaction(async (tx) => {
+): Promise<void> {
+  const now = bulk.createdAt;
+  await ctx.db.transaction(async (tx) => {
     const holding = requests.flatMap(({ id, payerLedgerId, priceMicro }) =>
       payerLedgerId ? [{ id, ledgerAccountId: payerLedgerId, amountMicro: priceMicro }] : [],
     );
-    const holds = await holdMoney(tx, holding, bulk.createdAt);
+    const holds = await holdMoney(tx, holding, now);
     if (holds.some(({ isHeld }) => !isHeld)) {
       const requiredMicro = holding.reduce((sum, { amountMicro }) => sum + amountMicro, 0n);
       throw insufficient(caller, requiredMicro, holds[0]?.availableMicro ?? 0n);
     }
     await insertBulk(tx, bulk);
     await insertInvocations(tx, requests);
-    // A majority may be out of reach from the start.
-    const ended = await settleBulk(ctx, tx, bulk, bulk.createdAt);
-    return requests.map((invocation) => ended.get(invocation.id) ?? invocation);
+    await tellEnded(
+      tx,
+      requests.filter(({ status }) => hasEnded(status)),
+      now,
+    );
+    if (bulk.status !== 'processing') await tellBulkEnded(tx, bulk, now);
   });
 }
 
@@ -168,18 +181,4 @@ async function store(
 export async function readBulk(ctx: InvokeContext, caller: KnownCaller, bulkId: string): Promise<BulkRecord> {
   const bulk = requireOwn(await findBulk(ctx.db, bulkId), caller, 'bulk request');
   return toBulkRecord(bulk, await findBulkRequests(ctx.db, bulkId));
-}
-
-export function toBulkRecord(bulk: Bulk, requests: readonly Invocation[]): BulkRecord {
-  const isOver = bulk.status !== 'processing';
-  const sum = (pick: (invocation: Invocation) => bigint) => requests.reduce((total, each) => total + pick(each), 0n);
-  return {
-    ...toBulkResult(bulk, requests),
-    status: bulk.status,
-    result: requests.find(({ id }) => id === bulk.winner)?.result ?? null,
-    winner: bulk.winner,
-    cost: isOver ? formatUsdc(sum((each) => each.costMicro ?? 0n)) : null,
-    createdAt: bulk.createdAt.toISOString(),
-    completedAt: bulk.completedAt?.toISOString() ?? null,
-  };
 }

@@ -1,9 +1,9 @@
 import type { HasDb } from '../db/database.ts';
 import type { Subject } from '../events/subjects.ts';
 import { findBulk } from './bulk-store.ts';
+import { toBulkRecord } from './bulk-view.ts';
 import { findBulkRequests, findInvocation } from './invocation-store.ts';
 import { toRecord } from './invocation-view.ts';
-import { toBulkRecord } from './invoke-bulk.ts';
 
 /** What events of requests and bulk requests are about, as the matching GET shows it. */
 export async function readSubject(ctx: HasDb, { type, subjectId }: Subject): Promise<unknown> {

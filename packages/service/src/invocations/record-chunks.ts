@@ -8,9 +8,12 @@ import { appendChunks, type Chunk, readChunks } from './stream-store.ts';
 export const MAX_CHUNKS = 10_000;
 export const MAX_CHUNK_BYTES = 64 * 1024;
 
+/** One thing that an agent said. */
+export type Said = Pick<Chunk, 'type' | 'data'>;
+
 export interface ChunkRecorder {
-  /** Stores what the agent said next. Resolves false when the request is no longer ours. */
-  add(type: Chunk['type'], data: unknown): Promise<boolean>;
+  /** Stores what the agent said next, in one go. Resolves false when the request is no longer ours. */
+  add(said: readonly Said[]): Promise<boolean>;
 }
 
 /**
@@ -21,20 +24,27 @@ export async function createChunkRecorder(
   ctx: HasDb & HasClock & HasChangeHub,
   invocation: Invocation,
 ): Promise<ChunkRecorder> {
-  const said = invocation.attempt === 1 ? [] : await readChunks(ctx.db, invocation.id, 0, MAX_CHUNKS);
-  let position = said.length;
+  const earlier = invocation.attempt === 1 ? [] : await readChunks(ctx.db, invocation.id, 0, MAX_CHUNKS);
+  let position = earlier.length;
   let repeated = 0;
+  const isRepeated = ({ type, data }: Said) => {
+    const next = earlier[repeated];
+    // As JSON, since that is what was stored: -0 came back as 0.
+    const isSame = next?.type === type && JSON.stringify(next.data) === JSON.stringify(data);
+    if (isSame) repeated += 1;
+    else earlier.length = 0;
+    return isSame;
+  };
   return {
-    async add(type, data) {
-      const earlier = said[repeated];
-      // As JSON, since that is what was stored: -0 came back as 0.
-      if (earlier?.type === type && JSON.stringify(earlier.data) === JSON.stringify(data)) {
-        repeated += 1;
-        return true;
-      }
-      said.length = 0;
-      position += 1;
-      const isStored = await appendChunks(ctx.db, invocation, [{ position, type, data, createdAt: ctx.clock.now() }]);
+    async add(said) {
+      const fresh = said.filter((each) => !isRepeated(each));
+      if (fresh.length === 0) return true;
+      const createdAt = ctx.clock.now();
+      const chunks = fresh.map((each) => {
+        position += 1;
+        return { ...each, position, createdAt };
+      });
+      const isStored = await appendChunks(ctx.db, invocation, chunks);
       ctx.changeHub.changed(invocation.id);
       return isStored;
     },

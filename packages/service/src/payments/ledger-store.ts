@@ -67,6 +67,16 @@ export async function findLedgerAccount(sql: Sql, id: string): Promise<LedgerAcc
   return rows[0] ?? null;
 }
 
+/** The same, kept from changing until the transaction ends. */
+export async function lockLedgerAccount(sql: Sql, id: string): Promise<LedgerAccount | null> {
+  const rows = await sql.query<LedgerAccount>(
+    'lock-ledger-account',
+    `select ${columns} from ledger_account where id = $1 for update`,
+    [id],
+  );
+  return rows[0] ?? null;
+}
+
 /** The treasury that pays for an account's calls; null when it has none. */
 export async function findTreasuryOf(sql: Sql, accountId: string): Promise<LedgerAccount | null> {
   const rows = await sql.query<LedgerAccount>(
@@ -161,7 +171,7 @@ export interface NewTransfer {
   readonly debit: string;
   readonly credit: string;
   readonly amountMicro: bigint;
-  readonly kind: 'deposit' | 'refund' | 'payout';
+  readonly kind: 'deposit' | 'refund' | 'payout' | 'withdrawal' | 'return';
   readonly subjectId: string;
 }
 

@@ -16,6 +16,7 @@ const parts = {
   charges: `from transfer where kind = 'charge' and debit = any($1)`,
   earnings: `from transfer where kind = 'charge' and credit = any($1)`,
   deposits: `from chain_payment where purpose = 'deposit' and ledger_account_id = any($1)`,
+  withdrawals: `from chain_payment where purpose = 'withdrawal' and ledger_account_id = any($1)`,
   wallets: `from chain_payment where purpose in ('invocation', 'refund') and account_id = $2`,
 } as const;
 
@@ -35,6 +36,8 @@ export const listPaymentRows = (
        select id || ':earning', 'earning', amount_micro, 'confirmed', subject_id, null, created_at ${parts.earnings}
        union all
        select id, 'deposit', value_micro, ${chainStatus}, null, transaction_hash, created_at ${parts.deposits}
+       union all
+       select id, 'withdrawal', value_micro, ${chainStatus}, null, transaction_hash, created_at ${parts.withdrawals}
        union all
        select id, case purpose when 'refund' then 'refund' else 'x402' end, value_micro, ${chainStatus}, subject_id,
               transaction_hash, created_at ${parts.wallets}

@@ -25,11 +25,7 @@ export interface Refund {
  * money is on its way from the moment the failure is recorded. One refund per request, however often this is called.
  * A job of the same transaction sends it; the reconciler sees to it that it arrives.
  */
-export async function owePayer(
-  ctx: HasChain & HasWallet & HasClock,
-  tx: Sql,
-  refund: Refund,
-): Promise<void> {
+export async function owePayer(ctx: HasChain & HasWallet & HasClock, tx: Sql, refund: Refund): Promise<void> {
   const now = ctx.clock.now();
   const authorization = {
     from: ctx.wallet.address,

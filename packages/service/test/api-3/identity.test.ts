@@ -7,6 +7,7 @@ import { openAccount } from '../../src/access/open-account.ts';
 import { fixedClock } from '../../src/lib/clock.ts';
 import { expectError } from '../api/support/expect-error.ts';
 import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
+import { startProxiedHarness } from '../support/proxied-harness.ts';
 import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
 
 let h: Harness;
@@ -27,11 +28,11 @@ afterAll(async () => {
 });
 
 /** An account that has not proven its wallet, with the wallet. */
-async function unprovenOwner() {
+async function unprovenOwner({ ctx }: Pick<Harness, 'ctx'> = h) {
   const wallet = privateKeyToAccount(generatePrivateKey());
-  const account = await openAccount(h.ctx, { address: wallet.address, plan: 'enterprise', isWalletProven: false });
+  const account = await openAccount(ctx, { address: wallet.address, plan: 'enterprise', isWalletProven: false });
   const scopes = ['agents:write', 'invoke'] as const;
-  const { apiKey: key } = await issueApiKey(h.ctx, {
+  const { apiKey: key } = await issueApiKey(ctx, {
     accountId: account.accountId,
     name: 'test',
     scopes,
@@ -218,6 +219,22 @@ describe('a wallet challenge', () => {
     [{ challengeId: 5, signature: '0x00' }],
   ])('refuses %j', async (body) => {
     expectError(await verify(body), 'VALIDATION_ERROR');
+  });
+});
+
+describe('a chain that cannot be asked', () => {
+  it('makes a contract wallet wait, costs no attempt, and is no matter to a key', async () => {
+    const proxied = await startProxiedHarness();
+    const account = await unprovenOwner(proxied);
+    const its = await startTestAgent(proxied, { owner: account });
+    const ask = (body: unknown) => proxied.request('POST', '/identity/verify', { key: account.key, body });
+    const { challengeId, message } = (await ask({ agentId: its.id, proof: 'wallet' })).body.data;
+    proxied.proxy.rule('eth_call', () => null);
+    for (let time = 0; time < 6; time++) expectError(await ask({ challengeId, signature: '0x1234' }), 'UNAVAILABLE');
+    const signature = await account.wallet.signMessage({ message });
+    expect((await ask({ challengeId, signature })).body.data).toMatchObject({ verified: true, method: 'eip191' });
+    await its.die();
+    await proxied.stop();
   });
 });
 

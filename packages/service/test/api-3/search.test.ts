@@ -295,8 +295,8 @@ describe('what agents are found by', () => {
     await Promise.all(ids.map((id) => flip(id, 'online')));
     expect(await totals()).toMatchObject({ all: COUNT, online: COUNT });
     const { rows } = await h.ctx.db.pool.query(
-      `select capability, is_online, is_verified, sum(change)::int as total from agent_count group by 1, 2, 3 having sum(change) <> 0
-       except select capability, is_online, is_verified, count(*)::int from agent_listing group by 1, 2, 3`,
+      `select term, is_online, is_verified, sum(change)::int as total from agent_count group by 1, 2, 3 having sum(change) <> 0
+       except select term, is_online, is_verified, count(*)::int from agent_search cross join unnest(tsvector_to_array(terms) || '{""}'::text[]) as term group by 1, 2, 3`,
     );
     expect(rows).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { challengeResponse } from '../../src/identity/agent-signature.ts';
 import { until } from '../../src/lib/until.ts';
@@ -48,6 +48,8 @@ export interface TestAgentOptions {
   readonly behaviour?: Behaviour;
   /** false: it never answers the challenge, and so stays pending. */
   readonly provesItself?: boolean;
+  /** Takes what comes to any other path than the endpoint's. */
+  readonly aside?: RequestListener;
 }
 
 /** An agent over real HTTP, registered with the node and online. Close it with `die`. */
@@ -59,6 +61,7 @@ export async function startTestAgent(harness: AgentHost, options: TestAgentOptio
   const registered = Promise.withResolvers<void>();
 
   const server = createServer(async (message, response) => {
+    if (options.aside && message.url !== '/agent') return void options.aside(message, response);
     if (message.method === 'GET') return void answerWith(200, { ok: true })({ headers: {}, body: null }, response);
     const body = JSON.parse(await readText(message));
     if (body.type !== 'verification') {

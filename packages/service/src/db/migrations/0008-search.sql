@@ -13,18 +13,18 @@ create table agent_listing (
   primary key (agent_id, capability)
 );
 
--- How many agents a capability has. Changes are only ever added, so agents that change at once never wait for each other; a
--- total is the sum, exact in every snapshot. Rows are folded together from time to time.
+-- How many agents a term has ('': all agents). Changes are only ever added, so agents that change at once never wait for each
+-- other; a total is the sum, exact in every snapshot. Rows are folded together from time to time.
 create table agent_count (
-  capability text not null,
+  term text not null,
   is_online boolean not null,
   is_verified boolean not null,
   change integer not null,
   is_folded boolean not null
 );
 
--- One narrow row per agent for all other searches. `terms` holds its capabilities, each behind a '=', and its words: those of
--- the name with weight A, of the tags with B, of the description with D.
+-- One narrow row per agent for all other searches. `terms` holds its capabilities behind a '=' and its words; those of the name
+-- once more behind a '#', those of name and tags behind a '+'.
 create table agent_search (
   agent_id text primary key,
   reputation integer not null,
@@ -45,24 +45,28 @@ select g.id, c, g.reputation, g.status = 'online', g.endpoint_proven_at is not n
   from agent g join account a on a.id = g.account_id cross join unnest(g.capabilities || '{""}'::text[]) as c
  where g.status <> 'removed';
 
-insert into agent_count
-select capability, is_online, is_verified, count(*), true from agent_listing group by capability, is_online, is_verified;
-
 insert into agent_search
 select l.agent_id, l.reputation, l.is_online, l.is_verified, l.price_micro, l.per_hour_micro,
-       coalesce(g.response_ms, 'Infinity'), g.created_at, lower(g.name),
-       setweight(to_tsvector('simple', lower(g.name)), 'A')
-         || setweight(to_tsvector('simple', coalesce(lower(g.metadata ->> 'tags'), '')), 'B')
-         || to_tsvector('simple', lower(g.description))
-         || array_to_tsvector((select array_agg('=' || c) from unnest(g.capabilities) as c))
+       coalesce(g.response_ms, 'Infinity'), g.created_at, lower(g.name), array_to_tsvector((
+         select array_agg(distinct term) from (
+           select '=' || capability as term from unnest(g.capabilities) as capability
+           union select mark || word from (values
+             (g.name, '{"",+,#}'::text[]), (g.metadata ->> 'tags', '{"",+}'), (g.description, '{""}')) as part (text, marks)
+             cross join regexp_split_to_table(lower(part.text), '[^[:alnum:]]+') as word cross join unnest(part.marks) as mark
+            where word <> ''
+         ) as each))
   from agent_listing l join agent g on g.id = l.agent_id where l.capability = '';
+
+insert into agent_count
+select term, is_online, is_verified, count(*), true
+  from agent_search cross join unnest(tsvector_to_array(terms) || '{""}'::text[]) as term group by term, is_online, is_verified;
 
 create index agent_listing_reputation on agent_listing (capability, reputation desc, agent_id)
   include (is_online, is_verified, price_micro, per_hour_micro);
 create index agent_listing_price on agent_listing (capability, price_micro, agent_id)
   include (is_online, is_verified, reputation, per_hour_micro);
-create index agent_count_capability on agent_count (capability) include (is_online, is_verified, change);
-create index agent_count_open on agent_count (capability) where not is_folded;
+create index agent_count_term on agent_count (term) include (is_online, is_verified, change);
+create index agent_count_open on agent_count (term) where not is_folded;
 create index agent_search_terms on agent_search using gin (terms) with (fastupdate = off);
 create index agent_search_created on agent_search (created_at, agent_id);
 create index agent_search_name on agent_search (name, agent_id);

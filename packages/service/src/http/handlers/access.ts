@@ -1,5 +1,7 @@
 import { requireAccount } from '../../access/caller.ts';
 import { createApiKey, listApiKeys, readAccount, revokeApiKey } from '../../access/manage-keys.ts';
+import { rollApiKey } from '../../access/roll-key.ts';
+import { readUsage } from '../../invocations/read-usage.ts';
 import type { Handlers } from '../handler.ts';
 
 export const accessHandlers = {
@@ -7,4 +9,6 @@ export const accessHandlers = {
   listApiKeys: (ctx, { caller }) => listApiKeys(ctx, requireAccount(caller)),
   createApiKey: (ctx, { caller, body }) => createApiKey(ctx, requireAccount(caller), body),
   revokeApiKey: (ctx, { caller, params }) => revokeApiKey(ctx, requireAccount(caller), params.keyId),
+  rollApiKey: (ctx, { caller, params, body }) => rollApiKey(ctx, requireAccount(caller), params.keyId, body),
+  getUsage: (ctx, { caller, query }) => readUsage(ctx, requireAccount(caller), query),
 } satisfies Partial<Handlers>;

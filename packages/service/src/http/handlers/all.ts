@@ -4,12 +4,10 @@ import { agentHandlers } from './agents.ts';
 import { identityHandlers } from './identity.ts';
 import { invocationHandlers } from './invocations.ts';
 import { paymentHandlers } from './payments.ts';
-import { pendingHandlers } from './pending.ts';
 import { webhookHandlers } from './webhooks.ts';
 
 /** One handler per row of the endpoint table; a missing one does not compile. */
 export const handlers: Handlers = {
-  ...pendingHandlers,
   ...agentHandlers,
   ...identityHandlers,
   ...invocationHandlers,

@@ -1,5 +1,7 @@
+import { requireAccount } from '../../access/caller.ts';
 import { deposit } from '../../payments/deposit.ts';
 import { createTreasury, listPayments, readBalance } from '../../payments/treasury.ts';
+import { readWithdrawal, withdraw } from '../../payments/withdraw.ts';
 import { readPaymentHeader } from '../../payments/x402/payment-header.ts';
 import type { Handlers } from '../handler.ts';
 import { setPaymentResponse } from '../payment-response.ts';
@@ -11,6 +13,8 @@ export const paymentHandlers = {
     setPaymentResponse(ctx, call, { payer, version, transactionHash: data.transactionHash });
     return data;
   },
+  withdraw: (ctx, { caller, body }) => withdraw(ctx, requireAccount(caller), body),
+  getWithdrawal: (ctx, { caller, params }) => readWithdrawal(ctx, caller, params.withdrawalId),
   getBalance: (ctx, { caller }) => readBalance(ctx, caller),
   listPayments: (ctx, { caller, query }) => listPayments(ctx, caller, query),
 } satisfies Partial<Handlers>;

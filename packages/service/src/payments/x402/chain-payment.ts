@@ -1,7 +1,7 @@
 import type { Authorization } from './authorization.ts';
 
 export type ChainPaymentState = 'claimed' | 'broadcasting' | 'settled' | 'failed';
-export type ChainPurpose = 'invocation' | 'deposit' | 'refund';
+export type ChainPurpose = 'invocation' | 'deposit' | 'refund' | 'withdrawal';
 
 export interface NewChainPayment {
   readonly id: string;

@@ -1,6 +1,7 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { Payment } from '@agent-network/contracts/payments';
 import type { NewEvent } from '../../events/new-event.ts';
+import { toWithdrawal } from '../withdrawal-view.ts';
 import type { ChainPurpose, NewChainPayment } from './chain-payment.ts';
 
 /** How a payment ended, and when it was made. */
@@ -11,12 +12,21 @@ export interface EndedPayment {
   readonly createdAt: Date;
 }
 
-const typeOf: Record<ChainPurpose, Payment['type']> = { deposit: 'deposit', invocation: 'x402', refund: 'refund' };
+const typeOf: Record<ChainPurpose, Payment['type']> = {
+  deposit: 'deposit',
+  invocation: 'x402',
+  refund: 'refund',
+  withdrawal: 'withdrawal',
+};
 
 /** What the end of payments means to those who listen: money that came in, or did not, and money that went back. */
 export function paymentEventsOf(ended: readonly EndedPayment[]): NewEvent[] {
   return ended.flatMap(({ payment, state, transactionHash, createdAt }): NewEvent[] => {
     const { id, accountId, purpose, direction, subjectId } = payment;
+    if (purpose === 'withdrawal' && state === 'settled' && accountId !== null) {
+      const withdrawal = toWithdrawal({ ...payment, state, transactionHash, createdAt });
+      return [{ type: 'withdrawal.confirmed', accountId, subjectId, data: withdrawal }];
+    }
     const isRefund = purpose === 'refund';
     if (accountId === null || (direction === 'out' && !(isRefund && state === 'settled'))) return [];
     const data: Payment = {

@@ -1,6 +1,7 @@
 import type { HasSimulator } from '../authorize-payment.ts';
 import { postTransfers } from '../ledger-store.ts';
 import { owePayer, PAYOUT_WINDOW_S } from '../refund-payer.ts';
+import { returnWithdrawal } from '../return-withdrawal.ts';
 import type { ChainPayment } from './chain-payment.ts';
 import { listFailedUnexpired, listOpenChainPayments, renewSignature } from './chain-payment-store.ts';
 import type { RefusalReason } from './check-payment.ts';
@@ -66,20 +67,43 @@ async function endFailed(ctx: ReconcileContext, payment: ChainPayment, reason: R
   await ctx.db.transaction((tx) => endPayments(tx, [payment], [end], ctx.clock.now()));
 }
 
-/** The token pays a nonce once, so an expired transfer that was not used may be signed anew under the same nonce. */
+/**
+ * The token pays a nonce once, so an expired transfer that was not used may be signed anew under the same nonce. A withdrawal that
+ * the token would still refuse goes back to its treasury instead: what was signed can't move it any more.
+ */
 async function payAgain(ctx: ReconcileContext, payment: ChainPayment, nowS: bigint): Promise<void> {
   const authorization = { ...payment.authorization, validBeforeS: nowS + PAYOUT_WINDOW_S };
   const signature = ctx.wallet.signAuthorization(ctx.chain.domainSeparator, authorization);
+  if (payment.purpose === 'withdrawal' && (await ctx.simulator.simulate({ authorization, signature })) !== null)
+    return giveUp(ctx, payment);
   await renewSignature(ctx.db, payment.id, authorization.validBeforeS, signature);
   void ctx.settler.settle({ ...payment, authorization, signature });
+}
+
+async function giveUp(ctx: ReconcileContext, payment: ChainPayment): Promise<void> {
+  const now = ctx.clock.now();
+  const reason: RefusalReason = 'invalid_exact_evm_transaction_failed';
+  await ctx.db.transaction(async (tx) => {
+    const end = { id: payment.id, state: 'failed' as const, reason, transactionHash: null, blockNumber: null };
+    const ended = await endPayments(tx, [payment], [end], now);
+    if (ended.has(payment.id)) await returnWithdrawal(tx, payment, now);
+  });
 }
 
 async function endSpent(ctx: ReconcileContext, payment: ChainPayment): Promise<void> {
   const use = await findUseOf(ctx, payment, await ctx.usdc.headBlock());
   const now = ctx.clock.now();
   await ctx.db.transaction(async (tx) => {
-    const end = use
-      ? { state: 'settled' as const, reason: null, transactionHash: use.transactionHash, blockNumber: use.blockNumber }
+    // The node cancels nothing that it signed: what is spent of its own was paid, however long ago.
+    const paid =
+      use ?? (payment.direction === 'out' ? { transactionHash: payment.transactionHash, blockNumber: null } : null);
+    const end = paid
+      ? {
+          state: 'settled' as const,
+          reason: null,
+          transactionHash: paid.transactionHash,
+          blockNumber: paid.blockNumber,
+        }
       : {
           state: 'failed' as const,
           reason: 'invalid_exact_evm_nonce_already_used',
@@ -87,7 +111,7 @@ async function endSpent(ctx: ReconcileContext, payment: ChainPayment): Promise<v
           blockNumber: null,
         };
     const ended = await endPayments(tx, [payment], [{ id: payment.id, ...end }], now);
-    if (use && ended.has(payment.id)) await postTransfers(tx, [toTransfer(payment)], now);
+    if (paid && ended.has(payment.id)) await postTransfers(tx, [toTransfer(payment)], now);
   });
 }
 

@@ -25,23 +25,24 @@ const split = (text: string) =>
     .split(/[\s.,?!]+/)
     .filter((word) => word !== '');
 
-/** Every word of the text stands there; the last one, from three letters on, may be the beginning of one. */
-function holds(words: readonly string[], text: string): boolean {
+/** Every word of the text stands there; the last one may be the beginning of one, if it is open. */
+function holds(words: readonly string[], text: string, isOpen: boolean): boolean {
   const wanted = split(text);
   return wanted.every((word, index) =>
-    words.some((each) => each === word || (index === wanted.length - 1 && word.length >= 3 && each.startsWith(word))),
+    words.some((each) => each === word || (index === wanted.length - 1 && isOpen && each.startsWith(word))),
   );
 }
 
-function relevance(agent: Facts, text: string): number {
-  if (holds(split(agent.name), text)) return 2;
-  return holds([...split(agent.name), ...agent.tags.flatMap(split)], text) ? 1 : 0;
+function relevance(agent: Facts, text: string, isOpen: boolean): number {
+  if (holds(split(agent.name), text, isOpen)) return 2;
+  return holds([...split(agent.name), ...agent.tags.flatMap(split)], text, isOpen) ? 1 : 0;
 }
 
-function fits(agent: Facts, query: NonNullable<Search['query']>): boolean {
+const wordsIn = (agent: Facts) => [...split(agent.name), ...split(agent.description), ...agent.tags.flatMap(split)];
+
+function fits(agent: Facts, query: NonNullable<Search['query']>, isOpen: boolean): boolean {
   const { any, all } = query.capabilities ?? {};
   const { perRequest, perHour } = query.rates ?? {};
-  const words = [...split(agent.name), ...split(agent.description), ...agent.tags.flatMap(split)];
   return (
     (any === undefined || any.some((capability) => agent.capabilities.includes(capability))) &&
     (all === undefined || all.every((capability) => agent.capabilities.includes(capability))) &&
@@ -50,7 +51,7 @@ function fits(agent: Facts, query: NonNullable<Search['query']>): boolean {
     (query.reputation === undefined || agent.reputation >= query.reputation.min) &&
     (query.verified === undefined || agent.isVerified === query.verified) &&
     (query.online === undefined || agent.isOnline === query.online) &&
-    (query.text === undefined || (split(query.text).length > 0 && holds(words, query.text)))
+    (query.text === undefined || (split(query.text).length > 0 && holds(wordsIn(agent), query.text, isOpen)))
   );
 }
 
@@ -67,13 +68,15 @@ const bestFirst = {
 /** A search as anyone would write it over a list in memory. */
 export function naiveSearch(agents: readonly Facts[], { query = {}, sort = [] }: Search): Facts[] {
   const text = query.text;
+  const last = split(text ?? '').at(-1) ?? '';
+  const isOpen = last.length >= 3 && !agents.some((agent) => wordsIn(agent).includes(last));
   const keyOf = (agent: Facts, field: keyof typeof bestFirst): number | bigint | string => {
     if (field === 'reputation') return agent.reputation;
     if (field === 'rates.perRequest') return agent.perRequestMicro;
     if (field === 'rates.perHour') return agent.perHourMicro;
     if (field === 'responseTime') return agent.responseMs;
     if (field === 'name') return agent.name.toLowerCase();
-    return field === 'createdAt' ? agent.createdAtMs : relevance(agent, text ?? '');
+    return field === 'createdAt' ? agent.createdAtMs : relevance(agent, text ?? '', isOpen);
   };
   const asked = sort.filter(({ field }) => text !== undefined || field !== 'relevance');
   const usual = [
@@ -89,5 +92,5 @@ export function naiveSearch(agents: readonly Facts[], { query = {}, sort = [] }:
     }
     return a.id < b.id === !isBackwards ? -1 : 1;
   };
-  return agents.filter((agent) => fits(agent, query)).sort(compare);
+  return agents.filter((agent) => fits(agent, query, isOpen)).sort(compare);
 }

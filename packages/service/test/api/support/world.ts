@@ -1,5 +1,11 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { until } from '../../../src/lib/until.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { deposit } from '../../support/treasury.ts';
+import { databaseDigest } from './database-digest.ts';
 
 /** A node with one of everything that a call can name, belonging to `owner`; `stranger` owns an agent of its own. */
 export interface World {
@@ -9,33 +15,107 @@ export interface World {
   readonly agent: TestAgent;
   readonly strangersAgent: TestAgent;
   readonly quoteId: string;
-  /** A completed request of the owner's, paid to the free agent of the stranger. */
+  /** A completed request of the owner's, to the free agent of the stranger. */
   readonly requestId: string;
+  /** One that never ends by itself. */
+  readonly openRequestId: string;
+  readonly bulkId: string;
   readonly keyId: string;
+  readonly rolledKeyId: string;
+  /** The owner's treasury for the agent; holds 1 USDC. */
   readonly treasuryId: string;
+  readonly withdrawalId: string;
+  /** Takes every delivery. */
+  readonly receiverUrl: string;
+  readonly webhookId: string;
+  readonly spareWebhookId: string;
+  readonly deliveryId: string;
   stop(): Promise<void>;
 }
 
 export async function startWorld(): Promise<World> {
   const h = await startHarness();
-  const [owner, stranger] = await Promise.all([h.newAccount(), h.newAccount()]);
-  const [agent, strangersAgent] = await Promise.all([
+  const [owner, stranger, receiver] = await Promise.all([h.newAccount(), h.newAccount(), startReceiver()]);
+  const [agent, strangersAgent, silent] = await Promise.all([
     startTestAgent(h, { owner, perRequest: '0.05' }),
     startTestAgent(h, { owner: stranger, perRequest: '0' }),
+    startTestAgent(h, { owner: stranger, perRequest: '0', behaviour: () => undefined }),
   ]);
-  const { key } = owner;
-  const post = async (path: string, body: unknown, headers: Record<string, string> = {}) =>
-    (await h.request('POST', path, { key, body, headers })).body.data;
-  const { quoteId } = await post(`/invoke/${agent.id}/quote`, { task: 'hello' });
-  const { requestId } = await post(`/invoke/${strangersAgent.id}`, { task: 'hello' }, { 'x-sync': 'true' });
-  const { keyId } = await post('/account/keys', { name: 'spare' });
-  const { treasuryId } = await post('/payments/treasury', { agentId: agent.id });
+  const made = await makeThings(h, owner, { agent, strangersAgent, silent, receiverUrl: receiver.url });
   strangersAgent.calls.length = 0;
+  await untilQuiet(h);
   return {
-    ...{ h, owner, stranger, agent, strangersAgent, quoteId, requestId, keyId, treasuryId },
+    ...{ h, owner, stranger, agent, strangersAgent, receiverUrl: receiver.url },
+    ...made,
     async stop() {
-      await Promise.all([agent.die(), strangersAgent.die()]);
+      await Promise.all([agent.die(), strangersAgent.die(), silent.die()]);
       await h.stop();
+      await receiver.stop();
     },
   };
+}
+
+interface Parts {
+  readonly agent: TestAgent;
+  readonly strangersAgent: TestAgent;
+  readonly silent: TestAgent;
+  readonly receiverUrl: string;
+}
+
+async function makeThings(h: Harness, { key, address }: TestAccount, parts: Parts) {
+  const { agent, strangersAgent, silent, receiverUrl: url } = parts;
+  const post = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
+    const answer = await h.request('POST', path, { key, body, headers });
+    if (answer.status !== 200) throw new Error(`POST ${path} answered ${JSON.stringify(answer.body)}`);
+    return answer.body.data;
+  };
+  const newWebhook = async () =>
+    (await post('/account/webhooks', { url, eventTypes: ['withdrawal.confirmed'] })).webhookId as string;
+  const { quoteId } = await post(`/invoke/${agent.id}/quote`, { task: 'hello' });
+  const { requestId } = await post(`/invoke/${strangersAgent.id}`, { task: 'hello' }, { 'x-sync': 'true' });
+  const { requestId: openRequestId } = await post(`/invoke/${silent.id}`, { task: 'hello' });
+  const { bulkId } = await post('/invoke/bulk', { task: 'hello', agents: [strangersAgent.id] });
+  const { keyId } = await post('/account/keys', { name: 'spare' });
+  const { keyId: rolledKeyId } = await post('/account/keys', { name: 'to be rolled' });
+  const { treasuryId } = await post('/payments/treasury', { agentId: agent.id });
+  await deposit(h, key, treasuryId, '1');
+  const { withdrawalId } = await post('/payments/withdraw', { amount: '0.01', treasuryId, to: address });
+  const [webhookId, spareWebhookId] = [await newWebhook(), await newWebhook()];
+  const { deliveryId } = await post(`/account/webhooks/${webhookId}/test`, undefined);
+  return {
+    ...{ quoteId, requestId, openRequestId, bulkId, keyId, rolledKeyId, treasuryId, withdrawalId },
+    ...{ webhookId, spareWebhookId, deliveryId },
+  };
+}
+
+async function startReceiver() {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.end('{}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Waits for what follows from the making in the background, so that nothing changes any more but by calls. */
+async function untilQuiet(h: Harness): Promise<void> {
+  let before = '';
+  const quiet = await until(
+    async () => {
+      const now = JSON.stringify(await databaseDigest(h));
+      const isSame = now === before;
+      before = now;
+      return isSame ? true : null;
+    },
+    { timeoutMs: 10_000, firstMs: 500, mostMs: 500 },
+  );
+  if (!quiet) throw new Error('the database did not come to rest');
 }

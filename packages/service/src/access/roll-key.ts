@@ -1,0 +1,46 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import type { HasDb } from '../db/database.ts';
+import { AppError, notFound } from '../lib/app-error.ts';
+import type { HasClock } from '../lib/clock.ts';
+import { type KeyRow, lockApiKeyRow, replaceApiKeyRow } from './account-store.ts';
+import type { HasAuthenticator } from './authenticate.ts';
+import type { AccountCaller } from './caller.ts';
+import { type HasKeyMode, issueApiKey, requireGivable } from './manage-keys.ts';
+
+/**
+ * Replaces a key of the account by a new one of the same name, rights and life span; the old one stays good for `overlapS`, and
+ * never longer than it was. Throws CONFLICT for a key that is dead or was replaced before.
+ */
+export async function rollApiKey(
+  ctx: HasDb & HasClock & HasKeyMode & HasAuthenticator,
+  caller: AccountCaller,
+  keyId: string,
+  { overlapS }: { overlapS: number },
+): Promise<DataOf<Api['rollApiKey']>> {
+  const now = ctx.clock.now();
+  const rolled = await ctx.db.transaction(async (tx) => {
+    const old = await lockApiKeyRow(tx, caller.accountId, keyId);
+    if (!old) throw notFound('API key');
+    requireGivable(caller, old.scopes);
+    if (old.replacedBy !== null) throw new AppError('CONFLICT', 'This key was replaced by another already.');
+    if (old.revokedAt || (old.expiresAt && old.expiresAt <= now))
+      throw new AppError('CONFLICT', 'This key is revoked or has expired; create a new one.');
+    const { accountId } = caller;
+    const { name, scopes } = old;
+    const made = await issueApiKey({ ...ctx, db: tx }, { accountId, name, scopes, expiresAt: sameSpan(old, now) });
+    const oldExpiresAt = endOfOverlap(old, overlapS, now);
+    await replaceApiKeyRow(tx, keyId, made.keyId, oldExpiresAt);
+    return { ...made, replaces: keyId, oldExpiresAt: oldExpiresAt.toISOString() };
+  });
+  ctx.authenticator.forget();
+  return rolled;
+}
+
+const sameSpan = ({ createdAt, expiresAt }: KeyRow, now: Date): Date | null =>
+  expiresAt && new Date(now.getTime() + expiresAt.getTime() - createdAt.getTime());
+
+function endOfOverlap({ expiresAt }: KeyRow, overlapS: number, now: Date): Date {
+  const end = new Date(now.getTime() + overlapS * 1000);
+  return expiresAt && expiresAt < end ? expiresAt : end;
+}

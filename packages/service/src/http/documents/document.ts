@@ -1,0 +1,54 @@
+import { openApiDocument } from '@agent-network/contracts/openapi';
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema: Schema;
+}
+
+interface Content {
+  readonly content?: Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly parameters: readonly (Parameter | { readonly $ref: string })[];
+  readonly requestBody?: Content & { readonly required: boolean };
+  readonly responses: Readonly<Record<string, Content & { readonly description: string; readonly headers?: object }>>;
+}
+
+export interface Components {
+  readonly schemas: Readonly<Record<string, Schema>>;
+  readonly parameters: Readonly<Record<string, Parameter>>;
+}
+
+/** The OpenAPI document as the pages read it. */
+export interface ApiDocument {
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly webhooks: Readonly<
+    Record<string, { readonly post: { readonly summary: string; readonly requestBody: Content } }>
+  >;
+  readonly components: Components;
+}
+
+export const readDocument = (): ApiDocument => openApiDocument() as unknown as ApiDocument;
+
+/** What the last part of a reference names. */
+export const nameOf = (ref: string): string => ref.split('/').at(-1) ?? '';
+
+/** Every operation by its id. */
+export const operationsOf = (document: ApiDocument): ReadonlyMap<string, Operation> =>
+  new Map(
+    Object.values(document.paths)
+      .flatMap((item) => Object.values(item))
+      .map((operation) => [operation.operationId, operation]),
+  );

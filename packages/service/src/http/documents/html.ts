@@ -1,0 +1,67 @@
+/** Text that is markup already: made by `html`, never from data. */
+class Markup {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export type Html = Markup;
+type Part = Markup | string | number | null | undefined | readonly Part[];
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
+
+function write(part: Part): string {
+  if (part === null || part === undefined) return '';
+  if (part instanceof Markup) return part.text;
+  return Array.isArray(part) ? part.map(write).join('') : escaped(String(part));
+}
+
+/** Markup with values in it; every value that is no markup itself is escaped, also inside of quoted attributes. */
+export const html = (texts: TemplateStringsArray, ...parts: Part[]): Html =>
+  new Markup(texts.map((text, index) => text + (index < parts.length ? write(parts[index]) : '')).join(''));
+
+/** The page as it is sent. */
+export const toText = (page: Html): string => page.text;
+
+/** A sentence with code between backticks, **strong** words, and [links](#within) the page. */
+export function inline(text: string): Html {
+  return html`${text.split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\(#\w+\))/).map((part) => {
+    if (part.startsWith('`')) return html`<code>${part.slice(1, -1)}</code>`;
+    const [, words, target] = /^\[(.+)\]\((#\w+)\)$/.exec(part) ?? [];
+    if (words) return html`<a href="${target}">${words}</a>`;
+    return part.startsWith('**') ? html`<strong>${part.slice(2, -2)}</strong>` : part;
+  })}`;
+}
+
+/** Paragraphs, lists and fenced code of a small Markdown: what our own texts use. Headings are left to the page. */
+export function prose(text: string): Html {
+  // Every second part is the inside of a fence, which keeps its empty lines.
+  const parts = text.trim().split(/^```\w*\n([\s\S]*?)\n```$/m);
+  return html`${parts.map((part, index) =>
+    index % 2 === 1
+      ? codeBlock(part)
+      : part
+          .trim()
+          .split(/\n{2,}/)
+          .map(block),
+  )}`;
+}
+
+/** Code that may be wider than the page: it scrolls by itself, and can be reached by keyboard for that. */
+export const codeBlock = (code: string): Html => html`<pre tabindex="0"><code>${code}</code></pre>`;
+
+function block(text: string): Html | null {
+  if (text === '') return null;
+  if (/^- /.test(text))
+    return html`<ul>${text.split(/\n(?=- )/).map((item) => html`<li>${inline(item.slice(2))}</li>`)}</ul>`;
+  return html`<p>${inline(text)}</p>`;
+}

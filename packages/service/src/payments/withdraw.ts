@@ -1,0 +1,146 @@
+import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
+import type { Withdrawal } from '@agent-network/contracts/payments';
+import type { AccountCaller, KnownCaller } from '../access/caller.ts';
+import type { HasDb } from '../db/database.ts';
+import { AppError, invalid, notFound } from '../lib/app-error.ts';
+import { newId } from '../lib/id.ts';
+import { until } from '../lib/until.ts';
+import type { HasSimulator } from './authorize-payment.ts';
+import { findTreasuryOf, type LedgerAccount, lockLedgerAccount, OUTGOING, postTransfers } from './ledger-store.ts';
+import { PAYOUT_WINDOW_S } from './refund-payer.ts';
+import { requireTreasury } from './treasury.ts';
+import { toWithdrawal } from './withdrawal-view.ts';
+import type { NewChainPayment } from './x402/chain-payment.ts';
+import { findBySubject, insertChainPayments } from './x402/chain-payment-store.ts';
+import { payoutNonce } from './x402/node-wallet.ts';
+import { payeeProblem } from './x402/payee.ts';
+import type { ChainContext, HasSettler } from './x402/settler.ts';
+
+type WithdrawContext = ChainContext & HasSettler & HasSimulator;
+
+/** How long a request waits for the chain before it answers `pending`. */
+const WAIT_MS = 2000;
+
+/**
+ * Sends USDC from a treasury of the account to a wallet. Debit and signed transfer are committed together: from then on the money
+ * leaves, once, whatever happens to this process or the chain's answers. Throws INSUFFICIENT_FUNDS when less is available.
+ */
+export async function withdraw(
+  ctx: WithdrawContext,
+  caller: AccountCaller,
+  input: { amount: string; to?: string | undefined; treasuryId?: string | undefined },
+): Promise<Withdrawal> {
+  const amountMicro = parseUsdc(input.amount);
+  if (amountMicro === 0n) throw invalid('amount', 'must be more than zero');
+  const to = input.to ?? caller.address;
+  const problem = payeeProblem(ctx.chain, to);
+  if (problem) throw invalid('to', problem);
+  const treasury = await treasuryFor(ctx, caller, input.treasuryId);
+  requireFunds(treasury, amountMicro);
+  const payment = signPayout(ctx, { accountId: caller.accountId, treasury, to: to.toLowerCase(), amountMicro });
+  await requireTransferable(ctx, payment);
+  await commit(ctx, payment);
+  const settled = ctx.settler.settle(payment).catch((error) => {
+    ctx.log.warn({ err: error, paymentId: payment.id }, 'a withdrawal is unknown; the reconciler goes on');
+  });
+  return waitBriefly(ctx, payment.subjectId, settled);
+}
+
+async function treasuryFor(ctx: HasDb, caller: AccountCaller, id: string | undefined): Promise<LedgerAccount> {
+  if (id !== undefined) return requireTreasury(ctx, caller, id);
+  const treasury = await findTreasuryOf(ctx.db, caller.accountId);
+  if (!treasury) throw notFound('treasury; create one with POST /payments/treasury');
+  return treasury;
+}
+
+function requireFunds(treasury: LedgerAccount, amountMicro: bigint): void {
+  const availableMicro = treasury.postedMicro - treasury.heldMicro;
+  if (availableMicro >= amountMicro) return;
+  throw new AppError('INSUFFICIENT_FUNDS', 'The treasury holds less than the amount.', {
+    details: { required: formatUsdc(amountMicro), available: formatUsdc(availableMicro) },
+  });
+}
+
+function signPayout(
+  ctx: WithdrawContext,
+  {
+    accountId,
+    treasury,
+    to,
+    amountMicro,
+  }: { accountId: string; treasury: LedgerAccount; to: string; amountMicro: bigint },
+): NewChainPayment {
+  const id = newId('wdr');
+  const { chain, wallet } = ctx;
+  const authorization = {
+    from: wallet.address,
+    to,
+    valueMicro: amountMicro,
+    validAfterS: 0n,
+    validBeforeS: BigInt(Math.floor(ctx.clock.now().getTime() / 1000)) + PAYOUT_WINDOW_S,
+    nonce: payoutNonce(chain.chainId, 'withdrawal', id),
+  };
+  return {
+    id: newId('pay'),
+    chainId: chain.chainId,
+    token: chain.token,
+    direction: 'out',
+    purpose: 'withdrawal',
+    subjectId: id,
+    accountId,
+    ledgerAccountId: treasury.id,
+    authorization,
+    signature: wallet.signAuthorization(chain.domainSeparator, authorization),
+    fingerprint: null,
+    x402Version: null,
+  };
+}
+
+/** Asks the token first: what it would refuse would leave the treasury and arrive nowhere. */
+async function requireTransferable(ctx: HasSimulator, payment: NewChainPayment): Promise<void> {
+  const unavailable = (cause: unknown) =>
+    new AppError('UNAVAILABLE', 'The chain cannot be paid on now. Nothing was withdrawn.', {}, { cause });
+  const refused = await ctx.simulator.simulate(payment).catch((cause) => {
+    throw unavailable(cause);
+  });
+  if (refused === null) return;
+  if (/exceeds balance/i.test(refused)) throw unavailable(new Error(`the wallet of the node: ${refused}`));
+  throw invalid('to', 'is refused by the token');
+}
+
+async function commit(ctx: WithdrawContext, payment: NewChainPayment): Promise<void> {
+  const now = ctx.clock.now();
+  const amountMicro = payment.authorization.valueMicro;
+  await ctx.db.transaction(async (tx) => {
+    const treasury = await lockLedgerAccount(tx, payment.ledgerAccountId);
+    if (!treasury) throw notFound('treasury');
+    requireFunds(treasury, amountMicro);
+    await insertChainPayments(tx, [payment], now);
+    const { subjectId } = payment;
+    const id = `withdrawal:${subjectId}`;
+    await postTransfers(
+      tx,
+      [{ id, debit: treasury.id, credit: OUTGOING, amountMicro, kind: 'withdrawal', subjectId }],
+      now,
+    );
+  });
+}
+
+async function waitBriefly(ctx: HasDb, withdrawalId: string, settled: Promise<unknown>): Promise<Withdrawal> {
+  let isDecided = false;
+  void settled.then(() => {
+    isDecided = true;
+  });
+  await until(async () => (isDecided ? true : null), { timeoutMs: WAIT_MS, firstMs: 5, mostMs: 50 });
+  const payment = await findBySubject(ctx.db, withdrawalId, 'withdrawal');
+  if (!payment) throw notFound('withdrawal');
+  return toWithdrawal(payment);
+}
+
+/** A withdrawal of the caller's: of its account for a key, from its own treasury for an agent. Others' are NOT_FOUND. */
+export async function readWithdrawal(ctx: HasDb, caller: KnownCaller, withdrawalId: string): Promise<Withdrawal> {
+  const payment = await findBySubject(ctx.db, withdrawalId, 'withdrawal');
+  if (payment?.accountId !== caller.accountId) throw notFound('withdrawal');
+  if (caller.kind === 'agent') await requireTreasury(ctx, caller, payment.ledgerAccountId);
+  return toWithdrawal(payment);
+}

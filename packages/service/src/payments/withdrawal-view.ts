@@ -1,0 +1,25 @@
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { Withdrawal } from '@agent-network/contracts/payments';
+import type { ChainPayment, ChainPaymentState } from './x402/chain-payment.ts';
+
+const statusOf: Record<ChainPaymentState, Withdrawal['status']> = {
+  claimed: 'pending',
+  broadcasting: 'pending',
+  settled: 'confirmed',
+  failed: 'failed',
+};
+
+type Shown = Pick<
+  ChainPayment,
+  'subjectId' | 'state' | 'authorization' | 'ledgerAccountId' | 'transactionHash' | 'createdAt'
+>;
+
+export const toWithdrawal = (payment: Shown): Withdrawal => ({
+  withdrawalId: payment.subjectId,
+  status: statusOf[payment.state],
+  amount: formatUsdc(payment.authorization.valueMicro),
+  to: payment.authorization.to,
+  transactionHash: payment.transactionHash,
+  treasuryId: payment.ledgerAccountId,
+  createdAt: payment.createdAt.toISOString(),
+});
