@@ -1,11 +1,12 @@
 import type { HasSimulator } from '../authorize-payment.ts';
 import { postTransfers } from '../ledger-store.ts';
 import { owePayer, PAYOUT_WINDOW_S } from '../refund-payer.ts';
+import type { ChainContext } from './chain-context.ts';
 import type { ChainPayment } from './chain-payment.ts';
 import { endChainPayments, listFailedUnexpired, listOpenChainPayments, renewSignature } from './chain-payment-store.ts';
 import type { RefusalReason } from './check-payment.ts';
 import { findUseOf, toTransfer } from './record-mined.ts';
-import type { ChainContext, HasSettler } from './settler.ts';
+import type { HasSettler } from './settler.ts';
 import { listUnmined, markMined } from './transaction-store.ts';
 
 /** Younger payments are still in the hands of the process that took them. */
