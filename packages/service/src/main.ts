@@ -1,4 +1,4 @@
-import { ConfigError, readConfig } from './config.ts';
+import { readConfig } from './config.ts';
 import { createLog } from './lib/log.ts';
 import { startLocalNode } from './local-mode.ts';
 import { startNode } from './node.ts';
@@ -21,8 +21,7 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  const text =
-    error instanceof ConfigError ? error.message : error instanceof Error ? (error.stack ?? error.message) : error;
-  process.stderr.write(`agent-network could not start: ${text}\n`);
+  process.stderr.write(`agent-network could not start: ${error instanceof Error ? error.message : error}\n`);
+  if (process.env.LOG_LEVEL === 'debug' && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   process.exit(1);
 });

@@ -48,7 +48,7 @@ async function requirePaid(ctx: InvokeContext, invoked: Invoked, invocation: Inv
   throw paymentPending(invocation.id, payment?.transactionHash ?? null);
 }
 
-/** In this process the end is heard at once; elsewhere the database is asked. */
+/** In this process the end is heard at once; elsewhere, or when the work here broke off and is taken up again, the database is asked. */
 async function waitFor(ctx: InvokeContext, { invocation, ending }: Invoked, waitMs: number): Promise<Invocation> {
   let timer: NodeJS.Timeout | undefined;
   const timeUp = new Promise<null>((resolve) => {
@@ -58,9 +58,9 @@ async function waitFor(ctx: InvokeContext, { invocation, ending }: Invoked, wait
     const found = await findInvocation(ctx.db, invocation.id);
     return found && hasEnded(found.status) ? found : null;
   };
-  const ended = ending
-    ? await Promise.race([ending, timeUp])
-    : await until(find, { timeoutMs: waitMs, firstMs: 20, mostMs: 500 });
+  const endMs = performance.now() + waitMs;
+  const heard = ending && (await Promise.race([ending.catch(() => null), timeUp]));
   clearTimeout(timer);
+  const ended = heard ?? (await until(find, { timeoutMs: endMs - performance.now(), firstMs: 20, mostMs: 500 }));
   return ended ?? (await findInvocation(ctx.db, invocation.id)) ?? invocation;
 }

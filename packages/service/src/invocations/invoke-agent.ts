@@ -23,10 +23,10 @@ import {
   payerAccountId,
   treasuryOf,
 } from '../payments/treasury.ts';
+import type { ChainContext } from '../payments/x402/chain-context.ts';
 import type { ChainPayment, NewChainPayment } from '../payments/x402/chain-payment.ts';
 import type { ShownPayment } from '../payments/x402/payment-header.ts';
 import type { Due } from '../payments/x402/payment-required.ts';
-import type { ChainContext } from '../payments/x402/settler.ts';
 import type { HasProcessId } from '../queue/heartbeat.ts';
 import type { HasAcceptor } from './accept-invocations.ts';
 import { deadlineOf } from './deadline.ts';

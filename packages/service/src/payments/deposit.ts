@@ -12,12 +12,13 @@ import { until } from '../lib/until.ts';
 import { authorizePayment, findHolder, findShownBefore, type HasSimulator } from './authorize-payment.ts';
 import { findLedgerAccount, findTreasuryOf, type LedgerAccount } from './ledger-store.ts';
 import { agentTreasuryId, requireTreasury } from './treasury.ts';
+import type { ChainContext } from './x402/chain-context.ts';
 import type { NewChainPayment } from './x402/chain-payment.ts';
 import { findBySubject, insertChainPayments } from './x402/chain-payment-store.ts';
 import type { RefusalReason } from './x402/check-payment.ts';
 import type { ShownPayment } from './x402/payment-header.ts';
 import { type Due, paymentPending, paymentRequired } from './x402/payment-required.ts';
-import type { ChainContext, HasSettler } from './x402/settler.ts';
+import type { HasSettler } from './x402/settler.ts';
 
 export interface HasBaseUrl {
   readonly baseUrl: string;

@@ -1,4 +1,4 @@
-import { describe, it, type TestContext } from 'vitest';
+import { describe, it, type TestContext, vi } from 'vitest';
 import { until } from '../../src/lib/until.ts';
 import { askDatabase, contradictions, walletByBooks } from '../support/books.ts';
 import { at, type NodeCluster, type NodeProcess, startCluster } from '../support/node-cluster.ts';
@@ -9,6 +9,9 @@ import { payV2 } from '../support/x402-payer.ts';
 
 const SEND = 'eth_sendRawTransaction';
 const PRICE = 50_000n;
+
+// They mostly wait for a death to be noticed.
+vi.setConfig({ maxConcurrency: 10 });
 
 interface Scene {
   readonly cluster: NodeCluster;

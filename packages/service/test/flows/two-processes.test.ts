@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../src/lib/until.ts';
 import { contradictions, walletByBooks } from '../support/books.ts';
 import { at, type NodeCluster, type NodeProcess, startCluster } from '../support/node-cluster.ts';
+import type { RpcCall } from '../support/rpc-proxy.ts';
 import { echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, newClient, untilEnded } from '../support/treasury.ts';
 import { payV2 } from '../support/x402-payer.ts';
@@ -99,28 +100,35 @@ describe('two processes of one node', () => {
     expect(agent.calls.length - from).toBe(1);
   }, 30_000);
 
-  it('one is asked to stop while the chain keeps a payment waiting: it ends within 5 s, the other gets the result', async () => {
-    const leaving = await cluster.startProcess();
-    const { key } = await cluster.newAccount();
-    const wallet = await cluster.newWallet(50_000n);
-    const call = { key, body: { task: 'patience' } };
-    const path = `/invoke/${agent.id}`;
-    const headers = await payV2(cluster, wallet, await at(cluster, leaving).request('POST', path, call));
-    const sent = Promise.withResolvers<void>();
-    cluster.proxy.rule('eth_sendRawTransaction', ({ answer }) => {
-      sent.resolve();
-      return answer(`0x${'0'.repeat(64)}`);
-    });
-    const lost = at(cluster, leaving)
-      .request('POST', path, { ...call, headers })
-      .catch(() => null);
-    await sent.promise;
-    expect(await leaving.terminate()).toBeLessThan(5000);
-    const pending = await lost;
-    if (pending) expect(pending.body.error?.code).toMatch(/PAYMENT_PENDING|UNAVAILABLE/);
-    cluster.proxy.rule('eth_sendRawTransaction', null);
-    const { status, body } = await at(cluster, lasting).request('POST', path, { ...call, headers });
-    expect({ status, ...body.data }).toMatchObject({ status: 'completed', cost: '0.05' });
-    expect(await cluster.usdcOf(wallet.address)).toBe(0n);
-  }, 60_000);
+  it.each([
+    ['keeps a payment waiting', (call: RpcCall) => call.answer(`0x${'0'.repeat(64)}`)],
+    ['does not answer', () => new Promise<never>(() => undefined)],
+  ])(
+    'one is asked to stop while the chain %s: it ends within 5 s, the other gets the result',
+    async (_name, rule) => {
+      const leaving = await cluster.startProcess();
+      const { key } = await cluster.newAccount();
+      const wallet = await cluster.newWallet(50_000n);
+      const call = { key, body: { task: 'patience' } };
+      const path = `/invoke/${agent.id}`;
+      const headers = await payV2(cluster, wallet, await at(cluster, leaving).request('POST', path, call));
+      const sent = Promise.withResolvers<void>();
+      cluster.proxy.rule('eth_sendRawTransaction', (call) => {
+        sent.resolve();
+        return rule(call);
+      });
+      const lost = at(cluster, leaving)
+        .request('POST', path, { ...call, headers })
+        .catch(() => null);
+      await sent.promise;
+      expect(await leaving.terminate()).toBeLessThan(5000);
+      const pending = await lost;
+      if (pending) expect(pending.body.error?.code).toMatch(/PAYMENT_PENDING|UNAVAILABLE/);
+      cluster.proxy.rule('eth_sendRawTransaction', null);
+      const { status, body } = await at(cluster, lasting).request('POST', path, { ...call, headers });
+      expect({ status, ...body.data }).toMatchObject({ status: 'completed', cost: '0.05' });
+      expect(await cluster.usdcOf(wallet.address)).toBe(0n);
+    },
+    60_000,
+  );
 });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUsdcClient } from '../../src/payments/x402/usdc-client.ts';
 import { contradictions, walletByBooks } from '../support/books.ts';
 import { send } from '../support/harness.ts';
-import { leftOf, treeOf } from '../support/process-tree.ts';
+import { killAll, leftOf, treeOf } from '../support/process-tree.ts';
 import { removePostgresDataDir } from '../support/remove-data-dir.ts';
 import { runToEnd, type ServiceProcess, startService } from '../support/service-process.ts';
 import { deposit } from '../support/treasury.ts';
@@ -75,11 +75,11 @@ async function payForCall({ local }: ServiceProcess, client: Client) {
 }
 
 const users = [
-  { who: isRoot ? 'as root' : 'as a normal user', uid: undefined, isPossible: true },
-  { who: 'as a normal user', uid: NOBODY, isPossible: canOthersRead },
+  { who: isRoot ? 'as root' : 'as a normal user', uid: undefined, isPossible: true, isWhole: true },
+  { who: 'as a normal user', uid: NOBODY, isPossible: canOthersRead, isWhole: false },
 ].slice(0, isRoot ? 2 : 1);
 
-describe.each(users)('npm start $who', ({ uid, isPossible }) => {
+describe.each(users)('npm start $who', ({ uid, isPossible, isWhole }) => {
   let dataDir: string;
   let service: ServiceProcess;
   beforeAll(async () => {
@@ -180,14 +180,14 @@ describe.each(users)('npm start $who', ({ uid, isPossible }) => {
       expect((await pay()).body.data).toMatchObject({ status: 'completed' });
       const before = await stateOf(service);
       const processes = treeOf(service.pid);
-      for (const { pid } of processes) process.kill(pid, 'SIGKILL');
+      killAll(processes);
       expect(await leftOf(processes, 5000)).toEqual([]);
       expect(await stateOf(await start())).toEqual(before);
     },
     40_000,
   );
 
-  it.runIf(isPossible)(
+  it.runIf(isWhole)(
     'refuses a second one in the same folder, by name, and is not disturbed by it',
     async () => {
       const before = await stateOf(service);
@@ -200,7 +200,7 @@ describe.each(users)('npm start $who', ({ uid, isPossible }) => {
     30_000,
   );
 
-  it.runIf(isPossible)(
+  it.runIf(isWhole)(
     'refuses to start without the chain that belongs to its database, each time, and changes nothing',
     async () => {
       const before = await stateOf(service);

@@ -43,3 +43,14 @@ export async function leftOf(marks: readonly ProcessMark[], timeoutMs: number): 
   await until(areGone, { timeoutMs, firstMs: 10, mostMs: 100 });
   return stillRunning(marks);
 }
+
+/** kill -9 of each that still runs; the first deaths may end others on their own. */
+export function killAll(marks: readonly ProcessMark[]): void {
+  for (const { pid } of stillRunning(marks)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
+}

@@ -90,13 +90,18 @@ export async function findBySubject(sql: Sql, subjectId: string, purpose: ChainP
   return rows[0] ? toChainPayment(rows[0]) : null;
 }
 
-/** Payments that nobody has brought to an end since `before`. */
-export async function listOpenChainPayments(sql: Sql, before: Date, limit: number): Promise<ChainPayment[]> {
+/** Payments that nobody has brought to an end, made before a time of their direction's own. */
+export async function listOpenChainPayments(
+  sql: Sql,
+  before: { readonly in: Date; readonly out: Date },
+  limit: number,
+): Promise<ChainPayment[]> {
   const rows = await sql.query<Row>(
     'list-open-chain-payments',
-    `select ${columns} from chain_payment where state in ('claimed', 'broadcasting') and created_at <= $1
-      order by created_at limit $2`,
-    [before, limit],
+    `select ${columns} from chain_payment
+      where state in ('claimed', 'broadcasting') and created_at <= case direction when 'in' then $1::timestamptz else $2 end
+      order by created_at limit $3`,
+    [before.in, before.out, limit],
   );
   return rows.map(toChainPayment);
 }

@@ -1,6 +1,6 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import { sumWallet } from '../ledger-store.ts';
-import type { ChainContext } from './settler.ts';
+import type { ChainContext } from './chain-context.ts';
 import { countMined, registerSigner } from './transaction-store.ts';
 
 /** The chain and the ledger contradict each other: to go on would be to pay with money that is not there. */

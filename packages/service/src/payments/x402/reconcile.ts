@@ -2,16 +2,18 @@ import type { HasSimulator } from '../authorize-payment.ts';
 import { postTransfers } from '../ledger-store.ts';
 import { owePayer, PAYOUT_WINDOW_S } from '../refund-payer.ts';
 import { returnWithdrawal } from '../return-withdrawal.ts';
+import type { ChainContext } from './chain-context.ts';
 import type { ChainPayment } from './chain-payment.ts';
 import { listFailedUnexpired, listOpenChainPayments, renewSignature } from './chain-payment-store.ts';
 import type { RefusalReason } from './check-payment.ts';
 import { endPayments } from './end-payments.ts';
 import { findUseOf, toTransfer } from './record-mined.ts';
-import type { ChainContext, HasSettler } from './settler.ts';
+import type { HasSettler } from './settler.ts';
 import { listUnmined, markMined } from './transaction-store.ts';
 
-/** Younger payments are still in the hands of the process that took them. */
+/** Younger payments are still in the hands of the process that took them; what the node owes, of nobody who waits. */
 const SETTLED_BY_NOW_MS = 25_000;
+const PAID_BY_NOW_MS = 5000;
 const MINED_BY_NOW_MS = 4000;
 const BATCH = 200;
 
@@ -23,7 +25,8 @@ export type ReconcileContext = ChainContext & HasSettler & HasSimulator;
  */
 export async function reconcilePayments(ctx: ReconcileContext, graceMs = SETTLED_BY_NOW_MS): Promise<void> {
   await sendAgain(ctx);
-  const before = new Date(ctx.clock.now().getTime() - graceMs);
+  const nowMs = ctx.clock.now().getTime();
+  const before = { in: new Date(nowMs - graceMs), out: new Date(nowMs - Math.min(graceMs, PAID_BY_NOW_MS)) };
   for (const payment of await listOpenChainPayments(ctx.db, before, BATCH)) await reconcilePayment(ctx, payment);
   await watchFailed(ctx);
 }
@@ -49,7 +52,7 @@ export async function reconcilePayment(ctx: ReconcileContext, payment: ChainPaym
   if (isSpent) return endSpent(ctx, payment);
   const hasExpired = payment.authorization.validBeforeS <= nowS;
   const isOnItsWay = payment.transactionHash !== null && (await ctx.usdc.findMined(payment.transactionHash)) === null;
-  if (payment.direction === 'out') return hasExpired ? payAgain(ctx, payment, nowS) : settleAgain(ctx, payment);
+  if (hasExpired && payment.direction === 'out') return payAgain(ctx, payment, nowS);
   if (hasExpired) return endFailed(ctx, payment, 'invalid_exact_evm_payload_authorization_valid_before');
   if (!isOnItsWay) await settleAgain(ctx, payment);
 }
