@@ -111,7 +111,7 @@ export const accessEndpoints = {
       })
       .default({ overlapS: 86_400 }),
     data: ApiKey.extend({ apiKey: z.string(), replaces: z.string(), oldExpiresAt: Timestamp }),
-    errors: ['CONFLICT'],
+    errors: [],
   }),
   getUsage: endpoint({
     method: 'GET',

@@ -95,7 +95,7 @@ export const identityEndpoints = {
     limit: 'api',
     body: VerifyRequest,
     data: z.union([EndpointVerified, WalletVerified, WalletChallenge]),
-    errors: ['NOT_FOUND', 'CONFLICT'],
+    errors: ['NOT_FOUND'],
   }),
   updateIdentityMetadata: endpoint({
     method: 'PUT',

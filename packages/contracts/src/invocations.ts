@@ -200,14 +200,7 @@ export const invocationEndpoints = {
     body: InvocationRequest,
     stream: 'on_request',
     data: z.union([AgentToAgentResult, RequestRecord, InvocationCreated]),
-    errors: [
-      'PAYMENT_REQUIRED',
-      'CONFLICT',
-      'INSUFFICIENT_FUNDS',
-      'INSUFFICIENT_BALANCE',
-      'AGENT_UNAVAILABLE',
-      'PAYMENT_PENDING',
-    ],
+    errors: ['PAYMENT_REQUIRED', 'INSUFFICIENT_FUNDS', 'INSUFFICIENT_BALANCE', 'AGENT_UNAVAILABLE', 'PAYMENT_PENDING'],
   }),
   quoteInvocation: endpoint({
     method: 'POST',
@@ -244,7 +237,7 @@ export const invocationEndpoints = {
     limit: 'api',
     params: requestParams,
     data: z.object({ requestId: Id, cancelled: z.literal(true), refund: Usdc, reason: z.string() }),
-    errors: ['CONFLICT'],
+    errors: [],
   }),
   streamInvocation: endpoint({
     method: 'GET',

@@ -96,7 +96,7 @@ export const paymentEndpoints = {
     }),
     body: z.object({ amount: Usdc, treasuryId: Id.optional() }),
     data: DepositReceipt,
-    errors: ['NOT_FOUND', 'PAYMENT_REQUIRED', 'PAYMENT_PENDING', 'CONFLICT'],
+    errors: ['NOT_FOUND', 'PAYMENT_REQUIRED', 'PAYMENT_PENDING'],
   }),
   getBalance: endpoint({
     method: 'GET',

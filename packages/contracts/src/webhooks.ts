@@ -99,7 +99,7 @@ export const webhookEndpoints = {
     summary: 'Have events sent to a URL of yours',
     body: WebhookInput,
     data: Webhook.extend({ secret }),
-    errors: ['CONFLICT'],
+    errors: [],
   }),
   updateWebhook: endpoint({
     ...common,
@@ -143,7 +143,7 @@ export const webhookEndpoints = {
     summary: 'A new secret; for 24 hours deliveries are signed with both',
     params,
     data: z.object({ webhookId: z.string(), secret, oldValidUntil: Timestamp }),
-    errors: ['CONFLICT'],
+    errors: [],
   }),
   testWebhook: endpoint({
     ...common,

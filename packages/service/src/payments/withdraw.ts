@@ -10,11 +10,12 @@ import { findTreasuryOf, type LedgerAccount, lockLedgerAccount, OUTGOING, postTr
 import { PAYOUT_WINDOW_S } from './refund-payer.ts';
 import { requireTreasury } from './treasury.ts';
 import { toWithdrawal } from './withdrawal-view.ts';
+import type { ChainContext } from './x402/chain-context.ts';
 import type { NewChainPayment } from './x402/chain-payment.ts';
 import { findBySubject, insertChainPayments } from './x402/chain-payment-store.ts';
 import { payoutNonce } from './x402/node-wallet.ts';
 import { payeeProblem } from './x402/payee.ts';
-import type { ChainContext, HasSettler } from './x402/settler.ts';
+import type { HasSettler } from './x402/settler.ts';
 
 type WithdrawContext = ChainContext & HasSettler & HasSimulator;
 

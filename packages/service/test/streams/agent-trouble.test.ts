@@ -51,11 +51,17 @@ const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 const failing: Record<string, { behaviour: Behaviour; code: string; says?: RegExp; chunks?: number }> = {
   'breaks off in the middle': { behaviour: breaksOff, code: 'agent_unreachable', chunks: 1 },
   'ends without a result': { behaviour: says(chunk('a'), chunk('b')), code: 'invalid_response', chunks: 2 },
-  'ends in the middle of its result': { behaviour: writes('event: result\ndata: {"result":1}'), code: 'invalid_response' },
+  'ends in the middle of its result': {
+    behaviour: writes('event: result\ndata: {"result":1}'),
+    code: 'invalid_response',
+  },
   'is empty': { behaviour: writes(''), code: 'invalid_response' },
   'is junk': { behaviour: writes('\u0000\uffff not: sse\n\n\n<html>\r\r: x\ndata\n\n'), code: 'invalid_response' },
   'has a result that is no JSON': { behaviour: writes('event: result\ndata: {oops\n\n'), code: 'invalid_response' },
-  'has a result without a result': { behaviour: says({ event: 'result', data: { answer: 1 } }), code: 'invalid_response' },
+  'has a result without a result': {
+    behaviour: says({ event: 'result', data: { answer: 1 } }),
+    code: 'invalid_response',
+  },
   'names a cost that is none': { behaviour: says(result(1, { cost: '-1' })), code: 'invalid_response' },
   'says an error': {
     behaviour: says(chunk('a'), { event: 'error', data: { error: { code: 'E', message: 'no \u001b[31mluck' } } }),
@@ -76,8 +82,14 @@ const failing: Record<string, { behaviour: Behaviour; code: string; says?: RegEx
   'has a result of more than 1 MiB': { behaviour: says(result('x'.repeat(1024 * 1024))), code: 'response_too_large' },
   'has an event without end': { behaviour: forever('data: xxxxxxxxxxxxxxxx'), code: 'response_too_large' },
   'has comments without end': { behaviour: forever(`: ${'x'.repeat(1000)}\n\n`), code: 'response_too_large' },
-  'has events that we do not know without end': { behaviour: forever('event: x\ndata: x\n\n'), code: 'response_too_large' },
-  'has a chunk nested too deep': { behaviour: writes(`event: chunk\ndata: ${deep(30_000)}\n\n`), code: 'invalid_response' },
+  'has events that we do not know without end': {
+    behaviour: forever('event: x\ndata: x\n\n'),
+    code: 'response_too_large',
+  },
+  'has a chunk nested too deep': {
+    behaviour: writes(`event: chunk\ndata: ${deep(30_000)}\n\n`),
+    code: 'invalid_response',
+  },
   'has a result nested too deep': {
     behaviour: writes(`event: result\ndata: {"result":${deep(30_000)}}\n\n`),
     code: 'invalid_response',
@@ -129,7 +141,8 @@ it('what the agent says after its result is not heard, nor what it says in event
 });
 
 it('events cut anywhere, in every line ending, with a BOM and with characters of several bytes arrive whole', async () => {
-  const text = '\ufeff: hi\r\nevent: chunk\r\ndata: "é💥"\r\n\r\nevent: chunk\rdata: {"a":\rdata: 1}\r\revent:result\ndata:{"result":"ü"}\n\n';
+  const text =
+    '\ufeff: hi\r\nevent: chunk\r\ndata: "é💥"\r\n\r\nevent: chunk\rdata: {"a":\rdata: 1}\r\revent:result\ndata:{"result":"ü"}\n\n';
   agent.behave(async (_request, response) => {
     beginStream(response);
     for (const byte of Buffer.from(text)) {

@@ -3,7 +3,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { until } from '../../src/lib/until.ts';
 import { askDatabase, contradictions } from '../support/books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { answerWith, type Behaviour, echo, startTestAgent, type TestAgent, untilStatus } from '../support/test-agent.ts';
+import {
+  answerWith,
+  type Behaviour,
+  echo,
+  startTestAgent,
+  type TestAgent,
+  untilStatus,
+} from '../support/test-agent.ts';
 import { balanceOf, type Client, newClient } from '../support/treasury.ts';
 
 let h: Harness;
@@ -37,8 +44,10 @@ const says = (value: unknown): Behaviour => answerWith(200, { result: value });
 const broken = answerWith(500, {});
 const silent: Behaviour = () => undefined;
 const ids = (list: readonly TestAgent[]) => list.map(({ id }) => id);
-const start = (body: object, key = client.key) => h.request('POST', '/invoke/bulk', { key, body: { task: 'x', ...body } });
-const read = async (bulkId: string) => (await h.request('GET', `/invoke/bulk/${bulkId}`, { key: client.key })).body.data;
+const start = (body: object, key = client.key) =>
+  h.request('POST', '/invoke/bulk', { key, body: { task: 'x', ...body } });
+const read = async (bulkId: string) =>
+  (await h.request('GET', `/invoke/bulk/${bulkId}`, { key: client.key })).body.data;
 async function untilDone(bulkId: string) {
   const ask = async () => {
     const bulk = await read(bulkId);
@@ -97,7 +106,12 @@ describe('a bulk request for the first success', () => {
     agents[0]?.behave(broken);
     agents[2]?.behave(says('won'));
     const bulk = await untilDone((await start({ agents: ids(agents), strategy: 'first_success' })).body.data.bulkId);
-    expect(bulk).toMatchObject({ status: 'completed', result: 'won', winner: bulk.requests[2].requestId, cost: '0.05' });
+    expect(bulk).toMatchObject({
+      status: 'completed',
+      result: 'won',
+      winner: bulk.requests[2].requestId,
+      cost: '0.05',
+    });
     expect(statesOf(bulk)[2]).toBe('completed');
     expect(statesOf(bulk).filter((state) => state === 'cancelled').length).toBeGreaterThanOrEqual(2);
     await Promise.all(closed);
@@ -112,7 +126,12 @@ describe('a bulk request for the first success', () => {
       const records = await recordsOf(bulk);
       expect(records.map(({ status }) => status).sort()).toEqual(['cancelled', 'cancelled', 'completed']);
       const winner = records.find(({ status }) => status === 'completed');
-      expect(bulk).toMatchObject({ status: 'completed', winner: winner.requestId, cost: '0.05', result: winner.result });
+      expect(bulk).toMatchObject({
+        status: 'completed',
+        winner: winner.requestId,
+        cost: '0.05',
+        result: winner.result,
+      });
       expect(records.map(({ cost, refund }) => `${cost} ${refund}`).sort()).toEqual([
         ...['0.00 0.05', '0.00 0.05', '0.05 0.00'],
       ]);
@@ -157,9 +176,12 @@ describe('a bulk request for a majority', () => {
     three[2]?.behave(silent);
     // One of three has failed and the silent one could still agree: open. Then the next fails, too.
     const { bulkId } = (await start({ agents: ids(three), strategy: 'majority' })).body.data;
-    await until(async () => (statesOf(await read(bulkId)).filter((each) => each === 'processing').length === 1 ? true : null), {
-      ...{ timeoutMs: 5000, firstMs: 5, mostMs: 50 },
-    });
+    await until(
+      async () => (statesOf(await read(bulkId)).filter((each) => each === 'processing').length === 1 ? true : null),
+      {
+        ...{ timeoutMs: 5000, firstMs: 5, mostMs: 50 },
+      },
+    );
     const open = await read(bulkId);
     expect(open.status).toBe('processing');
     await h.request('POST', `/invoke/${open.requests[2].requestId}/cancel`, { key: client.key });
@@ -170,7 +192,11 @@ describe('a bulk request for a majority', () => {
   it('is not had by half of them: a tie has failed', async () => {
     const values = ['a', 'a', 'b', 'b'];
     agents.forEach((agent, index) => void agent.behave(says(values[index])));
-    expect(await majority(agents)).toMatchObject({ status: 'failed', winner: null, cost: expect.stringMatching(/^0\.[12]/) });
+    expect(await majority(agents)).toMatchObject({
+      status: 'failed',
+      winner: null,
+      cost: expect.stringMatching(/^0\.[12]/),
+    });
   });
 
   it('of one agent is that one', async () => {
@@ -200,7 +226,12 @@ describe('agents that cannot be called', () => {
     const bulk = await untilDone(body.data.bulkId);
     expect(bulk).toMatchObject({ status: 'completed', cost: '0.10', estimatedCost: '0.10' });
     const [first] = await recordsOf(bulk);
-    expect(first).toMatchObject({ status: 'failed', error: { code: 'agent_unreachable' }, cost: '0.00', refund: '0.00' });
+    expect(first).toMatchObject({
+      status: 'failed',
+      error: { code: 'agent_unreachable' },
+      cost: '0.00',
+      refund: '0.00',
+    });
   });
 
   it('all of them: 503 AGENT_UNAVAILABLE with alternatives, and nothing is started', async () => {

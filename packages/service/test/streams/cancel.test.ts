@@ -118,7 +118,10 @@ describe('cancelling', () => {
 });
 
 it('cancelled and completed at the same moment, over 200 runs: one of them happened, and the money agrees', async () => {
-  agent.behave((_request, response) => void setTimeout(() => answerWith(200, { result: 'r' })({ headers: {}, body: null }, response), 2));
+  agent.behave(
+    (_request, response) =>
+      void setTimeout(() => answerWith(200, { result: 'r' })({ headers: {}, body: null }, response), 2),
+  );
   const outcomes = { cancelled: 0, completed: 0 };
   const rich = await newClient(h, '20.00');
   const runs = Array.from({ length: 200 }, (_, run) => run);
@@ -173,7 +176,8 @@ describe('the line of what waits for room', () => {
     await call.came;
     const priorities = ['low', 'normal', 'high', 'low', 'high', 'normal', undefined] as const;
     const waiting: { requestId: string; status: string }[] = [];
-    for (const [index, priority] of priorities.entries()) waiting.push(await invoke({ task: `${priority} ${index}`, priority }));
+    for (const [index, priority] of priorities.entries())
+      waiting.push(await invoke({ task: `${priority} ${index}`, priority }));
     expect(waiting.map(({ status }) => status)).toEqual(Array(7).fill('pending'));
     const from = agent.calls.length;
     call.letGo();
@@ -191,7 +195,12 @@ describe('the line of what waits for room', () => {
     const late = await invoke({ task: 'late', deadline: new Date(Date.now() + 300).toISOString() });
     expect(late.status).toBe('pending');
     const record = await untilEnded(h, client.key, late.requestId);
-    expect(record).toMatchObject({ status: 'failed', error: { code: 'deadline_exceeded' }, refund: '0.05', duration: null });
+    expect(record).toMatchObject({
+      status: 'failed',
+      error: { code: 'deadline_exceeded' },
+      refund: '0.05',
+      duration: null,
+    });
     call.letGo();
     await untilEnded(h, client.key, first.requestId);
     expect(agent.calls.map(({ body }) => body.task)).not.toContain('late');
@@ -201,7 +210,11 @@ describe('the line of what waits for room', () => {
     const call = held();
     await invoke({ task: 'first' });
     await call.came;
-    const sync = h.request('POST', `/invoke/${agent.id}`, { key: client.key, body: { task: 'sync' }, headers: { 'x-sync': 'true' } });
+    const sync = h.request('POST', `/invoke/${agent.id}`, {
+      key: client.key,
+      body: { task: 'sync' },
+      headers: { 'x-sync': 'true' },
+    });
     for (let looks = 0; agent.calls.at(-1)?.body.task !== 'sync' && looks < 500; looks++)
       await new Promise((resolve) => setTimeout(resolve, 5));
     expect(agent.calls.at(-1)?.body.task).toBe('sync');

@@ -22,8 +22,7 @@ afterAll(async () => {
 });
 
 const body = { task: 'x', stream: true };
-const invokeAt = (host: { baseUrl: string }) =>
-  openSse(host, 'POST', `/invoke/${agent.id}`, { key: client.key, body });
+const invokeAt = (host: { baseUrl: string }) => openSse(host, 'POST', `/invoke/${agent.id}`, { key: client.key, body });
 const followAt = (host: { baseUrl: string }, requestId: string, after = 0) =>
   openSse(host, 'GET', `/invoke/${requestId}/events?after=${after}`, { key: client.key });
 

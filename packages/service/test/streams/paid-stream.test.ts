@@ -29,33 +29,36 @@ const open = (headers: Record<string, string>) => openSse(h, 'POST', `/invoke/${
 it.each([
   ['v2', payV2, 'payment-response'],
   ['v1', payV1, 'x-payment-response'],
-] as const)('%s: 402 is JSON; paid, the money has moved before the first byte and the header says so', async (_v, pay, name) => {
-  const talk = spokenBy();
-  agent.behave(talk.behaviour);
-  const refused = await unpaid();
-  expect({ status: refused.status, type: refused.headers.get('content-type') }).toEqual({
-    status: 402,
-    type: 'application/json',
-  });
-  const before = await h.usdcOf(wallet.address);
-  const headers = await pay(h, wallet, refused);
-  const stream = await open(headers);
-  expect(await h.usdcOf(wallet.address)).toBe(before - 50_000n);
-  const settled = JSON.parse(Buffer.from(stream.headers.get(name) ?? '', 'base64').toString());
-  expect(settled).toMatchObject({ success: true, payer: wallet.address.toLowerCase() });
-  const said = await talk.next();
-  said.say(chunk('a'));
-  const first = await stream.take(3);
-  // The same payment shown again while it streams: the same request from its start.
-  const again = await open(headers);
-  expect(await again.take(3)).toEqual(first);
-  said.say(result('b'));
-  const [rest, restAgain] = [await stream.rest(), await again.rest()];
-  expect(problemWithStream([...first, ...rest])).toBeNull();
-  expect(restAgain).toEqual(rest);
-  expect(rest.at(-1)?.data).toMatchObject({ paymentHash: settled.transaction, paymentMethod: 'x402', cost: '0.05' });
-  expect(await h.usdcOf(wallet.address)).toBe(before - 50_000n);
-});
+] as const)(
+  '%s: 402 is JSON; paid, the money has moved before the first byte and the header says so',
+  async (_v, pay, name) => {
+    const talk = spokenBy();
+    agent.behave(talk.behaviour);
+    const refused = await unpaid();
+    expect({ status: refused.status, type: refused.headers.get('content-type') }).toEqual({
+      status: 402,
+      type: 'application/json',
+    });
+    const before = await h.usdcOf(wallet.address);
+    const headers = await pay(h, wallet, refused);
+    const stream = await open(headers);
+    expect(await h.usdcOf(wallet.address)).toBe(before - 50_000n);
+    const settled = JSON.parse(Buffer.from(stream.headers.get(name) ?? '', 'base64').toString());
+    expect(settled).toMatchObject({ success: true, payer: wallet.address.toLowerCase() });
+    const said = await talk.next();
+    said.say(chunk('a'));
+    const first = await stream.take(3);
+    // The same payment shown again while it streams: the same request from its start.
+    const again = await open(headers);
+    expect(await again.take(3)).toEqual(first);
+    said.say(result('b'));
+    const [rest, restAgain] = [await stream.rest(), await again.rest()];
+    expect(problemWithStream([...first, ...rest])).toBeNull();
+    expect(restAgain).toEqual(rest);
+    expect(rest.at(-1)?.data).toMatchObject({ paymentHash: settled.transaction, paymentMethod: 'x402', cost: '0.05' });
+    expect(await h.usdcOf(wallet.address)).toBe(before - 50_000n);
+  },
+);
 
 it('a paid stream that fails is refunded on chain', async () => {
   agent.behave(says(chunk('a')));

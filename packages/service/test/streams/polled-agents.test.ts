@@ -65,7 +65,7 @@ describe('an agent that answers 202', () => {
       [200, finished],
     ];
     const answers = all.slice(-times);
-    answer = (response) => json(response, ...(answers.shift() ?? [500, {}] as [number, unknown]));
+    answer = (response) => json(response, ...(answers.shift() ?? ([500, {}] as [number, unknown])));
     const record = await untilEnded(h, client.key, await start());
     expect(record).toMatchObject({ status: 'completed', result: { all: 'done' }, cost: '0.02', refund: '0.03' });
     const url = new URL(statusUrl(), agent.endpoint);

@@ -44,7 +44,11 @@ export async function joinNode(
   env: Record<string, string> = {},
 ): Promise<JoinedNode & Pick<RunningNode, 'stop' | 'ctx'>> {
   const dataDir = await mkdtemp(join(tmpdir(), 'agent-network-second-'));
-  const node = await startNode({ ...readConfig({ ...envOf(h, dataDir), ...env }), log: silentLog, checksAnswers: true });
+  const node = await startNode({
+    ...readConfig({ ...envOf(h, dataDir), ...env }),
+    log: silentLog,
+    checksAnswers: true,
+  });
   const stop = async () => {
     await node.stop();
     await rm(dataDir, { recursive: true, force: true });
