@@ -4,7 +4,7 @@ import type { Database } from '../db/database.ts';
 import type { Sql } from '../db/sql.ts';
 import type { ListedAgent } from './agent-view.ts';
 import type { Place } from './search-cursor.ts';
-import type { SearchOrder } from './search-order.ts';
+import { isBestMatchFirst, type SearchOrder } from './search-order.ts';
 
 /**
  * Where agents are looked for: among those of one capability ('': all); by terms, a tsquery ('': all), with those that matter to
@@ -72,11 +72,11 @@ export const readSearchPage = (db: Database, query: SearchPageQuery): Promise<Se
 /** The same inside a transaction, which tells the planner what it cannot know of terms. */
 export async function readPlannedPage(tx: Sql, query: SearchPageQuery): Promise<SearchPage> {
   const isWalk = 'walkedFor' in query.among;
-  // It takes reading every tsvector for cheap, and guesses how many agents have a term.
+  // It takes reading every tsvector for cheap, and knows nothing of how many agents have a term.
   await tx.query(
     'plan-search',
-    `select set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_custom_plan', true),
-            set_config(name, $1, true) from unnest('{enable_bitmapscan,enable_hashjoin,enable_mergejoin}'::text[]) as name`,
+    `select set_config('enable_seqscan', 'off', true), set_config(name, $1, true)
+       from unnest('{enable_bitmapscan,enable_hashjoin,enable_mergejoin}'::text[]) as name`,
     [isWalk ? 'off' : 'on'],
   );
   return readPage(tx, query);
@@ -85,7 +85,8 @@ export async function readPlannedPage(tx: Sql, query: SearchPageQuery): Promise<
 async function readPage(sql: Sql, query: SearchPageQuery): Promise<SearchPage> {
   const { text, params } = statementOf(query);
   // Sorts of several keys come in too many shapes to be kept prepared.
-  const name = query.order.keys.length === 1 ? `search-${crc32(text)}` : '';
+  const isUsual = query.order.keys.length === 1 || isBestMatchFirst(query.order);
+  const name = isUsual ? `search-${crc32(text)}` : '';
   const rows = await sql.query<FoundAgent & { total: bigint; keys: string[] }>(name, text, params);
   return {
     total: Number(rows[0]?.total ?? 0),

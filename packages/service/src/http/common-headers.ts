@@ -13,6 +13,6 @@ export const preflightHeaders: Readonly<Record<string, string>> = {
   ...commonHeaders,
   'access-control-allow-methods': 'GET, POST, PUT, DELETE, OPTIONS',
   'access-control-allow-headers':
-    'Accept, Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id, X-Sync, X-Payment-Method, Last-Event-ID, PAYMENT-SIGNATURE, X-PAYMENT, Access-Control-Expose-Headers',
+    'Accept, Authorization, Content-Type, Idempotency-Key, X-Request-Id, X-Sync, X-Payment-Method, Last-Event-ID, PAYMENT-SIGNATURE, X-PAYMENT, Access-Control-Expose-Headers',
   'access-control-max-age': '86400',
 };

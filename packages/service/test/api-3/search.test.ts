@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeListing } from '../../src/agents/listing-store.ts';
+import type { Place } from '../../src/agents/search-cursor.ts';
+import { bestReputationFirst } from '../../src/agents/search-order.ts';
+import { type Among, readPlannedPage } from '../../src/agents/search-store.ts';
 import { until } from '../../src/lib/until.ts';
 import { expectError } from '../api/support/expect-error.ts';
 import { type Answer, type Harness, startHarness, type TestAccount } from '../support/harness.ts';
@@ -172,6 +175,25 @@ describe('a search', () => {
       }),
       { numRuns: 300, seed: 11 },
     );
+  });
+
+  it('finds the same by walking through all agents as by gathering those that match', async () => {
+    const filter = {
+      isOnline: [true, false],
+      isVerified: [true, false],
+      minReputation: 0,
+      maxPriceMicro: null,
+      maxPerHourMicro: null,
+    };
+    const page = { total: { known: 0 }, filter, order: bestReputationFirst, offset: 0 } as const;
+    for (const terms of ["'beta'", "'+beta' & !'#beta'", "'beta' & !'+beta'", "'=text'"]) {
+      const read = async (among: Among, after: Place | null, limit: number) =>
+        h.ctx.db.transaction(async (tx) => (await readPlannedPage(tx, { ...page, among, after, limit })).agents);
+      const gathered = await read({ terms, inName: '', inTitle: '' }, null, 100);
+      expect(gathered.length).toBeGreaterThan(3);
+      expect(await read({ walkedFor: terms }, null, 100)).toEqual(gathered);
+      expect(await read({ walkedFor: terms }, gathered[1]?.place ?? null, 100)).toEqual(gathered.slice(2));
+    }
   });
 
   it('backwards is the list reversed', async () => {

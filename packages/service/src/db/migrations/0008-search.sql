@@ -38,6 +38,8 @@ create table agent_search (
   name text collate "C" not null,
   terms tsvector not null
 ) with (fillfactor = 90);
+-- Which way is best is known from the counts; looking it up in statistics of terms would take longer than many a search.
+alter table agent_search alter column terms set statistics 0;
 
 insert into agent_listing
 select g.id, c, g.reputation, g.status = 'online', g.endpoint_proven_at is not null and a.wallet_proven_at is not null,

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { termsOf, termsQuery, wantedCapabilities, wordsOf, wordsQuery } from './words.ts';
+
+test('words are runs of letters and digits, once each, whatever their case and width', () => {
+  expect(wordsOf('Ünïted—GPT-4o, gpt_4O! ＡＢＣ 翻訳')).toEqual(['ünïted', 'gpt', '4o', 'abc', '翻訳']);
+  expect(wordsOf(" '\\&|!():* ")).toEqual([]);
+  expect(wordsOf('x'.repeat(100))).toEqual(['x'.repeat(64)]);
+});
+
+test('a word is marked for where it stands', () => {
+  const agent = { name: 'Red', description: 'a red fox', capabilities: ['text'], metadata: { tags: ['fast fox'] } };
+  expect(termsOf(agent)).toEqual(['=text', 'red', 'fast', 'fox', 'a', '+red', '+fast', '+fox', '#red']);
+});
+
+test('only the last word may be the beginning of one', () => {
+  expect(wordsQuery({ words: ['red', 'fo'], isOpen: true }, '+')).toBe("'+red' & '+fo':*");
+  expect(wordsQuery({ words: ['red', 'fo'], isOpen: false }, '')).toBe("'red' & 'fo'");
+});
+
+test('capabilities and words become one question', () => {
+  expect(termsQuery({ any: ['a', 'b'], all: ['c'] }, { words: ['d'], isOpen: false })).toBe(
+    "'=c' & ('=a' | '=b') & 'd'",
+  );
+  expect(termsQuery({ any: [], all: [] }, null)).toBe('');
+});
+
+test('what follows from the rest is not asked for', () => {
+  const wanted = (any?: string[], all?: string[]) => wantedCapabilities({ capabilities: { any, all } });
+  expect(wanted(['a'])).toEqual({ any: [], all: ['a'] });
+  expect(wanted(['a', 'a'], ['b'])).toEqual({ any: [], all: ['b', 'a'] });
+  expect(wanted(['a', 'b'], ['b', 'b'])).toEqual({ any: [], all: ['b'] });
+  expect(wanted(['a', 'b'], ['c'])).toEqual({ any: ['a', 'b'], all: ['c'] });
+  expect(wantedCapabilities({})).toEqual({ any: [], all: [] });
+});

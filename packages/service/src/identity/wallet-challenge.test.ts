@@ -1,0 +1,34 @@
+import { parseSiweMessage } from 'viem/siwe';
+import { expect, test } from 'vitest';
+import { challengeText, newNonce } from './wallet-challenge.ts';
+
+const terms = {
+  chainId: 8453,
+  agentId: 'agt_1',
+  address: '0x8f3cf7ad23cd3cadbd9735aff958023239c6a063',
+  nonce: newNonce(),
+  issuedAt: new Date('2026-11-21T10:00:00Z'),
+  expiresAt: new Date('2026-11-21T10:05:00Z'),
+};
+
+test.each([
+  ['https://node.example.com', 'node.example.com'],
+  ['http://127.0.0.1:4020', '127.0.0.1:4020'],
+  ['http://[::1]:4020', '[::1]:4020'],
+  ['https://node:8443', 'node:8443'],
+])('the text names the domain and address of the node at %s', (baseUrl, domain) => {
+  const text = challengeText({ ...terms, baseUrl });
+  expect(text.split('\n')[0]).toBe(`${domain} wants you to sign in with your Ethereum account:`);
+  expect(parseSiweMessage(text)).toMatchObject({
+    address: '0x8f3Cf7ad23Cd3CaDbD9735AFf958023239c6A063',
+    uri: `${baseUrl}/identity/verify`,
+    chainId: 8453,
+    nonce: terms.nonce,
+    requestId: 'agt_1',
+    resources: ['urn:agent:agt_1'],
+  });
+});
+
+test('nonces do not repeat', () => {
+  expect(new Set(Array.from({ length: 1000 }, newNonce)).size).toBe(1000);
+});
