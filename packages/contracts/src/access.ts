@@ -99,7 +99,7 @@ export const accessEndpoints = {
     auth: 'key',
     scope: 'keys:manage',
     limit: 'api',
-    params: z.object({ keyId: z.string().max(64) }),
+    params: z.object({ keyId: Id }),
     body: z
       .object({
         overlapS: z
@@ -119,6 +119,7 @@ export const accessEndpoints = {
     summary: 'What is left of the limits of this key, and what the account used day by day',
     tag: 'Account',
     auth: 'key',
+    scope: 'payments:read',
     limit: 'api',
     query: z.object({ days: queryInteger(1, 90).optional().describe('Default: 30.') }),
     data: z.object({

@@ -18,9 +18,11 @@ test.each([
   ['https://node:8443', 'node:8443'],
 ])('the text names the domain and address of the node at %s', (baseUrl, domain) => {
   const text = challengeText({ ...terms, baseUrl });
-  expect(text.split('\n')[0]).toBe(`${domain} wants you to sign in with your Ethereum account:`);
+  expect(text.split('\n').slice(0, 2)).toEqual([
+    `${domain} wants you to sign in with your Ethereum account:`,
+    '0x8f3Cf7ad23Cd3CaDbD9735AFf958023239c6A063',
+  ]);
   expect(parseSiweMessage(text)).toMatchObject({
-    address: '0x8f3Cf7ad23Cd3CaDbD9735AFf958023239c6A063',
     uri: `${baseUrl}/identity/verify`,
     chainId: 8453,
     nonce: terms.nonce,

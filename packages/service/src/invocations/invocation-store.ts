@@ -203,13 +203,3 @@ export const findBulkRequests = (sql: Sql, bulkId: string): Promise<Invocation[]
   sql.query<Invocation>('find-bulk-requests', `select ${columns} from invocation where bulk_id = $1 order by id`, [
     bulkId,
   ]);
-
-/** An invocation, kept from changing until the transaction ends. */
-export async function lockInvocation(sql: Sql, id: string): Promise<Invocation | null> {
-  const rows = await sql.query<Invocation>(
-    'lock-invocation',
-    `select ${columns} from invocation where id = $1 for update`,
-    [id],
-  );
-  return rows[0] ?? null;
-}

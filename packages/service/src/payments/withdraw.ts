@@ -4,7 +4,9 @@ import type { AccountCaller, KnownCaller } from '../access/caller.ts';
 import type { HasDb } from '../db/database.ts';
 import { AppError, invalid, notFound } from '../lib/app-error.ts';
 import { newId } from '../lib/id.ts';
+import { invariant } from '../lib/invariant.ts';
 import { until } from '../lib/until.ts';
+import { addJob } from '../queue/add-job.ts';
 import type { HasSimulator } from './authorize-payment.ts';
 import { findTreasuryOf, type LedgerAccount, lockLedgerAccount, OUTGOING, postTransfers } from './ledger-store.ts';
 import { PAYOUT_WINDOW_S } from './refund-payer.ts';
@@ -15,16 +17,16 @@ import type { NewChainPayment } from './x402/chain-payment.ts';
 import { findBySubject, insertChainPayments } from './x402/chain-payment-store.ts';
 import { payoutNonce } from './x402/node-wallet.ts';
 import { payeeProblem } from './x402/payee.ts';
-import type { HasSettler } from './x402/settler.ts';
 
-type WithdrawContext = ChainContext & HasSettler & HasSimulator;
+type WithdrawContext = ChainContext & HasSimulator;
 
 /** How long a request waits for the chain before it answers `pending`. */
 const WAIT_MS = 2000;
 
 /**
  * Sends USDC from a treasury of the account to a wallet. Debit and signed transfer are committed together: from then on the money
- * leaves, once, whatever happens to this process or the chain's answers. Throws INSUFFICIENT_FUNDS when less is available.
+ * leaves, once, whatever happens to this process or the chain's answers: a job of the same transaction sends it, and the reconciler
+ * sees to it that it arrives. Throws INSUFFICIENT_FUNDS when less is available.
  */
 export async function withdraw(
   ctx: WithdrawContext,
@@ -41,10 +43,7 @@ export async function withdraw(
   const payment = signPayout(ctx, { accountId: caller.accountId, treasury, to: to.toLowerCase(), amountMicro });
   await requireTransferable(ctx, payment);
   await commit(ctx, payment);
-  const settled = ctx.settler.settle(payment).catch((error) => {
-    ctx.log.warn({ err: error, paymentId: payment.id }, 'a withdrawal is unknown; the reconciler goes on');
-  });
-  return waitBriefly(ctx, payment.subjectId, settled);
+  return waitBriefly(ctx, payment.subjectId);
 }
 
 async function treasuryFor(ctx: HasDb, caller: AccountCaller, id: string | undefined): Promise<LedgerAccount> {
@@ -124,17 +123,22 @@ async function commit(ctx: WithdrawContext, payment: NewChainPayment): Promise<v
       [{ id, debit: treasury.id, credit: OUTGOING, amountMicro, kind: 'withdrawal', subjectId }],
       now,
     );
+    await addJob(tx, 'settle-payment', { paymentId: payment.id });
   });
 }
 
-async function waitBriefly(ctx: HasDb, withdrawalId: string, settled: Promise<unknown>): Promise<Withdrawal> {
-  let isDecided = false;
-  void settled.then(() => {
-    isDecided = true;
-  });
-  await until(async () => (isDecided ? true : null), { timeoutMs: WAIT_MS, firstMs: 5, mostMs: 50 });
-  const payment = await findBySubject(ctx.db, withdrawalId, 'withdrawal');
-  if (!payment) throw notFound('withdrawal');
+async function waitBriefly(ctx: HasDb, withdrawalId: string): Promise<Withdrawal> {
+  const read = () => findBySubject(ctx.db, withdrawalId, 'withdrawal');
+  const isEnded = (state: string | undefined) => state === 'settled' || state === 'failed';
+  const ended = await until(
+    async () => {
+      const payment = await read();
+      return isEnded(payment?.state) ? payment : null;
+    },
+    { timeoutMs: WAIT_MS, firstMs: 10, mostMs: 200 },
+  );
+  const payment = ended ?? (await read());
+  invariant(payment !== null, 'a withdrawal that was committed is there');
   return toWithdrawal(payment);
 }
 

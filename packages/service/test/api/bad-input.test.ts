@@ -25,7 +25,7 @@ const malformedIds = ['%00', 'agt_%00aaaaaaaaaa', '%20', 'a%20b', '%7F', '%F0%9F
 const unknownIds = [
   'x',
   'agt_',
-  'history',
+  'histories',
   '%E0%A4%A',
   '%2e%2e%2fagents',
   '%3Cscript%3E',
@@ -128,12 +128,13 @@ describe.each(endpoints)('%s', (name, row) => {
       expect(wrong).toEqual([]);
     });
 
-  const headerNames = Object.keys(row.headers?.shape ?? {});
+  // `Accept` may say anything.
+  const headerNames = Object.keys(row.headers?.shape ?? {}).filter((header) => header !== 'accept');
   if (headerNames.length > 0)
     it('refuses headers with a value that they cannot have', async () => {
       const { key, params, body } = validCalls[name](world);
       for (const header of headerNames)
-        for (const value of ['', 'maybe', 'TRUE', 'true, true', '1', 'a'.repeat(16_385)]) {
+        for (const value of ['', 'maybe', 'TRUE', 'true, true', '-1', 'a'.repeat(16_385)]) {
           const answer = await world.h.request(row.method, pathOf(row, params), {
             key,
             body,
@@ -173,9 +174,9 @@ describe.each(endpoints)('%s', (name, row) => {
     const { key, params, body } = validCalls[name](world);
     const path = pathOf(row, params);
     const methods = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'];
-    const taken = endpoints.filter(
-      ([, other]) =>
-        other.path === row.path || other.path.replace(/\{\w+\}/g, '*') === row.path.replace(/\{\w+\}/g, '*'),
+    // `/agents/search` is also a path of `/agents/{id}`.
+    const taken = endpoints.filter(([, other]) =>
+      new RegExp(`^${other.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path),
     );
     const free = methods.filter((method) => taken.every(([, other]) => other.method !== method));
     for (const method of free) {

@@ -7,7 +7,7 @@ export function postgresSettings(port: number, durable: boolean): string[] {
     listen_addresses: '127.0.0.1',
     port,
     unix_socket_directories: '',
-    max_connections: 100,
+    max_connections: 200,
     shared_buffers: durable ? '192MB' : '64MB',
     wal_buffers: '16MB',
     min_wal_size: '128MB',

@@ -1,6 +1,6 @@
-import type { AgentSearch } from '@agent-network/contracts/agents';
+import type { Api } from '@agent-network/contracts/api';
+import type { Call } from '@agent-network/contracts/endpoint';
 import { parseUsdc } from '@agent-network/contracts/money';
-import type { z } from 'zod';
 
 export interface Facts {
   readonly id: string;
@@ -17,7 +17,7 @@ export interface Facts {
   readonly createdAtMs: number;
 }
 
-export type Search = z.input<typeof AgentSearch>;
+export type Search = NonNullable<Call<Api['searchAgents']>['body']>;
 
 const split = (text: string) =>
   text

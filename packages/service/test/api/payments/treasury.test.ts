@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../../src/lib/until.ts';
 import { contradictions, walletByBooks } from '../../support/books.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
@@ -212,8 +213,11 @@ describe('the payment history', () => {
       h.request('POST', `/invoke/${agent.id}`, { key: account.key, body: { task: 'x' }, headers });
     const { body } = await send(await payV2(h, wallet, await send()));
     expect(body.data).toMatchObject({ status: 'failed', refund: '0.05' });
-    await h.ctx.settler.idle();
-    const { payments } = await history(account.key);
+    const confirmed = async () => {
+      const { payments } = await history(account.key);
+      return payments[0]?.status === 'confirmed' ? payments : null;
+    };
+    const payments = await until(confirmed, { timeoutMs: 10_000, firstMs: 5, mostMs: 100 });
     const { requestId, paymentHash } = body.data;
     expect(payments).toMatchObject([
       { type: 'refund', amount: '0.05', requestId, status: 'confirmed', transactionHash: expect.stringMatching(/^0x/) },

@@ -62,8 +62,8 @@ describe.each(endpoints)('%s', (name, row) => {
 
   if (row.auth === 'none')
     it('answers without a key', async () => {
-      const { params } = validCalls[name](world);
-      const { status, headers } = await world.h.request(row.method, pathOf(row, params));
+      const { params, body } = validCalls[name](world);
+      const { status, headers } = await world.h.request(row.method, pathOf(row, params), { body });
       expect(status).toBe(200);
       expectCommonHeaders(headers);
       expectLimitHeaders(headers, isInvocation);
