@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorld, type World } from '../api/support/world.ts';
 import { type Answer, send } from '../support/harness.ts';
-import { startTestAgent, type TestAgent, untilStatus } from '../support/test-agent.ts';
+import { type Behaviour, startTestAgent, type TestAgent, untilStatus } from '../support/test-agent.ts';
 import { deposit, newClient, untilEnded } from '../support/treasury.ts';
 import { payV2 } from '../support/x402-payer.ts';
 import { misfits } from './support/shape.ts';
@@ -20,6 +20,8 @@ import {
 let world: World;
 let paid: TestAgent;
 let other: TestAgent;
+/** Has never proven itself, and has no money. */
+let poor: TestAgent;
 /** What `{…}` stands for. */
 let things: Record<string, string>;
 
@@ -38,7 +40,7 @@ beforeAll(async () => {
   const treasury = await h.request('POST', '/payments/treasury', { key, body: {} });
   await deposit(h, key, treasury.body.data.treasuryId, '10');
   const { quoteId } = (await h.request('POST', `/invoke/${paid.id}/quote`, { key, body: { task: 'x' } })).body.data;
-  await startTestAgent(h, { owner, provesItself: false }).then((agent) => agent.die());
+  poor = await startTestAgent(h, { owner, provesItself: false });
   things = {
     ...{ agent: paid.id, other: other.id, endpoint: paid.endpoint, quote: quoteId, receiver: world.receiverUrl },
     ...{ paidRequest: record.body.data.requestId, openRequest: world.openRequestId },
@@ -47,7 +49,7 @@ beforeAll(async () => {
   };
 });
 afterAll(async () => {
-  await Promise.all([paid.die(), other.die()]);
+  await Promise.all([paid, other, poor].map((agent) => agent.die()));
   await world.stop();
 });
 
@@ -141,13 +143,10 @@ describe('table "States and transitions"', () => {
     const { h, owner } = world;
     const cancel = (id: string) => call({ method: 'POST', path: `/invoke/${id}/cancel` });
     const gate = Promise.withResolvers<void>();
-    other = await startTestAgent(h, {
-      owner,
-      perRequest: '0.05',
-      behaviour: (_request, response) => void gate.promise.then(() => response.writeHead(500).end()),
-    });
+    const failsLater: Behaviour = (_request, response) => void gate.promise.then(() => response.writeHead(500).end());
+    const agent = await startTestAgent(h, { owner, perRequest: '0.05', behaviour: failsLater });
     const invoke = async () =>
-      (await call({ method: 'POST', path: `/invoke/${other.id}`, body: { task: 'x' } })).body.data;
+      (await call({ method: 'POST', path: `/invoke/${agent.id}`, body: { task: 'x' } })).body.data;
     const [failing, cancelled] = [await invoke(), await invoke()];
     expect([misfits(failing, created), failing.status]).toEqual([[], 'processing']);
     expect((await cancel(cancelled.requestId)).body.data).toMatchObject({ cancelled: true, refund: '0.05' });
@@ -162,6 +161,7 @@ describe('table "States and transitions"', () => {
     );
     for (const id of [failing.requestId, cancelled.requestId, things.paidRequest])
       expect((await cancel(id ?? '')).status).toBe(409);
+    await agent.die();
   });
 });
 
@@ -174,18 +174,13 @@ describe('tables "Errors"', () => {
     paymentRequired: async () => invokeAs((await world.h.newAccount()).key),
     notFound: () => call({ method: 'GET', path: '/agents/agt_nothing' }),
     insufficientFunds: async () => invokeAs((await newClient(world.h, '0.01')).key),
-    insufficientBalance: () => invokeAs((other as TestAgent).identityToken),
+    insufficientBalance: () => invokeAs(poor.identityToken),
     rateLimited: async () => {
       const { key } = await world.h.newAccount({ plan: 'free' });
       for (let count = 0; count < 100; count++) await call({ method: 'GET', path: '/account' }, key);
       return call({ method: 'GET', path: '/account' }, key);
     },
-    agentUnavailable: async () => {
-      const { h, owner } = world;
-      const pending = await startTestAgent(h, { owner, provesItself: false });
-      await pending.die();
-      return invokeAs(owner.key, pending.id);
-    },
+    agentUnavailable: () => invokeAs(world.owner.key, poor.id),
   };
 
   it.each(Object.entries(errors))('%s', async (name, { status, error }) => {

@@ -25,7 +25,7 @@ create table agent (
   last_seen_at timestamptz not null,
   response_ms double precision,
   -- What the agent reported of itself; lowers its status, never raises it.
-  reported_load real,
+  reported_load double precision,
   reported_at timestamptz,
   is_accepting boolean not null default true,
   created_at timestamptz not null,
