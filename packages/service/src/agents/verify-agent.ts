@@ -45,7 +45,8 @@ export async function recordHeartbeat(
     const isAccepting = report.accepting ?? agent.isAccepting;
     const status = isAccepting ? agent.status : nextAgentStatus(agent.status, 'refused');
     const resumed = isAccepting && !agent.isAccepting ? { nextCheckAt: now, passedInARow: 0 } : {};
-    const load = report.load === undefined ? {} : { reportedLoad: report.load };
+    // To a ten-thousandth: the least numbers that JSON can spell are none to PostgreSQL.
+    const load = report.load === undefined ? {} : { reportedLoad: Math.round(report.load * 10_000) / 10_000 };
     await updateAgentRow(tx, agentId, { isAccepting, status, reportedAt: now, lastSeenAt: now, ...load, ...resumed });
     if (status !== agent.status) await writeListing(tx, agent);
     const after = { ...agent, isAccepting, status, lastSeenAt: now };
