@@ -32,7 +32,11 @@ export async function withdraw(
   ctx: WithdrawContext,
   caller: AccountCaller,
   input: { amount: string; to?: string | undefined; treasuryId?: string | undefined },
+  /** The id that it must have: a repetition under the same Idempotency-Key finds it, also after a crash. */
+  withdrawalId: string | null = null,
 ): Promise<Withdrawal> {
+  if (withdrawalId !== null && (await findBySubject(ctx.db, withdrawalId, 'withdrawal')))
+    return waitBriefly(ctx, withdrawalId);
   const amountMicro = parseUsdc(input.amount);
   if (amountMicro === 0n) throw invalid('amount', 'must be more than zero');
   const to = input.to ?? caller.address;
@@ -40,7 +44,8 @@ export async function withdraw(
   if (problem) throw invalid('to', problem);
   const treasury = await treasuryFor(ctx, caller, input.treasuryId);
   requireFunds(treasury, amountMicro);
-  const payment = signPayout(ctx, { accountId: caller.accountId, treasury, to: to.toLowerCase(), amountMicro });
+  const id = withdrawalId ?? newId('wdr');
+  const payment = signPayout(ctx, { id, accountId: caller.accountId, treasury, to: to.toLowerCase(), amountMicro });
   await requireTransferable(ctx, payment);
   await commit(ctx, payment);
   return waitBriefly(ctx, payment.subjectId);
@@ -64,13 +69,13 @@ function requireFunds(treasury: LedgerAccount, amountMicro: bigint): void {
 function signPayout(
   ctx: WithdrawContext,
   {
+    id,
     accountId,
     treasury,
     to,
     amountMicro,
-  }: { accountId: string; treasury: LedgerAccount; to: string; amountMicro: bigint },
+  }: { id: string; accountId: string; treasury: LedgerAccount; to: string; amountMicro: bigint },
 ): NewChainPayment {
-  const id = newId('wdr');
   const { chain, wallet } = ctx;
   const authorization = {
     from: wallet.address,

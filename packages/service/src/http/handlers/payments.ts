@@ -13,7 +13,7 @@ export const paymentHandlers = {
     setPaymentResponse(ctx, call, { payer, version, transactionHash: data.transactionHash });
     return data;
   },
-  withdraw: (ctx, { caller, body }) => withdraw(ctx, requireAccount(caller), body),
+  withdraw: (ctx, { caller, body, idFor }) => withdraw(ctx, requireAccount(caller), body, idFor('wdr')),
   getWithdrawal: (ctx, { caller, params }) => readWithdrawal(ctx, caller, params.withdrawalId),
   getBalance: (ctx, { caller }) => readBalance(ctx, caller),
   listPayments: (ctx, { caller, query }) => listPayments(ctx, caller, query),
