@@ -23,7 +23,7 @@ export async function benchTreasury(ctx: BenchContext): Promise<Figure[]> {
 }
 
 /** Buys the treasury's money as any client does: with an x402 payment. */
-async function fillTreasury({ service }: BenchContext): Promise<void> {
+export async function fillTreasury({ service }: BenchContext): Promise<void> {
   const { baseUrl, apiKey, chain, wallets } = service.local;
   const [wallet] = wallets;
   if (!wallet) throw new Error('the node has no funded wallet');

@@ -9,6 +9,8 @@ export interface Child {
   line(fits: RegExp): Promise<string>;
   /** Asks it to end and waits; after 15 seconds it is killed. */
   stop(): Promise<void>;
+  /** kill -9, and waits. */
+  kill(): Promise<void>;
 }
 
 /** Starts Node on a script. What it writes once it is ready, or to standard error, is ours to see. */
@@ -51,6 +53,12 @@ export function startNode(args: readonly string[], env: Record<string, string>, 
       const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
       await ended;
       clearTimeout(timer);
+    },
+    async kill() {
+      if (hasEnded(child)) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
     },
   };
 }

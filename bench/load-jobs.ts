@@ -22,11 +22,30 @@ export interface PaidJob extends MeasureOptions {
   readonly payerKeys: readonly `0x${string}`[];
 }
 
-export type LoadJob = PlainJob | PaidJob;
+/** Streams that are open at once, each read to its end. */
+export interface StreamJob {
+  readonly kind: 'streams';
+  /** Starts a request whose answer is a stream of so many chunks. */
+  readonly request: Request;
+  /** The file to make when all are open: then the agents begin to speak. */
+  readonly gate?: string;
+  readonly chunks: number;
+  /** Where the events of a request are read, with `{requestId}`. */
+  readonly eventsUrl: string;
+  readonly streams: number;
+  /** How many of the streams are of one request. */
+  readonly readersEach: number;
+  /** Readers of a large stream that stop reading meanwhile. */
+  readonly slow?: Pick<StreamJob, 'request' | 'chunks' | 'eventsUrl'> & { readonly readers: number };
+}
+
+export type LoadJob = PlainJob | PaidJob | StreamJob;
 
 export interface LoadResult extends Measurement {
   /** What the stock client spends on one signature, on the payer's machine; no part of the other figures. */
   readonly signMs?: number;
+  /** Of streams; the calls are then events, and the times those from the agent to the reader. */
+  readonly streams?: { readonly openInMs: number; readonly droppedAndResumed: number };
 }
 
 export type LoadAnswer = { readonly result: LoadResult } | { readonly error: string };

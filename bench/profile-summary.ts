@@ -21,8 +21,6 @@ export interface Span {
   readonly toUs: number;
 }
 
-export const monotonicUs = (): number => Number(process.hrtime.bigint() / 1000n);
-
 const TOP = 15;
 
 /** Says for each span where our service spent its time: by package or folder, by file, and by function. */

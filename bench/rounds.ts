@@ -5,6 +5,8 @@ import { median } from './measure.ts';
 export interface Contestant {
   readonly name: string;
   readonly job: LoadJob;
+  /** What is to happen before the next contestant's turn. */
+  readonly after?: (result: LoadResult) => Promise<void>;
 }
 
 /** The medians of all rounds of one contestant, and its calls per second in each. */
@@ -20,7 +22,11 @@ export async function runRounds(
 ): Promise<Standing[]> {
   const results = contestants.map((): LoadResult[] => []);
   for (let round = 0; round < rounds; round++)
-    for (const [index, { job }] of contestants.entries()) results[index]?.push(await load.run(job));
+    for (const [index, { job, after }] of contestants.entries()) {
+      const result = await load.run(job);
+      results[index]?.push(result);
+      await after?.(result);
+    }
   return results.map(toStanding);
 }
 

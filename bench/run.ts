@@ -1,12 +1,16 @@
 /** Measures our service beside its peers and prints ratios of the same run. See README.md. */
 import { parseArgs } from 'node:util';
+import { benchAsync } from './bench-async.ts';
 import type { BenchContext, Figure } from './bench-context.ts';
 import { benchListing } from './bench-listing.ts';
 import { benchPaid } from './bench-paid.ts';
+import { benchStreams } from './bench-streams.ts';
 import { benchTreasury } from './bench-treasury.ts';
 import { benchUnpaid } from './bench-unpaid.ts';
+import { benchWebhooks } from './bench-webhooks.ts';
 import { startLoadGenerator } from './load-generator.ts';
-import { monotonicUs, type Span, summarizeProfiles } from './profile-summary.ts';
+import { monotonicUs } from './monotonic.ts';
+import { type Span, summarizeProfiles } from './profile-summary.ts';
 import { jsonLineOf, tableOf } from './report.ts';
 import { startService } from './service-under-test.ts';
 import { type StopList, withStopList } from './stop-list.ts';
@@ -16,6 +20,9 @@ const benches: Record<string, (ctx: BenchContext) => Promise<Figure[]>> = {
   b: benchPaid,
   c: benchTreasury,
   d: benchListing,
+  e: benchStreams,
+  f: benchAsync,
+  g: benchWebhooks,
 };
 
 const { values, positionals } = parseArgs({
@@ -47,6 +54,7 @@ async function run(stops: StopList): Promise<void> {
     console.log(`\n${await summarizeProfiles(service.profileFolder, spans)}`);
   }
   console.log(jsonLineOf(figures));
+  if (figures.some(({ aim }) => aim?.isPromise && !aim.isReached)) process.exitCode = 1;
 }
 
 await withStopList(run);

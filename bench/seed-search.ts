@@ -55,7 +55,7 @@ const insertAgents = `
 
 const BATCH = 50_000;
 
-/** Puts this many agents straight into a database that has the schema and no agents. A million take some five minutes. */
+/** Puts this many agents straight into a database that has the schema and no agents. A million take some ten minutes. */
 export async function seedSearch(databaseUrl: string, agents: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -80,7 +80,7 @@ export async function seedSearch(databaseUrl: string, agents: number): Promise<v
     await client.query('insert into agent_totals (agent_id) select id from agent');
     await seedListing(client, 'agt_');
     for (const { definition } of rows) await client.query(definition);
-    for (const table of ['agent', 'agent_listing', 'agent_totals', 'agent_count', 'agent_search'])
+    for (const table of ['agent', 'agent_listing', 'agent_totals', 'agent_count', 'agent_search', 'agent_bits'])
       await client.query(`vacuum analyze ${table}`);
   } finally {
     await client.end();

@@ -61,9 +61,8 @@ function baseArgs(): string[] {
   return [
     ...['--host', '127.0.0.1', '--chain-id', String(LOCAL_CHAIN_ID), '--hardfork', 'prague', '--accounts', '0'],
     ...['--order', 'fifo', '--gas-limit', '1000000000', '--base-fee', '0', '--no-request-size-limit', '--quiet'],
-    // The states of a few past blocks: a call at `latest` may come to be answered when the next block is there. Transactions,
-    // receipts and logs of many blocks stay. Memory levels off below 300 MB.
-    ...['--prune-history', '8', '--transaction-block-keeper', '50000'],
+    // Transactions, receipts and logs of many blocks stay. Memory levels off below 300 MB.
+    ...['--transaction-block-keeper', '50000'],
   ];
 }
 

@@ -24,6 +24,8 @@ export type LocalChainOptions = {
   /** Longest time between blocks while transactions come (default 1), and while none come (default 15). */
   blockTimeS?: number | undefined;
   idleBlockTimeS?: number | undefined;
+  /** How many past blocks' states stay (default 8): a call at `latest` may come to be answered when the next block is there, and a reorg goes no deeper. */
+  pastStates?: number | undefined;
   log?: ((level: 'info' | 'warn' | 'error', message: string) => void) | undefined;
   now?: (() => Date) | undefined;
 };
@@ -62,7 +64,7 @@ export async function startLocalChain(options: LocalChainOptions = {}): Promise<
       folder === undefined ? undefined : await openChainStateStore(folder, options.now ?? (() => new Date()));
     const binary = findAnvil();
     const saved = store?.existed() ? store : undefined;
-    anvil = await (saved ? startSaved(binary, saved, options) : startAnvil(binary, [], options.port));
+    anvil = await (saved ? startSaved(binary, saved, options) : startAnvil(binary, historyArgs(options), options.port));
     await lock?.noteAnvil(anvil.pid, anvil.rpcUrl);
     return await bringUp({ anvil, isNew: !saved, options, lock, store });
   } catch (error) {
@@ -71,6 +73,8 @@ export async function startLocalChain(options: LocalChainOptions = {}): Promise<
     throw error;
   }
 }
+
+const historyArgs = ({ pastStates = 8 }: LocalChainOptions): string[] => ['--prune-history', String(pastStates)];
 
 type Parts = {
   anvil: AnvilProcess;
@@ -150,7 +154,7 @@ async function startSaved(binary: string, store: ChainStateStore, options: Local
   for (const file of store.generations()) {
     try {
       const loadable = await store.writeLoadable(trimChainState(await store.read(file)));
-      const anvil = await startAnvil(binary, ['--load-state', loadable], options.port);
+      const anvil = await startAnvil(binary, [...historyArgs(options), '--load-state', loadable], options.port);
       if (failures.length > 0) options.log?.('warn', `chain state: ${failures.join('; ')}; loaded ${file} instead`);
       return anvil;
     } catch (error) {

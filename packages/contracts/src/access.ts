@@ -21,6 +21,16 @@ const Account = z.object({
   createdAt: Timestamp,
 });
 
+/** What a key may spend on invocations; null: no such limit. */
+const SpendingLimits = z.object({
+  perCall: Usdc.nullable().describe('The most that one call may cost.'),
+  perDay: Usdc.nullable().describe(
+    'The most that its calls may cost together in a day (UTC); what fails or is refunded does not count.',
+  ),
+  allowedAgents: z.array(Id).max(100).nullable().describe('The only agents that it may invoke.'),
+});
+export type SpendingLimits = z.infer<typeof SpendingLimits>;
+
 const ApiKey = z.object({
   keyId: z.string(),
   name: z.string(),
@@ -30,12 +40,14 @@ const ApiKey = z.object({
   expiresAt: Timestamp.nullable(),
   revokedAt: Timestamp.nullable(),
   lastUsedAt: Timestamp.nullable(),
+  limits: SpendingLimits,
 });
 
 const ApiKeyCreation = z.object({
   name: plainText(120).min(1),
   scopes: z.array(Scope).min(1).max(scopes.length).optional(),
   expiresAt: Timestamp.optional(),
+  limits: SpendingLimits.partial().optional().describe('Default: none. Not for keys that could get around them.'),
 });
 
 const LimitUse = z.object({

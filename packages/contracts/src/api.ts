@@ -1,9 +1,16 @@
 import { accessEndpoints } from './access.ts';
 import { agentEndpoints } from './agents.ts';
+import { bulkEndpoints } from './bulk.ts';
+import { claimEndpoints } from './claims.ts';
 import type { Endpoint } from './endpoint.ts';
+import { historyEndpoints } from './history.ts';
 import { identityEndpoints } from './identity.ts';
 import { invocationEndpoints } from './invocations.ts';
 import { paymentEndpoints } from './payments.ts';
+import { quoteEndpoints } from './quotes.ts';
+import { reserveEndpoints } from './reserves.ts';
+import { statementEndpoints } from './statements.ts';
+import { streamEndpoints } from './stream-events.ts';
 import { webhookEndpoints } from './webhooks.ts';
 
 /** The endpoint table: every call of the API, declared once. */
@@ -11,7 +18,14 @@ export const api = {
   ...agentEndpoints,
   ...identityEndpoints,
   ...invocationEndpoints,
+  ...quoteEndpoints,
+  ...streamEndpoints,
+  ...historyEndpoints,
+  ...bulkEndpoints,
   ...paymentEndpoints,
+  ...statementEndpoints,
+  ...reserveEndpoints,
+  ...claimEndpoints,
   ...accessEndpoints,
   ...webhookEndpoints,
 } as const satisfies Record<string, Endpoint>;

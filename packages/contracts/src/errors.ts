@@ -37,6 +37,13 @@ export const errorCatalogue = {
     extra: z.object({ payment: PaymentTerms, details: z.object({ reason: z.string() }).optional() }),
   },
   FORBIDDEN: { status: 403, when: 'The key lacks the scope, or the caller does not own the thing.', extra: none },
+  SPENDING_LIMIT_EXCEEDED: {
+    status: 403,
+    when: 'The API key may not spend this: its limit of a call, of the day, or its list of agents.',
+    extra: z.object({
+      details: z.object({ limit: z.enum(['perCall', 'perDay', 'allowedAgents']), allowed: Usdc.nullable() }),
+    }),
+  },
   NOT_FOUND: { status: 404, when: 'There is no such thing, or it is not yours to see.', extra: none },
   CONFLICT: { status: 409, when: 'The state of the thing does not allow this.', extra: none },
   PAYLOAD_TOO_LARGE: { status: 413, when: 'The body is larger than 1 MiB.', extra: none },

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { AgentDetail, agentEndpoints } from './agents.ts';
-import { BulkRecord, RequestRecord } from './invocations.ts';
+import { BulkRecord } from './bulk.ts';
+import { RequestRecord } from './invocations.ts';
 import { Payment, Withdrawal } from './payments.ts';
+import { Reserves } from './reserves.ts';
 import { Id, Timestamp } from './scalars.ts';
 
 const NetworkNode = z.object({ nodeId: Id, label: z.string(), baseUrl: z.string() });
@@ -35,6 +37,10 @@ export const eventCatalogue = {
   'agent.removed': { when: 'An agent of yours was removed for good.', data: agentEndpoints.removeAgent.data },
   'bulk.completed': { when: 'A bulk request has its outcome.', data: BulkRecord },
   'withdrawal.confirmed': { when: 'A withdrawal arrived in the wallet.', data: Withdrawal },
+  'reserves.drift': {
+    when: 'What the wallet of the node holds contradicts its books, twice in a row. For keys with the scope `operator`.',
+    data: Reserves,
+  },
   'replication.status': { when: 'A node fell behind the shared registry, or caught up again.', data: Replication },
   'network.node_joined': { when: 'A node of another operator was seen for the first time.', data: NetworkNode },
   'network.node_left': { when: 'A node of another operator has not been seen for a while.', data: NetworkNode },

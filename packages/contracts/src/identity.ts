@@ -38,7 +38,7 @@ const WalletChallengeRequest = z.object({
   agentId: Id.describe('An agent of yours whose owner wallet is to be proven.'),
   proof: z.literal('wallet'),
 });
-const WalletSignature = z.object({
+export const WalletSignature = z.object({
   challengeId: Id,
   signature: z.string().regex(/^0x([0-9a-fA-F]{2}){1,4096}$/, 'is not a hex signature'),
 });

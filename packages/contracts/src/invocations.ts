@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { cursorQuery, pageQuery, queryInteger } from './page.ts';
 import { Duration, Id, JsonObject, plainText, Timestamp, TransactionHash, Usdc, webUrl } from './scalars.ts';
 
 export const priorities = ['low', 'normal', 'high'] as const;
@@ -23,7 +22,8 @@ function foldCap<T extends Partial<Record<(typeof capAliases)[number], string | 
   return given[0] === undefined ? rest : { ...rest, maxCost: given[0] };
 }
 
-const Task = plainText(100_000).min(1);
+/** What an agent is asked to do, in words. */
+export const Task = plainText(100_000).min(1);
 
 /** Body of POST /invoke/{agentId} (spec, "Invocation request body"). */
 export const InvocationRequest = z
@@ -45,16 +45,6 @@ export const InvocationRequest = z
   .transform(foldCap);
 export type InvocationRequest = z.output<typeof InvocationRequest>;
 
-const Quote = z.object({
-  quoteId: Id,
-  estimatedCost: Usdc,
-  estimatedTime: z.string(),
-  breakdown: z.object({ base_fee: Usdc, complexity_multiplier: z.string(), total: Usdc }),
-  validUntil: Timestamp,
-  acceptUrl: z.string(),
-});
-export type Quote = z.infer<typeof Quote>;
-
 /** Invocation created (spec). `pending`: accepted and queued; `processing`: the agent has been called. */
 export const InvocationCreated = z.object({
   requestId: Id,
@@ -67,17 +57,6 @@ export const InvocationCreated = z.object({
 });
 export type InvocationCreated = z.infer<typeof InvocationCreated>;
 
-/** Events of a stream; exactly one of the last three ends it. */
-export const streamEventTypes = [
-  'invocation.created',
-  'invocation.status',
-  'invocation.chunk',
-  'invocation.completed',
-  'invocation.failed',
-  'invocation.cancelled',
-] as const;
-export type StreamEventType = (typeof streamEventTypes)[number];
-
 /** Why an invocation failed. A closed set: a client may act on it. */
 export const failureReasons = [
   'agent_error',
@@ -88,6 +67,9 @@ export const failureReasons = [
   'agent_redirected',
   'agent_removed',
   'payment_failed',
+  'bill_too_high',
+  'bill_not_payable',
+  'bill_repeated',
 ] as const;
 export type FailureReason = (typeof failureReasons)[number];
 
@@ -98,7 +80,9 @@ export const RequestRecord = z.object({
   agentId: Id,
   task: z.string(),
   result: z.unknown().describe('What the agent returned; null until completed.'),
-  cost: Usdc.nullable(),
+  cost: Usdc.nullable().describe(
+    'What was charged. An agent that bills directly has some minutes to collect its bill: until then the bill counts as charged.',
+  ),
   duration: Duration.nullable(),
   paymentHash: TransactionHash.nullable().describe(
     'The transaction that paid; null when paid from a treasury or free.',
@@ -121,62 +105,6 @@ export const AgentToAgentResult = RequestRecord.extend({
   agent_id: Id,
 });
 
-const HistoryItem = z.object({
-  requestId: Id,
-  agentId: Id,
-  task: z.string(),
-  status: z.enum(requestStatuses),
-  cost: Usdc.nullable(),
-  duration: Duration.nullable(),
-  createdAt: Timestamp,
-});
-export type HistoryItem = z.infer<typeof HistoryItem>;
-
-export const bulkStrategies = ['first_success', 'all', 'majority'] as const;
-export type BulkStrategy = (typeof bulkStrategies)[number];
-
-/** Body of POST /invoke/bulk (spec, "Bulk request"). The money for all agents is set aside first. */
-export const BulkRequest = z.object({
-  task: Task,
-  input: JsonObject.default({}),
-  agents: z
-    .array(Id)
-    .min(1)
-    .max(50)
-    .refine((list) => new Set(list).size === list.length, 'names an agent twice'),
-  maxCostPerAgent: Usdc.optional(),
-  strategy: z.enum(bulkStrategies).default('all'),
-  priority: z.enum(priorities).default('normal'),
-  deadline: Timestamp.optional(),
-  metadata: JsonObject.default({}),
-  context: plainText(100_000).optional(),
-  webhookUrl: webUrl(2048).optional().describe('Called when the bulk request has its outcome.'),
-});
-export type BulkRequest = z.output<typeof BulkRequest>;
-
-const BulkResult = z.object({
-  bulkId: Id,
-  requests: z.array(z.object({ agentId: Id, requestId: Id, status: z.enum(requestStatuses) })),
-  strategy: z.enum(bulkStrategies),
-  estimatedCost: Usdc,
-});
-
-/** A bulk request as it stands: the spec's result, its own state and, when it has one, its outcome. */
-export const BulkRecord = BulkResult.extend({
-  status: z.enum(['processing', 'completed', 'failed']),
-  result: z
-    .unknown()
-    .describe("first_success: the winner's result; majority: the agreed result; all: null, read the requests."),
-  winner: Id.nullable().describe('The request whose result it is.'),
-  cost: Usdc.nullable(),
-  createdAt: Timestamp,
-  completedAt: Timestamp.nullable(),
-});
-export type BulkRecord = z.infer<typeof BulkRecord>;
-
-const day = z.iso.date().optional();
-
-const agentParams = z.object({ agentId: Id });
 const requestParams = z.object({ requestId: Id });
 
 export const invocationEndpoints = {
@@ -188,7 +116,7 @@ export const invocationEndpoints = {
     auth: 'key',
     scope: 'invoke',
     limit: 'invocations',
-    params: agentParams,
+    params: z.object({ agentId: Id }),
     query: z.object({ quote: Id.optional().describe('A quote of this agent: its price is used, once.') }),
     headers: z.object({
       accept: z.string().max(1024).optional().describe('text/event-stream, with `stream: true`: a stream of events.'),
@@ -200,20 +128,14 @@ export const invocationEndpoints = {
     body: InvocationRequest,
     stream: 'on_request',
     data: z.union([AgentToAgentResult, RequestRecord, InvocationCreated]),
-    errors: ['PAYMENT_REQUIRED', 'INSUFFICIENT_FUNDS', 'INSUFFICIENT_BALANCE', 'AGENT_UNAVAILABLE', 'PAYMENT_PENDING'],
-  }),
-  quoteInvocation: endpoint({
-    method: 'POST',
-    path: '/invoke/{agentId}/quote',
-    summary: 'What a call would cost: the price is locked for 15 minutes and can be used once',
-    tag: 'Invocation',
-    auth: 'key',
-    scope: 'invoke',
-    limit: 'api',
-    params: agentParams,
-    body: z.object({ task: Task, input: JsonObject.default({}) }),
-    data: Quote,
-    errors: [],
+    errors: [
+      'PAYMENT_REQUIRED',
+      'SPENDING_LIMIT_EXCEEDED',
+      'INSUFFICIENT_FUNDS',
+      'INSUFFICIENT_BALANCE',
+      'AGENT_UNAVAILABLE',
+      'PAYMENT_PENDING',
+    ],
   }),
   getInvocation: endpoint({
     method: 'GET',
@@ -237,77 +159,6 @@ export const invocationEndpoints = {
     limit: 'api',
     params: requestParams,
     data: z.object({ requestId: Id, cancelled: z.literal(true), refund: Usdc, reason: z.string() }),
-    errors: [],
-  }),
-  streamInvocation: endpoint({
-    method: 'GET',
-    path: '/invoke/{requestId}/events',
-    summary: 'The events of one of your requests, from the start or after `Last-Event-ID`, until it has ended',
-    tag: 'Invocation',
-    auth: 'key',
-    scope: 'invoke',
-    limit: 'api',
-    params: requestParams,
-    query: z.object({
-      after: queryInteger(0, 9_999_999).optional().describe('Like Last-Event-ID, for who can set no header.'),
-    }),
-    headers: z.object({
-      'last-event-id': z
-        .string()
-        .regex(/^\d{1,7}$/, 'is not the id of an event')
-        .optional(),
-    }),
-    stream: 'always',
-    data: z.null(),
-    errors: [],
-  }),
-  listInvocations: endpoint({
-    method: 'GET',
-    path: '/invoke/history',
-    summary: 'Your requests, newest first',
-    tag: 'Invocation',
-    auth: 'key',
-    scope: 'invoke',
-    limit: 'api',
-    query: z.object({
-      agentId: Id.optional(),
-      status: z.enum(requestStatuses).optional(),
-      startDate: day.describe('First day, UTC (YYYY-MM-DD).'),
-      endDate: day.describe('Last day, UTC, included.'),
-      ...cursorQuery,
-      ...pageQuery,
-    }),
-    data: z.object({
-      requests: z.array(HistoryItem),
-      total: z.int().min(0),
-      totalCost: Usdc.describe('Of all requests that match, not of this page only.'),
-      hasMore: z.boolean(),
-      nextCursor: z.string().nullable(),
-    }),
-    errors: [],
-  }),
-  invokeBulk: endpoint({
-    method: 'POST',
-    path: '/invoke/bulk',
-    summary: 'One task for several agents, paid from a treasury',
-    tag: 'Invocation',
-    auth: 'key',
-    scope: 'invoke',
-    limit: 'invocations',
-    body: BulkRequest,
-    data: BulkResult,
-    errors: ['INSUFFICIENT_FUNDS', 'INSUFFICIENT_BALANCE', 'AGENT_UNAVAILABLE', 'NOT_FOUND'],
-  }),
-  getBulk: endpoint({
-    method: 'GET',
-    path: '/invoke/bulk/{bulkId}',
-    summary: 'How a bulk request of yours stands, and its outcome',
-    tag: 'Invocation',
-    auth: 'key',
-    scope: 'invoke',
-    limit: 'api',
-    params: z.object({ bulkId: Id }),
-    data: BulkRecord,
     errors: [],
   }),
 };

@@ -4,10 +4,10 @@ import { api } from './api.ts';
 import { commonErrors, type Endpoint } from './endpoint.ts';
 import { type ErrorCode, errorCatalogue, errorEnvelope } from './errors.ts';
 import { type EventType, eventCatalogue, eventEnvelope } from './events.ts';
-import { streamEventTypes } from './invocations.ts';
 import { documentPath, openApiDocument } from './openapi.ts';
 import { errorSchemaName } from './openapi-operation.ts';
 import { scopes } from './scopes.ts';
+import { streamEventTypes } from './stream-events.ts';
 
 interface Parameter {
   $ref?: string;

@@ -6,7 +6,7 @@ import { Id, plainText, Timestamp, TransactionHash, Usdc, WalletAddress } from '
 const currency = z.literal('USDC');
 const network = z.string().meta({ examples: ['base'] });
 
-const Treasury = z.object({
+export const Treasury = z.object({
   treasuryId: Id,
   address: WalletAddress.describe("The node's wallet, to which deposits are paid."),
   balance: Usdc,
@@ -42,6 +42,7 @@ export const Payment = z.object({
   paymentId: z.string(),
   type: z.enum(paymentTypes),
   amount: Usdc,
+  fee: Usdc.optional().describe('Of an earning: what the node kept. `amount` is what is left.'),
   status: z.enum(['pending', 'confirmed', 'failed']),
   requestId: Id.nullable(),
   transactionHash: TransactionHash.nullable(),

@@ -7,6 +7,12 @@ export const Usdc = z
   .regex(usdcPattern, 'must be a decimal USDC amount with at most 6 decimals, no sign, no exponent')
   .meta({ examples: ['0.05'] });
 
+/** Decimal USDC that may be below zero. */
+export const SignedUsdc = z
+  .string()
+  .regex(/^-?(0|[1-9]\d{0,11})(\.\d{1,6})?$/, 'must be a decimal USDC amount with at most 6 decimals, no exponent')
+  .meta({ examples: ['0.00'] });
+
 export const Timestamp = z.iso.datetime({ offset: true }).meta({ examples: ['2026-11-21T10:00:00.000Z'] });
 
 export const WalletAddress = z

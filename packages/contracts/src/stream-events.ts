@@ -1,6 +1,19 @@
 import { z } from 'zod';
-import { InvocationCreated, RequestRecord, type StreamEventType } from './invocations.ts';
+import { endpoint } from './endpoint.ts';
+import { InvocationCreated, RequestRecord } from './invocations.ts';
+import { queryInteger } from './page.ts';
 import { Id, Timestamp } from './scalars.ts';
+
+/** Events of a stream; exactly one of the last three ends it. */
+export const streamEventTypes = [
+  'invocation.created',
+  'invocation.status',
+  'invocation.chunk',
+  'invocation.completed',
+  'invocation.failed',
+  'invocation.cancelled',
+] as const;
+export type StreamEventType = (typeof streamEventTypes)[number];
 
 const StreamStatus = z.looseObject({
   requestId: Id,
@@ -38,3 +51,28 @@ export type StreamEvent = { [T in StreamEventType]: EventOf<T> }[StreamEventType
 /** Whether a stream ends with an event of this type. */
 export const isTerminal = (type: StreamEventType): boolean =>
   type === 'invocation.completed' || type === 'invocation.failed' || type === 'invocation.cancelled';
+
+export const streamEndpoints = {
+  streamInvocation: endpoint({
+    method: 'GET',
+    path: '/invoke/{requestId}/events',
+    summary: 'The events of one of your requests, from the start or after `Last-Event-ID`, until it has ended',
+    tag: 'Invocation',
+    auth: 'key',
+    scope: 'invoke',
+    limit: 'api',
+    params: z.object({ requestId: Id }),
+    query: z.object({
+      after: queryInteger(0, 9_999_999).optional().describe('Like Last-Event-ID, for who can set no header.'),
+    }),
+    headers: z.object({
+      'last-event-id': z
+        .string()
+        .regex(/^\d{1,7}$/, 'is not the id of an event')
+        .optional(),
+    }),
+    stream: 'always',
+    data: z.null(),
+    errors: [],
+  }),
+};

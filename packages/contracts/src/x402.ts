@@ -31,11 +31,24 @@ const RequirementsV2 = z.object({
 });
 export type RequirementsV2 = z.infer<typeof RequirementsV2>;
 
+/** The client's own id of a purchase (x402 v2 extension `payment-identifier`). */
+const PaymentIdentifier = z.object({
+  info: z
+    .object({
+      id: z
+        .string()
+        .regex(/^[A-Za-z0-9_-]{16,128}$/, 'is not 16 to 128 of A-Z a-z 0-9 _ -')
+        .optional(),
+    })
+    .optional(),
+});
+
 /** What the `PAYMENT-SIGNATURE` header holds. */
 export const PaymentPayloadV2 = z.object({
   x402Version: z.literal(2),
   accepted: RequirementsV2,
   payload: Eip3009Payload,
+  extensions: z.object({ 'payment-identifier': PaymentIdentifier.optional() }).optional(),
 });
 
 /** What the `X-PAYMENT` header holds. */
@@ -52,6 +65,7 @@ export const PaymentRequiredV2 = z.object({
   error: z.string(),
   resource: z.object({ url: z.url(), description: z.string(), mimeType: z.string() }),
   accepts: z.array(RequirementsV2).min(1),
+  extensions: z.record(z.string(), z.unknown()).optional(),
 });
 export type PaymentRequiredV2 = z.infer<typeof PaymentRequiredV2>;
 
@@ -76,6 +90,23 @@ export const PaymentRequiredV1 = z.object({
     .min(1),
 });
 export type PaymentRequiredV1 = z.infer<typeof PaymentRequiredV1>;
+
+/** One entry of `accepts`, of either version, as its payer judges it: v1 says `maxAmountRequired` for `amount`. */
+export const PayableTerms = z.object({
+  scheme: z.string(),
+  network: z.string(),
+  amount: AtomicAmount,
+  asset: z.string(),
+  payTo: Address,
+  maxTimeoutSeconds: z.number().min(1),
+  extra: z.object({
+    name: z.string().optional(),
+    version: z.string().optional(),
+    assetTransferMethod: z.string().default('eip3009'),
+    paymentFlow: z.string().default('authorization'),
+  }),
+});
+export type PayableTerms = z.infer<typeof PayableTerms>;
 
 /** What `PAYMENT-RESPONSE` and `X-PAYMENT-RESPONSE` hold. */
 export const SettleResponse = z.object({

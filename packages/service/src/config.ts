@@ -1,11 +1,19 @@
 import { isKnownChainId, type KnownChainId } from '@agent-network/chain/addresses';
 import type { Plan } from '@agent-network/contracts/access';
+import { parseUsdc } from '@agent-network/contracts/money';
+import { type ArmedFailpoint, parseFailpoint } from './lib/failpoint.ts';
 import type { LogLevel } from './lib/log.ts';
 
 /** What a rate limit counts: all calls, or only those that invoke an agent. */
 export type LimitClass = 'api' | 'invocations';
 /** Calls per hour, by plan. */
 export type PlanLimits = Readonly<Record<Plan | 'anonymous', Readonly<Record<LimitClass, number>>>>;
+
+/**
+ * How deep in the chain payments must be before they count, by amount, in rising order from 0; 1: in a block. An amount takes the
+ * last step that it reaches.
+ */
+export type Confirmations = readonly { readonly fromMicro: bigint; readonly depthBlocks: number }[];
 
 export interface Config {
   /** `local`: what is not configured is started or made in DATA_DIR. `production`: nothing is. */
@@ -26,11 +34,20 @@ export interface Config {
   /** Invocations that run at once in this process before those that nobody waits for are queued. */
   readonly maxRunning: number;
   readonly databaseConnections: number;
+  readonly confirmations: Confirmations;
+  /** How deep in the chain a plain transfer to the node's wallet must be before it is credited; 1: in a block. */
+  readonly transferDepthBlocks: number;
+  /** What the node keeps of what agents earn, in hundredths of a percent. */
+  readonly platformFeeBps: number;
+  /** Where this process dies, for tests; null: nowhere, as always in production. */
+  readonly failpoint: ArmedFailpoint | null;
 }
 
 /** Kept apart from the configuration, which may be logged. null: made in local mode. */
 export interface ConfiguredSecrets {
   readonly settlementPrivateKey: `0x${string}` | null;
+  /** Keys that only send transactions and pay their gas. null: not configured. */
+  readonly senderPrivateKeys: readonly `0x${string}`[] | null;
   readonly secretKey: string | null;
 }
 
@@ -44,7 +61,8 @@ type Env = Readonly<Record<string, string | undefined>>;
 export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecrets } {
   const mode = env.NODE_ENV === 'production' ? 'production' : 'local';
   const secrets = {
-    settlementPrivateKey: privateKeyOf(env),
+    settlementPrivateKey: env.SETTLEMENT_PRIVATE_KEY === undefined ? null : privateKeyOf(env.SETTLEMENT_PRIVATE_KEY),
+    senderPrivateKeys: env.SENDER_PRIVATE_KEYS === undefined ? null : senderKeysOf(env.SENDER_PRIVATE_KEYS),
     secretKey: env.SECRET_KEY === undefined ? null : secretKeyOf(env.SECRET_KEY),
   };
   const config: Config = Object.freeze({
@@ -73,6 +91,10 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
     },
     maxRunning: integer(env, 'MAX_RUNNING', 512, 1, 100_000),
     databaseConnections: integer(env, 'DATABASE_CONNECTIONS', 16, 4, 500),
+    confirmations: confirmationsOf(env.CONFIRMATIONS ?? (mode === 'local' ? '0:1' : '0:1,10:3,1000:12')),
+    transferDepthBlocks: integer(env, 'TRANSFER_CONFIRMATIONS', mode === 'local' ? 1 : 12, 1, 10_000),
+    platformFeeBps: integer(env, 'PLATFORM_FEE_BPS', 0, 0, 5000),
+    failpoint: failpointOf(env, mode),
   });
   if (mode === 'production') requireExplicit(env);
   return { config, secrets };
@@ -101,6 +123,15 @@ function integer(env: Env, name: string, fallback: number, min: number, max: num
   return value;
 }
 
+function failpointOf(env: Env, mode: Config['mode']): ArmedFailpoint | null {
+  const text = env.FAILPOINT;
+  if (text === undefined) return null;
+  if (mode === 'production') throw new ConfigError('FAILPOINT is for tests: production cannot be told to die.');
+  const failpoint = parseFailpoint(text);
+  if (!failpoint) throw new ConfigError('FAILPOINT must be the name of a failpoint, or name:n.');
+  return failpoint;
+}
+
 function flag(env: Env, name: string, fallback: boolean): boolean {
   const text = env[name];
   if (text === undefined) return fallback;
@@ -120,11 +151,34 @@ function chainIdOf(env: Env): KnownChainId {
   return chainId;
 }
 
-function privateKeyOf(env: Env): `0x${string}` | null {
-  const key = env.SETTLEMENT_PRIVATE_KEY;
-  if (key === undefined) return null;
-  if (!/^0x[0-9a-fA-F]{64}$/.test(key)) throw new ConfigError('SETTLEMENT_PRIVATE_KEY must be 0x and 64 hex digits.');
-  return key as `0x${string}`;
+const isPrivateKey = (text: string): text is `0x${string}` => /^0x[0-9a-fA-F]{64}$/.test(text);
+
+function privateKeyOf(text: string): `0x${string}` {
+  if (!isPrivateKey(text)) throw new ConfigError('SETTLEMENT_PRIVATE_KEY must be 0x and 64 hex digits.');
+  return text;
+}
+
+function senderKeysOf(text: string): readonly `0x${string}`[] {
+  const keys = text === '' ? [] : text.split(',').map((key) => key.trim());
+  if (!keys.every(isPrivateKey))
+    throw new ConfigError('SENDER_PRIVATE_KEYS must be keys of 0x and 64 hex digits, with commas between.');
+  return keys;
+}
+
+function confirmationsOf(text: string): Confirmations {
+  const refuse = () =>
+    new ConfigError('CONFIRMATIONS must be like 0:1,10:3 (USDC:blocks, amounts rising from 0, 1 to 100 blocks).');
+  const steps = text.split(',').map((step) => {
+    const match = /^(\d{1,9}(?:\.\d{1,6})?):(\d{1,3})$/.exec(step.trim());
+    if (!match) throw refuse();
+    return { fromMicro: parseUsdc(match[1] ?? ''), depthBlocks: Number(match[2]) };
+  });
+  const isRising = steps.every(
+    ({ fromMicro }, index) => index === 0 || fromMicro > (steps[index - 1]?.fromMicro ?? 0n),
+  );
+  const areDeep = steps.every(({ depthBlocks }) => depthBlocks >= 1 && depthBlocks <= 100);
+  if (steps[0]?.fromMicro !== 0n || !isRising || !areDeep) throw refuse();
+  return steps;
 }
 
 function secretKeyOf(text: string): string {

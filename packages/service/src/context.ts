@@ -1,5 +1,6 @@
 import { caip2ByChain, usdcByChain, v1NetworkByChain } from '@agent-network/chain/addresses';
 import { createAuthenticator } from './access/authenticate.ts';
+import { createKeysInHand } from './access/keys-in-hand.ts';
 import { createRateLimiter } from './access/rate-limiter.ts';
 import { checkDueAgents } from './agents/check-agents.ts';
 import { createListingReader } from './agents/discover-agents.ts';
@@ -7,14 +8,15 @@ import { createAgentFinder } from './agents/find-agent.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './db/database.ts';
 import { createCourier } from './events/courier.ts';
-import type { Subject } from './events/subjects.ts';
 import type { HttpContext } from './http/http-context.ts';
 import { createWalletSignatures } from './identity/wallet-signature-client.ts';
 import { createAcceptor } from './invocations/accept-invocations.ts';
 import { createBeginner } from './invocations/begin-invocations.ts';
 import { createChangeHub } from './invocations/change-hub.ts';
 import { createFinisher } from './invocations/finish-invocations.ts';
-import { readSubject } from './invocations/read-subject.ts';
+import { createLookout } from './invocations/lookout.ts';
+import { createSubjectReader } from './invocations/read-subject.ts';
+import { createChunkWriter } from './invocations/record-chunks.ts';
 import { createBacklog } from './invocations/run-queued.ts';
 import { createRunner } from './invocations/runner.ts';
 import type { JobContext } from './jobs.ts';
@@ -24,11 +26,19 @@ import type { Log } from './lib/log.ts';
 import { createMetrics } from './lib/metrics.ts';
 import { createSecrets } from './lib/secrets.ts';
 import { createSimulator } from './payments/authorize-payment.ts';
+import { createReservesReader } from './payments/read-reserves.ts';
 import { createSeenTreasuries } from './payments/treasury.ts';
+import { createChainFees } from './payments/x402/chain-fees.ts';
 import type { ChainInfo } from './payments/x402/chain-info.ts';
+import { createSignatureChecker } from './payments/x402/check-signature.ts';
+import { createGasWatch } from './payments/x402/gas-watch.ts';
+import { createIncomingTransfers } from './payments/x402/incoming-transfer-client.ts';
 import { createNodeWallet } from './payments/x402/node-wallet.ts';
+import { createSenders } from './payments/x402/senders.ts';
 import { createSettler } from './payments/x402/settler.ts';
 import { createUsdcClient } from './payments/x402/usdc-client.ts';
+import { createWalletBalances } from './payments/x402/wallet-balance-client.ts';
+import { createReorgWatch } from './payments/x402/watch-reorgs.ts';
 import { type Heartbeat, startHeartbeat } from './queue/heartbeat.ts';
 
 export type NodeContext = HttpContext & JobContext & { readonly heartbeat: Heartbeat };
@@ -39,12 +49,17 @@ export interface ContextParts {
   readonly chainRpcUrl: string;
   readonly baseUrl: string;
   readonly settlementPrivateKey: `0x${string}`;
+  readonly senderPrivateKeys: readonly `0x${string}`[];
   readonly secretKey: string;
   readonly log: Log;
   readonly isReady: () => boolean;
   readonly clock?: Clock;
   readonly checksAnswers?: boolean;
+  readonly syncWaitMs?: number;
 }
+
+/** Spec: synchronous mode is for tasks under 30 seconds; after that the answer is the created shape. */
+const SYNC_WAIT_MS = 30_000;
 
 /** The composition root: the only place that constructs things. Throws when the chain is not the configured one. */
 export async function createContext(parts: ContextParts): Promise<NodeContext> {
@@ -56,6 +71,9 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const chain = await readChain(config, usdc, token, wallet.address);
   const db = openDatabase(parts.databaseUrl, { max: config.databaseConnections, log });
   const heartbeat = await startHeartbeat({ db, log }, { label: config.nodeLabel });
+  const metrics = createMetrics();
+  const senders = createSenders(wallet, parts.senderPrivateKeys);
+  const fees = createChainFees({ usdc });
   const base = {
     db,
     log,
@@ -64,34 +82,48 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     usdc,
     wallet,
     heartbeat,
-    metrics: createMetrics(),
+    senders,
+    fees,
+    gas: createGasWatch({ usdc, senders, fees, log, metrics }),
+    confirmations: config.confirmations,
+    metrics,
     processId: () => heartbeat.processId(),
     secrets: createSecrets(parts.secretKey),
     guardedFetch: createGuardedFetch({
       allowPrivate: config.allowPrivateEndpoints,
       userAgent: 'agent-network',
-      connections: 512,
+      connections: 4096,
     }),
     rateLimiter: createRateLimiter({ db, clock }),
     authenticator: createAuthenticator({ db, clock }),
+    keysInHand: createKeysInHand(),
     changeHub: createChangeHub(),
+    chunkWriter: createChunkWriter({ db }),
     runner: createRunner({ maxRunning: config.maxRunning }),
     acceptor: createAcceptor({ db, clock }),
     beginner: createBeginner({ db, clock }),
     listing: createListingReader({ db }),
     agentFinder: createAgentFinder({ db }),
     simulator: createSimulator({ usdc }),
+    signatureChecker: createSignatureChecker({ chain, usdc }),
     walletSignatures: createWalletSignatures({ rpcUrl: parts.chainRpcUrl }),
+    incomingTransfers: createIncomingTransfers({ rpcUrl: parts.chainRpcUrl, token, wallet: wallet.address }),
+    walletBalances: createWalletBalances({ rpcUrl: parts.chainRpcUrl, token, wallet: wallet.address }),
+    transferDepthBlocks: config.transferDepthBlocks,
     seenTreasuries: createSeenTreasuries(),
     planLimits: config.planLimits,
+    platformFeeBps: config.platformFeeBps,
     nodeLabel: config.nodeLabel,
     baseUrl: parts.baseUrl,
     keyMode: config.chainId === 8453 ? ('live' as const) : ('test' as const),
     checksAnswers: parts.checksAnswers ?? false,
+    syncWaitMs: parts.syncWaitMs ?? SYNC_WAIT_MS,
     isReady: parts.isReady,
-    readSubject: (subject: Subject) => readSubject({ db }, subject),
+    readSubject: createSubjectReader({ db }),
   };
+  const lookout = createLookout(base);
   const settler = createSettler(base);
+  const reorgWatch = createReorgWatch(base);
   const courier = createCourier(base);
   const finisher = createFinisher({ ...base, courier });
   const backlog = createBacklog({ ...base, finisher });
@@ -100,7 +132,8 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
       void backlog.pump().catch((error) => log.error({ err: error }, 'taking queued requests failed'));
   });
   const agentChecks = createNudge(() => checkDueAgents(base), log);
-  return { ...base, settler, finisher, backlog, agentChecks, courier };
+  const reserves = createReservesReader(base);
+  return { ...base, lookout, settler, reorgWatch, finisher, backlog, agentChecks, courier, reserves };
 }
 
 async function readChain(

@@ -2,18 +2,29 @@ import { forgetExpiredKeys } from './access/idempotency.ts';
 import { checkDueAgents } from './agents/check-agents.ts';
 import { foldCounts } from './agents/fold-counts.ts';
 import type { HasCourier } from './events/courier.ts';
+import { auditMoney } from './invocations/audit-money.ts';
 import { failOverdue } from './invocations/fail-overdue.ts';
 import { recoverInvocations } from './invocations/recover-invocations.ts';
+import { releaseStaleHolds } from './invocations/release-stale-holds.ts';
 import type { HasBacklog } from './invocations/run-queued.ts';
+import { settleBills } from './invocations/settle-bills.ts';
 import type { HasLog } from './lib/log.ts';
+import { forgetOldPurchases } from './payments/claim-payments.ts';
+import { foldTotals } from './payments/fold-totals.ts';
+import { readTransfers } from './payments/read-transfers.ts';
+import { watchReserves } from './payments/watch-reserves.ts';
 import { reconcilePayments } from './payments/x402/reconcile.ts';
 import { settleOwed } from './payments/x402/settle-owed.ts';
+import { watchSettlement } from './payments/x402/watch-settlement.ts';
 import type { JobHandlers } from './queue/job-types.ts';
 import { type Repeating, repeatEvery, repeatHere } from './queue/repeat-every.ts';
 
 export type JobContext = Parameters<typeof recoverInvocations>[0] &
   Parameters<typeof checkDueAgents>[0] &
   Parameters<typeof reconcilePayments>[0] &
+  Parameters<typeof readTransfers>[0] &
+  Parameters<typeof watchReserves>[0] &
+  Parameters<typeof releaseStaleHolds>[0] &
   HasBacklog &
   HasCourier &
   HasLog;
@@ -33,7 +44,16 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     repeatHere(ctx, 'run-queued', 1000, () => ctx.backlog.pump()),
     repeatEvery(ctx, 'fail-overdue', 1000, () => failOverdue(ctx)),
     repeatEvery(ctx, 'forget-expired-keys', 600_000, () => forgetExpiredKeys(ctx)),
+    repeatEvery(ctx, 'forget-old-purchases', 3_600_000, () => forgetOldPurchases(ctx)),
     repeatEvery(ctx, 'fold-counts', 1000, () => foldCounts(ctx)),
+    repeatEvery(ctx, 'release-stale-holds', 60_000, () => releaseStaleHolds(ctx)),
+    repeatEvery(ctx, 'audit-money', 10_000, () => auditMoney(ctx)),
+    repeatEvery(ctx, 'watch-reserves', 15_000, () => watchReserves(ctx)),
+    repeatEvery(ctx, 'fold-totals', 1000, () => foldTotals(ctx)),
     repeatEvery(ctx, 'reconcile-payments', 2000, () => reconcilePayments(ctx)),
+    // In every process: each tells its own numbers.
+    repeatHere(ctx, 'watch-settlement', 10_000, () => watchSettlement(ctx)),
+    repeatEvery(ctx, 'settle-bills', 2000, () => settleBills(ctx)),
+    repeatEvery(ctx, 'read-transfers', 2000, () => readTransfers(ctx)),
   ];
 }

@@ -7,6 +7,7 @@ import { hearCancellations } from './invocations/hear-cancellations.ts';
 import { handBackInvocations, recoverInvocations } from './invocations/recover-invocations.ts';
 import { jobHandlers, startRecurring } from './jobs.ts';
 import type { Clock } from './lib/clock.ts';
+import { armFailpoint } from './lib/failpoint.ts';
 import { type StopStep, stopInOrder } from './lib/graceful-stop.ts';
 import type { Log } from './lib/log.ts';
 import { type LocalPlan, startLocalParts } from './local/local-parts.ts';
@@ -19,6 +20,8 @@ export interface NodeOptions {
   readonly log: Log;
   readonly clock?: Clock;
   readonly checksAnswers?: boolean;
+  /** How long a caller that waits for a result is kept waiting; 30 s unless said otherwise. */
+  readonly syncWaitMs?: number;
 }
 
 export interface RunningNode {
@@ -48,6 +51,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
 
 async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<RunningNode, 'stop'>> {
   const { config, log } = options;
+  if (config.failpoint) armFailpoint(config.failpoint);
   const front = await listen(config, stops);
   const baseUrl = config.baseUrl ?? `http://${hostForUrl(config.host)}:${front.port}`;
   const local = config.mode === 'local' ? await startLocalParts(options, stops) : null;
@@ -62,6 +66,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
     chainRpcUrl,
     baseUrl,
     settlementPrivateKey: options.secrets.settlementPrivateKey ?? required(local).keys.settlementPrivateKey,
+    senderPrivateKeys: options.secrets.senderPrivateKeys ?? local?.senderPrivateKeys ?? [],
     secretKey: options.secrets.secretKey ?? required(local).keys.secretKey,
     isReady: () => isReady,
   });

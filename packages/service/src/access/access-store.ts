@@ -13,6 +13,10 @@ export interface ApiKeyRow {
   secretHash: Buffer;
   expiresAt: Date | null;
   revokedAt: Date | null;
+  budgetId: string;
+  perCallMicro: bigint | null;
+  perDayMicro: bigint | null;
+  allowedAgents: string[] | null;
 }
 
 export async function findApiKey(sql: Sql, keyId: string): Promise<ApiKeyRow | undefined> {
@@ -20,7 +24,9 @@ export async function findApiKey(sql: Sql, keyId: string): Promise<ApiKeyRow | u
     'find-api-key',
     `select k.id as "keyId", k.account_id as "accountId", a.address, a.plan, k.scopes,
             a.wallet_proven_at is not null as "isWalletProven",
-            k.secret_hash as "secretHash", k.expires_at as "expiresAt", k.revoked_at as "revokedAt"
+            k.secret_hash as "secretHash", k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
+            coalesce(k.budget_id, k.id) as "budgetId", k.per_call_micro as "perCallMicro", k.per_day_micro as "perDayMicro",
+            k.allowed_agents as "allowedAgents"
        from api_key k join account a on a.id = k.account_id
       where k.id = $1`,
     [keyId],

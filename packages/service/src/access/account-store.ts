@@ -1,6 +1,7 @@
 import type { Plan } from '@agent-network/contracts/access';
 import type { Scope } from '@agent-network/contracts/scopes';
 import type { Sql } from '../db/sql.ts';
+import type { SpendingLimits } from './caller.ts';
 
 export interface AccountRow {
   accountId: string;
@@ -19,6 +20,10 @@ export interface KeyRow {
   expiresAt: Date | null;
   revokedAt: Date | null;
   lastUsedAt: Date | null;
+  budgetId: string;
+  perCallMicro: bigint | null;
+  perDayMicro: bigint | null;
+  allowedAgents: string[] | null;
 }
 
 /** Creates the account of a wallet, or returns the one it has; `plan` and proof are set either way. */
@@ -57,7 +62,8 @@ export async function findAccount(sql: Sql, accountId: string): Promise<AccountR
 }
 
 const keyColumns = `id as "keyId", name, start, scopes, created_at as "createdAt", expires_at as "expiresAt",
-  revoked_at as "revokedAt", last_used_at as "lastUsedAt"`;
+  revoked_at as "revokedAt", last_used_at as "lastUsedAt", coalesce(budget_id, id) as "budgetId",
+  per_call_micro as "perCallMicro", per_day_micro as "perDayMicro", allowed_agents as "allowedAgents"`;
 
 export async function insertApiKey(
   sql: Sql,
@@ -69,14 +75,31 @@ export async function insertApiKey(
     secretHash: Buffer;
     scopes: readonly Scope[];
     expiresAt: Date | null;
+    limits: SpendingLimits;
+    /** null: its own. */
+    budgetId: string | null;
     now: Date;
   },
 ): Promise<KeyRow> {
   const [row] = await sql.query<KeyRow>(
     'insert-api-key',
-    `insert into api_key (id, account_id, name, start, secret_hash, scopes, expires_at, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${keyColumns}`,
-    [key.id, key.accountId, key.name, key.start, key.secretHash, key.scopes, key.expiresAt, key.now],
+    `insert into api_key (id, account_id, name, start, secret_hash, scopes, expires_at, created_at, per_call_micro, per_day_micro,
+       allowed_agents, budget_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning ${keyColumns}`,
+    [
+      key.id,
+      key.accountId,
+      key.name,
+      key.start,
+      key.secretHash,
+      key.scopes,
+      key.expiresAt,
+      key.now,
+      key.limits.perCallMicro,
+      key.limits.perDayMicro,
+      key.limits.allowedAgents,
+      key.budgetId,
+    ],
   );
   return row as NonNullable<typeof row>;
 }

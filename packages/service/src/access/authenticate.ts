@@ -38,8 +38,9 @@ export function createAuthenticator(ctx: HasDb & HasClock): Authenticator {
     if (row.revokedAt) throw refuse('The API key was revoked.');
     if (row.expiresAt && row.expiresAt <= ctx.clock.now()) throw refuse('The API key has expired.');
     await touchApiKey(ctx.db, row.keyId, ctx.clock.now());
-    const { secretHash: _, revokedAt: __, expiresAt, ...caller } = row;
-    return { caller: { kind: 'account', ...caller }, expiresAt };
+    const { secretHash: _, revokedAt: __, expiresAt, perCallMicro, perDayMicro, allowedAgents, ...caller } = row;
+    const limits = { perCallMicro, perDayMicro, allowedAgents };
+    return { caller: { kind: 'account', ...caller, limits }, expiresAt };
   }
 
   async function byIdentityToken(token: string): Promise<{ caller: KnownCaller; expiresAt: null }> {

@@ -10,6 +10,8 @@ const withScopes = (held: readonly Scope[]): AccountCaller => ({
   plan: 'free',
   scopes: held,
   isWalletProven: true,
+  limits: { perCallMicro: null, perDayMicro: null, allowedAgents: null },
+  budgetId: 'k',
 });
 const agent = { kind: 'agent', accountId: 'acc_1', agentId: 'agt_1', plan: 'free' } as const;
 

@@ -2,6 +2,14 @@ import type { Plan } from '@agent-network/contracts/access';
 import type { Scope } from '@agent-network/contracts/scopes';
 import { AppError } from '../lib/app-error.ts';
 
+/** What a key may spend on invocations, in micro-USDC; null: no such limit. */
+export interface SpendingLimits {
+  readonly perCallMicro: bigint | null;
+  readonly perDayMicro: bigint | null;
+  /** The only agents that it may invoke. */
+  readonly allowedAgents: readonly string[] | null;
+}
+
 /** Someone with an API key. */
 export interface AccountCaller {
   readonly kind: 'account';
@@ -11,6 +19,9 @@ export interface AccountCaller {
   readonly plan: Plan;
   readonly scopes: readonly Scope[];
   readonly isWalletProven: boolean;
+  readonly limits: SpendingLimits;
+  /** What its spending is counted under: its own id, or that of the key which it replaced. */
+  readonly budgetId: string;
 }
 
 /** An agent with its identityToken: it acts as itself, and pays from its own treasury. */

@@ -1,5 +1,5 @@
 import type { Api } from '@agent-network/contracts/api';
-import type { DataOf } from '@agent-network/contracts/endpoint';
+import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import { defaultScopes, type Scope } from '@agent-network/contracts/scopes';
 import type { HasDb } from '../db/database.ts';
 import type { Sql } from '../db/sql.ts';
@@ -8,20 +8,23 @@ import type { HasClock } from '../lib/clock.ts';
 import { findAccount, insertApiKey, type KeyRow, listApiKeyRows, revokeApiKeyRow } from './account-store.ts';
 import { hashSecret, keyStart, newApiKey } from './api-key.ts';
 import type { HasAuthenticator } from './authenticate.ts';
-import type { AccountCaller, KnownCaller } from './caller.ts';
+import type { AccountCaller, KnownCaller, SpendingLimits } from './caller.ts';
+import { type Once, unkeyed } from './once.ts';
+import { noLimits, readLimits, toWireLimits } from './spending-limits.ts';
 
 export interface HasKeyMode {
   /** Whether keys of this node move real money. */
   readonly keyMode: 'live' | 'test';
 }
 
-type KeyInput = { name: string; scopes?: Scope[] | undefined; expiresAt?: string | undefined };
+type KeyInput = Parsed<Api['createApiKey']>['body'];
 
 /** Creates a key for the account. A key can't give away more than it may itself. */
 export async function createApiKey(
   ctx: HasDb & HasClock & HasKeyMode,
   caller: AccountCaller,
   input: KeyInput,
+  once: Once = unkeyed,
 ): Promise<DataOf<Api['createApiKey']>> {
   const scopes = input.scopes ?? defaultScopes.filter((scope) => caller.scopes.includes(scope));
   if (scopes.length === 0)
@@ -29,7 +32,9 @@ export async function createApiKey(
   requireGivable(caller, scopes);
   const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null;
   if (expiresAt && expiresAt <= ctx.clock.now()) throw invalid('expiresAt', 'is in the past');
-  return issueApiKey(ctx, { accountId: caller.accountId, name: input.name, scopes, expiresAt });
+  const limits = readLimits(input.limits, scopes);
+  const key = { accountId: caller.accountId, name: input.name, scopes, expiresAt, limits };
+  return ctx.db.transaction(async (tx) => once.keep(tx, await issueApiKey({ ...ctx, db: tx }, key)));
 }
 
 /** Throws FORBIDDEN for scopes that the caller's own key lacks. */
@@ -41,7 +46,15 @@ export function requireGivable(caller: AccountCaller, scopes: readonly Scope[]):
 /** Makes and stores a key without asking who wants it; for the node's own set-up. */
 export async function issueApiKey(
   ctx: { db: Sql } & HasClock & HasKeyMode,
-  key: { accountId: string; name: string; scopes: readonly Scope[]; expiresAt: Date | null },
+  key: {
+    accountId: string;
+    name: string;
+    scopes: readonly Scope[];
+    expiresAt: Date | null;
+    limits?: SpendingLimits;
+    /** The budget that it goes on with. */
+    budgetId?: string;
+  },
 ): Promise<DataOf<Api['createApiKey']>> {
   const made = newApiKey(ctx.keyMode);
   const row = await insertApiKey(ctx.db, {
@@ -49,6 +62,8 @@ export async function issueApiKey(
     id: made.id,
     start: keyStart(made.key),
     secretHash: hashSecret(made.key),
+    limits: key.limits ?? noLimits,
+    budgetId: key.budgetId ?? null,
     now: ctx.clock.now(),
   });
   return { ...toApiKey(row), apiKey: made.key };
@@ -76,8 +91,9 @@ export async function readAccount(ctx: HasDb, caller: KnownCaller): Promise<Data
   return { ...rest, walletProven: walletProvenAt !== null, createdAt: createdAt.toISOString() };
 }
 
-const toApiKey = (row: KeyRow) => ({
+const toApiKey = ({ budgetId: _, perCallMicro, perDayMicro, allowedAgents, ...row }: KeyRow) => ({
   ...row,
+  limits: toWireLimits({ perCallMicro, perDayMicro, allowedAgents }),
   createdAt: row.createdAt.toISOString(),
   expiresAt: row.expiresAt?.toISOString() ?? null,
   revokedAt: row.revokedAt?.toISOString() ?? null,

@@ -10,6 +10,8 @@ const account = {
   plan: 'free',
   scopes: [],
   isWalletProven: true,
+  limits: { perCallMicro: null, perDayMicro: null, allowedAgents: null },
+  budgetId: 'k1',
 } as const;
 const agent = { kind: 'agent', accountId: 'acc_1', agentId: 'agt_1', plan: 'pro' } as const;
 const anonymous = { kind: 'anonymous', address: '::1' } as const;

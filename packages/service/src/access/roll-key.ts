@@ -7,6 +7,7 @@ import { type KeyRow, lockApiKeyRow, replaceApiKeyRow } from './account-store.ts
 import type { HasAuthenticator } from './authenticate.ts';
 import type { AccountCaller } from './caller.ts';
 import { type HasKeyMode, issueApiKey, requireGivable } from './manage-keys.ts';
+import { type Once, unkeyed } from './once.ts';
 
 /**
  * Replaces a key of the account by a new one of the same name, rights and life span; the old one stays good for `overlapS`, and
@@ -17,6 +18,7 @@ export async function rollApiKey(
   caller: AccountCaller,
   keyId: string,
   { overlapS }: { overlapS: number },
+  once: Once = unkeyed,
 ): Promise<DataOf<Api['rollApiKey']>> {
   const now = ctx.clock.now();
   const rolled = await ctx.db.transaction(async (tx) => {
@@ -27,11 +29,13 @@ export async function rollApiKey(
     if (old.revokedAt || (old.expiresAt && old.expiresAt <= now))
       throw new AppError('CONFLICT', 'This key is revoked or has expired; create a new one.');
     const { accountId } = caller;
-    const { name, scopes } = old;
-    const made = await issueApiKey({ ...ctx, db: tx }, { accountId, name, scopes, expiresAt: sameSpan(old, now) });
+    const { name, scopes, budgetId, perCallMicro, perDayMicro, allowedAgents } = old;
+    const limits = { perCallMicro, perDayMicro, allowedAgents };
+    const key = { accountId, name, scopes, expiresAt: sameSpan(old, now), limits, budgetId };
+    const made = await issueApiKey({ ...ctx, db: tx }, key);
     const oldExpiresAt = endOfOverlap(old, overlapS, now);
     await replaceApiKeyRow(tx, keyId, made.keyId, oldExpiresAt);
-    return { ...made, replaces: keyId, oldExpiresAt: oldExpiresAt.toISOString() };
+    return once.keep(tx, { ...made, replaces: keyId, oldExpiresAt: oldExpiresAt.toISOString() });
   });
   ctx.authenticator.forget();
   return rolled;

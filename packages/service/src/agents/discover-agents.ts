@@ -7,8 +7,8 @@ import { createBatcher } from '../lib/batcher.ts';
 import { toListItem } from './agent-view.ts';
 import type { Place } from './search-cursor.ts';
 import { bestReputationFirst } from './search-order.ts';
-import { isCounted, readSearchPage, type SearchPage, type SearchPageQuery } from './search-store.ts';
-import { capabilityTerm } from './words.ts';
+import { readSearchPage, type SearchQuestion } from './search-page.ts';
+import type { SearchPage } from './search-sql.ts';
 
 export interface HasNodeLabel {
   /** Spec: `location`. Where agents of this node are at home. */
@@ -17,7 +17,7 @@ export interface HasNodeLabel {
 
 /** Reads pages of the listing; equal questions that wait at the same moment are asked once. */
 export interface ListingReader {
-  read(query: SearchPageQuery): Promise<SearchPage>;
+  read(query: SearchQuestion): Promise<SearchPage>;
 }
 
 export interface HasListing {
@@ -28,19 +28,19 @@ const MAX_WAITING = 500;
 
 /** Answers are never remembered: each comes from a query that began after the question was asked. */
 export function createListingReader(ctx: HasDb): ListingReader {
-  const batcher = createBatcher<{ key: string; query: SearchPageQuery }, SearchPage>({
+  const batcher = createBatcher<{ key: string; query: SearchQuestion }, SearchPage>({
     maxSize: MAX_WAITING,
     maxConcurrent: 2,
     run: async (items) => {
       const pages = new Map<string, Promise<SearchPage>>();
-      for (const { key, query } of items) if (!pages.has(key)) pages.set(key, readSearchPage(ctx.db, query));
+      for (const { key, query } of items) if (!pages.has(key)) pages.set(key, readSearchPage(ctx, query));
       return Promise.all(items.map(({ key }) => pages.get(key) as Promise<SearchPage>));
     },
   });
   return { read: (query) => batcher.add({ key: keyOf(query), query }) };
 }
 
-const keyOf = (query: SearchPageQuery) =>
+const keyOf = (query: SearchQuestion) =>
   JSON.stringify(query, (_key, value) => (typeof value === 'bigint' ? value.toString() : value));
 
 const isOnlineFor = { online: [true], offline: [false], all: [true, false] };
@@ -55,7 +55,6 @@ export async function discoverAgents(
   const offset = query.offset ?? 0;
   if (query.cursor !== undefined && query.offset !== undefined)
     throw invalid('cursor', 'cannot be used together with offset');
-  const capability = query.capability ?? '';
   const filter = {
     isOnline: isOnlineFor[query.status ?? 'all'],
     isVerified: [true, false],
@@ -64,8 +63,8 @@ export async function discoverAgents(
     maxPerHourMicro: null,
   };
   const page = await ctx.listing.read({
-    among: { capability },
-    total: isCounted(filter) ? { keptOf: capabilityTerm(capability) } : 'count',
+    wanted: { any: [], all: query.capability === undefined ? [] : [query.capability] },
+    words: null,
     filter,
     order: bestReputationFirst,
     after: query.cursor === undefined ? null : readCursor(query.cursor),

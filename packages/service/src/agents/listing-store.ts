@@ -14,30 +14,45 @@ export async function writeListing(sql: Sql, { id }: Pick<Agent, 'id'>): Promise
               g.endpoint_proven_at is not null and a.wallet_proven_at is not null as is_verified,
               coalesce(g.response_ms, 'Infinity') as response_ms, g.created_at
          from agent g join account a on a.id = g.account_id where g.id = $1 and g.status <> 'removed'
-     ), wanted as (
-       select c as capability, f.* from fact f cross join unnest(f.capabilities || '{""}'::text[]) as c
      ), old as (
-       select terms, is_online, is_verified from agent_search where agent_id = $1
-     ), dropped as (
-       delete from agent_listing l where agent_id = $1 and not exists (select from wanted w where w.capability = l.capability)
+       select slot, terms, is_online, is_verified, agent_marks(is_online, is_verified, reputation, price_micro, per_hour_micro) as marks
+         from agent_search where agent_id = $1
      ), hidden as (
        delete from agent_search where agent_id = $1 and not exists (select from fact)
+     ), added as (
+       insert into agent_search (agent_id, reputation, is_online, is_verified, price_micro, per_hour_micro, response_ms,
+                                 created_at, name, terms)
+       select id, reputation, is_online, is_verified, per_request_micro, per_hour_micro, response_ms, created_at, '', '' from fact
+        where not exists (select from old)
+       returning slot
+     ), changed as (
+       update agent_search s
+          set reputation = f.reputation, is_online = f.is_online, is_verified = f.is_verified, price_micro = f.per_request_micro,
+              per_hour_micro = f.per_hour_micro, response_ms = f.response_ms, created_at = f.created_at
+         from fact f where s.agent_id = f.id
+     ), place as (
+       select slot from old union all select slot from added
+     ), wanted as (
+       select c as capability, p.slot, f.* from fact f cross join place p cross join unnest(f.capabilities || '{""}'::text[]) as c
+     ), dropped as (
+       delete from agent_listing l where agent_id = $1 and not exists (select from wanted w where w.capability = l.capability)
      ), listed as (
-       insert into agent_listing as l (agent_id, capability, reputation, is_online, is_verified, price_micro, per_hour_micro)
-       select id, capability, reputation, is_online, is_verified, per_request_micro, per_hour_micro from wanted
+       insert into agent_listing as l (agent_id, capability, reputation, is_online, is_verified, price_micro, per_hour_micro, slot)
+       select id, capability, reputation, is_online, is_verified, per_request_micro, per_hour_micro, slot from wanted
        on conflict (agent_id, capability) do update
           set reputation = excluded.reputation, is_online = excluded.is_online, is_verified = excluded.is_verified,
               price_micro = excluded.price_micro, per_hour_micro = excluded.per_hour_micro
         where (l.reputation, l.is_online, l.is_verified, l.price_micro, l.per_hour_micro) is distinct from
               (excluded.reputation, excluded.is_online, excluded.is_verified, excluded.price_micro, excluded.per_hour_micro)
-     ), searched as (
-       insert into agent_search (agent_id, reputation, is_online, is_verified, price_micro, per_hour_micro, response_ms,
-                                 created_at, name, terms)
-       select id, reputation, is_online, is_verified, per_request_micro, per_hour_micro, response_ms, created_at, '', '' from fact
-       on conflict (agent_id) do update
-          set reputation = excluded.reputation, is_online = excluded.is_online, is_verified = excluded.is_verified,
-              price_micro = excluded.price_micro, per_hour_micro = excluded.per_hour_micro, response_ms = excluded.response_ms,
-              created_at = excluded.created_at
+     ), toggled as (
+       insert into agent_toggle (slot, terms)
+       select p.slot, array_agg(term) from place p cross join (
+         select term from (
+           select unnest(agent_marks(is_online, is_verified, reputation, per_request_micro, per_hour_micro)) as term from fact
+           union all select unnest(marks) from old
+           union all select unnest(tsvector_to_array(terms)) from old where not exists (select from fact)
+         ) each group by term having count(*) = 1
+       ) odd group by p.slot
      )
      insert into agent_count (term, is_online, is_verified, change, is_folded)
      select term, is_online, is_verified, sum(change), false from (
@@ -58,16 +73,20 @@ export async function writeTerms(
   await sql.query(
     'write-terms',
     `with old as (
-       select terms, is_online, is_verified from agent_search where agent_id = $1
+       select slot, terms, is_online, is_verified from agent_search where agent_id = $1
      ), written as (
        update agent_search set name = $2, terms = array_to_tsvector($3::text[])
         where agent_id = $1 and (name, terms) is distinct from ($2, array_to_tsvector($3::text[]))
+     ), changed as (
+       select slot, term, is_online, is_verified, sum(change) as change from (
+         select slot, unnest($3::text[]) as term, is_online, is_verified, 1 as change from old
+         union all select slot, unnest(tsvector_to_array(terms)), is_online, is_verified, -1 from old
+       ) each group by slot, term, is_online, is_verified having sum(change) <> 0
+     ), toggled as (
+       insert into agent_toggle (slot, terms) select slot, array_agg(term) from changed group by slot
      )
      insert into agent_count (term, is_online, is_verified, change, is_folded)
-     select term, is_online, is_verified, sum(change), false from (
-       select unnest($3::text[]) as term, is_online, is_verified, 1 as change from old
-       union all select unnest(tsvector_to_array(terms)), is_online, is_verified, -1 from old
-     ) each group by term, is_online, is_verified having sum(change) <> 0`,
+     select term, is_online, is_verified, change, false from changed`,
     [agent.id, agent.name.toLowerCase(), termsOf(agent)],
   );
 }
@@ -94,6 +113,30 @@ export async function foldCountRows(sql: Sql, limit: number): Promise<number> {
         group by term, is_online, is_verified having sum(change) <> 0
      )
      select count(*) as folded from due`,
+    [limit],
+  );
+  return Number(row?.folded ?? 0);
+}
+
+/** Carries changes into the bits, and returns how many there were, at most `limit`. Which are taken first does not matter. */
+export async function foldToggles(sql: Sql, limit: number): Promise<number> {
+  const [row] = await sql.query<{ folded: bigint }>(
+    'fold-toggles',
+    `with gone as (
+       delete from agent_toggle where ctid = any(array(select ctid from agent_toggle limit $1 for update skip locked))
+       returning slot, terms
+     ), flipped as (
+       select term collate "C" as term, slot >> 16 as block, bit_xor(set_bit(0::bit(65536), slot & 65535, 1)) as bits
+         from gone cross join unnest(terms) as term group by 1, 2
+     ), carried as (
+       insert into agent_bits as b (term, block, sparse) select term, block, bits from flipped order by 1, 2
+       on conflict (term, block) do update
+          set dense = case when bit_count(coalesce(b.dense, b.sparse) # excluded.sparse) >= 64
+                           then coalesce(b.dense, b.sparse) # excluded.sparse end,
+              sparse = case when bit_count(coalesce(b.dense, b.sparse) # excluded.sparse) < 64
+                            then coalesce(b.dense, b.sparse) # excluded.sparse end
+     )
+     select count(*) as folded from gone`,
     [limit],
   );
   return Number(row?.folded ?? 0);

@@ -4,6 +4,7 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { parseUsdc } from '@agent-network/contracts/money';
 import { hashSecret } from '../access/api-key.ts';
+import { type Once, unkeyed } from '../access/once.ts';
 import type { HasDb } from '../db/database.ts';
 import { invalid } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
@@ -31,6 +32,7 @@ export async function registerAgent(
   ctx: RegisterContext,
   owner: { accountId: string; address: string },
   input: AgentRegistration,
+  once: Once = unkeyed,
 ): Promise<DataOf<Api['registerAgent']>> {
   requireCallable(ctx, input.endpoint);
   const identityToken = `0x${randomBytes(32).toString('hex')}`;
@@ -51,18 +53,20 @@ export async function registerAgent(
     tokenSealed: ctx.secrets.seal(identityToken),
   };
   const now = ctx.clock.now();
-  await ctx.db.transaction(async (tx) => {
-    await insertAgent(tx, agent, now);
-    await writeListing(tx, agent);
-    await writeTerms(tx, { ...agent, capabilities: input.capabilities });
-    await openAgentTreasury(tx, agent, now);
-  });
-  ctx.agentChecks.nudge();
-  return {
+  const registered = {
     id: agent.id,
     name: agent.name,
     identityToken,
     registeredAt: now.toISOString(),
     status: 'pending_verification',
-  };
+  } as const;
+  await ctx.db.transaction(async (tx) => {
+    await insertAgent(tx, agent, now);
+    await writeListing(tx, agent);
+    await writeTerms(tx, { ...agent, capabilities: input.capabilities });
+    await openAgentTreasury(tx, agent, now);
+    await once.keep(tx, registered);
+  });
+  ctx.agentChecks.nudge();
+  return registered;
 }

@@ -8,18 +8,11 @@ import { formatDuration } from '../lib/duration.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
 import { toListItem } from './agent-view.ts';
 import type { HasNodeLabel } from './discover-agents.ts';
-import { makeSearchCursor, type Place, readSearchCursor } from './search-cursor.ts';
-import { orderOf, type SearchOrder } from './search-order.ts';
-import {
-  isCounted,
-  listedFields,
-  readSearchPage,
-  type SearchFilter,
-  type SearchPage,
-  type SearchPageQuery,
-} from './search-store.ts';
-import { searchText } from './search-text.ts';
-import { capabilityTerm, termsQuery, type Wanted, wantedCapabilities, wordsOf } from './words.ts';
+import { makeSearchCursor, readSearchCursor } from './search-cursor.ts';
+import type { SearchFilter } from './search-filter.ts';
+import { orderOf } from './search-order.ts';
+import { readSearchPage } from './search-page.ts';
+import { wantedCapabilities, wordsOf } from './words.ts';
 
 /** Finds the agents that match every part of the query, in the order asked for, with the exact total. */
 export async function searchAgents(
@@ -32,7 +25,15 @@ export async function searchAgents(
   const order = orderOf(input.sort, query.text !== undefined);
   const question = JSON.stringify([query, order]);
   const after = cursor === undefined ? null : readSearchCursor(ctx, question, cursor);
-  const { total, agents } = await find(ctx, query, { order, after, limit: limit + 1, offset });
+  const { total, agents } = await readSearchPage(ctx, {
+    wanted: wantedCapabilities(query),
+    words: query.text === undefined ? null : wordsOf(query.text),
+    filter: filterOf(query),
+    order,
+    after,
+    limit: limit + 1,
+    offset,
+  });
   const shown = agents.slice(0, limit);
   const last = shown.at(-1);
   const hasMore = agents.length > limit;
@@ -44,35 +45,6 @@ export async function searchAgents(
     query,
     executionTime: formatDuration(performance.now() - startMs),
   };
-}
-
-interface Page {
-  readonly order: SearchOrder;
-  readonly after: Place | null;
-  readonly limit: number;
-  readonly offset: number;
-}
-
-/** A text of signs only has no word that could be found. */
-async function find(ctx: HasDb, query: AgentQuery, page: Page): Promise<SearchPage> {
-  const wanted = wantedCapabilities(query);
-  const filter = filterOf(query);
-  if (query.text === undefined) return readSearchPage(ctx.db, { ...page, ...byCapability(wanted, filter, page.order) });
-  const words = wordsOf(query.text);
-  return words.length === 0 ? { total: 0, agents: [] } : searchText(ctx, { ...page, words, wanted, filter });
-}
-
-/** One capability is looked up in the inverted table, where that has the order; several, by the index of terms. */
-function byCapability(
-  wanted: Wanted,
-  filter: SearchFilter,
-  order: SearchOrder,
-): Pick<SearchPageQuery, 'among' | 'total' | 'filter'> {
-  const [capability = '', ...others] = wanted.all;
-  const isOne = wanted.any.length + others.length === 0;
-  const isListed = isOne && order.keys.every(({ field }) => listedFields.has(field));
-  const among = isListed ? { capability } : { terms: termsQuery(wanted, null), inName: '', inTitle: '' };
-  return { among, filter, total: isOne && isCounted(filter) ? { keptOf: capabilityTerm(capability) } : 'count' };
 }
 
 const filterOf = ({ rates, reputation, verified, online }: AgentQuery): SearchFilter => ({

@@ -3,6 +3,7 @@ import type { DataOf } from '@agent-network/contracts/endpoint';
 import type { VerifyRequest } from '@agent-network/contracts/identity';
 import type { HasAuthenticator } from '../access/authenticate.ts';
 import type { AccountCaller } from '../access/caller.ts';
+import { type Once, unkeyed } from '../access/once.ts';
 import { proveAccount } from '../access/prove-account.ts';
 import type { Tx } from '../db/sql.ts';
 import { emit } from '../events/outbox.ts';
@@ -27,11 +28,13 @@ export async function verifyIdentity(
   ctx: VerifyContext,
   caller: AccountCaller,
   body: VerifyRequest,
+  once: Once = unkeyed,
 ): Promise<Verified> {
-  if ('challengeId' in body) return proveOwner(ctx, caller, body);
+  if ('challengeId' in body) return proveOwner(ctx, caller, body, once);
   if (body.proof === 'endpoint') return verifyAgent(ctx, caller, body.agentId);
   const { owner } = await ctx.db.transaction((tx) => lockOwnAgent(tx, caller.accountId, body.agentId));
-  return giveChallenge(ctx, { accountId: caller.accountId, agentId: body.agentId, address: owner });
+  const asked = { accountId: caller.accountId, agentId: body.agentId, address: owner };
+  return giveChallenge(ctx, asked, once.keep);
 }
 
 /** Takes a signed challenge: the account has proven its wallet, and with it the owner of every agent it registered. */
@@ -39,24 +42,23 @@ async function proveOwner(
   ctx: VerifyContext,
   caller: AccountCaller,
   signed: { challengeId: string; signature: string },
+  once: Once,
 ): Promise<Verified> {
   const { agentId, method } = await judgeChallenge(ctx, caller.accountId, signed);
+  if (agentId === null) throw notFound('challenge for an agent');
   const now = ctx.clock.now();
-  await ctx.db.transaction(async (tx) => {
+  const verifiedAt = now.toISOString();
+  const verified = await ctx.db.transaction(async (tx) => {
     await useChallenge(tx, signed.challengeId, now);
     await recordProvenOwner(tx, caller.accountId, ctx.nodeLabel, now);
+    const agent = await findAgentRow(tx, agentId);
+    if (!agent) throw notFound('agent');
+    const { owner } = agent;
+    const proven = { agentId, proof: 'wallet', verified: isVerified(agent), owner, method, verifiedAt } as const;
+    return once.keep(tx, proven);
   });
   ctx.authenticator.forget();
-  const agent = await findAgentRow(ctx.db, agentId);
-  if (!agent) throw notFound('agent');
-  return {
-    agentId,
-    proof: 'wallet',
-    verified: isVerified(agent),
-    owner: agent.owner,
-    method,
-    verifiedAt: now.toISOString(),
-  };
+  return verified;
 }
 
 /** Notes in the caller's transaction that an account has proven its wallet, and shows it on all of its agents. */

@@ -27,7 +27,7 @@ export function termsOf({
 }: Pick<Agent, 'name' | 'description' | 'capabilities' | 'metadata'>): string[] {
   const title = `${name} ${(metadata.tags ?? []).join(' ')}`;
   return [
-    ...capabilities.map(capabilityTerm),
+    ...new Set(capabilities.map(capabilityTerm)),
     ...wordsOf(`${title} ${description}`),
     ...wordsOf(title).map((word) => `+${word}`),
     ...wordsOf(name).map((word) => `#${word}`),

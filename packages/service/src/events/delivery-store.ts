@@ -52,6 +52,17 @@ export const listAttempts = (sql: Sql, deliveryIds: readonly string[]): Promise<
     [deliveryIds],
   );
 
+/** The delivery of an event to a webhook. */
+export async function findDeliveryOf(sql: Sql, webhookId: string, eventId: string): Promise<DeliveryRow | null> {
+  const rows = await sql.query<DeliveryRow>(
+    'find-delivery-of',
+    `select ${columns} from webhook_delivery d join webhook w on w.id = d.webhook_id
+      where d.webhook_id = $1 and d.event_id = $2`,
+    [webhookId, eventId],
+  );
+  return rows[0] ?? null;
+}
+
 export interface TestDelivery {
   readonly id: string;
   readonly webhookId: string;
@@ -62,12 +73,12 @@ export interface TestDelivery {
   readonly answer: EndpointAnswer;
 }
 
-/** Stores a test that was sent, with its attempt. Nothing when the endpoint was deleted meanwhile. */
+/** Stores a test that was sent, with its attempt. Nothing when the endpoint was deleted meanwhile, or the test is there already. */
 export async function insertTestDelivery(tx: Tx, { answer, ...test }: TestDelivery): Promise<void> {
   const rows = await tx.query(
     'insert-test-delivery',
     `insert into webhook_delivery (id, webhook_id, event_id, type, body, state, attempts, tries, created_at)
-     select $1, id, $3, 'webhook.test', $4, $5, 1, 1, $6 from webhook where id = $2 returning id`,
+     select $1, id, $3, 'webhook.test', $4, $5, 1, 1, $6 from webhook where id = $2 on conflict do nothing returning id`,
     [test.id, test.webhookId, test.eventId, test.body, test.state, test.at],
   );
   if (rows.length === 0) return;

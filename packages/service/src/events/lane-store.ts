@@ -33,7 +33,8 @@ export interface DueDelivery {
   readonly eventId: string;
   readonly sequence: bigint | null;
   readonly url: string | null;
-  readonly body: string | null;
+  /** Whether what is sent was made before. */
+  readonly hasBody: boolean;
   readonly attempts: number;
   readonly tries: number;
   readonly event: {
@@ -47,14 +48,14 @@ export interface DueDelivery {
 
 type DueRow = Omit<DueDelivery, 'event'> & DueDelivery['event'];
 
-const waiting = `select id, event_id, sequence, url, body, attempts, tries from webhook_delivery
+const waiting = `select id, event_id, sequence, url, body is not null as has_body, attempts, tries from webhook_delivery
   where webhook_id = $1 and state = 'pending'`;
 
 /** First tries and retries that are due, in the order of their events. */
 export async function listDue(sql: Sql, webhookId: string, now: Date, limit: number): Promise<DueDelivery[]> {
   const rows = await sql.query<DueRow>(
     'list-due-deliveries',
-    `select d.id, d.event_id as "eventId", d.sequence, d.url, d.body, d.attempts, d.tries, e.type, e.subject_id as "subjectId",
+    `select d.id, d.event_id as "eventId", d.sequence, d.url, d.has_body as "hasBody", d.attempts, d.tries, e.type, e.subject_id as "subjectId",
             e.account_id as "accountId", e.created_at as "createdAt", e.data
        from ((${waiting} and tries = 0 order by sequence limit $3)
              union all (${waiting} and tries > 0 and next_attempt_at <= $2 order by next_attempt_at limit $3)) d
@@ -66,6 +67,16 @@ export async function listDue(sql: Sql, webhookId: string, now: Date, limit: num
     ...rest,
     event: { type, subjectId, accountId, createdAt, data },
   }));
+}
+
+/** What was sent, or was to be, for these deliveries. */
+export async function readBodies(sql: Sql, deliveryIds: readonly string[]): Promise<Map<string, string>> {
+  const rows = await sql.query<{ id: string; body: string }>(
+    'read-delivery-bodies',
+    'select id, body from webhook_delivery where id = any($1) and body is not null',
+    [deliveryIds],
+  );
+  return new Map(rows.map(({ id, body }) => [id, body]));
 }
 
 /** Fixes what will be sent, before it is sent for the first time. Where somebody was first, theirs stays. */

@@ -1,6 +1,7 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import type { AccountCaller } from '../access/caller.ts';
+import { type Once, unkeyed } from '../access/once.ts';
 import type { HasDb } from '../db/database.ts';
 import { AppError, invalid, notFound } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
@@ -35,6 +36,7 @@ export async function createWebhook(
   ctx: WebhookContext,
   caller: WebhookCaller,
   input: Parsed<Api['createWebhook']>['body'],
+  once: Once = unkeyed,
 ): Promise<DataOf<Api['createWebhook']>> {
   requireAllowed(ctx, input.url);
   const { accountId } = caller;
@@ -42,12 +44,12 @@ export async function createWebhook(
   const secret = newWebhookSecret();
   const eventTypes = input.eventTypes ? [...new Set(input.eventTypes)] : null;
   const made = { id: newId('whk'), accountId, kind: 'endpoint', url, description, eventTypes } as const;
-  const webhook = await ctx.db.transaction(async (tx) => {
+  return ctx.db.transaction(async (tx) => {
     if ((await countEndpointsLocked(tx, accountId)) >= MAX_ENDPOINTS)
       throw new AppError('CONFLICT', `An account has at most ${MAX_ENDPOINTS} webhooks; delete one first.`);
-    return insertWebhook(tx, { ...made, secretSealed: ctx.secrets.seal(secret) }, ctx.clock.now());
+    const webhook = await insertWebhook(tx, { ...made, secretSealed: ctx.secrets.seal(secret) }, ctx.clock.now());
+    return once.keep(tx, { ...toWebhook(webhook as WebhookRow), secret });
   });
-  return { ...toWebhook(webhook as WebhookRow), secret };
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import type { AccountCaller } from '../access/caller.ts';
+import { type Once, unkeyed } from '../access/once.ts';
 import type { Tx } from '../db/sql.ts';
 import { invalid, notFound } from '../lib/app-error.ts';
 import { newId } from '../lib/id.ts';
@@ -23,22 +24,23 @@ export async function replayWebhook(
   caller: Pick<AccountCaller, 'accountId'>,
   webhookId: string,
   input: Parsed<Api['replayWebhook']>['body'],
+  once: Once = unkeyed,
 ): Promise<DataOf<Api['replayWebhook']>> {
   const { id } = await requireWebhook(ctx, caller.accountId, webhookId);
   const now = ctx.clock.now();
-  const replayed = await ctx.db.transaction(async (tx) => {
+  const answer = await ctx.db.transaction(async (tx) => {
     const [webhook] = await lockWebhooks(tx, [id]);
     if (!webhook) throw notFound('webhook');
     if (webhook.status === 'disabled') throw invalid('webhookId', 'is disabled; enable it first');
-    const count =
+    const replayed =
       'since' in input
         ? await replaySince(tx, webhook, new Date(input.since), now)
         : await replayOne(tx, webhook, input.deliveryId, now);
     await markDue(tx, [id], now);
-    return count;
+    return once.keep(tx, { webhookId, replayed });
   });
   ctx.courier.nudge();
-  return { webhookId, replayed };
+  return answer;
 }
 
 async function replayOne(tx: Tx, webhook: WebhookRow, deliveryId: string, now: Date): Promise<number> {

@@ -1,24 +1,20 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { HasDb } from '../db/database.ts';
 import type { HasClock } from '../lib/clock.ts';
 import type { HasGuardedFetch } from '../lib/guarded-fetch.ts';
-import type { HasLog } from '../lib/log.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
 import { type EndpointAnswer, judge } from './attempt.ts';
-import { deliveryBody } from './delivery-body.ts';
-import { type DueDelivery, type Lane, listDue, storeBodies } from './lane-store.ts';
+import { type DueDelivery, type Lane, listDue } from './lane-store.ts';
+import { type BodyContext, prepareBodies } from './prepare-bodies.ts';
 import type { AttemptRecorder } from './record-attempts.ts';
 import { sendDelivery } from './send-delivery.ts';
-import type { HasSubjects } from './subjects.ts';
 
-export type LaneContext = HasDb &
+export type LaneContext = BodyContext &
   HasClock &
-  HasLog &
   HasSecrets &
-  HasGuardedFetch &
-  HasSubjects & { readonly baseUrl: string; readonly recorder: AttemptRecorder };
+  HasGuardedFetch & { readonly recorder: AttemptRecorder };
 
 const BATCH = 100;
+/** So many bodies are made while as many are being sent: a lane has no more than both in memory. */
+const BODIES = 20;
 /** A slow endpoint gives its place to others after this, and comes back. */
 const TURN_MS = 2000;
 /** The next delivery leaves when the one before was answered, or after this: a slow answer does not hold up the rest for long. */
@@ -39,43 +35,58 @@ interface Turn {
 /** Sends what is due at one webhook, in the order of the events, for one turn. The lane must be taken; it stays so. */
 export async function runLane(ctx: LaneContext, lane: Lane, signal: AbortSignal): Promise<void> {
   const endMs = performance.now() + TURN_MS;
-  const most = lane.kind === 'endpoint' ? ENDPOINT_AT_ONCE : ACCOUNT_AT_ONCE;
-  const due = await listDue(ctx.db, lane.id, ctx.clock.now(), BATCH);
-  const bodies = await prepareBodies(ctx, due);
   const turn: Turn = { lane, signal, hasFailed: lane.failingSince !== null, isOver: false, error: null };
-  const inFlight = new Set<Promise<void>>();
-  for (const delivery of due) {
-    if (turn.isOver || signal.aborted || performance.now() > endMs) break;
-    const { answered, recorded } = attempt(ctx, turn, delivery, bodies.get(delivery.id));
-    const tracked: Promise<void> = recorded
-      .catch((error: unknown) => {
-        turn.isOver = true;
-        turn.error ??= error;
-      })
-      .finally(() => inFlight.delete(tracked));
-    inFlight.add(tracked);
-    if (lane.kind === 'endpoint') await settledWithin(answered, IN_TURN_MS);
-    while (inFlight.size >= most) await Promise.race(inFlight);
-  }
-  await Promise.all(inFlight);
+  const mayGoOn = () => !turn.isOver && !signal.aborted && performance.now() <= endMs;
+  let sent = BATCH;
+  // All that was sent is recorded before more is looked for: nothing is sent twice.
+  while (sent === BATCH && mayGoOn()) sent = await sendBatch(ctx, turn, mayGoOn);
   if (turn.error) throw turn.error;
 }
 
-/** Bodies are stored before any is sent: every attempt, also another process's, sends the same bytes. */
-async function prepareBodies(ctx: LaneContext, due: readonly DueDelivery[]): Promise<Map<string, string>> {
-  const bodies = new Map(due.flatMap(({ id, body }) => (body === null ? [] : [[id, body] as const])));
-  const made = new Map<string, string>();
-  const build = async ({ id, event }: DueDelivery) => {
-    const data = event.data ?? (await ctx.readSubject(event));
-    made.set(id, deliveryBody(event, data, ctx.baseUrl));
+/** Returns how many were sent and recorded. */
+async function sendBatch(ctx: LaneContext, turn: Turn, mayGoOn: () => boolean): Promise<number> {
+  const { lane } = turn;
+  const most = lane.kind === 'endpoint' ? ENDPOINT_AT_ONCE : ACCOUNT_AT_ONCE;
+  const due = await listDue(ctx.db, lane.id, ctx.clock.now(), BATCH);
+  const inFlight = new Set<Promise<void>>();
+  let sent = 0;
+  try {
+    for await (const { delivery, body } of withBodies(ctx, due)) {
+      if (!mayGoOn()) break;
+      sent += 1;
+      const { answered, recorded } = attempt(ctx, turn, delivery, body);
+      const tracked: Promise<void> = recorded
+        .catch((error: unknown) => {
+          turn.isOver = true;
+          turn.error ??= error;
+        })
+        .finally(() => inFlight.delete(tracked));
+      inFlight.add(tracked);
+      if (lane.kind === 'endpoint') await settledWithin(answered, IN_TURN_MS);
+      while (inFlight.size >= most) await Promise.race(inFlight);
+    }
+  } finally {
+    await Promise.all(inFlight);
+  }
+  return sent;
+}
+
+/** Each delivery with what is to be sent, undefined when that could not be made. The next are prepared while these are sent. */
+async function* withBodies(
+  ctx: LaneContext,
+  due: readonly DueDelivery[],
+): AsyncGenerator<{ delivery: DueDelivery; body: string | undefined }> {
+  const prepareFrom = (from: number) => {
+    const bodies = prepareBodies(ctx, due.slice(from, from + BODIES));
+    bodies.catch(() => undefined);
+    return bodies;
   };
-  const report = (delivery: DueDelivery, err: unknown) =>
-    ctx.log.error({ err, eventId: delivery.eventId }, 'what an event happened to cannot be read');
-  const missing = due.filter(({ body }) => body === null);
-  await Promise.all(missing.map((delivery) => build(delivery).catch((err: unknown) => report(delivery, err))));
-  if (made.size > 0) await storeBodies(ctx.db, made);
-  for (const [id, body] of made) bodies.set(id, body);
-  return bodies;
+  let next = prepareFrom(0);
+  for (let from = 0; from < due.length; from += BODIES) {
+    const bodies = await next;
+    next = prepareFrom(from + BODIES);
+    for (const delivery of due.slice(from, from + BODIES)) yield { delivery, body: bodies.get(delivery.id) };
+  }
 }
 
 const unreadable: EndpointAnswer = {
@@ -114,10 +125,10 @@ function attempt(
 }
 
 async function settledWithin(work: Promise<unknown>, timeoutMs: number): Promise<void> {
-  const done = new AbortController();
-  const late = delay(timeoutMs, undefined, { signal: done.signal }).catch(() => undefined);
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, timeoutMs);
   await Promise.race([work.then(noop, noop), late]);
-  done.abort();
+  clearTimeout(timer);
 }
 
 const noop = () => undefined;

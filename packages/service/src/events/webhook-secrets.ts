@@ -1,6 +1,7 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import type { AccountCaller } from '../access/caller.ts';
+import { type Once, unkeyed } from '../access/once.ts';
 import { AppError } from '../lib/app-error.ts';
 import { requireWebhook } from './account-webhook.ts';
 import type { WebhookContext } from './manage-webhooks.ts';
@@ -23,13 +24,19 @@ export async function rotateWebhookSecret(
   ctx: WebhookContext,
   caller: Pick<AccountCaller, 'accountId'>,
   webhookId: string,
+  once: Once = unkeyed,
 ): Promise<DataOf<Api['rotateWebhookSecret']>> {
   const webhook = await requireWebhook(ctx, caller.accountId, webhookId);
   const now = ctx.clock.now();
   const oldValidUntil = new Date(now.getTime() + OVERLAP_MS);
   const secret = newWebhookSecret();
   const rotated = { sealed: ctx.secrets.seal(secret), oldValidUntil, now };
-  if (!(await rotateSecretRow(ctx.db, webhook.id, rotated)))
-    throw new AppError('CONFLICT', 'The secret was rotated less than 24 hours ago; the one before it is still valid.');
-  return { webhookId, secret, oldValidUntil: oldValidUntil.toISOString() };
+  return ctx.db.transaction(async (tx) => {
+    if (!(await rotateSecretRow(tx, webhook.id, rotated)))
+      throw new AppError(
+        'CONFLICT',
+        'The secret was rotated less than 24 hours ago; the one before it is still valid.',
+      );
+    return once.keep(tx, { webhookId, secret, oldValidUntil: oldValidUntil.toISOString() });
+  });
 }

@@ -1,15 +1,8 @@
 import type { Endpoint, Parsed } from '@agent-network/contracts/endpoint';
 import type { Context } from 'hono';
 import type { AgentCaller, Caller } from '../access/caller.ts';
-import {
-  enterKey,
-  fingerprintOf,
-  freeKey,
-  idUnderKey,
-  type KeyedRequest,
-  keepAnswer,
-  keepKey,
-} from '../access/idempotency.ts';
+import { fingerprintOf, type KeyedRequest } from '../access/idempotency.ts';
+import { unkeyed } from '../access/once.ts';
 import { AppError, invalid } from '../lib/app-error.ts';
 import { type CountedCall, countCall } from './count-call.ts';
 import type { HandlerCall } from './handler.ts';
@@ -17,6 +10,7 @@ import type { HttpContext } from './http-context.ts';
 import { identify, requireAllowed } from './identify.ts';
 import { parseRequest } from './parse-request.ts';
 import { readBody } from './read-body.ts';
+import { type Running, runKeyed } from './run-keyed.ts';
 import { SseAnswer } from './sse.ts';
 
 export type AnyHandler = (ctx: HttpContext, call: HandlerCall<Endpoint>) => unknown;
@@ -43,10 +37,18 @@ export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<
       header: (name) => c.req.header(name),
       body: row.body ? await readBody(c.req.raw) : undefined,
     });
-    const keyed = keyedRequest(incoming, caller, parsed);
-    return await (keyed
-      ? runKeyed(ctx, incoming, caller, parsed, counted, keyed)
-      : run(ctx, incoming, caller, parsed, counted, null));
+    const begin = (running: Running) => run(ctx, incoming, { caller, parsed, counted, ...running });
+    const request = keyedRequest(incoming, caller, parsed);
+    if (!request) return await begin({ once: unkeyed, headers: {} });
+    return await runKeyed(ctx, {
+      request,
+      encode: (data) => encodeAnswer(ctx, row, data),
+      run: begin,
+      async onReplay(kept) {
+        Object.assign(headers, kept, { 'idempotency-replayed': 'true' });
+        await counted.uncount();
+      },
+    });
   } catch (error) {
     // Whatever did not become an invocation does not count as one.
     await counted.uncount();
@@ -54,52 +56,29 @@ export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<
   }
 }
 
+interface Begun extends Running {
+  readonly caller: Caller;
+  readonly parsed: Parsed<Endpoint>;
+  readonly counted: CountedCall;
+}
+
 async function run(
   ctx: HttpContext,
   { row, handler, headers }: Incoming,
-  caller: Caller,
-  parsed: Parsed<Endpoint>,
-  counted: CountedCall,
-  keyed: KeyedRequest | null,
+  { caller, parsed, counted, once, headers: kept }: Begun,
 ): Promise<string | SseAnswer> {
   const data = await handler(ctx, {
     ...parsed,
     caller: caller as AgentCaller,
     setHeader(name, value) {
       headers[name] = value;
+      kept[name] = value;
     },
-    idFor: (prefix) => (keyed ? idUnderKey(keyed, prefix) : null),
+    once,
     countMore: counted.countMore,
     uncount: counted.uncount,
   });
-  if (data instanceof SseAnswer) return data;
-  if (ctx.checksAnswers) check(row, data);
-  return JSON.stringify({ status: 'success', data });
-}
-
-/** Runs once per Idempotency-Key; a repetition gets the answer that there was, and counts for nothing. */
-async function runKeyed(
-  ctx: HttpContext,
-  incoming: Incoming,
-  caller: Caller,
-  parsed: Parsed<Endpoint>,
-  counted: CountedCall,
-  keyed: KeyedRequest,
-): Promise<string | SseAnswer> {
-  const stored = await enterKey(ctx, keyed);
-  if (stored !== null) {
-    incoming.headers['idempotency-replayed'] = 'true';
-    await counted.uncount();
-    return stored;
-  }
-  try {
-    const answer = await run(ctx, incoming, caller, parsed, counted, keyed);
-    await (answer instanceof SseAnswer ? keepKey(ctx, keyed) : keepAnswer(ctx, keyed, answer));
-    return answer;
-  } catch (error) {
-    await freeKey(ctx, keyed);
-    throw error;
-  }
+  return data instanceof SseAnswer ? data : encodeAnswer(ctx, row, data);
 }
 
 function keyedRequest({ row, c }: Incoming, caller: Caller, parsed: Parsed<Endpoint>): KeyedRequest | null {
@@ -111,8 +90,9 @@ function keyedRequest({ row, c }: Incoming, caller: Caller, parsed: Parsed<Endpo
   return { accountId: who, key, fingerprint: fingerprintOf([row.method, c.req.path, parsed.query, parsed.body]) };
 }
 
-function check(row: Endpoint, data: unknown): void {
-  const result = row.data.safeParse(data);
-  if (!result.success)
+function encodeAnswer(ctx: HttpContext, row: Endpoint, data: unknown): string {
+  const result = ctx.checksAnswers ? row.data.safeParse(data) : null;
+  if (result?.success === false)
     throw new Error(`the answer of ${row.method} ${row.path} breaks its schema: ${result.error.message}`);
+  return JSON.stringify({ status: 'success', data });
 }

@@ -1,7 +1,7 @@
 import type { Api, EndpointName } from '@agent-network/contracts/api';
 import type { DataOf, Endpoint, Parsed } from '@agent-network/contracts/endpoint';
 import type { AgentCaller, Caller, KnownCaller } from '../access/caller.ts';
-import type { IdPrefix } from '../lib/id.ts';
+import type { Once } from '../access/once.ts';
 import type { HttpContext } from './http-context.ts';
 import type { SseAnswer } from './sse.ts';
 
@@ -14,9 +14,9 @@ type CallerOf<E extends Endpoint> = E['auth'] extends 'none'
 /** A request after authentication, limits and validation. */
 export interface HandlerCall<E extends Endpoint> extends Parsed<E> {
   readonly caller: CallerOf<E>;
+  /** Sets a header of this answer; repetitions with the same Idempotency-Key get it as well. */
   setHeader(name: string, value: string): void;
-  /** Under which id a new thing is made: the same for every repetition with the same Idempotency-Key. */
-  idFor<P extends IdPrefix>(prefix: P): string | null;
+  readonly once: Once;
   /** Counts further invocations that the call makes. Throws RATE_LIMITED. */
   countMore(count: number): Promise<void>;
   /** The call turned out to be no invocation (a replay): it does not count as one. */

@@ -1,4 +1,5 @@
 import type { HasAuthenticator } from '../access/authenticate.ts';
+import type { HasKeysInHand } from '../access/keys-in-hand.ts';
 import type { HasKeyMode } from '../access/manage-keys.ts';
 import type { HasRateLimiter } from '../access/rate-limiter.ts';
 import type { HasAgentChecks } from '../agents/check-agents.ts';
@@ -9,7 +10,9 @@ import type { HasSubjects } from '../events/subjects.ts';
 import type { HasWalletSignatures } from '../identity/wallet-signature-client.ts';
 import type { EndContext } from '../invocations/end-invocations.ts';
 import type { InvokeContext } from '../invocations/invoke-agent.ts';
+import type { HasLookout } from '../invocations/lookout.ts';
 import type { HasMetrics } from '../lib/metrics.ts';
+import type { HasReserves } from '../payments/read-reserves.ts';
 
 /** All that answering a request may touch. */
 export type HttpContext = InvokeContext &
@@ -18,13 +21,18 @@ export type HttpContext = InvokeContext &
   HasCourier &
   HasSubjects &
   HasKeyMode &
+  HasKeysInHand &
   HasRateLimiter &
   HasAgentChecks &
   HasListing &
+  HasLookout &
   HasNodeLabel &
   HasWalletSignatures &
+  HasReserves &
   HasMetrics & {
     readonly planLimits: PlanLimits;
+    /** How long a caller that waits for a result is kept waiting. */
+    readonly syncWaitMs: number;
     /** Checks every answer against its schema: a breach is an INTERNAL_ERROR. On in tests. */
     readonly checksAnswers: boolean;
     /** Whether the node takes requests: false before its start and once it is stopping. */

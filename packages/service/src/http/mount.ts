@@ -1,14 +1,16 @@
 import { api, type EndpointName } from '@agent-network/contracts/api';
 import type { Endpoint } from '@agent-network/contracts/endpoint';
+import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
 import { AppError } from '../lib/app-error.ts';
+import { failpoint } from '../lib/failpoint.ts';
 import { newId } from '../lib/id.ts';
 import { commonHeaders } from './common-headers.ts';
 import { toErrorAnswer } from './errors.ts';
 import { type AnyHandler, handleCall } from './handle-call.ts';
 import type { Handlers } from './handler.ts';
 import type { HttpContext } from './http-context.ts';
-import { SseAnswer, sseBody, sseHeaders } from './sse.ts';
+import { SseAnswer, StalledError, sseBody, sseHeaders } from './sse.ts';
 
 /** Walks the endpoint table: each row becomes a route; `handle-call.ts` says what happens on it. */
 export function mount(app: Hono, ctx: HttpContext, handlers: Handlers): void {
@@ -45,9 +47,14 @@ async function answer(
   let status = 200;
   let body: string | ReadableStream<Uint8Array>;
   try {
+    failpoint('before-handle');
     const answered = await handleCall(ctx, { row, handler, c, headers });
+    failpoint('after-handle');
     if (answered instanceof SseAnswer) Object.assign(headers, sseHeaders);
-    body = answered instanceof SseAnswer ? sseBody(answered) : answered;
+    body =
+      answered instanceof SseAnswer
+        ? sseBody(answered, (reason) => breakOff(ctx, name, requestId, c, reason))
+        : answered;
   } catch (error) {
     const failure = toErrorAnswer(error, requestId);
     status = failure.status;
@@ -59,6 +66,13 @@ async function answer(
   ctx.metrics.requestDuration.observe({ route: name, status }, tookMs / 1000);
   ctx.log.debug({ requestId, route: name, status, tookMs: Math.round(tookMs * 10) / 10 }, 'request');
   return new Response(body, { status, headers });
+}
+
+/** Ends the connection of a stream: its client comes back with `Last-Event-ID`. */
+function breakOff(ctx: HttpContext, route: string, requestId: string, c: Context, reason: Error): void {
+  if (reason instanceof StalledError) ctx.log.debug({ route, requestId }, 'a client stopped reading its stream');
+  else logFailure(ctx, route, requestId, reason);
+  (c.env as Partial<HttpBindings> | undefined)?.outgoing?.destroy();
 }
 
 function logFailure(ctx: HttpContext, route: string, requestId: string, error: unknown): void {

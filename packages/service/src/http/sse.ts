@@ -19,6 +19,14 @@ const HEARTBEAT_MS = 15_000;
 const STALLED_MS = 30_000;
 const RETRY_MS = 2000;
 
+export class StalledError extends Error {
+  override name = 'StalledError';
+
+  constructor() {
+    super('the client stopped reading');
+  }
+}
+
 export const sseHeaders: Readonly<Record<string, string>> = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-store, no-transform',
@@ -32,17 +40,27 @@ export const encodeEvent = ({ id, type, data }: SseEvent): Uint8Array =>
 
 /**
  * The bytes of a stream, made as fast as the client takes them: what it does not take is not made, so a slow reader costs no
- * memory. Comments keep the connection alive while nothing happens.
+ * memory. Comments keep the connection alive while nothing happens. `breakOff` is to end the connection: the client takes nothing
+ * any more, or the events ended in an error.
  */
-export function sseBody(answer: SseAnswer): ReadableStream<Uint8Array> {
+export function sseBody(answer: SseAnswer, breakOff?: (reason: Error) => void): ReadableStream<Uint8Array> {
   const hangUp = new AbortController();
   const events = answer.open(hangUp.signal)[Symbol.asyncIterator]();
+  let isOver = false;
   let heartbeat: NodeJS.Timeout | undefined;
   let stalled: NodeJS.Timeout | undefined;
   const stop = () => {
+    isOver = true;
     clearInterval(heartbeat);
     clearTimeout(stalled);
     hangUp.abort();
+    // A source that waits for its event to be taken does not see the signal.
+    void events.return?.().catch(() => undefined);
+  };
+  const fail = (controller: ReadableStreamDefaultController, reason: Error) => {
+    stop();
+    if (breakOff) breakOff(reason);
+    else controller.error(reason);
   };
   return new ReadableStream<Uint8Array>(
     {
@@ -56,23 +74,20 @@ export function sseBody(answer: SseAnswer): ReadableStream<Uint8Array> {
         clearTimeout(stalled);
         try {
           const { value, done } = await events.next();
+          if (isOver) return;
           if (done) {
             stop();
             controller.close();
             return;
           }
           controller.enqueue(encodeEvent(value));
-          stalled = setTimeout(() => {
-            stop();
-            controller.error(new Error('the client stopped reading'));
-          }, STALLED_MS);
+          stalled = setTimeout(() => fail(controller, new StalledError()), STALLED_MS);
         } catch (error) {
-          stop();
-          controller.error(error);
+          if (!isOver) fail(controller, error as Error);
         }
       },
       cancel: stop,
     },
-    { highWaterMark: 2 },
+    { highWaterMark: 1 },
   );
 }

@@ -3,7 +3,8 @@ import type { Sql } from '../db/sql.ts';
 export interface StoredChallenge {
   readonly id: string;
   readonly accountId: string;
-  readonly agentId: string;
+  /** null: it proves a wallet of the account's, whatever agents there are. */
+  readonly agentId: string | null;
   readonly address: string;
   readonly message: string;
   readonly attempts: number;

@@ -23,19 +23,22 @@ export interface GivenChallenge {
   readonly expiresAt: string;
 }
 
-/** Gives an account the text that its wallet must sign to be proven as the owner of an agent; good for five minutes. */
-export async function giveChallenge(
+/** Gives an account the text that a wallet must sign to be proven: as the owner of an agent, or as one of the account's. Good for five minutes. `keep` comes last in its transaction. */
+export async function giveChallenge<T>(
   ctx: HasDb & HasClock & HasChain & HasBaseUrl,
-  owner: { accountId: string; agentId: string; address: string },
-): Promise<GivenChallenge> {
+  owner: { accountId: string; agentId: string | null; address: string },
+  keep: (tx: Tx, given: GivenChallenge) => Promise<T>,
+): Promise<T> {
   const createdAt = ctx.clock.now();
   const expiresAt = new Date(createdAt.getTime() + CHALLENGE_TTL_MS);
   const nonce = newNonce();
   const { baseUrl, chain } = ctx;
   const message = challengeText({ ...owner, baseUrl, chainId: chain.chainId, nonce, issuedAt: createdAt, expiresAt });
   const id = newId('chl');
-  await insertChallenge(ctx.db, { ...owner, id, message, nonce, createdAt, expiresAt });
-  return { challengeId: id, message, nonce, expiresAt: expiresAt.toISOString() };
+  return ctx.db.transaction(async (tx) => {
+    await insertChallenge(tx, { ...owner, id, message, nonce, createdAt, expiresAt });
+    return keep(tx, { challengeId: id, message, nonce, expiresAt: expiresAt.toISOString() });
+  });
 }
 
 export interface SignedChallenge extends StoredChallenge {

@@ -4,7 +4,8 @@ import { challengeText, newNonce } from './wallet-challenge.ts';
 
 const terms = {
   chainId: 8453,
-  agentId: 'agt_1',
+  agentId: 'agt_1' as string | null,
+  accountId: 'acc_1',
   address: '0x8f3cf7ad23cd3cadbd9735aff958023239c6a063',
   nonce: newNonce(),
   issuedAt: new Date('2026-11-21T10:00:00Z'),
@@ -28,6 +29,17 @@ test.each([
     nonce: terms.nonce,
     requestId: 'agt_1',
     resources: ['urn:agent:agt_1'],
+  });
+});
+
+test('the text that claims a wallet for an account names the account and no agent', () => {
+  const text = challengeText({ ...terms, agentId: null, baseUrl: 'https://node.example.com' });
+  expect(parseSiweMessage(text)).toMatchObject({
+    uri: 'https://node.example.com/payments/claims',
+    requestId: 'acc_1',
+    resources: ['urn:account:acc_1'],
+    statement:
+      'Prove that this wallet is of the account acc_1. USDC that it sent or sends to this node is credited there.',
   });
 });
 

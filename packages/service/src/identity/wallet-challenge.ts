@@ -5,7 +5,9 @@ export interface ChallengeTerms {
   /** The node's own address, from its configuration: never from what a request says. */
   readonly baseUrl: string;
   readonly chainId: number;
-  readonly agentId: string;
+  /** The agent whose owner is to be proven; null: a wallet of the account's. */
+  readonly agentId: string | null;
+  readonly accountId: string;
   readonly address: string;
   readonly nonce: string;
   readonly issuedAt: Date;
@@ -22,29 +24,39 @@ export const newNonce = (): string => randomBytes(16).toString('hex');
  * The text that an owner signs to prove the wallet (EIP-4361, "Message Format"). It names action, agent, node, chain and time, so
  * that the signature is of no use for anything else. It holds nothing that an owner can word: a name could pretend to be a line of it.
  */
-export function challengeText({
-  baseUrl,
-  chainId,
-  agentId,
-  address,
-  nonce,
-  issuedAt,
-  expiresAt,
-}: ChallengeTerms): string {
+export function challengeText(terms: ChallengeTerms): string {
+  const { baseUrl, chainId, address, nonce, issuedAt, expiresAt } = terms;
+  const about = subjectOf(terms);
   return [
     `${new URL(baseUrl).host} wants you to sign in with your Ethereum account:`,
     getAddress(address),
     '',
-    `Prove that this wallet owns the agent ${agentId}. This moves no money and gives no rights.`,
+    about.statement,
     '',
-    `URI: ${baseUrl}/identity/verify`,
+    `URI: ${baseUrl}${about.path}`,
     'Version: 1',
     `Chain ID: ${chainId}`,
     `Nonce: ${nonce}`,
     `Issued At: ${issuedAt.toISOString()}`,
     `Expiration Time: ${expiresAt.toISOString()}`,
-    `Request ID: ${agentId}`,
+    `Request ID: ${about.id}`,
     'Resources:',
-    `- urn:agent:${agentId}`,
+    `- urn:${about.kind}:${about.id}`,
   ].join('\n');
+}
+
+function subjectOf({ agentId, accountId }: ChallengeTerms) {
+  if (agentId !== null)
+    return {
+      kind: 'agent',
+      id: agentId,
+      path: '/identity/verify',
+      statement: `Prove that this wallet owns the agent ${agentId}. This moves no money and gives no rights.`,
+    };
+  return {
+    kind: 'account',
+    id: accountId,
+    path: '/payments/claims',
+    statement: `Prove that this wallet is of the account ${accountId}. USDC that it sent or sends to this node is credited there.`,
+  };
 }

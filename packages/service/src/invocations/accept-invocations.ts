@@ -1,11 +1,15 @@
+import { spend, unspend } from '../access/spend.ts';
+import type { Budget } from '../access/spending-limits.ts';
 import type { HasDb } from '../db/database.ts';
 import { isRolledBack } from '../db/is-rolled-back.ts';
 import type { Tx } from '../db/sql.ts';
 import { createBatcher } from '../lib/batcher.ts';
 import type { HasClock } from '../lib/clock.ts';
+import { failpoint } from '../lib/failpoint.ts';
 import { claimPayments } from '../payments/claim-payments.ts';
 import { holdMoney } from '../payments/hold-money.ts';
 import type { NewChainPayment } from '../payments/x402/chain-payment.ts';
+import { holdsOf } from './hold-of.ts';
 import type { Invocation } from './invocation.ts';
 import { insertInvocations } from './invocation-store.ts';
 import { unuseQuotes, useQuotes } from './quote-store.ts';
@@ -15,6 +19,8 @@ export interface Acceptance {
   readonly quoteId: string | null;
   /** The payment to claim for it (x402). */
   readonly payment: NewChainPayment | null;
+  /** What limits the day's spending of the caller's key. */
+  readonly budget: Budget | null;
 }
 
 export type AcceptAnswer =
@@ -22,6 +28,7 @@ export type AcceptAnswer =
   /** The payment, or the offer that it answers, is another request's. */
   | { readonly kind: 'claimed' }
   | { readonly kind: 'quote_used' }
+  | { readonly kind: 'over_budget'; readonly remainingMicro: bigint }
   | { readonly kind: 'insufficient'; readonly availableMicro: bigint };
 
 /** Accepts invocations: the one way in which a request begins to exist. */
@@ -37,17 +44,30 @@ const MAX_BATCH = 100;
 
 /** Requests that come while others are being stored share the next transaction: one commit for many. */
 export function createAcceptor(ctx: HasDb & HasClock): Acceptor {
-  const run = (items: readonly Acceptance[]) => ctx.db.transaction((tx) => acceptAll(tx, items, ctx.clock.now()));
+  const run = async (items: readonly Acceptance[]) => {
+    const answers = await ctx.db.transaction(async (tx) => {
+      const found = await acceptAll(tx, items, ctx.clock.now());
+      failpoint('before-accept-commit');
+      return found;
+    });
+    failpoint('after-accept-commit');
+    return answers;
+  };
   const batcher = createBatcher<Acceptance, AcceptAnswer>({ run, maxSize: MAX_BATCH, canSplit: isRolledBack });
   return {
     async accept(acceptance) {
       const answer = await batcher.add(acceptance);
-      const isBehindLarger =
-        answer.kind === 'insufficient' && answer.availableMicro >= acceptance.invocation.priceMicro;
-      return isBehindLarger ? ((await run([acceptance]))[0] as AcceptAnswer) : answer;
+      return isBehindLarger(answer, acceptance.invocation.priceMicro)
+        ? ((await run([acceptance]))[0] as AcceptAnswer)
+        : answer;
     },
   };
 }
+
+/** What was refused behind a larger one of the same treasury or budget may fit alone. */
+const isBehindLarger = (answer: AcceptAnswer, priceMicro: bigint): boolean =>
+  (answer.kind === 'insufficient' && answer.availableMicro >= priceMicro) ||
+  (answer.kind === 'over_budget' && answer.remainingMicro >= priceMicro);
 
 /**
  * The id of a paid request comes with the offer, so one payment shown several times at once brings it several times: those after
@@ -74,8 +94,10 @@ async function acceptDistinct(tx: Tx, items: readonly Acceptance[], now: Date): 
   for (const { requestId } of quoted) if (!used.has(requestId)) answers.set(requestId, { kind: 'quote_used' });
   const open = items.filter(({ invocation }) => !answers.has(invocation.id));
 
+  await spendAll(tx, open, now, answers);
   await claimAll(tx, open, now, answers);
   await holdAll(tx, open, now, answers);
+  await unspendRefused(tx, open, now, answers);
   const refused = [...used].filter((id) => answers.has(id));
   await unuseQuotes(tx, refused);
 
@@ -84,13 +106,37 @@ async function acceptDistinct(tx: Tx, items: readonly Acceptance[], now: Date): 
   return items.map(({ invocation }) => answers.get(invocation.id) ?? { kind: 'accepted' });
 }
 
+async function spendAll(
+  tx: Tx,
+  items: readonly Acceptance[],
+  now: Date,
+  answers: Map<string, AcceptAnswer>,
+): Promise<void> {
+  const spendings = items.flatMap(({ invocation: { id, priceMicro }, budget }) =>
+    budget ? [{ id, budget, amountMicro: priceMicro }] : [],
+  );
+  for (const [id, remainingMicro] of await spend(tx, spendings, now))
+    answers.set(id, { kind: 'over_budget', remainingMicro });
+}
+
+/** Who was within the budget and is refused for another reason has spent nothing. */
+const unspendRefused = (tx: Tx, items: readonly Acceptance[], now: Date, answers: Map<string, AcceptAnswer>) =>
+  unspend(
+    tx,
+    items.flatMap(({ invocation: { id, priceMicro }, budget }) => {
+      const answer = answers.get(id);
+      if (!budget || !answer || answer.kind === 'over_budget') return [];
+      return [{ budgetId: budget.budgetId, amountMicro: priceMicro, spentAt: now }];
+    }),
+  );
+
 async function claimAll(
   tx: Tx,
   items: readonly Acceptance[],
   now: Date,
   answers: Map<string, AcceptAnswer>,
 ): Promise<void> {
-  const paying = items.flatMap(({ payment }) => (payment ? [payment] : []));
+  const paying = items.flatMap(({ invocation, payment }) => (payment && !answers.has(invocation.id) ? [payment] : []));
   const claimed = await claimPayments(tx, paying, now);
   for (const payment of paying) if (!claimed.has(payment.id)) answers.set(payment.subjectId, { kind: 'claimed' });
 }
@@ -101,10 +147,8 @@ async function holdAll(
   now: Date,
   answers: Map<string, AcceptAnswer>,
 ): Promise<void> {
-  const holding = items.flatMap(({ invocation, payment }) =>
-    invocation.payerLedgerId && !payment
-      ? [{ id: invocation.id, ledgerAccountId: invocation.payerLedgerId, amountMicro: invocation.priceMicro }]
-      : [],
+  const holding = holdsOf(
+    items.flatMap(({ invocation, payment }) => (payment || answers.has(invocation.id) ? [] : [invocation])),
   );
   const holds = await holdMoney(tx, holding, now);
   for (const [index, hold] of holds.entries()) {

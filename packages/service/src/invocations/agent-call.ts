@@ -1,15 +1,18 @@
 import type { HasDb } from '../db/database.ts';
 import type { HasClock } from '../lib/clock.ts';
 import type { HasGuardedFetch } from '../lib/guarded-fetch.ts';
+import type { HasChain } from '../payments/x402/chain-info.ts';
+import type { HasWallet } from '../payments/x402/node-wallet.ts';
 import type { HasChangeHub } from './change-hub.ts';
 import type { Invocation } from './invocation.ts';
+import type { HasChunkWriter } from './record-chunks.ts';
 
 export interface CallTarget {
   readonly endpoint: string;
   readonly identityToken: string;
 }
 
-export type CallContext = HasGuardedFetch & HasClock & HasDb & HasChangeHub;
+export type CallContext = HasGuardedFetch & HasClock & HasDb & HasChangeHub & HasChunkWriter & HasChain & HasWallet;
 
 export interface AgentCall {
   readonly target: CallTarget;

@@ -2,8 +2,10 @@ import type { HasDb } from '../db/database.ts';
 import { isRolledBack } from '../db/is-rolled-back.ts';
 import { createBatcher } from '../lib/batcher.ts';
 import type { HasClock } from '../lib/clock.ts';
+import { failpoint } from '../lib/failpoint.ts';
 import { invariant } from '../lib/invariant.ts';
 import { holdMoney } from '../payments/hold-money.ts';
+import { holdsOf } from './hold-of.ts';
 import type { Invocation } from './invocation.ts';
 import { beginInvocations } from './invocation-store.ts';
 
@@ -34,20 +36,16 @@ export function createBeginner(ctx: HasDb & HasClock): Beginner {
       const moved = await ctx.db.transaction(async (tx) => {
         const begins = items.map(({ invocation, paymentHash }) => ({ ...invocation, paymentHash }));
         const ids = await beginInvocations(tx, begins, now);
-        const holding = items
-          .filter(({ invocation }) => ids.has(invocation.id))
-          .map(({ invocation: { id, payerLedgerId, priceMicro } }) => ({
-            id,
-            ledgerAccountId: payerLedgerId as string,
-            amountMicro: priceMicro,
-          }));
-        const holds = await holdMoney(tx, holding, now);
+        const begun = begins.filter(({ id }) => ids.has(id));
+        const holds = await holdMoney(tx, holdsOf(begun), now);
         invariant(
           holds.every((hold) => hold.isHeld),
           'a settled payment covers its hold',
         );
+        failpoint('before-begin-commit');
         return ids;
       });
+      failpoint('after-begin-commit');
       return items.map(({ invocation, paymentHash }) =>
         moved.has(invocation.id) ? { ...invocation, paymentHash, status: 'processing', startedAt: now } : null,
       );

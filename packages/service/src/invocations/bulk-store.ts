@@ -1,4 +1,4 @@
-import type { BulkStrategy } from '@agent-network/contracts/invocations';
+import type { BulkStrategy } from '@agent-network/contracts/bulk';
 import type { Sql } from '../db/sql.ts';
 
 export interface Bulk {

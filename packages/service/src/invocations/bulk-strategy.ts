@@ -1,4 +1,5 @@
-import type { BulkStrategy, RequestStatus } from '@agent-network/contracts/invocations';
+import type { BulkStrategy } from '@agent-network/contracts/bulk';
+import type { RequestStatus } from '@agent-network/contracts/invocations';
 import { canonicalJson } from '../lib/canonical-json.ts';
 
 /** One request of a bulk request, as far as its strategy cares. */

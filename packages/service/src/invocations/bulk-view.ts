@@ -1,6 +1,6 @@
 import type { Api } from '@agent-network/contracts/api';
+import type { BulkRecord } from '@agent-network/contracts/bulk';
 import type { DataOf } from '@agent-network/contracts/endpoint';
-import type { BulkRecord } from '@agent-network/contracts/invocations';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { Bulk } from './bulk-store.ts';
 import type { Invocation } from './invocation.ts';
@@ -10,7 +10,7 @@ export const toBulkResult = (bulk: Bulk, requests: readonly Invocation[]): DataO
   requests: requests.map(({ agentId, id, status }) => ({ agentId, requestId: id, status })),
   strategy: bulk.strategy,
   estimatedCost: formatUsdc(
-    requests.reduce((sum, { startedAt, priceMicro }) => (startedAt ? sum + priceMicro : sum), 0n),
+    requests.reduce((sum, { payerLedgerId, priceMicro }) => (payerLedgerId === null ? sum : sum + priceMicro), 0n),
   ),
 });
 

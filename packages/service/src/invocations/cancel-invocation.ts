@@ -2,6 +2,7 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../access/caller.ts';
+import { type Once, unkeyed } from '../access/once.ts';
 import type { HasDb } from '../db/database.ts';
 import { AppError } from '../lib/app-error.ts';
 import { until } from '../lib/until.ts';
@@ -16,18 +17,21 @@ const REASON = 'user_cancellation';
 const PAYMENT_WAIT_MS = 10_000;
 
 /**
- * Cancels a request that is still open. Whoever ends it first decides: throws CONFLICT when it had ended. The agent is told by
+ * Cancels a request that is still open. Whoever ends it first decides: throws CONFLICT when it had ended, unless a call that this
+ * one repeats may be what cancelled it. The agent is told by
  * the end of its connection, or at its status_url; a treasury has its money at once, a wallet on chain soon.
  */
 export async function cancelInvocation(
   ctx: HasDb & HasFinisher,
   caller: KnownCaller,
   requestId: string,
+  once: Once = unkeyed,
 ): Promise<DataOf<Api['cancelInvocation']>> {
   const found = requireOwn(await findInvocation(ctx.db, requestId), caller);
   const invocation = isAwaitingPayment(found) ? await afterPayment(ctx, requestId) : found;
-  if (hasEnded(invocation.status)) throw ended(invocation);
-  const after = await endCancelled(ctx, invocation);
+  const isOurs = once.isRepeated && invocation.status === 'cancelled';
+  if (hasEnded(invocation.status) && !isOurs) throw ended(invocation);
+  const after = isOurs ? invocation : await endCancelled(ctx, invocation);
   if (after.status !== 'cancelled') throw ended(after);
   return { requestId, cancelled: true, refund: formatUsdc(after.refundMicro ?? 0n), reason: REASON };
 }

@@ -1,11 +1,13 @@
 import type { EventType } from '@agent-network/contracts/events';
+import { unspend } from '../access/spend.ts';
 import { type EndedCall, recordCalls } from '../agents/record-calls.ts';
 import type { Tx } from '../db/sql.ts';
 import { emit } from '../events/outbox.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { endHolds } from '../payments/hold-money.ts';
+import { feeOf, type HasPlatformFee } from '../payments/platform-fee.ts';
 import { owePayer } from '../payments/refund-payer.ts';
-import { agentTreasuryId } from '../payments/treasury.ts';
+import { agentTreasuryId, payerAddressOf } from '../payments/treasury.ts';
 import type { HasChain } from '../payments/x402/chain-info.ts';
 import type { HasWallet } from '../payments/x402/node-wallet.ts';
 import { costOf, type Invocation, type Outcome } from './invocation.ts';
@@ -17,7 +19,7 @@ export interface End {
   readonly outcome: Outcome | { readonly kind: 'cancelled' };
 }
 
-export type EndContext = HasClock & HasChain & HasWallet;
+export type EndContext = HasClock & HasChain & HasWallet & HasPlatformFee;
 
 /** The invocations that a call ended, as they are now, by id; others had been ended, or taken over, before. */
 export type Ended = ReadonlyMap<string, Invocation>;
@@ -35,21 +37,27 @@ export interface HasFinisher {
 /** State, ledger, refund, the agents' records and events, all in the caller's transaction. Only what this call ends moves money. */
 export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now: Date): Promise<Ended> {
   const rows = new Map(ends.map((end) => [end.invocation.id, toRow(end)]));
-  const ids = await endInvocations(tx, [...rows.values()], now);
-  const won = ends.filter(({ invocation }) => ids.has(invocation.id));
+  const money = await endInvocations(tx, [...rows.values()], now);
+  const won = ends.filter(({ invocation }) => money.has(invocation.id));
   const ended = new Map(
     won.map(({ invocation }) => [
       invocation.id,
-      { ...invocation, ...(rows.get(invocation.id) as InvocationEnd), completedAt: now },
+      { ...invocation, ...(rows.get(invocation.id) as InvocationEnd), ...money.get(invocation.id), completedAt: now },
     ]),
   );
+  // Budgets before ledger accounts, as when requests are accepted: so nobody waits in a circle.
+  await unspendAll(tx, [...ended.values()]);
   const holdEnds = won
     .filter(({ invocation }) => invocation.payerLedgerId !== null)
-    .map(({ invocation }) => ({
-      id: invocation.id,
-      captureMicro: rows.get(invocation.id)?.costMicro ?? 0n,
-      creditId: agentTreasuryId(invocation.agentId),
-    }));
+    .map(({ invocation: { id, agentId } }) => {
+      const captureMicro = rows.get(id)?.costMicro ?? 0n;
+      return {
+        id,
+        captureMicro,
+        creditId: agentTreasuryId(agentId),
+        feeMicro: feeOf(captureMicro, ctx.platformFeeBps),
+      };
+    });
   await endHolds(tx, holdEnds, now);
   await oweBack(ctx, tx, [...ended.values()]);
   await recordCalls(
@@ -78,10 +86,10 @@ function toRow({ invocation, outcome }: End): InvocationEnd {
 }
 
 /** A treasury has its money back with the hold; a wallet is paid back on chain, if its payment has come in. */
-async function oweBack(ctx: EndContext, tx: Tx, ended: readonly Invocation[]): Promise<void> {
+export async function oweBack(ctx: EndContext, tx: Tx, ended: readonly Invocation[]): Promise<void> {
   for (const { id, accountId, paymentMethod, payerLedgerId, paymentHash, refundMicro } of ended) {
-    if (paymentMethod !== 'x402' || !payerLedgerId || !paymentHash || !refundMicro) continue;
-    const address = payerLedgerId.slice('payer:'.length);
+    const address = payerLedgerId === null ? null : payerAddressOf(payerLedgerId);
+    if (paymentMethod !== 'x402' || !payerLedgerId || !address || !paymentHash || !refundMicro) continue;
     await owePayer(ctx, tx, {
       requestId: id,
       accountId,
@@ -91,6 +99,15 @@ async function oweBack(ctx: EndContext, tx: Tx, ended: readonly Invocation[]): P
     });
   }
 }
+
+/** What a request did not cost is left of the budget of its day. */
+const unspendAll = (tx: Tx, ended: readonly Invocation[]): Promise<void> =>
+  unspend(
+    tx,
+    ended.flatMap(({ budgetId, priceMicro, costMicro, createdAt }) =>
+      budgetId === null ? [] : [{ budgetId, amountMicro: priceMicro - (costMicro ?? 0n), spentAt: createdAt }],
+    ),
+  );
 
 /** What counts against an agent is its own doing: a call that nobody let it answer does not. */
 function toEndedCall({ invocation, outcome }: End, now: Date): EndedCall {

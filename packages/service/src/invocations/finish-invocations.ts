@@ -2,6 +2,7 @@ import type { HasDb } from '../db/database.ts';
 import { isRolledBack } from '../db/is-rolled-back.ts';
 import type { HasCourier } from '../events/courier.ts';
 import { createBatcher } from '../lib/batcher.ts';
+import { failpoint } from '../lib/failpoint.ts';
 import type { HasMetrics } from '../lib/metrics.ts';
 import { endBulkRequest } from './bulk.ts';
 import type { HasChangeHub } from './change-hub.ts';
@@ -20,7 +21,12 @@ export function createFinisher(ctx: FinishContext): Finisher {
     maxSize: MAX_BATCH,
     canSplit: isRolledBack,
     run: async (ends) => {
-      const done = await ctx.db.transaction((tx) => endAll(ctx, tx, ends, ctx.clock.now()));
+      const done = await ctx.db.transaction(async (tx) => {
+        const ended = await endAll(ctx, tx, ends, ctx.clock.now());
+        failpoint('before-finish-commit');
+        return ended;
+      });
+      failpoint('after-finish-commit');
       follow(ctx, done);
       return ends.map(({ invocation }) => done.get(invocation.id) ?? null);
     },
@@ -28,7 +34,12 @@ export function createFinisher(ctx: FinishContext): Finisher {
   const finishOne = async (end: End): Promise<Invocation | null> => {
     const { bulkId } = end.invocation;
     if (bulkId === null) return batcher.add(end);
-    const done = await ctx.db.transaction((tx) => endBulkRequest(ctx, tx, bulkId, end));
+    const done = await ctx.db.transaction(async (tx) => {
+      const ended = await endBulkRequest(ctx, tx, bulkId, end);
+      failpoint('before-bulk-finish-commit');
+      return ended;
+    });
+    failpoint('after-bulk-finish-commit');
     follow(ctx, done);
     return done.get(end.invocation.id) ?? null;
   };

@@ -1,4 +1,5 @@
-import type { HistoryItem, RequestStatus } from '@agent-network/contracts/invocations';
+import type { HistoryItem } from '@agent-network/contracts/history';
+import type { RequestStatus } from '@agent-network/contracts/invocations';
 import type { Sql } from '../db/sql.ts';
 
 export interface HistoryQuery {

@@ -5,7 +5,7 @@ import { type Invocation, statesThatTake } from './invocation.ts';
 const columns = `id, bulk_id as "bulkId", webhook_url as "webhookUrl", is_streamed as "isStreamed", account_id as "accountId", caller_agent_id as "callerAgentId", agent_id as "agentId", task, input, context,
   metadata, priority, price_micro as "priceMicro", estimated_time as "estimatedTime", deadline,
   payment_method as "paymentMethod", payer_ledger_id as "payerLedgerId", payment_hash as "paymentHash", status, worker, attempt,
-  result, cost_micro as "costMicro", refund_micro as "refundMicro", error_code as "errorCode",
+  result, cost_micro as "costMicro", refund_micro as "refundMicro", billed_micro as "billedMicro", budget_id as "budgetId", error_code as "errorCode",
   error_message as "errorMessage", created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;
 
 /** Stores new invocations. JSON travels as text, so that whatever the caller wrote is kept as it is. */
@@ -16,15 +16,17 @@ export async function insertInvocations(sql: Sql, rows: readonly Invocation[]): 
     'insert-invocations',
     `insert into invocation (id, account_id, caller_agent_id, agent_id, task, input, context, metadata, priority, price_micro,
        estimated_time, deadline, payment_method, payer_ledger_id, status, worker, attempt, created_at, started_at, bulk_id,
-       webhook_url, is_streamed, cost_micro, refund_micro, error_code, error_message, completed_at)
+       webhook_url, is_streamed, cost_micro, refund_micro, error_code, error_message, completed_at, budget_id)
      select id, account, caller_agent, agent, task, input::json, context, metadata::json, priority, price, estimated, deadline,
-            method, payer, status, worker, attempt, created, started, bulk, webhook, streamed, cost, refund, code, message, completed
+            method, payer, status, worker, attempt, created, started, bulk, webhook, streamed, cost, refund, code, message, completed,
+            budget
        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
             $10::bigint[], $11::text[], $12::timestamptz[], $13::text[], $14::text[], $15::text[], $16::uuid[], $17::int[],
             $18::timestamptz[], $19::timestamptz[], $20::text[], $21::text[], $22::boolean[], $23::bigint[], $24::bigint[],
-            $25::text[], $26::text[], $27::timestamptz[])
+            $25::text[], $26::text[], $27::timestamptz[], $28::text[])
          as n(id, account, caller_agent, agent, task, input, context, metadata, priority, price, estimated, deadline, method,
-              payer, status, worker, attempt, created, started, bulk, webhook, streamed, cost, refund, code, message, completed)`,
+              payer, status, worker, attempt, created, started, bulk, webhook, streamed, cost, refund, code, message, completed,
+              budget)`,
     [
       of((r) => r.id),
       of((r) => r.accountId),
@@ -53,6 +55,7 @@ export async function insertInvocations(sql: Sql, rows: readonly Invocation[]): 
       of((r) => r.errorCode),
       of((r) => r.errorMessage),
       of((r) => r.completedAt),
+      of((r) => r.budgetId),
     ],
   );
 }
@@ -61,6 +64,9 @@ export async function findInvocation(sql: Sql, id: string): Promise<Invocation |
   const rows = await sql.query<Invocation>('find-invocation', `select ${columns} from invocation where id = $1`, [id]);
   return rows[0] ?? null;
 }
+
+export const findInvocations = (sql: Sql, ids: readonly string[]): Promise<Invocation[]> =>
+  sql.query<Invocation>('find-invocations', `select ${columns} from invocation where id = any($1)`, [ids]);
 
 /** Sets what was paid for to work; returns the ids that this call moved. */
 export async function beginInvocations(
@@ -95,19 +101,27 @@ export interface InvocationEnd {
   readonly errorMessage: string | null;
 }
 
-/** Ends invocations by compare-and-set on state and attempt; returns the ids that this call ended. */
-export async function endInvocations(sql: Sql, ends: readonly InvocationEnd[], now: Date): Promise<Set<string>> {
+/** What an end came to: what the agent has billed is its cost, however it ended. */
+export type EndedMoney = Pick<Invocation, 'costMicro' | 'refundMicro' | 'billedMicro'>;
+
+/** Ends invocations by compare-and-set on state and attempt; returns those that this call ended. */
+export async function endInvocations(
+  sql: Sql,
+  ends: readonly InvocationEnd[],
+  now: Date,
+): Promise<Map<string, EndedMoney>> {
   const of = <T>(pick: (end: InvocationEnd) => T) => ends.map(pick);
-  const rows = await sql.query<{ id: string }>(
+  const rows = await sql.query<{ id: string } & EndedMoney>(
     'end-invocations',
     `update invocation v
-        set status = n.status, result = n.result::json, cost_micro = n.cost, refund_micro = n.refund, error_code = n.code,
-            error_message = n.message, completed_at = $9
+        set status = n.status, result = n.result::json, cost_micro = coalesce(v.billed_micro, n.cost),
+            refund_micro = coalesce(v.price_micro - v.billed_micro, n.refund), error_code = n.code, error_message = n.message,
+            completed_at = $9
        from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[])
          as n(id, attempt, status, result, cost, refund, code, message)
       where v.id = n.id and v.attempt = n.attempt
         and v.status = any(case n.status when 'completed' then $10::text[] when 'failed' then $11::text[] else $12::text[] end)
-      returning v.id`,
+      returning v.id, v.cost_micro as "costMicro", v.refund_micro as "refundMicro", v.billed_micro as "billedMicro"`,
     [
       of((e) => e.id),
       of((e) => e.attempt),
@@ -123,7 +137,18 @@ export async function endInvocations(sql: Sql, ends: readonly InvocationEnd[], n
       statesThatTake('cancel'),
     ],
   );
-  return new Set(rows.map((row) => row.id));
+  return new Map(rows.map(({ id, ...money }) => [id, money]));
+}
+
+const isQueued = `status = 'pending' and worker is null and payment_method <> 'x402'`;
+
+/** Whether invocations wait because every process was busy. */
+export async function hasQueued(sql: Sql): Promise<boolean> {
+  const [row] = await sql.query<{ found: boolean }>(
+    'has-queued',
+    `select exists (select from invocation where ${isQueued}) as found`,
+  );
+  return row?.found ?? false;
 }
 
 /** Takes invocations that wait because every process was busy: high priority first, then in the order in which they came. */
@@ -132,8 +157,8 @@ export const takeQueued = (sql: Sql, worker: string, now: Date, limit: number): 
     'take-queued',
     `update invocation set status = 'processing', started_at = $2, worker = $1, attempt = attempt + 1
       where id in (
-        select id from invocation where status = 'pending' and worker is null and payment_method <> 'x402'
-         order by queue_rank, created_at limit $3 for update skip locked)
+        select id from invocation where ${isQueued}
+         order by queue_rank, created_at, id limit $3 for update skip locked)
       returning ${columns}`,
     [worker, now, limit],
   );
@@ -143,7 +168,7 @@ export const findOverdue = (sql: Sql, now: Date, limit: number): Promise<Invocat
   sql.query<Invocation>(
     'find-overdue',
     `select ${columns} from invocation
-      where status = 'pending' and worker is null and payment_method <> 'x402' and deadline <= $1 limit $2`,
+      where ${isQueued} and deadline <= $1 limit $2`,
     [now, limit],
   );
 

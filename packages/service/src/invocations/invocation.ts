@@ -54,6 +54,10 @@ export interface Invocation {
   readonly result: unknown;
   readonly costMicro: bigint | null;
   readonly refundMicro: bigint | null;
+  /** What the agent billed directly; the node has signed for it. */
+  readonly billedMicro: bigint | null;
+  /** The budget of the API key that it was counted in; null when the key has no limit of the day. */
+  readonly budgetId: string | null;
   readonly errorCode: FailureReason | null;
   readonly errorMessage: string | null;
   readonly createdAt: Date;

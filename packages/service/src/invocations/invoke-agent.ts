@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import type { InvocationRequest } from '@agent-network/contracts/invocations';
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../access/caller.ts';
-import { isStillKept } from '../access/idempotency.ts';
+import { findMade, type Once } from '../access/once.ts';
+import { budgetOf, dayExceeded, requireWithinLimits } from '../access/spending-limits.ts';
 import type { CallableAgent } from '../agents/agent.ts';
 import { requireAgent, requireOnline } from '../agents/find-agent.ts';
 import { AppError, invalid } from '../lib/app-error.ts';
+import { failpoint } from '../lib/failpoint.ts';
 import { newId } from '../lib/id.ts';
 import {
   authorizePayment,
@@ -25,10 +27,11 @@ import {
 } from '../payments/treasury.ts';
 import type { ChainContext } from '../payments/x402/chain-context.ts';
 import type { ChainPayment, NewChainPayment } from '../payments/x402/chain-payment.ts';
+import type { HasSignatureChecker } from '../payments/x402/check-signature.ts';
 import type { ShownPayment } from '../payments/x402/payment-header.ts';
 import type { Due } from '../payments/x402/payment-required.ts';
 import type { HasProcessId } from '../queue/heartbeat.ts';
-import type { HasAcceptor } from './accept-invocations.ts';
+import type { Acceptance, HasAcceptor } from './accept-invocations.ts';
 import { deadlineOf } from './deadline.ts';
 import type { Invocation, PaymentMethod } from './invocation.ts';
 import { findInvocation } from './invocation-store.ts';
@@ -41,6 +44,7 @@ import { runOn } from './runner.ts';
 export type InvokeContext = PayContext &
   ChainContext &
   HasSimulator &
+  HasSignatureChecker &
   HasSeenTreasuries &
   HasAcceptor &
   HasBacklog &
@@ -58,9 +62,11 @@ export interface InvokeInput {
   readonly isAwaited: boolean;
   /** Whether the agent is asked to stream. */
   readonly isStreamed: boolean;
-  /** The id that the request must have: a repetition under the same Idempotency-Key finds it. */
-  readonly requestId: string | null;
+  readonly once: Once;
 }
+
+/** With the id that the request must have, as a repetition under the same Idempotency-Key looks for it. */
+type Input = InvokeInput & { readonly requestId: string | null };
 
 export interface Invoked {
   /** As it was accepted, or as it was found when the payment had been shown before. */
@@ -75,10 +81,9 @@ export interface Invoked {
 
 /** Starts an invocation, or finds the one that the payment shown was for. All branching of the start is here. */
 export async function invokeAgent(ctx: InvokeContext, caller: KnownCaller, given: InvokeInput): Promise<Invoked> {
-  const repeated = given.requestId === null ? null : await findInvocation(ctx.db, given.requestId);
-  if (repeated && isAnswered(repeated, ctx.clock.now()))
-    return replayRequest(ctx, repeated, purchaseOf(ctx, caller, given, repeated.priceMicro).due);
-  const input = repeated ? { ...given, requestId: null } : given;
+  const { made, id: requestId } = await findMade(ctx, given.once, 'req', (id) => findInvocation(ctx.db, id), wasPaid);
+  const input: Input = { ...given, requestId };
+  if (made) return replayRequest(ctx, made, purchaseOf(ctx, caller, input, made.priceMicro).due);
   const find = async () => input.shown && findShownBefore(ctx, input.shown, purchaseOf(ctx, caller, input, 0n));
   const found = await find();
   // What was paid for is delivered, whatever became of the agent and the quote meanwhile.
@@ -92,6 +97,7 @@ export async function invokeAgent(ctx: InvokeContext, caller: KnownCaller, given
   if (before) return replay(ctx, before, purchase.due);
   if (price.isUsed) throw quoteUsed();
 
+  requireWithinLimits(caller, agent.id, price.priceMicro);
   if (agent.status !== 'online') await requireOnline(ctx, agent.id);
   if (!input.shown) requireAffordable(input.body, price.priceMicro);
   const deadline = deadlineOf(input.body.deadline, ctx.clock.now());
@@ -99,19 +105,22 @@ export async function invokeAgent(ctx: InvokeContext, caller: KnownCaller, given
   const payment = means.method === 'x402' ? await authorizePayment(ctx, input.shown, purchase) : null;
   const priceMicro = payment ? payment.authorization.valueMicro : price.priceMicro;
   requireAffordable(input.body, priceMicro);
-  const invocation = newInvocation(ctx, caller, agent, input, {
-    ...means,
-    payerLedgerId: payment ? payment.ledgerAccountId : means.payerLedgerId,
-    id: payment ? payment.subjectId : (input.requestId ?? newId('req')),
-    priceMicro,
-    deadline,
-  });
-  return start(ctx, caller, agent, { invocation, payment, quoteId: input.quoteId, due: purchase.due });
+  const place = payment || input.isAwaited ? null : ctx.backlog.reserve(1);
+  try {
+    const invocation = newInvocation(ctx, caller, agent, input, {
+      ...means,
+      payerLedgerId: payment ? payment.ledgerAccountId : means.payerLedgerId,
+      id: payment ? payment.subjectId : (input.requestId ?? newId('req')),
+      ...{ priceMicro, deadline, isQueued: place?.room === 0 },
+    });
+    const budget = budgetOf(caller);
+    return await start(ctx, caller, agent, { invocation, payment, budget, quoteId: input.quoteId, due: purchase.due });
+  } finally {
+    place?.giveBack();
+  }
 }
 
-/** A request of more than a day ago, or one that was never paid, answers no repetition under its Idempotency-Key. */
-const isAnswered = ({ createdAt, errorCode }: Invocation, now: Date) =>
-  isStillKept(createdAt, now) && errorCode !== 'payment_failed';
+const wasPaid = ({ errorCode }: Invocation) => errorCode !== 'payment_failed';
 
 async function lockedPrice(ctx: InvokeContext, caller: KnownCaller, agent: CallableAgent, input: InvokeInput) {
   if (input.quoteId) return quotedPrice(ctx, caller, agent.id, input.quoteId);
@@ -124,7 +133,7 @@ function requireAffordable(body: InvocationRequest, priceMicro: bigint): void {
 }
 
 /** The same payment is good for exactly this: this account, this agent, this quote, this body. */
-function purchaseOf(ctx: InvokeContext, caller: KnownCaller, input: InvokeInput, amountMicro: bigint): Purchase {
+function purchaseOf(ctx: InvokeContext, caller: KnownCaller, input: Input, amountMicro: bigint): Purchase {
   const { agentId, quoteId, body } = input;
   const who = caller.kind === 'agent' ? caller.agentId : caller.accountId;
   const target = quoteId ? `${agentId}?quote=${quoteId}` : agentId;
@@ -133,6 +142,7 @@ function purchaseOf(ctx: InvokeContext, caller: KnownCaller, input: InvokeInput,
       .update(JSON.stringify(['invocation', who, agentId, quoteId, body]))
       .digest(),
     ledgerAccountId: payerAccountId,
+    keyedId: input.requestId,
     due: {
       purpose: 'invocation',
       target,
@@ -176,11 +186,10 @@ function newInvocation(
   caller: KnownCaller,
   agent: CallableAgent,
   input: InvokeInput,
-  settled: Means & { id: string; priceMicro: bigint; deadline: Date },
+  settled: Means & { id: string; priceMicro: bigint; deadline: Date; isQueued: boolean },
 ): Invocation {
   const now = ctx.clock.now();
-  const isQueued =
-    settled.method !== 'x402' && !input.isAwaited && (ctx.runner.room() === 0 || ctx.backlog.isWaiting());
+  const { isQueued } = settled;
   const isRunning = settled.method !== 'x402' && !isQueued;
   return {
     id: settled.id,
@@ -207,6 +216,8 @@ function newInvocation(
     result: null,
     costMicro: null,
     refundMicro: null,
+    billedMicro: null,
+    budgetId: budgetOf(caller)?.budgetId ?? null,
     errorCode: null,
     errorMessage: null,
     createdAt: now,
@@ -219,12 +230,17 @@ async function start(
   ctx: InvokeContext,
   caller: KnownCaller,
   agent: CallableAgent,
-  item: { invocation: Invocation; payment: NewChainPayment | null; quoteId: string | null; due: Due },
+  item: Acceptance & { due: Due },
 ): Promise<Invoked> {
   const { invocation, payment, due } = item;
-  if (payment) await openPayer(ctx, payment.authorization.from, invocation.createdAt);
+  if (payment) {
+    failpoint('before-open-payer');
+    await openPayer(ctx, payment.authorization.from, invocation.createdAt);
+    failpoint('after-open-payer');
+  }
   const answer = await ctx.acceptor.accept(item);
   if (answer.kind === 'insufficient') throw insufficient(caller, invocation.priceMicro, answer.availableMicro);
+  if (answer.kind === 'over_budget') throw dayExceeded(answer.remainingMicro);
   if (answer.kind !== 'accepted') {
     const holder = payment && (await findHolder(ctx, payment));
     if (holder) return replay(ctx, holder, due);
@@ -232,7 +248,6 @@ async function start(
   }
   if (invocation.worker === null) {
     ctx.backlog.add();
-    void ctx.backlog.pump();
     return { invocation, ending: null, payment, due, isReplay: false };
   }
   const ending = ctx.runner.track(invocation.id, (signal) =>

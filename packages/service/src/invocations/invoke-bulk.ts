@@ -1,84 +1,90 @@
 import type { Api } from '@agent-network/contracts/api';
+import type { BulkRecord, BulkRequest } from '@agent-network/contracts/bulk';
 import type { DataOf } from '@agent-network/contracts/endpoint';
-import type { BulkRecord, BulkRequest } from '@agent-network/contracts/invocations';
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../access/caller.ts';
-import { isStillKept } from '../access/idempotency.ts';
+import { type Once, unkeyed } from '../access/once.ts';
+import { spend } from '../access/spend.ts';
+import { budgetOf, dayExceeded, requireWithinLimits } from '../access/spending-limits.ts';
 import type { CallableAgent } from '../agents/agent.ts';
 import { requireAgent, requireOnline } from '../agents/find-agent.ts';
+import type { Tx } from '../db/sql.ts';
 import { invalid } from '../lib/app-error.ts';
+import { failpoint } from '../lib/failpoint.ts';
 import { newId } from '../lib/id.ts';
 import { holdMoney } from '../payments/hold-money.ts';
 import { agentTreasuryId, treasuryOf } from '../payments/treasury.ts';
 import { tellBulkEnded } from './bulk.ts';
 import { type Bulk, findBulk, insertBulk } from './bulk-store.ts';
-import { decideBulk } from './bulk-strategy.ts';
 import { toBulkRecord, toBulkResult } from './bulk-view.ts';
 import { deadlineOf } from './deadline.ts';
 import { tellEnded } from './end-invocations.ts';
+import { holdsOf } from './hold-of.ts';
 import { hasEnded, type Invocation } from './invocation.ts';
 import { findBulkRequests, insertInvocations } from './invocation-store.ts';
 import { type InvokeContext, insufficient } from './invoke-agent.ts';
-import { estimatedTime, priceOf } from './price.ts';
+import { type BulkPlan, type Part, planBulk, putInLine } from './plan-bulk.ts';
+import { priceOf } from './price.ts';
 import { requireOwn } from './read-invocation.ts';
 import { runOn } from './runner.ts';
 
 type BulkResult = DataOf<Api['invokeBulk']>;
 
-export interface BulkInput {
-  readonly body: BulkRequest;
-  /** The id that the bulk request must have: a repetition under the same Idempotency-Key finds it. */
-  readonly bulkId: string | null;
-}
-
-interface Part {
-  readonly agent: CallableAgent;
-  readonly priceMicro: bigint;
-  readonly isCallable: boolean;
-}
-
 /**
  * Starts one request for each agent, all or none: the money for the worst case is set aside in the transaction that stores them.
- * An agent that can't be called now fails at once and costs nothing; when none can, nothing is started. Paid from a treasury.
+ * Those that this process has no room for wait in line, like single ones. An agent that can't be called now fails at once and costs
+ * nothing; when none can, nothing is started. Paid from a treasury.
  */
 export async function invokeBulk(
   ctx: InvokeContext,
   caller: KnownCaller,
-  { body, bulkId }: BulkInput,
-): Promise<{ data: BulkResult; isReplay: boolean }> {
-  const repeated = bulkId === null ? null : await findBulk(ctx.db, bulkId);
-  if (repeated && isStillKept(repeated.createdAt, ctx.clock.now()))
-    return { data: toBulkResult(repeated, await findBulkRequests(ctx.db, repeated.id)), isReplay: true };
+  body: BulkRequest,
+  once: Once = unkeyed,
+): Promise<BulkResult> {
   const parts = await Promise.all(body.agents.map((id) => partOf(ctx, id, body)));
   const first = parts[0];
   if (first && parts.every(({ isCallable }) => !isCallable)) await requireOnline(ctx, first.agent.id);
   const now = ctx.clock.now();
   const deadline = deadlineOf(body.deadline, now);
+  for (const { agent, priceMicro } of parts) requireWithinLimits(caller, agent.id, priceMicro);
   const totalMicro = parts.reduce((sum, { isCallable, priceMicro }) => (isCallable ? sum + priceMicro : sum), 0n);
   const payerId = totalMicro === 0n ? null : await payerOf(ctx, caller, totalMicro);
-  const bulk: Bulk = {
-    id: bulkId === null || repeated ? newId('blk') : bulkId,
-    accountId: caller.accountId,
-    callerAgentId: caller.kind === 'agent' ? caller.agentId : null,
-    strategy: body.strategy,
-    status: 'processing',
-    winner: null,
-    webhookUrl: body.webhookUrl ?? null,
-    createdAt: now,
-    completedAt: null,
-  };
-  const ids = parts.map(() => newId('req')).sort();
-  const requests = parts.map((part, index) =>
-    toInvocation(ctx, caller, body, bulk, { ...part, requestId: ids[index] as string }, { payerId, deadline, now }),
-  );
-  const begun = unlessLost(bulk, requests);
-  await store(ctx, caller, begun.bulk, begun.requests);
-  for (const [index, invocation] of begun.requests.entries()) {
-    const agent = parts[index]?.agent;
+  const requestIds = parts.map(() => newId('req')).sort();
+  const plan = planBulk(newBulk(caller, body, now), parts, {
+    ...{ body, payerId, deadline, requestIds, budgetId: budgetOf(caller)?.budgetId ?? null },
+    worker: ctx.processId(),
+  });
+  const agents = parts.map(({ agent }) => agent);
+  const { room, giveBack } = ctx.backlog.reserve(plan.requests.length);
+  try {
+    const requests = putInLine(plan.requests, room);
+    const result = await store(ctx, caller, { ...plan, requests }, once);
+    begin(ctx, requests, agents);
+    return result;
+  } finally {
+    giveBack();
+  }
+}
+
+const newBulk = (caller: KnownCaller, { strategy, webhookUrl }: BulkRequest, now: Date): Bulk => ({
+  id: newId('blk'),
+  accountId: caller.accountId,
+  callerAgentId: caller.kind === 'agent' ? caller.agentId : null,
+  strategy,
+  status: 'processing',
+  winner: null,
+  webhookUrl: webhookUrl ?? null,
+  createdAt: now,
+  completedAt: null,
+});
+
+function begin(ctx: InvokeContext, requests: readonly Invocation[], agents: readonly CallableAgent[]): void {
+  for (const [index, invocation] of requests.entries()) {
+    const agent = agents[index];
     if (agent && invocation.status === 'processing')
       void ctx.runner.track(invocation.id, (signal) => runOn(ctx, invocation, agent, signal));
   }
-  return { data: toBulkResult(begun.bulk, begun.requests), isReplay: false };
+  if (requests.some(({ status }) => status === 'pending')) ctx.backlog.add();
 }
 
 async function partOf(ctx: InvokeContext, agentId: string, body: BulkRequest): Promise<Part> {
@@ -96,71 +102,16 @@ async function payerOf(ctx: InvokeContext, caller: KnownCaller, totalMicro: bigi
   return treasury;
 }
 
-function toInvocation(
-  ctx: InvokeContext,
-  caller: KnownCaller,
-  body: BulkRequest,
-  bulk: Bulk,
-  { agent, priceMicro, isCallable, requestId }: Part & { requestId: string },
-  settled: { payerId: string | null; deadline: Date; now: Date },
-): Invocation {
-  const isFree = priceMicro === 0n;
-  return {
-    id: requestId,
-    accountId: caller.accountId,
-    callerAgentId: bulk.callerAgentId,
-    agentId: agent.id,
-    bulkId: bulk.id,
-    webhookUrl: null,
-    isStreamed: false,
-    task: body.task,
-    input: body.input,
-    context: body.context ?? null,
-    metadata: body.metadata,
-    priority: body.priority,
-    priceMicro,
-    estimatedTime: estimatedTime(agent.averageMs),
-    deadline: settled.deadline,
-    paymentMethod: isFree ? 'free' : 'treasury',
-    payerLedgerId: isFree || !isCallable ? null : settled.payerId,
-    paymentHash: null,
-    status: isCallable ? 'processing' : 'failed',
-    worker: ctx.processId(),
-    attempt: 1,
-    result: null,
-    costMicro: isCallable ? null : 0n,
-    refundMicro: isCallable ? null : 0n,
-    errorCode: isCallable ? null : 'agent_unreachable',
-    errorMessage: isCallable ? null : 'The agent was offline.',
-    createdAt: settled.now,
-    startedAt: isCallable ? settled.now : null,
-    completedAt: isCallable ? null : settled.now,
-  };
-}
-
-/** Offline agents may put an outcome out of reach from the start: then nobody is called. */
-function unlessLost(bulk: Bulk, requests: readonly Invocation[]): { bulk: Bulk; requests: readonly Invocation[] } {
-  if (decideBulk(bulk.strategy, requests).kind === 'open') return { bulk, requests };
-  const nothing = { costMicro: 0n, refundMicro: 0n, payerLedgerId: null, startedAt: null, completedAt: bulk.createdAt };
-  return {
-    bulk: { ...bulk, status: 'failed', completedAt: bulk.createdAt },
-    requests: requests.map((each) =>
-      hasEnded(each.status) ? each : { ...each, status: 'cancelled' as const, ...nothing },
-    ),
-  };
-}
-
 async function store(
   ctx: InvokeContext,
   caller: KnownCaller,
-  bulk: Bulk,
-  requests: readonly Invocation[],
-): Promise<void> {
+  { bulk, requests }: BulkPlan,
+  once: Once,
+): Promise<BulkResult> {
   const now = bulk.createdAt;
-  await ctx.db.transaction(async (tx) => {
-    const holding = requests.flatMap(({ id, payerLedgerId, priceMicro }) =>
-      payerLedgerId ? [{ id, ledgerAccountId: payerLedgerId, amountMicro: priceMicro }] : [],
-    );
+  const result = await ctx.db.transaction(async (tx) => {
+    await spendOrThrow(tx, caller, requests, now);
+    const holding = holdsOf(requests);
     const holds = await holdMoney(tx, holding, now);
     if (holds.some(({ isHeld }) => !isHeld)) {
       const requiredMicro = holding.reduce((sum, { amountMicro }) => sum + amountMicro, 0n);
@@ -174,7 +125,21 @@ async function store(
       now,
     );
     if (bulk.status !== 'processing') await tellBulkEnded(tx, bulk, now);
+    const kept = await once.keep(tx, toBulkResult(bulk, requests));
+    failpoint('before-bulk-commit');
+    return kept;
   });
+  failpoint('after-bulk-commit');
+  return result;
+}
+
+/** Counts all that may be spent against the day's budget of the caller's key. Throws SPENDING_LIMIT_EXCEEDED when it holds less. */
+async function spendOrThrow(tx: Tx, caller: KnownCaller, requests: readonly Invocation[], now: Date): Promise<void> {
+  const budget = budgetOf(caller);
+  if (!budget) return;
+  const open = requests.filter(({ status }) => !hasEnded(status));
+  const spendings = open.map(({ id, priceMicro }) => ({ id, budget, amountMicro: priceMicro }));
+  for (const remainingMicro of (await spend(tx, spendings, now)).values()) throw dayExceeded(remainingMicro);
 }
 
 /** A bulk request of the caller's with its requests and, once decided, its outcome. */

@@ -3,14 +3,14 @@ import { paymentOf } from '../payments/claim-payments.ts';
 import type { ChainPayment, NewChainPayment } from '../payments/x402/chain-payment.ts';
 import type { RefusalReason } from '../payments/x402/check-payment.ts';
 import { refusalText } from '../payments/x402/check-payment.ts';
-import { type ReconcileContext, reconcilePayment } from '../payments/x402/reconcile.ts';
+import { type ReconcilePaymentContext, reconcilePayment } from '../payments/x402/reconcile-payment.ts';
 import type { SettleOutcome } from '../payments/x402/record-mined.ts';
 import type { HasBeginner } from './begin-invocations.ts';
 import type { Invocation } from './invocation.ts';
 import { findInvocation } from './invocation-store.ts';
 import { type HasRunner, type RunContext, runInvocation } from './runner.ts';
 
-export type PayContext = RunContext & HasRunner & HasBeginner & ReconcileContext;
+export type PayContext = RunContext & HasRunner & HasBeginner & ReconcilePaymentContext;
 
 /** An unknown settlement is decided by the reconciler once the authorization has expired, at the latest. */
 const DECIDED_WITHIN_MS = 24 * 3_600_000;
@@ -59,7 +59,9 @@ async function decide(ctx: PayContext, requestId: string): Promise<SettleOutcome
       const payment = await lookAgain(ctx, requestId);
       if (payment?.state === 'settled' && payment.transactionHash)
         return { state: 'settled', transactionHash: payment.transactionHash };
-      return payment?.state === 'failed' ? { state: 'failed', reason: payment.reason as RefusalReason } : null;
+      return payment?.state === 'failed' || payment?.state === 'reversed'
+        ? { state: 'failed', reason: payment.reason as RefusalReason }
+        : null;
     },
     { timeoutMs: DECIDED_WITHIN_MS, firstMs: 50, mostMs: 2000 },
   );

@@ -1,6 +1,7 @@
-import type { Quote } from '@agent-network/contracts/invocations';
 import { formatUsdc } from '@agent-network/contracts/money';
+import type { Quote } from '@agent-network/contracts/quotes';
 import type { KnownCaller } from '../access/caller.ts';
+import { type Once, unkeyed } from '../access/once.ts';
 import { type HasAgentFinder, requireAgent } from '../agents/find-agent.ts';
 import type { HasDb } from '../db/database.ts';
 import { AppError, invalid, notFound } from '../lib/app-error.ts';
@@ -17,18 +18,14 @@ export async function quoteInvocation(
   caller: KnownCaller,
   agentId: string,
   body: { task: string; input: Record<string, unknown> },
+  once: Once = unkeyed,
 ): Promise<Quote> {
   const agent = await requireAgent(ctx, agentId);
   const price = priceOf(agent.perRequestMicro, body.task, body.input);
   const id = newId('qte');
   const now = ctx.clock.now();
   const validUntil = new Date(now.getTime() + VALID_MS);
-  await insertQuote(
-    ctx.db,
-    { id, accountId: caller.accountId, agentId, priceMicro: price.totalMicro, validUntil },
-    now,
-  );
-  return {
+  const quote = {
     quoteId: id,
     estimatedCost: formatUsdc(price.totalMicro),
     estimatedTime: estimatedTime(agent.averageMs),
@@ -40,6 +37,11 @@ export async function quoteInvocation(
     validUntil: validUntil.toISOString(),
     acceptUrl: `/invoke/${agentId}?quote=${id}`,
   };
+  const row = { id, accountId: caller.accountId, agentId, priceMicro: price.totalMicro, validUntil };
+  return ctx.db.transaction(async (tx) => {
+    await insertQuote(tx, row, now);
+    return once.keep(tx, quote);
+  });
 }
 
 export const quoteUsed = () => new AppError('CONFLICT', 'This quote was used already; ask for a new one.');

@@ -1,11 +1,9 @@
-import type { StreamEventType } from '@agent-network/contracts/invocations';
-import type { HasDb } from '../db/database.ts';
-import type { HasProcessId } from '../queue/heartbeat.ts';
+import type { StreamEventType } from '@agent-network/contracts/stream-events';
 import type { HasChangeHub } from './change-hub.ts';
-import { hasEnded, type Invocation } from './invocation.ts';
-import { findInvocation } from './invocation-store.ts';
+import type { Invocation } from './invocation.ts';
 import { toCreated, toRecord } from './invocation-view.ts';
-import { type Chunk, countChunks, readChunks } from './stream-store.ts';
+import type { HasLookout } from './lookout.ts';
+import type { Chunk } from './stream-store.ts';
 
 export interface StreamEvent {
   /** 1, 2, 3 …: what `Last-Event-ID` takes. */
@@ -14,18 +12,22 @@ export interface StreamEvent {
   readonly data: unknown;
 }
 
-export type StreamContext = HasDb & HasChangeHub & HasProcessId;
+export type StreamContext = HasChangeHub & HasLookout;
 
 /** Created and processing come before what the agent says. */
 const FIRST_CHUNK_ID = 3;
-const PAGE = 200;
-/** A request that runs here is heard of at once; one that runs elsewhere is asked about. */
-const ASK_HERE_MS = 5000;
-const ASK_ELSEWHERE_MS = 300;
+/** The hub and the lookout tell what happens; this is for what both of them missed. */
+const ASK_AGAIN_MS = 60_000;
+
+/** How far a reader has been told. */
+interface Told {
+  last: number;
+}
 
 /**
  * The events of a request after the given id, until it has ended. They follow from what is stored, so any process can tell them
- * from any point on, and each reader gets every event once; the last is the only terminal one.
+ * from any point on, and each reader gets every event once; the last is the only terminal one. Who has caught up is handed what
+ * the agent says without asking the database.
  */
 export async function* readStream(
   ctx: StreamContext,
@@ -34,42 +36,69 @@ export async function* readStream(
   signal: AbortSignal,
 ): AsyncGenerator<StreamEvent> {
   const watch = ctx.changeHub.watch(requestId);
+  const following = ctx.lookout.follow(requestId);
+  const told = { last: after };
   try {
-    let last = after;
     while (!signal.aborted) {
-      const invocation = await findInvocation(ctx.db, requestId);
-      if (!invocation) return;
-      // Chunks are read after the state: what is seen as ended has all of its chunks stored.
-      const chunks = await readChunks(ctx.db, requestId, Math.max(0, last - FIRST_CHUNK_ID + 1), PAGE);
-      for (const event of eventsAfter(invocation, chunks, last)) {
-        yield event;
-        last = event.id;
-        if (signal.aborted) return;
+      // What was said until now is stored, and is told from there.
+      watch.takeSaid();
+      if (yield* tellStored(ctx, requestId, told)) return;
+      while ((await watch.next(ASK_AGAIN_MS, signal)) && !signal.aborted) {
+        const next = nextOf(watch.takeSaid(), told.last);
+        if (!next) break;
+        yield* tell(
+          told,
+          next.map((chunk) => chunkEvent(requestId, chunk)),
+        );
       }
-      if (chunks.length === PAGE) continue;
-      if (hasEnded(invocation.status)) {
-        const end = await endOf(ctx, invocation);
-        if (end.id > last) yield end;
-        return;
-      }
-      const isHere = invocation.worker === ctx.processId();
-      await watch.next(isHere ? ASK_HERE_MS : ASK_ELSEWHERE_MS, signal);
     }
   } finally {
+    following.stop();
     watch.close();
   }
 }
 
-function* eventsAfter(invocation: Invocation, chunks: readonly Chunk[], last: number): Generator<StreamEvent> {
-  if (last < 1) yield { id: 1, type: 'invocation.created', data: toCreated({ ...invocation, status: 'pending' }) };
-  if (last < 2 && invocation.startedAt) {
-    const data = { requestId: invocation.id, status: 'processing', at: invocation.startedAt.toISOString() };
-    yield { id: 2, type: 'invocation.status', data };
-  }
-  for (const { position, type, data } of chunks) {
-    yield { id: FIRST_CHUNK_ID - 1 + position, type, data: { ...asObject(data), requestId: invocation.id } };
+function* tell(told: Told, events: Iterable<StreamEvent>): Generator<StreamEvent> {
+  for (const event of events) {
+    if (event.id <= told.last) continue;
+    yield event;
+    told.last = event.id;
   }
 }
+
+/** Tells what is stored behind the last event told. Returns whether that was all that there will ever be. */
+async function* tellStored(ctx: HasLookout, requestId: string, told: Told): AsyncGenerator<StreamEvent, boolean> {
+  for (;;) {
+    const sight = await ctx.lookout.look({ requestId, after: Math.max(0, told.last - FIRST_CHUNK_ID + 1) });
+    if (!sight) return true;
+    const { invocation, chunks, isWhole, count } = sight;
+    yield* tell(told, firstEvents(invocation));
+    const events = chunks.map((chunk) => chunkEvent(requestId, chunk));
+    yield* tell(told, isWhole && count !== null ? [...events, endOf(invocation, count)] : events);
+    if (isWhole) return count !== null;
+  }
+}
+
+/** What was said, if it follows on the last event without a gap. */
+function nextOf(said: readonly Chunk[] | null, last: number): readonly Chunk[] | null {
+  const fresh = said?.filter(({ position }) => idOf(position) > last) ?? null;
+  return fresh?.[0] && idOf(fresh[0].position) !== last + 1 ? null : fresh;
+}
+
+const idOf = (position: number) => FIRST_CHUNK_ID - 1 + position;
+
+function* firstEvents(invocation: Invocation): Generator<StreamEvent> {
+  yield { id: 1, type: 'invocation.created', data: toCreated({ ...invocation, status: 'pending' }) };
+  if (!invocation.startedAt) return;
+  const data = { requestId: invocation.id, status: 'processing', at: invocation.startedAt.toISOString() };
+  yield { id: 2, type: 'invocation.status', data };
+}
+
+const chunkEvent = (requestId: string, { position, type, data }: Chunk): StreamEvent => ({
+  id: idOf(position),
+  type,
+  data: { ...asObject(data), requestId },
+});
 
 const asObject = (data: unknown): object => (typeof data === 'object' && data !== null ? data : { value: data });
 
@@ -80,7 +109,8 @@ const terminal = {
 } as const;
 
 /** Its id comes after everything that was said; a request that never began has no second event, but its number. */
-async function endOf(ctx: HasDb, invocation: Invocation): Promise<StreamEvent> {
-  const id = FIRST_CHUNK_ID + (await countChunks(ctx.db, invocation.id));
-  return { id, type: terminal[invocation.status as keyof typeof terminal], data: toRecord(invocation) };
-}
+const endOf = (invocation: Invocation, count: number): StreamEvent => ({
+  id: FIRST_CHUNK_ID + count,
+  type: terminal[invocation.status as keyof typeof terminal],
+  data: toRecord(invocation),
+});

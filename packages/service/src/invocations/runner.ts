@@ -18,8 +18,8 @@ export interface Runner {
   /** The end of a request that this process is working on; null when it is not. */
   ending(requestId: string): Promise<Invocation> | null;
   trackedIds(): string[];
-  /** How much more work that nobody waits for there is room for. */
-  room(): number;
+  /** Keeps room for up to `most` works that nobody waits for and that are about to begin. */
+  reserve(most: number): Reservation;
   /** Called whenever room has become free. */
   onRoom(listener: () => void): void;
   /** Breaks off the call of a request that was ended elsewhere. */
@@ -30,6 +30,13 @@ export interface Runner {
   readonly signal: AbortSignal;
 }
 
+export interface Reservation {
+  /** For how many there is room: 0 when this process has enough to do, or stops. */
+  readonly room: number;
+  /** To be called once they are tracked, or have come to nothing. */
+  giveBack(): void;
+}
+
 export interface HasRunner {
   readonly runner: Runner;
 }
@@ -38,6 +45,7 @@ export function createRunner(options: { maxRunning: number }): Runner {
   const running = new Map<string, { ending: Promise<Invocation>; abort: AbortController }>();
   const stopping = new AbortController();
   let onRoom = () => {};
+  let reserved = 0;
   const forget = (requestId: string) => {
     running.delete(requestId);
     onRoom();
@@ -55,7 +63,18 @@ export function createRunner(options: { maxRunning: number }): Runner {
     },
     ending: (requestId) => running.get(requestId)?.ending ?? null,
     trackedIds: () => [...running.keys()],
-    room: () => (stopping.signal.aborted ? 0 : Math.max(0, options.maxRunning - running.size)),
+    reserve(most) {
+      const left = stopping.signal.aborted ? 0 : options.maxRunning - running.size - reserved;
+      const room = Math.max(0, Math.min(most, left));
+      reserved += room;
+      return {
+        room,
+        giveBack() {
+          reserved -= room;
+          if (room > 0) onRoom();
+        },
+      };
+    },
     onRoom(listener) {
       onRoom = listener;
     },

@@ -170,3 +170,58 @@ test('idle resolves only when nothing waits and nothing runs, also after a failu
   const rejected = failing.add(1);
   await Promise.all([failing.idle(), expect(rejected).rejects.toThrow('no')]);
 });
+
+test('a batch holds as much as its items weigh, and one that weighs more goes alone', async () => {
+  const weights = fc.array(fc.integer({ min: 1, max: 30 }), { maxLength: 60 });
+  await fc.assert(
+    fc.asyncProperty(weights, async (items) => {
+      const batches: number[][] = [];
+      const run = async (batch: number[]) => {
+        batches.push(batch);
+        return batch;
+      };
+      const batcher = createBatcher({ run, maxSize: 20, weightOf: (weight) => weight });
+      await Promise.all(items.map((item) => batcher.add(item)));
+      expect(batches.flat()).toEqual(items);
+      const sums = batches.map((batch) => batch.reduce((sum, weight) => sum + weight, 0));
+      for (const [index, sum] of sums.entries()) {
+        if ((batches[index]?.length ?? 0) > 1) expect(sum).toBeLessThanOrEqual(20);
+        const next = batches[index + 1]?.[0];
+        if (next !== undefined) expect(sum + next).toBeGreaterThan(20);
+      }
+    }),
+  );
+});
+
+test('items gather while one is under way, go when they are full, and go in time when they are not', async () => {
+  const held = heldRun();
+  const options = { run: held.run, maxSize: 3, maxConcurrent: 4, staggerMs: 10_000 };
+  const batcher = createBatcher(options);
+  const results = [batcher.add(1)];
+  await microtasks(3);
+  results.push(batcher.add(2), batcher.add(3));
+  await microtasks(3);
+  expect(held.batches).toEqual([[1]]);
+  results.push(batcher.add(4));
+  await microtasks(3);
+  expect(held.batches).toEqual([[1], [2, 3, 4]]);
+  results.push(batcher.add(5));
+  await microtasks(3);
+  expect(held.batches).toHaveLength(2);
+  held.finish();
+  held.finish();
+  await Promise.all(results.slice(0, 4));
+  await microtasks(3);
+  held.finish();
+  expect(await results[4]).toBe(50);
+
+  const quick = heldRun();
+  const soon = createBatcher({ ...options, run: quick.run, staggerMs: 5 });
+  const both = [soon.add(1)];
+  await microtasks(3);
+  both.push(soon.add(2));
+  while (quick.batches.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  quick.finish();
+  quick.finish();
+  expect(await Promise.all(both)).toEqual([10, 20]);
+});

@@ -10,8 +10,16 @@ export type Batcher<I, O> = {
 export type BatcherOptions<I, O> = {
   /** All or nothing: answers one result per item, in the order of the items, or throws having changed nothing. */
   run: (items: I[]) => Promise<O[]>;
+  /** How much a batch holds: items, or their weights. An item that weighs more than that has a batch of its own. */
   maxSize: number;
+  /** Default: every item weighs 1. */
+  weightOf?: (item: I) => number;
   maxConcurrent?: number;
+  /**
+   * While a batch runs, the next starts only when it is full or this long after the one before: items gather rather than spread
+   * over all that may run at once. Default: at once.
+   */
+  staggerMs?: number;
   /** Items of one key never share a batch nor run at the same time, and keep their order. */
   keyOf?: (item: I) => string;
   /**
@@ -21,27 +29,39 @@ export type BatcherOptions<I, O> = {
   canSplit?: (error: unknown) => boolean;
 };
 
-type Entry<I, O> = { item: I; key: string | undefined; resolve: (result: O) => void; reject: (error: unknown) => void };
+type Entry<I, O> = {
+  item: I;
+  key: string | undefined;
+  weight: number;
+  resolve: (result: O) => void;
+  reject: (error: unknown) => void;
+};
 
 /**
- * Groups items that arrive while earlier ones are being worked on. A lone item starts within a microtask; there is no timer.
+ * Groups items that arrive while earlier ones are being worked on. A lone item starts within a microtask; there is no timer
+ * but the one that `staggerMs` asks for.
  * When a batch of several throws, each of its items is run again alone, one after the other, so that a poisoned item fails
  * only itself.
  */
 export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O> {
-  const { maxSize, maxConcurrent = 1, keyOf } = options;
+  const { maxSize, maxConcurrent = 1, staggerMs = 0, keyOf, weightOf = () => 1 } = options;
   invariant(maxSize >= 1 && maxConcurrent >= 1, 'a batcher has room for one item');
   let waiting: Entry<I, O>[] = [];
   let idleWaiters: (() => void)[] = [];
   let runningCount = 0;
   let isPumpDue = false;
+  let lastStartMs = 0;
+  let isGathering = false;
+  let waitingWeight = 0;
   const runningKeys = new Set<string>();
 
   function pump(): void {
     isPumpDue = false;
-    while (runningCount < maxConcurrent && waiting.length > 0) {
+    while (runningCount < maxConcurrent && waiting.length > 0 && !mustGather()) {
       const batch = takeBatch();
       if (batch.length === 0) return;
+      waitingWeight -= batch.reduce((sum, { weight }) => sum + weight, 0);
+      lastStartMs = performance.now();
       void work(batch);
     }
     if (runningCount === 0 && waiting.length === 0) {
@@ -50,18 +70,41 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
     }
   }
 
+  function mustGather(): boolean {
+    if (staggerMs === 0 || runningCount === 0) return false;
+    const leftMs = lastStartMs + staggerMs - performance.now();
+    if (leftMs <= 0 || waitingWeight >= maxSize) return false;
+    if (!isGathering)
+      setTimeout(() => {
+        isGathering = false;
+        pump();
+      }, leftMs);
+    isGathering = true;
+    return true;
+  }
+
+  /** How many of the first of them one batch can hold. */
+  function fits(entries: readonly Entry<I, O>[]): number {
+    let weight = 0;
+    const beyond = entries.findIndex((entry, index) => {
+      weight += entry.weight;
+      return weight > maxSize && index > 0;
+    });
+    return beyond === -1 ? entries.length : beyond;
+  }
+
   function takeBatch(): Entry<I, O>[] {
-    if (!keyOf) return waiting.splice(0, maxSize);
-    const batch: Entry<I, O>[] = [];
-    const left: Entry<I, O>[] = [];
+    if (!keyOf) return waiting.splice(0, fits(waiting));
+    const free: Entry<I, O>[] = [];
     const seenKeys = new Set<string>();
     for (const entry of waiting) {
       const key = entry.key as string;
-      const isFree = batch.length < maxSize && !runningKeys.has(key) && !seenKeys.has(key);
-      (isFree ? batch : left).push(entry);
+      if (!runningKeys.has(key) && !seenKeys.has(key)) free.push(entry);
       seenKeys.add(key);
     }
-    waiting = left;
+    const batch = free.slice(0, fits(free));
+    const taken = new Set(batch);
+    waiting = waiting.filter((entry) => !taken.has(entry));
     return batch;
   }
 
@@ -77,7 +120,9 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
   return {
     add(item) {
       return new Promise<O>((resolve, reject) => {
-        waiting.push({ item, key: keyOf?.(item), resolve, reject });
+        const weight = weightOf(item);
+        waiting.push({ item, key: keyOf?.(item), weight, resolve, reject });
+        waitingWeight += weight;
         if (isPumpDue || runningCount >= maxConcurrent) return;
         isPumpDue = true;
         queueMicrotask(pump);

@@ -36,7 +36,7 @@ export function startExchange(agent: Dispatcher, url: URL, request: GuardedReque
   let isOver = false;
   let byteCount = 0;
 
-  const fail = (kind: GuardedFetchErrorKind) => finish(new GuardedFetchError(kind));
+  const fail = (kind: GuardedFetchErrorKind) => isOver || finish(new GuardedFetchError(kind));
   const onAbort = () => fail('aborted');
   const deadline = setTimeout(fail, timeoutMs, 'timeout');
   signal?.addEventListener('abort', onAbort, { once: true });

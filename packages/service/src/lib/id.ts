@@ -49,6 +49,9 @@ export function newId<P extends IdPrefix>(prefix: P): `${P}_${string}` {
   return `${prefix}_${timeText}${random}`;
 }
 
+/** Ids of this kind made before a time sort below this, those made later do not. */
+export const idsFrom = (prefix: IdPrefix, time: Date): string => `${prefix}_${encodeTime(time.getTime())}`;
+
 function encodeTime(ms: number): string {
   let rest = ms;
   let text = '';

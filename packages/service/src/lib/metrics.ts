@@ -1,10 +1,15 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface Metrics {
   readonly registry: Registry;
   readonly requestDuration: Histogram<'route' | 'status'>;
   readonly invocationsEnded: Counter<'status' | 'reason'>;
   readonly settlements: Counter<'outcome'>;
+  readonly gasBalance: Gauge<'signer'>;
+  readonly unknownPayments: Gauge;
+  readonly oldestUnknownSeconds: Gauge;
+  readonly reservesDifference: Gauge;
+  readonly moneyContradictions: Counter<'kind'>;
 }
 
 export interface HasMetrics {
@@ -35,6 +40,33 @@ export function createMetrics(): Metrics {
       name: 'settlements_total',
       help: 'Payments brought onto the chain, by outcome. `unknown` ones are decided by the reconciler.',
       labelNames: ['outcome'],
+      registers,
+    }),
+    gasBalance: new Gauge({
+      name: 'gas_balance_wei',
+      help: 'ETH of each key that sends transactions, in wei.',
+      labelNames: ['signer'],
+      registers,
+    }),
+    unknownPayments: new Gauge({
+      name: 'unknown_payments',
+      help: 'Payments that ought to be settled or failed by now; the reconciler asks the chain about them.',
+      registers,
+    }),
+    oldestUnknownSeconds: new Gauge({
+      name: 'oldest_unknown_payment_seconds',
+      help: 'Age of the oldest of them; 0 without any.',
+      registers,
+    }),
+    reservesDifference: new Gauge({
+      name: 'reserves_difference_micro',
+      help: 'USDC of the wallet that the books do not explain, in millionths; below zero: it is missing.',
+      registers,
+    }),
+    moneyContradictions: new Counter({
+      name: 'money_contradictions_total',
+      help: 'Contradictions that the audit of the books found, by kind. Each is a fault of the node.',
+      labelNames: ['kind'],
       registers,
     }),
   };

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { keccak256, stringToBytes } from 'viem';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 
 type Hex = `0x${string}`;
@@ -30,6 +31,14 @@ export function newWallet(): LocalWallet {
   const privateKey = generatePrivateKey();
   return { address: privateKeyToAddress(privateKey), privateKey };
 }
+
+const SENDERS = 2;
+
+/** The keys that only send, made from the one that is kept. */
+export const senderKeysOf = ({ settlementPrivateKey }: LocalKeys): Hex[] =>
+  Array.from({ length: SENDERS }, (_, index) =>
+    keccak256(stringToBytes(`agent-network:sender:${index}:${settlementPrivateKey}`)),
+  );
 
 const fileOf = (dataDir: string) => join(dataDir, 'secrets.json');
 

@@ -2,17 +2,24 @@ import type { HasDb } from '../db/database.ts';
 import { AppError } from '../lib/app-error.ts';
 import { createBatcher } from '../lib/batcher.ts';
 import type { HasClock } from '../lib/clock.ts';
+import { failpoint } from '../lib/failpoint.ts';
 import { newId } from '../lib/id.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
+import { findKeyedPayments } from './purchase-key-store.ts';
 import type { HasChain } from './x402/chain-info.ts';
 import type { ChainPayment, NewChainPayment } from './x402/chain-payment.ts';
-import { findByAuthorization, findBySubject } from './x402/chain-payment-store.ts';
+import { findByAuthorization, findById, findBySubject } from './x402/chain-payment-store.ts';
 import { type RefusalReason, refusalOf } from './x402/check-payment.ts';
+import type { HasSignatureChecker } from './x402/check-signature.ts';
+import { findFate } from './x402/find-fate.ts';
+import type { HasGas } from './x402/gas-watch.ts';
 import type { ShownPayment } from './x402/payment-header.ts';
 import { type Due, paymentRequired } from './x402/payment-required.ts';
-import { findUseOf } from './x402/record-mined.ts';
+import type { SignedAuthorization } from './x402/settlement-call.ts';
+import { simulateAll } from './x402/simulate-all.ts';
 import { readOffer } from './x402/terms.ts';
-import { authorizationKey, type HasUsdc, type SignedAuthorization } from './x402/usdc-client.ts';
+import type { HasUsdc } from './x402/usdc-client.ts';
+import { authorizationKey } from './x402/used-authorizations.ts';
 
 /** Asks the chain about many payments in one call. */
 export interface PaymentSimulator {
@@ -30,7 +37,9 @@ const MAX_SIMULATED = 60;
 export function createSimulator(ctx: HasUsdc): PaymentSimulator {
   const run = async (items: readonly SignedAuthorization[]) => {
     const distinct = new Map(items.map((item) => [authorizationKey(item.authorization), item]));
-    const answers = await ctx.usdc.simulate([...distinct.values()]);
+    failpoint('before-simulate');
+    const answers = await simulateAll(ctx, [...distinct.values()]);
+    failpoint('after-simulate');
     const answerOf = new Map([...distinct.keys()].map((key, index) => [key, answers[index] ?? null]));
     return items.map((item) => answerOf.get(authorizationKey(item.authorization)) ?? null);
   };
@@ -44,9 +53,18 @@ export interface Purchase {
   readonly fingerprint: Buffer;
   /** Credited when the payment settles. */
   readonly ledgerAccountId: (payer: string) => string;
+  /** The id that follows from the Idempotency-Key of the request: another name of the purchase. */
+  readonly keyedId: string | null;
 }
 
-type AuthorizeContext = HasDb & HasClock & HasSecrets & HasChain & HasUsdc & HasSimulator;
+type AuthorizeContext = HasDb &
+  HasClock &
+  HasSecrets &
+  HasChain &
+  HasUsdc &
+  HasSimulator &
+  HasSignatureChecker &
+  HasGas;
 
 function offerOf(ctx: HasClock & HasChain & HasSecrets, shown: ShownPayment, purchase: Purchase) {
   const nowS = Math.floor(ctx.clock.now().getTime() / 1000);
@@ -81,6 +99,7 @@ export async function authorizePayment(
   const refusal =
     refusalOf(ctx.chain, shown, { amountMicro, nowS }) ?? (shown.version === 2 && !offer ? 'invalid_offer' : null);
   if (refusal) throw paymentRequired(ctx, purchase.due, refusal);
+  await ctx.gas.requireGas();
 
   const payment = toChainPayment(ctx, shown, purchase, offer?.memo ?? purchase.due.makeMemo());
   const refused = await refusedByChain(ctx, payment).catch((cause) => {
@@ -108,7 +127,8 @@ async function findKnown(
   const { chainId, token } = ctx.chain;
   const known =
     (await findByAuthorization(ctx.db, { chainId, token, from, nonce })) ??
-    (memo === null ? null : await findBySubject(ctx.db, memo, purchase.due.purpose));
+    (memo === null ? null : await findBySubject(ctx.db, memo, purchase.due.purpose)) ??
+    (await findByKeys(ctx, purchase.due.accountId, purchaseKeysOf(shown, purchase)));
   if (known) requireSamePurchase(known, purchase.fingerprint);
   return known;
 }
@@ -117,9 +137,23 @@ async function findKnown(
 export async function findHolder(ctx: HasDb, payment: NewChainPayment): Promise<ChainPayment | null> {
   const key = { chainId: payment.chainId, token: payment.token, ...payment.authorization };
   const holder =
-    (await findByAuthorization(ctx.db, key)) ?? (await findBySubject(ctx.db, payment.subjectId, payment.purpose));
+    (await findByAuthorization(ctx.db, key)) ??
+    (await findBySubject(ctx.db, payment.subjectId, payment.purpose)) ??
+    (await findByKeys(ctx, payment.accountId, payment.purchaseKeys ?? []));
   if (holder) requireSamePurchase(holder, payment.fingerprint);
   return holder;
+}
+
+/** What else a purchase is known by, so that a payment signed anew for it is not taken a second time (notes R2). */
+function purchaseKeysOf(shown: ShownPayment, { due, keyedId }: Purchase): string[] {
+  const named = shown.identifier === null ? [] : [`${due.purpose} ${shown.identifier}`];
+  return keyedId === null ? named : [...named, keyedId];
+}
+
+async function findByKeys(ctx: HasDb, accountId: string | null, keys: readonly string[]): Promise<ChainPayment | null> {
+  if (accountId === null || keys.length === 0) return null;
+  const [first] = await findKeyedPayments(ctx.db, accountId, keys);
+  return first ? findById(ctx.db, first.paymentId) : null;
 }
 
 function requireSamePurchase(known: ChainPayment, fingerprint: Buffer | null): void {
@@ -141,16 +175,18 @@ function toChainPayment(ctx: HasChain, shown: ShownPayment, purchase: Purchase, 
     signature: shown.signature,
     fingerprint: purchase.fingerprint,
     x402Version: shown.version,
+    purchaseKeys: purchaseKeysOf(shown, purchase).filter((key) => key !== subjectId),
   };
 }
 
 /** A third party may have submitted the authorization first: then the money is here, and the payment is as good as new. */
-async function refusedByChain(ctx: HasUsdc & HasSimulator, payment: NewChainPayment): Promise<RefusalReason | null> {
+async function refusedByChain(ctx: AuthorizeContext, payment: NewChainPayment): Promise<RefusalReason | null> {
+  if (!(await ctx.signatureChecker.mayBeGood(payment))) return 'invalid_exact_evm_signature';
   const revert = await ctx.simulator.simulate(payment);
   if (revert === null) return null;
   if (/used or canceled/i.test(revert)) {
-    const isPaid = await findUseOf(ctx, payment, await ctx.usdc.headBlock());
-    return isPaid ? null : 'invalid_exact_evm_nonce_already_used';
+    const fate = await findFate(ctx, payment, ctx.clock.now());
+    return fate?.kind === 'paid' ? null : 'invalid_exact_evm_nonce_already_used';
   }
   if (/signature/i.test(revert)) return 'invalid_exact_evm_signature';
   if (/exceeds balance/i.test(revert)) return 'invalid_exact_evm_insufficient_balance';

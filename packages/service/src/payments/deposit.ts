@@ -4,18 +4,23 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../access/caller.ts';
+import { findMade, type Once, unkeyed } from '../access/once.ts';
 import { invalid, notFound } from '../lib/app-error.ts';
+import { failpoint } from '../lib/failpoint.ts';
 import { newId } from '../lib/id.ts';
 import { invariant } from '../lib/invariant.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
 import { until } from '../lib/until.ts';
 import { authorizePayment, findHolder, findShownBefore, type HasSimulator } from './authorize-payment.ts';
+import { claimPayments } from './claim-payments.ts';
 import { findLedgerAccount, findTreasuryOf, type LedgerAccount } from './ledger-store.ts';
 import { agentTreasuryId, requireTreasury } from './treasury.ts';
 import type { ChainContext } from './x402/chain-context.ts';
 import type { NewChainPayment } from './x402/chain-payment.ts';
-import { findBySubject, insertChainPayments } from './x402/chain-payment-store.ts';
+import { isOpen } from './x402/chain-payment-state.ts';
+import { findBySubject } from './x402/chain-payment-store.ts';
 import type { RefusalReason } from './x402/check-payment.ts';
+import type { HasSignatureChecker } from './x402/check-signature.ts';
 import type { ShownPayment } from './x402/payment-header.ts';
 import { type Due, paymentPending, paymentRequired } from './x402/payment-required.ts';
 import type { HasSettler } from './x402/settler.ts';
@@ -24,7 +29,7 @@ export interface HasBaseUrl {
   readonly baseUrl: string;
 }
 
-type DepositContext = ChainContext & HasSettler & HasSimulator & HasSecrets & HasBaseUrl;
+type DepositContext = ChainContext & HasSettler & HasSimulator & HasSignatureChecker & HasSecrets & HasBaseUrl;
 export interface DepositAnswer {
   readonly data: DataOf<Api['depositToTreasury']>;
   readonly payer: string;
@@ -40,11 +45,14 @@ export async function deposit(
   caller: KnownCaller,
   input: { amount: string; treasuryId?: string | undefined },
   shown: ShownPayment | null,
+  once: Once = unkeyed,
 ): Promise<DepositAnswer> {
   const startMs = performance.now();
   const treasury = await treasuryFor(ctx, caller, input.treasuryId);
   const amountMicro = parseUsdc(input.amount);
   if (amountMicro === 0n) throw invalid('amount', 'must be more than zero');
+  const find = (id: string) => findBySubject(ctx.db, id, 'deposit');
+  const { made, id } = await findMade(ctx, once, 'trf', find, ({ state }) => state !== 'failed');
   const due: Due = {
     purpose: 'deposit',
     // The amount is part of what is offered: an offer for less is no offer for this.
@@ -53,13 +61,13 @@ export async function deposit(
     amountMicro,
     resourceUrl: `${ctx.baseUrl}/payments/treasury/deposit`,
     description: `Deposit of ${formatUsdc(amountMicro)} USDC into treasury ${treasury.id}`,
-    makeMemo: () => newId('trf'),
+    makeMemo: () => id ?? newId('trf'),
   };
   const fingerprint = createHash('sha256')
     .update(JSON.stringify(['deposit', caller.accountId, treasury.id, input.amount]))
     .digest();
-  const purchase = { due, fingerprint, ledgerAccountId: () => treasury.id };
-  const before = shown && (await findShownBefore(ctx, shown, purchase));
+  const purchase = { due, fingerprint, ledgerAccountId: () => treasury.id, keyedId: id };
+  const before = made ?? (shown && (await findShownBefore(ctx, shown, purchase)));
   const claimed = before ?? (await claimDeposit(ctx, await authorizePayment(ctx, shown, purchase)));
   const payment = await waitForDeposit(ctx, claimed, due, WAIT_MS - (performance.now() - startMs));
   const after = await findLedgerAccount(ctx.db, treasury.id);
@@ -86,7 +94,9 @@ async function treasuryFor(ctx: DepositContext, caller: KnownCaller, id: string 
 
 /** Claims a payment and starts to settle it; when another request came first, that one's payment is the answer. */
 async function claimDeposit(ctx: DepositContext, payment: NewChainPayment): Promise<NewChainPayment> {
-  const claimed = await insertChainPayments(ctx.db, [payment], ctx.clock.now());
+  failpoint('before-claim-deposit-commit');
+  const claimed = await ctx.db.transaction((tx) => claimPayments(tx, [payment], ctx.clock.now()));
+  failpoint('after-claim-deposit-commit');
   if (claimed.has(payment.id)) {
     const tired = sleep(WAIT_MS, undefined, { ref: false });
     await Promise.race([ctx.settler.settle(payment), tired]);
@@ -102,11 +112,13 @@ async function waitForDeposit(ctx: DepositContext, payment: NewChainPayment, due
   const ended = await until(
     async () => {
       const now = await findBySubject(ctx.db, subjectId, 'deposit');
-      return now?.state === 'settled' || now?.state === 'failed' ? now : null;
+      return now && !isOpen(now.state) ? now : null;
     },
     { timeoutMs, firstMs: 20, mostMs: 500 },
   );
-  if (ended?.state === 'failed') throw paymentRequired(ctx, due, ended.reason as RefusalReason);
+  // The failed deposit keeps its id, also when that came from an Idempotency-Key.
+  if (ended?.state === 'failed' || ended?.state === 'reversed')
+    throw paymentRequired(ctx, { ...due, makeMemo: () => newId('trf') }, ended.reason as RefusalReason);
   if (ended?.state !== 'settled' || !ended.transactionHash) throw paymentPending(subjectId, null);
   return { ...ended, transactionHash: ended.transactionHash };
 }

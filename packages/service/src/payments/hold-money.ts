@@ -1,5 +1,6 @@
 import type { Tx } from '../db/sql.ts';
-import { endHoldRows, type HoldAnswer, type HoldEnd, type HoldRequest, placeHoldRows } from './ledger-store.ts';
+import type { HoldAnswer, HoldEnd, HoldRequest } from './hold.ts';
+import { endHoldRows, placeHoldRows } from './hold-store.ts';
 
 /** Sets money aside in the caller's transaction, for as many of the requests, in their order, as each account can bear. */
 export const holdMoney = async (tx: Tx, requests: readonly HoldRequest[], now: Date): Promise<HoldAnswer[]> =>

@@ -18,29 +18,32 @@ export interface Refund {
   readonly ledgerAccountId: string;
   readonly address: string;
   readonly amountMicro: bigint;
+  /** `return`: of a bill that the agent did not collect, beside what was given back when the request ended. */
+  readonly purpose?: 'refund' | 'return';
 }
 
 /**
  * Owes a wallet what it paid, in the caller's transaction: the ledger moves and the signed transfer is stored together, so the
- * money is on its way from the moment the failure is recorded. One refund per request, however often this is called.
+ * money is on its way from the moment the failure is recorded. One refund per request and purpose, however often this is called.
  * A job of the same transaction sends it; the reconciler sees to it that it arrives.
  */
 export async function owePayer(ctx: HasChain & HasWallet & HasClock, tx: Sql, refund: Refund): Promise<void> {
   const now = ctx.clock.now();
+  const { purpose = 'refund' } = refund;
   const authorization = {
     from: ctx.wallet.address,
     to: refund.address,
     valueMicro: refund.amountMicro,
     validAfterS: 0n,
     validBeforeS: BigInt(Math.floor(now.getTime() / 1000)) + PAYOUT_WINDOW_S,
-    nonce: payoutNonce(ctx.chain.chainId, 'refund', refund.requestId),
+    nonce: payoutNonce(ctx.chain.chainId, purpose, refund.requestId),
   };
   const payment: NewChainPayment = {
     id: newId('pay'),
     chainId: ctx.chain.chainId,
     token: ctx.chain.token,
     direction: 'out',
-    purpose: 'refund',
+    purpose,
     subjectId: refund.requestId,
     accountId: refund.accountId,
     ledgerAccountId: OUTGOING,
@@ -55,7 +58,7 @@ export async function owePayer(ctx: HasChain & HasWallet & HasClock, tx: Sql, re
     tx,
     [
       {
-        id: `refund:${refund.requestId}`,
+        id: purpose === 'refund' ? `refund:${refund.requestId}` : `refund:${refund.requestId}:${purpose}`,
         debit: refund.ledgerAccountId,
         credit: OUTGOING,
         amountMicro: refund.amountMicro,

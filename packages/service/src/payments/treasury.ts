@@ -25,6 +25,10 @@ export const agentTreasuryId = (agentId: string): string => `trs_${agentId.slice
 /** The ledger account of a wallet that pays by x402: what it paid waits there for its call. */
 export const payerAccountId = (address: string): string => `payer:${address}`;
 
+/** The wallet whose ledger account it is; null: that of a treasury. */
+export const payerAddressOf = (ledgerAccountId: string): string | null =>
+  ledgerAccountId.startsWith('payer:') ? ledgerAccountId.slice('payer:'.length) : null;
+
 /** Opens the treasury of an agent, in the transaction that registers it. */
 export const openAgentTreasury = (tx: Tx, agent: { id: string; accountId: string }, now: Date): Promise<void> =>
   openLedgerAccount(tx, {
@@ -78,12 +82,16 @@ export async function requireTreasury(ctx: HasDb, caller: KnownCaller, treasuryI
   const found = await findLedgerAccount(ctx.db, treasuryId);
   const isTheirs =
     found !== null &&
-    found.kind !== 'payer' &&
+    (found.kind === 'treasury' || found.kind === 'agent') &&
     found.accountId === caller.accountId &&
     (caller.kind === 'account' || found.agentId === caller.agentId);
   if (!isTheirs) throw notFound('treasury');
   return found;
 }
+
+/** A treasury of the caller's by its id. Others' are NOT_FOUND. */
+export const readTreasury = async (ctx: HasDb & HasChain, caller: KnownCaller, treasuryId: string): Promise<Treasury> =>
+  toTreasury(ctx, await requireTreasury(ctx, caller, treasuryId));
 
 function toTreasury(ctx: HasChain, account: LedgerAccount): Treasury {
   return {
@@ -138,9 +146,10 @@ export async function listPayments(
     listPaymentRows(ctx.db, whose, { limit, offset }),
     countPayments(ctx.db, whose),
   ]);
-  const payments = rows.map(({ amountMicro, createdAt, ...rest }) => ({
+  const payments = rows.map(({ amountMicro, feeMicro, createdAt, ...rest }) => ({
     ...rest,
     amount: formatUsdc(amountMicro),
+    ...(feeMicro === null ? {} : { fee: formatUsdc(feeMicro) }),
     createdAt: createdAt.toISOString(),
   }));
   return { payments, total, hasMore: offset + rows.length < total };

@@ -1,8 +1,10 @@
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import type { Withdrawal } from '@agent-network/contracts/payments';
 import type { AccountCaller, KnownCaller } from '../access/caller.ts';
+import { findMade, type Once, unkeyed } from '../access/once.ts';
 import type { HasDb } from '../db/database.ts';
 import { AppError, invalid, notFound } from '../lib/app-error.ts';
+import { failpoint } from '../lib/failpoint.ts';
 import { newId } from '../lib/id.ts';
 import { invariant } from '../lib/invariant.ts';
 import { until } from '../lib/until.ts';
@@ -32,11 +34,11 @@ export async function withdraw(
   ctx: WithdrawContext,
   caller: AccountCaller,
   input: { amount: string; to?: string | undefined; treasuryId?: string | undefined },
-  /** The id that it must have: a repetition under the same Idempotency-Key finds it, also after a crash. */
-  withdrawalId: string | null = null,
+  once: Once = unkeyed,
 ): Promise<Withdrawal> {
-  if (withdrawalId !== null && (await findBySubject(ctx.db, withdrawalId, 'withdrawal')))
-    return waitBriefly(ctx, withdrawalId);
+  const find = (id: string) => findBySubject(ctx.db, id, 'withdrawal');
+  const { made, id: withdrawalId } = await findMade(ctx, once, 'wdr', find);
+  if (made) return waitBriefly(ctx, made.subjectId);
   const amountMicro = parseUsdc(input.amount);
   if (amountMicro === 0n) throw invalid('amount', 'must be more than zero');
   const to = input.to ?? caller.address;
@@ -120,8 +122,9 @@ async function commit(ctx: WithdrawContext, payment: NewChainPayment): Promise<v
     const treasury = await lockLedgerAccount(tx, payment.ledgerAccountId);
     if (!treasury) throw notFound('treasury');
     requireFunds(treasury, amountMicro);
-    await insertChainPayments(tx, [payment], now);
     const { subjectId } = payment;
+    // A twin of this call may have made it meanwhile.
+    if ((await insertChainPayments(tx, [payment], now)).size === 0) return;
     const id = `withdrawal:${subjectId}`;
     await postTransfers(
       tx,
@@ -129,7 +132,9 @@ async function commit(ctx: WithdrawContext, payment: NewChainPayment): Promise<v
       now,
     );
     await addJob(tx, 'settle-payment', { paymentId: payment.id });
+    failpoint('before-withdrawal-commit');
   });
+  failpoint('after-withdrawal-commit');
 }
 
 async function waitBriefly(ctx: HasDb, withdrawalId: string): Promise<Withdrawal> {

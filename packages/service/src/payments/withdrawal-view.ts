@@ -1,12 +1,14 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { Withdrawal } from '@agent-network/contracts/payments';
-import type { ChainPayment, ChainPaymentState } from './x402/chain-payment.ts';
+import type { ChainPayment } from './x402/chain-payment.ts';
+import type { ChainPaymentState } from './x402/chain-payment-state.ts';
 
 const statusOf: Record<ChainPaymentState, Withdrawal['status']> = {
   claimed: 'pending',
   broadcasting: 'pending',
   settled: 'confirmed',
   failed: 'failed',
+  reversed: 'failed',
 };
 
 type Shown = Pick<

@@ -1,9 +1,12 @@
+import { AgentSearch } from '@agent-network/contracts/agents';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeListing } from '../../src/agents/listing-store.ts';
-import type { Place } from '../../src/agents/search-cursor.ts';
+import { foldCounts } from '../../src/agents/fold-counts.ts';
+import { foldToggles, writeListing } from '../../src/agents/listing-store.ts';
+import { searchAgents } from '../../src/agents/search-agents.ts';
+import { countByBits, planByBits, readBitsPage } from '../../src/agents/search-bits-store.ts';
 import { bestReputationFirst } from '../../src/agents/search-order.ts';
-import { type Among, readPlannedPage } from '../../src/agents/search-store.ts';
+import type { Sql, Tx } from '../../src/db/sql.ts';
 import { until } from '../../src/lib/until.ts';
 import { expectError } from '../api/support/expect-error.ts';
 import { type Answer, type Harness, startHarness, type TestAccount } from '../support/harness.ts';
@@ -73,7 +76,7 @@ beforeAll(async () => {
     );
   }
   await relist(h);
-  agents = await readFacts();
+  agents = await readFacts(h.ctx.db);
 });
 afterAll(() => h.stop());
 
@@ -88,8 +91,34 @@ async function untilChecked(): Promise<void> {
   expect(done).toBe(true);
 }
 
-async function readFacts(): Promise<Facts[]> {
-  const { rows } = await h.ctx.db.pool.query(
+/** Runs in a transaction whose changes nobody else ever sees. */
+async function inUndone(act: (tx: Tx) => Promise<void>): Promise<void> {
+  const undo = new Error('as meant');
+  const done = h.ctx.db.transaction(async (tx) => {
+    await act(tx);
+    throw undo;
+  });
+  await done.catch((error: unknown) => {
+    if (error !== undo) throw error;
+  });
+}
+
+/** Searches inside a transaction find what filtering and sorting every agent would give. */
+async function expectNaive(tx: Tx, bodies: readonly Search[]): Promise<void> {
+  const db = { ...h.ctx.db, query: tx.query, transaction: <T>(fn: (inside: Tx) => Promise<T>) => fn(tx) };
+  const facts = await readFacts(tx);
+  for (const body of bodies) {
+    const wanted = naiveSearch(facts, body).map(({ id }) => id);
+    const found = await searchAgents({ ...h.ctx, db }, AgentSearch.parse(body));
+    expect(found.total).toBe(wanted.length);
+    expect(found.agents.map(({ id }) => id)).toEqual(wanted.slice(0, body.limit ?? 20));
+  }
+}
+
+async function readFacts(sql: Sql): Promise<Facts[]> {
+  // biome-ignore lint/suspicious/noExplicitAny: a row as it is stored
+  const rows = await sql.query<any>(
+    '',
     `select g.*, a.wallet_proven_at is not null and g.endpoint_proven_at is not null as verified
        from agent g join account a on a.id = g.account_id where g.status <> 'removed'`,
   );
@@ -177,23 +206,58 @@ describe('a search', () => {
     );
   });
 
-  it('finds the same by walking through all agents as by gathering those that match', async () => {
+  it('is exact while many agents have changed since the sets were written', { timeout: 60_000 }, async () => {
+    const change = fc.record({
+      index: fc.nat({ max: COUNT - 1 }),
+      status: fc.constantFrom('online', 'offline', 'removed'),
+      reputation: fc.integer({ min: 0, max: 1000 }),
+      priceMicro: fc.constantFrom(0n, 49_999n, 50_000n, 50_001n, 50_100n, 1_000_000n, 12_500_000n),
+    });
+    const draw = fc.tuple(
+      fc.uniqueArray(change, { selector: ({ index }) => index, minLength: 20, maxLength: 60 }),
+      fc.array(searches, { minLength: 8 }),
+    );
+    for (const [changes, bodies] of fc.sample(draw, { numRuns: 6, seed: 5 })) {
+      await inUndone(async (tx) => {
+        for (const { index, status, reputation, priceMicro } of changes) {
+          const id = agents[index]?.id ?? '';
+          await tx.query(
+            'alter',
+            `update agent set status = $2, reputation = $3, per_request_micro = $4, per_hour_micro = $4 where id = $1`,
+            [id, status, reputation, priceMicro],
+          );
+          await writeListing(tx, { id });
+        }
+        await expectNaive(tx, bodies);
+        while ((await foldToggles(tx, 7)) > 0);
+        await expectNaive(tx, bodies);
+      });
+    }
+  });
+
+  it('finds the same however it looks: in order, until there are enough, or by gathering all', async () => {
     const filter = {
       isOnline: [true, false],
       isVerified: [true, false],
       minReputation: 0,
-      maxPriceMicro: null,
+      maxPriceMicro: 1_000_000n,
       maxPerHourMicro: null,
     };
-    const page = { total: { known: 0 }, filter, order: bestReputationFirst, offset: 0 } as const;
-    for (const terms of ["'beta'", "'+beta' & !'#beta'", "'beta' & !'+beta'", "'=text'"]) {
-      const read = async (among: Among, after: Place | null, limit: number) =>
-        h.ctx.db.transaction(async (tx) => (await readPlannedPage(tx, { ...page, among, after, limit })).agents);
-      const gathered = await read({ terms, inName: '', inTitle: '' }, null, 100);
-      expect(gathered.length).toBeGreaterThan(3);
-      expect(await read({ walkedFor: terms }, null, 100)).toEqual(gathered);
-      expect(await read({ walkedFor: terms }, gathered[1]?.place ?? null, 100)).toEqual(gathered.slice(2));
-    }
+    const asked = { bits: [{ term: 'beta' }], terms: "'beta'", inTitle: '', inName: '', filter };
+    const wish = { ...asked, order: bestReputationFirst, relevance: null, limit: 100, offset: 0 };
+    await h.ctx.db.transaction(async (tx) => {
+      await planByBits(tx);
+      const gathered = await readBitsPage(tx, { ...wish, walk: null, after: null });
+      expect(gathered.length).toBe((await countByBits(tx, asked, []))[0]);
+      expect(gathered.length).toBeGreaterThan(10);
+      for (const walk of [{ capability: '' }, null]) {
+        expect(await readBitsPage(tx, { ...wish, walk, after: null })).toEqual(gathered);
+        expect(await readBitsPage(tx, { ...wish, walk, after: gathered[1]?.place ?? null })).toEqual(gathered.slice(2));
+        expect(await readBitsPage(tx, { ...wish, walk, after: null, offset: 3, limit: 5 })).toEqual(
+          gathered.slice(3, 8),
+        );
+      }
+    });
   });
 
   it('backwards is the list reversed', async () => {
@@ -321,5 +385,20 @@ describe('what agents are found by', () => {
        except select term, is_online, is_verified, count(*)::int from agent_search cross join unnest(tsvector_to_array(terms) || '{""}'::text[]) as term group by 1, 2, 3`,
     );
     expect(rows).toEqual([]);
+  });
+
+  it('is in the sets that it belongs to, and in no other, once they are up to date', async () => {
+    await foldCounts(h.ctx);
+    const { rows } = await h.ctx.db.pool.query(
+      `with wanted as materialized (
+         select slot, unnest(tsvector_to_array(terms) || agent_marks(is_online, is_verified, reputation, price_micro, per_hour_micro)) as term
+           from agent_search
+       )
+       select (select count(*) from wanted)::int as wanted, (select sum(bit_count(coalesce(dense, sparse))) from agent_bits)::int as kept,
+              (select count(*) from wanted w join agent_bits b on b.term = w.term and b.block = w.slot >> 16
+                where get_bit(coalesce(b.dense, b.sparse), w.slot & 65535) = 1)::int as both`,
+    );
+    expect(rows[0].wanted).toBeGreaterThan(COUNT * 10);
+    expect(rows[0]).toEqual({ wanted: rows[0].wanted, kept: rows[0].wanted, both: rows[0].wanted });
   });
 });

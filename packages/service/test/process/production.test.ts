@@ -25,7 +25,11 @@ describe('a service in production', () => {
       allowPrivateEndpoints: false,
       databaseUrl: complete.DATABASE_URL,
     });
-    expect(secrets).toEqual({ settlementPrivateKey: complete.SETTLEMENT_PRIVATE_KEY, secretKey: complete.SECRET_KEY });
+    expect(secrets).toEqual({
+      settlementPrivateKey: complete.SETTLEMENT_PRIVATE_KEY,
+      senderPrivateKeys: null,
+      secretKey: complete.SECRET_KEY,
+    });
   });
 
   it.each(required)('refuses to do without %s, by name', (name) => {

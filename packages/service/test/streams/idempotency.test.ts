@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import { callAndDie } from '../support/dying-process.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, type Client, newClient, untilEnded } from '../support/treasury.ts';
@@ -96,9 +98,12 @@ describe('an Idempotency-Key', () => {
     });
     const headers = { ...newKey(), 'x-sync': 'true' };
     const ten = Array.from({ length: 10 }, () => invoke(headers));
-    const early = await Promise.any(ten);
-    expect([early.status, early.body.error.code]).toEqual([409, 'CONFLICT']);
-    gate.resolve();
+    let refused = 0;
+    for (const each of ten)
+      void each.then(({ body }) => {
+        if (body.error?.code === 'CONFLICT') refused += 1;
+        if (refused === 9) gate.resolve();
+      });
     const statuses = (await Promise.all(ten)).map(({ status }) => status).sort();
     expect(statuses).toEqual([200, ...Array(9).fill(409)]);
     expect(agent.calls.length).toBe(1);
@@ -150,6 +155,40 @@ describe('an Idempotency-Key', () => {
     expect([second.status, replayed(second)]).toEqual([200, null]);
     expect(second.body.data.requestId).not.toBe(first.body.data.requestId);
     expect(replayed(await invoke(headers))).toBe('true');
+  });
+
+  it('whose process could not keep the answer, or let the key go, and lives on, is taken up again at once', async () => {
+    const [kept, refused] = [newKey(), newKey()];
+    const call = { key: client.key, body: { task: 'x' } };
+    const path = `/invoke/${agent.id}`;
+    const first = await callAndDie(h, path, { ...call, headers: kept }, { isSurvived: true });
+    const again = await invoke(kept);
+    expect([again.status, again.body.data.requestId]).toEqual([200, first.body.data.requestId]);
+    const death = { before: 'drop-idempotency-key', isSurvived: true };
+    const dear = await callAndDie(h, path, { ...call, body: { task: 'x', maxCost: '0.01' }, headers: refused }, death);
+    expect([dear.status, (await invoke(refused, { maxCost: '0.01' })).status]).toEqual([400, 400]);
+  });
+
+  it('that another process has taken over is no longer its first one’s: what that one still does is undone', async () => {
+    const { db } = h.ctx;
+    const thoughtDead: typeof db = {
+      ...db,
+      async transaction(fn, options) {
+        await db.pool.query('update idempotency set worker = gen_random_uuid() where worker is not null');
+        return db.transaction(fn, options);
+      },
+    };
+    const headers = { ...newKey(), authorization: `Bearer ${client.key}`, 'content-type': 'application/json' };
+    const body = { name: 'one of one' };
+    const late = await createApp({ ...h.ctx, db: thoughtDead }).request('/account/keys', {
+      ...{ method: 'POST', headers, body: JSON.stringify(body) },
+    });
+    expect(late.status).toBe(409);
+    const taken = await h.request('POST', '/account/keys', { key: client.key, body, headers });
+    expect(taken.status).toBe(200);
+    const { keys } = (await h.request('GET', '/account/keys', { key: client.key })).body.data;
+    const made = keys.filter(({ name }: { name: string }) => name === body.name);
+    expect(made.map(({ keyId }: { keyId: string }) => keyId)).toEqual([taken.body.data.keyId]);
   });
 
   it('on a stream: the same events again from the start; another body is refused', async () => {
@@ -218,7 +257,7 @@ describe('a paid call under an Idempotency-Key', () => {
     const c = await invoke({ ...headers, ...payments[2] }, {}, key);
     expect([a?.status, b?.status].sort()).toEqual([200, 409]);
     expect([c.status, replayed(c)]).toEqual([200, 'true']);
-    expect(agent.calls.length).toBe(1);
+    expect(agent.calls.map((call) => call.body.request_id)).toEqual([c.body.data.requestId]);
     expect(await h.usdcOf(wallet.address)).toBe(950_000n);
   });
 

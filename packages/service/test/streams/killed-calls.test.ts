@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { until } from '../../src/lib/until.ts';
 import { contradictions } from '../support/books.ts';
+import { callAndDie } from '../support/dying-process.ts';
 import type { Harness } from '../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, type Client, newClient, untilEnded } from '../support/treasury.ts';
@@ -86,13 +87,8 @@ it('a bulk request whose process is killed before it answered is found by its re
   silence();
   const body = { task: 'x', agents: agents.map(({ id }) => id) };
   const options = { key: client.key, body, headers };
-  // What the process would have left: the request is stored, its answer is not.
-  const made = (await mortal.request('POST', '/invoke/bulk', options)).body.data;
+  const made = (await callAndDie(h, '/invoke/bulk', options)).body.data;
   await untilCalled(3);
-  await h.ctx.db.pool.query(
-    'update idempotency set answer_sealed = null, worker = gen_random_uuid() where account_id = $1',
-    [client.accountId],
-  );
   const found = await h.request('POST', '/invoke/bulk', options);
   expect([found.status, found.body.data.bulkId, found.body.data.requests]).toEqual([200, made.bulkId, made.requests]);
   const { total } = (await h.request('GET', '/invoke/history', { key: client.key })).body.data;

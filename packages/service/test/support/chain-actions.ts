@@ -3,7 +3,7 @@ import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { encodeFunctionData, type Hex, parseSignature } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { readPaymentHeader, type ShownPayment } from '../../src/payments/x402/payment-header.ts';
-import { transferCall } from '../../src/payments/x402/usdc-client.ts';
+import { type SignedAuthorization, transferCall } from '../../src/payments/x402/settlement-call.ts';
 import type { TestWallet } from './harness.ts';
 import type { TokenHost } from './x402-payer.ts';
 
@@ -36,10 +36,18 @@ export function paymentIn(headers: Record<string, string>): ShownPayment {
 
 /** A third party that saw the payment submits it; answers the transaction. */
 export const submitPayment = (rpcUrl: string, host: TokenHost, headers: Record<string, string>): Promise<string> =>
-  send(rpcUrl, stranger(), host.ctx.chain.token, transferCall(paymentIn(headers)));
+  submitSigned(rpcUrl, host, paymentIn(headers));
+
+export const submitSigned = (rpcUrl: string, host: TokenHost, signed: SignedAuthorization): Promise<string> =>
+  send(rpcUrl, stranger(), host.ctx.chain.token, transferCall(signed));
 
 /** The payer takes all its money elsewhere. */
-export async function emptyWallet(rpcUrl: string, host: TokenHost, wallet: TestWallet, micro: bigint): Promise<void> {
+export async function emptyWallet(
+  rpcUrl: string,
+  host: TokenHost,
+  wallet: { readonly address: string },
+  micro: bigint,
+): Promise<void> {
   const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'transfer', args: [stranger(), micro] });
   await send(rpcUrl, wallet.address, host.ctx.chain.token, data);
 }
@@ -77,4 +85,14 @@ export async function cancelPayment(
     args: [wallet.address, nonce, Number(v), r, s],
   });
   await send(rpcUrl, stranger(), token, data);
+}
+
+/** A wallet sends USDC the plain way (ERC-20 `transfer`); answers the transaction. */
+export function transferUsdc(
+  rpcUrl: string,
+  host: TokenHost,
+  { from, to, micro }: { from: string; to: string; micro: bigint },
+): Promise<string> {
+  const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'transfer', args: [to as Hex, micro] });
+  return send(rpcUrl, from, host.ctx.chain.token, data);
 }

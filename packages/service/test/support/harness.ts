@@ -56,6 +56,7 @@ export interface Harness {
 export interface HarnessOptions {
   readonly env?: Record<string, string>;
   readonly clock?: Clock;
+  readonly syncWaitMs?: number;
 }
 
 /** A whole node in this process: its own database, its own chain, real HTTP; every answer is checked against its schema. */
@@ -69,8 +70,9 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     LOG_LEVEL: 'silent',
     ...options.env,
   });
-  const clock = options.clock ? { clock: options.clock } : {};
-  const node = await startNode({ config, secrets, log: silentLog, checksAnswers: true, ...clock });
+  const { clock, syncWaitMs } = options;
+  const changed = { ...(clock ? { clock } : {}), ...(syncWaitMs === undefined ? {} : { syncWaitMs }) };
+  const node = await startNode({ config, secrets, log: silentLog, checksAnswers: true, ...changed });
   const { ctx, baseUrl } = node;
   const rpcUrl = config.chainRpcUrl ?? node.local?.chainRpcUrl() ?? '';
   return {

@@ -1,4 +1,6 @@
+import { flushCompileCache } from 'node:module';
 import { readConfig } from '../../src/config.ts';
+import { type ArmedFailpoint, armFailpoint } from '../../src/lib/failpoint.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { startNode } from '../../src/node.ts';
 
@@ -9,4 +11,11 @@ process.once('SIGTERM', () => {
   process.disconnect?.();
   void node.stop().then(() => process.exit());
 });
+/** The parent may name the place where it is to die only now. */
+process.on('message', (failpoint: ArmedFailpoint) => {
+  armFailpoint(failpoint);
+  process.send?.({ armed: true });
+});
 process.send?.({ baseUrl: node.baseUrl });
+// Most of them are killed, and would leave nothing for the next to start faster by.
+flushCompileCache();

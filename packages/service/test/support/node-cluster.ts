@@ -11,12 +11,14 @@ import { silentLog } from '../../src/lib/log.ts';
 import { createUsdcClient } from '../../src/payments/x402/usdc-client.ts';
 import { type Harness, newAccount, newWallet, send } from './harness.ts';
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts';
-import { createTestDatabase } from './test-database.ts';
+import { createTestDatabase, type TestDatabase } from './test-database.ts';
 import type { TokenHost } from './x402-payer.ts';
 
 export interface NodeProcess {
   readonly baseUrl: string;
   readonly child: ChildProcess;
+  /** Resolves when it has ended, with the signal that ended it. */
+  readonly ended: Promise<NodeJS.Signals | null>;
   /** Ends it at once, as a power cut does. */
   kill(): Promise<void>;
   /** Asks it to end; answers how long that took. */
@@ -28,12 +30,26 @@ export interface NodeCluster extends Pick<Harness, 'newAccount' | 'newWallet' | 
   readonly chain: LocalChain;
   readonly proxy: RpcProxy;
   readonly walletAddress: string;
-  startProcess(): Promise<NodeProcess>;
+  startProcess(env?: NodeJS.ProcessEnv): Promise<NodeProcess>;
   stop(): Promise<void>;
 }
 
-export async function startCluster(): Promise<NodeCluster> {
-  const [database, chain] = await Promise.all([createTestDatabase(), startLocalChain()]);
+/** Chain and database when a cluster is not to make, and so not to end, its own. */
+export interface ClusterParts {
+  readonly chain?: LocalChain;
+  readonly database?: TestDatabase;
+  /** What becomes of what the processes complain about; default: it is shown. */
+  readonly stderr?: 'inherit' | 'ignore';
+}
+
+/** Where processes keep what Node.js made of their sources, so that the next one starts in half the time. */
+const COMPILED = join(import.meta.dirname, '../../../../node_modules/.cache/agent-network');
+
+export async function startCluster(given: ClusterParts = {}): Promise<NodeCluster> {
+  const [database, chain] = await Promise.all([
+    given.database ?? createTestDatabase(),
+    given.chain ?? startLocalChain(),
+  ]);
   const proxy = await startRpcProxy(chain.rpcUrl);
   const settlementKey = generatePrivateKey();
   const walletAddress = privateKeyToAddress(settlementKey).toLowerCase();
@@ -45,6 +61,7 @@ export async function startCluster(): Promise<NodeCluster> {
   const folders: string[] = [];
   const env = {
     PATH: process.env.PATH,
+    NODE_COMPILE_CACHE: COMPILED,
     PORT: '0',
     DATABASE_URL: database.url,
     CHAIN_RPC_URL: proxy.url,
@@ -60,10 +77,10 @@ export async function startCluster(): Promise<NodeCluster> {
     newAccount: (options) => newAccount({ db, clock: systemClock, keyMode: 'test' }, options),
     newWallet: (micro = 1_000_000_000n) => newWallet(chain.rpcUrl, chain.usdc, micro),
     usdcOf: (address) => usdc.balanceOf(address),
-    async startProcess() {
+    async startProcess(more) {
       const dataDir = await mkdtemp(join(tmpdir(), 'agent-network-process-'));
       folders.push(dataDir);
-      const started = await spawnNode({ ...env, DATA_DIR: dataDir });
+      const started = await spawnNode({ ...env, DATA_DIR: dataDir, ...more }, given.stderr);
       processes.push(started);
       return started;
     },
@@ -71,25 +88,29 @@ export async function startCluster(): Promise<NodeCluster> {
       await Promise.all(processes.map((each) => each.kill()));
       await db.close();
       await proxy.stop();
-      await chain.stop();
-      await database.drop();
+      if (!given.chain) await chain.stop();
+      if (!given.database) await database.drop();
       for (const folder of folders) await rm(folder, { recursive: true, force: true });
     },
   };
 }
 
-async function spawnNode(env: NodeJS.ProcessEnv): Promise<NodeProcess> {
+async function spawnNode(env: NodeJS.ProcessEnv, stderr: 'inherit' | 'ignore' = 'inherit'): Promise<NodeProcess> {
   const child = fork(join(import.meta.dirname, 'node-child.ts'), {
     env,
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    // Not vitest's own: they load what a service does not need.
+    execArgv: [],
+    stdio: ['ignore', 'inherit', stderr, 'ipc'],
   });
   const exited = once(child, 'exit');
+  const ended = exited.then(([, signal]) => signal as NodeJS.Signals | null);
   const first = await Promise.race([once(child, 'message'), exited]);
   const [message] = first as [{ baseUrl: string } | number];
   if (typeof message !== 'object' || message === null) throw new Error(`the service process ended with ${message}`);
   return {
     baseUrl: message.baseUrl,
     child,
+    ended,
     async kill() {
       child.kill('SIGKILL');
       await exited;

@@ -25,6 +25,8 @@ export interface PaymentChanges {
   readonly domain?: { name?: string; version?: string; chainId?: number };
   readonly extra?: Record<string, unknown>;
   readonly signature?: string;
+  /** The client's own id of the purchase (extension `payment-identifier`). */
+  readonly identifier?: string;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a 402 answer of the node
@@ -89,6 +91,9 @@ export async function payV2(
       resource: required.resource,
       accepted: { ...accepted, network, scheme, extra },
       payload,
+      ...(changes.identifier === undefined
+        ? {}
+        : { extensions: { 'payment-identifier': { info: { required: false, id: changes.identifier } } } }),
     }),
   };
 }

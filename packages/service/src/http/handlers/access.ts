@@ -7,8 +7,9 @@ import type { Handlers } from '../handler.ts';
 export const accessHandlers = {
   getAccount: (ctx, { caller }) => readAccount(ctx, caller),
   listApiKeys: (ctx, { caller }) => listApiKeys(ctx, requireAccount(caller)),
-  createApiKey: (ctx, { caller, body }) => createApiKey(ctx, requireAccount(caller), body),
+  createApiKey: (ctx, { caller, body, once }) => createApiKey(ctx, requireAccount(caller), body, once),
   revokeApiKey: (ctx, { caller, params }) => revokeApiKey(ctx, requireAccount(caller), params.keyId),
-  rollApiKey: (ctx, { caller, params, body }) => rollApiKey(ctx, requireAccount(caller), params.keyId, body),
+  rollApiKey: (ctx, { caller, params, body, once }) =>
+    rollApiKey(ctx, requireAccount(caller), params.keyId, body, once),
   getUsage: (ctx, { caller, query }) => readUsage(ctx, requireAccount(caller), query),
 } satisfies Partial<Handlers>;

@@ -11,7 +11,7 @@ import type { Handlers } from '../handler.ts';
 export const agentHandlers = {
   listAgents: (ctx, { query }) => discoverAgents(ctx, query),
   searchAgents: (ctx, { body }) => searchAgents(ctx, body),
-  registerAgent: (ctx, { caller, body }) => registerAgent(ctx, requireAccount(caller), body),
+  registerAgent: (ctx, { caller, body, once }) => registerAgent(ctx, requireAccount(caller), body, once),
   getAgent: (ctx, { params }) => readAgent(ctx, params.id),
   updateAgent: (ctx, { caller, params, body }) => updateAgent(ctx, requireAccount(caller), params.id, body),
   removeAgent: (ctx, { caller, params }) => removeAgent(ctx, requireAccount(caller), params.id),

@@ -6,7 +6,7 @@ import type { Handlers } from '../handler.ts';
 
 export const identityHandlers = {
   getIdentity: (ctx, { params }) => readIdentity(ctx, params.id),
-  verifyIdentity: (ctx, { caller, body }) => verifyIdentity(ctx, requireAccount(caller), body),
+  verifyIdentity: (ctx, { caller, body, once }) => verifyIdentity(ctx, requireAccount(caller), body, once),
   updateIdentityMetadata: (ctx, { caller, params, body }) =>
     updateMetadata(ctx, requireAccount(caller), params.id, body),
 } satisfies Partial<Handlers>;

@@ -1,4 +1,3 @@
-import type { invocationEndpoints } from '@agent-network/contracts/invocations';
 import { awaitBegun, awaitInvocation } from '../../invocations/await-invocation.ts';
 import { cancelInvocation } from '../../invocations/cancel-invocation.ts';
 import { hasEnded, type Invocation } from '../../invocations/invocation.ts';
@@ -15,10 +14,7 @@ import type { HttpContext } from '../http-context.ts';
 import { setPaymentResponse } from '../payment-response.ts';
 import { SseAnswer } from '../sse.ts';
 
-/** Spec: synchronous mode is for tasks under 30 seconds; after that the answer is the created shape. */
-const SYNC_WAIT_MS = 30_000;
-
-export const invocationHandlers: Handlers<keyof typeof invocationEndpoints> = {
+export const invocationHandlers = {
   async invokeAgent(ctx, call) {
     const { caller, params, query, headers, body } = call;
     const shown = readPaymentHeader(headers);
@@ -32,28 +28,28 @@ export const invocationHandlers: Handlers<keyof typeof invocationEndpoints> = {
       forced: headers['x-payment-method'] ?? null,
       isAwaited: isSync || isStreamed || shown !== null,
       isStreamed: body.stream,
-      requestId: call.idFor('req'),
+      once: call.once,
     });
     if (invoked.isReplay) await call.uncount();
     if (isStreamed) {
-      notePayment(ctx, call, invoked, await awaitBegun(ctx, invoked, SYNC_WAIT_MS));
+      notePayment(ctx, call, invoked, await awaitBegun(ctx, invoked, ctx.syncWaitMs));
       const { id } = invoked.invocation;
       return new SseAnswer((signal) => readStream(ctx, id, 0, signal));
     }
     // A paid call gets its result (spec), unless it named who is to be told.
     const isAwaited = isSync || (invoked.payment !== null && body.webhookUrl === undefined);
     if (!isAwaited) {
-      const begun = invoked.payment ? await awaitBegun(ctx, invoked, SYNC_WAIT_MS) : invoked.invocation;
+      const begun = invoked.payment ? await awaitBegun(ctx, invoked, ctx.syncWaitMs) : invoked.invocation;
       notePayment(ctx, call, invoked, begun);
       return toCreated(begun);
     }
-    const invocation = await awaitInvocation(ctx, invoked, SYNC_WAIT_MS);
+    const invocation = await awaitInvocation(ctx, invoked, ctx.syncWaitMs);
     notePayment(ctx, call, invoked, invocation);
     return shownAs(invocation, caller.kind === 'agent');
   },
-  quoteInvocation: (ctx, { caller, params, body }) => quoteInvocation(ctx, caller, params.agentId, body),
+  quoteInvocation: (ctx, { caller, params, body, once }) => quoteInvocation(ctx, caller, params.agentId, body, once),
   getInvocation: (ctx, { caller, params }) => readInvocation(ctx, caller, params.requestId),
-  cancelInvocation: (ctx, { caller, params }) => cancelInvocation(ctx, caller, params.requestId),
+  cancelInvocation: (ctx, { caller, params, once }) => cancelInvocation(ctx, caller, params.requestId, once),
   async streamInvocation(ctx, { caller, params, query, headers }) {
     const { requestId } = await readInvocation(ctx, caller, params.requestId);
     const after = Number(headers['last-event-id'] ?? query.after ?? 0);
@@ -62,12 +58,10 @@ export const invocationHandlers: Handlers<keyof typeof invocationEndpoints> = {
   listInvocations: (ctx, { caller, query }) => listInvocations(ctx, caller, query),
   async invokeBulk(ctx, call) {
     await call.countMore(call.body.agents.length - 1);
-    const { data, isReplay } = await invokeBulk(ctx, call.caller, { body: call.body, bulkId: call.idFor('blk') });
-    if (isReplay) await call.uncount();
-    return data;
+    return invokeBulk(ctx, call.caller, call.body, call.once);
   },
   getBulk: (ctx, { caller, params }) => readBulk(ctx, caller, params.bulkId),
-};
+} satisfies Partial<Handlers>;
 
 function notePayment(
   ctx: HttpContext,

@@ -1,6 +1,8 @@
 import { requireAccount } from '../../access/caller.ts';
+import { claimWallet } from '../../identity/claim-wallet.ts';
 import { deposit } from '../../payments/deposit.ts';
-import { createTreasury, listPayments, readBalance } from '../../payments/treasury.ts';
+import { readStatement } from '../../payments/read-statement.ts';
+import { createTreasury, listPayments, readBalance, readTreasury } from '../../payments/treasury.ts';
 import { readWithdrawal, withdraw } from '../../payments/withdraw.ts';
 import { readPaymentHeader } from '../../payments/x402/payment-header.ts';
 import type { Handlers } from '../handler.ts';
@@ -9,12 +11,20 @@ import { setPaymentResponse } from '../payment-response.ts';
 export const paymentHandlers = {
   createTreasury: (ctx, { caller, body }) => createTreasury(ctx, caller, body),
   async depositToTreasury(ctx, call) {
-    const { data, payer, version } = await deposit(ctx, call.caller, call.body, readPaymentHeader(call.headers));
+    const shown = readPaymentHeader(call.headers);
+    const { data, payer, version } = await deposit(ctx, call.caller, call.body, shown, call.once);
     setPaymentResponse(ctx, call, { payer, version, transactionHash: data.transactionHash });
     return data;
   },
-  withdraw: (ctx, { caller, body, idFor }) => withdraw(ctx, requireAccount(caller), body, idFor('wdr')),
+  withdraw: (ctx, { caller, body, once }) => withdraw(ctx, requireAccount(caller), body, once),
   getWithdrawal: (ctx, { caller, params }) => readWithdrawal(ctx, caller, params.withdrawalId),
+  claimWallet: (ctx, { caller, body, once }) => claimWallet(ctx, requireAccount(caller), body, once),
+  getTreasury: (ctx, { caller, params }) => readTreasury(ctx, caller, params.treasuryId),
+  getStatement: (ctx, { caller, params, query }) => readStatement(ctx, caller, params.treasuryId, query),
+  getReserves(ctx, { setHeader }) {
+    setHeader('cache-control', 'public, max-age=1');
+    return ctx.reserves.read();
+  },
   getBalance: (ctx, { caller }) => readBalance(ctx, caller),
   listPayments: (ctx, { caller, query }) => listPayments(ctx, caller, query),
 } satisfies Partial<Handlers>;

@@ -11,13 +11,15 @@ import type { Handlers } from '../handler.ts';
 export const webhookHandlers = {
   listEvents: (ctx, { caller, query }) => readEvents(ctx, requireAccount(caller), query),
   listWebhooks: (ctx, { caller }) => listWebhooks(ctx, requireAccount(caller)),
-  createWebhook: (ctx, { caller, body }) => createWebhook(ctx, requireAccount(caller), body),
+  createWebhook: (ctx, { caller, body, once }) => createWebhook(ctx, requireAccount(caller), body, once),
   updateWebhook: (ctx, { caller, params, body }) => updateWebhook(ctx, requireAccount(caller), params.webhookId, body),
   deleteWebhook: (ctx, { caller, params }) => deleteWebhook(ctx, requireAccount(caller), params.webhookId),
   getWebhookSecret: (ctx, { caller, params }) => readWebhookSecret(ctx, requireAccount(caller), params.webhookId),
-  rotateWebhookSecret: (ctx, { caller, params }) => rotateWebhookSecret(ctx, requireAccount(caller), params.webhookId),
-  testWebhook: (ctx, { caller, params }) => testWebhook(ctx, requireAccount(caller), params.webhookId),
+  rotateWebhookSecret: (ctx, { caller, params, once }) =>
+    rotateWebhookSecret(ctx, requireAccount(caller), params.webhookId, once),
+  testWebhook: (ctx, { caller, params, once }) => testWebhook(ctx, requireAccount(caller), params.webhookId, once),
   listDeliveries: (ctx, { caller, params, query }) =>
     listDeliveries(ctx, requireAccount(caller), params.webhookId, query),
-  replayWebhook: (ctx, { caller, params, body }) => replayWebhook(ctx, requireAccount(caller), params.webhookId, body),
+  replayWebhook: (ctx, { caller, params, body, once }) =>
+    replayWebhook(ctx, requireAccount(caller), params.webhookId, body, once),
 } satisfies Handlers<keyof typeof webhookEndpoints>;

@@ -49,6 +49,21 @@ export function splitSignature(signature: string): { r: Hex; s: Hex; v: 27 | 28 
   return { r: `0x${signature.slice(2, 66)}`, s: `0x${signature.slice(66, 130)}`, v };
 }
 
+/** The address of an uncompressed public key, lower case. */
+export const addressOf = (publicKey: Uint8Array): string => `0x${keccak256(publicKey.subarray(1)).slice(-40)}`;
+
+/** The address whose key made a signature, lower case; null when it is not one that USDC takes of a key. */
+export function signerOf(digest: Hex, signature: string): string | null {
+  const parts = splitSignature(signature);
+  if (!parts) return null;
+  try {
+    const bytes = hexToBytes(concat([parts.r, parts.s]));
+    return addressOf(secp256k1.ecdsaRecover(bytes, parts.v - 27, hexToBytes(digest), false));
+  } catch {
+    return null;
+  }
+}
+
 /** Signs a digest with a private key; 65 bytes, s in the lower half. */
 export function signDigest(digest: Hex, privateKey: Hex): Hex {
   const { signature, recid } = secp256k1.ecdsaSign(hexToBytes(digest), hexToBytes(privateKey));

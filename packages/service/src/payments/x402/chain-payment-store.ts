@@ -1,7 +1,8 @@
 import type { Sql } from '../../db/sql.ts';
 import type { ChainPayment, ChainPurpose, NewChainPayment } from './chain-payment.ts';
+import { statesBefore } from './chain-payment-state.ts';
 
-interface Row extends Omit<ChainPayment, 'authorization'> {
+export interface ChainPaymentRow extends Omit<ChainPayment, 'authorization'> {
   fromAddress: string;
   toAddress: string;
   nonce: string;
@@ -10,12 +11,13 @@ interface Row extends Omit<ChainPayment, 'authorization'> {
   validBeforeS: bigint;
 }
 
-const columns = `id, chain_id as "chainId", token, direction, purpose, subject_id as "subjectId", account_id as "accountId",
+export const chainPaymentColumns = `id, chain_id as "chainId", token, direction, purpose, subject_id as "subjectId", account_id as "accountId",
   ledger_account_id as "ledgerAccountId", from_address as "fromAddress", to_address as "toAddress", nonce,
   value_micro as "valueMicro", valid_after as "validAfterS", valid_before as "validBeforeS", signature, fingerprint,
-  x402_version as "x402Version", state, reason, transaction_hash as "transactionHash", created_at as "createdAt"`;
+  x402_version as "x402Version", state, reason, transaction_hash as "transactionHash", created_at as "createdAt",
+  lost_at as "lostAt"`;
 
-function toChainPayment(row: Row): ChainPayment {
+export function toChainPayment(row: ChainPaymentRow): ChainPayment {
   const { fromAddress: from, toAddress: to, nonce, valueMicro, validAfterS, validBeforeS, ...rest } = row;
   return { ...rest, authorization: { from, to, nonce, valueMicro, validAfterS, validBeforeS } };
 }
@@ -67,74 +69,68 @@ export async function findByAuthorization(
   sql: Sql,
   key: { chainId: number; token: string; from: string; nonce: string },
 ): Promise<ChainPayment | null> {
-  const rows = await sql.query<Row>(
+  const rows = await sql.query<ChainPaymentRow>(
     'find-chain-payment-by-authorization',
-    `select ${columns} from chain_payment where chain_id = $1 and token = $2 and from_address = $3 and nonce = $4`,
+    `select ${chainPaymentColumns} from chain_payment where chain_id = $1 and token = $2 and from_address = $3 and nonce = $4`,
     [key.chainId, key.token, key.from, key.nonce],
   );
   return rows[0] ? toChainPayment(rows[0]) : null;
 }
 
 export async function findById(sql: Sql, id: string): Promise<ChainPayment | null> {
-  const rows = await sql.query<Row>('find-chain-payment', `select ${columns} from chain_payment where id = $1`, [id]);
+  const rows = await sql.query<ChainPaymentRow>(
+    'find-chain-payment',
+    `select ${chainPaymentColumns} from chain_payment where id = $1`,
+    [id],
+  );
   return rows[0] ? toChainPayment(rows[0]) : null;
 }
 
 /** The payment for a request, deposit or refund. */
 export async function findBySubject(sql: Sql, subjectId: string, purpose: ChainPurpose): Promise<ChainPayment | null> {
-  const rows = await sql.query<Row>(
+  const rows = await sql.query<ChainPaymentRow>(
     'find-chain-payment-by-subject',
-    `select ${columns} from chain_payment where subject_id = $1 and purpose = $2`,
+    `select ${chainPaymentColumns} from chain_payment where subject_id = $1 and purpose = $2`,
     [subjectId, purpose],
   );
   return rows[0] ? toChainPayment(rows[0]) : null;
 }
 
-/** Payments that nobody has brought to an end, made before a time of their direction's own. */
-export async function listOpenChainPayments(
-  sql: Sql,
-  before: { readonly in: Date; readonly out: Date },
-  limit: number,
-): Promise<ChainPayment[]> {
-  const rows = await sql.query<Row>(
-    'list-open-chain-payments',
-    `select ${columns} from chain_payment
-      where state in ('claimed', 'broadcasting') and created_at <= case direction when 'in' then $1::timestamptz else $2 end
-      order by created_at limit $3`,
-    [before.in, before.out, limit],
-  );
-  return rows.map(toChainPayment);
-}
-
-/** Incoming payments that failed here, but whose authorization anybody may still submit. */
-export async function listFailedUnexpired(sql: Sql, nowS: number, limit: number): Promise<ChainPayment[]> {
-  const rows = await sql.query<Row>(
-    'list-failed-unexpired',
-    `select ${columns} from chain_payment
-      where state = 'failed' and direction = 'in' and valid_before > $1 and created_at > now() - interval '2 days'
-      order by created_at limit $2`,
-    [nowS, limit],
-  );
-  return rows.map(toChainPayment);
-}
-
-/** Write-ahead: notes which transaction will carry the payments. Only payments that are not ended move. */
+/** Write-ahead: notes which transaction will carry the payments. Only payments that are open, or were lost to a reorg, move. */
 export async function markBroadcasting(sql: Sql, ids: readonly string[], transactionHash: string): Promise<void> {
   await sql.query(
     'mark-broadcasting',
-    `update chain_payment set state = 'broadcasting', transaction_hash = $2
-      where id = any($1) and state in ('claimed', 'broadcasting')`,
-    [ids, transactionHash],
+    `update chain_payment
+        set state = case when lost_at is null then 'broadcasting' else state end, transaction_hash = $2
+      where id = any($1) and (state = any($3) or (state = 'settled' and lost_at is not null))`,
+    [ids, transactionHash, statesBefore('broadcasting')],
   );
 }
 
-export interface PaymentEnd {
+/** A transaction that was signed again carries the payments of the one before it. */
+export async function moveToTransaction(sql: Sql, fromHash: string, toHash: string): Promise<void> {
+  await sql.query(
+    'move-to-transaction',
+    `update chain_payment set transaction_hash = $2
+      where transaction_hash = $1 and (state = 'broadcasting' or (state = 'settled' and lost_at is not null))`,
+    [fromHash, toHash],
+  );
+}
+
+/** The block that has a payment. */
+export interface PaymentPlace {
+  readonly transactionHash: string | null;
+  readonly blockNumber: bigint | null;
+  readonly blockHash: string | null;
+}
+
+export interface PaymentEnd extends PaymentPlace {
   readonly id: string;
   readonly state: 'settled' | 'failed';
   readonly reason: string | null;
-  readonly transactionHash: string | null;
-  readonly blockNumber: bigint | null;
 }
+
+export const nowhere: PaymentPlace = { transactionHash: null, blockNumber: null, blockHash: null };
 
 export interface EndedRow {
   readonly id: string;
@@ -152,9 +148,10 @@ export async function endChainPayments(
     'end-chain-payments',
     `update chain_payment p
         set state = e.state, reason = e.reason, transaction_hash = coalesce(e.hash, p.transaction_hash),
-            block_number = e.block_number, ended_at = $6
-       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[]) as e(id, state, reason, hash, block_number)
-      where p.id = e.id and (p.state in ('claimed', 'broadcasting') or (p.state = 'failed' and e.state = 'settled'))
+            block_number = e.block_number, block_hash = e.block_hash, ended_at = $7
+       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
+         as e(id, state, reason, hash, block_number, block_hash)
+      where p.id = e.id and p.state = any(case e.state when 'settled' then $8::text[] else $9::text[] end)
       returning p.id, p.transaction_hash as "transactionHash", p.created_at as "createdAt"`,
     [
       ends.map((e) => e.id),
@@ -162,10 +159,49 @@ export async function endChainPayments(
       ends.map((e) => e.reason),
       ends.map((e) => e.transactionHash),
       ends.map((e) => e.blockNumber),
+      ends.map((e) => e.blockHash),
       now,
+      statesBefore('settled'),
+      statesBefore('failed'),
     ],
   );
   return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** A settled payment stands in another block now. */
+export async function relocatePayment(sql: Sql, id: string, place: PaymentPlace): Promise<void> {
+  await sql.query(
+    'relocate-payment',
+    `update chain_payment
+        set transaction_hash = coalesce($2, transaction_hash), block_number = $3, block_hash = $4, lost_at = null
+      where id = $1 and state = 'settled'`,
+    [id, place.transactionHash, place.blockNumber, place.blockHash],
+  );
+}
+
+/** A settled payment stands in no block any more. */
+export async function markLost(sql: Sql, id: string, now: Date): Promise<void> {
+  await sql.query(
+    'mark-payment-lost',
+    `update chain_payment set block_number = null, block_hash = null, lost_at = coalesce(lost_at, $2)
+      where id = $1 and state = 'settled'`,
+    [id, now],
+  );
+}
+
+/** Takes back that a lost payment settled. Null when it is found again, or reversed by another. */
+export async function reverseChainPayment(
+  sql: Sql,
+  { id, reason, now }: { id: string; reason: string; now: Date },
+): Promise<EndedRow | null> {
+  const [row] = await sql.query<EndedRow>(
+    'reverse-chain-payment',
+    `update chain_payment set state = 'reversed', reason = $2, ended_at = $3
+      where id = $1 and lost_at is not null and state = any($4)
+      returning id, transaction_hash as "transactionHash", created_at as "createdAt"`,
+    [id, reason, now, statesBefore('reversed')],
+  );
+  return row ?? null;
 }
 
 /** Replaces the signature window of an outgoing payment that expired unused. The nonce stays, so it can pay only once. */
@@ -173,7 +209,8 @@ export async function renewSignature(sql: Sql, id: string, validBeforeS: bigint,
   await sql.query(
     'renew-signature',
     `update chain_payment set valid_before = $2, signature = $3
-      where id = $1 and direction = 'out' and state in ('claimed', 'broadcasting')`,
+      where id = $1 and direction = 'out'
+        and (state in ('claimed', 'broadcasting') or (state = 'settled' and lost_at is not null))`,
     [id, validBeforeS, signature],
   );
 }

@@ -1,7 +1,7 @@
 import type { Authorization } from './authorization.ts';
+import type { ChainPaymentState } from './chain-payment-state.ts';
 
-export type ChainPaymentState = 'claimed' | 'broadcasting' | 'settled' | 'failed';
-export type ChainPurpose = 'invocation' | 'deposit' | 'refund' | 'withdrawal';
+export type ChainPurpose = 'invocation' | 'deposit' | 'refund' | 'withdrawal' | 'bill' | 'return';
 
 export interface NewChainPayment {
   readonly id: string;
@@ -16,6 +16,8 @@ export interface NewChainPayment {
   readonly signature: string;
   readonly fingerprint: Buffer | null;
   readonly x402Version: 1 | 2 | null;
+  /** Second names of the purchase, claimed together with the authorization and not stored with it. */
+  readonly purchaseKeys?: readonly string[];
 }
 
 export interface ChainPayment extends NewChainPayment {
@@ -23,4 +25,6 @@ export interface ChainPayment extends NewChainPayment {
   readonly reason: string | null;
   readonly transactionHash: string | null;
   readonly createdAt: Date;
+  /** Since when a settled payment's block is gone; null: it is not. */
+  readonly lostAt: Date | null;
 }

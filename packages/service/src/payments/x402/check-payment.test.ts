@@ -11,6 +11,7 @@ const good: ShownPayment = {
   scheme: 'exact',
   network: 'eip155:84532',
   accepted: null,
+  identifier: null,
   signature: '0x',
   authorization: {
     from: '0xa',
@@ -53,7 +54,9 @@ describe('a payment', () => {
     [null, { validAfterS: now }],
     ['authorization_valid_before', { validBeforeS: now + 5n }],
     [null, { validBeforeS: now + 6n }],
-    [null, { validBeforeS: 2n ** 255n }],
+    [null, { validBeforeS: now + 86_400n }],
+    ['authorization_valid_before', { validBeforeS: now + 86_401n }],
+    ['authorization_valid_before', { validBeforeS: 2n ** 255n }],
   ])('is refused as %s with other words in its authorization (%#)', (reason, authorization) =>
     expect(check({}, authorization)).toBe(reason === null ? null : prefix + reason),
   );

@@ -22,7 +22,8 @@ export const refusalText: Record<RefusalReason, string> = {
   invalid_exact_evm_payload_recipient_mismatch: 'The payment is made out to another recipient.',
   invalid_exact_evm_payload_authorization_value_mismatch: 'The payment is not exactly the amount asked for.',
   invalid_exact_evm_payload_authorization_valid_after: 'The payment is not valid yet.',
-  invalid_exact_evm_payload_authorization_valid_before: 'The payment has expired, or will before it can be settled.',
+  invalid_exact_evm_payload_authorization_valid_before:
+    'The payment has expired, will before it can be settled, or is valid for more than a day.',
   invalid_exact_evm_signature: 'The signature is not of the paying wallet.',
   invalid_offer: 'The payment answers an offer that is not ours, not for this call, or too old.',
   invalid_exact_evm_nonce_already_used: 'The authorization was used or cancelled on chain.',
@@ -30,6 +31,9 @@ export const refusalText: Record<RefusalReason, string> = {
   invalid_exact_evm_transaction_simulation_failed: 'The token refuses the transfer.',
   invalid_exact_evm_transaction_failed: 'The token refused the transfer.',
 };
+
+/** No client of x402 signs for longer, and what is signed for ever would have to be watched for ever. */
+const LONGEST_WINDOW_S = 86_400n;
 
 /** A payment must outlive its check by this much, or it may expire on its way into a block. */
 const SETTLE_MARGIN_S = 6n;
@@ -50,6 +54,7 @@ export function refusalOf(
   if (authorization.to !== chain.wallet) return 'invalid_exact_evm_payload_recipient_mismatch';
   if (authorization.valueMicro !== due.amountMicro) return 'invalid_exact_evm_payload_authorization_value_mismatch';
   if (authorization.validAfterS > now) return 'invalid_exact_evm_payload_authorization_valid_after';
-  if (authorization.validBeforeS < now + SETTLE_MARGIN_S) return 'invalid_exact_evm_payload_authorization_valid_before';
+  if (authorization.validBeforeS < now + SETTLE_MARGIN_S || authorization.validBeforeS > now + LONGEST_WINDOW_S)
+    return 'invalid_exact_evm_payload_authorization_valid_before';
   return null;
 }

@@ -1,8 +1,14 @@
+import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 import { emit } from '../../events/outbox.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { failpoint } from '../../lib/failpoint.ts';
+import { postTransfers } from '../ledger-store.ts';
 import type { NewChainPayment } from './chain-payment.ts';
-import { endChainPayments, type PaymentEnd } from './chain-payment-store.ts';
+import { endChainPayments, nowhere, type PaymentEnd, type PaymentPlace } from './chain-payment-store.ts';
+import type { RefusalReason } from './check-payment.ts';
 import { paymentEventsOf } from './payment-events.ts';
+import { toTransfer } from './payment-transfer.ts';
 
 /** Ends payments and tells of it. Returns the ids of those that this call ended, each exactly once. */
 export async function endPayments(
@@ -20,4 +26,34 @@ export async function endPayments(
   });
   await emit(tx, paymentEventsOf(ended), now);
   return new Set(rows.keys());
+}
+
+/** Ends a payment as settled and moves its money in the ledger, in the caller's transaction. False when it had ended before. */
+export async function settlePayment(
+  tx: Tx,
+  payment: NewChainPayment,
+  place: PaymentPlace,
+  now: Date,
+): Promise<boolean> {
+  const end = { id: payment.id, state: 'settled' as const, reason: null, ...place };
+  const ended = await endPayments(tx, [payment], [end], now);
+  if (!ended.has(payment.id)) return false;
+  await postTransfers(tx, [toTransfer(payment)], now);
+  return true;
+}
+
+/** Ends a payment that moved no money. What the caller adds is committed with it, if this call ended it. */
+export async function failPayment(
+  ctx: HasDb & HasClock,
+  payment: NewChainPayment,
+  reason: RefusalReason,
+  alongside: (tx: Tx, now: Date) => Promise<void> = async () => undefined,
+): Promise<void> {
+  const now = ctx.clock.now();
+  await ctx.db.transaction(async (tx) => {
+    const ended = await endPayments(tx, [payment], [{ id: payment.id, state: 'failed', reason, ...nowhere }], now);
+    if (ended.has(payment.id)) await alongside(tx, now);
+    failpoint('before-reconcile-commit');
+  });
+  failpoint('after-reconcile-commit');
 }

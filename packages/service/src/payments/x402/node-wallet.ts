@@ -1,15 +1,19 @@
 import secp256k1 from 'secp256k1';
 import { hexToBytes, keccak256, serializeTransaction, stringToBytes } from 'viem';
-import { type Authorization, authorizationDigest, signDigest } from './authorization.ts';
+import { type Authorization, addressOf, authorizationDigest, signDigest } from './authorization.ts';
 
 type Hex = `0x${string}`;
 
-/** The key that receives payments, signs what the node pays out, and pays the gas. The key never leaves this closure. */
-export interface NodeWallet {
+/** A key that sends transactions and pays their gas. It never leaves this closure. */
+export interface Sender {
   /** Lower case. */
   readonly address: string;
-  signAuthorization(domainSeparator: Hex, authorization: Authorization): Hex;
   signTransaction(transaction: UnsignedTransaction): { raw: Hex; hash: Hex };
+}
+
+/** The key that receives payments and signs what the node pays out; it can send as well. */
+export interface NodeWallet extends Sender {
+  signAuthorization(domainSeparator: Hex, authorization: Authorization): Hex;
 }
 
 export interface HasWallet {
@@ -26,12 +30,16 @@ export interface UnsignedTransaction {
   readonly maxPriorityFeePerGas: bigint;
 }
 
-export function createNodeWallet(privateKey: Hex): NodeWallet {
+export const createNodeWallet = (privateKey: Hex): NodeWallet => ({
+  ...createSender(privateKey),
+  signAuthorization: (domainSeparator, authorization) =>
+    signDigest(authorizationDigest(domainSeparator, authorization), privateKey),
+});
+
+export function createSender(privateKey: Hex): Sender {
   const publicKey = secp256k1.publicKeyCreate(hexToBytes(privateKey), false);
   return {
-    address: `0x${keccak256(publicKey.subarray(1)).slice(-40)}`,
-    signAuthorization: (domainSeparator, authorization) =>
-      signDigest(authorizationDigest(domainSeparator, authorization), privateKey),
+    address: addressOf(publicKey),
     signTransaction(transaction) {
       const unsigned = { ...transaction, type: 'eip1559' as const, nonce: Number(transaction.nonce) };
       const signature = signDigest(keccak256(serializeTransaction(unsigned)), privateKey);
@@ -48,3 +56,7 @@ export function createNodeWallet(privateKey: Hex): NodeWallet {
 /** The nonce of an outgoing authorization: the same cause always gets the same one, so the token pays it once at most. */
 export const payoutNonce = (chainId: number, purpose: string, subjectId: string): string =>
   keccak256(stringToBytes(`agent-network:${chainId}:${purpose}:${subjectId}`));
+
+/** A stand-in for the nonce that a plain transfer lacks: the same transfer always gets the same one. */
+export const transferNonce = (chainId: number, transactionHash: string, ordinal: number): string =>
+  keccak256(stringToBytes(`agent-network:${chainId}:transfer:${transactionHash}:${ordinal}`));

@@ -7,7 +7,7 @@ import type { ChainPurpose, NewChainPayment } from './chain-payment.ts';
 /** How a payment ended, and when it was made. */
 export interface EndedPayment {
   readonly payment: NewChainPayment;
-  readonly state: 'settled' | 'failed';
+  readonly state: 'settled' | 'failed' | 'reversed';
   readonly transactionHash: string | null;
   readonly createdAt: Date;
 }
@@ -17,6 +17,8 @@ const typeOf: Record<ChainPurpose, Payment['type']> = {
   invocation: 'x402',
   refund: 'refund',
   withdrawal: 'withdrawal',
+  bill: 'charge',
+  return: 'refund',
 };
 
 /** What the end of payments means to those who listen: money that came in, or did not, and money that went back. */
@@ -27,7 +29,7 @@ export function paymentEventsOf(ended: readonly EndedPayment[]): NewEvent[] {
       const withdrawal = toWithdrawal({ ...payment, state, transactionHash, createdAt });
       return [{ type: 'withdrawal.confirmed', accountId, subjectId, data: withdrawal }];
     }
-    const isRefund = purpose === 'refund';
+    const isRefund = purpose === 'refund' || purpose === 'return';
     if (accountId === null || (direction === 'out' && !(isRefund && state === 'settled'))) return [];
     const data: Payment = {
       paymentId: id,
@@ -38,7 +40,7 @@ export function paymentEventsOf(ended: readonly EndedPayment[]): NewEvent[] {
       transactionHash,
       createdAt: createdAt.toISOString(),
     };
-    const type = state === 'failed' ? 'payment.failed' : isRefund ? 'payment.refunded' : 'payment.confirmed';
+    const type = state !== 'settled' ? 'payment.failed' : isRefund ? 'payment.refunded' : 'payment.confirmed';
     return [{ type, accountId, subjectId: id, data }];
   });
 }

@@ -16,6 +16,8 @@ export interface ShownPayment {
   readonly accepted: RequirementsV2 | null;
   readonly authorization: Authorization;
   readonly signature: string;
+  /** The client's own id of the purchase (x402 v2 extension `payment-identifier`); null when it sends none. */
+  readonly identifier: string | null;
 }
 
 export interface PaymentHeaders {
@@ -36,15 +38,17 @@ export function readPaymentHeader(headers: PaymentHeaders): ShownPayment | null 
 function readV2(header: string): ShownPayment {
   const parsed = PaymentPayloadV2.safeParse(decode('PAYMENT-SIGNATURE', header));
   if (!parsed.success) throw malformed('PAYMENT-SIGNATURE', parsed.error);
-  const { accepted, payload } = parsed.data;
-  return { version: 2, scheme: accepted.scheme, network: accepted.network, accepted, ...toAuthorization(payload) };
+  const { accepted, payload, extensions } = parsed.data;
+  const { scheme, network } = accepted;
+  const identifier = extensions?.['payment-identifier']?.info?.id ?? null;
+  return { version: 2, scheme, network, accepted, identifier, ...toAuthorization(payload) };
 }
 
 function readV1(header: string): ShownPayment {
   const parsed = PaymentPayloadV1.safeParse(decode('X-PAYMENT', header));
   if (!parsed.success) throw malformed('X-PAYMENT', parsed.error);
   const { scheme, network, payload } = parsed.data;
-  return { version: 1, scheme, network, accepted: null, ...toAuthorization(payload) };
+  return { version: 1, scheme, network, accepted: null, identifier: null, ...toAuthorization(payload) };
 }
 
 function decode(name: string, header: string): unknown {

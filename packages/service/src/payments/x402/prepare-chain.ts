@@ -1,33 +1,95 @@
 import { formatUsdc } from '@agent-network/contracts/money';
-import { sumWallet } from '../ledger-store.ts';
+import { until } from '../../lib/until.ts';
+import { sumWallet } from '../ledger-total-store.ts';
+import { listSeenBlocks } from './block-store.ts';
 import type { ChainContext } from './chain-context.ts';
-import { countMined, registerSigner } from './transaction-store.ts';
+import { paymentsInBlocks } from './chain-payment-list-store.ts';
+import { sumOpenPayouts } from './open-payout-store.ts';
+import { registerSigner, type SignerKey } from './signer-store.ts';
+import { countMined, listRawFrom } from './transaction-store.ts';
+import { goneOf, WATCHED_BLOCKS } from './watch-reorgs.ts';
 
 /** The chain and the ledger contradict each other: to go on would be to pay with money that is not there. */
 export class ChainMismatchError extends Error {
   override name = 'ChainMismatchError';
 }
 
+/** A chain that was reorganised while nobody looked takes transactions again that it had. */
+const TAKEN_AGAIN_WITHIN_MS = 10_000;
+const COMPARED_FOR_MS = 1000;
+
 /**
- * Compares the chain with what this node has recorded, and makes the signer's nonces known. Throws ChainMismatchError, and so
- * keeps the node from starting, when the chain lacks transactions that were in a block, or the wallet holds less than the
- * ledger says.
+ * Compares the chain with what this node has recorded, and makes the keys that send known with their nonces and balances. Throws
+ * ChainMismatchError, and so keeps the node from starting, when the chain lacks transactions that were in a block and does not take
+ * them again, or the wallet holds less than the ledger says.
  */
 export async function prepareChain(ctx: ChainContext): Promise<void> {
-  const { address } = ctx.wallet;
-  const key = { chainId: ctx.chain.chainId, signer: address };
-  const count = await ctx.usdc.transactionCount(address);
+  const { chainId } = ctx.chain;
+  const counts = await Promise.all(
+    ctx.senders.map(({ address }) => requireSameChain(ctx, { chainId, signer: address })),
+  );
+  await requireMoney(ctx);
+  for (const [index, { address }] of ctx.senders.entries())
+    await registerSigner(ctx.db, { chainId, signer: address }, counts[index] ?? 0);
+  await ctx.gas.refresh();
+}
+
+/** Answers how many transactions of a key the chain has. */
+async function requireSameChain(ctx: ChainContext, key: SignerKey): Promise<number> {
   const mined = await countMined(ctx.db, key);
-  if (BigInt(count) < mined)
-    throw new ChainMismatchError(
-      `The chain knows ${count} transactions of ${address}, but ${mined} had been mined: it is another chain, or lost blocks. ` +
-        'Restore the state of the chain that belongs to this database; nothing was changed.',
-    );
-  const [holds, owes] = await Promise.all([ctx.usdc.balanceOf(address), sumWallet(ctx.db)]);
-  if (holds < owes)
-    throw new ChainMismatchError(
-      `The wallet ${address} holds ${formatUsdc(holds)} USDC on chain ${key.chainId}, but the ledger counts on ${formatUsdc(owes)}. ` +
-        'Restore the missing USDC, or the state of the chain that belongs to this database; nothing was changed.',
-    );
-  await registerSigner(ctx.db, key, count);
+  const count = await ctx.usdc.transactionCount(key.signer);
+  if (BigInt(count) >= mined) return count;
+  const again = await sendMissing(ctx, key, { count, mined });
+  if (again !== null) return again;
+  throw new ChainMismatchError(
+    `The chain knows ${count} transactions of ${key.signer}, but ${mined} had been mined: it is another chain, or lost blocks. ` +
+      'Restore the state of the chain that belongs to this database; nothing was changed.',
+  );
+}
+
+async function sendMissing(
+  ctx: ChainContext,
+  key: SignerKey,
+  { count, mined }: { count: number; mined: bigint },
+): Promise<number | null> {
+  try {
+    for (const raw of await listRawFrom(ctx.db, key, BigInt(count))) await ctx.usdc.send(raw);
+  } catch (error) {
+    ctx.log.warn({ err: error, signer: key.signer }, 'the chain does not take transactions that it had');
+    return null;
+  }
+  const ask = async () => {
+    const now = await ctx.usdc.transactionCount(key.signer);
+    return BigInt(now) >= mined ? now : null;
+  };
+  return until(ask, { timeoutMs: TAKEN_AGAIN_WITHIN_MS, firstMs: 50, mostMs: 500 });
+}
+
+/**
+ * Compares what the wallet holds with what it must hold at least. What the node is paying out may have left the wallet and not be in
+ * the ledger yet: so it is after a crash between the two. What a reorg took back is missing rightly: it is collected again once the
+ * node runs. Other processes go on meanwhile, and a payout may begin between the readings: only what is missing every time is missing.
+ */
+async function requireMoney(ctx: ChainContext): Promise<void> {
+  const { address } = ctx.wallet;
+  let last = { holds: 0n, owes: 0n };
+  const isEnough = async () => {
+    const leaving = await sumOpenPayouts(ctx.db, ctx.chain.chainId);
+    const owes = (await sumWallet(ctx.db)) - leaving;
+    last = { owes, holds: await ctx.usdc.balanceOf(address) };
+    return last.holds >= owes || last.holds + (await sumTakenBack(ctx)) >= owes ? true : null;
+  };
+  if (await until(isEnough, { timeoutMs: COMPARED_FOR_MS, firstMs: 50, mostMs: 200 })) return;
+  throw new ChainMismatchError(
+    `The wallet ${address} holds ${formatUsdc(last.holds)} USDC on chain ${ctx.chain.chainId}, but the ledger counts on ${formatUsdc(last.owes)}. ` +
+      'Restore the missing USDC, or the state of the chain that belongs to this database; nothing was changed.',
+  );
+}
+
+async function sumTakenBack(ctx: ChainContext): Promise<bigint> {
+  const from = (await ctx.usdc.headBlock()) - WATCHED_BLOCKS;
+  const gone = await goneOf(ctx, await listSeenBlocks(ctx.db, ctx.chain.chainId, from));
+  const payments = await paymentsInBlocks(ctx.db, gone);
+  const incoming = payments.filter(({ direction }) => direction === 'in');
+  return incoming.reduce((sum, { authorization }) => sum + authorization.valueMicro, 0n);
 }

@@ -1,113 +1,133 @@
 import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
-import { type NewTransfer, OUTGOING, postTransfers, WALLET } from '../ledger-store.ts';
+import { failpoint } from '../../lib/failpoint.ts';
+import { postTransfers } from '../ledger-store.ts';
 import type { NewChainPayment } from './chain-payment.ts';
-import type { PaymentEnd } from './chain-payment-store.ts';
+import { nowhere, type PaymentEnd } from './chain-payment-store.ts';
 import type { RefusalReason } from './check-payment.ts';
+import { depthFor, type HasConfirmations, isDeepEnough } from './confirmation-depth.ts';
 import { endPayments } from './end-payments.ts';
+import { type Fate, findFate } from './find-fate.ts';
+import { toTransfer } from './payment-transfer.ts';
 import { markMined } from './transaction-store.ts';
-import { authorizationKey, type HasUsdc, type MinedTransaction, type UsedAuthorization } from './usdc-client.ts';
+import type { HasUsdc, MinedTransaction } from './usdc-client.ts';
+import { authorizationKey } from './used-authorizations.ts';
 
 export type SettleOutcome =
   | { readonly state: 'settled'; readonly transactionHash: string }
   | { readonly state: 'failed'; readonly reason: RefusalReason }
   | { readonly state: 'unknown'; readonly transactionHash: string | null };
 
-/** How far back a use of an authorization is looked for: no payment window is longer than this many blocks. */
-const SEARCH_BLOCKS = 5_000n;
+/** In a block, and to be settled when that is deep enough. */
+export interface Confirming {
+  readonly state: 'confirming';
+  readonly transactionHash: string;
+  readonly blockNumber: bigint;
+}
+
+/** The transaction is in a block and did not move the money. */
+export interface Unmoved {
+  readonly state: 'unmoved';
+}
+
+export type Recorded = SettleOutcome | Confirming | Unmoved;
+
+type RecordContext = HasDb & HasClock & HasUsdc & HasConfirmations;
 
 /**
- * Ends the payments that a mined transaction carried, by its logs; what it did not move may have been moved by another. Left open,
- * as `unknown`: a payment that failed in company, as its company may be to blame; and what the node owes, as that never lapses.
+ * Records a mined transaction: its key is free, and the payments that it carried end by its logs; what it did not move may have been
+ * moved by another. Left open: a payment whose amount asks for more depth, one that failed in company, as its company may be to
+ * blame, and what the node owes, as that never lapses.
  */
 export async function recordMined(
-  ctx: HasDb & HasClock & HasUsdc,
+  ctx: RecordContext,
   payments: readonly NewChainPayment[],
-  hash: string,
   mined: MinedTransaction,
-): Promise<SettleOutcome[]> {
-  const uses = new Map<string, UsedAuthorization>();
+): Promise<Recorded[]> {
+  const fates = await fatesOf(ctx, payments, mined);
+  const needsHead = payments.some(
+    ({ id, authorization }) => fates.has(id) && depthFor(ctx.confirmations, authorization.valueMicro) > 1n,
+  );
+  const head = needsHead ? await ctx.usdc.headBlock() : mined.blockNumber;
+  const recorded = payments.map((payment): Recorded => {
+    const fate = fates.get(payment.id);
+    if (fate?.kind === 'paid') {
+      const { transactionHash, blockNumber } = fate.place;
+      const depth = depthFor(ctx.confirmations, payment.authorization.valueMicro);
+      if (isDeepEnough(depth, blockNumber, head)) return { state: 'settled', transactionHash };
+      return { state: 'confirming', transactionHash, blockNumber };
+    }
+    if (fate?.kind === 'taken back') return { state: 'failed', reason: 'invalid_exact_evm_nonce_already_used' };
+    if (fate === null) return { state: 'unknown', transactionHash: mined.hash };
+    if (payments.length > 1 || payment.direction === 'out') return { state: 'unmoved' };
+    return { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' };
+  });
+  await commit(ctx, { payments, recorded, fates, mined });
+  return recorded;
+}
+
+/** How each authorization was spent; null: spent, the chain does not say how; absent: not spent. */
+async function fatesOf(
+  ctx: RecordContext,
+  payments: readonly NewChainPayment[],
+  mined: MinedTransaction,
+): Promise<Map<string, Fate | null>> {
+  const fates = new Map<string, Fate | null>();
   const unmoved: NewChainPayment[] = [];
   for (const payment of payments) {
     const use = mined.used.get(authorizationKey(payment.authorization));
-    if (use) uses.set(payment.id, use);
+    if (use) fates.set(payment.id, { kind: 'paid', place: placeOf(use) });
     else unmoved.push(payment);
   }
-  const elsewhere = await findElsewhere(ctx, unmoved, mined.blockNumber);
-  for (const [id, use] of elsewhere) if (use) uses.set(id, use);
-  const outcomes = payments.map((payment): SettleOutcome => {
-    const use = uses.get(payment.id);
-    if (use) return { state: 'settled', transactionHash: use.transactionHash };
-    if (elsewhere.has(payment.id)) return { state: 'failed', reason: 'invalid_exact_evm_nonce_already_used' };
-    if (payments.length > 1 || payment.direction === 'out') return { state: 'unknown', transactionHash: hash };
-    return { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' };
-  });
-  await commit(ctx, payments, outcomes, uses, { hash, mined });
-  return outcomes;
+  const spent = unmoved.length > 0 ? await ctx.usdc.areSpent(unmoved.map((p) => p.authorization)) : [];
+  for (const payment of unmoved.filter((_, index) => spent[index]))
+    fates.set(payment.id, await findFate(ctx, payment, ctx.clock.now()));
+  return fates;
 }
 
-/** For authorizations that are spent although our transaction did not move them: the use, or null when there was none. */
-async function findElsewhere(ctx: HasUsdc, payments: readonly NewChainPayment[], block: bigint) {
-  const found = new Map<string, UsedAuthorization | null>();
-  if (payments.length === 0) return found;
-  const spent = await ctx.usdc.areSpent(payments.map((p) => p.authorization));
-  for (const [index, payment] of payments.entries()) {
-    if (!spent[index]) continue;
-    found.set(payment.id, await findUseOf(ctx, payment, block));
-  }
-  return found;
-}
-
-/** The transfer that spent the authorization of a payment, if it went where the payment says. */
-export async function findUseOf(
-  ctx: HasUsdc,
-  payment: NewChainPayment,
-  head: bigint,
-): Promise<UsedAuthorization | null> {
-  const { authorization } = payment;
-  const use = await ctx.usdc.findUse(authorization, head > SEARCH_BLOCKS ? head - SEARCH_BLOCKS : 0n);
-  return use?.to === authorization.to && use.valueMicro === authorization.valueMicro ? use : null;
-}
+const placeOf = ({
+  transactionHash,
+  blockNumber,
+  blockHash,
+}: {
+  transactionHash: string;
+  blockNumber: bigint;
+  blockHash: string;
+}) => ({
+  transactionHash,
+  blockNumber,
+  blockHash,
+});
 
 async function commit(
-  ctx: HasDb & HasClock,
-  payments: readonly NewChainPayment[],
-  outcomes: readonly SettleOutcome[],
-  uses: ReadonlyMap<string, UsedAuthorization>,
-  { hash, mined }: { hash: string; mined: MinedTransaction },
+  ctx: RecordContext,
+  {
+    payments,
+    recorded,
+    fates,
+    mined,
+  }: {
+    payments: readonly NewChainPayment[];
+    recorded: readonly Recorded[];
+    fates: ReadonlyMap<string, Fate | null>;
+    mined: MinedTransaction;
+  },
 ): Promise<void> {
   const now = ctx.clock.now();
   const ends = payments.flatMap(({ id }, index): PaymentEnd[] => {
-    const outcome = outcomes[index];
-    const use = uses.get(id);
-    if (use) return [{ id, state: 'settled', reason: null, ...use }];
-    if (outcome?.state !== 'failed') return [];
-    return [{ id, state: 'failed', reason: outcome.reason, transactionHash: null, blockNumber: null }];
+    const outcome = recorded[index];
+    const fate = fates.get(id);
+    if (outcome?.state === 'settled' && fate?.kind === 'paid')
+      return [{ id, state: 'settled', reason: null, ...fate.place }];
+    return outcome?.state === 'failed' ? [{ id, state: 'failed', reason: outcome.reason, ...nowhere }] : [];
   });
+  const settledIds = new Set(ends.filter(({ state }) => state === 'settled').map(({ id }) => id));
   await ctx.db.transaction(async (tx) => {
-    await markMined(tx, hash, { number: mined.blockNumber, atS: mined.minedAtS });
+    await markMined(tx, mined);
     const ended = await endPayments(tx, payments, ends, now);
-    const settled = payments.filter((p) => ended.has(p.id) && uses.has(p.id));
+    const settled = payments.filter(({ id }) => ended.has(id) && settledIds.has(id));
     await postTransfers(tx, settled.map(toTransfer), now);
+    failpoint('before-record-commit');
   });
+  failpoint('after-record-commit');
 }
-
-/** What a settled payment is in the ledger: money into the wallet and owed to its account, or a debt paid out of the wallet. */
-export const toTransfer = (payment: NewChainPayment): NewTransfer =>
-  payment.direction === 'in'
-    ? {
-        id: `deposit:${payment.id}`,
-        debit: WALLET,
-        credit: payment.ledgerAccountId,
-        amountMicro: payment.authorization.valueMicro,
-        kind: 'deposit',
-        subjectId: payment.subjectId,
-      }
-    : {
-        id: `payout:${payment.id}`,
-        debit: OUTGOING,
-        credit: WALLET,
-        amountMicro: payment.authorization.valueMicro,
-        kind: 'payout',
-        subjectId: payment.subjectId,
-      };

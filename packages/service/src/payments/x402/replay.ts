@@ -4,8 +4,6 @@ import { listNewest, type StoredTransaction } from './transaction-store.ts';
 /** More than a local chain can lose: it saves its state about once a second. */
 const NEWEST = 5000;
 
-/** Our own transactions that a chain which lost its newest blocks may lack, in the order of their nonces. */
-export const transactionsToReplay = (
-  ctx: HasDb,
-  signer: { chainId: number; address: string },
-): Promise<StoredTransaction[]> => listNewest(ctx.db, { chainId: signer.chainId, signer: signer.address }, NEWEST);
+/** Our own transactions that a chain which lost its newest blocks may lack, in the order in which it had them. */
+export const transactionsToReplay = async (ctx: HasDb, chainId: number): Promise<StoredTransaction[]> =>
+  (await listNewest(ctx.db, chainId, NEWEST)).toReversed();

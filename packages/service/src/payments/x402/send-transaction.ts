@@ -1,12 +1,20 @@
+import { randomUUID } from 'node:crypto';
+import { failpoint } from '../../lib/failpoint.ts';
 import { until } from '../../lib/until.ts';
+import type { Wake } from '../../lib/wake.ts';
 import type { ChainContext } from './chain-context.ts';
 import type { NewChainPayment } from './chain-payment.ts';
-import { markBroadcasting } from './chain-payment-store.ts';
-import { insertTransaction, takeNonce } from './transaction-store.ts';
+import { endLease, type Lease } from './signer-store.ts';
 import type { MinedTransaction } from './usdc-client.ts';
+import { type OpenTransaction, signAgain, writeAhead } from './write-ahead.ts';
 
-const MINED_WITHIN_MS = 20_000;
-const FEES_HOLD_MS = 2000;
+/** How long a batch is looked after here, from when it waits for a key until a block has it. */
+const SENT_WITHIN_MS = 20_000;
+/** Three blocks of Base: a transaction that none of them took offers too little, or is not known there. */
+export const BUMP_AFTER_MS = 6000;
+/** Longer than a bump takes to come, so that a living holder never loses it. */
+export const LEASE_MS = 10_000;
+const KEY_LOOK_MS = { first: 5, most: 100 };
 
 /** A transaction that was sent, and the block that has it, if it came in time. */
 export interface Sent {
@@ -15,67 +23,94 @@ export interface Sent {
 }
 
 /**
- * Makes the function that puts payments on chain in one transaction. Raw bytes and hash are committed before they are sent, so a
- * process that dies here leaves all that another needs to go on. Never rejects: what went wrong is in the log, and the payments are
- * the reconciler's.
+ * Makes the function that puts payments on chain in one transaction. Never rejects: what went wrong is in the log, and the payments
+ * are the reconciler's.
  */
-export function createSender(
+export function createSending(
   ctx: ChainContext,
-  signal: AbortSignal,
+  { signal, freed }: { signal: AbortSignal; freed: Wake },
 ): (payments: readonly NewChainPayment[]) => Promise<Sent> {
-  let fees = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n, readAtMs: 0 };
+  const lease: Lease = { holder: `settler ${randomUUID()}`, leaseMs: LEASE_MS };
 
-  async function currentFees() {
-    const nowMs = performance.now();
-    if (fees.readAtMs === 0 || nowMs - fees.readAtMs > FEES_HOLD_MS)
-      fees = { ...(await ctx.usdc.fees()), readAtMs: nowMs };
-    return { maxFeePerGas: fees.maxFeePerGas, maxPriorityFeePerGas: fees.maxPriorityFeePerGas };
-  }
-
-  async function writeAhead(payments: readonly NewChainPayment[]): Promise<{ raw: string; hash: string }> {
-    const call = ctx.usdc.transactionFor(payments);
-    const price = await currentFees();
-    const key = { chainId: ctx.chain.chainId, signer: ctx.wallet.address };
-    return ctx.db.transaction(async (tx) => {
-      const nonce = await takeNonce(tx, key);
-      const signed = ctx.wallet.signTransaction({ chainId: key.chainId, nonce, ...call, ...price });
-      await insertTransaction(tx, key, { ...signed, nonce, now: ctx.clock.now() });
-      await markBroadcasting(
-        tx,
-        payments.map((p) => p.id),
-        signed.hash,
-      );
-      return signed;
-    });
-  }
-
-  /** Resends until the transaction is in a block: an answer that was lost says nothing about what the chain has. */
-  async function waitUntilMined(raw: string, hash: string): Promise<MinedTransaction | null> {
-    let isSent = false;
-    const ask = async () => {
-      try {
-        if (!isSent) await ctx.usdc.send(raw);
-        isSent = true;
-        return await ctx.usdc.findMined(hash);
-      } catch (error) {
-        ctx.log.warn({ err: error, hash }, 'the chain did not answer');
-        return null;
-      }
-    };
-    return until(ask, { timeoutMs: MINED_WITHIN_MS, firstMs: 2, mostMs: 250, signal });
+  /** Another batch has every key: this one waits for the first that a block sets free. */
+  async function takeTurn(payments: readonly NewChainPayment[], endMs: number): Promise<OpenTransaction | null> {
+    for (let pauseMs = KEY_LOOK_MS.first; ; pauseMs = Math.min(pauseMs * 2, KEY_LOOK_MS.most)) {
+      signal.throwIfAborted();
+      const open = await writeAhead(ctx, payments, lease);
+      if (open || performance.now() > endMs) return open;
+      await freed.wait(pauseMs);
+    }
   }
 
   return async (payments) => {
-    let hash: string | null = null;
+    const endMs = performance.now() + SENT_WITHIN_MS;
+    let care: Care | null = null;
     try {
-      signal.throwIfAborted();
-      const sent = await writeAhead(payments);
-      hash = sent.hash;
-      const mined = await waitUntilMined(sent.raw, hash);
-      if (mined) return { mined, hash };
+      const open = await takeTurn(payments, endMs);
+      if (!open) ctx.log.warn({ payments: payments.length }, 'no key is free to settle payments');
+      if (open) care = createCare(ctx, open, lease);
+      const mined = await care?.untilMined(endMs, signal);
+      if (mined) return { mined, hash: mined.hash };
     } catch (error) {
-      ctx.log.warn({ err: error, hash }, 'a settlement is unknown; the reconciler goes on');
+      ctx.log.warn({ err: error, hash: care?.hash() }, 'a settlement is unknown; the reconciler goes on');
     }
-    return { mined: null, hash };
+    await care?.leave();
+    return { mined: null, hash: care?.hash() ?? null };
+  };
+}
+
+interface Care {
+  hash(): string | null;
+  untilMined(endMs: number, signal: AbortSignal): Promise<MinedTransaction | null>;
+  /** Leaves the transaction to the reconciler. */
+  leave(): Promise<void>;
+}
+
+/** Looks after one transaction: sends it until the chain has it, and again for a higher fee when no block takes it. */
+function createCare(ctx: ChainContext, first: OpenTransaction, lease: Lease): Care {
+  let open = first;
+  let isSent = false;
+  let bumpAtMs = performance.now() + BUMP_AFTER_MS;
+
+  async function bump(): Promise<void> {
+    bumpAtMs = performance.now() + BUMP_AFTER_MS;
+    const again = await signAgain(ctx, open, lease).catch((error) => {
+      ctx.log.warn({ err: error, hash: open.hashes[0] }, 'could not sign again for a higher fee');
+      return open;
+    });
+    if (again === null) throw new Error('another process looks after the key');
+    if (again !== open)
+      ctx.log.warn({ hash: again.hashes[0], nonce: String(open.nonce) }, 'sent again for a higher fee');
+    open = again;
+    isSent = false;
+  }
+
+  async function ask(): Promise<MinedTransaction | null> {
+    failpoint('before-send');
+    if (!isSent) await ctx.usdc.send(open.raw);
+    isSent = true;
+    failpoint('after-send');
+    failpoint('before-read-mined');
+    const mined = await ctx.usdc.findMined(open.hashes);
+    failpoint('after-read-mined');
+    return mined;
+  }
+
+  return {
+    hash: () => open.hashes[0] ?? null,
+    async untilMined(endMs, signal) {
+      const askSafely = async () => {
+        if (performance.now() > bumpAtMs) await bump();
+        return ask().catch((error) => {
+          ctx.log.warn({ err: error, hash: open.hashes[0] }, 'the chain did not answer');
+          return null;
+        });
+      };
+      const timeoutMs = Math.max(0, endMs - performance.now());
+      return until(askSafely, { timeoutMs, firstMs: 2, mostMs: 250, signal });
+    },
+    async leave() {
+      await endLease(ctx.db, open, lease.holder).catch(() => false);
+    },
   };
 }

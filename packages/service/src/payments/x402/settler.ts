@@ -1,8 +1,12 @@
 import { createBatcher } from '../../lib/batcher.ts';
+import { createWake } from '../../lib/wake.ts';
+import { awaitDepth } from './await-depth.ts';
 import type { ChainContext } from './chain-context.ts';
 import type { NewChainPayment } from './chain-payment.ts';
-import { recordMined, type SettleOutcome } from './record-mined.ts';
-import { createSender, type Sent } from './send-transaction.ts';
+import { type Recorded, recordMined, type SettleOutcome } from './record-mined.ts';
+import { retryUnmoved } from './retry-unmoved.ts';
+import { createSending, type Sent } from './send-transaction.ts';
+import { BATCH_GAS, gasOf, inCallOrder } from './settlement-call.ts';
 
 /** Brings claimed payments onto the chain. */
 export interface Settler {
@@ -17,50 +21,72 @@ export interface HasSettler {
   readonly settler: Settler;
 }
 
-/** Fits the gas that Base allows one transaction (16.7 million) with room to spare. */
-const MAX_BATCH = 60;
+/** Payments that come while a transaction is on its way gather for as long before they take another key. */
+const STAGGER_MS = 100;
 
 /**
- * One transaction at a time: a lone payment goes out at once, and those that come while one is on its way share the next.
- * Raw bytes and hash are committed before they are sent, so a process that dies here leaves all that another needs to go on.
+ * One transaction per key at a time: a lone payment goes out at once, and those that come while others are on their way share the
+ * next. Raw bytes and hash are committed before they are sent, so a process that dies here leaves all that another needs to go on.
  */
 export function createSettler(ctx: ChainContext): Settler {
   const stopping = new AbortController();
-  const send = createSender(ctx, stopping.signal);
+  const { signal } = stopping;
+  const freed = createWake();
+  const send = createSending(ctx, { signal, freed });
 
-  async function record(payments: readonly NewChainPayment[], { mined, hash }: Sent): Promise<SettleOutcome[]> {
+  async function record(payments: readonly NewChainPayment[], { mined, hash }: Sent): Promise<Recorded[]> {
     try {
-      if (mined && hash) return await recordMined(ctx, payments, hash, mined);
+      if (mined) return await recordMined(ctx, payments, mined);
     } catch (error) {
       ctx.log.warn({ err: error, hash }, 'a settlement could not be recorded; the reconciler goes on');
+    } finally {
+      freed.wake();
     }
     return payments.map(() => ({ state: 'unknown', transactionHash: hash }));
   }
 
-  /** A contract wallet can use up the gas of all that follow it: who failed in company is tried once more, alone. */
-  async function recordAll(payments: readonly NewChainPayment[], sent: Sent): Promise<SettleOutcome[]> {
-    const outcomes = await record(payments, sent);
-    const isMined = payments.length > 1 && outcomes.some(({ state }) => state === 'settled');
-    if (!isMined) return outcomes;
-    for (const [index, payment] of payments.entries())
-      if (outcomes[index]?.state === 'unknown')
-        outcomes[index] = (await record([payment], await send([payment])))[0] as SettleOutcome;
-    return outcomes;
+  async function sendAndRecord(payments: readonly NewChainPayment[]): Promise<Map<string, Recorded>> {
+    const recorded = await record(payments, await send(payments));
+    return new Map(payments.map(({ id }, index) => [id, recorded[index] as Recorded]));
   }
 
-  /** The next transaction need not wait until this one's outcome is recorded. */
-  const recording = new Set<Promise<SettleOutcome[]>>();
-  async function settleBatch(payments: NewChainPayment[]): Promise<Promise<SettleOutcome>[]> {
-    const recorded = recordAll(payments, await send(payments));
-    recording.add(recorded);
-    void recorded.finally(() => recording.delete(recorded));
-    return payments.map((_, index) => recorded.then((outcomes) => outcomes[index] as SettleOutcome));
+  async function outcomeOf(payment: NewChainPayment, recorded: Recorded | undefined): Promise<SettleOutcome> {
+    if (recorded?.state === 'confirming') return awaitDepth(ctx, payment, recorded, signal);
+    if (!recorded || recorded.state === 'unmoved') return { state: 'unknown', transactionHash: null };
+    return recorded;
   }
 
-  const batcher = createBatcher({ run: settleBatch, maxSize: MAX_BATCH, canSplit: () => false });
+  /** The next transaction need not wait until this one's outcome is recorded, nor until its block is deep enough. */
+  const ending = new Set<Promise<unknown>>();
+  async function settleBatch(batch: NewChainPayment[]): Promise<Promise<SettleOutcome>[]> {
+    const payments = inCallOrder(batch);
+    const sent = await send(payments);
+    const recorded = record(payments, sent).then((outcomes) => {
+      const first = new Map(payments.map(({ id }, index) => [id, outcomes[index] as Recorded]));
+      return { first, retried: retryUnmoved(ctx, payments, first, sendAndRecord) };
+    });
+    return batch.map((payment) => {
+      const outcome = recorded.then(async ({ first, retried }) => {
+        const before = first.get(payment.id);
+        return outcomeOf(payment, before?.state === 'unmoved' ? (await retried).get(payment.id) : before);
+      });
+      ending.add(outcome);
+      void outcome.finally(() => ending.delete(outcome));
+      return outcome;
+    });
+  }
+
+  const batcher = createBatcher({
+    run: settleBatch,
+    maxSize: Number(BATCH_GAS),
+    weightOf: (payment) => Number(gasOf(payment)),
+    maxConcurrent: ctx.senders.length,
+    staggerMs: STAGGER_MS,
+    canSplit: () => false,
+  });
   const idle = async () => {
     await batcher.idle();
-    await Promise.allSettled(recording);
+    await Promise.allSettled(ending);
   };
   return {
     async settle(payment) {
@@ -71,7 +97,7 @@ export function createSettler(ctx: ChainContext): Settler {
     idle,
     async stop(graceMs) {
       const timer = setTimeout(() => stopping.abort(new Error('the node is stopping')), graceMs);
-      const aborted = new Promise<void>((resolve) => stopping.signal.addEventListener('abort', () => resolve()));
+      const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
       await Promise.race([idle(), aborted]);
       clearTimeout(timer);
     },

@@ -41,6 +41,19 @@ const offerParts = (chain: ChainInfo, terms: Omit<Terms, 'resourceUrl' | 'descri
   chain.wallet,
 ];
 
+/** Tells clients that they may name a purchase themselves (x402 v2 extension `payment-identifier`). */
+const paymentIdentifier = {
+  info: { required: false },
+  schema: {
+    type: 'object',
+    properties: {
+      required: { type: 'boolean' },
+      id: { type: 'string', minLength: 16, maxLength: 128, pattern: '^[a-zA-Z0-9_-]+$' },
+    },
+    required: ['required'],
+  },
+};
+
 /** Makes the offer. Nothing is stored: the offer carries a code by which `readOffer` knows it again. */
 export function makeOffer(chain: ChainInfo, secrets: Secrets, terms: Terms, error: string): Offer {
   const code = secrets.authenticate('offer', offerParts(chain, terms));
@@ -85,6 +98,7 @@ export function makeOffer(chain: ChainInfo, secrets: Secrets, terms: Terms, erro
       error,
       resource: { url: resource, description, mimeType: 'application/json' },
       accepts: [{ ...common, network: chain.caip2, amount, extra: { ...extra, paymentFlow: 'upfront' } }],
+      extensions: { 'payment-identifier': paymentIdentifier },
     },
   };
 }

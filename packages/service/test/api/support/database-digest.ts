@@ -1,7 +1,14 @@
 import type { Harness } from '../../support/harness.ts';
 
 /** What a call may touch although it is refused: who is alive, when work is due, who called how often, and counts being folded. */
-const bookkeeping = new Set(['process', 'recurring', 'rate_window', 'agent_count']);
+const bookkeeping = new Set(
+  ['process', 'recurring', 'rate_window', 'agent_count', 'agent_bits', 'agent_toggle'].concat([
+    'ledger_total',
+    'money_audit',
+    'reserves_watch',
+    'transfer_point',
+  ]),
+);
 
 const writtenByChecks = [
   'next_check_at',

@@ -74,7 +74,11 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
   getBulk: ({ owner, bulkId }) => ({ key: owner.key, params: { bulkId } }),
   createTreasury: ({ owner, agent }) => ({ key: owner.key, params: {}, body: { agentId: agent.id, label: 'x' } }),
   depositToTreasury: ({ owner, treasuryId }) => ({ key: owner.key, params: {}, body: { amount: '1', treasuryId } }),
+  claimWallet: ({ owner }) => ({ key: owner.key, params: {}, body: { address: owner.address } }),
   getBalance: ({ owner }) => ({ key: owner.key, params: {} }),
+  getTreasury: ({ owner, treasuryId }) => ({ key: owner.key, params: { treasuryId } }),
+  getStatement: ({ owner, treasuryId }) => ({ key: owner.key, params: { treasuryId } }),
+  getReserves: ({ owner }) => ({ key: owner.key, params: {} }),
   listPayments: ({ owner }) => ({ key: owner.key, params: {} }),
   withdraw: ({ owner, treasuryId }) => ({
     key: owner.key,

@@ -1,0 +1,31 @@
+import type { RpcProxy } from '../../packages/service/test/support/rpc-proxy.ts';
+import type { Purchase } from './purchase.ts';
+
+export interface Asked {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** A server that sells the worker's work, in a process of its own. */
+export interface Contender {
+  readonly name: string;
+  /** Whether a broken promise fails the run. */
+  readonly isOurs: boolean;
+  /** Its way to the chain. */
+  readonly proxy: RpcProxy;
+  /** What stands between a settlement and the answer to the buyer: only its receipt, or the work too. */
+  readonly answersAfter: 'receipt' | 'work';
+  ask(purchase: Purchase): Asked;
+  /** kill -9. */
+  kill(): Promise<void>;
+  /** Starts it again at the same address, with all that it had stored. */
+  restart(): Promise<void>;
+}
+
+/** What the buyer sends to either: the stock client adds the payment. */
+export const askedAt = (url: string, { id }: Purchase, more: Readonly<Record<string, string>> = {}): Asked => ({
+  url,
+  headers: { 'content-type': 'application/json', 'idempotency-key': id, ...more },
+  body: JSON.stringify({ task: 'work', input: { purchase: id } }),
+});

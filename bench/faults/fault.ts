@@ -1,0 +1,22 @@
+import type { Bought } from './buyer.ts';
+import type { Contender } from './contender.ts';
+import type { Purchase } from './purchase.ts';
+import type { Worker } from './worker.ts';
+
+/** Where a fault happens: one contender, its buyers, and the worker behind it. */
+export interface Scene {
+  readonly contender: Contender;
+  readonly worker: Worker;
+  readonly purchases: readonly Purchase[];
+  /** Notes what a buyer got. */
+  readonly note: (purchase: Purchase, bought: Bought) => void;
+}
+
+export interface Fault {
+  readonly name: string;
+  /** What is done to each purchase, in a sentence. */
+  readonly what: string;
+  /** Whether the work never succeeds: then the promise is the money back. */
+  readonly isWorkLost: boolean;
+  run(scene: Scene): Promise<void>;
+}

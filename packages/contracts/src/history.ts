@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { endpoint } from './endpoint.ts';
+import { requestStatuses } from './invocations.ts';
+import { cursorQuery, pageQuery } from './page.ts';
+import { Duration, Id, Timestamp, Usdc } from './scalars.ts';
+
+const HistoryItem = z.object({
+  requestId: Id,
+  agentId: Id,
+  task: z.string(),
+  status: z.enum(requestStatuses),
+  cost: Usdc.nullable(),
+  duration: Duration.nullable(),
+  createdAt: Timestamp,
+});
+export type HistoryItem = z.infer<typeof HistoryItem>;
+
+const day = z.iso.date().optional();
+
+export const historyEndpoints = {
+  listInvocations: endpoint({
+    method: 'GET',
+    path: '/invoke/history',
+    summary: 'Your requests, newest first',
+    tag: 'Invocation',
+    auth: 'key',
+    scope: 'invoke',
+    limit: 'api',
+    query: z.object({
+      agentId: Id.optional(),
+      status: z.enum(requestStatuses).optional(),
+      startDate: day.describe('First day, UTC (YYYY-MM-DD).'),
+      endDate: day.describe('Last day, UTC, included.'),
+      ...cursorQuery,
+      ...pageQuery,
+    }),
+    data: z.object({
+      requests: z.array(HistoryItem),
+      total: z.int().min(0),
+      totalCost: Usdc.describe('Of all requests that match, not of this page only.'),
+      hasMore: z.boolean(),
+      nextCursor: z.string().nullable(),
+    }),
+    errors: [],
+  }),
+};

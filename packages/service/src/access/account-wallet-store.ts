@@ -1,0 +1,23 @@
+import type { Sql } from '../db/sql.ts';
+
+/** The accounts whose own wallet, or further proven wallet, these are, by address. */
+export async function findAccountsOfWallets(sql: Sql, addresses: readonly string[]): Promise<Map<string, string>> {
+  const rows = await sql.query<{ address: string; accountId: string }>(
+    'find-accounts-of-wallets',
+    `select address, id as "accountId" from account where address = any($1)
+     union all
+     select address, account_id from account_wallet where address = any($1)`,
+    [addresses],
+  );
+  return new Map(rows.map(({ address, accountId }) => [address, accountId]));
+}
+
+/** Notes that a wallet was proven to be an account's. One that is another's already stays so: returns whose it is. */
+export async function linkWalletRow(sql: Sql, address: string, accountId: string, now: Date): Promise<string> {
+  await sql.query(
+    'link-wallet',
+    'insert into account_wallet (address, account_id, proven_at) values ($1, $2, $3) on conflict do nothing',
+    [address, accountId, now],
+  );
+  return (await findAccountsOfWallets(sql, [address])).get(address) ?? accountId;
+}

@@ -1,0 +1,14 @@
+import type { Sql, Tx } from '../db/sql.ts';
+import { AppError } from '../lib/app-error.ts';
+import { findAccountsOfWallets, linkWalletRow } from './account-wallet-store.ts';
+
+/** The accounts that wallets belong to, by lower-case address; wallets of nobody are missing. */
+export const accountsOfWallets = (sql: Sql, addresses: readonly string[]): Promise<ReadonlyMap<string, string>> =>
+  addresses.length === 0 ? Promise.resolve(new Map()) : findAccountsOfWallets(sql, addresses);
+
+/** Makes a proven wallet one of the account's, in the caller's transaction. Throws CONFLICT when it is another account's. */
+export async function linkWallet(tx: Tx, address: string, accountId: string, now: Date): Promise<void> {
+  const known = (await findAccountsOfWallets(tx, [address])).get(address);
+  const owner = known ?? (await linkWalletRow(tx, address, accountId, now));
+  if (owner !== accountId) throw new AppError('CONFLICT', 'This wallet belongs to another account of this node.');
+}

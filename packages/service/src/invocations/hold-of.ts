@@ -1,0 +1,12 @@
+import { type HoldRequest, holdExpiryOf } from '../payments/hold.ts';
+import type { Invocation } from './invocation.ts';
+
+type Paid = Pick<Invocation, 'id' | 'payerLedgerId' | 'priceMicro' | 'deadline'>;
+
+/** What has to be held for requests; nothing for free ones. */
+export const holdsOf = (requests: readonly Paid[]): HoldRequest[] =>
+  requests.flatMap(({ id, payerLedgerId, priceMicro, deadline }) =>
+    payerLedgerId === null
+      ? []
+      : [{ id, ledgerAccountId: payerLedgerId, amountMicro: priceMicro, expiresAt: holdExpiryOf(deadline) }],
+  );

@@ -1,0 +1,60 @@
+/** The commits of the paid path, and the calls that it makes to the chain and to agents. */
+const steps = [
+  'handle',
+  'take-key',
+  'keep-answer',
+  'simulate',
+  'open-payer',
+  'accept-commit',
+  'bulk-commit',
+  'claim-deposit-commit',
+  'write-ahead-commit',
+  'send',
+  'read-mined',
+  'record-commit',
+  'begin-commit',
+  'agent-call',
+  'sign-bill-commit',
+  'end-bill-commit',
+  'finish-commit',
+  'bulk-finish-commit',
+  'withdrawal-commit',
+  'pay-owed',
+  'reconcile-commit',
+] as const;
+
+type Step = (typeof steps)[number];
+
+/** A place where a test can let the process die. Every one of them is tried in test/flows/crash-points.test.ts. */
+export type Failpoint = `before-${Step}` | `after-${Step}`;
+
+export const failpoints: readonly Failpoint[] = steps.flatMap((step) => [`before-${step}`, `after-${step}`] as const);
+
+export interface ArmedFailpoint {
+  readonly name: Failpoint;
+  /** The process dies when it comes by for the n-th time. */
+  readonly hit: number;
+}
+
+let armed: ArmedFailpoint | null = null;
+let hits = 0;
+
+/** Reads `name` or `name:n`; null when there is no such place. */
+export function parseFailpoint(text: string): ArmedFailpoint | null {
+  const [name = '', count = '1', ...rest] = text.split(':');
+  const isKnown = (known: string): known is Failpoint => (failpoints as readonly string[]).includes(known);
+  return isKnown(name) && /^[1-9]\d{0,5}$/.test(count) && rest.length === 0 ? { name, hit: Number(count) } : null;
+}
+
+/** From now on this process dies there. For tests: production refuses to be configured so. */
+export function armFailpoint(failpoint: ArmedFailpoint): void {
+  armed = failpoint;
+  hits = 0;
+}
+
+/** Dies here, as by a power cut, when this place is armed; nothing else, and as good as free, when it is not. */
+export function failpoint(name: Failpoint): void {
+  if (armed === null || armed.name !== name) return;
+  hits += 1;
+  if (hits === armed.hit) process.kill(process.pid, 'SIGKILL');
+}

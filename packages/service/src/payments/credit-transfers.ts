@@ -1,0 +1,81 @@
+import { accountsOfWallets } from '../access/link-wallet.ts';
+import type { Tx } from '../db/sql.ts';
+import { newId } from '../lib/id.ts';
+import { openLedgerAccount, postTransfers } from './ledger-store.ts';
+import { openTreasury } from './open-treasury.ts';
+import { suspenseAccountId } from './suspense.ts';
+import type { ChainContext } from './x402/chain-context.ts';
+import type { NewChainPayment } from './x402/chain-payment.ts';
+import { insertChainPayments } from './x402/chain-payment-store.ts';
+import { endPayments } from './x402/end-payments.ts';
+import type { IncomingTransfer } from './x402/incoming-transfer-client.ts';
+import { transferNonce } from './x402/node-wallet.ts';
+import { toTransfer } from './x402/payment-transfer.ts';
+
+export type ArrivedTransfer = Pick<
+  IncomingTransfer,
+  'from' | 'valueMicro' | 'transactionHash' | 'blockNumber' | 'blockHash'
+> & {
+  /** What makes the transfer one of a kind: the nonce of its authorization, or the place of a plain one on chain. */
+  readonly nonce: string;
+};
+
+/** The place of a plain transfer on chain, as a nonce: it is credited once, however often it is read. */
+export const nonceOfPlain = (chainId: number, transfer: IncomingTransfer): string =>
+  transferNonce(chainId, transfer.transactionHash, transfer.ordinal);
+
+/**
+ * Credits USDC that came without a request, in the caller's transaction and each transfer once: to the treasury of the account
+ * whose wallet sent it, or, from wallets of nobody, to suspense, where its owner can claim it.
+ */
+export async function creditTransfers(ctx: ChainContext, tx: Tx, transfers: readonly ArrivedTransfer[]): Promise<void> {
+  if (transfers.length === 0) return;
+  const now = ctx.clock.now();
+  const accountOf = await accountsOfWallets(tx, [...new Set(transfers.map(({ from }) => from))]);
+  const payments: NewChainPayment[] = [];
+  for (const transfer of transfers) {
+    const accountId = accountOf.get(transfer.from) ?? null;
+    const ledgerAccountId = accountId
+      ? await openTreasury(tx, accountId, now)
+      : await openSuspense(tx, transfer.from, now);
+    payments.push(toDeposit(ctx, transfer, { accountId, ledgerAccountId }));
+  }
+  const claimed = await insertChainPayments(tx, payments, now);
+  const isNew = (payment: NewChainPayment) => claimed.has(payment.id);
+  const news = payments.filter(isNew);
+  const ends = payments.flatMap((payment, index) => {
+    const { transactionHash, blockNumber, blockHash } = transfers[index] as ArrivedTransfer;
+    if (!isNew(payment)) return [];
+    return [{ id: payment.id, state: 'settled' as const, reason: null, transactionHash, blockNumber, blockHash }];
+  });
+  await endPayments(tx, news, ends, now);
+  await postTransfers(tx, news.map(toTransfer), now);
+}
+
+async function openSuspense(tx: Tx, address: string, now: Date): Promise<string> {
+  const id = suspenseAccountId(address);
+  await openLedgerAccount(tx, { id, kind: 'suspense', address, now });
+  return id;
+}
+
+function toDeposit(
+  ctx: ChainContext,
+  { from, nonce, valueMicro }: ArrivedTransfer,
+  to: { accountId: string | null; ledgerAccountId: string },
+): NewChainPayment {
+  const { chainId, token, wallet } = ctx.chain;
+  return {
+    id: newId('pay'),
+    chainId,
+    token,
+    direction: 'in',
+    purpose: 'deposit',
+    subjectId: newId('trf'),
+    ...to,
+    // It has happened: nothing is left that could be submitted, now or later.
+    authorization: { from, to: wallet, valueMicro, validAfterS: 0n, validBeforeS: 0n, nonce },
+    signature: '0x',
+    fingerprint: null,
+    x402Version: null,
+  };
+}

@@ -1,0 +1,109 @@
+import { type ArrivedTransfer, creditTransfers, nonceOfPlain } from './credit-transfers.ts';
+import type { ChainContext } from './x402/chain-context.ts';
+import type { HasIncomingTransfers, IncomingTransfer } from './x402/incoming-transfer-client.ts';
+import {
+  type AuthorizedTransfer,
+  addTransferPoint,
+  goBackToPoint,
+  insertUnshown,
+  listTransferPoints,
+  type TransferPoint,
+  takeUnshown,
+} from './x402/transfer-point-store.ts';
+
+/** A payment may be shown as long as its offer is good (15 minutes); until then an authorization used by others is not ours to book. */
+const SHOWABLE_MS = 1_200_000;
+const MOST_BLOCKS = 2000n;
+const CREDITED_AT_ONCE = 200;
+
+export interface HasTransferDepth {
+  /** How deep in the chain a transfer that nobody announced must be before it counts; 1: in a block. */
+  readonly transferDepthBlocks: number;
+}
+
+type ReadContext = ChainContext & HasIncomingTransfers & HasTransferDepth;
+
+/**
+ * Reads what came to the node's wallet since the last time and credits it. A node that starts for the first time starts at the
+ * head: what its wallet held before is its operator's. Whatever dies, a block is read again rather than left out, and nothing is
+ * credited twice.
+ */
+export async function readTransfers(ctx: ReadContext): Promise<void> {
+  const head = await ctx.incomingTransfers.headBlock();
+  const last = head - BigInt(ctx.transferDepthBlocks - 1);
+  let point = await currentPoint(ctx, last);
+  let most = MOST_BLOCKS;
+  while (point !== null && point.block < last) {
+    const from: TransferPoint = point;
+    point = await readUpTo(ctx, from, min(from.block + most, last)).catch((error) => {
+      // Some nodes limit how much a question about logs may cover.
+      if (most === 1n) throw error;
+      most = most / 4n || 1n;
+      return from;
+    });
+  }
+  await creditUnshown(ctx);
+}
+
+/** Where to go on: the newest point that is still part of the chain. Null when there is nothing to read yet. */
+async function currentPoint(ctx: ReadContext, last: bigint): Promise<TransferPoint | null> {
+  const points = await listTransferPoints(ctx.db, ctx.chain.chainId);
+  if (points.length === 0) return startAt(ctx, last < 0n ? 0n : last);
+  for (const [index, point] of points.entries()) {
+    const isLast = index === points.length - 1;
+    if (!isLast && (await ctx.incomingTransfers.hashAt(point.block)) !== point.hash) continue;
+    if (index > 0) {
+      await ctx.db.transaction((tx) => goBackToPoint(tx, ctx.chain.chainId, point.block));
+      ctx.log.warn({ block: String(point.block) }, 'the chain was reorganised; incoming transfers are read again');
+    }
+    return point;
+  }
+  return null;
+}
+
+async function startAt(ctx: ReadContext, block: bigint): Promise<TransferPoint | null> {
+  const hash = await ctx.incomingTransfers.hashAt(block);
+  if (hash === null) return null;
+  const point = { block, hash };
+  return (await addTransferPoint(ctx.db, ctx.chain.chainId, { before: null, point })) ? point : null;
+}
+
+/** Reads the blocks after a point, and moves the point on in the transaction that credits. Null when another process was faster. */
+async function readUpTo(ctx: ReadContext, before: TransferPoint, to: bigint): Promise<TransferPoint | null> {
+  const { chainId } = ctx.chain;
+  const found = await ctx.incomingTransfers.read(before.block + 1n, to);
+  const hash = await ctx.incomingTransfers.hashAt(to);
+  if (hash === null) return null;
+  const point = { block: to, hash };
+  const isAhead = await ctx.db.transaction(async (tx) => {
+    if (!(await addTransferPoint(tx, chainId, { before, point }))) return false;
+    const strangers = found.filter(({ from, valueMicro }) => from !== ctx.chain.wallet && valueMicro > 0n);
+    await insertUnshown(tx, { ...ctx.chain, now: ctx.clock.now() }, strangers.filter(isAuthorized));
+    await creditTransfers(ctx, tx, strangers.filter((transfer) => !isAuthorized(transfer)).map(toArrived(chainId)));
+    return true;
+  });
+  return isAhead ? point : null;
+}
+
+const isAuthorized = (transfer: IncomingTransfer): transfer is IncomingTransfer & AuthorizedTransfer =>
+  transfer.nonce !== null;
+
+const toArrived =
+  (chainId: number) =>
+  (transfer: IncomingTransfer): ArrivedTransfer => ({ ...transfer, nonce: nonceOfPlain(chainId, transfer) });
+
+/** What came by an authorization that nobody showed in time is a deposit like any other. */
+async function creditUnshown(ctx: ReadContext): Promise<void> {
+  const before = new Date(ctx.clock.now().getTime() - SHOWABLE_MS);
+  const batch = { chainId: ctx.chain.chainId, before, limit: CREDITED_AT_ONCE };
+  let taken: number;
+  do {
+    taken = await ctx.db.transaction(async (tx) => {
+      const transfers = await takeUnshown(tx, batch);
+      await creditTransfers(ctx, tx, transfers);
+      return transfers.length;
+    });
+  } while (taken === CREDITED_AT_ONCE);
+}
+
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);

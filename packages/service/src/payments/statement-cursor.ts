@@ -1,0 +1,33 @@
+/** A period of a statement, half open; null: without an end on that side. */
+export interface Period {
+  readonly from: Date | null;
+  readonly to: Date | null;
+}
+
+/** A place in the statement of a period: after which entry the next page begins, and where all pages end. */
+export interface StatementPlace extends Period {
+  readonly after: { readonly sequence: bigint; readonly at: Date };
+  readonly closing: { readonly sequence: bigint; readonly balanceMicro: bigint };
+}
+
+const PATTERN = /^(\d{0,15})\.(\d{0,15})\.(\d{1,15})\.(\d{1,18})\.(\d{1,18})\.(-?\d{1,18})$/;
+
+export function statementCursor({ from, to, after, closing }: StatementPlace): string {
+  const period = [from?.getTime() ?? '', to?.getTime() ?? ''];
+  const parts = [...period, after.at.getTime(), after.sequence, closing.sequence, closing.balanceMicro];
+  return Buffer.from(parts.join('.')).toString('base64url');
+}
+
+/** The place that a cursor stands for; null for one that is none of ours. */
+export function readStatementCursor(cursor: string): StatementPlace | null {
+  const match = PATTERN.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
+  if (!match) return null;
+  const part = (index: number) => match[index] as string;
+  const dateOf = (ms: string) => (ms === '' ? null : new Date(Number(ms)));
+  return {
+    from: dateOf(part(1)),
+    to: dateOf(part(2)),
+    after: { at: new Date(Number(part(3))), sequence: BigInt(part(4)) },
+    closing: { sequence: BigInt(part(5)), balanceMicro: BigInt(part(6)) },
+  };
+}

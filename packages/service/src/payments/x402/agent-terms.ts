@@ -1,0 +1,136 @@
+import { formatUsdc } from '@agent-network/contracts/money';
+import { PayableTerms } from '@agent-network/contracts/x402';
+import { isDeeperThan } from '../../lib/json-depth.ts';
+import type { ChainInfo } from './chain-info.ts';
+import { payeeProblem } from './payee.ts';
+
+/** What an agent that answered 402 wants to be paid, in terms that the node can meet. */
+export interface AgentTerms {
+  readonly version: 1 | 2;
+  readonly amountMicro: bigint;
+  /** Lower case. */
+  readonly payTo: string;
+  /** How long the payment is to be good for. */
+  readonly windowS: number;
+  /** The entry of `accepts`, and what a v2 payment echoes beside it, as the agent wrote them. */
+  readonly accepted: Json;
+  readonly resource: unknown;
+  readonly extensions: unknown;
+}
+
+export interface BillProblem {
+  readonly reason: 'bill_too_high' | 'bill_not_payable';
+  readonly message: string;
+}
+
+type Json = Record<string, unknown>;
+
+export interface BillAnswer {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+/** What is echoed travels back in a header, where servers take 8 to 16 KiB in all. */
+const MAX_ECHO_BYTES = 4096;
+const MAX_DEPTH = 16;
+
+/** A payment flow in which one payment buys one answer (x402 2.2x); what nobody names is `authorization`. */
+const flows = new Set(['authorization', 'upfront']);
+
+/**
+ * Reads a 402 answer as stock x402 clients do: the header PAYMENT-REQUIRED is version 2, else the body is version 1. Of the
+ * entries that the node can pay, the cheapest is taken; the first of several.
+ */
+export function readAgentTerms(chain: ChainInfo, answer: BillAnswer, mostMicro: bigint): AgentTerms | BillProblem {
+  const asked = readAsked(answer);
+  if (asked === null) return notPayable('it has no x402 terms that can be read');
+  const payable: AgentTerms[] = [];
+  let firstProblem: string | null = null;
+  for (const accepted of asked.accepts) {
+    const terms = readEntry(chain, asked, accepted);
+    if (typeof terms === 'string') firstProblem ??= terms;
+    else payable.push(terms);
+  }
+  const cheapest = payable.reduce<AgentTerms | null>(
+    (least, each) => (least === null || each.amountMicro < least.amountMicro ? each : least),
+    null,
+  );
+  if (cheapest === null) return notPayable(firstProblem ?? 'it accepts nothing');
+  if (cheapest.amountMicro <= mostMicro) return cheapest;
+  const [asks, price] = [formatUsdc(cheapest.amountMicro), formatUsdc(mostMicro)];
+  return {
+    reason: 'bill_too_high',
+    message: `The agent bills ${asks} USDC, which is more than the price of ${price}.`,
+  };
+}
+
+const notPayable = (what: string): BillProblem => ({
+  reason: 'bill_not_payable',
+  message: `The agent's bill cannot be paid: ${what}.`,
+});
+
+interface Asked {
+  readonly version: 1 | 2;
+  readonly accepts: readonly Json[];
+  readonly resource: unknown;
+  readonly extensions: unknown;
+}
+
+function readAsked({ headers, body }: BillAnswer): Asked | null {
+  const header = headers['payment-required'];
+  if (Array.isArray(header)) return null;
+  const version = header === undefined ? 1 : 2;
+  const value = parse(header === undefined ? body.toString('utf8') : Buffer.from(header, 'base64').toString('utf8'));
+  if (value?.x402Version !== version || !Array.isArray(value.accepts)) return null;
+  const echoed = version === 2 ? value : {};
+  return {
+    version,
+    accepts: value.accepts.filter(isJson),
+    resource: echoed.resource,
+    extensions: echoed.extensions,
+  };
+}
+
+const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function parse(text: string): Json | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJson(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The terms, or why the node can't pay so. */
+function readEntry(chain: ChainInfo, asked: Asked, accepted: Json): AgentTerms | string {
+  const { version, resource, extensions } = asked;
+  const echo = { accepted, resource, extensions };
+  if (isDeeperThan(echo, MAX_DEPTH) || Buffer.byteLength(JSON.stringify(echo)) > MAX_ECHO_BYTES)
+    return 'its terms are too large for a header';
+  const amount = version === 2 ? accepted.amount : accepted.maxAmountRequired;
+  const parsed = PayableTerms.safeParse({ ...accepted, amount, extra: accepted.extra ?? {} });
+  if (!parsed.success) return 'its terms are malformed';
+  const problem = problemOf(chain, version, parsed.data);
+  if (problem !== null) return problem;
+  return {
+    ...echo,
+    version,
+    amountMicro: BigInt(parsed.data.amount),
+    payTo: parsed.data.payTo.toLowerCase(),
+    windowS: Math.floor(parsed.data.maxTimeoutSeconds),
+  };
+}
+
+function problemOf(chain: ChainInfo, version: 1 | 2, { extra, ...entry }: PayableTerms): string | null {
+  if (entry.scheme !== 'exact') return 'it does not offer the scheme "exact"';
+  if (entry.network !== (version === 2 ? chain.caip2 : chain.name)) return 'it wants to be paid on another network';
+  if (entry.asset.toLowerCase() !== chain.token) return 'it wants to be paid in another token';
+  if (extra.name !== chain.tokenName || extra.version !== chain.tokenVersion)
+    return `it names the token other than "${chain.tokenName}", version "${chain.tokenVersion}"`;
+  if (extra.assetTransferMethod !== 'eip3009') return 'it does not take EIP-3009 authorizations';
+  if (!flows.has(extra.paymentFlow)) return 'it wants a payment flow that is not known here';
+  if (BigInt(entry.amount) === 0n) return 'it asks for nothing';
+  const payee = payeeProblem(chain, entry.payTo);
+  return payee === null ? null : `its recipient ${payee}`;
+}

@@ -1,0 +1,104 @@
+import type { Sql } from '../../db/sql.ts';
+import type { ChainPayment } from './chain-payment.ts';
+import { type ChainPaymentRow, chainPaymentColumns, toChainPayment } from './chain-payment-store.ts';
+
+/** Where a list goes on: behind the last row of the page before. */
+export interface Cursor {
+  readonly createdAt: Date;
+  readonly id: string;
+}
+
+const start: Cursor = { createdAt: new Date(0), id: '' };
+const PAGE = 200;
+
+/** Goes through a list page by page, so that nothing is out of sight behind what comes before it. */
+export async function forEachPage(
+  read: (after: Cursor, limit: number) => Promise<ChainPayment[]>,
+  work: (page: readonly ChainPayment[]) => Promise<void>,
+): Promise<void> {
+  for (let after: Cursor | undefined = start; after; ) {
+    const page = await read(after, PAGE);
+    if (page.length > 0) await work(page);
+    after = page.length < PAGE ? undefined : page.at(-1);
+  }
+}
+
+/** Payments that nobody has brought to an end, other than bills, which their agents submit; made before a time of their direction's own. */
+export async function listOpenChainPayments(
+  sql: Sql,
+  before: { readonly in: Date; readonly out: Date },
+  after: Cursor,
+  limit: number,
+): Promise<ChainPayment[]> {
+  const rows = await sql.query<ChainPaymentRow>(
+    'list-open-chain-payments',
+    `select ${chainPaymentColumns} from chain_payment
+      where state in ('claimed', 'broadcasting') and purpose <> 'bill'
+        and created_at <= case direction when 'in' then $1::timestamptz else $2 end
+        and (created_at, id) > ($3, $4)
+      order by created_at, id limit $5`,
+    [before.in, before.out, after.createdAt, after.id, limit],
+  );
+  return rows.map(toChainPayment);
+}
+
+/** Bills that have not ended, collected or not. */
+export async function listOpenBills(sql: Sql, after: Cursor, limit: number): Promise<ChainPayment[]> {
+  const rows = await sql.query<ChainPaymentRow>(
+    'list-open-bills',
+    `select ${chainPaymentColumns} from chain_payment
+      where purpose = 'bill' and state in ('claimed', 'broadcasting') and (created_at, id) > ($1, $2)
+      order by created_at, id limit $3`,
+    [after.createdAt, after.id, limit],
+  );
+  return rows.map(toChainPayment);
+}
+
+/** Incoming payments that failed here, but whose authorization anybody may still submit. */
+export async function listFailedUnexpired(
+  sql: Sql,
+  nowS: bigint,
+  after: Cursor,
+  limit: number,
+): Promise<ChainPayment[]> {
+  const rows = await sql.query<ChainPaymentRow>(
+    'list-failed-unexpired',
+    `select ${chainPaymentColumns} from chain_payment
+      where state = 'failed' and direction = 'in' and valid_before > $1 and (created_at, id) > ($2, $3)
+      order by created_at, id limit $4`,
+    [nowS, after.createdAt, after.id, limit],
+  );
+  return rows.map(toChainPayment);
+}
+
+/** Settled payments whose block is no longer part of the chain. */
+export async function listLost(sql: Sql, after: Cursor, limit: number): Promise<ChainPayment[]> {
+  const rows = await sql.query<ChainPaymentRow>(
+    'list-lost-payments',
+    `select ${chainPaymentColumns} from chain_payment where state = 'settled' and lost_at is not null and (created_at, id) > ($1, $2)
+      order by created_at, id limit $3`,
+    [after.createdAt, after.id, limit],
+  );
+  return rows.map(toChainPayment);
+}
+
+/** Settled payments recorded in these blocks. */
+export async function paymentsInBlocks(sql: Sql, blockHashes: readonly string[]): Promise<ChainPayment[]> {
+  const rows = await sql.query<ChainPaymentRow>(
+    'payments-in-blocks',
+    `select ${chainPaymentColumns} from chain_payment where block_hash = any($1) and state = 'settled' order by created_at, id`,
+    [blockHashes],
+  );
+  return rows.map(toChainPayment);
+}
+
+/** Payments that were to be decided before a time and are not: how many, and the oldest one's time. */
+export async function countUnknown(sql: Sql, before: Date): Promise<{ count: number; oldestAt: Date | null }> {
+  const [row] = await sql.query<{ count: number; oldestAt: Date | null }>(
+    'count-unknown-payments',
+    `select count(*)::int as count, min(created_at) as "oldestAt" from chain_payment
+      where state in ('claimed', 'broadcasting') and purpose <> 'bill' and created_at <= $1`,
+    [before],
+  );
+  return row ?? { count: 0, oldestAt: null };
+}

@@ -1,0 +1,79 @@
+import { AppError } from '../../lib/app-error.ts';
+import type { HasLog } from '../../lib/log.ts';
+import type { HasMetrics } from '../../lib/metrics.ts';
+import type { HasFees } from './chain-fees.ts';
+import type { HasSenders } from './senders.ts';
+import { MAX_TRANSACTION_GAS } from './settlement-call.ts';
+import type { HasUsdc } from './usdc-client.ts';
+
+/** Whether the keys that send can pay for it. */
+export interface GasWatch {
+  /** Reads the balances, tells them, and complains about low ones. Throws when the chain does not answer. */
+  refresh(): Promise<void>;
+  /** The addresses of keys whose balance bears a transaction of this cost, as far as is known. */
+  thatBear(costWei: bigint): string[];
+  /** Reckons with what a key has been made to spend until the balances are read again. */
+  spend(address: string, costWei: bigint): void;
+  /** Throws UNAVAILABLE when no key could pay for a payment now. */
+  requireGas(): Promise<void>;
+}
+
+export interface HasGas {
+  readonly gas: GasWatch;
+}
+
+/** Below as many full transactions somebody has to act. */
+const LOW_AT_TRANSACTIONS = 20n;
+const LOOK_AGAIN_MS = 1000;
+
+type WatchContext = HasUsdc & HasSenders & HasFees & HasLog & HasMetrics;
+
+export function createGasWatch(ctx: WatchContext): GasWatch {
+  /** Unknown ones are taken to bear all: a chain that does not tell balances may still take transactions. */
+  const balances = new Map<string, bigint>();
+  const low = new Set<string>();
+  let fullCostWei = 0n;
+  let readAtMs = Number.NEGATIVE_INFINITY;
+
+  const thatBear = (costWei: bigint): string[] =>
+    ctx.senders.map(({ address }) => address).filter((address) => (balances.get(address) ?? costWei) >= costWei);
+
+  async function refresh(): Promise<void> {
+    readAtMs = performance.now();
+    const addresses = ctx.senders.map(({ address }) => address);
+    const [fees, ...read] = await Promise.all([
+      ctx.fees.current(),
+      ...addresses.map((address) => ctx.usdc.gasBalanceOf(address)),
+    ]);
+    fullCostWei = MAX_TRANSACTION_GAS * fees.maxFeePerGas;
+    for (const [index, address] of addresses.entries()) note(address, read[index] ?? 0n);
+  }
+
+  function note(address: string, balanceWei: bigint): void {
+    balances.set(address, balanceWei);
+    ctx.metrics.gasBalance.set({ signer: address }, Number(balanceWei));
+    const isLow = balanceWei < fullCostWei * LOW_AT_TRANSACTIONS;
+    if (isLow && !low.has(address))
+      ctx.log.error(
+        { signer: address, balanceWei: String(balanceWei) },
+        'a key that sends runs out of ETH: fill it up',
+      );
+    if (isLow) low.add(address);
+    else low.delete(address);
+  }
+
+  return {
+    refresh,
+    thatBear,
+    spend(address, costWei) {
+      const balance = balances.get(address);
+      if (balance !== undefined) balances.set(address, balance - costWei);
+    },
+    async requireGas() {
+      if (thatBear(fullCostWei).length > 0) return;
+      if (performance.now() - readAtMs > LOOK_AGAIN_MS) await refresh().catch(() => undefined);
+      if (thatBear(fullCostWei).length === 0)
+        throw new AppError('UNAVAILABLE', 'The node cannot settle payments now. Nothing was charged.');
+    },
+  };
+}

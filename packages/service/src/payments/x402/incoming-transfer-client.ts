@@ -1,0 +1,101 @@
+import { usdcAbi } from '@agent-network/chain/usdc-abi';
+import {
+  createPublicClient,
+  type Hex,
+  http,
+  pad,
+  parseEventLogs,
+  type TransactionReceipt,
+  toEventHash,
+  toHex,
+} from 'viem';
+
+/** USDC that came to the node's wallet, as the chain's logs tell. Addresses and hashes are lower case. */
+export interface IncomingTransfer {
+  readonly transactionHash: string;
+  /** Which of the transfers to the wallet in its transaction: unlike a log's index, it stays when a reorg moves the transaction. */
+  readonly ordinal: number;
+  readonly blockNumber: bigint;
+  readonly blockHash: string;
+  readonly from: string;
+  readonly valueMicro: bigint;
+  /** Nonce of the EIP-3009 authorization that caused it; null for a plain transfer. */
+  readonly nonce: string | null;
+}
+
+export interface IncomingTransfers {
+  headBlock(): Promise<bigint>;
+  /** Hash of the block that stands at a height now; null above the head. */
+  hashAt(block: bigint): Promise<string | null>;
+  /** All of a range of blocks, in their order on chain. Throws when the chain cannot tell, or changed while it was asked. */
+  read(fromBlock: bigint, toBlock: bigint): Promise<IncomingTransfer[]>;
+}
+
+export interface HasIncomingTransfers {
+  readonly incomingTransfers: IncomingTransfers;
+}
+
+const TRANSFER = toEventHash('Transfer(address,address,uint256)');
+
+/** Reads what came to a wallet from the logs of the token. */
+export function createIncomingTransfers(options: { rpcUrl: string; token: string; wallet: string }): IncomingTransfers {
+  const { token, wallet } = options;
+  const client = createPublicClient({
+    transport: http(options.rpcUrl, { timeout: 10_000, retryCount: 1, batch: { batchSize: 50 } }),
+  });
+
+  const findLogs = (fromBlock: bigint, toBlock: bigint) =>
+    client.request({
+      method: 'eth_getLogs',
+      params: [
+        {
+          address: token as Hex,
+          topics: [TRANSFER, null, pad(wallet as Hex)],
+          fromBlock: toHex(fromBlock),
+          toBlock: toHex(toBlock),
+        },
+      ],
+    });
+
+  async function readTransaction(hash: Hex, blockHash: Hex): Promise<IncomingTransfer[]> {
+    const receipt = await client.getTransactionReceipt({ hash });
+    if (receipt.blockHash !== blockHash)
+      throw new Error(`transaction ${hash} moved to another block while it was read`);
+    return incomingIn(receipt, token, wallet);
+  }
+
+  return {
+    headBlock: () => client.getBlockNumber({ cacheTime: 0 }),
+    async hashAt(block) {
+      const found = await client.request({ method: 'eth_getBlockByNumber', params: [toHex(block), false] });
+      return found?.hash ?? null;
+    },
+    async read(fromBlock, toBlock) {
+      const logs = await findLogs(fromBlock, toBlock);
+      const blockOf = new Map(logs.map((log) => [log.transactionHash as Hex, log.blockHash as Hex]));
+      const found = await Promise.all([...blockOf].map(([hash, block]) => readTransaction(hash, block)));
+      return found.flat();
+    },
+  };
+}
+
+/** USDC logs AuthorizationUsed right before the Transfer that it caused. */
+function incomingIn(receipt: TransactionReceipt, token: string, wallet: string): IncomingTransfer[] {
+  const ofToken = receipt.logs.filter((log) => log.address.toLowerCase() === token);
+  const events = parseEventLogs({ abi: usdcAbi, logs: ofToken });
+  const incoming = events.flatMap((event, index) => {
+    if (event.eventName !== 'Transfer' || event.args.to.toLowerCase() !== wallet) return [];
+    const cause = events[index - 1];
+    const isAuthorized = cause?.eventName === 'AuthorizationUsed' && cause.args.authorizer === event.args.from;
+    return [{ event, nonce: isAuthorized ? cause.args.nonce.toLowerCase() : null }];
+  });
+  return incoming.map(({ event, nonce }, ordinal) => ({
+    transactionHash: receipt.transactionHash.toLowerCase(),
+    ordinal,
+    blockNumber: receipt.blockNumber,
+    blockHash: receipt.blockHash,
+    from: event.args.from.toLowerCase(),
+    valueMicro: event.args.value,
+    nonce,
+  }));
+}

@@ -1,0 +1,22 @@
+import { type NewTransfer, OUTGOING, WALLET } from '../ledger-store.ts';
+import type { NewChainPayment } from './chain-payment.ts';
+
+/** What a settled payment is in the ledger: money into the wallet and owed to its account, or a debt paid out of the wallet. */
+export const toTransfer = (payment: NewChainPayment): NewTransfer =>
+  payment.direction === 'in'
+    ? {
+        id: `deposit:${payment.id}`,
+        debit: WALLET,
+        credit: payment.ledgerAccountId,
+        amountMicro: payment.authorization.valueMicro,
+        kind: 'deposit',
+        subjectId: payment.subjectId,
+      }
+    : {
+        id: `payout:${payment.id}`,
+        debit: OUTGOING,
+        credit: WALLET,
+        amountMicro: payment.authorization.valueMicro,
+        kind: 'payout',
+        subjectId: payment.subjectId,
+      };

@@ -1,0 +1,103 @@
+import type { Sql } from '../../db/sql.ts';
+import type { IncomingTransfer } from './incoming-transfer-client.ts';
+
+/** A block up to which incoming transfers were read. */
+export interface TransferPoint {
+  readonly block: bigint;
+  readonly hash: string;
+}
+
+/** Older points are forgotten; a reorg that is deeper goes back to the oldest. */
+const POINTS_KEPT = 500;
+
+/** The points, newest first. */
+export const listTransferPoints = (sql: Sql, chainId: number): Promise<TransferPoint[]> =>
+  sql.query<TransferPoint>(
+    'list-transfer-points',
+    `select block_number as block, block_hash as hash from transfer_point where chain_id = $1 order by block_number desc`,
+    [chainId],
+  );
+
+/** Moves on to a point, unless another process is there or beyond it already. Whether it moved. */
+export async function addTransferPoint(
+  sql: Sql,
+  chainId: number,
+  { before, point }: { before: TransferPoint | null; point: TransferPoint },
+): Promise<boolean> {
+  const rows = await sql.query(
+    'add-transfer-point',
+    `insert into transfer_point (chain_id, block_number, block_hash)
+     select $1, $2, $3
+      where (select max(block_number) from transfer_point where chain_id = $1) is not distinct from $4
+     on conflict do nothing returning block_number`,
+    [chainId, point.block, point.hash, before?.block ?? null],
+  );
+  if (rows.length === 0) return false;
+  await sql.query(
+    'forget-transfer-points',
+    `delete from transfer_point where chain_id = $1 and block_number < (
+       select block_number from transfer_point where chain_id = $1 order by block_number desc offset $2 limit 1)`,
+    [chainId, POINTS_KEPT - 1],
+  );
+  return true;
+}
+
+/** Forgets every point above a block, and what was seen there and not credited: it will be read again. */
+export async function goBackToPoint(sql: Sql, chainId: number, block: bigint): Promise<void> {
+  await sql.query('go-back-to-point', 'delete from transfer_point where chain_id = $1 and block_number > $2', [
+    chainId,
+    block,
+  ]);
+  await sql.query('unsee-transfers', 'delete from unshown_transfer where chain_id = $1 and block_number > $2', [
+    chainId,
+    block,
+  ]);
+}
+
+export type AuthorizedTransfer = Omit<IncomingTransfer, 'nonce' | 'ordinal'> & { readonly nonce: string };
+
+/** Keeps transfers whose authorization nobody has shown; those of payments that are known are left to the settler. */
+export async function insertUnshown(
+  sql: Sql,
+  { chainId, token, now }: { chainId: number; token: string; now: Date },
+  transfers: readonly AuthorizedTransfer[],
+): Promise<void> {
+  const of = <T>(pick: (t: AuthorizedTransfer) => T) => transfers.map(pick);
+  await sql.query(
+    'insert-unshown-transfers',
+    `insert into unshown_transfer
+        (chain_id, from_address, nonce, value_micro, transaction_hash, block_number, block_hash, seen_at)
+     select $1, t.from_address, t.nonce, t.value, t.hash, t.block, t.block_hash, $9
+       from unnest($3::text[], $4::text[], $5::bigint[], $6::text[], $7::bigint[], $8::text[])
+         as t(from_address, nonce, value, hash, block, block_hash)
+      where not exists (select from chain_payment p
+        where p.chain_id = $1 and p.token = $2 and p.from_address = t.from_address and p.nonce = t.nonce)
+     on conflict do nothing`,
+    [
+      chainId,
+      token,
+      of((t) => t.from),
+      of((t) => t.nonce),
+      of((t) => t.valueMicro),
+      of((t) => t.transactionHash),
+      of((t) => t.blockNumber),
+      of((t) => t.blockHash),
+      now,
+    ],
+  );
+}
+
+/** Takes out what was seen before a time, for the caller's transaction to credit. */
+export const takeUnshown = (
+  sql: Sql,
+  { chainId, before, limit }: { chainId: number; before: Date; limit: number },
+): Promise<AuthorizedTransfer[]> =>
+  sql.query<AuthorizedTransfer>(
+    'take-unshown-transfers',
+    `delete from unshown_transfer where (chain_id, from_address, nonce) in (
+       select chain_id, from_address, nonce from unshown_transfer
+        where chain_id = $1 and seen_at <= $2 order by seen_at limit $3 for update skip locked)
+     returning from_address as "from", nonce, value_micro as "valueMicro", transaction_hash as "transactionHash",
+       block_number as "blockNumber", block_hash as "blockHash"`,
+    [chainId, before, limit],
+  );

@@ -1,0 +1,110 @@
+import { type LocalChain, startLocalChain } from '@agent-network/chain/local-chain';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type ArmedFailpoint, type Failpoint, failpoints, parseFailpoint } from '../../src/lib/failpoint.ts';
+import { resetAgents, type ScenarioName, scenarios } from '../torture/crash-scenarios.ts';
+import { type CrashSite, startCrashSite } from '../torture/crash-site.ts';
+
+const SITES = 5;
+vi.setConfig({ maxConcurrency: SITES });
+
+/** `name`, or `name:n` for the n-th time; with ` then `, where the process that comes after it dies in turn. */
+type Deaths = string;
+
+const around = (...steps: string[]): Deaths[] => steps.flatMap((step) => [`before-${step}`, `after-${step}`]);
+
+/** Where the process dies in the course of what; each is a test. Places with nothing lasting between them are tried once. */
+const tried: Record<ScenarioName, readonly Deaths[]> = {
+  'an x402 call': [
+    ...around('handle', 'simulate', 'open-payer', 'accept-commit', 'write-ahead-commit', 'send', 'read-mined'),
+    ...around('record-commit', 'begin-commit', 'agent-call', 'finish-commit'),
+    'after-send then before-reconcile-commit',
+    'after-send then after-reconcile-commit',
+    'after-accept-commit then after-write-ahead-commit then before-begin-commit then after-agent-call',
+  ],
+  'an x402 call of version 1': ['after-send'],
+  'an x402 call under an Idempotency-Key': ['after-take-key', ...around('keep-answer')],
+  'a failed x402 call and its refund': [
+    ...around('finish-commit', 'pay-owed', 'record-commit'),
+    'after-write-ahead-commit',
+    'after-send',
+  ],
+  'a cancelled x402 call and its refund': [...around('finish-commit'), 'after-send'],
+  'a treasury call under an Idempotency-Key': [
+    ...around('take-key', 'accept-commit', 'finish-commit', 'keep-answer'),
+    'after-agent-call',
+  ],
+  'a bulk request under an Idempotency-Key': [
+    ...around('bulk-commit', 'bulk-finish-commit'),
+    'before-bulk-finish-commit:2',
+    'after-bulk-finish-commit:2',
+    'before-keep-answer',
+  ],
+  'a deposit': [
+    ...around('claim-deposit-commit', 'record-commit'),
+    'after-write-ahead-commit',
+    'after-send',
+    'after-send then before-reconcile-commit',
+  ],
+  'a withdrawal under an Idempotency-Key': [
+    ...around('withdrawal-commit'),
+    'after-write-ahead-commit',
+    'after-send',
+    'before-record-commit',
+  ],
+  'a call of an agent that bills directly': [
+    ...around('sign-bill-commit'),
+    'after-agent-call',
+    'after-agent-call:2',
+    'before-finish-commit',
+    'after-sign-bill-commit then after-agent-call',
+  ],
+  'a failed call of an agent that does not collect': around('end-bill-commit'),
+};
+
+const cases = Object.entries(tried).flatMap(([scenario, all]) =>
+  all.map((deaths) => ({ scenario: scenario as ScenarioName, deaths })),
+);
+
+function parse(deaths: Deaths): [ArmedFailpoint, ...ArmedFailpoint[]] {
+  const parsed = deaths.split(' then ').map((text) => {
+    const failpoint = parseFailpoint(text);
+    if (!failpoint) throw new Error(`there is no failpoint ${text}`);
+    return failpoint;
+  });
+  return parsed as [ArmedFailpoint, ...ArmedFailpoint[]];
+}
+
+let chain: LocalChain;
+const free: CrashSite[] = [];
+
+beforeAll(async () => {
+  chain = await startLocalChain();
+});
+afterAll(async () => {
+  await Promise.all(free.map((site) => site.stop()));
+  await chain?.stop();
+});
+
+describe.concurrent('a process that dies, and is started again', { timeout: 60_000 }, () => {
+  it.for(cases)('$scenario, dying $deaths: one run, one payment, one result or the money back', async (given) => {
+    const [here, ...afterwards] = parse(given.deaths);
+    const site = free.pop() ?? (await startCrashSite(chain));
+    let isSound = false;
+    try {
+      resetAgents(site);
+      const before = site.node.deaths();
+      await scenarios[given.scenario](site, () => site.node.arm(here, afterwards));
+      expect(site.node.deaths() - before, 'deaths').toBe(1 + afterwards.length);
+      isSound = true;
+    } finally {
+      if (isSound) free.push(site);
+      else await site.stop();
+    }
+  });
+});
+
+it('dies at every failpoint there is', () => {
+  const names = cases.flatMap(({ deaths }) => parse(deaths).map(({ name }) => name));
+  const missing: Failpoint[] = failpoints.filter((name) => !names.includes(name));
+  expect(missing).toEqual([]);
+});

@@ -1,0 +1,198 @@
+import { callChain } from '@agent-network/chain/chain-rpc-client';
+import { usdcAbi } from '@agent-network/chain/usdc-abi';
+import { encodeFunctionData, type Hex, keccak256 } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { issueApiKey } from '../../src/access/manage-keys.ts';
+import { openAccount } from '../../src/access/open-account.ts';
+import { until } from '../../src/lib/until.ts';
+import { readTransfers } from '../../src/payments/read-transfers.ts';
+import { contradictions, walletByBooks } from '../support/books.ts';
+import { submitPayment, transferUsdc } from '../support/chain-actions.ts';
+import { type Harness, startHarness, type TestWallet } from '../support/harness.ts';
+import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
+import { payV2 } from '../support/x402-payer.ts';
+
+let h: Harness;
+let agent: TestAgent;
+beforeAll(async () => {
+  h = await startHarness();
+  agent = await startTestAgent(h, { perRequest: '0.05' });
+  // The node begins to read at the head of the chain when it first starts; nothing is missed from here on.
+  await until(async () => (await points()) > 0 || null, { timeoutMs: 10_000, firstMs: 20, mostMs: 200 });
+});
+afterAll(async () => {
+  await agent.die();
+  await h.stop();
+});
+afterEach(async () => expect(await contradictions(h.databaseUrl)).toEqual([]));
+
+const points = async () => (await h.ctx.db.query('count-points', 'select 1 from transfer_point')).length;
+
+/** An account whose wallet's key the test holds. */
+async function accountOf(wallet: TestWallet): Promise<{ key: string; accountId: string }> {
+  const account = await openAccount(h.ctx, { address: wallet.address, plan: 'enterprise', isWalletProven: true });
+  const scopes = ['payments:read', 'payments:write'] as const;
+  const issued = await issueApiKey(h.ctx, { accountId: account.accountId, name: 'test', scopes, expiresAt: null });
+  return { accountId: account.accountId, key: issued.apiKey };
+}
+const send = (wallet: TestWallet, micro: bigint) =>
+  transferUsdc(h.rpcUrl, h, { from: wallet.address, to: h.ctx.chain.wallet, micro });
+const available = async (key: string): Promise<string> =>
+  (await h.request('GET', '/payments/balance', { key })).body.data.available;
+const suspended = async (wallet: TestWallet): Promise<bigint> => {
+  const id = `suspense:${wallet.address.toLowerCase()}`;
+  const [row] = await h.ctx.db.query<{ posted: bigint }>(
+    'suspended',
+    'select posted_micro as posted from ledger_account where id = $1',
+    [id],
+  );
+  return row?.posted ?? 0n;
+};
+/** Polls, with a reading of the chain before each look. */
+const eventually = <T>(look: () => Promise<T>) =>
+  expect.poll(
+    async () => {
+      await readTransfers(h.ctx);
+      return look();
+    },
+    { timeout: 10_000 },
+  );
+const ledgerEqualsChain = async () =>
+  expect(await h.usdcOf(h.ctx.chain.wallet)).toBe(await walletByBooks(h.databaseUrl));
+
+async function claim(key: string, wallet: TestWallet, signer: TestWallet = wallet) {
+  const asked = await h.request('POST', '/payments/claims', { key, body: { address: wallet.address } });
+  const { challengeId, message } = asked.body.data;
+  const signature = await signer.signMessage({ message });
+  const taken = await h.request('POST', '/payments/claims', { key, body: { challengeId, signature } });
+  return { asked: asked.body.data, taken };
+}
+
+it("USDC sent from an account's wallet is credited to its treasury once, with its transaction in the history", async () => {
+  const wallet = await h.newWallet(10_000_000n);
+  const { key } = await accountOf(wallet);
+  const hash = await send(wallet, 1_250_001n);
+  await eventually(() => available(key)).toBe('1.250001');
+  await Promise.all([readTransfers(h.ctx), readTransfers(h.ctx)]);
+  expect(await available(key)).toBe('1.250001');
+  const { payments } = (await h.request('GET', '/payments/history', { key })).body.data;
+  expect(payments).toMatchObject([
+    { type: 'deposit', amount: '1.250001', status: 'confirmed', transactionHash: hash, requestId: null },
+  ]);
+  await ledgerEqualsChain();
+});
+
+it('USDC from a wallet of nobody waits in suspense until its owner proves the wallet, and later transfers need no proof', async () => {
+  const wallet = await h.newWallet(10_000_000n);
+  await send(wallet, 2_000_000n);
+  await eventually(() => suspended(wallet)).toBe(2_000_000n);
+  const { key } = await accountOf(privateKeyToAccount(generatePrivateKey()));
+  const { asked, taken } = await claim(key, wallet);
+  expect(asked.amount).toBe('2.00');
+  expect(taken.body.data).toMatchObject({ amount: '2.00', address: wallet.address.toLowerCase() });
+  expect(await suspended(wallet)).toBe(0n);
+  await send(wallet, 500_000n);
+  await eventually(() => available(key)).toBe('2.50');
+  const { payments } = (await h.request('GET', '/payments/history', { key })).body.data;
+  expect(payments.map(({ amount }: { amount: string }) => amount)).toEqual(['0.50', '2.00']);
+  await ledgerEqualsChain();
+});
+
+it('a claim needs the signature of that wallet, works once, and only for one account', async () => {
+  const wallet = await h.newWallet(10_000_000n);
+  await send(wallet, 1_000_000n);
+  await eventually(() => suspended(wallet)).toBe(1_000_000n);
+  const [first, second] = await Promise.all([
+    accountOf(privateKeyToAccount(generatePrivateKey())),
+    accountOf(privateKeyToAccount(generatePrivateKey())),
+  ]);
+  const forged = await claim(first.key, wallet, privateKeyToAccount(generatePrivateKey()));
+  expect(forged.taken.status).toBe(400);
+  expect(await suspended(wallet)).toBe(1_000_000n);
+
+  const asked = await h.request('POST', '/payments/claims', { key: first.key, body: { address: wallet.address } });
+  const { challengeId, message } = asked.body.data;
+  const body = { challengeId, signature: await wallet.signMessage({ message }) };
+  const foreign = await h.request('POST', '/payments/claims', { key: second.key, body });
+  expect(foreign.status).toBe(404);
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () => h.request('POST', '/payments/claims', { key: first.key, body })),
+  );
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
+  expect(await available(first.key)).toBe('1.00');
+  const late = await claim(second.key, wallet);
+  expect(late.taken.status).toBe(409);
+  expect(await available(second.key)).toBe('0.00');
+});
+
+it('an authorization that a third party submitted pays for the request when it is shown, and is not credited beside it', async () => {
+  const wallet = await h.newWallet(1_000_000n);
+  const { key } = await accountOf(wallet);
+  const invoke = (headers = {}) =>
+    h.request('POST', `/invoke/${agent.id}`, { key: invoker.key, body: { task: 'x' }, headers });
+  const invoker = await h.newAccount();
+  const headers = await payV2(h, wallet, await invoke());
+  await submitPayment(h.rpcUrl, h, headers);
+  await eventually(unshown).toBe(1);
+  await readTransfers({ ...h.ctx, clock: later(19) });
+  const paid = await invoke(headers);
+  expect(paid.body.data).toMatchObject({ status: 'completed' });
+  await readTransfers({ ...h.ctx, clock: later(21) });
+  expect(await unshown()).toBe(0);
+  expect(await available(key)).toBe('0.00');
+  await ledgerEqualsChain();
+});
+
+it('an authorization that is never shown is credited to the wallet it came from, and pays for nothing afterwards', async () => {
+  const wallet = await h.newWallet(1_000_000n);
+  const { key } = await accountOf(wallet);
+  const invoker = await h.newAccount();
+  const invoke = (headers = {}) =>
+    h.request('POST', `/invoke/${agent.id}`, { key: invoker.key, body: { task: 'x' }, headers });
+  const headers = await payV2(h, wallet, await invoke());
+  await submitPayment(h.rpcUrl, h, headers);
+  await eventually(unshown).toBe(1);
+  await readTransfers({ ...h.ctx, clock: later(21) });
+  expect(await available(key)).toBe('0.05');
+  expect((await invoke(headers)).status).toBe(409);
+  await ledgerEqualsChain();
+});
+
+it('a reorg makes the reader go back: a transfer that moved to another block is credited once, and later ones are read', async () => {
+  const wallet = await h.newWallet(1_000_000n);
+  const { key } = await accountOf(wallet);
+  const raw = await sendSigned(wallet, 300_000n);
+  for (let block = 0; block < 2; block++) await callChain(h.rpcUrl, 'evm_mine');
+  await eventually(() => available(key)).toBe('0.30');
+  const before = await blockOf(keccak256(raw));
+  await callChain(h.rpcUrl, 'anvil_reorg', 3, [[raw, 1]]);
+  expect(await blockOf(keccak256(raw))).not.toEqual(before);
+  await send(wallet, 100_000n);
+  await eventually(() => available(key)).toBe('0.40');
+  await ledgerEqualsChain();
+});
+
+/** A transfer that its sender signed: a reorg can put it into another block. */
+async function sendSigned(wallet: TestWallet, micro: bigint): Promise<Hex> {
+  const { chainId, token, wallet: to } = h.ctx.chain;
+  await callChain(h.rpcUrl, 'anvil_setBalance', wallet.address, '0xde0b6b3a7640000');
+  // What was minted and given stands in blocks that stay.
+  for (let block = 0; block < 2; block++) await callChain(h.rpcUrl, 'evm_mine');
+  const raw = await wallet.signTransaction({
+    chainId,
+    to: token as Hex,
+    data: encodeFunctionData({ abi: usdcAbi, functionName: 'transfer', args: [to as Hex, micro] }),
+    gas: 100_000n,
+    maxFeePerGas: 10_000_000_000n,
+    maxPriorityFeePerGas: 0n,
+    nonce: 0,
+  });
+  await callChain(h.rpcUrl, 'eth_sendRawTransaction', raw);
+  return raw;
+}
+const blockOf = async (hash: Hex) =>
+  (await callChain<{ blockHash: string }>(h.rpcUrl, 'eth_getTransactionReceipt', hash)).blockHash;
+
+const unshown = async () => (await h.ctx.db.query('count-unshown', 'select 1 from unshown_transfer')).length;
+const later = (minutes: number) => ({ now: () => new Date(h.ctx.clock.now().getTime() + minutes * 60_000) });

@@ -1,0 +1,184 @@
+import { callChain } from '@agent-network/chain/chain-rpc-client';
+import { parseUsdc } from '@agent-network/contracts/money';
+import type { Reserves } from '@agent-network/contracts/reserves';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { foldTotals } from '../../src/payments/fold-totals.ts';
+import { readReserves } from '../../src/payments/read-reserves.ts';
+import { watchReserves } from '../../src/payments/watch-reserves.ts';
+import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
+import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
+import { deposit, newClient } from '../support/treasury.ts';
+import { payV2 } from '../support/x402-payer.ts';
+
+let h: Harness;
+let agent: TestAgent;
+let operator: TestAccount;
+let customer: TestAccount;
+beforeAll(async () => {
+  h = await startHarness();
+  operator = await h.newAccount();
+  customer = await h.newAccount({ scopes: ['webhooks:manage', 'invoke'] });
+  const owner = await h.newAccount({ scopes: ['agents:write'] });
+  agent = await startTestAgent(h, { owner, perRequest: '0.05' });
+});
+afterAll(async () => {
+  await agent.die();
+  await h.stop();
+});
+
+const micro = (amount: string) => (amount.startsWith('-') ? -parseUsdc(amount.slice(1)) : parseUsdc(amount));
+const read = async (): Promise<Reserves> => (await readReserves(h.ctx)).reserves;
+const watch = () => watchReserves(h.ctx);
+const gauge = async () => (await h.ctx.metrics.reservesDifference.get()).values[0]?.value;
+const driftsToldTo = async ({ key }: TestAccount): Promise<{ data: Reserves }[]> =>
+  (await h.request('GET', '/events?type=reserves.drift&limit=100', { key })).body.data.events;
+
+/** Changes what the wallet holds without a transfer that anybody could read. */
+async function setWallet(amountMicro: bigint): Promise<void> {
+  const { token, wallet } = h.ctx.chain;
+  await callChain(h.rpcUrl, 'anvil_dealERC20', wallet, token, `0x${amountMicro.toString(16)}`);
+  await callChain(h.rpcUrl, 'anvil_mine', '0x1');
+}
+
+/** Sends USDC in anybody's name, as whoever has the key can. */
+async function transfer(from: string, to: string, amountMicro: bigint): Promise<void> {
+  const data = `0xa9059cbb${to.slice(2).padStart(64, '0')}${amountMicro.toString(16).padStart(64, '0')}`;
+  await callChain(h.rpcUrl, 'anvil_impersonateAccount', from);
+  await callChain(h.rpcUrl, 'eth_sendTransaction', {
+    from,
+    to: h.ctx.chain.token,
+    data,
+    gas: '0x30d40',
+    gasPrice: '0x0',
+  });
+}
+
+/** What stands in the answer adds up, whatever the status is. */
+function expectToAddUp(reserves: Reserves): void {
+  const { total, ...kinds } = reserves.liabilities;
+  expect(micro(total)).toBe(Object.values(kinds).reduce((sum, amount) => sum + micro(amount), 0n));
+  const { onChain, bookedAfterBlock, difference, loss } = reserves;
+  expect(micro(onChain) + micro(bookedAfterBlock) - micro(difference) + micro(loss)).toBe(micro(total));
+}
+
+describe('the reserves', () => {
+  it('say what is owed to whom, and that the wallet has it, to anybody, without a key', async () => {
+    const client = await newClient(h, '3.000001');
+    await h.request('POST', `/invoke/${agent.id}`, {
+      key: client.key,
+      body: { task: 'x' },
+      headers: { 'x-sync': 'true' },
+    });
+    await foldTotals(h.ctx);
+    const { status, body, headers } = await h.request('GET', '/payments/reserves');
+    expect(status).toBe(200);
+    expect(headers.get('cache-control')).toBe('public, max-age=1');
+    expect(body.data).toMatchObject({
+      wallet: h.ctx.chain.wallet,
+      onChain: '3.000001',
+      liabilities: { treasuries: '2.950001', agents: '0.05', payers: '0.00', fees: '0.00', total: '3.000001' },
+      difference: '0.00',
+      loss: '0.00',
+      status: 'balanced',
+      platformFeeBps: 0,
+    });
+    const block = await callChain<{ hash: string }>(
+      h.rpcUrl,
+      'eth_getBlockByNumber',
+      `0x${body.data.block.number.toString(16)}`,
+      false,
+    );
+    expect(body.data.block.hash).toBe(block.hash);
+    expect(body.data.onChain).toBe('3.000001');
+  });
+
+  it('never show a drift while payments, deposits, refunds and calls come and go', async () => {
+    const account = await h.newAccount();
+    let isDone = false;
+    const seen: Reserves[] = [];
+    const looking = (async () => {
+      while (!isDone) seen.push(await read());
+    })();
+    const client = await newClient(h, '1');
+    const pay = async (index: number) => {
+      const request = { key: account.key, body: { task: `${index}` } };
+      const unpaid = await h.request('POST', `/invoke/${agent.id}`, request);
+      if (index % 3 === 0) agent.behave((_request, response) => void response.writeHead(500).end());
+      const headers = await payV2(h, await h.newWallet(1_000_000n), unpaid);
+      await h.request('POST', `/invoke/${agent.id}`, { ...request, headers: { ...headers, 'x-sync': 'true' } });
+    };
+    const jobs = Array.from({ length: 40 }, (_, index) => index);
+    const one = async () => {
+      for (let index = jobs.pop(); index !== undefined; index = jobs.pop()) {
+        await pay(index);
+        if (index % 10 === 0) await deposit(h, client.key, client.treasuryId, '0.1');
+      }
+    };
+    await Promise.all([one(), one(), one(), one(), one(), one()]);
+    isDone = true;
+    await looking;
+    expect(seen.length).toBeGreaterThan(3);
+    for (const reserves of seen) expectToAddUp(reserves);
+    expect(seen.filter(({ status }) => status === 'drift')).toEqual([]);
+  });
+});
+
+describe('when the wallet does not hold what the books say', () => {
+  let before: bigint;
+  beforeAll(async () => {
+    before = await h.usdcOf(h.ctx.chain.wallet);
+    await watch();
+    expect(await driftsToldTo(operator)).toEqual([]);
+  });
+  afterEach(async () => {
+    await setWallet(before);
+    await watch();
+    expect((await read()).status).toBe('balanced');
+    expect(await gauge()).toBe(0);
+  });
+
+  it('because USDC left behind the back of the node, operators are told at the second check, once, and nobody else', async () => {
+    const toldBefore = (await driftsToldTo(operator)).length;
+    await transfer(h.ctx.chain.wallet, customer.address, 1n);
+    const reserves = await read();
+    expect(reserves).toMatchObject({ status: 'drift', difference: '-0.000001' });
+    expectToAddUp(reserves);
+    await watch();
+    expect(await gauge()).toBe(-1);
+    await watch();
+    await watch();
+    await watch();
+    const told = await driftsToldTo(operator);
+    expect(told.length).toBe(toldBefore + 1);
+    expect(told.at(-1)?.data).toMatchObject({ status: 'drift', difference: '-0.000001' });
+    expect(await driftsToldTo(customer)).toEqual([]);
+  });
+
+  it('because there is more, they are told of that, in a new episode', async () => {
+    const toldBefore = (await driftsToldTo(operator)).length;
+    await setWallet(before + 7_000_000n);
+    await watch();
+    await watch();
+    expect(await gauge()).toBe(7_000_000);
+    const told = await driftsToldTo(operator);
+    expect(told.length).toBe(toldBefore + 1);
+    expect(told.at(-1)?.data).toMatchObject({ status: 'drift', difference: '7.00' });
+  });
+});
+
+describe('what comes without being asked for', () => {
+  it('is no drift: USDC from a wallet of nobody is seen on chain, and owed to it in suspense', async () => {
+    const before = await read();
+    const stranger = await h.newWallet(5_000_000n);
+    await transfer(stranger.address, h.ctx.chain.wallet, 2_000_000n);
+    const statuses = new Set<string>();
+    let now = before;
+    while (micro(now.liabilities.suspense) === micro(before.liabilities.suspense)) {
+      now = await read();
+      statuses.add(now.status);
+    }
+    expect([...statuses]).not.toContain('drift');
+    expect(micro(now.liabilities.suspense) - micro(before.liabilities.suspense)).toBe(2_000_000n);
+    expect(micro(now.onChain) - micro(before.onChain)).toBe(2_000_000n);
+  });
+});

@@ -1,0 +1,107 @@
+import { isDeepStrictEqual } from 'node:util';
+import { caip2ByChain, v1NetworkByChain } from '@agent-network/chain/addresses';
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
+import { paymentIn, submitPayment } from './chain-actions.ts';
+import { type AgentRequest, answerWith, type Behaviour, echo } from './test-agent.ts';
+import type { TokenHost } from './x402-payer.ts';
+
+export interface Billing {
+  readonly amountMicro?: bigint;
+  readonly version?: 1 | 2;
+  /** What the terms say otherwise than they should. */
+  readonly changes?: Record<string, unknown>;
+  readonly extra?: Record<string, unknown>;
+  /** When it submits the payment: before it does its work, after that, or never. */
+  readonly collects?: 'first' | 'last' | 'never';
+  /** What it does once it was shown a payment. */
+  readonly work?: Behaviour;
+}
+
+/** An agent's own till: asks to be paid, checks what it is shown as a facilitator does, and brings it to the chain. */
+export interface Till {
+  readonly address: string;
+  /** Every payment header that it was shown, in order. */
+  readonly shown: string[];
+  bill(billing?: Billing): Behaviour;
+}
+
+type TillHost = TokenHost & { readonly rpcUrl: string };
+
+const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64');
+
+export function createTill(host: TillHost): Till {
+  const address = privateKeyToAddress(generatePrivateKey());
+  const shown: string[] = [];
+  const collected = new Set<string>();
+  const collect = async (headers: Record<string, string>) => {
+    const [payment = ''] = Object.values(headers);
+    if (collected.has(payment)) return;
+    collected.add(payment);
+    await submitPayment(host.rpcUrl, host, headers);
+  };
+  return {
+    address,
+    shown,
+    bill(billing = {}) {
+      const { collects = 'first', work = echo } = billing;
+      const terms = termsOf(host, address, billing);
+      return async (request, response) => {
+        const headers = paymentHeadersOf(request);
+        if (headers === null) return answer402(terms, billing)(request, response);
+        shown.push(...Object.values(headers));
+        requireGood(headers, terms);
+        if (collects === 'first') await collect(headers);
+        await work(request, response);
+        if (collects === 'last') await collect(headers);
+      };
+    },
+  };
+}
+
+function paymentHeadersOf({ headers }: AgentRequest): Record<string, string> | null {
+  for (const name of ['payment-signature', 'x-payment']) {
+    const value = headers[name];
+    if (typeof value === 'string') return { [name]: value };
+  }
+  return null;
+}
+
+type Terms = ReturnType<typeof termsOf>;
+
+function termsOf(host: TillHost, payTo: string, { amountMicro = 30_000n, version = 2, changes, extra }: Billing) {
+  const { chain } = host.ctx;
+  const chainId = chain.chainId as keyof typeof caip2ByChain;
+  return {
+    scheme: 'exact',
+    network: version === 2 ? caip2ByChain[chainId] : v1NetworkByChain[chainId],
+    [version === 2 ? 'amount' : 'maxAmountRequired']: amountMicro.toString(),
+    asset: chain.token,
+    payTo,
+    maxTimeoutSeconds: 120,
+    extra: { name: chain.tokenName, version: chain.tokenVersion, ...extra },
+    ...changes,
+  };
+}
+
+function answer402(terms: Terms, { version = 2 }: Billing): Behaviour {
+  const resource = { url: 'http://agent.test/', description: 'Work', mimeType: 'application/json' };
+  const required = { x402Version: version, error: 'Payment required', resource, accepts: [terms] };
+  return version === 2
+    ? answerWith(402, {}, { 'payment-required': base64(required) })
+    : answerWith(402, { ...required, error: 'X-PAYMENT header is required' });
+}
+
+/** What stock facilitators check before they submit. The chain checks the signature. */
+function requireGood(headers: Record<string, string>, terms: Terms): void {
+  const { accepted, scheme, network, authorization } = paymentIn(headers);
+  const { payTo, amount, maxAmountRequired } = terms as Record<string, string>;
+  const isGood =
+    (accepted === null || isDeepStrictEqual(accepted, terms)) &&
+    scheme === terms.scheme &&
+    network === terms.network &&
+    authorization.to === payTo?.toLowerCase() &&
+    authorization.valueMicro === BigInt(amount ?? maxAmountRequired ?? 0) &&
+    authorization.validBeforeS > BigInt(Math.floor(Date.now() / 1000) + 6);
+  if (!isGood)
+    throw new Error(`a payment that the agent did not ask for: ${JSON.stringify(paymentIn(headers).accepted)}`);
+}

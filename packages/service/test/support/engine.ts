@@ -1,0 +1,197 @@
+import { callChain } from '@agent-network/chain/chain-rpc-client';
+import { type LocalChain, startLocalChain } from '@agent-network/chain/local-chain';
+import { type Hex, numberToHex } from 'viem';
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
+import type { Confirmations } from '../../src/config.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import { type Clock, systemClock } from '../../src/lib/clock.ts';
+import { newId } from '../../src/lib/id.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { createMetrics } from '../../src/lib/metrics.ts';
+import { createSimulator } from '../../src/payments/authorize-payment.ts';
+import { openLedgerAccount } from '../../src/payments/ledger-store.ts';
+import { payerAccountId } from '../../src/payments/treasury.ts';
+import { type Authorization, authorizationDigest, signDigest } from '../../src/payments/x402/authorization.ts';
+import { createChainFees } from '../../src/payments/x402/chain-fees.ts';
+import type { ChainInfo } from '../../src/payments/x402/chain-info.ts';
+import type { NewChainPayment } from '../../src/payments/x402/chain-payment.ts';
+import { insertChainPayments } from '../../src/payments/x402/chain-payment-store.ts';
+import { createGasWatch } from '../../src/payments/x402/gas-watch.ts';
+import { createNodeWallet } from '../../src/payments/x402/node-wallet.ts';
+import { prepareChain } from '../../src/payments/x402/prepare-chain.ts';
+import type { ReconcileContext } from '../../src/payments/x402/reconcile.ts';
+import { createSenders } from '../../src/payments/x402/senders.ts';
+import { createSettler } from '../../src/payments/x402/settler.ts';
+import { createUsdcClient } from '../../src/payments/x402/usdc-client.ts';
+import { createReorgWatch } from '../../src/payments/x402/watch-reorgs.ts';
+import { askDatabase } from './books.ts';
+import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts';
+import { createTestDatabase } from './test-database.ts';
+
+const ETHER = 10n ** 18n;
+
+export interface Payer {
+  readonly address: string;
+  readonly key: Hex;
+}
+
+export interface EngineOptions {
+  /** Keys that send beside the node's wallet. */
+  readonly senders?: number;
+  readonly confirmations?: Confirmations;
+  readonly clock?: Clock;
+}
+
+/** The settlement of a node without the rest of it: its database, its chain behind a proxy, its keys. */
+export interface Engine {
+  readonly chain: LocalChain;
+  readonly proxy: RpcProxy;
+  readonly databaseUrl: string;
+  readonly ctx: ReconcileContext;
+  /** Another process of the same node. */
+  anotherProcess(): Promise<ReconcileContext>;
+  newPayer(micro?: bigint): Promise<Payer>;
+  /** A payment that is signed, and claimed in the database. */
+  claim(payer: Payer, changes?: Partial<Authorization> & { signature?: Hex }): Promise<NewChainPayment>;
+  /** Claims one for each of as many new payers. */
+  claimMany(count: number): Promise<NewChainPayment[]>;
+  mine(blocks: number): Promise<void>;
+  /** What the database says of a payment. */
+  stateOf(payment: NewChainPayment): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Blocks come with transactions and when asked for, and not by the clock. */
+const NEVER_S = 1_000_000;
+
+export async function startEngine(options: EngineOptions = {}): Promise<Engine> {
+  const [database, chain] = await Promise.all([
+    createTestDatabase(),
+    startLocalChain({ pastStates: 64, blockTimeS: NEVER_S, idleBlockTimeS: NEVER_S }),
+  ]);
+  const proxy = await startRpcProxy(chain.rpcUrl);
+  const walletKey = generatePrivateKey();
+  const senderKeys = Array.from({ length: options.senders ?? 0 }, generatePrivateKey);
+  const addresses = [walletKey, ...senderKeys].map((key) => privateKeyToAddress(key));
+  await chain.fund(addresses.map((address) => ({ address, ethWei: 10n * ETHER, usdcMicro: 0n })));
+  const databases: Database[] = [];
+  const settlers: ReconcileContext['settler'][] = [];
+  const open = async () => {
+    const ctx = await createContext({ ...options, databaseUrl: database.url, chain, proxy, walletKey, senderKeys });
+    databases.push(ctx.db);
+    settlers.push(ctx.settler);
+    await prepareChain(ctx);
+    return ctx;
+  };
+  const ctx = await open();
+  const payers = payersOf(ctx, chain);
+  return {
+    chain,
+    proxy,
+    databaseUrl: database.url,
+    ctx,
+    anotherProcess: open,
+    ...payers,
+    claimMany: async (count) => Promise.all((await payers.newPayers(count)).map((payer) => payers.claim(payer))),
+    mine: async (blocks) => void (await callChain(chain.rpcUrl, 'anvil_mine', numberToHex(blocks))),
+    async stateOf({ id }) {
+      const [row] = await askDatabase<{ state: string }>(
+        database.url,
+        'select state from chain_payment where id = $1',
+        [id],
+      );
+      return row?.state ?? 'missing';
+    },
+    async stop() {
+      await Promise.all(settlers.map((settler) => settler.stop(0)));
+      await Promise.all(settlers.map((settler) => settler.idle()));
+      await Promise.all(databases.map((db) => db.close()));
+      await proxy.stop();
+      await chain.stop();
+      await database.drop();
+    },
+  };
+}
+
+async function createContext(
+  parts: EngineOptions & { databaseUrl: string; chain: LocalChain; proxy: RpcProxy; walletKey: Hex; senderKeys: Hex[] },
+): Promise<ReconcileContext> {
+  const token = parts.chain.usdc.toLowerCase();
+  const usdc = createUsdcClient({ rpcUrl: parts.proxy.url, token });
+  const wallet = createNodeWallet(parts.walletKey);
+  const senders = createSenders(wallet, parts.senderKeys);
+  const { name, version, domainSeparator } = await usdc.readToken();
+  const chain: ChainInfo = {
+    chainId: parts.chain.chainId,
+    caip2: `eip155:${parts.chain.chainId}`,
+    name: 'base-sepolia',
+    token,
+    tokenName: name,
+    tokenVersion: version,
+    domainSeparator,
+    wallet: wallet.address,
+  };
+  const fees = createChainFees({ usdc });
+  const metrics = createMetrics();
+  const log = silentLog;
+  const base = {
+    db: openDatabase(parts.databaseUrl, { max: 8, log }),
+    clock: parts.clock ?? systemClock,
+    log,
+    metrics,
+    chain,
+    usdc,
+    wallet,
+    senders,
+    fees,
+    gas: createGasWatch({ usdc, senders, fees, log, metrics }),
+    confirmations: parts.confirmations ?? [{ fromMicro: 0n, depthBlocks: 1 }],
+    simulator: createSimulator({ usdc }),
+  };
+  return { ...base, settler: createSettler(base), reorgWatch: createReorgWatch(base) };
+}
+
+function payersOf(ctx: ReconcileContext, chain: LocalChain) {
+  const newPayers = async (count: number, micro = 1_000_000n): Promise<Payer[]> => {
+    const keys = Array.from({ length: count }, generatePrivateKey);
+    const payers = keys.map((key) => ({ key, address: privateKeyToAddress(key).toLowerCase() }));
+    await chain.fund(payers.map(({ address }) => ({ address: address as Hex, ethWei: 0n, usdcMicro: micro })));
+    for (const { address } of payers)
+      await openLedgerAccount(ctx.db, { id: payerAccountId(address), kind: 'payer', address, now: ctx.clock.now() });
+    return payers;
+  };
+  return {
+    newPayers,
+    newPayer: async (micro?: bigint) => (await newPayers(1, micro))[0] as Payer,
+    async claim(
+      payer: Payer,
+      { signature, ...changes }: Partial<Authorization> & { signature?: Hex } = {},
+    ): Promise<NewChainPayment> {
+      const authorization: Authorization = {
+        from: payer.address,
+        to: ctx.wallet.address,
+        valueMicro: 1_000_000n,
+        validAfterS: 0n,
+        validBeforeS: (await ctx.usdc.headTimeS()) + 300n,
+        nonce: generatePrivateKey(),
+        ...changes,
+      };
+      const payment: NewChainPayment = {
+        id: newId('pay'),
+        chainId: ctx.chain.chainId,
+        token: ctx.chain.token,
+        direction: 'in',
+        purpose: 'deposit',
+        subjectId: newId('trf'),
+        accountId: null,
+        ledgerAccountId: payerAccountId(payer.address),
+        authorization,
+        signature: signature ?? signDigest(authorizationDigest(ctx.chain.domainSeparator, authorization), payer.key),
+        fingerprint: null,
+        x402Version: 2,
+      };
+      await insertChainPayments(ctx.db, [payment], ctx.clock.now());
+      return payment;
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import type { BankClient } from './bank-world.ts';
+
+/** An authorization that a client signed. */
+export interface SignedPayment {
+  readonly from: string;
+  readonly nonce: string;
+  readonly valueMicro: bigint;
+}
+
+/** A purchase as its client knows it. */
+export interface Deal {
+  /** Goes with the request in its metadata, and so is seen by the agent and kept in the database. */
+  readonly mark: string;
+  readonly kind: 'treasury' | 'x402' | 'agent to agent' | 'bulk';
+  /** Reads the request. */
+  readonly key: string;
+  /** What it was paid with, where the client signed something. */
+  payment?: SignedPayment;
+  /** Every id that it was given for this purchase: there has to be one. */
+  readonly ids: Set<string>;
+  /** Whether any answer was a 402 to a request that showed the payment. */
+  wasToldToPay: boolean;
+  readonly requests: number;
+}
+
+export interface Deposit {
+  readonly client: BankClient;
+  readonly payment: SignedPayment;
+  outcome: 'credited' | 'refused' | 'unanswered';
+}
+
+export interface Withdrawal {
+  readonly client: BankClient;
+  readonly to: string;
+  readonly amountMicro: bigint;
+  /** null: refused, or never answered. */
+  id: string | null;
+}
+
+/** What all clients together did, as they know it. */
+export interface BankBook {
+  readonly deals: Deal[];
+  readonly deposits: Deposit[];
+  readonly withdrawals: Withdrawal[];
+}
+
+export const newBook = (): BankBook => ({ deals: [], deposits: [], withdrawals: [] });

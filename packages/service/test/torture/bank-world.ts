@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LocalChain } from '@agent-network/chain/local-chain';
+import type { TestAccount, TestWallet } from '../support/harness.ts';
+import { type NodeCluster, type NodeProcess, startCluster } from '../support/node-cluster.ts';
+import type { TestDatabase } from '../support/test-database.ts';
+import { newClient } from '../support/treasury.ts';
+import { type BankAgent, startBankAgent } from './bank-agents.ts';
+import { sendWithin } from './insist.ts';
+import type { Random } from './random.ts';
+import type { Tally } from './tally.ts';
+
+export interface BankClient {
+  readonly name: string;
+  readonly key: string;
+  readonly treasuryId: string;
+  readonly wallet: TestWallet;
+}
+
+/** Processes of one node on one database and one chain, their agents and their clients, and what is done to them. */
+export interface BankWorld extends NodeCluster {
+  readonly tally: Tally;
+  readonly owner: TestAccount;
+  readonly agents: readonly BankAgent[];
+  readonly clients: readonly BankClient[];
+  /** One process, as a load balancer chooses. */
+  baseUrl(): string;
+  readonly seats: readonly Seat[];
+}
+
+/** The place of one process, which is taken by another when it dies. */
+export interface Seat {
+  readonly current: NodeProcess | null;
+  /** kill -9; another takes its place after a while. */
+  kill(restAfterMs: number): void;
+  freeze(): void;
+  thaw(): void;
+  /** Takes the seat if it is free; resolves when somebody sits on it. */
+  untilTaken(): Promise<void>;
+}
+
+const PRICE = '0.01';
+export const FUNDS = '50.00';
+export const FUNDS_MICRO = 50_000_000n;
+export const WALLET_MICRO = 1_000_000_000n;
+const START_AGAIN_MS = 300;
+
+export interface BankParts {
+  readonly seed: string;
+  readonly random: Random;
+  readonly tally: Tally;
+  readonly processes: number;
+  readonly clients: number;
+  readonly agents: number;
+  readonly chain?: LocalChain;
+  readonly database?: TestDatabase;
+}
+
+export async function startBankWorld(parts: BankParts): Promise<BankWorld> {
+  const { random, tally } = parts;
+  // Processes that do not start while the chain is disturbed would tell it at length.
+  const cluster = await startCluster({ ...parts, stderr: 'ignore' });
+  const seats = await Promise.all(Array.from({ length: parts.processes }, () => takeSeat(cluster, tally)));
+  const baseUrl = () => {
+    const taken = seats.flatMap(({ current }) => (current ? [current.baseUrl] : []));
+    return taken.length === 0 ? 'http://127.0.0.1:9' : random.pick(taken);
+  };
+  const host = {
+    ...cluster,
+    request: (method: string, path: string, options = {}) => sendWithin(baseUrl(), method, path, options),
+  };
+  const owner = await cluster.newAccount();
+  const agents = await Promise.all(
+    Array.from({ length: parts.agents }, (_, index) => startBankAgent(host, owner, `${parts.seed} ${index}`, PRICE)),
+  );
+  const clients = await Promise.all(
+    Array.from({ length: parts.clients }, async (_, index): Promise<BankClient> => {
+      const { key, treasuryId } = await newClient(host, FUNDS);
+      return { name: `client ${index}`, key, treasuryId, wallet: await cluster.newWallet(WALLET_MICRO) };
+    }),
+  );
+  return {
+    ...cluster,
+    tally,
+    owner,
+    agents,
+    clients,
+    baseUrl,
+    seats,
+    async stop() {
+      for (const seat of seats) seat.thaw();
+      await Promise.all(agents.map((agent) => agent.die()));
+      await cluster.stop();
+    },
+  };
+}
+
+async function takeSeat(cluster: NodeCluster, tally: Tally): Promise<Seat> {
+  let current: NodeProcess | null = await cluster.startProcess();
+  let taking: Promise<void> | null = null;
+
+  /** A process that cannot reach chain or database does not start; it is started until it does. */
+  async function take(restMs: number): Promise<void> {
+    await sleep(restMs);
+    while (!current) {
+      current = await cluster.startProcess().catch(async () => {
+        tally.count('faults', 'a process could not start');
+        await sleep(START_AGAIN_MS);
+        return null;
+      });
+    }
+    taking = null;
+  }
+
+  return {
+    get current() {
+      return current;
+    },
+    kill(restMs) {
+      if (!current) return;
+      void current.kill();
+      current = null;
+      taking = take(restMs);
+    },
+    freeze: () => void current?.child.kill('SIGSTOP'),
+    thaw: () => void current?.child.kill('SIGCONT'),
+    untilTaken: () => taking ?? Promise.resolve(),
+  };
+}
