@@ -14,8 +14,8 @@ const SLOW_READERS = 50;
 /** What a stream may cost the process at most, with its sockets on both sides, the slow readers and what V8 has not collected yet. */
 const MAX_KIB_EACH = 384;
 
-/** A chunk a second in each stream, once all of them are open. */
-const slowly: StreamPlan = { chunks: 15, everyMs: 1000, text: 'x'.repeat(100) };
+/** A chunk every two seconds in each stream, once all of them are open. */
+const slowly: StreamPlan = { chunks: 8, everyMs: 2000, text: 'x'.repeat(100) };
 /** 60 kB each, together far more than the sockets between the two hold. */
 const large: StreamPlan = { chunks: 240, everyMs: 0, text: '字'.repeat(20_000) };
 

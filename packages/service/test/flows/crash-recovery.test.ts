@@ -2,7 +2,7 @@ import { describe, it, type TestContext, vi } from 'vitest';
 import { until } from '../../src/lib/until.ts';
 import { askDatabase, contradictions, walletByBooks } from '../support/books.ts';
 import { at, type NodeCluster, type NodeProcess, startCluster } from '../support/node-cluster.ts';
-import { lockInvocation } from '../support/row-lock.ts';
+import { lockInvocation, lockWriteAhead } from '../support/row-lock.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, newClient, untilEnded, untilUsdc } from '../support/treasury.ts';
 import { payV2 } from '../support/x402-payer.ts';
@@ -56,7 +56,11 @@ const onlyRequest = async ({ cluster }: Scene): Promise<string> => {
 };
 
 const moments: Record<string, Moment> = {
-  'after the claim, before the transaction is written down': atRpc('eth_getBlockByNumber', 'before'),
+  'after the claim, before the transaction is written down': async ({ cluster }, { onCleanup }) => {
+    const lock = await lockWriteAhead(cluster.databaseUrl);
+    onCleanup(() => lock.release());
+    await lock.untilWaitedFor();
+  },
   'after the transaction is written down, before it is sent': atRpc(SEND, 'before'),
   'after the transaction is sent, before its answer': atRpc(SEND, 'after'),
   'after the transaction is mined, before that is recorded': atRpc('eth_getTransactionReceipt', 'after'),

@@ -11,13 +11,17 @@ afterEach(() => void vi.useRealTimers());
 
 /** An endless source that counts what is made of it. */
 function endless() {
-  const made = { count: 0, signal: undefined as AbortSignal | undefined };
+  const made = { count: 0, isLetGo: false, signal: undefined as AbortSignal | undefined };
   const answer = new SseAnswer((signal) => {
     made.signal = signal;
     return (async function* (): AsyncGenerator<SseEvent> {
-      for (let id = 1; ; id++) {
-        made.count = id;
-        yield { id, type: 'invocation.chunk', data: { id } };
+      try {
+        for (let id = 1; ; id++) {
+          made.count = id;
+          yield { id, type: 'invocation.chunk', data: { id } };
+        }
+      } finally {
+        made.isLetGo = true;
       }
     })();
   });
@@ -65,6 +69,7 @@ describe('the bytes of a stream', () => {
     expect(made.signal?.aborted).toBe(false);
     await vi.advanceTimersByTimeAsync(30_001);
     expect(made.signal?.aborted).toBe(true);
+    expect(made.isLetGo).toBe(true);
     await expect(
       (async () => {
         while (!(await reader.read()).done);

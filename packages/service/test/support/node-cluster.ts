@@ -64,6 +64,8 @@ export async function startCluster(given: ClusterParts = {}): Promise<NodeCluste
     NODE_COMPILE_CACHE: COMPILED,
     PORT: '0',
     DATABASE_URL: database.url,
+    // Many clusters share one PostgreSQL.
+    DATABASE_CONNECTIONS: '8',
     CHAIN_RPC_URL: proxy.url,
     SETTLEMENT_PRIVATE_KEY: settlementKey,
     SECRET_KEY: 'the same for all processes of a node',
