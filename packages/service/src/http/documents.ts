@@ -1,6 +1,7 @@
 import { openApiDocument } from '@agent-network/contracts/openapi';
 import type { Context, Hono } from 'hono';
 import { isLoopback } from '../lib/guarded-fetch-address.ts';
+import { madeOnce } from '../lib/made-once.ts';
 import { commonHeaders } from './common-headers.ts';
 import { mountDocs } from './documents/mount-docs.ts';
 import type { HttpContext } from './http-context.ts';
@@ -22,9 +23,9 @@ const start = {
 
 /** What is not part of the endpoint table: health, metrics and documents. */
 export function mountDocuments(app: Hono, ctx: HttpContext): void {
-  const openApi = JSON.stringify(openApiDocument());
+  const openApi = madeOnce(() => JSON.stringify(openApiDocument()));
   app.get('/', (c) => json(c, start));
-  app.get('/openapi.json', (c) => document(c, openApi));
+  app.get('/openapi.json', (c) => document(c, openApi()));
   mountDocs(app, ctx);
   app.get('/livez', (c) => json(c, { status: 'live' }));
   app.get('/readyz', async (c) =>

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Context, Hono } from 'hono';
+import { madeOnce } from '../../lib/made-once.ts';
 import { commonHeaders } from '../common-headers.ts';
 import type { HttpContext } from '../http-context.ts';
 import { requestIdOf } from '../mount.ts';
@@ -23,13 +24,13 @@ const text = (c: Context, content: string, type: string, more: Record<string, st
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
 
-/** The reference for people at `/docs` and for programs at `/llms.txt`, both made once, from the endpoint table. */
+/** The reference for people at `/docs` and for programs at `/llms.txt`, both made from the endpoint table when they are first asked for. */
 export function mountDocs(app: Hono, ctx: Pick<HttpContext, 'planLimits' | 'baseUrl'>): void {
-  const document = readDocument();
-  const page = docsPage(document, ctx.planLimits);
-  const style = ['layout.css', 'content.css'].map(read).join('\n');
-  const llms = llmsText(document, ctx.baseUrl);
-  app.get('/docs', (c) => text(c, page, 'text/html', { 'content-security-policy': pagePolicy }));
-  app.get('/docs/style.css', (c) => text(c, style, 'text/css'));
-  app.get('/llms.txt', (c) => text(c, llms, 'text/plain'));
+  const document = madeOnce(readDocument);
+  const page = madeOnce(() => docsPage(document(), ctx.planLimits));
+  const style = madeOnce(() => ['layout.css', 'content.css'].map(read).join('\n'));
+  const llms = madeOnce(() => llmsText(document(), ctx.baseUrl));
+  app.get('/docs', (c) => text(c, page(), 'text/html', { 'content-security-policy': pagePolicy }));
+  app.get('/docs/style.css', (c) => text(c, style(), 'text/css'));
+  app.get('/llms.txt', (c) => text(c, llms(), 'text/plain'));
 }

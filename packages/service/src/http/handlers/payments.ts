@@ -21,10 +21,7 @@ export const paymentHandlers = {
   claimWallet: (ctx, { caller, body, once }) => claimWallet(ctx, requireAccount(caller), body, once),
   getTreasury: (ctx, { caller, params }) => readTreasury(ctx, caller, params.treasuryId),
   getStatement: (ctx, { caller, params, query }) => readStatement(ctx, caller, params.treasuryId, query),
-  getReserves(ctx, { setHeader }) {
-    setHeader('cache-control', 'public, max-age=1');
-    return ctx.reserves.read();
-  },
+  getReserves: (ctx) => ctx.reserves.read(),
   getBalance: (ctx, { caller }) => readBalance(ctx, caller),
   listPayments: (ctx, { caller, query }) => listPayments(ctx, caller, query),
 } satisfies Partial<Handlers>;

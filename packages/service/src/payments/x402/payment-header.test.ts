@@ -36,6 +36,7 @@ const read = {
     validBeforeS: 1_795_255_500n,
     nonce: `0x${'cc'.repeat(32)}`,
   },
+  identifier: null,
 };
 
 describe('a payment header', () => {
