@@ -4,6 +4,7 @@ import { benchAsync } from './bench-async.ts';
 import type { BenchContext, Figure } from './bench-context.ts';
 import { benchListing } from './bench-listing.ts';
 import { benchPaid } from './bench-paid.ts';
+import { benchSlowBlocks } from './bench-slow-blocks.ts';
 import { benchStreams } from './bench-streams.ts';
 import { benchTreasury } from './bench-treasury.ts';
 import { benchUnpaid } from './bench-unpaid.ts';
@@ -23,6 +24,7 @@ const benches: Record<string, (ctx: BenchContext) => Promise<Figure[]>> = {
   e: benchStreams,
   f: benchAsync,
   g: benchWebhooks,
+  h: benchSlowBlocks,
 };
 
 const { values, positionals } = parseArgs({

@@ -30,7 +30,7 @@ const main = fileURLToPath(new URL('../packages/service/src/main.ts', import.met
 /** Starts a node as a newcomer has it after `npm start`, in a folder of its own: durable database, chain, example agents. */
 export async function startService(
   stops: StopList,
-  { isProfiled }: { isProfiled: boolean },
+  { isProfiled, chainRpcUrl }: { isProfiled: boolean; chainRpcUrl?: string },
 ): Promise<ServiceUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-network-bench-'));
   stops.add(() => rm(folder, { recursive: true, force: true }));
@@ -39,7 +39,12 @@ export async function startService(
   const profileFolder = isProfiled ? join(folder, 'profiles') : null;
   if (profileFolder) await mkdir(profileFolder);
   const profiling = profileFolder ? ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`] : [];
-  const child: Child = startNode([...profiling, main], { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' });
+  const child: Child = startNode([...profiling, main], {
+    DATA_DIR: dataDir,
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+    ...(chainRpcUrl === undefined ? {} : { CHAIN_RPC_URL: chainRpcUrl }),
+  });
   stops.add(() => child.stop());
   await child.line(/is running at/);
   const local = JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8')) as Local;

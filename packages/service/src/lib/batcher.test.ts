@@ -195,7 +195,7 @@ test('a batch holds as much as its items weigh, and one that weighs more goes al
 
 test('items gather while one is under way, go when they are full, and go in time when they are not', async () => {
   const held = heldRun();
-  const options = { run: held.run, maxSize: 3, maxConcurrent: 4, staggerMs: 10_000 };
+  const options = { run: held.run, maxSize: 3, maxConcurrent: 4, staggerMs: () => 10_000 };
   const batcher = createBatcher(options);
   const results = [batcher.add(1)];
   await microtasks(3);
@@ -216,7 +216,7 @@ test('items gather while one is under way, go when they are full, and go in time
   expect(await results[4]).toBe(50);
 
   const quick = heldRun();
-  const soon = createBatcher({ ...options, run: quick.run, staggerMs: 5 });
+  const soon = createBatcher({ ...options, run: quick.run, staggerMs: () => 5 });
   const both = [soon.add(1)];
   await microtasks(3);
   both.push(soon.add(2));

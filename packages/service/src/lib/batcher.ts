@@ -17,9 +17,9 @@ export type BatcherOptions<I, O> = {
   maxConcurrent?: number;
   /**
    * While a batch runs, the next starts only when it is full or this long after the one before: items gather rather than spread
-   * over all that may run at once. Default: at once.
+   * over all that may run at once. It may depend on how many run already. Default: at once.
    */
-  staggerMs?: number;
+  staggerMs?: (runningCount: number) => number;
   /** Items of one key never share a batch nor run at the same time, and keep their order. */
   keyOf?: (item: I) => string;
   /**
@@ -44,7 +44,7 @@ type Entry<I, O> = {
  * only itself.
  */
 export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O> {
-  const { maxSize, maxConcurrent = 1, staggerMs = 0, keyOf, weightOf = () => 1 } = options;
+  const { maxSize, maxConcurrent = 1, staggerMs = () => 0, keyOf, weightOf = () => 1 } = options;
   invariant(maxSize >= 1 && maxConcurrent >= 1, 'a batcher has room for one item');
   let waiting: Entry<I, O>[] = [];
   let idleWaiters: (() => void)[] = [];
@@ -71,8 +71,8 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
   }
 
   function mustGather(): boolean {
-    if (staggerMs === 0 || runningCount === 0) return false;
-    const leftMs = lastStartMs + staggerMs - performance.now();
+    if (runningCount === 0) return false;
+    const leftMs = lastStartMs + staggerMs(runningCount) - performance.now();
     if (leftMs <= 0 || waitingWeight >= maxSize) return false;
     if (!isGathering)
       setTimeout(() => {

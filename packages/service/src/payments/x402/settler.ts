@@ -22,7 +22,10 @@ export interface HasSettler {
 }
 
 /** Payments that come while a transaction is on its way gather for as long before they take another key. */
-const STAGGER_MS = 100;
+const GATHER_MS = 100;
+/** The last free key is taken after a third of the time that a block takes, as what comes too late for it waits for the next block. */
+const LAST_GATHER_PART = 3;
+const LAST_GATHER_MS = 700;
 
 /**
  * One transaction per key at a time: a lone payment goes out at once, and those that come while others are on their way share the
@@ -58,9 +61,12 @@ export function createSettler(ctx: ChainContext): Settler {
 
   /** The next transaction need not wait until this one's outcome is recorded, nor until its block is deep enough. */
   const ending = new Set<Promise<unknown>>();
+  let blockMs = 0;
   async function settleBatch(batch: NewChainPayment[]): Promise<Promise<SettleOutcome>[]> {
     const payments = inCallOrder(batch);
+    const startMs = performance.now();
     const sent = await send(payments);
+    blockMs += (performance.now() - startMs - blockMs) / 4;
     const recorded = record(payments, sent).then((outcomes) => {
       const first = new Map(payments.map(({ id }, index) => [id, outcomes[index] as Recorded]));
       return { first, retried: retryUnmoved(ctx, payments, first, sendAndRecord) };
@@ -81,7 +87,10 @@ export function createSettler(ctx: ChainContext): Settler {
     maxSize: Number(BATCH_GAS),
     weightOf: (payment) => Number(gasOf(payment)),
     maxConcurrent: ctx.senders.length,
-    staggerMs: STAGGER_MS,
+    staggerMs: (running) =>
+      running < ctx.senders.length - 1
+        ? GATHER_MS
+        : Math.min(Math.max(blockMs / LAST_GATHER_PART, GATHER_MS), LAST_GATHER_MS),
     canSplit: () => false,
   });
   const idle = async () => {
