@@ -2,6 +2,7 @@ import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { parseUsdc } from '@agent-network/contracts/money';
 import type { Reserves } from '@agent-network/contracts/reserves';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../src/lib/until.ts';
 import { foldTotals } from '../../src/payments/fold-totals.ts';
 import { readReserves } from '../../src/payments/read-reserves.ts';
 import { watchReserves } from '../../src/payments/watch-reserves.ts';
@@ -32,6 +33,15 @@ const watch = () => watchReserves(h.ctx);
 const gauge = async () => (await h.ctx.metrics.reservesDifference.get()).values[0]?.value;
 const driftsToldTo = async ({ key }: TestAccount): Promise<{ data: Reserves }[]> =>
   (await h.request('GET', '/events?type=reserves.drift&limit=100', { key })).body.data.events;
+
+/** What the operator was told, once it is this many: an event shows when no transaction that began before it is open any more. */
+async function untilTold(count: number): Promise<{ data: Reserves }[]> {
+  const enough = async () => {
+    const told = await driftsToldTo(operator);
+    return told.length >= count ? told : null;
+  };
+  return (await until(enough, { timeoutMs: 20_000, firstMs: 5, mostMs: 100 })) ?? driftsToldTo(operator);
+}
 
 /** Changes what the wallet holds without a transfer that anybody could read. */
 async function setWallet(amountMicro: bigint): Promise<void> {
@@ -147,7 +157,7 @@ describe('when the wallet does not hold what the books say', () => {
     await watch();
     await watch();
     await watch();
-    const told = await driftsToldTo(operator);
+    const told = await untilTold(toldBefore + 1);
     expect(told.length).toBe(toldBefore + 1);
     expect(told.at(-1)?.data).toMatchObject({ status: 'drift', difference: '-0.000001' });
     expect(await driftsToldTo(customer)).toEqual([]);
@@ -159,7 +169,7 @@ describe('when the wallet does not hold what the books say', () => {
     await watch();
     await watch();
     expect(await gauge()).toBe(7_000_000);
-    const told = await driftsToldTo(operator);
+    const told = await untilTold(toldBefore + 1);
     expect(told.length).toBe(toldBefore + 1);
     expect(told.at(-1)?.data).toMatchObject({ status: 'drift', difference: '7.00' });
   });
