@@ -18,7 +18,8 @@ export type ChainPulseOptions = {
   idleBlockTimeS: number;
   /** The newest block whose state is saved already. */
   savedBlock: number;
-  write: (state: Buffer) => Promise<void>;
+  /** null: nobody keeps the state, so it is not taken either. */
+  write: ((state: Buffer) => Promise<void>) | null;
   onError: (error: unknown) => void;
 };
 
@@ -49,6 +50,7 @@ export function startChainPulse(options: ChainPulseOptions): ChainPulse {
   };
 
   const save = async (): Promise<void> => {
+    if (!options.write) return;
     const startedAt = Date.now();
     nextSaveAt = startedAt + SAVE_GAP_MS;
     await options.write(await takeSnapshot(rpcUrl));

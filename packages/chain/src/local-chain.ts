@@ -137,7 +137,7 @@ async function startPulse(
     blockTimeS,
     idleBlockTimeS,
     savedBlock: Number(await callChain(anvil.rpcUrl, 'eth_blockNumber')),
-    write: async (state) => store?.save(state),
+    write: store ? (state) => store.save(state) : null,
     onError: (error) => {
       if (!gone) log?.('warn', `the local chain did not answer or could not be saved: ${error}`);
     },

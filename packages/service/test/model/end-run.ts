@@ -10,6 +10,7 @@ import { forgetSeen } from './seen.ts';
 
 /** Lets everything come to its end, and asks users, records and chain once more where all money is. */
 export async function endRun(run: ModelRun, model: MoneyModel): Promise<void> {
+  run.world.trouble.calm();
   let last = model;
   for (const [index, ref] of openRefs(model).entries()) {
     const end = { kind: 'completed', claimMicro: null } as const;

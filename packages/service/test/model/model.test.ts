@@ -1,34 +1,18 @@
 import { expect, it } from 'vitest';
 import { runModel } from './run-model.ts';
 
-const RUNS = 200;
-/** A run has half as many as by command (`npm run model`): 200 short ones meet in as many states, in half the time. */
-const COMMANDS = 12;
+/** Of up to 24 commands each: about as many as 200 runs of half the length. More of them: `npm run model -- --runs 5000`. */
+const RUNS = 100;
+const SEED = 4;
 
-it(`${RUNS} runs of deposits, calls, withdrawals, cancellations, crashes, reorgs and lost answers leave all money where a small model has it`, {
+it('whatever clients, agents, processes and the chain do, in any order, all money is where a small model has it', {
   timeout: 300_000,
 }, async () => {
-  const { runs, failure, tally } = await runModel({
-    runs: RUNS,
-    commands: COMMANDS,
-    seed: Number(process.env.MODEL_SEED ?? 4),
-  });
+  const { runs, failure, tally } = await runModel({ runs: RUNS, seed: SEED });
   expect(failure).toBeNull();
   expect(runs).toBe(RUNS);
   expect([...tally.keys()].sort()).toEqual([
-    'answer',
-    'cancel',
-    'crash',
-    'deposit',
-    'duplicate',
-    'expire',
-    'invoke',
-    'lostAnswer',
-    'refundsArrive',
-    'reorder',
-    'reorg',
-    'restart',
-    'transfer',
-    'withdraw',
+    ...['answer', 'cancel', 'crash', 'deposit', 'duplicate', 'expire', 'invoke', 'lostAnswer'],
+    ...['refundsArrive', 'reorder', 'reorg', 'restart', 'transfer', 'withdraw'],
   ]);
 });

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import { silentLog } from '../../src/lib/log.ts';
+import { createLog, silentLog } from '../../src/lib/log.ts';
 import { withDatabase } from '../support/database-url.ts';
 import { removePostgresDataDir } from '../support/remove-data-dir.ts';
 import type { TestDatabase } from '../support/test-database.ts';
@@ -15,7 +15,8 @@ import { type ModelReport, runModel } from './run-model.ts';
 const usage = `Lets clients, agents, chain and processes do what they like, and compares where all money is with a small model.
 
   npm run model -- --runs 5000 [--seed 1] [--commands 24]
-  npm run model -- --seed 1 --path 17:3 --replay AABC:F     (as a failure told: the same run again)
+  npm run model -- --seed 1 --path 17:3 --replay AABC:F [--log]
+                   as a failure told: the same commands again, with what the node logs of them
 
 Ends with 1 when anything was not as the model has it.
 `;
@@ -27,6 +28,7 @@ const { values } = parseArgs({
     commands: { type: 'string', default: '24' },
     path: { type: 'string' },
     replay: { type: 'string' },
+    log: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -43,6 +45,7 @@ async function model(): Promise<boolean> {
       commands: Number(values.commands),
       path: values.path,
       replayPath: values.replay,
+      log: values.log ? createLog({ level: 'debug', destination: process.stderr }) : undefined,
       newDatabase: () => newDatabase(postgres.url),
       onRun: (runs) => runs % 100 === 0 && process.stderr.write(`${runs} runs\n`),
     });

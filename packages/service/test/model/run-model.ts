@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { Log } from '../../src/lib/log.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 import { type Command, commandsOf, type Place, type Tally } from './commands.ts';
 import { endRun } from './end-run.ts';
@@ -16,6 +17,7 @@ export interface ModelOptions {
   readonly commands?: number;
   /** A database for each world; default: the test run's. */
   readonly newDatabase?: () => Promise<TestDatabase>;
+  readonly log?: Log | undefined;
   readonly onRun?: (runs: number) => void;
 }
 
@@ -37,7 +39,7 @@ const SHRUNK_FOR_MS = 90_000;
 export async function runModel(options: ModelOptions): Promise<ModelReport> {
   const startMs = performance.now();
   const tally: Tally = new Map();
-  const worlds = createWorlds(options.newDatabase);
+  const worlds = createWorlds(options);
   let runs = 0;
   let failedAtMs = Number.POSITIVE_INFINITY;
   const property = fc.asyncProperty(fc.commands(commandsOf(tally), commandsFrom(options)), async (commands) => {
@@ -82,8 +84,8 @@ const commandsFrom = ({ commands = 24, replayPath }: ModelOptions) => ({
 });
 
 /** One world after the other. A run that failed leaves one that no other can use. */
-function createWorlds(newDatabase: ModelOptions['newDatabase']) {
-  let world: { parts: ModelWorld; database: TestDatabase | null } | null = null;
+function createWorlds({ newDatabase, log }: Pick<ModelOptions, 'newDatabase' | 'log'>) {
+  let world: { parts: ModelWorld; database: TestDatabase | undefined } | null = null;
   const leave = async () => {
     const left = world;
     world = null;
@@ -95,9 +97,9 @@ function createWorlds(newDatabase: ModelOptions['newDatabase']) {
     async current(): Promise<ModelWorld> {
       if (world && world.parts.walletsLeft() < WALLETS_OF_A_RUN) await leave();
       if (!world) {
-        const database = newDatabase ? await newDatabase() : null;
+        const database = await newDatabase?.();
         const wallets = RUNS_OF_A_WORLD * WALLETS_OF_A_RUN;
-        world = { database, parts: await startModelWorld({ wallets, ...(database ? { database } : {}) }) };
+        world = { database, parts: await startModelWorld({ wallets, database, log }) };
       }
       return world.parts;
     },

@@ -22,6 +22,8 @@ export const disturbances = Object.keys(kinds) as Disturbance[];
 export interface TroubledChain {
   /** From now on, until it has happened. */
   disturb(what: Disturbance): void;
+  /** No more trouble, whether it has happened or not. */
+  calm(): void;
   /** The chain takes back its newest blocks, and has others without any transaction for them. */
   takeBlocksBack(depth: number): Promise<void>;
 }
@@ -55,6 +57,7 @@ export function createTroubledChain(proxy: RpcProxy, rpcUrl: string): TroubledCh
       const [method, left, rule] = kinds[what];
       trouble.set(method, { left, rule });
     },
+    calm: () => trouble.clear(),
     async takeBlocksBack(depth) {
       const { promise, resolve } = Promise.withResolvers<void>();
       gate = promise;
