@@ -1,7 +1,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import solc from 'solc';
 
-const CONTRACTS = ['ContractWallet', 'Multicall3', 'TestUsdc'] as const;
+const CONTRACTS = [
+  'AgentHolder',
+  'ContractWallet',
+  'IdentityRegistry',
+  'Multicall3',
+  'ReputationRegistry',
+  'TestUsdc',
+] as const;
 
 type CompilerContract = {
   abi: { type: string; name?: string }[];

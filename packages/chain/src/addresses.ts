@@ -9,6 +9,18 @@ export const usdcByChain: Record<KnownChainId, Address> = {
   84532: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
 };
 
+/** The published ERC-8004 identity registries by chain id; on the local chain our own stands at the address of Base Sepolia's. */
+export const identityRegistryByChain: Record<KnownChainId, Address> = {
+  8453: '0x8004A169FB4a3325136EB29fA0ceB6D2e539a432',
+  84532: '0x8004A818BFB912233c491871b3d84c89A494BD9e',
+};
+
+/** The published ERC-8004 reputation registries by chain id, and ours as above. */
+export const reputationRegistryByChain: Record<KnownChainId, Address> = {
+  8453: '0x8004BAa17C55a88189AE136b182e5fdA19dE9b63',
+  84532: '0x8004B663056A597Dffe9eCcC1965A193B7388713',
+};
+
 /** Multicall3 stands at one address on every chain that carries it. */
 export const MULTICALL3_ADDRESS: Address = '0xcA11bde05977b3631167028862bE2a173976CA11';
 

@@ -1,6 +1,9 @@
 import { type Hex, parseAbi } from 'viem';
+import agentHolder from '../artifacts/AgentHolder.json' with { type: 'json' };
 import contractWallet from '../artifacts/ContractWallet.json' with { type: 'json' };
+import identityRegistry from '../artifacts/IdentityRegistry.json' with { type: 'json' };
 import multicall3 from '../artifacts/Multicall3.json' with { type: 'json' };
+import reputationRegistry from '../artifacts/ReputationRegistry.json' with { type: 'json' };
 import testUsdc from '../artifacts/TestUsdc.json' with { type: 'json' };
 import { usdcAbi } from './usdc-abi.ts';
 
@@ -9,6 +12,15 @@ export const testUsdcCode = testUsdc.deployedBytecode as Hex;
 
 /** Code to install with `anvil_setCode`; it needs no constructor. */
 export const multicall3Code = multicall3.deployedBytecode as Hex;
+
+/** Code to install with `anvil_setCode`; it needs no constructor. */
+export const identityRegistryCode = identityRegistry.deployedBytecode as Hex;
+
+/** Code to install with `anvil_setCode`; it needs no constructor. It reads the identity registry at its Base Sepolia address. */
+export const reputationRegistryCode = reputationRegistry.deployedBytecode as Hex;
+
+/** Creation code without constructor arguments. */
+export const agentHolderBytecode = agentHolder.bytecode as Hex;
 
 /** Creation code: append the owner's address as its one constructor argument. */
 export const contractWalletBytecode = contractWallet.bytecode as Hex;
@@ -24,4 +36,11 @@ export const contractWalletAbi = parseAbi([
   'constructor(address owner_)',
   'function owner() view returns (address)',
   'function isValidSignature(bytes32 digest, bytes signature) view returns (bytes4)',
+]);
+
+/** The contract of the tests that owns agents. */
+export const agentHolderAbi = parseAbi([
+  'function prepare(bytes4 answer, bytes callBack)',
+  'function run(address target, bytes data)',
+  'function onERC721Received(address, address, uint256, bytes) returns (bytes4)',
 ]);

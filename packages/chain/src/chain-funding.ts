@@ -1,7 +1,13 @@
 import { type Address, encodeFunctionData, type Hex, numberToHex } from 'viem';
-import { MULTICALL3_ADDRESS } from './addresses.ts';
-import { multicall3Code, testUsdcAbi, testUsdcCode } from './artifacts.ts';
-import { callChain, callChainBatch } from './chain-rpc-client.ts';
+import { identityRegistryByChain, LOCAL_CHAIN_ID, MULTICALL3_ADDRESS, reputationRegistryByChain } from './addresses.ts';
+import {
+  identityRegistryCode,
+  multicall3Code,
+  reputationRegistryCode,
+  testUsdcAbi,
+  testUsdcCode,
+} from './artifacts.ts';
+import { callChain, callChainBatch, type RpcCall } from './chain-rpc-client.ts';
 import { minePending } from './chain-snapshot-client.ts';
 
 /** A wallet and what it is given: ETH for fees in wei, test USDC in millionths. */
@@ -16,13 +22,33 @@ const MINTER: Address = '0x000000000000000000000000000000000000face';
  */
 const BLOCK_HASH_HISTORY: Address = '0x0000F90827F1C53a10cb7A02335B175320002935';
 
+const registries: readonly (readonly [address: Address, code: Hex])[] = [
+  [identityRegistryByChain[LOCAL_CHAIN_ID], identityRegistryCode],
+  [reputationRegistryByChain[LOCAL_CHAIN_ID], reputationRegistryCode],
+];
+
 /** Puts our contracts at their addresses. Storage stays, so a loaded chain also gets the present code. */
 export async function installContracts(rpcUrl: string, usdc: Address): Promise<void> {
   await callChainBatch(rpcUrl, [
     ['anvil_setCode', BLOCK_HASH_HISTORY, '0x'],
     ['anvil_setCode', usdc, testUsdcCode],
     ['anvil_setCode', MULTICALL3_ADDRESS, multicall3Code],
+    ...registries.map(([address, code]): RpcCall => ['anvil_setCode', address, code]),
   ]);
+}
+
+/** Puts the ERC-8004 registries on a chain that somebody else started, where there is none yet; leaves what is there. */
+export async function installMissingRegistries(rpcUrl: string): Promise<void> {
+  const codes = await callChainBatch(
+    rpcUrl,
+    registries.map(([address]): RpcCall => ['eth_getCode', address, 'latest']),
+  );
+  const missing = registries.filter((_, index) => codes[index] === '0x');
+  if (missing.length === 0) return;
+  await callChainBatch(
+    rpcUrl,
+    missing.map(([address, code]): RpcCall => ['anvil_setCode', address, code]),
+  );
 }
 
 /** Sets each wallet's ETH and mints it test USDC on top of what it has, in ordinary transactions with Transfer events. */

@@ -51,7 +51,7 @@ export type LocalChain = {
 };
 
 /**
- * Starts anvil with test USDC and Multicall3 where clients expect them, from the saved state if there is one. State is
+ * Starts anvil with test USDC, Multicall3 and the ERC-8004 registries where clients expect them, from the saved state if there is one. State is
  * saved about a second after each transaction and on `stop`; anvil ends with this process, however that ends.
  * Throws `LocalChainError`; it never replaces a state that it cannot read by an empty chain.
  */
