@@ -9,6 +9,10 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { chainReader, chainWriter, USDC, usdcBalance } from '../test/chain-clients.ts';
 import { groupIsGone } from '../test/process-group.ts';
+import { identity, reputation } from '../test/registries.ts';
+import { identityRegistryCode } from './artifacts.ts';
+import { installMissingRegistries } from './chain-funding.ts';
+import { callChain } from './chain-rpc-client.ts';
 import { type LocalChain, type LocalChainOptions, startLocalChain } from './local-chain.ts';
 import { usdcAbi } from './usdc-abi.ts';
 
@@ -102,6 +106,28 @@ it('a state that cannot be read is an error, never an empty chain', async () => 
   await expect(startLocalChain({ dataDir })).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
   for (const file of ['state.json.gz', 'state.previous.json.gz']) await rm(join(dataDir, 'chain', file));
   await expect(startLocalChain({ dataDir })).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
+});
+
+it('a chain that an older version saved gets the registries, and loses none of what they hold afterwards', async () => {
+  const first = await start({ wallets });
+  for (const { address } of [identity, reputation]) await callChain(first.rpcUrl, 'anvil_setCode', address, '0x');
+  await first.stop();
+  const second = await start();
+  await chainWriter(second.rpcUrl, payer).writeContract({ ...identity, functionName: 'register' });
+  await second.stop();
+  const reader = chainReader((await start()).rpcUrl);
+  expect(await reader.readContract({ ...identity, functionName: 'ownerOf', args: [0n] })).toBe(payer.address);
+  const linked = await reader.readContract({ ...reputation, functionName: 'getIdentityRegistry' });
+  expect(linked).toBe(identity.address);
+});
+
+it('a chain that somebody else started gets the registries that it lacks, and keeps those that it has', async () => {
+  const { rpcUrl } = await start({ dataDir: undefined });
+  await callChain(rpcUrl, 'anvil_setCode', identity.address, '0x');
+  await callChain(rpcUrl, 'anvil_setCode', reputation.address, '0x01');
+  await Promise.all([installMissingRegistries(rpcUrl), installMissingRegistries(rpcUrl)]);
+  const codes = [identity, reputation].map(({ address }) => chainReader(rpcUrl).getCode({ address }));
+  expect(await Promise.all(codes)).toEqual([identityRegistryCode, '0x01']);
 });
 
 it('a second start in the same folder is refused while the first one runs', async () => {

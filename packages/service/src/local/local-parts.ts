@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { LOCAL_CHAIN_ID, usdcByChain } from '@agent-network/chain/addresses';
-import { fundWallets, type WalletFunding } from '@agent-network/chain/chain-funding';
+import { fundWallets, installMissingRegistries, type WalletFunding } from '@agent-network/chain/chain-funding';
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { type LocalChain, startLocalChain } from '@agent-network/chain/local-chain';
 import { privateKeyToAddress } from 'viem/accounts';
@@ -119,11 +119,13 @@ const fundingOf = (keys: LocalKeys, senders: readonly Hex[]): WalletFunding[] =>
   })),
 ];
 
-/** Gives the wallets their test money on a local chain that another node started. */
-export async function fundOnJoinedChain(config: Config, plan: LocalPlan, senders: readonly Hex[]): Promise<void> {
+/** Has on a local chain that another node started what `startChain` has: the registries, and test money, once. */
+export async function prepareJoinedChain(config: Config, plan: LocalPlan, senders: readonly Hex[]): Promise<void> {
   const isLocalChain = config.chainRpcUrl !== null && config.chainId === 84_532;
   const isLoopback = isLocalChain && /^(127\.|localhost$|\[::1\]$)/.test(new URL(config.chainRpcUrl ?? '').hostname);
-  if (!isLoopback || plan.keys.isFunded) return;
+  if (!isLoopback) return;
+  await installMissingRegistries(config.chainRpcUrl ?? '');
+  if (plan.keys.isFunded) return;
   await fundWallets(config.chainRpcUrl ?? '', usdcByChain[config.chainId], fundingOf(plan.keys, senders));
   plan.keys.isFunded = true;
   await saveLocalKeys(config.dataDir, plan.keys);

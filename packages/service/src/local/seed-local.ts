@@ -9,7 +9,7 @@ import type { NodeContext } from '../context.ts';
 import type { StopStep } from '../lib/graceful-stop.ts';
 import { type LocalAgent, startLocalAgents } from './local-agents.ts';
 import { type LocalKeys, type LocalWallet, saveLocalKeys, writeSecretFile } from './local-keys.ts';
-import { fundOnJoinedChain, type LocalPlan } from './local-parts.ts';
+import { type LocalPlan, prepareJoinedChain } from './local-parts.ts';
 
 /** What `DATA_DIR/local.json` holds (DESIGN section 6). */
 export interface LocalJson {
@@ -31,7 +31,7 @@ export async function seedLocal(
   stops: StopStep[],
 ): Promise<LocalJson> {
   const { keys } = plan;
-  await fundOnJoinedChain(
+  await prepareJoinedChain(
     config,
     plan,
     ctx.senders.map(({ address }) => address as `0x${string}`),
