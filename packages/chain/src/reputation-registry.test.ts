@@ -1,7 +1,16 @@
-import { type Hex, type PrivateKeyAccount, type TransactionReceipt, zeroHash } from 'viem';
+import { type Hex, type PrivateKeyAccount, zeroHash } from 'viem';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { chainReader, chainWriter } from '../test/chain-clients.ts';
-import { identity, loggedBy, newWallets, refusalOf, reputation, ZERO } from '../test/registries.ts';
+import {
+  callRegistry,
+  identity,
+  loggedBy,
+  newWallets,
+  readRegistry,
+  refusalOf,
+  registeredId,
+  reputation,
+  ZERO,
+} from '../test/registries.ts';
 import { type LocalChain, startLocalChain } from './local-chain.ts';
 
 const { accounts, wallets } = newWallets(4);
@@ -14,35 +23,25 @@ const [owner, operator, anna, ben] = accounts as [
 const LARGEST = 10n ** 38n;
 const HASH: Hex = `0x${'ab'.repeat(32)}`;
 let chain: LocalChain;
-let reader: ReturnType<typeof chainReader>;
 let agentId: bigint;
 
 beforeAll(async () => {
   chain = await startLocalChain({ wallets });
-  reader = chainReader(chain.rpcUrl);
 });
 afterAll(() => chain.stop());
 
 beforeEach(async () => {
-  const receipt = await as(identity, owner, 'register');
-  agentId = BigInt(receipt.logs[0]?.topics[3] ?? -1);
+  agentId = registeredId(await as(identity, owner, 'register'));
 });
 
-/** Sends a call as this account; a revert rejects with the registry's reason. */
-async function as(
-  contract: typeof identity | typeof reputation,
+const as = (
+  registry: typeof identity | typeof reputation,
   account: PrivateKeyAccount,
-  functionName: string,
-  ...args: unknown[]
-): Promise<TransactionReceipt> {
-  const call = { ...contract, functionName, args, account, blockTag: 'pending' };
-  const { request } = await reader.simulateContract(call as never);
-  const hash = await chainWriter(chain.rpcUrl, account).writeContract(request);
-  return reader.waitForTransactionReceipt({ hash });
-}
+  ...call: [string, ...unknown[]]
+) => callRegistry(chain.rpcUrl, registry, account, ...call);
 
-const read = (functionName: string, ...args: unknown[]): Promise<unknown> =>
-  reader.readContract({ ...reputation, functionName, args } as never);
+const read = (functionName: string, ...args: unknown[]) =>
+  readRegistry(chain.rpcUrl, reputation, functionName, ...args);
 
 const give = (client: PrivateKeyAccount, value: bigint, decimals = 0, tag1 = '', tag2 = '') =>
   as(reputation, client, 'giveFeedback', agentId, value, decimals, tag1, tag2, '', '', zeroHash);

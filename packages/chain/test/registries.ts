@@ -11,6 +11,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { identityRegistryByChain, LOCAL_CHAIN_ID, reputationRegistryByChain } from '../src/addresses.ts';
 import { agentWalletDomain, agentWalletTypes, identityRegistryAbi } from '../src/identity-registry-abi.ts';
 import { reputationRegistryAbi } from '../src/reputation-registry-abi.ts';
+import { chainReader, chainWriter } from './chain-clients.ts';
 
 const IDENTITY_REGISTRY = identityRegistryByChain[LOCAL_CHAIN_ID];
 
@@ -55,3 +56,27 @@ export function signWalletProof(signer: PrivateKeyAccount, message: WalletProof,
   const domain = { ...agentWalletDomain, chainId: LOCAL_CHAIN_ID, verifyingContract: IDENTITY_REGISTRY, ...change };
   return signer.signTypedData({ domain, types: agentWalletTypes, primaryType: 'AgentWalletSet', message });
 }
+
+type Registry = typeof identity | typeof reputation;
+
+/** Sends a call of a registry as this account and waits for its block; a revert rejects with the registry's reason. */
+export async function callRegistry(
+  rpcUrl: string,
+  registry: Registry,
+  account: PrivateKeyAccount,
+  functionName: string,
+  ...args: unknown[]
+): Promise<TransactionReceipt> {
+  const call = { ...registry, functionName, args, account, blockTag: 'pending' };
+  const { request } = await chainReader(rpcUrl).simulateContract(call as never);
+  const hash = await chainWriter(rpcUrl, account).writeContract(request);
+  return chainReader(rpcUrl).waitForTransactionReceipt({ hash });
+}
+
+/** Reads from a registry by a function's name. */
+export function readRegistry(rpcUrl: string, registry: Registry, functionName: string, ...args: unknown[]) {
+  return chainReader(rpcUrl).readContract({ ...registry, functionName, args } as never) as Promise<unknown>;
+}
+
+/** The agent that a receipt of `register` is about. */
+export const registeredId = ({ logs }: TransactionReceipt): bigint => BigInt(logs[0]?.topics[3] ?? -1);
