@@ -10,7 +10,7 @@ export interface Endpoint {
   /** With `{param}` segments, relative to the base address. */
   readonly path: `/${string}`;
   readonly summary: string;
-  readonly tag: 'Agents' | 'Invocation' | 'Identity' | 'Payments' | 'Account';
+  readonly tag: 'Agents' | 'Invocation' | 'Identity' | 'Payments' | 'Account' | 'Network';
   /** `none`: anyone; `key`: an API key or an agent's identityToken; `agent`: only the agent itself. */
   readonly auth: 'none' | 'key' | 'agent';
   /** What an API key must be allowed to do. An identityToken may do what its agent may, whatever the scope. */
