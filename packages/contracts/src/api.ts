@@ -8,6 +8,7 @@ import { identityEndpoints } from './identity.ts';
 import { invocationEndpoints } from './invocations.ts';
 import { paymentEndpoints } from './payments.ts';
 import { quoteEndpoints } from './quotes.ts';
+import { reputationEndpoints } from './reputation.ts';
 import { reserveEndpoints } from './reserves.ts';
 import { statementEndpoints } from './statements.ts';
 import { streamEndpoints } from './stream-events.ts';
@@ -16,6 +17,7 @@ import { webhookEndpoints } from './webhooks.ts';
 /** The endpoint table: every call of the API, declared once. */
 export const api = {
   ...agentEndpoints,
+  ...reputationEndpoints,
   ...identityEndpoints,
   ...invocationEndpoints,
   ...quoteEndpoints,

@@ -182,27 +182,21 @@ export interface AgentTally {
   readonly completed: number;
   readonly failed: number;
   readonly durationMs: number;
-  readonly probes: number;
-  readonly probesPassed: number;
 }
 
-/** Adds to what agents' calls and probes sum up to. */
+/** Adds to what agents' calls sum up to. */
 export async function addToTotals(sql: Sql, tallies: readonly AgentTally[]): Promise<void> {
   await sql.query(
     'add-to-totals',
     `update agent_totals t
-        set completed = t.completed + n.completed, failed = t.failed + n.failed, duration_ms = t.duration_ms + n.duration_ms,
-            probes = t.probes + n.probes, probes_passed = t.probes_passed + n.probes_passed
-       from unnest($1::text[], $2::int[], $3::int[], $4::bigint[], $5::int[], $6::int[])
-         as n(agent_id, completed, failed, duration_ms, probes, probes_passed)
+        set completed = t.completed + n.completed, failed = t.failed + n.failed, duration_ms = t.duration_ms + n.duration_ms
+       from unnest($1::text[], $2::int[], $3::int[], $4::bigint[]) as n(agent_id, completed, failed, duration_ms)
       where t.agent_id = n.agent_id`,
     [
       tallies.map((t) => t.agentId),
       tallies.map((t) => t.completed),
       tallies.map((t) => t.failed),
       tallies.map((t) => Math.round(t.durationMs)),
-      tallies.map((t) => t.probes),
-      tallies.map((t) => t.probesPassed),
     ],
   );
 }

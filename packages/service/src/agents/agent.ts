@@ -78,6 +78,7 @@ export interface Agent {
   readonly completed: bigint;
   readonly failed: bigint;
   readonly durationMs: bigint;
+  /** Of the last 30 days, as of the newest probe. */
   readonly probesPassed: bigint;
   readonly probes: bigint;
 }

@@ -7,11 +7,12 @@ import type { HasLog } from '../lib/log.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
 import { type Agent, type AgentEvent, isVerified, nextAgentStatus } from './agent.ts';
 import { agentEventsOf } from './agent-events.ts';
-import { type AgentChange, addToTotals, lockAgentRow, takeDueAgents, updateAgentRow } from './agent-store.ts';
+import { type AgentChange, lockAgentRow, takeDueAgents, updateAgentRow } from './agent-store.ts';
 import { ANSWERS_UNTIL_UP, MISSES_UNTIL_DOWN, nextProbe, nextVerification } from './check-schedule.ts';
 import type { HasNodeLabel } from './discover-agents.ts';
 import { writeListing, writeResponseTime } from './listing-store.ts';
-import { reputationOf } from './reputation.ts';
+import { addProbe } from './probe-store.ts';
+import { reputationAfterProbe } from './recompute-reputations.ts';
 
 export type CheckContext = HasDb & HasClock & HasLog & HasSecrets & HasGuardedFetch & HasNodeLabel;
 
@@ -74,9 +75,7 @@ async function probe(ctx: CheckContext, agent: Agent): Promise<void> {
   const tookMs = performance.now() - startMs;
   const now = ctx.clock.now();
   // Counted first, so that the reputation which is worked out below knows of it.
-  await addToTotals(ctx.db, [
-    { agentId: agent.id, completed: 0, failed: 0, durationMs: 0, probes: 1, probesPassed: isAlive ? 1 : 0 },
-  ]);
+  await addProbe(ctx.db, agent.id, isAlive, now);
   await record(ctx, agent, (current) => {
     const failedInARow = isAlive ? 0 : current.failedInARow + 1;
     const passedInARow = isAlive ? current.passedInARow + 1 : 0;
@@ -123,7 +122,7 @@ async function record(
     const { event, change } = find(current);
     const status = event === null ? current.status : nextAgentStatus(current.status, event);
     const after = { ...current, ...change, status };
-    const reputation = reputationOf(after);
+    const reputation = await reputationAfterProbe(tx, after, ctx.clock.now());
     await updateAgentRow(tx, checked.id, { ...change, status, reputation });
     if (status !== current.status || reputation !== current.reputation || isVerified(after) !== isVerified(current))
       await writeListing(tx, current);

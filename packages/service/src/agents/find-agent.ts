@@ -8,7 +8,7 @@ import { countRunning, findAgentRow, findCallableRows } from './agent-store.ts';
 import { toDetail, toStatusRecord } from './agent-view.ts';
 import type { HasNodeLabel } from './discover-agents.ts';
 import { findCandidates } from './listing-store.ts';
-import { similarity } from './reputation.ts';
+import { similarity } from './similarity.ts';
 
 /** Finds the agents of calls that come at the same moment with one query. */
 export interface AgentFinder {

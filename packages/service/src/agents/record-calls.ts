@@ -1,17 +1,25 @@
 import type { Tx } from '../db/sql.ts';
 import { type AgentTally, addToTotals, checkSoon } from './agent-store.ts';
+import { insertOutcomes, type Outcome } from './outcome-store.ts';
 
 /** How a call of an agent ended. `void`: nothing that says anything about the agent. */
 export interface EndedCall {
   readonly agentId: string;
   readonly end: 'completed' | 'failed' | 'unreachable' | 'void';
   readonly durationMs: number;
+  /** What it says of the agent to others; null when nobody paid, or when it says nothing. */
+  readonly outcome: Outcome | null;
 }
 
 /** Adds ended calls to what their agents' records say, in the caller's transaction; one that could not be reached is probed soon. */
 export async function recordCalls(tx: Tx, calls: readonly EndedCall[], now: Date): Promise<void> {
   if (calls.length === 0) return;
   await addToTotals(tx, talliesOf(calls));
+  await insertOutcomes(
+    tx,
+    calls.flatMap(({ outcome }) => outcome ?? []),
+    now,
+  );
   const unreachable = calls.filter(({ end }) => end === 'unreachable').map(({ agentId }) => agentId);
   if (unreachable.length > 0) await checkSoon(tx, unreachable, now);
 }
@@ -28,5 +36,5 @@ function talliesOf(calls: readonly EndedCall[]): AgentTally[] {
   }
   // In the order of their ids, so that batches of two processes lock the same way round.
   const sorted = [...tallies].sort(([a], [b]) => (a < b ? -1 : 1));
-  return sorted.map(([agentId, tally]) => ({ agentId, ...tally, probes: 0, probesPassed: 0 }));
+  return sorted.map(([agentId, tally]) => ({ agentId, ...tally }));
 }

@@ -15,7 +15,8 @@ import { openAgentTreasury } from '../payments/treasury.ts';
 import { insertAgent, type NewAgent } from './agent-store.ts';
 import type { HasAgentChecks } from './check-agents.ts';
 import { writeListing, writeTerms } from './listing-store.ts';
-import { reputationOf } from './reputation.ts';
+import { startReputation } from './recompute-reputations.ts';
+import { newcomer } from './reputation-parts.ts';
 
 export type RegisterContext = HasDb & HasClock & HasSecrets & HasGuardedFetch & HasAgentChecks;
 
@@ -24,8 +25,6 @@ export function requireCallable(ctx: HasGuardedFetch, endpoint: string): void {
   const checked = ctx.guardedFetch.checkUrl(endpoint);
   if (!checked.ok) throw invalid('endpoint', checked.reason);
 }
-
-const noEvidence = { completed: 0n, failed: 0n, probesPassed: 0n, probes: 0n, responseMs: null };
 
 /** Registers an agent of an account: pending until its endpoint is proven, which is tried at once. */
 export async function registerAgent(
@@ -48,7 +47,7 @@ export async function registerAgent(
     tiers: input.rates.tiers ?? {},
     endpoint: input.endpoint,
     metadata: input.metadata,
-    reputation: reputationOf(noEvidence),
+    reputation: newcomer.score.score,
     tokenHash: hashSecret(identityToken),
     tokenSealed: ctx.secrets.seal(identityToken),
   };
@@ -65,6 +64,7 @@ export async function registerAgent(
     await writeListing(tx, agent);
     await writeTerms(tx, { ...agent, capabilities: input.capabilities });
     await openAgentTreasury(tx, agent, now);
+    await startReputation(tx, agent.id, now);
     await once.keep(tx, registered);
   });
   ctx.agentChecks.nudge();

@@ -1,44 +1,110 @@
-/** What a reputation is made of. */
-export interface Evidence {
-  /** Paid calls by others that the agent completed, and that it failed. */
-  readonly completed: bigint;
-  readonly failed: bigint;
-  readonly probesPassed: bigint;
+/** Which formula a reputation was worked out with. It rises with every change that moves a score. */
+export const FORMULA_VERSION = 2;
+
+/** What an amount must be for a call to count in full; less counts in proportion. */
+export const FULL_MICRO = 50_000n;
+export const HALF_LIFE_DAYS = 30;
+/** Of how many days probes count. */
+export const UPTIME_DAYS = 30;
+
+/** The most that one payer's outcomes add up to, whatever their number. */
+const MOST_PER_PAYER = 3;
+/** Payers that can be believed less than this share one pool: this much of what the others say, or this little at least. */
+const CREDIBLE = 0.25;
+const POOL_SHARE = 0.25;
+const LEAST_POOL = 2;
+/** Every agent starts with as many imagined good outcomes as bad ones: few real ones then say little. */
+const PRIOR = 4;
+const POINTS = { outcomes: 800, uptime: 120, latency: 80 } as const;
+const SLOW_MS = 5000;
+
+/** What one payer says of an agent: outcomes weighted by amount and age. `credibility` is 0.02 to 1. */
+export interface PayerEvidence {
+  readonly good: number;
+  readonly bad: number;
+  readonly credibility: number;
+}
+
+/** What payers' outcomes came to: `good` and `bad` are what counts of them in the end. */
+export interface OutcomesPart {
+  readonly good: number;
+  readonly bad: number;
+  /** A cautious estimate of the share of calls that succeed, 0 to 1. */
+  readonly quality: number;
+  readonly crediblePayers: number;
+  readonly weakPayers: number;
+  /** How much payers that are hardly known had to say, and how much of it counts. */
+  readonly weakOffered: number;
+  readonly weakUsed: number;
+}
+
+export interface Liveness {
   readonly probes: bigint;
+  readonly probesPassed: bigint;
   readonly responseMs: number | null;
 }
 
-/** Every agent starts with as many imagined good outcomes as bad ones: few real ones then say little. */
-const PRIOR = 4;
-const WEIGHTS = { outcomes: 0.8, uptime: 0.12, latency: 0.08 };
-const SLOW_MS = 5000;
-
-/** 0 to 1000: a cautious estimate of the share of calls that succeed, with uptime and speed as lesser parts. */
-export function reputationOf(evidence: Evidence): number {
-  const good = PRIOR + Number(evidence.completed);
-  const bad = PRIOR + Number(evidence.failed);
-  const mean = good / (good + bad);
-  const cautious = Math.max(0, mean - Math.sqrt((mean * (1 - mean)) / (good + bad + 1)));
-  const uptime = evidence.probes === 0n ? 0 : Number(evidence.probesPassed) / Number(evidence.probes);
-  const latency = evidence.responseMs === null ? 0 : Math.max(0, 1 - evidence.responseMs / SLOW_MS);
-  return Math.round(1000 * (WEIGHTS.outcomes * cautious + WEIGHTS.uptime * uptime + WEIGHTS.latency * latency));
+export interface Component {
+  /** The most points it can give. */
+  readonly points: number;
+  /** 0 to 1. */
+  readonly value: number;
+  /** The points it gives. */
+  readonly contribution: number;
 }
 
-export interface Comparable {
-  readonly capabilities: readonly string[];
-  readonly perRequestMicro: bigint;
-  readonly reputation: number;
+/** A reputation from 0 to 1000, and what it is the sum of. */
+export interface Score {
+  readonly score: number;
+  readonly outcomes: Component;
+  readonly uptime: Component;
+  readonly latency: Component;
 }
 
-/** 0 to 1: how well one agent can stand in for another. Shared capabilities first, then a near price, then reputation. */
-export function similarity(wanted: Comparable, candidate: Comparable): number {
-  const shared = candidate.capabilities.filter((name) => wanted.capabilities.includes(name)).length;
-  const union = new Set([...wanted.capabilities, ...candidate.capabilities]).size;
-  const [low, high] = [wanted.perRequestMicro, candidate.perRequestMicro].sort((a, b) => (a < b ? -1 : 1)) as [
-    bigint,
-    bigint,
-  ];
-  const price = high === 0n ? 1 : Number(low) / Number(high);
-  const score = 0.7 * (union === 0 ? 0 : shared / union) + 0.2 * price + 0.1 * (candidate.reputation / 1000);
-  return Math.round(score * 100) / 100;
+/** What payers' evidence comes to; their order does not matter. */
+export function outcomesOf(payers: readonly PayerEvidence[]): OutcomesPart {
+  const credible = sumOf(payers.filter(({ credibility }) => credibility >= CREDIBLE));
+  const weak = sumOf(payers.filter(({ credibility }) => credibility < CREDIBLE));
+  const most = Math.max(LEAST_POOL, POOL_SHARE * (credible.good + credible.bad));
+  const weakOffered = weak.good + weak.bad;
+  const share = weakOffered > most ? most / weakOffered : 1;
+  const good = credible.good + weak.good * share;
+  const bad = credible.bad + weak.bad * share;
+  const counts = { crediblePayers: credible.payers, weakPayers: weak.payers };
+  return { good, bad, quality: qualityOf(good, bad), ...counts, weakOffered, weakUsed: weakOffered * share };
 }
+
+/** Summed from the least to the most, so that the sum is the same in whatever order they came. */
+function sumOf(payers: readonly PayerEvidence[]): { good: number; bad: number; payers: number } {
+  const capped = payers.map(({ good, bad, credibility }) => {
+    const factor = credibility * Math.min(1, MOST_PER_PAYER / (good + bad || 1));
+    return { good: good * factor, bad: bad * factor };
+  });
+  const add = (values: number[]) => values.sort((a, b) => a - b).reduce((sum, value) => sum + value, 0);
+  return { good: add(capped.map(({ good }) => good)), bad: add(capped.map(({ bad }) => bad)), payers: payers.length };
+}
+
+/** The mean of a beta distribution less its standard deviation. */
+function qualityOf(good: number, bad: number): number {
+  const total = PRIOR + good + PRIOR + bad;
+  const mean = (PRIOR + good) / total;
+  return Math.max(0, mean - Math.sqrt((mean * (1 - mean)) / (total + 1)));
+}
+
+/** The score of an agent: outcomes first, with uptime and speed as lesser parts. Each part is rounded, so that they add up. */
+export function scoreOf(
+  { quality }: Pick<OutcomesPart, 'quality'>,
+  { probes, probesPassed, responseMs }: Liveness,
+): Score {
+  const outcomes = component(POINTS.outcomes, quality);
+  const uptime = component(POINTS.uptime, probes === 0n ? 0 : Number(probesPassed) / Number(probes));
+  const latency = component(POINTS.latency, responseMs === null ? 0 : Math.max(0, 1 - responseMs / SLOW_MS));
+  const score = outcomes.contribution + uptime.contribution + latency.contribution;
+  return { score, outcomes, uptime, latency };
+}
+
+const component = (points: number, value: number): Component => ({
+  points,
+  value,
+  contribution: Math.round(points * value),
+});

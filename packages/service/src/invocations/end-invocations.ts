@@ -12,6 +12,7 @@ import type { HasChain } from '../payments/x402/chain-info.ts';
 import type { HasWallet } from '../payments/x402/node-wallet.ts';
 import { costOf, type Invocation, type Outcome } from './invocation.ts';
 import { endInvocations, type InvocationEnd } from './invocation-store.ts';
+import { isOthersFault, paidOutcomeOf } from './paid-outcome.ts';
 
 /** How an invocation ends: with the agent's outcome, or because nobody wants it any more. */
 export interface End {
@@ -62,7 +63,7 @@ export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now:
   await oweBack(ctx, tx, [...ended.values()]);
   await recordCalls(
     tx,
-    won.map((end) => toEndedCall(end, now)),
+    won.map((end) => toEndedCall({ ...end, invocation: ended.get(end.invocation.id) ?? end.invocation }, now)),
     now,
   );
   await tellEnded(tx, [...ended.values()], now);
@@ -113,11 +114,11 @@ const unspendAll = (tx: Tx, ended: readonly Invocation[]): Promise<void> =>
 function toEndedCall({ invocation, outcome }: End, now: Date): EndedCall {
   const durationMs = now.getTime() - (invocation.startedAt ?? invocation.createdAt).getTime();
   const { agentId } = invocation;
-  if (outcome.kind === 'completed') return { agentId, end: 'completed', durationMs };
-  const isVoid =
-    outcome.kind === 'cancelled' || outcome.reason === 'payment_failed' || outcome.reason === 'agent_removed';
-  if (isVoid) return { agentId, end: 'void', durationMs };
-  return { agentId, end: outcome.reason === 'agent_unreachable' ? 'unreachable' : 'failed', durationMs };
+  if (outcome.kind === 'cancelled') return { agentId, end: 'void', durationMs, outcome: null };
+  const paid = paidOutcomeOf(invocation, outcome);
+  if (outcome.kind === 'completed') return { agentId, end: 'completed', durationMs, outcome: paid };
+  if (isOthersFault(outcome.reason)) return { agentId, end: 'void', durationMs, outcome: null };
+  return { agentId, end: outcome.reason === 'agent_unreachable' ? 'unreachable' : 'failed', durationMs, outcome: paid };
 }
 
 /** Puts the ends into the outbox, in the caller's transaction. */

@@ -33,6 +33,7 @@ const rules: Record<EndpointName, Rule> = {
   searchAgents: open,
   getAgent: open,
   getAgentStatus: open,
+  getAgentReputation: open,
   getIdentity: open,
   registerAgent: rule('agents:write', 'own', 403),
   updateAgent: rule('agents:write', 403, 403),

@@ -1,6 +1,7 @@
 import { requireAccount } from '../../access/caller.ts';
 import { discoverAgents } from '../../agents/discover-agents.ts';
 import { readAgent, readAgentStatus } from '../../agents/find-agent.ts';
+import { readReputation } from '../../agents/read-reputation.ts';
 import { registerAgent } from '../../agents/register-agent.ts';
 import { removeAgent } from '../../agents/remove-agent.ts';
 import { searchAgents } from '../../agents/search-agents.ts';
@@ -15,6 +16,7 @@ export const agentHandlers = {
   getAgent: (ctx, { params }) => readAgent(ctx, params.id),
   updateAgent: (ctx, { caller, params, body }) => updateAgent(ctx, requireAccount(caller), params.id, body),
   removeAgent: (ctx, { caller, params }) => removeAgent(ctx, requireAccount(caller), params.id),
+  getAgentReputation: (ctx, { params }) => readReputation(ctx, params.id),
   getAgentStatus: (ctx, { params }) => readAgentStatus(ctx, params.id),
   heartbeat: (ctx, { caller, params, body }) => recordHeartbeat(ctx, caller, params.id, body),
 } satisfies Partial<Handlers>;

@@ -50,6 +50,7 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
   getAgent: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
   updateAgent: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id }, body: { description: 'New.' } }),
   removeAgent: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
+  getAgentReputation: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
   getAgentStatus: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
   heartbeat: ({ agent }) => ({
     key: agent.identityToken,

@@ -1,0 +1,40 @@
+import { type Books, partiesOf } from './payer-ties.ts';
+import { FULL_MICRO } from './reputation.ts';
+
+const DAY_MS = 86_400_000;
+/** Who has paid so many owners for so long is believed in full. */
+export const ENOUGH_OWNERS = 5;
+const ENOUGH_DAYS = 30;
+const LEAST = 0.02;
+
+/** What an account paid to the agents of an owner. */
+export interface PaidOwner {
+  readonly ownerId: string;
+  readonly paidMicro: bigint;
+  readonly firstPaidAt: Date;
+}
+
+/** To how many owners that have nothing to do with it a payer has paid, and since when. */
+export interface Standing {
+  readonly breadth: number;
+  readonly since: Date | null;
+}
+
+/** Owners that stand together are one; one that was paid less than a full call costs counts in proportion. */
+export function standingOf(accountId: string, paid: readonly PaidOwner[], books: Books): Standing {
+  const byOwner = Map.groupBy(paid, ({ ownerId }) => ownerId);
+  const parties = partiesOf([accountId], byOwner.keys(), books).filter(({ tie }) => tie === 'none');
+  const others = parties.map(({ accountIds }) => accountIds.flatMap((id) => byOwner.get(id) ?? []));
+  const breadth = others.reduce((sum, payments) => {
+    const paidMicro = payments.reduce((total, each) => total + each.paidMicro, 0n);
+    return sum + Math.min(1, Number(paidMicro) / Number(FULL_MICRO));
+  }, 0);
+  const times = others.flat().map(({ firstPaidAt }) => firstPaidAt.getTime());
+  return { breadth, since: times.length === 0 ? null : new Date(times.reduce((a, b) => Math.min(a, b))) };
+}
+
+/** 0.02 to 1: how far a payer can be believed. */
+export function credibilityOf({ breadth, since }: Standing, now: Date): number {
+  const days = since === null ? 0 : (now.getTime() - since.getTime()) / DAY_MS;
+  return Math.max(LEAST, Math.min(1, breadth / ENOUGH_OWNERS) * Math.min(1, Math.max(0, days) / ENOUGH_DAYS));
+}

@@ -1,0 +1,65 @@
+/** What the books know of who has to do with whom. Accounts and wallets are told apart by how their names look. */
+export interface Books {
+  /** An account acted with a wallet, and the wallet's holder agreed to it: both are one party. */
+  readonly contacts: readonly { accountId: string; wallet: string }[];
+  /** Money went from an account to another or to a wallet. The receiver was not asked. */
+  readonly gifts: readonly { from: string; to: string }[];
+  /** An account paid an agent of another account. */
+  readonly trades: readonly { from: string; to: string }[];
+}
+
+/** `same`: one party with the subject. `money`: money went between them other than for the work that is judged. */
+export type Tie = 'same' | 'money' | 'none';
+
+/** Accounts that stand together, and what ties them to the subject. */
+export interface Party {
+  readonly accountIds: readonly string[];
+  readonly tie: Tie;
+}
+
+/**
+ * The accounts as parties, as seen from a subject (an owner's account and wallets, or a payer). What only the sender decided on ties
+ * sender and receiver, and never two others: nobody can tie others together by sending them money.
+ */
+export function partiesOf(subject: readonly string[], accountIds: Iterable<string>, books: Books): Party[] {
+  const { join, find } = createGroups();
+  const [first = ''] = subject;
+  for (const name of subject) join(first, name);
+  for (const { accountId, wallet } of books.contacts) join(accountId, wallet);
+  const self = find(first);
+  const tied = new Set<string>();
+  for (const { from, to } of books.gifts) {
+    if (find(from) === self) tied.add(find(to));
+    else if (find(to) === self) tied.add(find(from));
+  }
+  for (const { from, to } of books.trades) if (find(from) === self) tied.add(find(to));
+  const members = Map.groupBy(new Set(accountIds), find);
+  return [...members].map(([root, ids]) => ({ accountIds: ids, tie: tieOf(root, self, tied) }));
+}
+
+const tieOf = (root: string, self: string, tied: ReadonlySet<string>): Tie => {
+  if (root === self) return 'same';
+  return tied.has(root) ? 'money' : 'none';
+};
+
+/** Names that are joined have the same root. */
+function createGroups(): { join(a: string, b: string): void; find(name: string): string } {
+  const parents = new Map<string, string>();
+  const find = (name: string): string => {
+    let root = name;
+    for (let next = parents.get(root); next !== undefined; next = parents.get(root)) root = next;
+    for (let at = name; at !== root; ) {
+      const next = parents.get(at) as string;
+      parents.set(at, root);
+      at = next;
+    }
+    return root;
+  };
+  return {
+    find,
+    join(a, b) {
+      const [one, two] = [find(a), find(b)];
+      if (one !== two) parents.set(one, two);
+    },
+  };
+}

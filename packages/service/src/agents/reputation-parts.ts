@@ -1,0 +1,26 @@
+import type { Evidence } from './evidence.ts';
+import { type Liveness, type OutcomesPart, outcomesOf, type Score, scoreOf } from './reputation.ts';
+
+/** A reputation with all that it was worked out from, as it is kept. */
+export interface ReputationParts {
+  readonly score: Score;
+  readonly outcomes: OutcomesPart & Omit<Evidence, 'payers'>;
+  readonly liveness: { readonly probes: number; readonly responseMs: number | null };
+}
+
+const nobody: Evidence = { payers: [], goodCalls: 0, badCalls: 0, linkedPayers: 0, linkedCalls: 0 };
+
+export const judgeOutcomes = ({ payers, ...counts }: Evidence = nobody): ReputationParts['outcomes'] => ({
+  ...outcomesOf(payers),
+  ...counts,
+});
+
+/** What outcomes and the newest probes come to. */
+export const partsOf = (outcomes: ReputationParts['outcomes'], liveness: Liveness): ReputationParts => ({
+  score: scoreOf(outcomes, liveness),
+  outcomes,
+  liveness: { probes: Number(liveness.probes), responseMs: liveness.responseMs },
+});
+
+/** Of an agent that nobody has paid or probed. */
+export const newcomer = partsOf(judgeOutcomes(), { probes: 0n, probesPassed: 0n, responseMs: null });
