@@ -1,16 +1,5 @@
 import type { Sql } from '../db/sql.ts';
-
-/** How a paid invocation ended. */
-export interface Outcome {
-  readonly requestId: string;
-  readonly agentId: string;
-  readonly accountId: string;
-  /** The wallet that paid by x402; '' when a treasury paid. */
-  readonly wallet: string;
-  /** What was paid for the work, or was to be paid for work that failed. */
-  readonly amountMicro: bigint;
-  readonly isGood: boolean;
-}
+import type { Outcome } from './outcome.ts';
 
 /** Notes outcomes, in the transaction that ends their invocations: one statement, and no row that others wait for. */
 export async function insertOutcomes(sql: Sql, outcomes: readonly Outcome[], now: Date): Promise<void> {

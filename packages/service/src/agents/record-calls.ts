@@ -1,6 +1,7 @@
 import type { Tx } from '../db/sql.ts';
 import { type AgentTally, addToTotals, checkSoon } from './agent-store.ts';
-import { insertOutcomes, type Outcome } from './outcome-store.ts';
+import type { Outcome } from './outcome.ts';
+import { insertOutcomes } from './outcome-store.ts';
 
 /** How a call of an agent ended. `void`: nothing that says anything about the agent. */
 export interface EndedCall {

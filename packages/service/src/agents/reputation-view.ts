@@ -26,7 +26,7 @@ export function toAgentReputation(
         evidence: { good: thousandths(outcomes.good), bad: thousandths(outcomes.bad) },
         payers: { credible: outcomes.crediblePayers, weak: outcomes.weakPayers, linked: outcomes.linkedPayers },
         linkedCalls: outcomes.linkedCalls,
-        pool: { offered: thousandths(outcomes.weakOffered), used: thousandths(outcomes.weakUsed) },
+        pool: { offered: thousandths(outcomes.weakOffered), counted: thousandths(outcomes.weakUsed) },
         halfLifeDays: HALF_LIFE_DAYS,
       },
       uptime: { ...shown(score.uptime, explainUptime(score.uptime, probes)), days: UPTIME_DAYS, probes },

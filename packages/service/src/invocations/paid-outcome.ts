@@ -1,5 +1,5 @@
 import type { FailureReason } from '@agent-network/contracts/invocations';
-import type { Outcome as PaidOutcome } from '../agents/outcome-store.ts';
+import type { Outcome as PaidOutcome } from '../agents/outcome.ts';
 import { payerAddressOf } from '../payments/treasury.ts';
 import type { Invocation, Outcome } from './invocation.ts';
 
