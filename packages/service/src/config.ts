@@ -39,6 +39,8 @@ export interface Config {
   readonly transferDepthBlocks: number;
   /** What the node keeps of what agents earn, in hundredths of a percent. */
   readonly platformFeeBps: number;
+  /** Whether feedback of settled calls is written to the shared reputation registry. */
+  readonly reputationFeedback: boolean;
   /** Where this process dies, for tests; null: nowhere, as always in production. */
   readonly failpoint: ArmedFailpoint | null;
 }
@@ -94,6 +96,7 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
     confirmations: confirmationsOf(env.CONFIRMATIONS ?? (mode === 'local' ? '0:1' : '0:1,10:3,1000:12')),
     transferDepthBlocks: integer(env, 'TRANSFER_CONFIRMATIONS', mode === 'local' ? 1 : 12, 1, 10_000),
     platformFeeBps: integer(env, 'PLATFORM_FEE_BPS', 0, 0, 5000),
+    reputationFeedback: flag(env, 'REPUTATION_FEEDBACK', mode === 'local'),
     failpoint: failpointOf(env, mode),
   });
   if (mode === 'production') requireExplicit(env);

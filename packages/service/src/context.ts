@@ -53,6 +53,8 @@ export interface ContextParts {
   readonly secretKey: string;
   readonly log: Log;
   readonly isReady: () => boolean;
+  /** The wallet that writes to the shared registry, if this node does. */
+  readonly registrarAddress?: string;
   readonly clock?: Clock;
   readonly checksAnswers?: boolean;
   readonly syncWaitMs?: number;
@@ -114,6 +116,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     planLimits: config.planLimits,
     platformFeeBps: config.platformFeeBps,
     nodeLabel: config.nodeLabel,
+    feedbackGiver: config.reputationFeedback ? (parts.registrarAddress ?? null) : null,
     baseUrl: parts.baseUrl,
     keyMode: config.chainId === 8453 ? ('live' as const) : ('test' as const),
     checksAnswers: parts.checksAnswers ?? false,

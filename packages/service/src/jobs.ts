@@ -1,6 +1,7 @@
 import { forgetExpiredKeys } from './access/idempotency.ts';
 import { checkDueAgents } from './agents/check-agents.ts';
 import { foldCounts } from './agents/fold-counts.ts';
+import { giveFeedback } from './agents/give-feedback.ts';
 import { recomputeReputations } from './agents/recompute-reputations.ts';
 import type { HasCourier } from './events/courier.ts';
 import { auditMoney } from './invocations/audit-money.ts';
@@ -23,6 +24,7 @@ import { type Repeating, repeatEvery, repeatHere } from './queue/repeat-every.ts
 export type JobContext = Parameters<typeof recoverInvocations>[0] &
   Parameters<typeof checkDueAgents>[0] &
   Parameters<typeof recomputeReputations>[0] &
+  Parameters<typeof giveFeedback>[0] &
   Parameters<typeof reconcilePayments>[0] &
   Parameters<typeof readTransfers>[0] &
   Parameters<typeof watchReserves>[0] &
@@ -42,6 +44,7 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     ctx.courier.start(),
     repeatEvery(ctx, 'check-agents', 1000, () => checkDueAgents(ctx)),
     repeatEvery(ctx, 'recompute-reputations', 2000, () => recomputeReputations(ctx)),
+    repeatEvery(ctx, 'give-feedback', 2000, () => giveFeedback(ctx)),
     // In every process: only it knows which of its own it has lost sight of.
     repeatHere(ctx, 'recover-invocations', 2000, async () => void (await recoverInvocations(ctx))),
     repeatHere(ctx, 'run-queued', 1000, () => ctx.backlog.pump()),

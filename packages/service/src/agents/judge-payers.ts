@@ -5,7 +5,7 @@ import type { Agent } from './agent.ts';
 import { credibilityOf, type Standing, standingOf } from './credibility.ts';
 import { type Evidence, evidenceOf, HORIZON_DAYS } from './evidence.ts';
 import { findStandings, listContacts, listGifts, listPaidOwners, listTrades, saveStandings } from './payer-store.ts';
-import { partiesOf } from './payer-ties.ts';
+import { type Party, partiesOf, type Tie } from './payer-ties.ts';
 import { findRegistryWallet, listOutcomeDays } from './reputation-store.ts';
 
 export type JudgeContext = HasDb & HasClock & HasChain;
@@ -14,25 +14,33 @@ const STANDING_HOLDS_MS = 86_400_000;
 const BATCH = 1000;
 const unknown: Standing = { breadth: 0, since: null };
 
+type Owned = Pick<Agent, 'id' | 'accountId' | 'owner'>;
+
 /** What the payers of an agent say of it, by what the books know of them now. */
-export async function readEvidence(
-  ctx: JudgeContext,
-  agent: Pick<Agent, 'id' | 'accountId' | 'owner'>,
-): Promise<Evidence> {
+export async function readEvidence(ctx: JudgeContext, agent: Owned): Promise<Evidence> {
   const now = ctx.clock.now();
   const days = await listOutcomeDays(ctx.db, agent.id, now, HORIZON_DAYS);
   const payers = [...new Set(days.map(({ accountId }) => accountId))];
+  const [parties, standings] = await Promise.all([readParties(ctx, agent, payers), readStandings(ctx, payers)]);
+  return evidenceOf(days, parties, (id) => credibilityOf(standings.get(id) ?? unknown, now));
+}
+
+/** What ties a payer to the owner of an agent. */
+export async function tieOfPayer(ctx: JudgeContext, agent: Owned, payer: string): Promise<Tie> {
+  const [party] = await readParties(ctx, agent, [payer]);
+  return party?.tie ?? 'none';
+}
+
+async function readParties(ctx: JudgeContext, agent: Owned, payers: readonly string[]): Promise<Party[]> {
   const everyone = [...new Set([...payers, agent.accountId])];
-  const [contacts, gifts, trades, wallet, standings] = await Promise.all([
+  const [contacts, gifts, trades, wallet] = await Promise.all([
     listContacts(ctx.db, everyone),
     listGifts(ctx.db, everyone),
     listTrades(ctx.db, everyone, payers),
     findRegistryWallet(ctx.db, agent.id, ctx.chain.chainId),
-    readStandings(ctx, payers),
   ]);
   const subject = [agent.accountId, agent.owner.toLowerCase(), ...(wallet === null ? [] : [wallet])];
-  const parties = partiesOf(subject, payers, { contacts, gifts, trades });
-  return evidenceOf(days, parties, (id) => credibilityOf(standings.get(id) ?? unknown, now));
+  return partiesOf(subject, payers, { contacts, gifts, trades });
 }
 
 /** The standings of payers; those that are not known, or were worked out long ago, are worked out. */

@@ -23,13 +23,22 @@ export async function insertOutcomes(sql: Sql, outcomes: readonly Outcome[], now
   );
 }
 
+export interface Counting {
+  readonly limit: number;
+  readonly fullMicro: bigint;
+  readonly enoughOwners: number;
+  /** Whether those with a payment on chain may be given as feedback. */
+  readonly givesFeedback: boolean;
+  readonly now: Date;
+}
+
 /**
  * Counts outcomes that are not counted yet, at most `limit`, and returns how many. The reputations that they bear upon are due then, and
  * the standing of payers that were not known to enough owners is to be worked out anew. The sums do not depend on the order.
  */
 export async function countOutcomes(
   sql: Sql,
-  { limit, fullMicro, enoughOwners, now }: { limit: number; fullMicro: bigint; enoughOwners: number; now: Date },
+  { limit, fullMicro, enoughOwners, givesFeedback, now }: Counting,
 ): Promise<number> {
   const [row] = await sql.query<{ outcomes: bigint }>(
     'count-outcomes',
@@ -65,11 +74,14 @@ export async function countOutcomes(
      ), due as (
        insert into agent_reputation as r (agent_id, due_at) select distinct agent_id, $3::timestamptz from fresh order by 1
        on conflict (agent_id) do update set due_at = least(r.due_at, excluded.due_at)
+     ), feedback as (
+       insert into feedback_due (request_id) select request_id from fresh f
+        where $5 and (wallet <> '' or exists (select from chain_payment b where b.subject_id = f.request_id and b.purpose = 'bill'))
      ), outdated as (
        delete from payer where account_id in (select account_id from fresh) and breadth < $4
      )
      select count(*) as outcomes from fresh`,
-    [limit, fullMicro, now, enoughOwners],
+    [limit, fullMicro, now, enoughOwners, givesFeedback],
   );
   return Number(row?.outcomes ?? 0);
 }

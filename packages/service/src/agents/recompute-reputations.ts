@@ -3,6 +3,7 @@ import type { HasLog } from '../lib/log.ts';
 import type { Agent } from './agent.ts';
 import { findAgentRow, lockAgentRow, updateAgentRow } from './agent-store.ts';
 import { ENOUGH_OWNERS } from './credibility.ts';
+import type { HasFeedbackGiver } from './give-feedback.ts';
 import { type JudgeContext, readEvidence } from './judge-payers.ts';
 import { writeListing } from './listing-store.ts';
 import { countOutcomes } from './outcome-store.ts';
@@ -18,8 +19,9 @@ const LOST_AFTER_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /** Counts the outcomes that came since the last time, and works out the reputations that are due. */
-export async function recomputeReputations(ctx: JudgeContext & HasLog): Promise<void> {
-  const counting = { limit: COUNT_BATCH, fullMicro: FULL_MICRO, enoughOwners: ENOUGH_OWNERS };
+export async function recomputeReputations(ctx: JudgeContext & HasLog & HasFeedbackGiver): Promise<void> {
+  const givesFeedback = ctx.feedbackGiver !== null;
+  const counting = { limit: COUNT_BATCH, fullMicro: FULL_MICRO, enoughOwners: ENOUGH_OWNERS, givesFeedback };
   while ((await countOutcomes(ctx.db, { ...counting, now: ctx.clock.now() })) === COUNT_BATCH);
   for (;;) {
     const now = ctx.clock.now();

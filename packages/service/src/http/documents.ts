@@ -4,6 +4,7 @@ import { isLoopback } from '../lib/guarded-fetch-address.ts';
 import { madeOnce } from '../lib/made-once.ts';
 import { commonHeaders } from './common-headers.ts';
 import { mountDocs } from './documents/mount-docs.ts';
+import { mountFeedback } from './documents/mount-feedback.ts';
 import type { HttpContext } from './http-context.ts';
 import { requestIdOf } from './mount.ts';
 import { addressOf } from './remote-address.ts';
@@ -27,6 +28,7 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
   app.get('/', (c) => json(c, start));
   app.get('/openapi.json', (c) => document(c, openApi()));
   mountDocs(app, ctx);
+  mountFeedback(app, ctx);
   app.get('/livez', (c) => json(c, { status: 'live' }));
   app.get('/readyz', async (c) =>
     (await isReady(ctx)) ? json(c, { status: 'ready' }) : json(c, { status: 'not ready' }, 503),

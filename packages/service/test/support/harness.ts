@@ -56,6 +56,7 @@ export interface Harness {
 export interface HarnessOptions {
   readonly env?: Record<string, string>;
   readonly clock?: Clock;
+  readonly registrarAddress?: string;
   readonly syncWaitMs?: number;
 }
 
@@ -70,8 +71,12 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     LOG_LEVEL: 'silent',
     ...options.env,
   });
-  const { clock, syncWaitMs } = options;
-  const changed = { ...(clock ? { clock } : {}), ...(syncWaitMs === undefined ? {} : { syncWaitMs }) };
+  const { clock, syncWaitMs, registrarAddress } = options;
+  const changed = {
+    ...(clock ? { clock } : {}),
+    ...(syncWaitMs === undefined ? {} : { syncWaitMs }),
+    ...(registrarAddress === undefined ? {} : { registrarAddress }),
+  };
   const node = await startNode({ config, secrets, log: silentLog, checksAnswers: true, ...changed });
   const { ctx, baseUrl } = node;
   const rpcUrl = config.chainRpcUrl ?? node.local?.chainRpcUrl() ?? '';

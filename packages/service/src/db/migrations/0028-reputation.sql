@@ -98,3 +98,14 @@ select id, agent_id, account_id, case when payer_ledger_id like 'payer:%' then s
    and coalesce(error_code, '') not in ('payment_failed', 'agent_removed')
    and not (coalesce(error_code, '') = 'deadline_exceeded' and deadline - coalesce(started_at, created_at) < interval '30 seconds');
 insert into outcome_due (request_id) select request_id from outcome;
+
+-- Feedback to the shared registry: outcomes that may be given as such, and the files of those that are, which the registry has the
+-- hash of.
+create table feedback_due (
+  request_id text not null
+);
+create table feedback (
+  request_id text primary key,
+  agent_id text not null,
+  file text not null
+);
