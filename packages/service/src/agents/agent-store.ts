@@ -177,30 +177,6 @@ export async function takeDueAgents(sql: Sql, now: Date, busyUntil: Date, limit:
   );
 }
 
-export interface AgentTally {
-  readonly agentId: string;
-  readonly completed: number;
-  readonly failed: number;
-  readonly durationMs: number;
-}
-
-/** Adds to what agents' calls sum up to. */
-export async function addToTotals(sql: Sql, tallies: readonly AgentTally[]): Promise<void> {
-  await sql.query(
-    'add-to-totals',
-    `update agent_totals t
-        set completed = t.completed + n.completed, failed = t.failed + n.failed, duration_ms = t.duration_ms + n.duration_ms
-       from unnest($1::text[], $2::int[], $3::int[], $4::bigint[]) as n(agent_id, completed, failed, duration_ms)
-      where t.agent_id = n.agent_id`,
-    [
-      tallies.map((t) => t.agentId),
-      tallies.map((t) => t.completed),
-      tallies.map((t) => t.failed),
-      tallies.map((t) => Math.round(t.durationMs)),
-    ],
-  );
-}
-
 /** Brings the checks of these agents forward to now: a call could not reach them. */
 export async function checkSoon(sql: Sql, agentIds: readonly string[], now: Date): Promise<void> {
   await sql.query(

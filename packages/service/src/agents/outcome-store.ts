@@ -1,27 +1,4 @@
 import type { Sql } from '../db/sql.ts';
-import type { Outcome } from './outcome.ts';
-
-/** Notes outcomes, in the transaction that ends their invocations: one statement, and no row that others wait for. */
-export async function insertOutcomes(sql: Sql, outcomes: readonly Outcome[], now: Date): Promise<void> {
-  if (outcomes.length === 0) return;
-  await sql.query(
-    'insert-outcomes',
-    `with added as (
-       insert into outcome (request_id, agent_id, account_id, wallet, amount_micro, is_good, ended_at)
-       select *, $7::timestamptz from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::boolean[])
-     )
-     insert into outcome_due (request_id) select unnest($1::text[])`,
-    [
-      outcomes.map((each) => each.requestId),
-      outcomes.map((each) => each.agentId),
-      outcomes.map((each) => each.accountId),
-      outcomes.map((each) => each.wallet),
-      outcomes.map((each) => each.amountMicro),
-      outcomes.map((each) => each.isGood),
-      now,
-    ],
-  );
-}
 
 export interface Counting {
   readonly limit: number;

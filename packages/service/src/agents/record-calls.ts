@@ -1,7 +1,7 @@
 import type { Tx } from '../db/sql.ts';
-import { type AgentTally, addToTotals, checkSoon } from './agent-store.ts';
+import { checkSoon } from './agent-store.ts';
+import { type AgentTally, addCalls } from './call-store.ts';
 import type { Outcome } from './outcome.ts';
-import { insertOutcomes } from './outcome-store.ts';
 
 /** How a call of an agent ended. `void`: nothing that says anything about the agent. */
 export interface EndedCall {
@@ -15,12 +15,8 @@ export interface EndedCall {
 /** Adds ended calls to what their agents' records say, in the caller's transaction; one that could not be reached is probed soon. */
 export async function recordCalls(tx: Tx, calls: readonly EndedCall[], now: Date): Promise<void> {
   if (calls.length === 0) return;
-  await addToTotals(tx, talliesOf(calls));
-  await insertOutcomes(
-    tx,
-    calls.flatMap(({ outcome }) => outcome ?? []),
-    now,
-  );
+  const outcomes = calls.flatMap(({ outcome }) => outcome ?? []);
+  await addCalls(tx, talliesOf(calls), outcomes, now);
   const unreachable = calls.filter(({ end }) => end === 'unreachable').map(({ agentId }) => agentId);
   if (unreachable.length > 0) await checkSoon(tx, unreachable, now);
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { insertOutcomes } from '../../src/agents/outcome-store.ts';
+import { addCalls } from '../../src/agents/call-store.ts';
 import { addProbe } from '../../src/agents/probe-store.ts';
 import { recomputeReputations } from '../../src/agents/recompute-reputations.ts';
 import { fixedClock } from '../../src/lib/clock.ts';
@@ -39,8 +39,9 @@ interface Called {
 }
 
 const note = ({ by, agentId, isGood = true, wallet = '', daysAgo = 0 }: Called) =>
-  insertOutcomes(
+  addCalls(
     h.ctx.db,
+    [],
     [{ requestId: newId('req'), agentId, accountId: by.accountId, wallet, amountMicro: 50_000n, isGood }],
     new Date(clock.now().getTime() - daysAgo * DAY_MS),
   );
