@@ -201,6 +201,21 @@ const rings: Case[] = [
   between('ring of 21 that pay one way round, new', 467, 565, ring(21, 0, true)),
   between('ring of 11 that pay one way round, for 60 days (patience pays)', 467, 830, ring(11, 60, true)),
   between(
+    '20 wallets that paid only owners of their own for 40 days',
+    467,
+    565,
+    scoreAfter((economy) => {
+      for (const payer of names('shill', 20)) {
+        economy.contact(payer, `0x${payer}`);
+        for (const owner of names(`${payer}front`, 5)) {
+          economy.contact(owner, `0x${payer}`);
+          economy.call({ payer, owner, ok: true, daysAgo: 40 });
+        }
+      }
+      praise(economy, names('shill', 20), 3);
+    }),
+  ),
+  between(
     'patient attacker: 20 wallets that paid 5 owners for 40 days (patience pays)',
     467,
     930,
