@@ -31,7 +31,7 @@ const SpendingLimits = z.object({
 });
 export type SpendingLimits = z.infer<typeof SpendingLimits>;
 
-const ApiKey = z.object({
+export const ApiKey = z.object({
   keyId: z.string(),
   name: z.string(),
   start: z.string().describe('The first characters, to recognise the key by.'),

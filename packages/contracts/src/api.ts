@@ -1,5 +1,6 @@
 import { accessEndpoints } from './access.ts';
 import { agentEndpoints } from './agents.ts';
+import { authEndpoints } from './auth.ts';
 import { bulkEndpoints } from './bulk.ts';
 import { claimEndpoints } from './claims.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -28,6 +29,7 @@ export const api = {
   ...statementEndpoints,
   ...reserveEndpoints,
   ...claimEndpoints,
+  ...authEndpoints,
   ...accessEndpoints,
   ...webhookEndpoints,
 } as const satisfies Record<string, Endpoint>;

@@ -6,8 +6,8 @@ import type { LogLevel } from './lib/log.ts';
 
 /** What a rate limit counts: all calls, or only those that invoke an agent. */
 export type LimitClass = 'api' | 'invocations';
-/** Calls per hour, by plan. */
-export type PlanLimits = Readonly<Record<Plan | 'anonymous', Readonly<Record<LimitClass, number>>>>;
+/** Calls per hour, by plan; listed nodes that are online have limits of their own, whatever their plan. */
+export type PlanLimits = Readonly<Record<Plan | 'anonymous' | 'node', Readonly<Record<LimitClass, number>>>>;
 
 /**
  * How deep in the chain payments must be before they count, by amount, in rising order from 0; 1: in a block. An amount takes the
@@ -89,6 +89,10 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
       anonymous: {
         api: integer(env, 'ANONYMOUS_REQUESTS_PER_HOUR', mode === 'local' ? 1_000_000_000 : 1000, 1, 2_000_000_000),
         invocations: 1,
+      },
+      node: {
+        api: integer(env, 'NODE_REQUESTS_PER_HOUR', 1_000_000, 1, 2_000_000_000),
+        invocations: integer(env, 'NODE_INVOCATIONS_PER_HOUR', 100_000, 1, 2_000_000_000),
       },
     },
     maxRunning: integer(env, 'MAX_RUNNING', 512, 1, 100_000),

@@ -42,6 +42,21 @@ export async function saveAccount(
   return row as NonNullable<typeof row>;
 }
 
+/** The account of a wallet that was proven just now: the one it has, with its plan, or a new one. */
+export async function openProvenAccount(
+  sql: Sql,
+  account: { id: string; address: string; plan: Plan; now: Date },
+): Promise<string> {
+  const [row] = await sql.query<{ accountId: string }>(
+    'open-proven-account',
+    `insert into account (id, address, plan, wallet_proven_at, created_at) values ($1, $2, $3, $4, $4)
+     on conflict (address) do update set wallet_proven_at = coalesce(account.wallet_proven_at, excluded.wallet_proven_at)
+     returning id as "accountId"`,
+    [account.id, account.address, account.plan, account.now],
+  );
+  return (row as NonNullable<typeof row>).accountId;
+}
+
 /** Notes that the account's wallet was proven; the first time stays. */
 export async function markWalletProven(sql: Sql, accountId: string, now: Date): Promise<void> {
   await sql.query(

@@ -10,6 +10,7 @@ const withScopes = (held: readonly Scope[]): AccountCaller => ({
   plan: 'free',
   scopes: held,
   isWalletProven: true,
+  node: null,
   limits: { perCallMicro: null, perDayMicro: null, allowedAgents: null },
   budgetId: 'k',
 });

@@ -19,6 +19,8 @@ export interface AccountCaller {
   readonly plan: Plan;
   readonly scopes: readonly Scope[];
   readonly isWalletProven: boolean;
+  /** How the node of the network stands whose wallet this account is; null: it is of none that is listed here. */
+  readonly node: 'online' | 'offline' | null;
   readonly limits: SpendingLimits;
   /** What its spending is counted under: its own id, or that of the key which it replaced. */
   readonly budgetId: string;

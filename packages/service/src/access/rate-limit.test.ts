@@ -10,6 +10,7 @@ const account = {
   plan: 'free',
   scopes: [],
   isWalletProven: true,
+  node: null,
   limits: { perCallMicro: null, perDayMicro: null, allowedAgents: null },
   budgetId: 'k1',
 } as const;
@@ -21,10 +22,13 @@ const limits: Parameters<typeof limitOf>[0] = {
   pro: { api: 1000, invocations: 100 },
   enterprise: { api: 9, invocations: 8 },
   anonymous: { api: 7, invocations: 6 },
+  node: { api: 5, invocations: 4 },
 };
 
 it.each<[Caller, string, number, number]>([
   [account, 'key:k1', 100, 10],
+  [{ ...account, node: 'offline' }, 'key:k1', 100, 10],
+  [{ ...account, node: 'online' }, 'key:k1', 5, 4],
   [agent, 'agent:agt_1', 1000, 100],
   [anonymous, 'address:::1', 7, 6],
 ])('%j is counted as %s with limits of its plan', (caller, subject, api, invocations) => {

@@ -17,8 +17,10 @@ export function limitSubject(caller: Caller): string {
   return caller.kind === 'agent' ? `agent:${caller.agentId}` : `address:${caller.address}`;
 }
 
-export const limitOf = (limits: PlanLimits, caller: Caller, limitClass: LimitClass): number =>
-  limits[caller.kind === 'anonymous' ? 'anonymous' : caller.plan][limitClass];
+export function limitOf(limits: PlanLimits, caller: Caller, limitClass: LimitClass): number {
+  if (caller.kind === 'anonymous') return limits.anonymous[limitClass];
+  return limits[caller.kind === 'account' && caller.node === 'online' ? 'node' : caller.plan][limitClass];
+}
 
 /**
  * How many calls a process takes from the shared counter at once, to spend without asking again. Small limits go one by one and

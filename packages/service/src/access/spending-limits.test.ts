@@ -12,6 +12,7 @@ const callerWith = (limits: Partial<SpendingLimits>): AccountCaller => ({
   plan: 'pro',
   scopes: ['invoke'],
   isWalletProven: true,
+  node: null,
   limits: { ...noLimits, ...limits },
 });
 

@@ -2,7 +2,8 @@ import type { Sql } from '../db/sql.ts';
 
 export interface StoredChallenge {
   readonly id: string;
-  readonly accountId: string;
+  /** null: whoever holds the wallet signs in with it. */
+  readonly accountId: string | null;
   /** null: it proves a wallet of the account's, whatever agents there are. */
   readonly agentId: string | null;
   readonly address: string;
@@ -15,15 +16,16 @@ export interface StoredChallenge {
 const columns = `id, account_id as "accountId", agent_id as "agentId", address, message, attempts, expires_at as "expiresAt",
   used_at as "usedAt"`;
 
-/** Stores a challenge, and forgets those of the account that have expired. */
+/** Stores a challenge, and forgets those of the account, or of all who sign in, that have expired. */
 export async function insertChallenge(
   sql: Sql,
   challenge: Omit<StoredChallenge, 'attempts' | 'usedAt'> & { nonce: string; createdAt: Date },
 ): Promise<void> {
-  await sql.query('forget-challenges', 'delete from wallet_challenge where account_id = $1 and expires_at < $2', [
-    challenge.accountId,
-    challenge.createdAt,
-  ]);
+  await sql.query(
+    'forget-challenges',
+    'delete from wallet_challenge where account_id is not distinct from $1 and expires_at < $2',
+    [challenge.accountId, challenge.createdAt],
+  );
   await sql.query(
     'insert-challenge',
     `insert into wallet_challenge (id, account_id, agent_id, address, message, nonce, created_at, expires_at)
@@ -41,11 +43,21 @@ export async function insertChallenge(
   );
 }
 
-/** A challenge that was given to the account. */
-export async function findChallenge(sql: Sql, accountId: string, id: string): Promise<StoredChallenge | null> {
+/** Forgets all but the newest challenges that a wallet has for signing in. */
+export async function keepNewestSignIns(sql: Sql, address: string, most: number): Promise<void> {
+  await sql.query(
+    'keep-newest-sign-ins',
+    `delete from wallet_challenge where id in (
+       select id from wallet_challenge where account_id is null and address = $1 order by created_at desc, id desc offset $2)`,
+    [address, most],
+  );
+}
+
+/** A challenge that was given to the account; null: to whoever signs in. */
+export async function findChallenge(sql: Sql, accountId: string | null, id: string): Promise<StoredChallenge | null> {
   const rows = await sql.query<StoredChallenge>(
     'find-challenge',
-    `select ${columns} from wallet_challenge where id = $1 and account_id = $2`,
+    `select ${columns} from wallet_challenge where id = $1 and account_id is not distinct from $2`,
     [id, accountId],
   );
   return rows[0] ?? null;

@@ -23,18 +23,22 @@ export interface GivenChallenge {
   readonly expiresAt: string;
 }
 
-/** Gives an account the text that a wallet must sign to be proven: as the owner of an agent, or as one of the account's. Good for five minutes. `keep` comes last in its transaction. */
+/**
+ * Gives the text that a wallet must sign: to be proven as the owner of an agent, or as one of the account's, or, without an account,
+ * to sign in. Good for five minutes. `keep` comes last in its transaction.
+ */
 export async function giveChallenge<T>(
   ctx: HasDb & HasClock & HasChain & HasBaseUrl,
-  owner: { accountId: string; agentId: string | null; address: string },
+  owner: { accountId: string | null; agentId: string | null; address: string },
   keep: (tx: Tx, given: GivenChallenge) => Promise<T>,
 ): Promise<T> {
   const createdAt = ctx.clock.now();
   const expiresAt = new Date(createdAt.getTime() + CHALLENGE_TTL_MS);
   const nonce = newNonce();
   const { baseUrl, chain } = ctx;
-  const message = challengeText({ ...owner, baseUrl, chainId: chain.chainId, nonce, issuedAt: createdAt, expiresAt });
   const id = newId('chl');
+  const terms = { ...owner, challengeId: id, baseUrl, chainId: chain.chainId, nonce, issuedAt: createdAt, expiresAt };
+  const message = challengeText(terms);
   return ctx.db.transaction(async (tx) => {
     await insertChallenge(tx, { ...owner, id, message, nonce, createdAt, expiresAt });
     return keep(tx, { challengeId: id, message, nonce, expiresAt: expiresAt.toISOString() });
@@ -46,13 +50,13 @@ export interface SignedChallenge extends StoredChallenge {
 }
 
 /**
- * Judges a signed challenge of the account without using it up: a signature that is wrong costs an attempt, no more. Throws
+ * Judges a signed challenge of the account (null: one for signing in) without using it up: a signature that is wrong costs an attempt, no more. Throws
  * NOT_FOUND, CONFLICT for a challenge that is used, expired or out of attempts, VALIDATION_ERROR for a wrong signature, and
  * UNAVAILABLE when only the chain could tell and it can't be asked.
  */
 export async function judgeChallenge(
   ctx: HasDb & HasClock & HasWalletSignatures,
-  accountId: string,
+  accountId: string | null,
   { challengeId, signature }: { challengeId: string; signature: string },
 ): Promise<SignedChallenge> {
   const challenge = await findChallenge(ctx.db, accountId, challengeId);

@@ -1,11 +1,12 @@
 import { parseSiweMessage } from 'viem/siwe';
 import { expect, test } from 'vitest';
-import { challengeText, newNonce } from './wallet-challenge.ts';
+import { challengeText, isSignInText, newNonce } from './wallet-challenge.ts';
 
 const terms = {
   chainId: 8453,
+  challengeId: 'chl_1',
   agentId: 'agt_1' as string | null,
-  accountId: 'acc_1',
+  accountId: 'acc_1' as string | null,
   address: '0x8f3cf7ad23cd3cadbd9735aff958023239c6a063',
   nonce: newNonce(),
   issuedAt: new Date('2026-11-21T10:00:00Z'),
@@ -41,6 +42,22 @@ test('the text that claims a wallet for an account names the account and no agen
     statement:
       'Prove that this wallet is of the account acc_1. USDC that it sent or sends to this node is credited there.',
   });
+});
+
+test('the text for signing in names no account, and a node signs that text only', () => {
+  const node = { baseUrl: 'https://node.example.com', chainId: terms.chainId, address: terms.address };
+  const text = challengeText({ ...terms, ...node, agentId: null, accountId: null });
+  expect(parseSiweMessage(text)).toMatchObject({
+    uri: 'https://node.example.com/auth/sign-in',
+    requestId: 'chl_1',
+    statement: 'Sign in and get an API key for the account of this wallet. This moves no money.',
+  });
+  expect(isSignInText(text, node)).toBe(true);
+  expect(isSignInText(text, { ...node, baseUrl: 'https://other.example.com' })).toBe(false);
+  expect(isSignInText(text, { ...node, chainId: 1 })).toBe(false);
+  expect(isSignInText(text, { ...node, address: `0x${'1'.repeat(40)}` })).toBe(false);
+  expect(isSignInText(challengeText({ ...terms, ...node, agentId: null }), node)).toBe(false);
+  expect(isSignInText('0x1234', node)).toBe(false);
 });
 
 test('nonces do not repeat', () => {

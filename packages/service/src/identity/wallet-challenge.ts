@@ -5,9 +5,11 @@ export interface ChallengeTerms {
   /** The node's own address, from its configuration: never from what a request says. */
   readonly baseUrl: string;
   readonly chainId: number;
+  readonly challengeId: string;
   /** The agent whose owner is to be proven; null: a wallet of the account's. */
   readonly agentId: string | null;
-  readonly accountId: string;
+  /** null: the wallet signs in. */
+  readonly accountId: string | null;
   readonly address: string;
   readonly nonce: string;
   readonly issuedAt: Date;
@@ -16,6 +18,9 @@ export interface ChallengeTerms {
 
 export const CHALLENGE_TTL_MS = 300_000;
 export const MAX_ATTEMPTS = 5;
+
+const SIGN_IN_STATEMENT = 'Sign in and get an API key for the account of this wallet. This moves no money.';
+const SIGN_IN_PATH = '/auth/sign-in';
 
 /** 32 hex digits: EIP-4361 asks for at least 8 letters and digits. */
 export const newNonce = (): string => randomBytes(16).toString('hex');
@@ -45,7 +50,27 @@ export function challengeText(terms: ChallengeTerms): string {
   ].join('\n');
 }
 
-function subjectOf({ agentId, accountId }: ChallengeTerms) {
+/**
+ * Whether a text is what a node asks this wallet to sign for signing in there, and nothing else: a signature of anything else might be
+ * good for something else.
+ */
+export function isSignInText(
+  message: string,
+  { baseUrl, chainId, address }: Pick<ChallengeTerms, 'baseUrl' | 'chainId' | 'address'>,
+): boolean {
+  const [domain, wallet, , statement, , uri, version, chain, ...rest] = message.split('\n');
+  return (
+    domain === `${new URL(baseUrl).host} wants you to sign in with your Ethereum account:` &&
+    wallet === getAddress(address) &&
+    statement === SIGN_IN_STATEMENT &&
+    uri === `URI: ${baseUrl}${SIGN_IN_PATH}` &&
+    version === 'Version: 1' &&
+    chain === `Chain ID: ${chainId}` &&
+    /^Nonce: \w{8,}$/.test(rest[0] ?? '')
+  );
+}
+
+function subjectOf({ agentId, accountId, challengeId }: ChallengeTerms) {
   if (agentId !== null)
     return {
       kind: 'agent',
@@ -53,6 +78,7 @@ function subjectOf({ agentId, accountId }: ChallengeTerms) {
       path: '/identity/verify',
       statement: `Prove that this wallet owns the agent ${agentId}. This moves no money and gives no rights.`,
     };
+  if (accountId === null) return { kind: 'sign-in', id: challengeId, path: SIGN_IN_PATH, statement: SIGN_IN_STATEMENT };
   return {
     kind: 'account',
     id: accountId,

@@ -59,6 +59,8 @@ const rules: Record<EndpointName, Rule> = {
   withdraw: rule('payments:withdraw', 404, 403),
   claimWallet: rule('payments:write', 'own', 403),
   getWithdrawal: rule('payments:read', 404, 200),
+  requestSignIn: open,
+  signIn: open,
   getAccount: rule(null, 'own', 200),
   getUsage: rule('payments:read', 'own', 403),
   listApiKeys: rule('keys:manage', 'own', 403),

@@ -13,7 +13,7 @@ import { mountDocs } from './mount-docs.ts';
 import { docsPage } from './page.ts';
 
 const limit = { api: 100, invocations: 10 };
-const limits = { free: limit, pro: limit, enterprise: limit, anonymous: limit };
+const limits = { free: limit, pro: limit, enterprise: limit, anonymous: limit, node: limit };
 const document = readDocument();
 const page = docsPage(document, limits);
 const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);

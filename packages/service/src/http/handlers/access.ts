@@ -1,10 +1,13 @@
 import { requireAccount } from '../../access/caller.ts';
 import { createApiKey, listApiKeys, readAccount, revokeApiKey } from '../../access/manage-keys.ts';
 import { rollApiKey } from '../../access/roll-key.ts';
+import { requestSignIn, signIn } from '../../identity/sign-in.ts';
 import { readUsage } from '../../invocations/read-usage.ts';
 import type { Handlers } from '../handler.ts';
 
 export const accessHandlers = {
+  requestSignIn: (ctx, { body }) => requestSignIn(ctx, body),
+  signIn: (ctx, { body }) => signIn(ctx, body),
   getAccount: (ctx, { caller }) => readAccount(ctx, caller),
   listApiKeys: (ctx, { caller }) => listApiKeys(ctx, requireAccount(caller)),
   createApiKey: (ctx, { caller, body, once }) => createApiKey(ctx, requireAccount(caller), body, once),

@@ -87,6 +87,17 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
     body: { amount: '0.01', treasuryId, to: owner.address },
   }),
   getWithdrawal: ({ owner, withdrawalId }) => ({ key: owner.key, params: { withdrawalId } }),
+  requestSignIn: ({ owner }) => ({ key: owner.key, params: {}, body: { address: owner.address } }),
+  signIn: ({ owner, signIns }) => ({
+    key: owner.key,
+    params: {},
+    body: {
+      ...(signIns.length > 1 ? signIns.shift() : signIns[0]),
+      name: 'signed in',
+      scopes: ['invoke'],
+      expiresInS: 60,
+    },
+  }),
   getAccount: ({ owner }) => ({ key: owner.key, params: {} }),
   listApiKeys: ({ owner }) => ({ key: owner.key, params: {} }),
   createApiKey: ({ owner }) => ({ key: owner.key, params: {}, body: { name: 'another' } }),

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { until } from '../../../src/lib/until.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
@@ -30,6 +31,8 @@ export interface World {
   readonly webhookId: string;
   readonly spareWebhookId: string;
   readonly deliveryId: string;
+  /** Signed challenges, each good for one sign-in of a wallet of its own. */
+  readonly signIns: { readonly challengeId: string; readonly signature: string }[];
   stop(): Promise<void>;
 }
 
@@ -82,10 +85,18 @@ async function makeThings(h: Harness, { key, address }: TestAccount, parts: Part
   const { withdrawalId } = await post('/payments/withdraw', { amount: '0.01', treasuryId, to: address });
   const [webhookId, spareWebhookId] = [await newWebhook(), await newWebhook()];
   const { deliveryId } = await post(`/account/webhooks/${webhookId}/test`, undefined);
+  const signIns = await Promise.all(Array.from({ length: 20 }, () => signedChallenge(post)));
   return {
     ...{ quoteId, requestId, openRequestId, bulkId, keyId, rolledKeyId, treasuryId, withdrawalId },
-    ...{ webhookId, spareWebhookId, deliveryId },
+    ...{ webhookId, spareWebhookId, deliveryId, signIns },
   };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever the node answers
+async function signedChallenge(post: (path: string, body: unknown) => Promise<any>) {
+  const wallet = privateKeyToAccount(generatePrivateKey());
+  const { challengeId, message } = await post('/auth/challenge', { address: wallet.address });
+  return { challengeId: challengeId as string, signature: await wallet.signMessage({ message }) };
 }
 
 async function startReceiver() {

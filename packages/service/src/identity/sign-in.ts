@@ -1,0 +1,48 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { SignIn } from '@agent-network/contracts/auth';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import { admitWallet } from '../access/admit-wallet.ts';
+import { type HasKeyMode, issueApiKey } from '../access/manage-keys.ts';
+import type { HasDb } from '../db/database.ts';
+import type { HasClock } from '../lib/clock.ts';
+import type { HasBaseUrl } from '../payments/deposit.ts';
+import type { HasChain } from '../payments/x402/chain-info.ts';
+import { keepNewestSignIns } from './challenge-store.ts';
+import { giveChallenge, judgeChallenge, useChallenge } from './prove-wallet.ts';
+import type { HasWalletSignatures } from './wallet-signature-client.ts';
+
+type SignInContext = HasDb & HasClock & HasChain & HasBaseUrl & HasWalletSignatures & HasKeyMode;
+
+/** Of one wallet. The oldest gives way: were further ones refused, anybody could lock the owner out by asking in its name. */
+const MOST_CHALLENGES = 20;
+
+/** The text that a wallet signs to sign in; asking for it needs no rights and shows nothing of the wallet. */
+export function requestSignIn(
+  ctx: SignInContext,
+  { address }: { address: string },
+): Promise<DataOf<Api['requestSignIn']>> {
+  const wallet = address.toLowerCase();
+  return giveChallenge(ctx, { accountId: null, agentId: null, address: wallet }, async (tx, given) => {
+    await keepNewestSignIns(tx, wallet, MOST_CHALLENGES);
+    return given;
+  });
+}
+
+/**
+ * Gives whoever signed the challenge an API key for the account of the wallet, which is opened when there is none. A challenge is good
+ * for one key. Throws as `judgeChallenge` does, and CONFLICT for a wallet that another account has claimed.
+ */
+export async function signIn(
+  ctx: SignInContext,
+  { challengeId, signature, name, scopes, expiresInS }: SignIn,
+): Promise<DataOf<Api['signIn']>> {
+  const { address } = await judgeChallenge(ctx, null, { challengeId, signature });
+  const now = ctx.clock.now();
+  return ctx.db.transaction(async (tx) => {
+    await useChallenge(tx, challengeId, now);
+    const accountId = await admitWallet(tx, address, now);
+    const expiresAt = new Date(now.getTime() + expiresInS * 1000);
+    const key = await issueApiKey({ ...ctx, db: tx }, { accountId, name, scopes, expiresAt });
+    return { ...key, accountId, address };
+  });
+}

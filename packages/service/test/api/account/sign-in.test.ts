@@ -1,0 +1,148 @@
+import { callChain } from '@agent-network/chain/chain-rpc-client';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { parseSiweMessage } from 'viem/siwe';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listNode } from '../../network/support/list-node.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
+import { expectError } from '../support/expect-error.ts';
+
+let h: Harness;
+let offsetMs = 0;
+beforeAll(async () => {
+  h = await startHarness({
+    clock: { now: () => new Date(Date.now() + offsetMs) },
+    env: { NODE_REQUESTS_PER_HOUR: '5000', NODE_INVOCATIONS_PER_HOUR: '400' },
+  });
+});
+afterAll(() => h.stop());
+
+const newSigner = () => privateKeyToAccount(generatePrivateKey());
+const ask = async (address: string) => (await h.request('POST', '/auth/challenge', { body: { address } })).body.data;
+const send = (body: unknown) => h.request('POST', '/auth/sign-in', { body });
+async function signIn(wallet: ReturnType<typeof newSigner>, more: object = {}) {
+  const { challengeId, message } = await ask(wallet.address);
+  return send({ challengeId, signature: await wallet.signMessage({ message }), ...more });
+}
+const account = async (key: string) => (await h.request('GET', '/account', { key })).body.data;
+
+describe('signing in with a wallet', () => {
+  it('opens its account the first time and finds it the next; the wallet is proven, the plan free', async () => {
+    const wallet = newSigner();
+    const first = (await signIn(wallet)).body.data;
+    expect(first).toMatchObject({ name: 'sign-in', address: wallet.address.toLowerCase() });
+    expect(first.scopes).toEqual(['agents:write', 'invoke', 'payments:read', 'payments:write']);
+    expect(await account(first.apiKey)).toMatchObject({ accountId: first.accountId, plan: 'free', walletProven: true });
+    const second = (await signIn(wallet, { name: 'again', scopes: ['invoke'], expiresInS: 60 })).body.data;
+    expect(second).toMatchObject({ accountId: first.accountId, name: 'again', scopes: ['invoke'] });
+    expect(Date.parse(second.expiresAt) - Date.parse(second.createdAt)).toBeCloseTo(60_000, -3);
+    expectError(await h.request('GET', '/payments/balance', { key: second.apiKey }), 'FORBIDDEN');
+  });
+
+  it('leaves the plan of an account that there is, and proves its wallet', async () => {
+    const wallet = newSigner();
+    await h.ctx.db.query('x', `insert into account values ('acc_pro', $1, 'pro', null, now())`, [
+      wallet.address.toLowerCase(),
+    ]);
+    const { apiKey } = (await signIn(wallet)).body.data;
+    expect(await account(apiKey)).toMatchObject({ accountId: 'acc_pro', plan: 'pro', walletProven: true });
+  });
+
+  it('shows a text of EIP-4361 that names the node and says what it is for', async () => {
+    const wallet = newSigner();
+    const { challengeId, message } = await ask(wallet.address);
+    expect(parseSiweMessage(message)).toMatchObject({
+      domain: new URL(h.baseUrl).host,
+      address: wallet.address,
+      uri: `${h.baseUrl}/auth/sign-in`,
+      requestId: challengeId,
+      statement: expect.stringContaining('moves no money'),
+    });
+  });
+
+  it('takes contract wallets', async () => {
+    const { address } = newSigner();
+    await callChain(h.rpcUrl, 'anvil_setCode', address, '0x631626ba7e60e01b60005260206000f3');
+    const { challengeId } = await ask(address);
+    expect((await send({ challengeId, signature: '0x1234' })).body.data.address).toBe(address.toLowerCase());
+  });
+
+  it('takes a challenge once', async () => {
+    const wallet = newSigner();
+    const { challengeId, message } = await ask(wallet.address);
+    const body = { challengeId, signature: await wallet.signMessage({ message }) };
+    const answers = await Promise.all([send(body), send(body), send(body)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    expectError(await send(body), 'CONFLICT');
+  });
+
+  it('takes it for five minutes', async () => {
+    const wallet = newSigner();
+    const { challengeId, message } = await ask(wallet.address);
+    const body = { challengeId, signature: await wallet.signMessage({ message }) };
+    offsetMs += 301_000;
+    expectError(await send(body), 'CONFLICT');
+    await ask(newSigner().address);
+    expectError(await send(body), 'NOT_FOUND');
+  });
+
+  it('refuses the signature of another wallet, or of another text', async () => {
+    const wallet = newSigner();
+    const { challengeId, message } = await ask(wallet.address);
+    expectError(await send({ challengeId, signature: await newSigner().signMessage({ message }) }), 'VALIDATION_ERROR');
+    const changed = await wallet.signMessage({ message: `${message} ` });
+    expectError(await send({ challengeId, signature: changed }), 'VALIDATION_ERROR');
+  });
+
+  it('never gives the rights that are not given by default', async () => {
+    for (const scope of ['operator', 'payments:withdraw', 'keys:manage', 'webhooks:manage'])
+      expectError(await signIn(newSigner(), { scopes: [scope] }), 'VALIDATION_ERROR');
+  });
+
+  it('takes no challenge of another kind, and other things take none of this kind', async () => {
+    const owner = await h.newAccount();
+    const wallet = newSigner();
+    const claim = await h.request('POST', '/payments/claims', { key: owner.key, body: { address: wallet.address } });
+    const { challengeId, message } = claim.body.data;
+    expectError(await send({ challengeId, signature: await wallet.signMessage({ message }) }), 'NOT_FOUND');
+    const other = await ask(wallet.address);
+    const signature = await wallet.signMessage({ message: other.message });
+    const body = { challengeId: other.challengeId, signature };
+    expectError(await h.request('POST', '/payments/claims', { key: owner.key, body }), 'NOT_FOUND');
+  });
+
+  it('does not let in a wallet that another account has claimed', async () => {
+    const owner = await h.newAccount();
+    const wallet = newSigner();
+    const claim = await h.request('POST', '/payments/claims', { key: owner.key, body: { address: wallet.address } });
+    const { challengeId, message } = claim.body.data;
+    const body = { challengeId, signature: await wallet.signMessage({ message }) };
+    expect((await h.request('POST', '/payments/claims', { key: owner.key, body })).status).toBe(200);
+    expectError(await signIn(wallet), 'CONFLICT');
+  });
+
+  it('keeps the newest challenges of a wallet, so that who asks for many locks nobody out', async () => {
+    const wallet = newSigner();
+    const old = await ask(wallet.address);
+    for (let i = 0; i < 20; i++) await ask(wallet.address);
+    const body = async ({ challengeId, message }: { challengeId: string; message: string }) => ({
+      challengeId,
+      signature: await wallet.signMessage({ message }),
+    });
+    expectError(await send(await body(old)), 'NOT_FOUND');
+    expect((await signIn(wallet)).status).toBe(200);
+  });
+});
+
+describe('a node that is listed', () => {
+  it('has limits of its own while it is online', async () => {
+    const wallet = newSigner();
+    const stranger = { baseUrl: 'http://node.test', ctx: { wallet: { address: wallet.address.toLowerCase() } } };
+    const nodeId = await listNode(h, stranger as Parameters<typeof listNode>[1]);
+    const { apiKey } = (await signIn(wallet)).body.data;
+    const limit = async () => (await h.request('GET', '/account', { key: apiKey })).headers.get('x-ratelimit-limit');
+    expect(await limit()).toBe('5000');
+    await h.ctx.db.query('x', `update network_node set status = 'offline' where id = $1`, [nodeId]);
+    h.ctx.authenticator.forget();
+    expect(await limit()).toBe('100');
+  });
+});
