@@ -94,6 +94,9 @@ export const RequestRecord = z.object({
   metadata: JsonObject,
   paymentMethod: z.enum(['treasury', 'x402', 'free']),
   refund: Usdc.nullable().describe('What went back to the payer; null while open.'),
+  refundExpected: Usdc.nullable().describe(
+    'Of an agent that lives at another node: what that node gives back, and has not come yet. It is in `cost` until it has.',
+  ),
   error: z.object({ code: z.enum(failureReasons), message: z.string() }).nullable(),
   bulkId: Id.nullable(),
 });
@@ -120,6 +123,11 @@ export const invocationEndpoints = {
     query: z.object({ quote: Id.optional().describe('A quote of this agent: its price is used, once.') }),
     headers: z.object({
       accept: z.string().max(1024).optional().describe('text/event-stream, with `stream: true`: a stream of events.'),
+      'x-agent-network-via': z
+        .string()
+        .max(2048)
+        .optional()
+        .describe('The node that passes the call on. It is passed on once: only agents of this node take it.'),
       'x-sync': z.enum(['true', 'false']).optional().describe('true: wait up to 30 s for the result.'),
       'x-payment-method': z.enum(['x402', 'treasury']).optional().describe('Forces one way to pay.'),
       'payment-signature': z.string().max(16_384).optional().describe('x402 v2 payment, base64 JSON.'),

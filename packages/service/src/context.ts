@@ -14,6 +14,7 @@ import { createAcceptor } from './invocations/accept-invocations.ts';
 import { createBeginner } from './invocations/begin-invocations.ts';
 import { createChangeHub } from './invocations/change-hub.ts';
 import { createFinisher } from './invocations/finish-invocations.ts';
+import { createHomeKeys } from './invocations/home/home-keys.ts';
 import { createLookout } from './invocations/lookout.ts';
 import { createSubjectReader } from './invocations/read-subject.ts';
 import { createChunkWriter } from './invocations/record-chunks.ts';
@@ -76,6 +77,8 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const metrics = createMetrics();
   const senders = createSenders(wallet, parts.senderPrivateKeys);
   const fees = createChainFees({ usdc });
+  const secrets = createSecrets(parts.secretKey);
+  const guardedFetch = createOutboundCalls(config);
   const base = {
     db,
     log,
@@ -90,15 +93,12 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     confirmations: config.confirmations,
     metrics,
     processId: () => heartbeat.processId(),
-    secrets: createSecrets(parts.secretKey),
-    guardedFetch: createGuardedFetch({
-      allowPrivate: config.allowPrivateEndpoints,
-      userAgent: 'agent-network',
-      connections: 4096,
-    }),
+    secrets,
+    guardedFetch,
     rateLimiter: createRateLimiter({ db, clock }),
     authenticator: createAuthenticator({ db, clock }),
     keysInHand: createKeysInHand(),
+    homeKeys: createHomeKeys({ db, secrets, guardedFetch, chain, wallet }),
     changeHub: createChangeHub(),
     chunkWriter: createChunkWriter({ db }),
     runner: createRunner({ maxRunning: config.maxRunning }),
@@ -138,6 +138,9 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const reserves = createReservesReader(base);
   return { ...base, lookout, settler, reorgWatch, finisher, backlog, agentChecks, courier, reserves };
 }
+
+const createOutboundCalls = (config: Config) =>
+  createGuardedFetch({ allowPrivate: config.allowPrivateEndpoints, userAgent: 'agent-network', connections: 4096 });
 
 async function readChain(
   config: Config,

@@ -6,6 +6,8 @@ import { recomputeReputations } from './agents/recompute-reputations.ts';
 import type { HasCourier } from './events/courier.ts';
 import { auditMoney } from './invocations/audit-money.ts';
 import { failOverdue } from './invocations/fail-overdue.ts';
+import { collectRefunds } from './invocations/home/collect-refunds.ts';
+import { settleHomeCalls } from './invocations/home/settle-home-calls.ts';
 import { recoverInvocations } from './invocations/recover-invocations.ts';
 import { releaseStaleHolds } from './invocations/release-stale-holds.ts';
 import type { HasBacklog } from './invocations/run-queued.ts';
@@ -61,5 +63,7 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     repeatHere(ctx, 'watch-settlement', 10_000, () => watchSettlement(ctx)),
     repeatEvery(ctx, 'settle-bills', 2000, () => settleBills(ctx)),
     repeatEvery(ctx, 'read-transfers', 2000, () => readTransfers(ctx)),
+    repeatEvery(ctx, 'collect-refunds', 2000, () => collectRefunds(ctx)),
+    repeatEvery(ctx, 'settle-home-calls', 2000, () => settleHomeCalls(ctx)),
   ];
 }

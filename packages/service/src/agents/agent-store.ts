@@ -90,8 +90,9 @@ export const findCallableRows = (sql: Sql, ids: readonly string[]): Promise<Call
     'find-callable-agents',
     `select g.id, g.account_id as "accountId", g.capabilities, g.per_request_micro as "perRequestMicro", g.reputation, g.endpoint,
             g.status, g.token_sealed as "tokenSealed", g.last_seen_at as "lastSeenAt",
-            case when t.completed > 0 then t.duration_ms::float8 / t.completed end as "averageMs"
-       from agent g join agent_totals t on t.agent_id = g.id
+            case when t.completed > 0 then t.duration_ms::float8 / t.completed end as "averageMs",
+            case when n.id is not null then json_build_object('nodeId', n.id, 'baseUrl', n.base_url, 'wallet', lower(n.wallet)) end as home
+       from agent g join agent_totals t on t.agent_id = g.id left join network_node n on n.id = g.home_node
       where g.id = any($1) and g.status <> 'removed'`,
     [ids],
   );
@@ -177,11 +178,16 @@ export async function takeDueAgents(sql: Sql, now: Date, busyUntil: Date, limit:
   );
 }
 
-/** Brings the checks of these agents forward to now: a call could not reach them. */
+/** Brings the checks of these agents, or of the nodes where they are at home, forward to now: a call could not reach them. */
 export async function checkSoon(sql: Sql, agentIds: readonly string[], now: Date): Promise<void> {
   await sql.query(
     'check-soon',
     `update agent set next_check_at = $2 where id = any($1) and status = 'online' and next_check_at > $2`,
+    [agentIds, now],
+  );
+  await sql.query(
+    'check-homes-soon',
+    `update network_node set next_check_at = $2 where next_check_at > $2 and id in (select home_node from agent where id = any($1))`,
     [agentIds, now],
   );
 }

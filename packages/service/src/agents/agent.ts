@@ -60,7 +60,8 @@ export interface Agent {
   readonly metadata: AgentMetadata;
   readonly status: StoredStatus;
   readonly reputation: number;
-  readonly tokenSealed: Buffer;
+  /** null: it is at home at another node, which calls it. */
+  readonly tokenSealed: Buffer | null;
   readonly endpointProvenAt: Date | null;
   readonly walletProvenAt: Date | null;
   readonly isWalletProven: boolean;
@@ -92,7 +93,15 @@ export interface AgentMetadata {
   maxConcurrency?: number | undefined;
 }
 
-/** What is needed to call an agent. */
+/** The node of the network where an agent is at home. */
+export interface Home {
+  readonly nodeId: string;
+  readonly baseUrl: string;
+  /** Takes the payments for its agents, and sends their refunds; lower case. */
+  readonly wallet: string;
+}
+
+/** What is needed to call an agent; `home` is null for those of this node. */
 export type CallableAgent = Pick<
   Agent,
   | 'id'
@@ -104,7 +113,7 @@ export type CallableAgent = Pick<
   | 'status'
   | 'tokenSealed'
   | 'lastSeenAt'
-> & { readonly averageMs: number | null };
+> & { readonly averageMs: number | null; readonly home: Home | null };
 
 /** Spec: `verified`. The endpoint was proven and the owner's wallet was. */
 export const isVerified = (agent: Pick<Agent, 'endpointProvenAt' | 'isWalletProven'>): boolean =>

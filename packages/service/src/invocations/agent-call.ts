@@ -1,9 +1,12 @@
 import type { HasDb } from '../db/database.ts';
 import type { HasClock } from '../lib/clock.ts';
 import type { HasGuardedFetch } from '../lib/guarded-fetch.ts';
+import type { HasLog } from '../lib/log.ts';
+import type { HasBaseUrl } from '../payments/deposit.ts';
 import type { HasChain } from '../payments/x402/chain-info.ts';
 import type { HasWallet } from '../payments/x402/node-wallet.ts';
 import type { HasChangeHub } from './change-hub.ts';
+import type { HasHomeKeys } from './home/home-keys.ts';
 import type { Invocation } from './invocation.ts';
 import type { HasChunkWriter } from './record-chunks.ts';
 
@@ -12,7 +15,16 @@ export interface CallTarget {
   readonly identityToken: string;
 }
 
-export type CallContext = HasGuardedFetch & HasClock & HasDb & HasChangeHub & HasChunkWriter & HasChain & HasWallet;
+export type CallContext = HasGuardedFetch &
+  HasClock &
+  HasDb &
+  HasLog &
+  HasChangeHub &
+  HasChunkWriter &
+  HasChain &
+  HasWallet &
+  HasBaseUrl &
+  HasHomeKeys;
 
 export interface AgentCall {
   readonly target: CallTarget;

@@ -1,6 +1,7 @@
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import type { EventSourceMessage } from 'eventsource-parser';
 import { isDeeperThan } from '../lib/json-depth.ts';
 import { describeError, failed, MAX_RESULT_BYTES, parseObject, readResult } from './agent-answer.ts';
+import { messagesOf } from './event-messages.ts';
 import type { Outcome } from './invocation.ts';
 import { type ChunkRecorder, MAX_CHUNK_BYTES, MAX_CHUNKS, type Said } from './record-chunks.ts';
 
@@ -9,22 +10,10 @@ import { type ChunkRecorder, MAX_CHUNK_BYTES, MAX_CHUNKS, type Said } from './re
  * ends without either is an invalid answer; what comes after the end is not read.
  */
 export async function followStream(bytes: AsyncIterable<Buffer>, recorder: ChunkRecorder): Promise<Outcome> {
-  const messages: EventSourceMessage[] = [];
-  let isTooLarge = false;
-  const parser = createParser({
-    onEvent: (message) => void messages.push(message),
-    onError: ({ type }) => {
-      isTooLarge ||= type === 'max-buffer-size-exceeded';
-    },
-    // With room for the framing of a result that is as large as it may be.
-    maxBufferSize: MAX_RESULT_BYTES + 1024,
-  });
-  const decoder = new TextDecoder();
   let count = 0;
-  for await (const part of bytes) {
-    parser.feed(decoder.decode(part, { stream: true }));
+  for await (const { messages, isTooLarge } of messagesOf(bytes, 1024)) {
     count += messages.length;
-    const { said, outcome } = read(messages.splice(0));
+    const { said, outcome } = read(messages);
     if (said.length > 0 && !(await recorder.add(said)))
       return failed('agent_error', 'Another process has taken the request over.');
     if (outcome) return outcome;

@@ -16,14 +16,36 @@ export async function markBilled(
   return rows.length > 0;
 }
 
-/** The state of a request, kept from changing until the transaction ends. */
-export async function lockState(sql: Sql, id: string): Promise<Pick<Invocation, 'status' | 'agentId'> | null> {
-  const rows = await sql.query<Pick<Invocation, 'status' | 'agentId'>>(
-    'lock-invocation-state',
-    'select status, agent_id as "agentId" from invocation where id = $1 for update',
+export interface BilledRequest
+  extends Pick<
+    Invocation,
+    'status' | 'accountId' | 'agentId' | 'payerLedgerId' | 'billedMicro' | 'returnedMicro' | 'budgetId' | 'createdAt'
+  > {
+  /** The account of the agent. */
+  readonly agentAccountId: string;
+}
+
+/** A request and its money, kept from changing until the transaction ends. */
+export async function lockBilled(sql: Sql, id: string): Promise<BilledRequest | null> {
+  const rows = await sql.query<BilledRequest>(
+    'lock-billed-request',
+    `select v.status, v.account_id as "accountId", v.agent_id as "agentId", g.account_id as "agentAccountId",
+            v.payer_ledger_id as "payerLedgerId", v.billed_micro as "billedMicro", v.returned_micro as "returnedMicro",
+            v.budget_id as "budgetId", v.created_at as "createdAt"
+       from invocation v join agent g on g.id = v.agent_id where v.id = $1 for update of v`,
     [id],
   );
   return rows[0] ?? null;
+}
+
+/** Notes that some of what was billed came back: one that has ended costs so much less. */
+export async function markReturned(sql: Sql, id: string, returnedMicro: bigint): Promise<void> {
+  await sql.query(
+    'mark-returned',
+    `update invocation set returned_micro = returned_micro + $2, cost_micro = cost_micro - $2, refund_micro = refund_micro + $2
+      where id = $1`,
+    [id, returnedMicro],
+  );
 }
 
 /** A bill that was not collected cost nothing after all. */

@@ -5,7 +5,7 @@ import { type Invocation, statesThatTake } from './invocation.ts';
 const columns = `id, bulk_id as "bulkId", webhook_url as "webhookUrl", is_streamed as "isStreamed", account_id as "accountId", caller_agent_id as "callerAgentId", agent_id as "agentId", task, input, context,
   metadata, priority, price_micro as "priceMicro", estimated_time as "estimatedTime", deadline,
   payment_method as "paymentMethod", payer_ledger_id as "payerLedgerId", payment_hash as "paymentHash", status, worker, attempt,
-  result, cost_micro as "costMicro", refund_micro as "refundMicro", billed_micro as "billedMicro", budget_id as "budgetId", error_code as "errorCode",
+  result, cost_micro as "costMicro", refund_micro as "refundMicro", billed_micro as "billedMicro", promised_micro as "promisedMicro", returned_micro as "returnedMicro", budget_id as "budgetId", error_code as "errorCode",
   error_message as "errorMessage", created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;
 
 /** Stores new invocations. JSON travels as text, so that whatever the caller wrote is kept as it is. */
@@ -101,8 +101,11 @@ export interface InvocationEnd {
   readonly errorMessage: string | null;
 }
 
-/** What an end came to: what the agent has billed is its cost, however it ended. */
-export type EndedMoney = Pick<Invocation, 'costMicro' | 'refundMicro' | 'billedMicro'>;
+/** What an end came to: what the agent has billed, and did not give back, is its cost, however it ended. */
+export type EndedMoney = Pick<
+  Invocation,
+  'costMicro' | 'refundMicro' | 'billedMicro' | 'promisedMicro' | 'returnedMicro'
+>;
 
 /** Ends invocations by compare-and-set on state and attempt; returns those that this call ended. */
 export async function endInvocations(
@@ -114,14 +117,15 @@ export async function endInvocations(
   const rows = await sql.query<{ id: string } & EndedMoney>(
     'end-invocations',
     `update invocation v
-        set status = n.status, result = n.result::json, cost_micro = coalesce(v.billed_micro, n.cost),
-            refund_micro = coalesce(v.price_micro - v.billed_micro, n.refund), error_code = n.code, error_message = n.message,
+        set status = n.status, result = n.result::json, cost_micro = coalesce(v.billed_micro - v.returned_micro, n.cost),
+            refund_micro = coalesce(v.price_micro - v.billed_micro + v.returned_micro, n.refund), error_code = n.code, error_message = n.message,
             completed_at = $9
        from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[])
          as n(id, attempt, status, result, cost, refund, code, message)
       where v.id = n.id and v.attempt = n.attempt
         and v.status = any(case n.status when 'completed' then $10::text[] when 'failed' then $11::text[] else $12::text[] end)
-      returning v.id, v.cost_micro as "costMicro", v.refund_micro as "refundMicro", v.billed_micro as "billedMicro"`,
+      returning v.id, v.cost_micro as "costMicro", v.refund_micro as "refundMicro", v.billed_micro as "billedMicro",
+                v.promised_micro as "promisedMicro", v.returned_micro as "returnedMicro"`,
     [
       of((e) => e.id),
       of((e) => e.attempt),

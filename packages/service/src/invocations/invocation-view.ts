@@ -19,6 +19,10 @@ export const toCreated = (invocation: Invocation): InvocationCreated => ({
 const durationOf = ({ startedAt, completedAt }: Invocation) =>
   startedAt && completedAt ? formatDuration(completedAt.getTime() - startedAt.getTime()) : null;
 
+/** What is on its way from the agent's home; null: nothing that we know of. */
+const expectedOf = ({ promisedMicro, returnedMicro }: Invocation) =>
+  promisedMicro !== null && promisedMicro > returnedMicro ? promisedMicro - returnedMicro : null;
+
 export const toRecord = (invocation: Invocation): RequestRecord => ({
   requestId: invocation.id,
   status: invocation.status,
@@ -35,6 +39,7 @@ export const toRecord = (invocation: Invocation): RequestRecord => ({
   metadata: invocation.metadata,
   paymentMethod: invocation.paymentMethod,
   refund: usdc(invocation.refundMicro),
+  refundExpected: usdc(expectedOf(invocation)),
   error: invocation.errorCode ? { code: invocation.errorCode, message: invocation.errorMessage ?? '' } : null,
   bulkId: invocation.bulkId,
 });

@@ -56,6 +56,10 @@ export interface Invocation {
   readonly refundMicro: bigint | null;
   /** What the agent billed directly; the node has signed for it. */
   readonly billedMicro: bigint | null;
+  /** What the agent's home said that it gives back of that; null: it has not said. */
+  readonly promisedMicro: bigint | null;
+  /** What of it has come. */
+  readonly returnedMicro: bigint;
   /** The budget of the API key that it was counted in; null when the key has no limit of the day. */
   readonly budgetId: string | null;
   readonly errorCode: FailureReason | null;

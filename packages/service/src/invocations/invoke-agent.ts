@@ -33,6 +33,7 @@ import type { Due } from '../payments/x402/payment-required.ts';
 import type { HasProcessId } from '../queue/heartbeat.ts';
 import type { Acceptance, HasAcceptor } from './accept-invocations.ts';
 import { deadlineOf } from './deadline.ts';
+import { requireAtHome } from './home/require-at-home.ts';
 import type { Invocation, PaymentMethod } from './invocation.ts';
 import { findInvocation } from './invocation-store.ts';
 import { type PayContext, payAndRun } from './pay-and-run.ts';
@@ -62,6 +63,8 @@ export interface InvokeInput {
   readonly isAwaited: boolean;
   /** Whether the agent is asked to stream. */
   readonly isStreamed: boolean;
+  /** The node that passes the call on; null: nobody does. */
+  readonly via: string | null;
   readonly once: Once;
 }
 
@@ -90,6 +93,7 @@ export async function invokeAgent(ctx: InvokeContext, caller: KnownCaller, given
   if (found?.state === 'settled')
     return replay(ctx, found, purchaseOf(ctx, caller, input, found.authorization.valueMicro).due);
   const agent = await requireAgent(ctx, input.agentId);
+  requireAtHome(agent, caller, input.via);
   const price = await lockedPrice(ctx, caller, agent, input);
   const purchase = purchaseOf(ctx, caller, input, price.priceMicro);
   // What has used the quote meanwhile may be a twin of this request, with the same payment.
@@ -217,6 +221,8 @@ function newInvocation(
     costMicro: null,
     refundMicro: null,
     billedMicro: null,
+    promisedMicro: null,
+    returnedMicro: 0n,
     budgetId: budgetOf(caller)?.budgetId ?? null,
     errorCode: null,
     errorMessage: null,

@@ -20,6 +20,7 @@ import { toBulkRecord, toBulkResult } from './bulk-view.ts';
 import { deadlineOf } from './deadline.ts';
 import { tellEnded } from './end-invocations.ts';
 import { holdsOf } from './hold-of.ts';
+import { requireAtHome } from './home/require-at-home.ts';
 import { hasEnded, type Invocation } from './invocation.ts';
 import { findBulkRequests, insertInvocations } from './invocation-store.ts';
 import { type InvokeContext, insufficient } from './invoke-agent.ts';
@@ -42,6 +43,7 @@ export async function invokeBulk(
   once: Once = unkeyed,
 ): Promise<BulkResult> {
   const parts = await Promise.all(body.agents.map((id) => partOf(ctx, id, body)));
+  for (const { agent } of parts) requireAtHome(agent, caller, null);
   const first = parts[0];
   if (first && parts.every(({ isCallable }) => !isCallable)) await requireOnline(ctx, first.agent.id);
   const now = ctx.clock.now();

@@ -16,11 +16,13 @@ export interface AuditRange {
   readonly limit: number;
 }
 
+/** What came back of a bill: all of it, as the agent did not collect it, or what the agent's home refunds. */
+const RETURNS = `'bill_return:' || r.id, 'home_refund:' || r.id, 'home_return:' || r.id`;
 /** What was taken from the payer for a request: charged, or owed to an agent that bills directly, unless that came back. */
 const BOOKED = `(select sum(case when t.debit = r.payer_ledger_id then t.amount_micro when t.credit = r.payer_ledger_id then -t.amount_micro end)
-                   from transfer t where t.id in ('charge:' || r.id, 'bill:' || r.id, 'bill_return:' || r.id))`;
-const UNBILLED = `(select t.amount_micro from transfer t where t.id = 'bill_return:' || r.id)`;
-const REFUNDED = `coalesce((select sum(t.amount_micro) from transfer t where t.id in ('refund:' || r.id, 'refund:' || r.id || ':return')), 0)`;
+                   from transfer t where t.id in ('charge:' || r.id, 'bill:' || r.id, ${RETURNS}))`;
+const UNBILLED = `(select sum(t.amount_micro) from transfer t where t.id in (${RETURNS}))`;
+const REFUNDED = `coalesce((select sum(t.amount_micro) from transfer t where t.id in ('refund:' || r.id, 'refund:' || r.id || ':return', 'refund:' || r.id || ':second_return')), 0)`;
 
 /** Every request that has ended was paid for once, or paid back, and nothing of it is held. */
 const REQUESTS = `

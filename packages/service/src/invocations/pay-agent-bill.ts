@@ -1,3 +1,4 @@
+import type { Tx } from '../db/sql.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import { invariant } from '../lib/invariant.ts';
 import { proofOf, signBill } from '../payments/sign-bill.ts';
@@ -12,6 +13,14 @@ import type { Invocation, Outcome } from './invocation.ts';
 export const proofSigned = async (ctx: CallContext, { id, billedMicro }: Invocation): Promise<PaymentProof | null> =>
   billedMicro === null ? null : proofOf(ctx, id);
 
+/** What has to hold beside, when it is not the agent that bills but the node where it is at home. */
+export interface BillTerms {
+  /** The only wallet that is paid; lower case. */
+  readonly payTo: string;
+  /** Notes in the transaction that signs how its refunds will be known; false when they could not be. */
+  awaitRefunds(tx: Tx): Promise<boolean>;
+}
+
 /**
  * Signs for what an agent asks with its 402, once for a request. Returns the header to show, or how the call ends when the bill
  * can't be paid, or the request is no longer ours.
@@ -20,12 +29,16 @@ export async function payAgentBill(
   ctx: CallContext,
   invocation: Invocation,
   answer: BillAnswer,
+  more?: BillTerms,
 ): Promise<PaymentProof | Outcome> {
   const { id, accountId, payerLedgerId, deadline, priceMicro } = invocation;
   const terms = readAgentTerms(ctx.chain, answer, priceMicro);
   if ('reason' in terms) return failed(terms.reason, terms.message);
   invariant(payerLedgerId !== null, 'what has a price has a payer');
+  if (more && more.payTo !== terms.payTo)
+    return failed('bill_not_payable', "The agent's home node wants to be paid on another wallet than its own.");
   const proof = await ctx.db.transaction(async (tx) => {
+    if (more && !(await more.awaitRefunds(tx))) return idGivenTwice;
     if (!(await markBilled(tx, invocation, terms.amountMicro))) return null;
     const signed = await signBill(ctx, tx, { requestId: id, accountId, payerLedgerId, deadline, terms });
     failpoint('before-sign-bill-commit');
@@ -34,3 +47,5 @@ export async function payAgentBill(
   failpoint('after-sign-bill-commit');
   return proof ?? failed('agent_error', 'Another process has taken the request over, or it has ended.');
 }
+
+const idGivenTwice = failed('bill_not_payable', "The agent's home node bills under the id of another request.");

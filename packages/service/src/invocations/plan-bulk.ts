@@ -72,6 +72,8 @@ function toInvocation(bulk: Bulk, part: Part, id: string, terms: BulkTerms): Inv
     costMicro: isCallable ? null : 0n,
     refundMicro: isCallable ? null : 0n,
     billedMicro: null,
+    promisedMicro: null,
+    returnedMicro: 0n,
     budgetId: isCallable ? budgetId : null,
     errorCode: isCallable ? null : 'agent_unreachable',
     errorMessage: isCallable ? null : 'The agent was offline.',

@@ -75,11 +75,20 @@ export async function createChunkRecorder(
         position += 1;
         return { ...each, position, createdAt };
       });
-      const isStored = await ctx.chunkWriter.write({ request: invocation, chunks });
-      ctx.changeHub.changed(invocation.id, isStored && isShort(chunks) ? chunks : undefined);
-      return isStored;
+      return storeChunks(ctx, invocation, chunks);
     },
   };
+}
+
+/** Stores chunks and hands them to readers. Resolves false when the request is no longer ours. */
+export async function storeChunks(
+  ctx: HasChangeHub & HasChunkWriter,
+  invocation: Invocation,
+  chunks: readonly Chunk[],
+): Promise<boolean> {
+  const isStored = await ctx.chunkWriter.write({ request: invocation, chunks });
+  ctx.changeHub.changed(invocation.id, isStored && isShort(chunks) ? chunks : undefined);
+  return isStored;
 }
 
 const isShort = (chunks: readonly Chunk[]) =>

@@ -1,10 +1,13 @@
+import type { CallableAgent } from '../agents/agent.ts';
 import type { HasAgentFinder } from '../agents/find-agent.ts';
 import type { HasDb } from '../db/database.ts';
+import { invariant } from '../lib/invariant.ts';
 import type { HasLog } from '../lib/log.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
 import type { CallContext } from './agent-call.ts';
 import { callAgent } from './agent-client.ts';
 import type { HasFinisher } from './end-invocations.ts';
+import { callHome } from './home/call-home.ts';
 import { hasEnded, type Invocation, type Outcome } from './invocation.ts';
 import { findInvocation } from './invocation-store.ts';
 import { STOPPING } from './stopping.ts';
@@ -111,15 +114,26 @@ const agentRemoved: Outcome = {
   message: 'The agent was removed before it could be called.',
 };
 
+/** An agent of this node is called itself, one of another node through the node where it is at home. */
+function call(
+  ctx: RunContext,
+  invocation: Invocation,
+  { endpoint, tokenSealed, home }: Pick<CallableAgent, 'endpoint' | 'tokenSealed' | 'home'>,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  if (home) return callHome(ctx, { home, invocation, signal });
+  invariant(tokenSealed !== null, 'an agent of this node has an identityToken');
+  return callAgent(ctx, { target: { endpoint, identityToken: ctx.secrets.open(tokenSealed) }, invocation, signal });
+}
+
 /** The same for a caller that has just looked the agent up. */
 export async function runOn(
   ctx: RunContext & HasRunner,
   invocation: Invocation,
-  agent: { endpoint: string; tokenSealed: Buffer },
+  agent: Pick<CallableAgent, 'endpoint' | 'tokenSealed' | 'home'>,
   signal: AbortSignal,
 ): Promise<Invocation> {
-  const target = { endpoint: agent.endpoint, identityToken: ctx.secrets.open(agent.tokenSealed) };
-  const outcome = await callAgent(ctx, { target, invocation, signal });
+  const outcome = await call(ctx, invocation, agent, signal);
   if (ctx.runner.signal.aborted) return invocation;
   if (signal.aborted) {
     const found = await findInvocation(ctx.db, invocation.id);

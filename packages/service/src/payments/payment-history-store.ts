@@ -19,7 +19,8 @@ const parts = {
   earnings: `from transfer where kind = 'charge' and credit_sequence is not null and credit = any($1)`,
   deposits: `from chain_payment where purpose = 'deposit' and ledger_account_id = any($1)`,
   withdrawals: `from chain_payment where purpose = 'withdrawal' and ledger_account_id = any($1)`,
-  wallets: `from chain_payment where purpose in ('invocation', 'refund', 'return') and account_id = $2`,
+  wallets: `from chain_payment where purpose in ('invocation', 'refund', 'return', 'second_return') and account_id = $2`,
+  returns: `from chain_payment where purpose in ('home_refund', 'home_return') and ledger_account_id = any($1)`,
 } as const;
 
 /** A bill is confirmed once the agent has collected it, or earned it all the same; and failed when it came back. */
@@ -51,6 +52,8 @@ export const listPaymentRows = (
        union all
        select id, case purpose when 'invocation' then 'x402' else 'refund' end, value_micro, ${chainStatus}, subject_id,
               transaction_hash, created_at ${parts.wallets}
+       union all
+       select id, 'refund', value_micro, ${chainStatus}, subject_id, transaction_hash, created_at ${parts.returns}
      ) each order by "createdAt" desc, "paymentId" limit $3 offset $4) movement
        left join transfer fee on movement.type = 'earning' and fee.id = 'fee:' || movement."requestId"
       order by "createdAt" desc, "paymentId"`,

@@ -18,8 +18,8 @@ export interface Refund {
   readonly ledgerAccountId: string;
   readonly address: string;
   readonly amountMicro: bigint;
-  /** `return`: of a bill that the agent did not collect, beside what was given back when the request ended. */
-  readonly purpose?: 'refund' | 'return';
+  /** Beside what was given back when the request ended: of a bill that was not collected, or came back; see `ChainPurpose`. */
+  readonly purpose?: 'refund' | 'return' | 'second_return';
 }
 
 /**

@@ -5,7 +5,7 @@ import { emit } from '../events/outbox.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { OUTGOING, postTransfers } from './ledger-store.ts';
 import { owePayer } from './refund-payer.ts';
-import { agentTreasuryId, payerAddressOf } from './treasury.ts';
+import { agentTreasuryId, openAgentTreasury, payerAddressOf } from './treasury.ts';
 import type { HasChain } from './x402/chain-info.ts';
 import type { ChainPayment } from './x402/chain-payment.ts';
 import { nowhere } from './x402/chain-payment-store.ts';
@@ -22,14 +22,21 @@ async function endUnused(tx: Tx, bill: ChainPayment, now: Date): Promise<boolean
 }
 
 /** The agent did its work and did not collect: what it billed is its earning here, in the caller's transaction. */
-export async function earnUncollected(ctx: HasClock, tx: Tx, bill: ChainPayment, agentId: string): Promise<void> {
+export async function earnUncollected(
+  ctx: HasClock,
+  tx: Tx,
+  bill: ChainPayment,
+  agent: { id: string; accountId: string },
+): Promise<void> {
   const now = ctx.clock.now();
   if (!(await endUnused(tx, bill, now))) return;
   const { subjectId, authorization } = bill;
+  // An agent of another node has none until it earns here.
+  await openAgentTreasury(tx, agent, now);
   const transfer = {
     id: `charge:${subjectId}`,
     debit: OUTGOING,
-    credit: agentTreasuryId(agentId),
+    credit: agentTreasuryId(agent.id),
     amountMicro: authorization.valueMicro,
     kind: 'charge' as const,
     subjectId,

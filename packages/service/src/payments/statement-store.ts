@@ -59,6 +59,7 @@ export const listEntryRows = (
        from (select * from (${entriesOf('debit')} union all ${entriesOf('credit')}) side order by sequence limit $6) e
        left join chain_payment p on p.subject_id = e.subject_id
         and p.purpose = case when e.kind in ('deposit', 'reversal') then 'deposit' when e.kind in ('withdrawal', 'return') then 'withdrawal'
+                             when e.kind = 'bill_return' and e.debit = 'wallet' then split_part(e.id, ':', 1)
                              when e.kind in ('bill', 'bill_return') then 'bill' end
       order by e.sequence`,
     [accountId, page.after.at, page.after.sequence, page.before, page.lastSequence, page.limit],

@@ -28,6 +28,7 @@ export const invocationHandlers = {
       forced: headers['x-payment-method'] ?? null,
       isAwaited: isSync || isStreamed || shown !== null,
       isStreamed: body.stream,
+      via: headers['x-agent-network-via'] ?? null,
       once: call.once,
     });
     if (invoked.isReplay) await call.uncount();

@@ -1,7 +1,26 @@
 import type { Authorization } from './authorization.ts';
 import type { ChainPaymentState } from './chain-payment-state.ts';
 
-export type ChainPurpose = 'invocation' | 'deposit' | 'refund' | 'withdrawal' | 'bill' | 'return';
+/**
+ * What a payment is for. Beside the `refund` of a request to the wallet that paid: `return`, of what was billed and came back after its
+ * end, and `second_return`, of what came after that. In: `home_refund` and `home_return` are the refund and return of another node to
+ * us, for a request that we passed on to it.
+ */
+export type ChainPurpose =
+  | 'invocation'
+  | 'deposit'
+  | 'refund'
+  | 'withdrawal'
+  | 'bill'
+  | 'return'
+  | 'second_return'
+  | HomePurpose;
+
+/** See `ChainPurpose`. */
+export type HomePurpose = 'home_refund' | 'home_return';
+
+export const isFromHome = (purpose: ChainPurpose): purpose is HomePurpose =>
+  purpose === 'home_refund' || purpose === 'home_return';
 
 export interface NewChainPayment {
   readonly id: string;

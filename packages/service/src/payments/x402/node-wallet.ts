@@ -1,5 +1,5 @@
 import secp256k1 from 'secp256k1';
-import { hexToBytes, keccak256, serializeTransaction, stringToBytes } from 'viem';
+import { hashMessage, hexToBytes, keccak256, serializeTransaction, stringToBytes } from 'viem';
 import { type Authorization, addressOf, authorizationDigest, signDigest } from './authorization.ts';
 
 type Hex = `0x${string}`;
@@ -14,6 +14,8 @@ export interface Sender {
 /** The key that receives payments and signs what the node pays out; it can send as well. */
 export interface NodeWallet extends Sender {
   signAuthorization(domainSeparator: Hex, authorization: Authorization): Hex;
+  /** Signs a text as wallets do (EIP-191). */
+  signText(text: string): Hex;
 }
 
 export interface HasWallet {
@@ -34,6 +36,7 @@ export const createNodeWallet = (privateKey: Hex): NodeWallet => ({
   ...createSender(privateKey),
   signAuthorization: (domainSeparator, authorization) =>
     signDigest(authorizationDigest(domainSeparator, authorization), privateKey),
+  signText: (text) => signDigest(hashMessage(text), privateKey),
 });
 
 export function createSender(privateKey: Hex): Sender {

@@ -19,6 +19,9 @@ const typeOf: Record<ChainPurpose, Payment['type']> = {
   withdrawal: 'withdrawal',
   bill: 'charge',
   return: 'refund',
+  second_return: 'refund',
+  home_refund: 'refund',
+  home_return: 'refund',
 };
 
 /** What the end of payments means to those who listen: money that came in, or did not, and money that went back. */
@@ -29,7 +32,7 @@ export function paymentEventsOf(ended: readonly EndedPayment[]): NewEvent[] {
       const withdrawal = toWithdrawal({ ...payment, state, transactionHash, createdAt });
       return [{ type: 'withdrawal.confirmed', accountId, subjectId, data: withdrawal }];
     }
-    const isRefund = purpose === 'refund' || purpose === 'return';
+    const isRefund = typeOf[purpose] === 'refund';
     if (accountId === null || (direction === 'out' && !(isRefund && state === 'settled'))) return [];
     const data: Payment = {
       paymentId: id,

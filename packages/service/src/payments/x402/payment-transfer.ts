@@ -1,9 +1,19 @@
 import { type NewTransfer, OUTGOING, WALLET } from '../ledger-store.ts';
-import type { NewChainPayment } from './chain-payment.ts';
+import { isFromHome, type NewChainPayment } from './chain-payment.ts';
 
 /** What a settled payment is in the ledger: money into the wallet and owed to its account, or a debt paid out of the wallet. */
-export const toTransfer = (payment: NewChainPayment): NewTransfer =>
-  payment.direction === 'in'
+export function toTransfer(payment: NewChainPayment): NewTransfer {
+  const { purpose, subjectId } = payment;
+  if (isFromHome(purpose))
+    return {
+      id: `${purpose}:${subjectId}`,
+      debit: WALLET,
+      credit: payment.ledgerAccountId,
+      amountMicro: payment.authorization.valueMicro,
+      kind: 'bill_return',
+      subjectId,
+    };
+  return payment.direction === 'in'
     ? {
         id: `deposit:${payment.id}`,
         debit: WALLET,
@@ -20,3 +30,4 @@ export const toTransfer = (payment: NewChainPayment): NewTransfer =>
         kind: 'payout',
         subjectId: payment.subjectId,
       };
+}

@@ -87,7 +87,7 @@ export async function insertUnshown(
   );
 }
 
-/** Takes out what was seen before a time, for the caller's transaction to credit. */
+/** Takes out what was seen before a time and no request waits for, for the caller's transaction to credit. */
 export const takeUnshown = (
   sql: Sql,
   { chainId, before, limit }: { chainId: number; before: Date; limit: number },
@@ -95,8 +95,10 @@ export const takeUnshown = (
   sql.query<AuthorizedTransfer>(
     'take-unshown-transfers',
     `delete from unshown_transfer where (chain_id, from_address, nonce) in (
-       select chain_id, from_address, nonce from unshown_transfer
-        where chain_id = $1 and seen_at <= $2 order by seen_at limit $3 for update skip locked)
+       select u.chain_id, u.from_address, u.nonce from unshown_transfer u
+        where u.chain_id = $1 and u.seen_at <= $2 and not exists (select from awaited_refund a
+          where a.chain_id = u.chain_id and a.from_address = u.from_address and a.nonce = u.nonce)
+        order by u.seen_at limit $3 for update skip locked)
      returning from_address as "from", nonce, value_micro as "valueMicro", transaction_hash as "transactionHash",
        block_number as "blockNumber", block_hash as "blockHash"`,
     [chainId, before, limit],

@@ -40,7 +40,7 @@ describe('signing in with a wallet', () => {
 
   it('leaves the plan of an account that there is, and proves its wallet', async () => {
     const wallet = newSigner();
-    await h.ctx.db.query('x', `insert into account values ('acc_pro', $1, 'pro', null, now())`, [
+    await h.ctx.db.query('old-account', `insert into account values ('acc_pro', $1, 'pro', null, now())`, [
       wallet.address.toLowerCase(),
     ]);
     const { apiKey } = (await signIn(wallet)).body.data;
@@ -141,7 +141,7 @@ describe('a node that is listed', () => {
     const { apiKey } = (await signIn(wallet)).body.data;
     const limit = async () => (await h.request('GET', '/account', { key: apiKey })).headers.get('x-ratelimit-limit');
     expect(await limit()).toBe('5000');
-    await h.ctx.db.query('x', `update network_node set status = 'offline' where id = $1`, [nodeId]);
+    await h.ctx.db.query('leave', `update network_node set status = 'offline' where id = $1`, [nodeId]);
     h.ctx.authenticator.forget();
     expect(await limit()).toBe('100');
   });

@@ -1,0 +1,51 @@
+import { LRUCache } from 'lru-cache';
+import type { Home } from '../../agents/agent.ts';
+import type { HasDb } from '../../db/database.ts';
+import type { HasSecrets } from '../../lib/secrets.ts';
+import { findHomeKey, writeHomeKey } from './home-store.ts';
+import { type KeyAtHome, type SignInContext, signInAtHome } from './sign-in-at-home.ts';
+
+/** The API keys that this node has at others. */
+export interface HomeKeys {
+  /** The key at a node; signs in when there is none. Throws GuardedFetchError when the node can't be asked. */
+  keyFor(home: Home): Promise<KeyAtHome>;
+  /** A new key in place of one that the node did not take; another process may have got it meanwhile. */
+  renew(home: Home, refused: string): Promise<KeyAtHome>;
+}
+
+export interface HasHomeKeys {
+  readonly homeKeys: HomeKeys;
+}
+
+/** Keys are kept sealed in the database, for every process. In each, one sign-in runs at a time for a node. */
+export function createHomeKeys(ctx: HasDb & HasSecrets & SignInContext): HomeKeys {
+  const known = new LRUCache<string, string>({ max: 10_000 });
+  const running = new Map<string, Promise<KeyAtHome>>();
+
+  async function find(home: Home, refused: string | null): Promise<KeyAtHome> {
+    const sealed = await findHomeKey(ctx.db, home.nodeId);
+    const stored = sealed && ctx.secrets.open(sealed);
+    if (stored && stored !== refused) {
+      known.set(home.nodeId, stored);
+      return { key: stored };
+    }
+    const got = await signInAtHome(ctx, home);
+    if ('key' in got) {
+      await writeHomeKey(ctx.db, home.nodeId, ctx.secrets.seal(got.key));
+      known.set(home.nodeId, got.key);
+    }
+    return got;
+  }
+
+  function get(home: Home, refused: string | null): Promise<KeyAtHome> {
+    const key = known.get(home.nodeId);
+    if (key !== undefined && key !== refused) return Promise.resolve({ key });
+    const before = running.get(home.nodeId);
+    if (before) return before;
+    const finding = find(home, refused).finally(() => running.delete(home.nodeId));
+    running.set(home.nodeId, finding);
+    return finding;
+  }
+
+  return { keyFor: (home) => get(home, null), renew: get };
+}
