@@ -5,7 +5,7 @@ import { until } from '../../src/lib/until.ts';
 import { contradictions } from '../support/books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../support/test-agent.ts';
-import { balanceOf, type Client, newClient, untilEnded, untilUsdc } from '../support/treasury.ts';
+import { balanceOf, type Client, newClient, untilUsdc } from '../support/treasury.ts';
 import { payV2 } from '../support/x402-payer.ts';
 import { listNode, listRemote } from './support/list-node.ts';
 import { startBeside, untilSettled } from './support/two-nodes.ts';
@@ -66,7 +66,12 @@ describe('an agent of another node', () => {
     agent.behave(answerWith(200, { result: { echo: 'hello' } }));
     const before = await balanceOf(here, client.key);
     const earned = await balanceOf(home, owner.key);
-    const record = await invoke(sync, client.key, { input: { a: 1 }, context: 'c', metadata: { m: 1 }, priority: 'high' });
+    const record = await invoke(sync, client.key, {
+      input: { a: 1 },
+      context: 'c',
+      metadata: { m: 1 },
+      priority: 'high',
+    });
     expect(record).toMatchObject({
       ...{ status: 'completed', result: { echo: 'hello' }, cost: '0.05', refund: '0.00', refundExpected: null },
     });
@@ -76,7 +81,9 @@ describe('an agent of another node', () => {
     expect(parseUsdc(before.available) - parseUsdc(after.available)).toBe(50_000n);
     await untilSettled(home, here);
     expect(parseUsdc((await balanceOf(home, owner.key)).available) - parseUsdc(earned.available)).toBe(50_000n);
-    const { entries } = (await here.request('GET', `/payments/treasury/${client.treasuryId}/statement`, { key: client.key })).body.data;
+    const { entries } = (
+      await here.request('GET', `/payments/treasury/${client.treasuryId}/statement`, { key: client.key })
+    ).body.data;
     expect(entries.at(-1)).toMatchObject({ type: 'bill', amount: '0.05', requestId: record.requestId });
   });
 
@@ -108,8 +115,15 @@ describe('what fails there', () => {
     expect(await balanceOf(here, client.key)).toEqual(before);
     await untilSettled(home, here);
     const { payments } = (await here.request('GET', '/payments/history', { key: client.key })).body.data;
-    expect(payments[0]).toMatchObject({ type: 'refund', amount: '0.05', status: 'confirmed', requestId: record.requestId });
-    const { entries } = (await here.request('GET', `/payments/treasury/${client.treasuryId}/statement`, { key: client.key })).body.data;
+    expect(payments[0]).toMatchObject({
+      type: 'refund',
+      amount: '0.05',
+      status: 'confirmed',
+      requestId: record.requestId,
+    });
+    const { entries } = (
+      await here.request('GET', `/payments/treasury/${client.treasuryId}/statement`, { key: client.key })
+    ).body.data;
     expect(entries.at(-1)).toMatchObject({
       ...{ type: 'bill_return', amount: '0.05', requestId: record.requestId, counterparty: home.ctx.wallet.address },
       transactionHash: payments[0].transactionHash,

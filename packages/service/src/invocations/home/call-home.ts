@@ -17,9 +17,10 @@ import { askHome, openAtHome } from './home-client.ts';
 import { findHomeRequestId, insertHomeCall } from './home-store.ts';
 import { noteEnd, settleHomeCalls } from './settle-home-calls.ts';
 
-/** Before anything is signed a home is asked this often; once it is paid, for as long as there is time. */
+/** Pauses while nothing is signed; once it is, a home is asked for as long as there is time, ever more rarely. */
 const PAUSES_MS: readonly number[] = [200, 1000];
 const BILLED_PAUSES_MS: readonly number[] = [200, 1000, 2000];
+const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5000;
 /** A home answers a call within 30 s, with the result or without. */
 const ANSWER_TIMEOUT_MS = 60_000;
@@ -68,8 +69,9 @@ function nextTry(answer: Exclude<Asked, { kind: 'ended' | 'refused' }>, tries: n
   }
   const { outcome, afterMs, isPatient } =
     answer.kind === 'busy' ? { outcome: overdue, afterMs: null, isPatient: true } : answer;
-  const patientMs = isPaid || isPatient ? LONGEST_PAUSE_MS : null;
-  return { outcome, pauseMs: afterMs ?? PAUSES_MS[tries] ?? patientMs };
+  const patientMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10));
+  const pauseMs = isPaid || isPatient ? patientMs : (PAUSES_MS[tries] ?? null);
+  return { outcome, pauseMs: pauseMs === null ? null : (afterMs ?? pauseMs) };
 }
 
 /** One call, followed to the end of the request where there is one. */

@@ -1,22 +1,46 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
+import { collectRefunds } from '../../../src/invocations/home/collect-refunds.ts';
+import { settleBills } from '../../../src/invocations/settle-bills.ts';
 import { until } from '../../../src/lib/until.ts';
+import { readTransfers } from '../../../src/payments/read-transfers.ts';
 import { walletByBooks } from '../../support/books.ts';
 import { type Harness, type HarnessOptions, startHarness } from '../../support/harness.ts';
+import { freePort, type HomeProxy, startHomeProxy } from './home-proxy.ts';
 
 const ETHER = '0x8ac7230489e80000';
 
-/** A node on the chain of another, with gas there. */
-export async function startBeside(home: Harness, options: HarnessOptions = {}): Promise<Harness> {
-  const here = await startHarness({ ...options, env: { ...options.env, CHAIN_RPC_URL: home.rpcUrl } });
-  for (const { address } of here.ctx.senders) await callChain(home.rpcUrl, 'anvil_setBalance', address, ETHER);
-  await here.ctx.gas.refresh();
-  return here;
+/** Gives a node gas on a chain that it did not start. */
+export async function giveGas(node: Harness): Promise<Harness> {
+  for (const { address } of node.ctx.senders) await callChain(node.rpcUrl, 'anvil_setBalance', address, ETHER);
+  await node.ctx.gas.refresh();
+  return node;
 }
 
-/** Waits until nothing is under way: the books of each node say what the chain says, to the last micro-USDC. */
+/** A node on the chain of another. */
+export const startBeside = async (home: Harness, options: HarnessOptions = {}): Promise<Harness> =>
+  giveGas(await startHarness({ ...options, env: { ...options.env, CHAIN_RPC_URL: home.rpcUrl } }));
+
+/** A node that is reached through a proxy only. */
+export async function startBehindProxy(options: HarnessOptions = {}): Promise<Harness & { readonly proxy: HomeProxy }> {
+  const proxy = await startHomeProxy();
+  const port = await freePort();
+  proxy.aim(port);
+  const home = await startHarness({ ...options, env: { ...options.env, PORT: String(port), BASE_URL: proxy.url } });
+  return {
+    ...home,
+    proxy,
+    async stop() {
+      await proxy.stop();
+      await home.stop();
+    },
+  };
+}
+
+/** Does now what is done every two seconds, until nothing is under way: the books of each node say what the chain says. */
 export async function untilSettled(...nodes: readonly Harness[]): Promise<void> {
   for (const node of nodes) {
     const isSettled = async () => {
+      for (const work of [settleBills, readTransfers, collectRefunds]) await work(node.ctx);
       const { status, inFlight } = await node.ctx.reserves.read();
       const isSame = (await walletByBooks(node.databaseUrl)) === (await node.usdcOf(node.ctx.wallet.address));
       return status === 'balanced' && isSame && inFlight.outgoing === '0.00' ? true : null;
