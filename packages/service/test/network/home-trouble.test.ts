@@ -10,7 +10,7 @@ import { openSse, problemWithStream } from '../streams/support/sse-client.ts';
 import { chunk, progress, result, says, spokenBy } from '../streams/support/streaming-agent.ts';
 import { createTill } from '../support/billing-agent.ts';
 import { askDatabase, contradictions } from '../support/books.ts';
-import { submitPayment } from '../support/chain-actions.ts';
+import { submitPayment, submitSigned } from '../support/chain-actions.ts';
 import type { Harness } from '../support/harness.ts';
 import { answerWith, type Behaviour, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, type Client, newClient, untilEnded, untilUsdc } from '../support/treasury.ts';
@@ -31,6 +31,7 @@ beforeAll(async () => {
   home = await startBehindProxy({ syncWaitMs: 500 });
   here = await startBeside(home);
   agent = await startTestAgent(home, { perRequest: '0.05' });
+  await listNode(home, here);
   nodeId = await listNode(here, home);
   await listRemote(here, nodeId, agent);
   client = await newClient(here, '10');
@@ -274,10 +275,10 @@ describe('nothing is signed, and all of it comes back at once', () => {
   });
 
   it('when it asks us to sign something else than our sign-in', async () => {
-    await askDatabase(here.databaseUrl, 'update network_node set api_key_sealed = null where id = $1', [nodeId]);
     const other = await startBeside(here);
     await listRemote(other, await listNode(other, home), agent);
     const rich = await newClient(other, '1');
+    home.proxy.seen.length = 0;
     home.proxy.rule(
       times(
         9,
@@ -298,9 +299,9 @@ describe('nothing is signed, and all of it comes back at once', () => {
       refund: '0.05',
       error: { code: 'agent_unreachable' },
     });
-    expect(
-      home.proxy.seen.filter(({ path, body }) => path === '/auth/sign-in' && body.includes('bank.example')),
-    ).toEqual([]);
+    expect(home.proxy.seen.filter(({ path }) => path.startsWith('/auth/')).map(({ path }) => path)).toEqual([
+      '/auth/challenge',
+    ]);
     await other.stop();
   });
 });
@@ -486,6 +487,40 @@ describe('what came as a refund and is none', () => {
       [requestId],
     );
     expect(row).toEqual({ returned: 50_000 });
+  });
+
+  it('is a deposit of the home when it is more than the home was paid; less is a refund all the same', async () => {
+    const rogue = await startBeside(home);
+    await newClient(rogue, '1');
+    const its = await startTestAgent(rogue, { perRequest: '0.05' });
+    const rogueId = await listNode(here, rogue);
+    await listRemote(here, rogueId, its);
+    const callIts = async () =>
+      (await here.request('POST', `/invoke/${its.id}`, { key: client.key, body: { task: 'x' }, headers: sync })).body
+        .data;
+    const sendAsRefund = async (requestId: string, valueMicro: bigint) => {
+      const { chain, wallet } = rogue.ctx;
+      const authorization = {
+        ...{ from: wallet.address, to: here.ctx.wallet.address, valueMicro, validAfterS: 0n, validBeforeS: 2n ** 40n },
+        nonce: payoutNonce(chain.chainId, 'refund', await homeIdOf(requestId)),
+      };
+      const signature = wallet.signAuthorization(chain.domainSeparator, authorization);
+      await submitSigned(here.rpcUrl, here, { authorization, signature });
+    };
+    const [dear, cheap] = [await callIts(), await callIts()];
+    await sendAsRefund(dear.requestId, 50_001n);
+    await sendAsRefund(cheap.requestId, 10_000n);
+    expect(await untilRead(cheap.requestId, { cost: '0.04' })).toMatchObject({ refund: '0.01', refundExpected: null });
+    expect(await untilRead(dear.requestId, { cost: '0.05' })).toMatchObject({ refund: '0.00' });
+    await untilSettled(here);
+    const [credited] = await askDatabase(
+      here.databaseUrl,
+      `select p.value_micro::int as micro, p.purpose from chain_payment p join network_node n on n.account_id = p.account_id where n.id = $1`,
+      [rogueId],
+    );
+    expect(credited).toEqual({ micro: 50_001, purpose: 'deposit' });
+    await its.die();
+    await rogue.stop();
   });
 });
 

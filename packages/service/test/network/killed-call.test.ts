@@ -18,6 +18,7 @@ beforeAll(async () => {
   home = await startHarness({ syncWaitMs: 1000 });
   here = await giveGas(await startJoinableHarness({ CHAIN_RPC_URL: home.rpcUrl }));
   agent = await startTestAgent(home, { perRequest: '0.05' });
+  await listNode(home, here);
   await listRemote(here, await listNode(here, home), agent);
   client = await newClient(here, '10');
 });
@@ -92,3 +93,22 @@ it('a stream whose process is killed goes on in another behind what was stored',
   expect(await paidBy()).toHaveLength(2);
   await untilSettled(home, here);
 });
+
+it.each(['before-sign-bill-commit', 'after-sign-bill-commit', 'after-agent-call:2', 'before-finish-commit'])(
+  'a call whose process dies %s is paid once, and run once',
+  async (FAILPOINT) => {
+    const mortal = await startMortalNode(here, { FAILPOINT });
+    agent.behave(echo);
+    agent.calls.length = 0;
+    const before = (await paidBy()).length;
+    const body = { task: FAILPOINT };
+    const { requestId } = (await mortal.request('POST', `/invoke/${agent.id}`, { key: client.key, body })).body.data;
+    await mortal.ended;
+    await mortal.kill();
+    const record = await untilEnded(here, client.key, requestId);
+    expect(record).toMatchObject({ status: 'completed', result: { echo: FAILPOINT }, cost: '0.05' });
+    expect(agent.calls).toHaveLength(1);
+    expect(await paidBy()).toHaveLength(before + 1);
+    await untilSettled(home, here);
+  },
+);

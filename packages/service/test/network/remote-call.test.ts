@@ -24,6 +24,7 @@ beforeAll(async () => {
   here = await startBeside(home);
   owner = await newClient(home, '0.01');
   agent = await startTestAgent(home, { owner, perRequest: '0.05' });
+  await listNode(home, here);
   await listRemote(here, await listNode(here, home), agent);
   client = await newClient(here, '10');
 });

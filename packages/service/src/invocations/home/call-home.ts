@@ -55,8 +55,8 @@ async function insist(ctx: CallContext, call: HomeCall): Promise<Outcome> {
     }
     const { outcome, pauseMs } = nextTry(answer, tries++, proof !== null);
     if (pauseMs === null) return outcome;
-    if (pauseMs >= leftMs) return proof === null ? outcome : overdue;
-    await sleep(pauseMs, undefined, { signal: call.signal }).catch(() => undefined);
+    if (pauseMs >= leftMs && proof === null) return outcome;
+    await sleep(Math.min(pauseMs, leftMs), undefined, { signal: call.signal }).catch(() => undefined);
   }
 }
 

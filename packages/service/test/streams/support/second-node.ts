@@ -58,15 +58,17 @@ export async function joinNode(
 }
 
 export interface MortalNode extends JoinedNode {
+  /** Resolves when it has ended. */
+  readonly ended: Promise<unknown>;
   /** SIGKILL, and the others learn of it at once instead of after its missed heartbeats. */
   kill(): Promise<void>;
 }
 
 /** A second process of the same node that can be killed. */
-export async function startMortalNode(h: Harness): Promise<MortalNode> {
+export async function startMortalNode(h: Harness, env: Record<string, string> = {}): Promise<MortalNode> {
   const dataDir = await mkdtemp(join(tmpdir(), 'agent-network-mortal-'));
   const child = fork(join(import.meta.dirname, 'node-child.ts'), {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...envOf(h, dataDir) },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...envOf(h, dataDir), ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const gone = once(child, 'exit');
@@ -80,6 +82,7 @@ export async function startMortalNode(h: Harness): Promise<MortalNode> {
   const { baseUrl, processId } = told[0] as { baseUrl: string; processId: string };
   return {
     ...joined(baseUrl),
+    ended: gone,
     async kill() {
       child.kill('SIGKILL');
       await gone;
