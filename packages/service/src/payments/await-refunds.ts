@@ -49,13 +49,13 @@ export interface ReturnTo {
 /**
  * Books a refund that came from another node to whoever paid, in the caller's transaction, which has locked the request. Returns how
  * much came back: nothing while the bill is still open, which has to be paid before it can be refunded; nor for a transfer that is
- * more than was paid, which is a deposit of its sender's. `beforeLedger` notes what is locked before the ledger is.
+ * more than was paid, or for nothing that was (`to` is null), which is a deposit of its sender's. `beforeLedger` notes what is locked before the ledger is.
  */
 export async function bookRefund(
   ctx: ChainContext,
   tx: Tx,
   awaited: AwaitedRefund,
-  { accountId, payerLedgerId, mostMicro }: ReturnTo,
+  to: ReturnTo | null,
   beforeLedger: (amountMicro: bigint) => Promise<void>,
 ): Promise<bigint> {
   const { chainId, token, wallet } = ctx.chain;
@@ -65,7 +65,7 @@ export async function bookRefund(
   const transfer = await takeArrived(tx, chainId, awaited);
   if (!transfer) return 0n;
   const { from, nonce, valueMicro } = transfer;
-  if (bill?.state !== 'settled' || valueMicro > mostMicro) {
+  if (to === null || bill?.state !== 'settled' || valueMicro > to.mostMicro) {
     ctx.log.warn({ requestId, from, nonce }, 'what came as a refund is none: it is credited to its sender');
     await creditTransfers(ctx, tx, [transfer]);
     return 0n;
@@ -78,8 +78,8 @@ export async function bookRefund(
     id: newId('pay'),
     ...{ chainId, token, direction: 'in', purpose, subjectId: requestId },
     // A wallet hears of its refund when that has been sent on to it.
-    accountId: payerAddressOf(payerLedgerId) === null ? accountId : null,
-    ledgerAccountId: payerLedgerId,
+    accountId: payerAddressOf(to.payerLedgerId) === null ? to.accountId : null,
+    ledgerAccountId: to.payerLedgerId,
     authorization: { from, to: wallet, valueMicro, validAfterS: 0n, validBeforeS, nonce },
     ...{ signature: '0x', fingerprint: null, x402Version: null },
   };

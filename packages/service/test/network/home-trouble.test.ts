@@ -1,10 +1,8 @@
 import { parseUsdc } from '@agent-network/contracts/money';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findMoneyContradictions } from '../../src/invocations/audit-money.ts';
-import { collectRefunds } from '../../src/invocations/home/collect-refunds.ts';
 import { settleBills } from '../../src/invocations/settle-bills.ts';
 import { until } from '../../src/lib/until.ts';
-import { readTransfers } from '../../src/payments/read-transfers.ts';
 import { payoutNonce } from '../../src/payments/x402/node-wallet.ts';
 import { openSse, problemWithStream } from '../streams/support/sse-client.ts';
 import { chunk, progress, result, says, spokenBy } from '../streams/support/streaming-agent.ts';
@@ -17,7 +15,7 @@ import { balanceOf, type Client, newClient, untilEnded, untilUsdc } from '../sup
 import { payV2 } from '../support/x402-payer.ts';
 import { type Passed, type Rule, textOf } from './support/home-proxy.ts';
 import { listNode, listRemote } from './support/list-node.ts';
-import { startBehindProxy, startBeside, untilSettled } from './support/two-nodes.ts';
+import { moveOn, startBehindProxy, startBeside, untilSettled } from './support/two-nodes.ts';
 
 const sync = { 'x-sync': 'true' };
 
@@ -61,6 +59,7 @@ const soon = (ms: number) => ({ deadline: new Date(Date.now() + ms).toISOString(
 const untilRead = (requestId: string, wanted: object) =>
   until(
     async () => {
+      await moveOn(here);
       const { data } = (await here.request('GET', `/invoke/${requestId}`, { key: client.key })).body;
       return Object.entries(wanted).every(([name, value]) => data[name] === value) ? data : null;
     },
@@ -402,7 +401,7 @@ describe('a refund', () => {
     const headers = await payV2(here, wallet, offered);
     const paid = (await here.request('POST', `/invoke/${agent.id}`, { key, body: hook, headers })).body.data;
     const returned = async () => {
-      for (const work of [settleBills, readTransfers, collectRefunds]) await work(here.ctx);
+      await moveOn(here);
       const rows = await askDatabase(
         here.databaseUrl,
         `select from invocation where id = any($1) and returned_micro = 50000 and status = 'processing'`,
@@ -476,8 +475,7 @@ describe('what came as a refund and is none', () => {
     });
     const wallet = await here.newWallet(50_000n);
     await submitPayment(here.rpcUrl, here, await payV2(here, wallet, unpaid, { nonce }));
-    await readTransfers(here.ctx);
-    await collectRefunds(here.ctx);
+    await moveOn(here);
     expect(await untilRead(requestId, { status: 'processing' })).toMatchObject({ cost: null });
     await here.request('POST', `/invoke/${requestId}/cancel`, { key: client.key });
     expect(await untilRead(requestId, { cost: '0.00' })).toMatchObject({ refund: '0.05' });
@@ -489,7 +487,9 @@ describe('what came as a refund and is none', () => {
     expect(row).toEqual({ returned: 50_000 });
   });
 
-  it('is a deposit of the home when it is more than the home was paid; less is a refund all the same', async () => {
+  it('is a deposit of the home when it is more than the home was paid; less is a refund all the same', {
+    timeout: 60_000,
+  }, async () => {
     const rogue = await startBeside(home);
     await newClient(rogue, '1');
     const its = await startTestAgent(rogue, { perRequest: '0.05' });

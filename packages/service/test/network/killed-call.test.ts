@@ -29,9 +29,11 @@ afterAll(async () => {
   await home.stop();
 });
 
+/** Each starts a process, which takes its time on a busy machine. */
+const LONG = { timeout: 60_000 };
 const paidBy = () => home.ctx.db.query('count-paid', `select from chain_payment where purpose = 'invocation'`);
 
-it('a call whose process is killed in its midst is paid once, and run once', async () => {
+it('a call whose process is killed in its midst is paid once, and run once', LONG, async () => {
   const before = await balanceOf(here, client.key);
   const mortal: MortalNode = await startMortalNode(here);
   const gate = Promise.withResolvers<void>();
@@ -54,9 +56,9 @@ it('a call whose process is killed in its midst is paid once, and run once', asy
     )[0]?.attempt === 2
       ? true
       : null;
-  expect(await until(taken, { timeoutMs: 10_000, firstMs: 20, mostMs: 100 })).toBe(true);
+  expect(await until(taken, { timeoutMs: 30_000, firstMs: 20, mostMs: 100 })).toBe(true);
   gate.resolve();
-  expect(await untilEnded(here, client.key, requestId)).toMatchObject({
+  expect(await untilEnded(here, client.key, requestId, 30_000)).toMatchObject({
     status: 'completed',
     result: { echo: 'x' },
     cost: '0.05',
@@ -67,7 +69,7 @@ it('a call whose process is killed in its midst is paid once, and run once', asy
   expect(Number(before.available) - Number((await balanceOf(here, client.key)).available)).toBeCloseTo(0.05);
 });
 
-it('a stream whose process is killed goes on in another behind what was stored', async () => {
+it('a stream whose process is killed goes on in another behind what was stored', LONG, async () => {
   const mortal = await startMortalNode(here);
   const speech = spokenBy();
   agent.behave(speech.behaviour);
@@ -96,6 +98,7 @@ it('a stream whose process is killed goes on in another behind what was stored',
 
 it.each(['before-sign-bill-commit', 'after-sign-bill-commit', 'after-agent-call:2', 'before-finish-commit'])(
   'a call whose process dies %s is paid once, and run once',
+  LONG,
   async (FAILPOINT) => {
     const mortal = await startMortalNode(here, { FAILPOINT });
     agent.behave(echo);
@@ -105,7 +108,7 @@ it.each(['before-sign-bill-commit', 'after-sign-bill-commit', 'after-agent-call:
     const { requestId } = (await mortal.request('POST', `/invoke/${agent.id}`, { key: client.key, body })).body.data;
     await mortal.ended;
     await mortal.kill();
-    const record = await untilEnded(here, client.key, requestId);
+    const record = await untilEnded(here, client.key, requestId, 30_000);
     expect(record).toMatchObject({ status: 'completed', result: { echo: FAILPOINT }, cost: '0.05' });
     expect(agent.calls).toHaveLength(1);
     expect(await paidBy()).toHaveLength(before + 1);

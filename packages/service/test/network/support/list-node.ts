@@ -20,11 +20,6 @@ export async function listNode(here: Harness, there: Pick<Harness, 'baseUrl' | '
   return id;
 }
 
-export interface RemoteAgent {
-  readonly id: string;
-  readonly perRequest?: string;
-}
-
 /** What a node has written down of an agent of another node. */
 export async function listRemote(
   here: Harness,

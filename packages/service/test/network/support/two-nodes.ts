@@ -36,11 +36,16 @@ export async function startBehindProxy(options: HarnessOptions = {}): Promise<Ha
   };
 }
 
-/** Does now what is done every two seconds, until nothing is under way: the books of each node say what the chain says. */
+/** Does now what is done every two seconds for what is paid to other nodes and comes from them. */
+export async function moveOn({ ctx }: Harness): Promise<void> {
+  for (const work of [settleBills, readTransfers, collectRefunds]) await work(ctx);
+}
+
+/** Waits, doing that, until nothing is under way: the books of each node say what the chain says. */
 export async function untilSettled(...nodes: readonly Harness[]): Promise<void> {
   for (const node of nodes) {
     const isSettled = async () => {
-      for (const work of [settleBills, readTransfers, collectRefunds]) await work(node.ctx);
+      await moveOn(node);
       const { status, inFlight } = await node.ctx.reserves.read();
       const isSame = (await walletByBooks(node.databaseUrl)) === (await node.usdcOf(node.ctx.wallet.address));
       return status === 'balanced' && isSame && inFlight.outgoing === '0.00' ? true : null;
