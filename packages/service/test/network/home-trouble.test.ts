@@ -512,13 +512,19 @@ describe('what came as a refund and is none', () => {
     await sendAsRefund(cheap.requestId, 10_000n);
     expect(await untilRead(cheap.requestId, { cost: '0.04' })).toMatchObject({ refund: '0.01', refundExpected: null });
     expect(await untilRead(dear.requestId, { cost: '0.05' })).toMatchObject({ refund: '0.00' });
-    await untilSettled(here);
-    const [credited] = await askDatabase(
-      here.databaseUrl,
-      `select p.value_micro::int as micro, p.purpose from chain_payment p join network_node n on n.account_id = p.account_id where n.id = $1`,
-      [rogueId],
-    );
-    expect(credited).toEqual({ micro: 50_001, purpose: 'deposit' });
+    const credited = async () => {
+      await moveOn(here);
+      const rows = await askDatabase(
+        here.databaseUrl,
+        `select p.value_micro::int as micro, p.purpose, p.ledger_account_id = t.id as "isInTreasury" from chain_payment p
+         join network_node n on n.account_id = p.account_id
+         join ledger_account t on t.account_id = n.account_id and t.kind = 'treasury' where n.id = $1`,
+        [rogueId],
+      );
+      return rows.length > 0 ? rows : null;
+    };
+    const shown = await until(credited, { timeoutMs: 10_000, firstMs: 50, mostMs: 200 });
+    expect(shown).toEqual([{ micro: 50_001, purpose: 'deposit', isInTreasury: true }]);
     await its.die();
     await rogue.stop();
   });
