@@ -72,7 +72,7 @@ export async function seedSearch(databaseUrl: string, agents: number): Promise<v
     );
     const { rows } = await client.query<{ name: string; definition: string }>(
       `select indexname as name, indexdef as definition from pg_indexes
-        where tablename in ('agent', 'agent_listing', 'agent_count', 'agent_search') and indexname !~ '_pkey$|_key$'`,
+        where tablename in ('agent', 'agent_listing', 'agent_count', 'agent_search', 'agent_response') and indexname !~ '_pkey$|_key$'`,
     );
     for (const { name } of rows) await client.query(`drop index ${name}`);
     for (let from = 1; from <= agents; from += BATCH)
@@ -80,7 +80,15 @@ export async function seedSearch(databaseUrl: string, agents: number): Promise<v
     await client.query('insert into agent_totals (agent_id) select id from agent');
     await seedListing(client, 'agt_');
     for (const { definition } of rows) await client.query(definition);
-    for (const table of ['agent', 'agent_listing', 'agent_totals', 'agent_count', 'agent_search', 'agent_bits'])
+    for (const table of [
+      'agent',
+      'agent_listing',
+      'agent_totals',
+      'agent_count',
+      'agent_search',
+      'agent_response',
+      'agent_bits',
+    ])
       await client.query(`vacuum analyze ${table}`);
   } finally {
     await client.end();

@@ -1,9 +1,12 @@
 import { crc32 } from 'node:zlib';
 import type { Sql } from '../db/sql.ts';
-import { type Bits, everyAgent, filterBits, lastOfStep } from './search-bits.ts';
+import { everyAgent, filterBits } from './search-bits.ts';
 import type { SearchFilter } from './search-filter.ts';
+import { EMPTY, hitsOf } from './search-hits.ts';
+import { type Bits, type Head, lastOfStep } from './search-levels.ts';
 import {
   afterClause,
+  agentsWith,
   type Bind,
   bindTo,
   filtersOf,
@@ -19,7 +22,7 @@ import type { Walk } from './search-store.ts';
 
 /** Agents by what is kept of them as bits, and the same as a question about one agent: for those whose bits are not up to date. */
 export interface BitsQuestion {
-  /** All of these, beside the filter; none stands for every agent. */
+  /** All of these, beside the filter. */
   readonly bits: readonly Bits[];
   /** A tsquery that says the same of terms; '' when nothing is asked of them. */
   readonly terms: string;
@@ -29,8 +32,6 @@ export interface BitsQuestion {
   readonly filter: SearchFilter;
 }
 
-const EMPTY = '0::bit(65536)';
-
 /** Has its statements planned once, by way of the indexes: what the planner knows of terms would mislead it. */
 export const planByBits = (tx: Sql): Promise<unknown> =>
   tx.query(
@@ -39,17 +40,21 @@ export const planByBits = (tx: Sql): Promise<unknown> =>
             set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`,
   );
 
-/** How many agents match, exactly; and of these, how many belong to each of the further sets. */
-export async function countByBits(tx: Sql, question: BitsQuestion, parts: readonly Bits[][]): Promise<number[]> {
+/**
+ * How many agents match, exactly. `groups` are sets of agents, each part of the one before: how many of those that match belong to
+ * all sets of each group; none for every agent.
+ */
+export async function countByBits(tx: Sql, question: BitsQuestion, groups: readonly Bits[][]): Promise<number[]> {
   const params: unknown[] = [];
   const bind = bindTo(params);
-  const names = ['bits', ...parts.map((_, index) => `part_${index}`)];
+  const names = ['bits', ...groups.slice(1).map((_, index) => `part_${index}`)];
+  const common = [...question.bits, ...filterBits(question.filter)];
   const [over, isOver] = overLimit(question.filter, bind);
   const sum = (name: string, index: number) => `
     (select coalesce(sum(bit_count(${name})), 0) from hit)
     ${isOver ? `- (select count(*) from over o where ${isIn(name, 'o.slot')})` : ''}
     + (select count(*) from late where relevance >= ${index})`;
-  const text = `with ${hitsOf([...question.bits, ...filterBits(question.filter)], parts, bind)}, ${lateOf(question, [], bind)}${isOver ? `, ${gridOf(names)}, ${over}` : ''}
+  const text = `with ${hitsOf(groups.length === 0 ? withAnchor(common) : common, groups, bind)}, ${lateOf(question, [], bind)}${isOver ? `, ${gridOf(names)}, ${over}` : ''}
     select array[${names.map(sum).join(', ')}]::bigint[] as counts`;
   const [row] = await tx.query<{ counts: bigint[] }>(nameOf(text), text, params);
   return (row?.counts ?? []).map(Number);
@@ -60,18 +65,21 @@ export interface BitsPageQuery extends PageWish, BitsQuestion {
   readonly walk: Walk | null;
   /** Only those that match a text this well. */
   readonly relevance: number | null;
+  /** Only those that come first; null for all. */
+  readonly head: Head | null;
 }
 
 /** One page of the agents that match. */
 export async function readBitsPage(tx: Sql, query: BitsPageQuery): Promise<SearchPage['agents']> {
   const params: unknown[] = [];
   const bind = bindTo(params);
-  const { order, after } = query;
+  const { order, after, head } = query;
   const keys = sortColumns(order);
   // The inverted table tells itself whether its rows pass the filter.
-  const bits = isListed(query.walk) ? query.bits : [...query.bits, ...filterBits(query.filter)];
-  const late = `${hitsOf(bits, [], bind)}, ${lateOf(query, keys, bind)}`;
-  const rest = after ? afterClause(order, after, bind) : 'true';
+  const bits = [...query.bits, ...(isListed(query.walk) ? [] : filterBits(query.filter)), ...(head ? [head.bits] : [])];
+  const late = `${hitsOf(withAnchor(bits), [], bind)}, ${lateOf(query, keys, bind)}`;
+  const first = head ? `(${head.column} ${head.compares} ${bind(head.bound, 'bigint')}) is true` : 'true';
+  const rest = `${first}${after ? ` and ${afterClause(order, after, bind)}` : ''}`;
   const most = bind(query.limit + query.offset, 'int');
   const source = query.walk ? walked(query, query.walk, bind) : gathered(query, bind);
   const ordered = `order by ${orderClause(order, '')} limit ${most}`;
@@ -85,7 +93,11 @@ export async function readBitsPage(tx: Sql, query: BitsPageQuery): Promise<Searc
   return (await readShownAgents(tx, nameOf(text), text, params)).agents;
 }
 
-const isListed = (walk: Walk | null) => walk !== null && walk !== 'agents';
+const isListed = (walk: Walk | null) => walk !== null && typeof walk !== 'string';
+
+/** What is only left out of other sets has to be left out of all agents. */
+const withAnchor = (bits: readonly Bits[]): readonly Bits[] =>
+  bits.some((each) => 'term' in each || 'start' in each) ? bits : [everyAgent, ...bits];
 
 const MOST_PREPARED = 300;
 const prepared = new Set<string>();
@@ -100,10 +112,15 @@ function nameOf(text: string): string {
 const isIn = (name: string, slot: string) =>
   `get_bit((select ${name} from grid)[(${slot} >> 16) + 1], ${slot} & 65535) = 1`;
 
-function walked({ order, filter }: BitsPageQuery, walk: Walk, bind: Bind): string {
-  const wanted = [isIn('bits', 'l.slot'), ...(walk === 'agents' ? priceFiltersOf : filtersOf)(filter, bind)];
-  if (walk !== 'agents') wanted.push(`l.capability = ${bind(walk.capability, 'text')}`);
-  return `select l.agent_id, ${sortColumns(order).join(', ')} from ${walk === 'agents' ? 'agent_search' : 'agent_listing'} l
+function walked(query: BitsPageQuery, walk: Walk, bind: Bind): string {
+  const { filter } = query;
+  const names = sortColumns(query.order);
+  const isIndexed = typeof walk !== 'string';
+  const wanted = [isIn('bits', 'l.slot'), ...(isIndexed ? filtersOf : priceFiltersOf)(filter, bind)];
+  if (isIndexed) wanted.push(`l.capability = ${bind(walk.capability, 'text')}`);
+  const isNarrow = names.join() === 'response_ms' && priceFiltersOf(filter, bindTo([])).length === 0;
+  const all = isNarrow ? 'agent_response' : agentsWith(names);
+  return `select l.agent_id, ${names.map((name) => (name === 'relevance' ? relevanceOf(query, bind) : `l.${name}`)).join(', ')} from ${isIndexed ? 'agent_listing' : all} l
     where ${wanted.join(' and ')}`;
 }
 
@@ -119,7 +136,7 @@ function gathered(query: BitsPageQuery, bind: Bind): string {
           from hit h cross join generate_series(0, 63) as p(part) offset 0
       ) pieces cross join unnest(string_to_array(piece::text, '1')) with ordinality as r(run, nth)
        where bit_count(piece) > 0
-    ) m join ${isNarrow ? 'agent_listing' : 'agent_search'} l on l.slot = m.slot
+    ) m join ${isNarrow ? 'agent_listing' : agentsWith(names)} l on l.slot = m.slot
      where m.nth <= m.ones${wanted.map((each) => ` and ${each}`).join('')}`;
 }
 
@@ -128,71 +145,13 @@ const relevanceOf = ({ inName, inTitle }: BitsQuestion, bind: Bind) =>
     ? '0 as relevance'
     : `case when l.terms @@ ${bind(inName, 'tsquery')} then 2 when l.terms @@ ${bind(inTitle, 'tsquery')} then 1 else 0 end as relevance`;
 
-/** `hit`: the bits of those that match, block by block, without the agents that changed since the bits were written. */
-function hitsOf(bits: readonly Bits[], parts: readonly Bits[][], bind: Bind): string {
-  const picks = picksOf(bind);
-  const isAnchored = bits.some((each) => 'term' in each || 'start' in each);
-  const needed = isAnchored ? bits : [everyAgent, ...bits];
-  const whole = needed.map(picks.sqlOf).join(' & ');
-  const further = parts.map((part, index) => `, ${part.map(picks.sqlOf).join(' & ')} as part_${index}`).join('');
-  const present = needed.flatMap((each) =>
-    'term' in each || 'start' in each ? [`${picks.nameOf(each)} is not null`] : [],
-  );
-  return `dirty as materialized (select distinct slot from agent_toggle),
-    mask as materialized (
-      select slot >> 16 as block, ~bit_or(set_bit(${EMPTY}, slot & 65535, 1)) as clean from dirty group by slot >> 16
-    ), kept as materialized (
-      select block, ${EMPTY} as empty, ${picks.columns().join(', ')} from agent_bits where ${picks.where()} group by block
-    ), whole as materialized (
-      select k.block, ${whole} & coalesce(m.clean, ~empty) as bits${further}
-        from kept k left join mask m using (block) where ${present.join(' and ')}
-    ), hit as materialized (
-      select block, bits${parts.map((_, index) => `, bits & part_${index} as part_${index}`).join('')} from whole
-    )`;
-}
-
-type KeptBits = Extract<Bits, { term: string } | { start: string }>;
-
-/** The columns of `kept`: each set that is named once, whatever the rows it is kept in. */
-function picksOf(bind: Bind) {
-  const picks = new Map<string, { readonly name: string; readonly rows: string }>();
-  const terms: string[] = [];
-  const starts: string[] = [];
-  const nameOf = (bits: KeptBits): string => {
-    const key = JSON.stringify(bits);
-    const known = picks.get(key);
-    if (known) return known.name;
-    const isTerm = 'term' in bits;
-    const rows = isTerm ? `term = ${bind(bits.term, 'text')}` : startsWith(bits.start, bind);
-    (isTerm ? terms : starts).push(isTerm ? bits.term : rows);
-    const name = `b${picks.size}`;
-    picks.set(key, { name, rows });
-    return name;
-  };
-  const sqlOf = (bits: Bits): string => {
-    if ('all' in bits) return `(${bits.all.map(sqlOf).join(' & ')})`;
-    if ('any' in bits) return `(${bits.any.map(sqlOf).join(' | ')})`;
-    return 'not' in bits ? `~${sqlOf(bits.not)}` : `coalesce(${nameOf(bits)}, empty)`;
-  };
-  return {
-    nameOf,
-    sqlOf,
-    columns: () =>
-      [...picks.values()].map(({ name, rows }) => `bit_or(coalesce(dense, sparse)) filter (where ${rows}) as ${name}`),
-    where: () => [`term = any(${bind(terms, 'text[]')})`, ...starts].join(' or '),
-  };
-}
-
-const startsWith = (start: string, bind: Bind) =>
-  `(term >= ${bind(start, 'text')} and term < ${bind(`${start}\u{10ffff}`, 'text')})`;
-
 /** `late`: those that match among the agents that changed since the bits were written. */
 function lateOf(question: BitsQuestion, keys: readonly string[], bind: Bind): string {
   const wanted = filtersOf(question.filter, bind);
   if (question.terms !== '') wanted.push(`l.terms @@ ${bind(question.terms, 'tsquery')}`);
   const columns = ['agent_id', ...keys.filter((key) => key !== 'relevance')].map((key) => `l.${key}`);
   return `late as materialized (select ${columns.join(', ')}, ${relevanceOf(question, bind)}
-      from agent_search l where l.slot in (select slot from dirty)${wanted.map((each) => ` and ${each}`).join('')})`;
+      from ${agentsWith(keys)} l where l.slot in (select slot from dirty)${wanted.map((each) => ` and ${each}`).join('')})`;
 }
 
 /** `grid`: bits as an array of blocks, in which a slot is looked up. */

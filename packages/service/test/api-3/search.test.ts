@@ -244,7 +244,7 @@ describe('a search', () => {
       maxPerHourMicro: null,
     };
     const asked = { bits: [{ term: 'beta' }], terms: "'beta'", inTitle: '', inName: '', filter };
-    const wish = { ...asked, order: bestReputationFirst, relevance: null, limit: 100, offset: 0 };
+    const wish = { ...asked, order: bestReputationFirst, relevance: null, head: null, limit: 100, offset: 0 };
     await h.ctx.db.transaction(async (tx) => {
       await planByBits(tx);
       const gathered = await readBitsPage(tx, { ...wish, walk: null, after: null });
