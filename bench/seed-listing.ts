@@ -18,10 +18,6 @@ const statements = [
    select g.id, c, s.reputation, s.is_online, s.is_verified, s.price_micro, s.per_hour_micro, s.slot
      from agent g join agent_search s on s.agent_id = g.id cross join unnest(g.capabilities || '{""}'::text[]) as c
     where g.id like $1 || '%'`,
-  `insert into agent_count
-   select term, is_online, is_verified, count(*), true
-     from agent_search cross join unnest(tsvector_to_array(terms) || '{""}'::text[]) as term
-    where agent_id like $1 || '%' group by term, is_online, is_verified`,
 ];
 
 /** Makes agents with ids of this beginning findable, as the node does when it registers them one by one. */
