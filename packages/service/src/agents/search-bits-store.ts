@@ -47,7 +47,7 @@ export const planByBits = (tx: Sql): Promise<unknown> =>
 export async function countByBits(tx: Sql, question: BitsQuestion, groups: readonly Bits[][]): Promise<number[]> {
   const params: unknown[] = [];
   const bind = bindTo(params);
-  const names = ['bits', ...groups.slice(1).map((_, index) => `part_${index}`)];
+  const names = namesOf(groups);
   const common = [...question.bits, ...filterBits(question.filter)];
   const [over, isOver] = overLimit(question.filter, bind);
   const sum = (name: string, index: number) => `
@@ -65,6 +65,8 @@ export interface BitsPageQuery extends PageWish, BitsQuestion {
   readonly walk: Walk | null;
   /** Only those that match a text this well. */
   readonly relevance: number | null;
+  /** Those that match a text somewhere, in the title, in the name; empty where the order does not ask how well they do. */
+  readonly groups: readonly (readonly Bits[])[];
   /** Only those that come first; null for all. */
   readonly head: Head | null;
 }
@@ -77,16 +79,16 @@ export async function readBitsPage(tx: Sql, query: BitsPageQuery): Promise<Searc
   const keys = sortColumns(order);
   // The inverted table tells itself whether its rows pass the filter.
   const bits = [...query.bits, ...(isListed(query.walk) ? [] : filterBits(query.filter)), ...(head ? [head.bits] : [])];
-  const late = `${hitsOf(withAnchor(bits), [], bind)}, ${lateOf(query, keys, bind)}`;
+  const late = `${hitsOf(query.groups.length === 0 ? withAnchor(bits) : bits, query.groups, bind)}, ${lateOf(query, keys, bind)}`;
   const first = head ? `(${head.column} ${head.compares} ${bind(head.bound, 'bigint')}) is true` : 'true';
   const rest = `${first}${after ? ` and ${afterClause(order, after, bind)}` : ''}`;
   const most = bind(query.limit + query.offset, 'int');
   const source = query.walk ? walked(query, query.walk, bind) : gathered(query, bind);
   const ordered = `order by ${orderClause(order, '')} limit ${most}`;
-  const text = `with ${late}, ${gridOf(['bits'])}, page as (
+  const text = `with ${late}, ${gridOf(namesOf(query.groups))}, page as (
       select * from (
-        (select agent_id, ${keys.join(', ')} from (${source}) f where ${rest} ${ordered}) union all
-        (select agent_id, ${keys.join(', ')} from late where ${rest}
+        (select ${['agent_id', ...keys].join(', ')} from (${source}) f where ${rest} ${ordered}) union all
+        (select ${['agent_id', ...keys].join(', ')} from late where ${rest}
             ${query.relevance === null ? '' : `and relevance = ${bind(query.relevance, 'int')}`} ${ordered})
       ) each order by ${orderClause(order, '')} limit ${bind(query.limit, 'int')} offset ${bind(query.offset, 'int')}
     ), counted as (select 0::bigint as total) ${shownAgents(order)}`;
@@ -94,6 +96,8 @@ export async function readBitsPage(tx: Sql, query: BitsPageQuery): Promise<Searc
 }
 
 const isListed = (walk: Walk | null) => walk !== null && typeof walk !== 'string';
+
+const namesOf = (groups: readonly unknown[]) => ['bits', ...groups.slice(1).map((_, index) => `part_${index}`)];
 
 /** What is only left out of other sets has to be left out of all agents. */
 const withAnchor = (bits: readonly Bits[]): readonly Bits[] =>
@@ -113,31 +117,46 @@ const isIn = (name: string, slot: string) =>
   `get_bit((select ${name} from grid)[(${slot} >> 16) + 1], ${slot} & 65535) = 1`;
 
 function walked(query: BitsPageQuery, walk: Walk, bind: Bind): string {
-  const { filter } = query;
-  const names = sortColumns(query.order);
   const isIndexed = typeof walk !== 'string';
-  const wanted = [isIn('bits', 'l.slot'), ...(isIndexed ? filtersOf : priceFiltersOf)(filter, bind)];
+  const wanted = [isIn('bits', 'l.slot'), ...(isIndexed ? filtersOf : priceFiltersOf)(query.filter, bind)];
   if (isIndexed) wanted.push(`l.capability = ${bind(walk.capability, 'text')}`);
-  const isNarrow = names.join() === 'response_ms' && priceFiltersOf(filter, bindTo([])).length === 0;
-  const all = isNarrow ? 'agent_response' : agentsWith(names);
-  return `select l.agent_id, ${names.map((name) => (name === 'relevance' ? relevanceOf(query, bind) : `l.${name}`)).join(', ')} from ${isIndexed ? 'agent_listing' : all} l
-    where ${wanted.join(' and ')}`;
+  // Without a key, agents are walked by their ids.
+  const table = query.order.keys.length === 0 ? 'agent_search' : tableFor(query);
+  return `select l.agent_id${columnsOf(query)} from ${isIndexed ? 'agent_listing' : table} l where ${wanted.join(' and ')}`;
 }
 
-/** The slots of all bits: where a piece is not empty, the runs of zeros between its ones add up to the place of each. */
+/** The narrowest table that has what is sorted by; bits tell the rest, but for prices within the last step. */
+function tableFor({
+  order,
+  filter,
+}: BitsPageQuery): 'agent_listing' | 'agent_response' | 'agent_found' | 'agent_search' {
+  const names = sortColumns(order).filter((name) => name !== 'relevance');
+  if (names.every((name) => ['reputation', 'price_micro', 'per_hour_micro'].includes(name))) return 'agent_listing';
+  const hasPrice = priceFiltersOf(filter, bindTo([])).length > 0;
+  return names.join() === 'response_ms' && !hasPrice ? 'agent_response' : agentsWith(names);
+}
+
+/** What is sorted by. A match in the name is one in the title. */
+const columnsOf = ({ order, groups }: BitsPageQuery): string =>
+  sortColumns(order)
+    .map((name) => {
+      if (name !== 'relevance') return `, l.${name}`;
+      const levels = namesOf(groups).slice(1);
+      return `, ${['0', ...levels.map((level) => `(${isIn(level, 'l.slot')})::int`)].join(' + ')} as relevance`;
+    })
+    .join('');
+
+/** The slots of all bits: piece by piece, where one is not empty. */
 function gathered(query: BitsPageQuery, bind: Bind): string {
-  const names = sortColumns(query.order);
-  const isNarrow = names.every((name) => ['reputation', 'price_micro', 'per_hour_micro'].includes(name));
-  const columns = names.map((name) => (name === 'relevance' ? relevanceOf(query, bind) : `l.${name}`));
-  const wanted = [...priceFiltersOf(query.filter, bind), ...(isNarrow ? [`l.capability = ''`] : [])];
-  return `select l.agent_id, ${columns.join(', ')} from (
-      select base + (sum(length(run) + 1) over (partition by base order by nth))::int - 1 as slot, nth, bit_count(piece) as ones from (
+  const table = tableFor(query);
+  const wanted = [...priceFiltersOf(query.filter, bind), ...(table === 'agent_listing' ? [`l.capability = ''`] : [])];
+  return `select l.agent_id${columnsOf(query)} from (
+      select base + (q.part << 6) as base, substring(piece from (q.part << 6) + 1 for 64) as bits from (
         select (h.block << 16) + (p.part << 10) as base, substring(h.bits from (p.part << 10) + 1 for 1024) as piece
           from hit h cross join generate_series(0, 63) as p(part) offset 0
-      ) pieces cross join unnest(string_to_array(piece::text, '1')) with ordinality as r(run, nth)
-       where bit_count(piece) > 0
-    ) m join ${isNarrow ? 'agent_listing' : agentsWith(names)} l on l.slot = m.slot
-     where m.nth <= m.ones${wanted.map((each) => ` and ${each}`).join('')}`;
+      ) pieces cross join generate_series(0, 15) as q(part) where bit_count(piece) > 0 offset 0
+    ) m cross join generate_series(0, 63) as place join ${table} l on l.slot = m.base + place
+     where bit_count(m.bits) > 0 and get_bit(m.bits, place) = 1${wanted.map((each) => ` and ${each}`).join('')}`;
 }
 
 const relevanceOf = ({ inName, inTitle }: BitsQuestion, bind: Bind) =>

@@ -18,7 +18,9 @@ export function hitsOf(common: readonly Bits[], groups: readonly (readonly Bits[
   const names = ['bits', ...parts.map((_, index) => `part_${index}`)];
   const grouped = groups.map((group, index) => `, ${allOf(group)} as ${names[index]}`).join('');
   const clean = 'case when m.clean is null then base else base & m.clean end';
-  const narrowed = (name: string) => `, case when base is null then ${name} else ${name} & base end as ${name}`;
+  // A substring is unpacked once and for all; the set itself would be, each time that someone looks into it.
+  const narrowed = (name: string) =>
+    `, substring(case when base is null then ${name} else ${name} & base end from 1) as ${name}`;
   return `dirty as materialized (select distinct slot from agent_toggle),
     mask as materialized (
       select slot >> 16 as block, ~bit_or(set_bit(${EMPTY}, slot & 65535, 1)) as clean from dirty group by slot >> 16
@@ -30,7 +32,7 @@ export function hitsOf(common: readonly Bits[], groups: readonly (readonly Bits[
       select b.block, ${common.length === 0 ? 'm.clean' : clean} as base${groups.map((_, index) => `, ${names[index]}`).join('')}
         from base b left join mask m using (block)
     ), hit as materialized (
-      select block${groups.length === 0 ? ', base as bits' : groups.map((_, index) => narrowed(names[index] ?? '')).join('')} from whole
+      select block${groups.length === 0 ? ', substring(base from 1) as bits' : groups.map((_, index) => narrowed(names[index] ?? '')).join('')} from whole
     )`;
 }
 

@@ -15,8 +15,8 @@ interface Leveled {
 }
 
 const reputationLevels: Leveled = { mark: '!r', digits: [5, 5, 41] };
-const priceLevels: Leveled = { mark: '!p', digits: [8, 8, 59] };
-const hourLevels: Leveled = { mark: '!h', digits: [8, 8, 59] };
+const priceLevels: Leveled = { mark: '!p', digits: [10, 10, 10, 17] };
+const hourLevels: Leveled = { mark: '!h', digits: [10, 10, 10, 17] };
 
 export const atLeastReputation = (least: number): Bits | null => atLeast(reputationLevels, least);
 /** Up to the last amount of the step that the limit is in. */
@@ -44,18 +44,24 @@ function upTo(number: Leveled, above: number): Bits | null {
   return over && { not: over };
 }
 
-const STEPS_TO_A_DOUBLING = 64;
+const STEPS_TO_A_LENGTH = 1000;
 
-/** The step of an amount: exact below 64, then 64 steps to each doubling. `amount_step` of the database says the same. */
+/**
+ * The step of an amount: its first three digits, and how many follow. Counted from one below, so that a limit of few digits is the
+ * end of a step. `amount_step` of the database says the same.
+ */
 export function amountStep(micro: bigint): number {
-  const doublings = Math.max(0, micro.toString(2).length - 7);
-  return doublings * STEPS_TO_A_DOUBLING + Number(micro >> BigInt(doublings));
+  if (micro <= 1n) return 0;
+  const digits = String(micro - 1n);
+  return Math.max(0, digits.length - 3) * STEPS_TO_A_LENGTH + Number(digits.slice(0, 3));
 }
 
-/** The least amount of a step. */
+/** The least amount that is in this step or above. */
 export function firstOfStep(step: number): bigint {
-  const doublings = Math.max(0, Math.floor(step / STEPS_TO_A_DOUBLING) - 1);
-  return BigInt(step - doublings * STEPS_TO_A_DOUBLING) << BigInt(doublings);
+  if (step <= 0) return 0n;
+  const more = Math.floor(step / STEPS_TO_A_LENGTH);
+  const first = Math.max(step % STEPS_TO_A_LENGTH, more > 0 ? STEPS_TO_A_LENGTH / 10 : 0);
+  return BigInt(first) * 10n ** BigInt(more) + 1n;
 }
 
 /** The largest amount of the step that this one is in. */
@@ -71,7 +77,7 @@ export interface Head {
 }
 
 const REPUTATIONS_TO_A_LEVEL = 25;
-const STEPS_TO_A_LEVEL = 8;
+const STEPS_TO_A_LEVEL = 10;
 
 /** The smallest head that few sets tell, of those that reach at least to this value of the first key; null when that is everyone. */
 export function headOf({ keys: [first] }: SearchOrder, value: number): Head | null {

@@ -4,7 +4,7 @@ import { capabilityBits, wordBits } from './search-bits.ts';
 import { type BitsQuestion, countByBits, planByBits, readBitsPage } from './search-bits-store.ts';
 import { isCounted, isOpenToAll, type SearchFilter } from './search-filter.ts';
 import type { Bits } from './search-levels.ts';
-import { bestReputationFirst, isBestMatchFirst } from './search-order.ts';
+import { orderWithinMatches, type SearchOrder } from './search-order.ts';
 import { type Sample, sampleOf } from './search-sample.ts';
 import type { FoundAgent, PageWish, SearchPage } from './search-sql.ts';
 import { capabilityOf, readListedPage, readTermCounts, type TermCounts, type Walk, walkFor } from './search-store.ts';
@@ -20,6 +20,8 @@ export interface SearchQuestion extends PageWish {
 
 /** A shorter last word is taken as it is: too many words begin with it. */
 const MIN_OPEN_CHARS = 3;
+/** So few that match a text are gathered at once, however well they match it. */
+const FEW = 300;
 
 /**
  * One page of the agents that match, and how many match, exactly: both of the same moment. A last word that no agent has is taken
@@ -60,38 +62,46 @@ async function searchByBits(ctx: HasDb, tx: Tx, question: SearchQuestion): Promi
     filter,
   };
   const searching = { tx, question, asked, counts, sample: await sampleOf(ctx.db, tx) };
-  return wording && isBestMatchFirst(question.order)
-    ? readBestMatches(searching, wording)
-    : readMatches(searching, wording);
+  const within = orderWithinMatches(question.order);
+  return wording && within ? readByMatch(searching, wording, within) : readMatches(searching, wording);
 }
+
+/** Where the words are asked for: somewhere, in name or tags, in the name. Each is part of the one before. */
+const placesOf = (wording: Wording) => (['', '+', '#'] as const).map((mark) => wordBits(wording, mark));
 
 async function readMatches(searching: Searching, wording: Wording | null): Promise<SearchPage> {
   const { tx, question, asked, counts } = searching;
-  const words = wording ? wordBits(wording, '') : [];
-  const [total = 0] = knownTotal(question, counts) ?? (await countByBits(tx, asked, wording ? [words] : []));
-  return { total, agents: await readPart(searching, question, { relevance: null, size: total, bits: words }) };
+  const groups = wording ? placesOf(wording) : [];
+  const [total = 0] = knownTotal(question, counts) ?? (await countByBits(tx, asked, groups.slice(0, 1)));
+  return { total, agents: await readPart(searching, question, { relevance: null, size: total, bits: [], groups }) };
 }
 
-/** Those that have the words in the name first, then in the tags, then the rest, as far as needed. */
-async function readBestMatches(searching: Searching, wording: Wording): Promise<SearchPage> {
+/** Those that match equally well are sought for themselves, as far as needed; unless all together are few. */
+async function readByMatch(searching: Searching, wording: Wording, within: SearchOrder): Promise<SearchPage> {
   const { tx, question, asked, counts } = searching;
-  const [anywhere, title, name] = [wordBits(wording, ''), wordBits(wording, '+'), wordBits(wording, '#')];
-  const [total = 0, inTitle = 0, inName = 0] =
-    knownTotal(question, counts) ?? (await countByBits(tx, asked, [anywhere, title, name]));
-  const parts: readonly (Part & { readonly relevance: number })[] = [
+  const groups = placesOf(wording);
+  const [anywhere = [], title = [], name = []] = groups;
+  const [total = 0, inTitle = 0, inName = 0] = knownTotal(question, counts) ?? (await countByBits(tx, asked, groups));
+  if (total <= FEW)
+    return { total, agents: await readPart(searching, question, { relevance: null, size: total, bits: [], groups }) };
+  const parts = [
     { relevance: 2, size: inName, bits: name },
     { relevance: 1, size: inTitle - inName, bits: [...title, { not: { all: name } }] },
     { relevance: 0, size: total - inTitle, bits: [...anywhere, { not: { all: title } }] },
   ];
+  if (question.order.keys[0]?.order === 'asc') parts.reverse();
   const [from, ...keys] = question.after?.keys ?? [];
   const agents: FoundAgent[] = [];
   let offset = question.offset;
+  let isDone = from !== undefined;
   for (const part of parts) {
     const limit = question.limit - agents.length;
-    if (limit === 0 || (from !== undefined && part.relevance > Number(from))) continue;
+    const isHere = String(part.relevance) === from;
+    isDone &&= !isHere;
+    if (limit === 0 || isDone) continue;
     if (part.size > offset) {
-      const after = question.after && String(part.relevance) === from ? { keys, id: question.after.id } : null;
-      const found = await readPart(searching, { order: bestReputationFirst, after, limit, offset }, part);
+      const after = question.after && isHere ? { keys, id: question.after.id } : null;
+      const found = await readPart(searching, { order: within, after, limit, offset }, { ...part, groups: [] });
       agents.push(...found.map((each) => placed(each, part.relevance)));
     }
     offset = Math.max(0, offset - part.size);
@@ -117,8 +127,10 @@ function knownTotal({ wanted, words, filter }: SearchQuestion, counts: TermCount
 interface Part {
   readonly relevance: number | null;
   readonly size: number;
-  /** The words asked for, and where. */
+  /** What belongs to it besides what all parts have in common. */
   readonly bits: readonly Bits[];
+  /** As in `BitsPageQuery`, whatever the order; or empty. */
+  readonly groups: readonly Bits[][];
 }
 
 /** Looks at agents in order until there are enough, or gathers those that come first, or all: whichever is likely to be less work. */
@@ -131,10 +143,18 @@ async function readPart(
   const sizeOf = (capability: string) => counts(capabilityTerm(capability)).all;
   const rarest = question.wanted.all.toSorted((a, b) => sizeOf(a) - sizeOf(b))[0] ?? '';
   const walk = walkFor(wish, rarest);
-  const way = chooseWay(wish, { walk, among: sizeOf(capabilityOf(walk)), size: part.size, sample });
+  const way = chooseWay(wish, {
+    walk,
+    among: sizeOf(capabilityOf(walk)),
+    size: part.size,
+    sample,
+    filter: question.filter,
+  });
   if (way.walk && isAllThere(way.walk, question))
     return (await readListedPage(tx, way.walk, { ...wish, filter: question.filter })).agents;
-  const query = { ...wish, ...asked, bits: [...part.bits, ...asked.bits], relevance: part.relevance };
+  const isByMatch = wish.order.keys.some(({ field }) => field === 'relevance');
+  const bits = [...part.bits, ...(isByMatch ? [] : (part.groups[0] ?? [])), ...asked.bits];
+  const query = { ...wish, ...asked, bits, groups: isByMatch ? part.groups : [], relevance: part.relevance };
   const found = await readBitsPage(tx, { ...query, ...way });
   const isShort = found.length < Math.min(wish.limit, wish.after ? wish.limit : part.size - wish.offset);
   return way.head && isShort ? readBitsPage(tx, { ...query, walk: null, head: null }) : found;

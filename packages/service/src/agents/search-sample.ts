@@ -1,6 +1,5 @@
 import type { AgentSortField } from '@agent-network/contracts/agents';
 import type { Sql } from '../db/sql.ts';
-import type { SearchOrder } from './search-order.ts';
 
 const KEPT_MS = 60_000;
 
@@ -28,19 +27,4 @@ export async function sampleOf(db: object, sql: Sql): Promise<Sample> {
   };
   samples.set(db, { readAtMs: performance.now(), values });
   return values;
-}
-
-/** The value of the first key up to which, in this order, about such a share of all agents comes; null when no sample tells. */
-export function valueAt(values: Sample, { keys: [first] }: SearchOrder, share: number): number | null {
-  const sorted = (first && values[first.field]) ?? [];
-  const index = Math.floor(share * sorted.length);
-  return sorted[first?.order === 'asc' ? index : sorted.length - 1 - index] ?? null;
-}
-
-/** The share of all agents that comes before such a value of the first key, in this order. */
-export function shareBefore(values: Sample, { keys: [first] }: SearchOrder, value: number): number {
-  const list = (first && values[first.field]) ?? [];
-  return (
-    list.filter((each) => (first?.order === 'asc' ? each < value : each > value)).length / Math.max(1, list.length)
-  );
 }

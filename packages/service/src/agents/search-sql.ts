@@ -40,7 +40,7 @@ const columns: Record<AgentSortField, readonly [name: string, type: string]> = {
 export const sortColumns = (order: SearchOrder): string[] => order.keys.map(({ field }) => columns[field][0]);
 
 /** Where all agents are with these columns. */
-export const agentsWith = (names: readonly string[]): string =>
+export const agentsWith = (names: readonly string[]): 'agent_found' | 'agent_search' =>
   names.includes('response_ms') ? 'agent_found' : 'agent_search';
 
 export function filtersOf(filter: SearchFilter, bind: Bind): string[] {

@@ -21,18 +21,17 @@ export type Walk = { readonly capability: string } | 'agents' | 'responses';
 /** Tables have an index for each of these, as the first key of an order. */
 export function walkFor({ order }: Pick<PageWish, 'order'>, capability: string): Walk | null {
   const [first, ...rest] = order.keys.map(({ field }) => field);
-  const isListed = [first, ...rest].every((field) => field !== undefined && listed.has(field));
-  if (isListed && (first !== 'rates.perHour' || capability === '')) return { capability };
-  if (isListed) return { capability: '' };
+  if (first === undefined || first === 'createdAt' || first === 'name') return 'agents';
   if (first === 'responseTime') return 'responses';
-  return first === 'createdAt' || first === 'name' ? 'agents' : null;
+  if (first === 'relevance' || !rest.every((field) => listed.has(field))) return null;
+  return { capability: first === 'rates.perHour' ? '' : capability };
 }
 
 /** Whose agents stand there. */
 export const capabilityOf = (walk: Walk | null): string =>
   walk === null || typeof walk === 'string' ? '' : walk.capability;
 
-const listed: ReadonlySet<string> = new Set(['reputation', 'rates.perRequest', 'rates.perHour']);
+const listed: ReadonlySet<string> = new Set(['reputation', 'rates.perRequest', 'rates.perHour', 'relevance']);
 
 /** A page of the agents of one capability that pass the filter, walking in order, and the exact total that is kept of them. */
 export function readListedPage(

@@ -1,12 +1,14 @@
+import type { AgentSortField } from '@agent-network/contracts/agents';
+import type { SearchFilter } from './search-filter.ts';
 import { type Head, headOf } from './search-levels.ts';
-import { type Sample, shareBefore, valueAt } from './search-sample.ts';
+import type { Sample } from './search-sample.ts';
 import type { PageWish } from './search-sql.ts';
 import type { Walk } from './search-store.ts';
 
 /** In agents looked at in order: what it takes to gather agents and sort them, at the beginning and for each, and to read a head. */
 const GATHERING_COSTS = 1500;
-const GATHERING_ONE_COSTS = 10;
-const HEAD_COSTS = 800;
+const GATHERING_ONE_COSTS = 15;
+const HEAD_COSTS = 600;
 /** How many times as many as needed are in a head, so that it is seldom too small. */
 const SPARE = 2;
 const LEAST = 20;
@@ -19,23 +21,42 @@ interface Matches {
   readonly among: number;
   readonly size: number;
   readonly sample: Sample;
+  readonly filter: SearchFilter;
 }
 
 /** The way to a page that is likely to be the least work. */
-export function chooseWay(
-  wish: PageWish,
-  { walk, among, size, sample }: Matches,
-): { walk: Walk | null; head: Head | null } {
+export function chooseWay(wish: PageWish, matches: Matches): { walk: Walk | null; head: Head | null } {
+  const { walk, among, size } = matches;
   const needed = wish.offset + wish.limit;
   const gathering = (agents: number) => GATHERING_COSTS + GATHERING_ONE_COSTS * agents;
-  const share = shareDone(wish, sample) + (needed * SPARE + LEAST) / size;
-  const value = share < MOST ? valueAt(sample, wish.order, share) : null;
-  const head = value === null ? null : headOf(wish.order, value);
+  const { head, share } = headFor(wish, matches, (needed * SPARE + LEAST) / size);
   const headCosts = head ? HEAD_COSTS + gathering(share * size) : Number.POSITIVE_INFINITY;
   const walkCosts = walk ? Math.min(1, needed / size) * among : Number.POSITIVE_INFINITY;
   if (walkCosts <= Math.min(headCosts, gathering(size))) return { walk, head: null };
   return { walk: null, head: headCosts < gathering(size) ? head : null };
 }
 
-const shareDone = ({ order, after }: PageWish, sample: Sample): number =>
-  after ? shareBefore(sample, order, Number(after.keys[0])) : 0;
+/** A head that has about such a share of those that match, after the place where the page begins. */
+function headFor(
+  { order, after }: PageWish,
+  { sample, filter }: Matches,
+  wanted: number,
+): { head: Head | null; share: number } {
+  const [first] = order.keys;
+  const values = (first && sample[first.field]?.filter(passes(first.field, filter))) ?? [];
+  const inOrder = first?.order === 'asc' ? values : values.toReversed();
+  const from = Number(after?.keys[0] ?? inOrder[0]);
+  const done = inOrder.findIndex((value) => (first?.order === 'asc' ? value >= from : value <= from));
+  const share = wanted + Math.max(0, done) / Math.max(1, values.length);
+  const value = share < MOST ? inOrder[Math.floor(share * values.length)] : undefined;
+  return { head: value === undefined ? null : headOf(order, value), share };
+}
+
+/** Whether agents with such a value of a sort key pass what the filter says of it. */
+const passes =
+  (field: AgentSortField, { minReputation, maxPriceMicro, maxPerHourMicro }: SearchFilter) =>
+  (value: number): boolean => {
+    if (field === 'reputation') return value >= minReputation;
+    const max = field === 'rates.perRequest' ? maxPriceMicro : maxPerHourMicro;
+    return max === null || value <= Number(max);
+  };

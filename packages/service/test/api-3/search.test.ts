@@ -5,6 +5,7 @@ import { foldCounts } from '../../src/agents/fold-counts.ts';
 import { foldToggles, writeListing } from '../../src/agents/listing-store.ts';
 import { searchAgents } from '../../src/agents/search-agents.ts';
 import { countByBits, planByBits, readBitsPage } from '../../src/agents/search-bits-store.ts';
+import { headOf } from '../../src/agents/search-levels.ts';
 import { bestReputationFirst } from '../../src/agents/search-order.ts';
 import type { Sql, Tx } from '../../src/db/sql.ts';
 import { until } from '../../src/lib/until.ts';
@@ -29,6 +30,8 @@ const found = async (body: Search) => (await search(body)).body.data.agents.map(
 
 beforeAll(async () => {
   h = await startHarness();
+  // So that agents stand in two blocks of bits.
+  await h.ctx.db.pool.query('alter table agent_search alter column slot restart with 65500');
   [owner, stranger] = [await h.newAccount(), await h.newAccount({ isWalletProven: false })];
   const random = fc.sample(
     fc.record({
@@ -244,7 +247,15 @@ describe('a search', () => {
       maxPerHourMicro: null,
     };
     const asked = { bits: [{ term: 'beta' }], terms: "'beta'", inTitle: '', inName: '', filter };
-    const wish = { ...asked, order: bestReputationFirst, relevance: null, head: null, limit: 100, offset: 0 };
+    const wish = {
+      ...asked,
+      order: bestReputationFirst,
+      relevance: null,
+      groups: [],
+      head: null,
+      limit: 100,
+      offset: 0,
+    };
     await h.ctx.db.transaction(async (tx) => {
       await planByBits(tx);
       const gathered = await readBitsPage(tx, { ...wish, walk: null, after: null });
@@ -257,6 +268,16 @@ describe('a search', () => {
           gathered.slice(3, 8),
         );
       }
+      const reputations = gathered.map(({ reputation }) => reputation);
+      for (const least of new Set(reputations)) {
+        const head = headOf(bestReputationFirst, least);
+        const first = gathered.filter(({ reputation }) => reputation >= least);
+        expect(await readBitsPage(tx, { ...wish, walk: null, head, after: null })).toEqual(first);
+        expect(await readBitsPage(tx, { ...wish, walk: null, head, after: null, offset: 2, limit: 3 })).toEqual(
+          first.slice(2, 5),
+        );
+      }
+      expect(new Set(reputations).size).toBeGreaterThan(3);
     });
   });
 

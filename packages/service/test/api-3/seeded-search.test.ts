@@ -43,7 +43,9 @@ async function read(client: pg.Pool): Promise<Record<string, string[]>> {
   return found;
 }
 
-it('agents seeded for the bench are found by exactly what listing them one by one writes', { timeout: 60_000 }, async () => {
+it('agents seeded for the bench are found by exactly what listing them one by one writes', {
+  timeout: 60_000,
+}, async () => {
   const restart = `alter table agent_search alter column slot restart with ${FIRST_SLOT}`;
   await db.pool.query(restart);
   await seedSearch(database.url, AGENTS);

@@ -1,10 +1,16 @@
 -- Numbers as levels in place of binary digits: a limit is read from a few sets, whatever its digits, and the agents that come first
 -- in an order from one or three.
--- The sets that an agent is in besides those of its terms: '' (all), its states, and of each digit of its reputation and of the
--- steps of its prices one for every level up to it. The digits are those of `reputationDigits` and `stepDigits` in search-levels.ts.
-create function amount_levels(marks text[], step integer) returns text[] language sql immutable parallel safe
-  return marks[1 : step / 64] || marks[59 : 58 + step % 64 / 8] || marks[66 : 65 + step % 8];
+-- The step of an amount: its first three digits, and how many follow. Counted from one below, so that a limit of few digits is the
+-- end of a step. `amountStep` in search-levels.ts says the same.
+create or replace function amount_step(micro bigint) returns integer language sql immutable parallel safe
+  return case when micro <= 1000 then greatest(micro - 1, 0)::integer
+    else (length((micro - 1)::text) - 3) * 1000 + left((micro - 1)::text, 3)::integer end;
 
+create function amount_levels(marks text[], step integer) returns text[] language sql immutable parallel safe
+  return marks[1 : step / 1000] || marks[17 : 16 + step / 100 % 10] || marks[26 : 25 + step / 10 % 10] || marks[35 : 34 + step % 10];
+
+-- The sets that an agent is in besides those of its terms: '' (all), its states, and of each digit of its reputation and of the
+-- steps of its prices one for every level up to it. search-levels.ts reads them.
 do $do$
 declare
   made constant text := $sql$
@@ -17,8 +23,10 @@ declare
   r2 text[] := array(select '!r2:' || level from generate_series(1, 40) as level);
   r1 text[] := array(select '!r1:' || level from generate_series(1, 4) as level);
   r0 text[] := array(select '!r0:' || level from generate_series(1, 4) as level);
-  p text[] := array(select '!p2:' || level from generate_series(1, 58) as level)
-    || array(select '!p1:' || level from generate_series(1, 7) as level) || array(select '!p0:' || level from generate_series(1, 7) as level);
+  p text[] := array(select '!p3:' || level from generate_series(1, 16) as level)
+    || array(select '!p2:' || level from generate_series(1, 9) as level)
+    || array(select '!p1:' || level from generate_series(1, 9) as level)
+    || array(select '!p0:' || level from generate_series(1, 9) as level);
 begin
   -- The names are written out in the function: making them each time would take longer than all else that listing an agent does.
   execute format(made, r2, r1, r0, p, replace(p::text, '!p', '!h'));
@@ -51,3 +59,9 @@ alter table agent_search drop column response_ms;
 
 -- An agent with all that it may be sorted by.
 create view agent_found as select s.*, r.response_ms from agent_search s join agent_response r using (slot);
+
+-- Whoever looks for agents by slot, or walks past them, need not open their rows. None of these columns changes but the name.
+drop index agent_search_slot, agent_search_created, agent_search_name;
+create unique index agent_search_slot on agent_search (slot) include (agent_id, created_at, name);
+create index agent_search_created on agent_search (created_at, agent_id) include (slot);
+create index agent_search_name on agent_search (name, agent_id) include (slot);
