@@ -8,7 +8,7 @@ import { orderWithinMatches, type SearchOrder } from './search-order.ts';
 import { type Sample, sampleOf } from './search-sample.ts';
 import type { FoundAgent, PageWish, SearchPage } from './search-sql.ts';
 import { capabilityOf, readListedPage, readTermCounts, type TermCounts, type Walk, walkFor } from './search-store.ts';
-import { chooseWay } from './search-way.ts';
+import { chooseWay, type SearchCosts, usualCosts } from './search-way.ts';
 import { capabilityTerm, termsQuery, type Wanted, type Wording, wordsQuery } from './words.ts';
 
 export interface SearchQuestion extends PageWish {
@@ -20,14 +20,12 @@ export interface SearchQuestion extends PageWish {
 
 /** A shorter last word is taken as it is: too many words begin with it. */
 const MIN_OPEN_CHARS = 3;
-/** So few that match a text are gathered at once, however well they match it. */
-const FEW = 300;
 
 /**
  * One page of the agents that match, and how many match, exactly: both of the same moment. A last word that no agent has is taken
  * for the beginning of one.
  */
-export function readSearchPage(ctx: HasDb, question: SearchQuestion): Promise<SearchPage> {
+export function readSearchPage(ctx: HasDb, question: SearchQuestion, costs = usualCosts): Promise<SearchPage> {
   const { wanted, words, filter } = question;
   if (words?.length === 0) return Promise.resolve({ total: 0, agents: [] });
   const [capability = '', ...others] = wanted.all;
@@ -35,7 +33,7 @@ export function readSearchPage(ctx: HasDb, question: SearchQuestion): Promise<Se
     const walk = walkFor(question, capability);
     if (walk && isAllThere(walk, question)) return readListedPage(ctx.db, walk, question);
   }
-  return ctx.db.transaction((tx) => searchByBits(ctx, tx, question), { isolation: 'repeatable read' });
+  return ctx.db.transaction((tx) => searchByBits(ctx, tx, question, costs), { isolation: 'repeatable read' });
 }
 
 /** What the parts of one search share. */
@@ -45,9 +43,10 @@ interface Searching {
   readonly asked: BitsQuestion;
   readonly counts: TermCounts;
   readonly sample: Sample;
+  readonly costs: SearchCosts;
 }
 
-async function searchByBits(ctx: HasDb, tx: Tx, question: SearchQuestion): Promise<SearchPage> {
+async function searchByBits(ctx: HasDb, tx: Tx, question: SearchQuestion, costs: SearchCosts): Promise<SearchPage> {
   const { wanted, words, filter } = question;
   await planByBits(tx);
   const last = words?.at(-1) ?? '';
@@ -61,7 +60,7 @@ async function searchByBits(ctx: HasDb, tx: Tx, question: SearchQuestion): Promi
     inName: wording ? wordsQuery(wording, '#') : '',
     filter,
   };
-  const searching = { tx, question, asked, counts, sample: await sampleOf(ctx.db, tx) };
+  const searching = { tx, question, asked, counts, costs, sample: await sampleOf(ctx.db, tx) };
   const within = orderWithinMatches(question.order);
   return wording && within ? readByMatch(searching, wording, within) : readMatches(searching, wording);
 }
@@ -78,11 +77,11 @@ async function readMatches(searching: Searching, wording: Wording | null): Promi
 
 /** Those that match equally well are sought for themselves, as far as needed; unless all together are few. */
 async function readByMatch(searching: Searching, wording: Wording, within: SearchOrder): Promise<SearchPage> {
-  const { tx, question, asked, counts } = searching;
+  const { tx, question, asked, counts, costs } = searching;
   const groups = placesOf(wording);
   const [anywhere = [], title = [], name = []] = groups;
   const [total = 0, inTitle = 0, inName = 0] = knownTotal(question, counts) ?? (await countByBits(tx, asked, groups));
-  if (total <= FEW)
+  if (total <= costs.few)
     return { total, agents: await readPart(searching, question, { relevance: null, size: total, bits: [], groups }) };
   const parts = [
     { relevance: 2, size: inName, bits: name },
@@ -135,7 +134,7 @@ interface Part {
 
 /** Looks at agents in order until there are enough, or gathers those that come first, or all: whichever is likely to be less work. */
 async function readPart(
-  { tx, question, asked, counts, sample }: Searching,
+  { tx, question, asked, counts, costs, sample }: Searching,
   wish: PageWish,
   part: Part,
 ): Promise<FoundAgent[]> {
@@ -149,6 +148,7 @@ async function readPart(
     size: part.size,
     sample,
     filter: question.filter,
+    costs,
   });
   if (way.walk && isAllThere(way.walk, question))
     return (await readListedPage(tx, way.walk, { ...wish, filter: question.filter })).agents;

@@ -5,13 +5,21 @@ import type { Sample } from './search-sample.ts';
 import type { PageWish } from './search-sql.ts';
 import type { Walk } from './search-store.ts';
 
-/** In agents looked at in order: what it takes to gather agents and sort them, at the beginning and for each, and to read a head. */
-const GATHERING_COSTS = 1500;
-const GATHERING_ONE_COSTS = 15;
-const HEAD_COSTS = 600;
-/** How many times as many as needed are in a head, so that it is seldom too small. */
-const SPARE = 2;
-const LEAST = 20;
+/** What decides between ways to the same page. */
+export interface SearchCosts {
+  /** In agents looked at in order: what it takes to gather agents and sort them, at the beginning and for each, and to read a head. */
+  readonly gathering: number;
+  readonly gatheringOne: number;
+  readonly head: number;
+  /** So few that match a text are gathered at once, however well they match it. */
+  readonly few: number;
+  /** How many times as many as needed are to be in a head, and how many more, so that it is seldom too small. */
+  readonly spare: number;
+  readonly least: number;
+}
+
+export const usualCosts: SearchCosts = { gathering: 1500, gatheringOne: 15, head: 600, few: 300, spare: 2, least: 20 };
+
 /** A head that is most of all agents is not worth reading. */
 const MOST = 0.5;
 
@@ -22,15 +30,16 @@ interface Matches {
   readonly size: number;
   readonly sample: Sample;
   readonly filter: SearchFilter;
+  readonly costs: SearchCosts;
 }
 
 /** The way to a page that is likely to be the least work. */
 export function chooseWay(wish: PageWish, matches: Matches): { walk: Walk | null; head: Head | null } {
-  const { walk, among, size } = matches;
+  const { walk, among, size, costs } = matches;
   const needed = wish.offset + wish.limit;
-  const gathering = (agents: number) => GATHERING_COSTS + GATHERING_ONE_COSTS * agents;
-  const { head, share } = headFor(wish, matches, (needed * SPARE + LEAST) / size);
-  const headCosts = head ? HEAD_COSTS + gathering(share * size) : Number.POSITIVE_INFINITY;
+  const gathering = (agents: number) => costs.gathering + costs.gatheringOne * agents;
+  const { head, share } = headFor(wish, matches, (needed * costs.spare + costs.least) / size);
+  const headCosts = head ? costs.head + gathering(share * size) : Number.POSITIVE_INFINITY;
   const walkCosts = walk ? Math.min(1, needed / size) * among : Number.POSITIVE_INFINITY;
   if (walkCosts <= Math.min(headCosts, gathering(size))) return { walk, head: null };
   return { walk: null, head: headCosts < gathering(size) ? head : null };
