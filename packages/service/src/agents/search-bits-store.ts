@@ -151,12 +151,15 @@ function gathered(query: BitsPageQuery, bind: Bind): string {
   const table = tableFor(query);
   const wanted = [...priceFiltersOf(query.filter, bind), ...(table === 'agent_listing' ? [`l.capability = ''`] : [])];
   return `select l.agent_id${columnsOf(query)} from (
-      select base + (q.part << 6) as base, substring(piece from (q.part << 6) + 1 for 64) as bits from (
-        select (h.block << 16) + (p.part << 10) as base, substring(h.bits from (p.part << 10) + 1 for 1024) as piece
-          from hit h cross join generate_series(0, 63) as p(part) offset 0
-      ) pieces cross join generate_series(0, 15) as q(part) where bit_count(piece) > 0 offset 0
-    ) m cross join generate_series(0, 63) as place join ${table} l on l.slot = m.base + place
-     where bit_count(m.bits) > 0 and get_bit(m.bits, place) = 1${wanted.map((each) => ` and ${each}`).join('')}`;
+      select base + place as slot from (
+        select base + (q.part << 6) as base, substring(piece from (q.part << 6) + 1 for 64) as bits from (
+          select (h.block << 16) + (p.part << 10) as base, substring(h.bits from (p.part << 10) + 1 for 1024) as piece
+            from hit h cross join generate_series(0, 63) as p(part) offset 0
+        ) pieces cross join generate_series(0, 15) as q(part) where bit_count(piece) > 0 offset 0
+      ) m cross join lateral (select place from generate_series(0, 63) as place where get_bit(m.bits, place) = 1 offset 0) each
+       where bit_count(m.bits) > 0 offset 0
+    ) m join ${table} l on l.slot = m.slot
+    where ${wanted.length === 0 ? 'true' : wanted.join(' and ')}`;
 }
 
 const relevanceOf = ({ inName, inTitle }: BitsQuestion, bind: Bind) =>
