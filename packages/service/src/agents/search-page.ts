@@ -5,7 +5,7 @@ import { type BitsQuestion, countByBits, planByBits, readBitsPage } from './sear
 import { isCounted, isOpenToAll, type SearchFilter } from './search-filter.ts';
 import type { Bits } from './search-levels.ts';
 import { orderWithinMatches, type SearchOrder } from './search-order.ts';
-import { type Sample, sampleOf } from './search-sample.ts';
+import { type Sample, sampleOf } from './search-sample-store.ts';
 import type { FoundAgent, PageWish, SearchPage } from './search-sql.ts';
 import { capabilityOf, readListedPage, readTermCounts, type TermCounts, type Walk, walkFor } from './search-store.ts';
 import { chooseWay, type SearchCosts, usualCosts } from './search-way.ts';

@@ -1,7 +1,7 @@
 import type { AgentSortField } from '@agent-network/contracts/agents';
 import type { SearchFilter } from './search-filter.ts';
 import { type Head, headOf } from './search-levels.ts';
-import type { Sample } from './search-sample.ts';
+import type { Sample } from './search-sample-store.ts';
 import type { PageWish } from './search-sql.ts';
 import type { Walk } from './search-store.ts';
 
@@ -18,7 +18,7 @@ export interface SearchCosts {
   readonly least: number;
 }
 
-export const usualCosts: SearchCosts = { gathering: 1500, gatheringOne: 15, head: 600, few: 300, spare: 2, least: 20 };
+export const usualCosts: SearchCosts = { gathering: 1500, gatheringOne: 15, head: 600, few: 100, spare: 2, least: 20 };
 
 /** A head that is most of all agents is not worth reading. */
 const MOST = 0.5;
