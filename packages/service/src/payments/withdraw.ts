@@ -42,7 +42,7 @@ export async function withdraw(
   const amountMicro = parseUsdc(input.amount);
   if (amountMicro === 0n) throw invalid('amount', 'must be more than zero');
   const to = input.to ?? caller.address;
-  const problem = payeeProblem(ctx.chain, to);
+  const problem = payeeProblem(ctx, to);
   if (problem) throw invalid('to', problem);
   const treasury = await treasuryFor(ctx, caller, input.treasuryId);
   requireFunds(treasury, amountMicro);
