@@ -14,8 +14,10 @@ export interface GasWatch {
   thatBear(costWei: bigint): string[];
   /** Reckons with what a key has been made to spend until the balances are read again. */
   spend(address: string, costWei: bigint): void;
-  /** Throws UNAVAILABLE when no key could pay for a payment now. */
-  requireGas(): Promise<void>;
+  /** Throws UNAVAILABLE, in these words, when no key could pay for a full transaction now. */
+  requireGas(message: string): Promise<void>;
+  /** How much gas the richest key can pay for now; null: nobody knows. */
+  mostGas(): Promise<bigint | null>;
 }
 
 export interface HasGas {
@@ -49,6 +51,11 @@ export function createGasWatch(ctx: WatchContext): GasWatch {
     for (const [index, address] of addresses.entries()) note(address, read[index] ?? 0n);
   }
 
+  /** Somebody may have filled a key up meanwhile. */
+  async function lookAgain(): Promise<void> {
+    if (performance.now() - readAtMs > LOOK_AGAIN_MS) await refresh().catch(() => undefined);
+  }
+
   function note(address: string, balanceWei: bigint): void {
     balances.set(address, balanceWei);
     ctx.metrics.gasBalance.set({ signer: address }, Number(balanceWei));
@@ -69,11 +76,20 @@ export function createGasWatch(ctx: WatchContext): GasWatch {
       const balance = balances.get(address);
       if (balance !== undefined) balances.set(address, balance - costWei);
     },
-    async requireGas() {
-      if (thatBear(fullCostWei).length > 0) return;
-      if (performance.now() - readAtMs > LOOK_AGAIN_MS) await refresh().catch(() => undefined);
-      if (thatBear(fullCostWei).length === 0)
-        throw new AppError('UNAVAILABLE', 'The node cannot settle payments now. Nothing was charged.');
+    async requireGas(message) {
+      if (thatBear(fullCostWei).length === 0) await lookAgain();
+      if (thatBear(fullCostWei).length === 0) throw new AppError('UNAVAILABLE', message);
+    },
+    async mostGas() {
+      const { maxFeePerGas } = await ctx.fees.current();
+      const most = () => {
+        const known = ctx.senders.map(({ address }) => balances.get(address) ?? null);
+        return known.reduce((max, wei) => (max === null || wei === null ? null : wei > max ? wei : max), 0n);
+      };
+      const isLow = (wei: bigint | null) => wei !== null && wei < MAX_TRANSACTION_GAS * maxFeePerGas;
+      if (isLow(most())) await lookAgain();
+      const wei = most();
+      return wei === null ? null : wei / maxFeePerGas;
     },
   };
 }
