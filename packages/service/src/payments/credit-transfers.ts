@@ -2,6 +2,7 @@ import { accountsOfWallets } from '../access/link-wallet.ts';
 import type { Tx } from '../db/sql.ts';
 import { newId } from '../lib/id.ts';
 import { openLedgerAccount, postTransfers } from './ledger-store.ts';
+import { newlyArrived } from './newly-arrived.ts';
 import { openTreasury } from './open-treasury.ts';
 import { suspenseAccountId } from './suspense.ts';
 import type { ChainContext } from './x402/chain-context.ts';
@@ -26,9 +27,11 @@ export const nonceOfPlain = (chainId: number, transfer: IncomingTransfer): strin
 
 /**
  * Credits USDC that came without a request, in the caller's transaction and each transfer once: to the treasury of the account
- * whose wallet sent it, or, from wallets of nobody, to suspense, where its owner can claim it.
+ * whose wallet sent it, or, from wallets of nobody, to suspense, where its owner can claim it. One that was reversed, and is in a
+ * block again, is credited again.
  */
-export async function creditTransfers(ctx: ChainContext, tx: Tx, transfers: readonly ArrivedTransfer[]): Promise<void> {
+export async function creditTransfers(ctx: ChainContext, tx: Tx, found: readonly ArrivedTransfer[]): Promise<void> {
+  const transfers = await newlyArrived(ctx, tx, found);
   if (transfers.length === 0) return;
   const now = ctx.clock.now();
   const accountOf = await accountsOfWallets(tx, [...new Set(transfers.map(({ from }) => from))]);

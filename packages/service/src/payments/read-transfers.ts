@@ -1,5 +1,6 @@
 import { type ArrivedTransfer, creditTransfers, nonceOfPlain } from './credit-transfers.ts';
 import type { ChainContext } from './x402/chain-context.ts';
+import { relocateCredited } from './x402/credited-transfer-store.ts';
 import type { HasIncomingTransfers, IncomingTransfer } from './x402/incoming-transfer-client.ts';
 import {
   type AuthorizedTransfer,
@@ -78,7 +79,9 @@ async function readUpTo(ctx: ReadContext, before: TransferPoint, to: bigint): Pr
   const isAhead = await ctx.db.transaction(async (tx) => {
     if (!(await addTransferPoint(tx, chainId, { before, point }))) return false;
     const strangers = found.filter(({ from, valueMicro }) => from !== ctx.chain.wallet && valueMicro > 0n);
-    await insertUnshown(tx, { ...ctx.chain, now: ctx.clock.now() }, strangers.filter(isAuthorized));
+    const authorized = strangers.filter(isAuthorized);
+    await relocateCredited(tx, ctx.chain, authorized);
+    await insertUnshown(tx, { ...ctx.chain, now: ctx.clock.now() }, authorized);
     await creditTransfers(ctx, tx, strangers.filter((transfer) => !isAuthorized(transfer)).map(toArrived(chainId)));
     return true;
   });

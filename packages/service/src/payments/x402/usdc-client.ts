@@ -13,7 +13,7 @@ import {
 import type { Authorization } from './authorization.ts';
 import { readsOf } from './chain-reads.ts';
 import { aggregate, type SignedAuthorization, transferCall } from './settlement-call.ts';
-import { authorizationKey, type UsedAuthorization, usedIn } from './used-authorizations.ts';
+import { authorizationKey, hasMoved, type UsedAuthorization, usedIn } from './used-authorizations.ts';
 
 export interface MinedTransaction {
   readonly hash: string;
@@ -24,6 +24,8 @@ export interface MinedTransaction {
   readonly minedAtS: bigint;
   /** What its authorizations moved, by `authorizationKey`. */
   readonly used: ReadonlyMap<string, UsedAuthorization>;
+  /** Whether it moved this much USDC so, by whatever way. */
+  moved(transfer: Pick<Authorization, 'from' | 'to' | 'valueMicro'>): boolean;
 }
 
 /** Where an authorization ended, by the chain's logs. */
@@ -54,13 +56,15 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
   async function findReceipt(hash: string): Promise<MinedTransaction | null> {
     const receipt = await client.request({ method: 'eth_getTransactionReceipt', params: [hash as Hex] });
     if (!receipt?.blockNumber) return null;
+    const logs = receipt.logs as unknown as TransactionReceipt['logs'];
     return {
       hash,
       blockNumber: BigInt(receipt.blockNumber),
       blockHash: receipt.blockHash,
       index: Number(receipt.transactionIndex),
       minedAtS: await minedAt(receipt),
-      used: usedIn(token, receipt.logs as unknown as TransactionReceipt['logs']),
+      used: usedIn(token, logs),
+      moved: (transfer) => hasMoved(token, logs, transfer),
     };
   }
 
