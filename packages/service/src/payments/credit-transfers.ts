@@ -2,7 +2,7 @@ import { accountsOfWallets } from '../access/link-wallet.ts';
 import type { Tx } from '../db/sql.ts';
 import { newId } from '../lib/id.ts';
 import { openLedgerAccount, postTransfers } from './ledger-store.ts';
-import { newlyArrived } from './newly-arrived.ts';
+import { type ArrivedTransfer, newlyArrived } from './newly-arrived.ts';
 import { openTreasury } from './open-treasury.ts';
 import { suspenseAccountId } from './suspense.ts';
 import type { ChainContext } from './x402/chain-context.ts';
@@ -12,14 +12,6 @@ import { endPayments } from './x402/end-payments.ts';
 import type { IncomingTransfer } from './x402/incoming-transfer-client.ts';
 import { transferNonce } from './x402/node-wallet.ts';
 import { toTransfer } from './x402/payment-transfer.ts';
-
-export type ArrivedTransfer = Pick<
-  IncomingTransfer,
-  'from' | 'valueMicro' | 'transactionHash' | 'blockNumber' | 'blockHash'
-> & {
-  /** What makes the transfer one of a kind: the nonce of its authorization, or the place of a plain one on chain. */
-  readonly nonce: string;
-};
 
 /** The place of a plain transfer on chain, as a nonce: it is credited once, however often it is read. */
 export const nonceOfPlain = (chainId: number, transfer: IncomingTransfer): string =>

@@ -1,9 +1,17 @@
 import type { Tx } from '../db/sql.ts';
-import type { ArrivedTransfer } from './credit-transfers.ts';
 import type { HasChain } from './x402/chain-info.ts';
 import { findPaymentsByNonce, type KnownPayment, relocateCredited } from './x402/credited-transfer-store.ts';
+import type { IncomingTransfer } from './x402/incoming-transfer-client.ts';
 import { nonceOfReturned } from './x402/node-wallet.ts';
 import { authorizationKey } from './x402/used-authorizations.ts';
+
+export type ArrivedTransfer = Pick<
+  IncomingTransfer,
+  'from' | 'valueMicro' | 'transactionHash' | 'blockNumber' | 'blockHash'
+> & {
+  /** What makes the transfer one of a kind: the nonce of its authorization, or the place of a plain one on chain. */
+  readonly nonce: string;
+};
 
 /**
  * Those of the transfers that are not in the books, each under the nonce that it is to be credited under. What is in the books is

@@ -1,4 +1,5 @@
-import { type ArrivedTransfer, creditTransfers, nonceOfPlain } from './credit-transfers.ts';
+import { creditTransfers, nonceOfPlain } from './credit-transfers.ts';
+import type { ArrivedTransfer } from './newly-arrived.ts';
 import type { ChainContext } from './x402/chain-context.ts';
 import { relocateCredited } from './x402/credited-transfer-store.ts';
 import type { HasIncomingTransfers, IncomingTransfer } from './x402/incoming-transfer-client.ts';

@@ -287,8 +287,11 @@ async function settleChain(): Promise<void> {
 /** The chain has other blocks instead of the newest, down to the one of the transaction, and the node has seen that. */
 async function takeBack(hash: Hex): Promise<void> {
   await callChain(h.rpcUrl, 'anvil_reorg', await depthOf(hash), []);
-  const isSeen = async () => (await listLost(h.ctx.db, { createdAt: new Date(0), id: '' }, 10)).length;
-  await expect.poll(async () => (await h.ctx.reorgWatch.look(), isSeen())).toBe(1);
+  const lost = async () => {
+    await h.ctx.reorgWatch.look();
+    return (await listLost(h.ctx.db, { createdAt: new Date(0), id: '' }, 10)).length;
+  };
+  await expect.poll(lost).toBe(1);
 }
 const depthOf = async (hash: Hex): Promise<number> => {
   const { blockNumber } = await callChain<{ blockNumber: Hex }>(h.rpcUrl, 'eth_getTransactionReceipt', hash);

@@ -82,14 +82,11 @@ export function createGasWatch(ctx: WatchContext): GasWatch {
     },
     async mostGas() {
       const { maxFeePerGas } = await ctx.fees.current();
-      const most = () => {
-        const known = ctx.senders.map(({ address }) => balances.get(address) ?? null);
-        return known.reduce((max, wei) => (max === null || wei === null ? null : wei > max ? wei : max), 0n);
-      };
-      const isLow = (wei: bigint | null) => wei !== null && wei < MAX_TRANSACTION_GAS * maxFeePerGas;
-      if (isLow(most())) await lookAgain();
-      const wei = most();
-      return wei === null ? null : wei / maxFeePerGas;
+      if (thatBear(MAX_TRANSACTION_GAS * maxFeePerGas).length === 0) await lookAgain();
+      const known = ctx.senders.map(({ address }) => balances.get(address));
+      if (known.includes(undefined)) return null;
+      const [mostWei = 0n] = known.filter((wei) => wei !== undefined).sort((a, b) => (a < b ? 1 : -1));
+      return mostWei / maxFeePerGas;
     },
   };
 }

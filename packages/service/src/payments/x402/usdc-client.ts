@@ -56,15 +56,13 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
   async function findReceipt(hash: string): Promise<MinedTransaction | null> {
     const receipt = await client.request({ method: 'eth_getTransactionReceipt', params: [hash as Hex] });
     if (!receipt?.blockNumber) return null;
-    const logs = receipt.logs as unknown as TransactionReceipt['logs'];
     return {
       hash,
       blockNumber: BigInt(receipt.blockNumber),
       blockHash: receipt.blockHash,
       index: Number(receipt.transactionIndex),
       minedAtS: await minedAt(receipt),
-      used: usedIn(token, logs),
-      moved: (transfer) => hasMoved(token, logs, transfer),
+      ...movedIn(token, receipt.logs as unknown as TransactionReceipt['logs']),
     };
   }
 
@@ -141,6 +139,11 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
     },
   };
 }
+
+const movedIn = (token: string, logs: TransactionReceipt['logs']): Pick<MinedTransaction, 'used' | 'moved'> => ({
+  used: usedIn(token, logs),
+  moved: (transfer) => hasMoved(token, logs, transfer),
+});
 
 export type UsdcClient = ReturnType<typeof createUsdcClient>;
 export interface HasUsdc {
