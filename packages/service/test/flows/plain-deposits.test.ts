@@ -177,6 +177,26 @@ it('a reorg makes the reader go back: a transfer that moved to another block is 
   await ledgerEqualsChain();
 });
 
+it('a reorg while blocks are read hides nothing: what the new blocks have is credited', async () => {
+  const wallet = await h.newWallet(1_000_000n);
+  const { key } = await accountOf(wallet);
+  const { incomingTransfers } = h.ctx;
+  const raw = await signTransfer(wallet, 250_000n);
+  for (let block = 0; block < 3; block++) await callChain(h.rpcUrl, 'evm_mine');
+  let isOld = false;
+  const read = async (from: bigint, to: bigint) => {
+    const found = await incomingTransfers.read(from, to);
+    if (isOld || to < (await incomingTransfers.headBlock())) return found;
+    isOld = true;
+    await callChain(h.rpcUrl, 'anvil_reorg', 2, [[raw, 0]]);
+    return found;
+  };
+  await readTransfers({ ...h.ctx, incomingTransfers: { ...incomingTransfers, read } });
+  if (!isOld) await callChain(h.rpcUrl, 'eth_sendRawTransaction', raw);
+  await eventually(() => available(key)).toBe('0.25');
+  await ledgerEqualsChain();
+});
+
 describe('a transfer that a reorg took back', () => {
   it('and that was reversed is credited again when the chain takes it in again, however late, and once', async () => {
     const wallet = await h.newWallet(1_000_000n);
@@ -306,10 +326,15 @@ async function ledgerAndUnshownEqualChain(micro: bigint): Promise<void> {
 
 /** A transfer that its sender signed: a reorg can put it into another block. */
 async function sendSigned(wallet: TestWallet, micro: bigint): Promise<Hex> {
+  const raw = await signTransfer(wallet, micro);
+  await callChain(h.rpcUrl, 'eth_sendRawTransaction', raw);
+  return raw;
+}
+async function signTransfer(wallet: TestWallet, micro: bigint): Promise<Hex> {
   const { chainId, token, wallet: to } = h.ctx.chain;
   await callChain(h.rpcUrl, 'anvil_setBalance', wallet.address, '0xde0b6b3a7640000');
   await settleChain();
-  const raw = await wallet.signTransaction({
+  return wallet.signTransaction({
     chainId,
     to: token as Hex,
     data: encodeFunctionData({ abi: usdcAbi, functionName: 'transfer', args: [to as Hex, micro] }),
@@ -318,8 +343,6 @@ async function sendSigned(wallet: TestWallet, micro: bigint): Promise<Hex> {
     maxPriorityFeePerGas: 0n,
     nonce: 0,
   });
-  await callChain(h.rpcUrl, 'eth_sendRawTransaction', raw);
-  return raw;
 }
 const blockOf = async (hash: Hex) =>
   (await callChain<{ blockHash: string } | null>(h.rpcUrl, 'eth_getTransactionReceipt', hash))?.blockHash;
