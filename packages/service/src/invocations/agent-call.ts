@@ -3,6 +3,7 @@ import type { HasClock } from '../lib/clock.ts';
 import type { HasGuardedFetch } from '../lib/guarded-fetch.ts';
 import type { HasChain } from '../payments/x402/chain-info.ts';
 import type { HasWallet } from '../payments/x402/node-wallet.ts';
+import type { HasSenders } from '../payments/x402/senders.ts';
 import type { HasChangeHub } from './change-hub.ts';
 import type { Invocation } from './invocation.ts';
 import type { HasChunkWriter } from './record-chunks.ts';
@@ -12,7 +13,14 @@ export interface CallTarget {
   readonly identityToken: string;
 }
 
-export type CallContext = HasGuardedFetch & HasClock & HasDb & HasChangeHub & HasChunkWriter & HasChain & HasWallet;
+export type CallContext = HasGuardedFetch &
+  HasClock &
+  HasDb &
+  HasChangeHub &
+  HasChunkWriter &
+  HasChain &
+  HasWallet &
+  HasSenders;
 
 export interface AgentCall {
   readonly target: CallTarget;

@@ -99,7 +99,7 @@ export async function authorizePayment(
   const refusal =
     refusalOf(ctx.chain, shown, { amountMicro, nowS }) ?? (shown.version === 2 && !offer ? 'invalid_offer' : null);
   if (refusal) throw paymentRequired(ctx, purchase.due, refusal);
-  await ctx.gas.requireGas();
+  await ctx.gas.requireGas('The node cannot settle payments now. Nothing was charged.');
 
   const payment = toChainPayment(ctx, shown, purchase, offer?.memo ?? purchase.due.makeMemo());
   const refused = await refusedByChain(ctx, payment).catch((cause) => {
