@@ -25,6 +25,7 @@ import { createGuardedFetch } from './lib/guarded-fetch.ts';
 import type { Log } from './lib/log.ts';
 import { createMetrics } from './lib/metrics.ts';
 import { createSecrets } from './lib/secrets.ts';
+import { createTurns } from './lib/turns.ts';
 import { createSimulator } from './payments/authorize-payment.ts';
 import { createReservesReader } from './payments/read-reserves.ts';
 import { createSeenTreasuries } from './payments/treasury.ts';
@@ -72,6 +73,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const db = openDatabase(parts.databaseUrl, { max: config.databaseConnections, log });
   const heartbeat = await startHeartbeat({ db, log }, { label: config.nodeLabel });
   const metrics = createMetrics();
+  const ledgerTurns = createTurns();
   const senders = createSenders(wallet, parts.senderPrivateKeys);
   const fees = createChainFees({ usdc });
   const base = {
@@ -100,8 +102,9 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     changeHub: createChangeHub(),
     chunkWriter: createChunkWriter({ db }),
     runner: createRunner({ maxRunning: config.maxRunning }),
-    acceptor: createAcceptor({ db, clock }),
-    beginner: createBeginner({ db, clock }),
+    ledgerTurns,
+    acceptor: createAcceptor({ db, clock, ledgerTurns }),
+    beginner: createBeginner({ db, clock, ledgerTurns }),
     listing: createListingReader({ db }),
     agentFinder: createAgentFinder({ db }),
     simulator: createSimulator({ usdc }),

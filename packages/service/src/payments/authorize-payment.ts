@@ -125,10 +125,12 @@ async function findKnown(
 ): Promise<ChainPayment | null> {
   const { from, nonce } = shown.authorization;
   const { chainId, token } = ctx.chain;
+  const [byAuthorization, bySubject] = await Promise.all([
+    findByAuthorization(ctx.db, { chainId, token, from, nonce }),
+    memo === null ? null : findBySubject(ctx.db, memo, purchase.due.purpose),
+  ]);
   const known =
-    (await findByAuthorization(ctx.db, { chainId, token, from, nonce })) ??
-    (memo === null ? null : await findBySubject(ctx.db, memo, purchase.due.purpose)) ??
-    (await findByKeys(ctx, purchase.due.accountId, purchaseKeysOf(shown, purchase)));
+    byAuthorization ?? bySubject ?? (await findByKeys(ctx, purchase.due.accountId, purchaseKeysOf(shown, purchase)));
   if (known) requireSamePurchase(known, purchase.fingerprint);
   return known;
 }
