@@ -16,5 +16,5 @@ export const agentHandlers = {
   updateAgent: (ctx, { caller, params, body }) => updateAgent(ctx, requireAccount(caller), params.id, body),
   removeAgent: (ctx, { caller, params }) => removeAgent(ctx, requireAccount(caller), params.id),
   getAgentStatus: (ctx, { params }) => readAgentStatus(ctx, params.id),
-  heartbeat: (ctx, { caller, params, body }) => recordHeartbeat(ctx, caller, params.id, body),
+  heartbeat: (ctx, { caller, params, body, once }) => recordHeartbeat(ctx, caller, params.id, body, once),
 } satisfies Partial<Handlers>;
