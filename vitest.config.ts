@@ -1,10 +1,14 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './scripts/longest-first.ts';
 
 export default defineConfig({
   test: {
     include: ['packages/*/{src,test}/**/*.test.ts', 'examples/**/*.test.ts'],
     globalSetup: ['packages/service/test/support/global-setup.ts'],
     maxWorkers: 2,
+    // A process for each file would spend half of the whole time on loading the same modules. No file changes what others see.
+    isolate: false,
+    sequence: { sequencer: LongestFirst },
     // Processes are killed and waited for in real time: a machine that is busy with something else gets a second try.
     retry: process.env.CI ? 1 : 0,
     testTimeout: 20_000,

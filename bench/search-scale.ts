@@ -31,10 +31,10 @@ async function run(stops: StopList): Promise<void> {
     await seedSearch(database.href, agents);
     console.log(`\n${agents} agents, seeded in ${Math.round((performance.now() - startMs) / 1000)} s`);
     console.log(
-      `${''.padEnd(52)}${'server computes'.padStart(18)}${'answered'.padStart(18)}${`HTTP, ${CALLERS} callers`.padStart(18)}`,
+      `${''.padEnd(52)}${'server computes'.padStart(27)}${'answered'.padStart(18)}${`HTTP, ${CALLERS} callers`.padStart(18)}`,
     );
     console.log(
-      `${''.padEnd(52)}${'p50 ms   p99 ms'.padStart(18)}${'p50 ms   p99 ms'.padStart(18)}${'p50 ms   p99 ms'.padStart(18)}     /s`,
+      `${''.padEnd(52)}${'min ms   p50 ms   p99 ms'.padStart(27)}${'p50 ms   p99 ms'.padStart(18)}${'p50 ms   p99 ms'.padStart(18)}     /s`,
     );
     const inside = await inDatabase(database.href);
     const outside = await throughHttp(database.href, folder, stops);

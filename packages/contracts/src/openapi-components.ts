@@ -109,7 +109,7 @@ export const scopeMeanings: Readonly<Record<Scope, string>> = {
   'payments:withdraw': 'Send money out of a treasury. Never given by default.',
   'keys:manage': 'Make, replace and revoke keys. Never given by default.',
   'webhooks:manage': 'Manage webhooks and read events. Never given by default.',
-  operator: "Read the node's metrics. For who runs the node.",
+  operator: "Read the node's metrics, take out its fees. For who runs the node.",
 };
 
 const scopeList = Object.entries(scopeMeanings).map(([scope, meaning]) => `- \`${scope}\`: ${meaning}`);

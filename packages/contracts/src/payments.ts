@@ -130,7 +130,17 @@ export const paymentEndpoints = {
     auth: 'key',
     scope: 'payments:withdraw',
     limit: 'api',
-    body: z.object({ amount: Usdc, to: WalletAddress.optional(), treasuryId: Id.optional() }),
+    body: z.object({
+      amount: Usdc,
+      to: WalletAddress.optional(),
+      treasuryId: Id.optional(),
+      from: z
+        .enum(['treasury', 'fees'])
+        .optional()
+        .describe(
+          '`fees`: what the node earned in fees, through the treasury and in its statement. Needs the scope `operator`. How much there is stands in the reserves.',
+        ),
+    }),
     data: Withdrawal,
     errors: ['NOT_FOUND', 'INSUFFICIENT_FUNDS'],
   }),

@@ -16,6 +16,7 @@ export const entryTypes = [
   'claim',
   'bill',
   'bill_return',
+  'fee_payout',
 ] as const;
 
 const StatementEntry = z.object({
@@ -23,7 +24,7 @@ const StatementEntry = z.object({
   type: z
     .enum(entryTypes)
     .describe(
-      '`fee`: what the node keeps of an earning. `return`: a withdrawal that did not leave. `reversal`: a deposit that the chain took back. `claim`: USDC from a wallet that was proven later. `bill`: what an agent was paid on chain, directly. `bill_return`: such a bill that it did not collect.',
+      '`fee`: what the node keeps of an earning. `return`: a withdrawal that did not leave. `reversal`: a deposit that the chain took back. `claim`: USDC from a wallet that was proven later. `bill`: what an agent was paid on chain, directly. `bill_return`: such a bill that it did not collect. `fee_payout`: fees of the node, taken by its operator.',
     ),
   direction: z.enum(['credit', 'debit']),
   amount: Usdc,

@@ -26,6 +26,7 @@ import { createGuardedFetch } from './lib/guarded-fetch.ts';
 import type { Log } from './lib/log.ts';
 import { createMetrics } from './lib/metrics.ts';
 import { createSecrets } from './lib/secrets.ts';
+import { createTurns } from './lib/turns.ts';
 import { createSimulator } from './payments/authorize-payment.ts';
 import { createReservesReader } from './payments/read-reserves.ts';
 import { createSeenTreasuries } from './payments/treasury.ts';
@@ -75,6 +76,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const db = openDatabase(parts.databaseUrl, { max: config.databaseConnections, log });
   const heartbeat = await startHeartbeat({ db, log }, { label: config.nodeLabel });
   const metrics = createMetrics();
+  const ledgerTurns = createTurns();
   const senders = createSenders(wallet, parts.senderPrivateKeys);
   const fees = createChainFees({ usdc });
   const secrets = createSecrets(parts.secretKey);
@@ -102,8 +104,9 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     changeHub: createChangeHub(),
     chunkWriter: createChunkWriter({ db }),
     runner: createRunner({ maxRunning: config.maxRunning }),
-    acceptor: createAcceptor({ db, clock }),
-    beginner: createBeginner({ db, clock }),
+    ledgerTurns,
+    acceptor: createAcceptor({ db, clock, ledgerTurns }),
+    beginner: createBeginner({ db, clock, ledgerTurns }),
     listing: createListingReader({ db }),
     agentFinder: createAgentFinder({ db }),
     simulator: createSimulator({ usdc }),

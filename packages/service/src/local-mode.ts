@@ -7,20 +7,27 @@ export interface LocalNode extends RunningNode {
   readonly localJson: LocalJson;
 }
 
-/** What `npm start` does without configuration: a whole node with accounts, test money and two agents that work. */
+/**
+ * What `npm start` does without configuration: a whole node with accounts, test money and two agents that work. All that is there, and
+ * told in `local.json`, before the node says that it is ready.
+ */
 export async function startLocalNode(options: NodeOptions): Promise<LocalNode> {
   const { config, log } = options;
-  const node = await startNode(options);
   const agentStops: StopStep[] = [];
-  // The agents go last: what is running may still need them.
-  const stop = () => stopInOrder([{ name: 'node', stop: () => node.stop() }, ...agentStops.splice(0)], { log });
+  const seeded = Promise.withResolvers<LocalJson>();
+  const beforeReady = async ({ ctx, local }: Omit<RunningNode, 'stop'>) => {
+    if (!local) throw new Error('local mode needs NODE_ENV other than production');
+    seeded.resolve(await seedLocal(ctx, config, local, agentStops));
+  };
   try {
-    if (!node.local) throw new Error('local mode needs NODE_ENV other than production');
-    const localJson = await seedLocal(node.ctx, config, node.local, agentStops);
+    const node = await startNode({ ...options, beforeReady });
+    const localJson = await seeded.promise;
     if (config.logLevel !== 'silent') process.stdout.write(`${welcomeText(localJson, config.dataDir)}\n`);
-    return { ...node, localJson, stop: async () => void (await stop()) };
+    // The agents go last: what is running may still need them.
+    const steps = [{ name: 'node', stop: () => node.stop() }, ...agentStops.splice(0)];
+    return { ...node, localJson, stop: async () => void (await stopInOrder(steps.splice(0), { log })) };
   } catch (error) {
-    await stop();
+    await stopInOrder(agentStops, { log });
     throw error;
   }
 }

@@ -24,6 +24,8 @@ export interface NodeOptions {
   readonly checksAnswers?: boolean;
   /** How long a caller that waits for a result is kept waiting; 30 s unless said otherwise. */
   readonly syncWaitMs?: number;
+  /** Done when the node runs and nobody is let in yet; it is ready, for all who ask, when this is done. */
+  readonly beforeReady?: (node: Omit<RunningNode, 'stop'>) => Promise<void>;
 }
 
 export interface RunningNode {
@@ -86,8 +88,10 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
     },
   });
   front.serve(createApp(ctx).fetch);
+  const node = { ctx, baseUrl, local };
+  await options.beforeReady?.(node);
   isReady = true;
-  return { ctx, baseUrl, local };
+  return node;
 }
 
 async function startBackground(ctx: NodeContext, stops: StopStep[]): Promise<void> {

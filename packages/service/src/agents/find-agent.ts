@@ -1,5 +1,6 @@
 import type { AgentDetail, AgentStatusRecord } from '@agent-network/contracts/agents';
 import type { HasDb } from '../db/database.ts';
+import type { Sql } from '../db/sql.ts';
 import { AppError, notFound } from '../lib/app-error.ts';
 import { createBatcher } from '../lib/batcher.ts';
 import type { HasClock } from '../lib/clock.ts';
@@ -62,7 +63,10 @@ export async function readAgent(ctx: HasDb & HasNodeLabel, id: string): Promise<
   return toDetail(agent, ctx.nodeLabel);
 }
 
-export async function readAgentStatus(ctx: HasDb & HasNodeLabel & HasClock, id: string): Promise<AgentStatusRecord> {
+export async function readAgentStatus(
+  ctx: { readonly db: Sql } & HasNodeLabel & HasClock,
+  id: string,
+): Promise<AgentStatusRecord> {
   const agent = await findAgentRow(ctx.db, id);
   if (!agent) throw notFound('agent');
   return toStatusRecord(agent, await countRunning(ctx.db, id), ctx.nodeLabel, ctx.clock.now());

@@ -20,18 +20,23 @@ export async function writeListing(sql: Sql, { id }: Pick<Agent, 'id'>): Promise
      ), hidden as (
        delete from agent_search where agent_id = $1 and not exists (select from fact)
      ), added as (
-       insert into agent_search (agent_id, reputation, is_online, is_verified, price_micro, per_hour_micro, response_ms,
-                                 created_at, name, terms)
-       select id, reputation, is_online, is_verified, per_request_micro, per_hour_micro, response_ms, created_at, '', '' from fact
+       insert into agent_search (agent_id, reputation, is_online, is_verified, price_micro, per_hour_micro, created_at, name, terms)
+       select id, reputation, is_online, is_verified, per_request_micro, per_hour_micro, created_at, '', '' from fact
         where not exists (select from old)
        returning slot
      ), changed as (
        update agent_search s
           set reputation = f.reputation, is_online = f.is_online, is_verified = f.is_verified, price_micro = f.per_request_micro,
-              per_hour_micro = f.per_hour_micro, response_ms = f.response_ms, created_at = f.created_at
-         from fact f where s.agent_id = f.id
+              per_hour_micro = f.per_hour_micro, created_at = f.created_at
+         from fact f where s.agent_id = f.id and (s.reputation, s.is_online, s.is_verified, s.price_micro, s.per_hour_micro, s.created_at)
+           is distinct from (f.reputation, f.is_online, f.is_verified, f.per_request_micro, f.per_hour_micro, f.created_at)
      ), place as (
        select slot from old union all select slot from added
+     ), silenced as (
+       delete from agent_response where slot = (select slot from old) and not exists (select from fact)
+     ), timed as (
+       insert into agent_response as r (slot, agent_id, response_ms) select p.slot, f.id, f.response_ms from fact f cross join place p
+       on conflict (slot) do update set response_ms = excluded.response_ms where r.response_ms <> excluded.response_ms
      ), wanted as (
        select c as capability, p.slot, f.* from fact f cross join place p cross join unnest(f.capabilities || '{""}'::text[]) as c
      ), dropped as (
@@ -91,12 +96,13 @@ export async function writeTerms(
   );
 }
 
-/** Notes a new response time, by which agents may be sorted, without touching what is indexed. */
+/** Notes a new response time, by which agents may be sorted; nothing else is written. */
 export async function writeResponseTime(sql: Sql, id: string, responseMs: number): Promise<void> {
-  await sql.query('write-response-time', 'update agent_search set response_ms = $2 where agent_id = $1', [
-    id,
-    responseMs,
-  ]);
+  await sql.query(
+    'write-response-time',
+    `update agent_response set response_ms = $2 where slot = (select slot from agent_search where agent_id = $1)`,
+    [id, responseMs],
+  );
 }
 
 /** Folds the changes of counts into one row each; returns how many terms had some, at most `limit`. */

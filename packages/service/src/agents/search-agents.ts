@@ -12,12 +12,14 @@ import { makeSearchCursor, readSearchCursor } from './search-cursor.ts';
 import type { SearchFilter } from './search-filter.ts';
 import { orderOf } from './search-order.ts';
 import { readSearchPage } from './search-page.ts';
+import { usualCosts } from './search-way.ts';
 import { wantedCapabilities, wordsOf } from './words.ts';
 
 /** Finds the agents that match every part of the query, in the order asked for, with the exact total. */
 export async function searchAgents(
   ctx: HasDb & HasSecrets & HasNodeLabel,
   input: AgentSearch,
+  costs = usualCosts,
 ): Promise<DataOf<Api['searchAgents']>> {
   const startMs = performance.now();
   const { query, limit, offset, cursor } = input;
@@ -25,7 +27,7 @@ export async function searchAgents(
   const order = orderOf(input.sort, query.text !== undefined);
   const question = JSON.stringify([query, order]);
   const after = cursor === undefined ? null : readSearchCursor(ctx, question, cursor);
-  const { total, agents } = await readSearchPage(ctx, {
+  const asked = {
     wanted: wantedCapabilities(query),
     words: query.text === undefined ? null : wordsOf(query.text),
     filter: filterOf(query),
@@ -33,7 +35,8 @@ export async function searchAgents(
     after,
     limit: limit + 1,
     offset,
-  });
+  };
+  const { total, agents } = await readSearchPage(ctx, asked, costs);
   const shown = agents.slice(0, limit);
   const last = shown.at(-1);
   const hasMore = agents.length > limit;

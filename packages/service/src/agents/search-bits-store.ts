@@ -1,9 +1,12 @@
 import { crc32 } from 'node:zlib';
 import type { Sql } from '../db/sql.ts';
-import { type Bits, everyAgent, filterBits, lastOfStep } from './search-bits.ts';
+import { everyAgent, filterBits } from './search-bits.ts';
 import type { SearchFilter } from './search-filter.ts';
+import { EMPTY, hitsOf } from './search-hits.ts';
+import { type Bits, type Head, lastOfStep } from './search-levels.ts';
 import {
   afterClause,
+  agentsWith,
   type Bind,
   bindTo,
   filtersOf,
@@ -19,7 +22,7 @@ import type { Walk } from './search-store.ts';
 
 /** Agents by what is kept of them as bits, and the same as a question about one agent: for those whose bits are not up to date. */
 export interface BitsQuestion {
-  /** All of these, beside the filter; none stands for every agent. */
+  /** All of these, beside the filter. */
   readonly bits: readonly Bits[];
   /** A tsquery that says the same of terms; '' when nothing is asked of them. */
   readonly terms: string;
@@ -29,8 +32,6 @@ export interface BitsQuestion {
   readonly filter: SearchFilter;
 }
 
-const EMPTY = '0::bit(65536)';
-
 /** Has its statements planned once, by way of the indexes: what the planner knows of terms would mislead it. */
 export const planByBits = (tx: Sql): Promise<unknown> =>
   tx.query(
@@ -39,17 +40,21 @@ export const planByBits = (tx: Sql): Promise<unknown> =>
             set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`,
   );
 
-/** How many agents match, exactly; and of these, how many belong to each of the further sets. */
-export async function countByBits(tx: Sql, question: BitsQuestion, parts: readonly Bits[][]): Promise<number[]> {
+/**
+ * How many agents match, exactly. `groups` are sets of agents, each part of the one before: how many of those that match belong to
+ * all sets of each group; none for every agent.
+ */
+export async function countByBits(tx: Sql, question: BitsQuestion, groups: readonly Bits[][]): Promise<number[]> {
   const params: unknown[] = [];
   const bind = bindTo(params);
-  const names = ['bits', ...parts.map((_, index) => `part_${index}`)];
+  const names = namesOf(groups);
+  const common = [...question.bits, ...filterBits(question.filter)];
   const [over, isOver] = overLimit(question.filter, bind);
   const sum = (name: string, index: number) => `
     (select coalesce(sum(bit_count(${name})), 0) from hit)
     ${isOver ? `- (select count(*) from over o where ${isIn(name, 'o.slot')})` : ''}
     + (select count(*) from late where relevance >= ${index})`;
-  const text = `with ${hitsOf([...question.bits, ...filterBits(question.filter)], parts, bind)}, ${lateOf(question, [], bind)}${isOver ? `, ${gridOf(names)}, ${over}` : ''}
+  const text = `with ${hitsOf(groups.length === 0 ? withAnchor(common) : common, groups, bind)}, ${lateOf(question, [], bind)}${isOver ? `, ${gridOf(names)}, ${over}` : ''}
     select array[${names.map(sum).join(', ')}]::bigint[] as counts`;
   const [row] = await tx.query<{ counts: bigint[] }>(nameOf(text), text, params);
   return (row?.counts ?? []).map(Number);
@@ -60,32 +65,43 @@ export interface BitsPageQuery extends PageWish, BitsQuestion {
   readonly walk: Walk | null;
   /** Only those that match a text this well. */
   readonly relevance: number | null;
+  /** Those that match a text somewhere, in the title, in the name; empty where the order does not ask how well they do. */
+  readonly groups: readonly (readonly Bits[])[];
+  /** Only those that come first; null for all. */
+  readonly head: Head | null;
 }
 
 /** One page of the agents that match. */
 export async function readBitsPage(tx: Sql, query: BitsPageQuery): Promise<SearchPage['agents']> {
   const params: unknown[] = [];
   const bind = bindTo(params);
-  const { order, after } = query;
+  const { order, after, head } = query;
   const keys = sortColumns(order);
   // The inverted table tells itself whether its rows pass the filter.
-  const bits = isListed(query.walk) ? query.bits : [...query.bits, ...filterBits(query.filter)];
-  const late = `${hitsOf(bits, [], bind)}, ${lateOf(query, keys, bind)}`;
-  const rest = after ? afterClause(order, after, bind) : 'true';
+  const bits = [...query.bits, ...(isListed(query.walk) ? [] : filterBits(query.filter)), ...(head ? [head.bits] : [])];
+  const late = `${hitsOf(query.groups.length === 0 ? withAnchor(bits) : bits, query.groups, bind)}, ${lateOf(query, keys, bind)}`;
+  const first = head ? `(${head.column} ${head.compares} ${bind(head.bound, 'bigint')}) is true` : 'true';
+  const rest = `${first}${after ? ` and ${afterClause(order, after, bind)}` : ''}`;
   const most = bind(query.limit + query.offset, 'int');
   const source = query.walk ? walked(query, query.walk, bind) : gathered(query, bind);
   const ordered = `order by ${orderClause(order, '')} limit ${most}`;
-  const text = `with ${late}, ${gridOf(['bits'])}, page as (
+  const text = `with ${late}, ${gridOf(namesOf(query.groups))}, page as (
       select * from (
-        (select agent_id, ${keys.join(', ')} from (${source}) f where ${rest} ${ordered}) union all
-        (select agent_id, ${keys.join(', ')} from late where ${rest}
+        (select ${['agent_id', ...keys].join(', ')} from (${source}) f where ${rest} ${ordered}) union all
+        (select ${['agent_id', ...keys].join(', ')} from late where ${rest}
             ${query.relevance === null ? '' : `and relevance = ${bind(query.relevance, 'int')}`} ${ordered})
       ) each order by ${orderClause(order, '')} limit ${bind(query.limit, 'int')} offset ${bind(query.offset, 'int')}
     ), counted as (select 0::bigint as total) ${shownAgents(order)}`;
   return (await readShownAgents(tx, nameOf(text), text, params)).agents;
 }
 
-const isListed = (walk: Walk | null) => walk !== null && walk !== 'agents';
+const isListed = (walk: Walk | null) => walk !== null && typeof walk !== 'string';
+
+const namesOf = (groups: readonly unknown[]) => ['bits', ...groups.slice(1).map((_, index) => `part_${index}`)];
+
+/** What is only left out of other sets has to be left out of all agents. */
+const withAnchor = (bits: readonly Bits[]): readonly Bits[] =>
+  bits.some((each) => 'term' in each || 'start' in each) ? bits : [everyAgent, ...bits];
 
 const MOST_PREPARED = 300;
 const prepared = new Set<string>();
@@ -100,27 +116,50 @@ function nameOf(text: string): string {
 const isIn = (name: string, slot: string) =>
   `get_bit((select ${name} from grid)[(${slot} >> 16) + 1], ${slot} & 65535) = 1`;
 
-function walked({ order, filter }: BitsPageQuery, walk: Walk, bind: Bind): string {
-  const wanted = [isIn('bits', 'l.slot'), ...(walk === 'agents' ? priceFiltersOf : filtersOf)(filter, bind)];
-  if (walk !== 'agents') wanted.push(`l.capability = ${bind(walk.capability, 'text')}`);
-  return `select l.agent_id, ${sortColumns(order).join(', ')} from ${walk === 'agents' ? 'agent_search' : 'agent_listing'} l
-    where ${wanted.join(' and ')}`;
+function walked(query: BitsPageQuery, walk: Walk, bind: Bind): string {
+  const isIndexed = typeof walk !== 'string';
+  const wanted = [isIn('bits', 'l.slot'), ...(isIndexed ? filtersOf : priceFiltersOf)(query.filter, bind)];
+  if (isIndexed) wanted.push(`l.capability = ${bind(walk.capability, 'text')}`);
+  // Without a key, agents are walked by their ids.
+  const table = query.order.keys.length === 0 ? 'agent_search' : tableFor(query);
+  return `select l.agent_id${columnsOf(query)} from ${isIndexed ? 'agent_listing' : table} l where ${wanted.join(' and ')}`;
 }
 
-/** The slots of all bits: where a piece is not empty, the runs of zeros between its ones add up to the place of each. */
+/** The narrowest table that has what is sorted by; bits tell the rest, but for prices within the last step. */
+function tableFor({
+  order,
+  filter,
+}: BitsPageQuery): 'agent_listing' | 'agent_response' | 'agent_found' | 'agent_search' {
+  const names = sortColumns(order).filter((name) => name !== 'relevance');
+  if (names.every((name) => ['reputation', 'price_micro', 'per_hour_micro'].includes(name))) return 'agent_listing';
+  const hasPrice = priceFiltersOf(filter, bindTo([])).length > 0;
+  return names.join() === 'response_ms' && !hasPrice ? 'agent_response' : agentsWith(names);
+}
+
+/** What is sorted by. A match in the name is one in the title. */
+const columnsOf = ({ order, groups }: BitsPageQuery): string =>
+  sortColumns(order)
+    .map((name) => {
+      if (name !== 'relevance') return `, l.${name}`;
+      const levels = namesOf(groups).slice(1);
+      return `, ${['0', ...levels.map((level) => `(${isIn(level, 'l.slot')})::int`)].join(' + ')} as relevance`;
+    })
+    .join('');
+
+/** The slots of all bits: piece by piece, where one is not empty. */
 function gathered(query: BitsPageQuery, bind: Bind): string {
-  const names = sortColumns(query.order);
-  const isNarrow = names.every((name) => ['reputation', 'price_micro', 'per_hour_micro'].includes(name));
-  const columns = names.map((name) => (name === 'relevance' ? relevanceOf(query, bind) : `l.${name}`));
-  const wanted = [...priceFiltersOf(query.filter, bind), ...(isNarrow ? [`l.capability = ''`] : [])];
-  return `select l.agent_id, ${columns.join(', ')} from (
-      select base + (sum(length(run) + 1) over (partition by base order by nth))::int - 1 as slot, nth, bit_count(piece) as ones from (
-        select (h.block << 16) + (p.part << 10) as base, substring(h.bits from (p.part << 10) + 1 for 1024) as piece
-          from hit h cross join generate_series(0, 63) as p(part) offset 0
-      ) pieces cross join unnest(string_to_array(piece::text, '1')) with ordinality as r(run, nth)
-       where bit_count(piece) > 0
-    ) m join ${isNarrow ? 'agent_listing' : 'agent_search'} l on l.slot = m.slot
-     where m.nth <= m.ones${wanted.map((each) => ` and ${each}`).join('')}`;
+  const table = tableFor(query);
+  const wanted = [...priceFiltersOf(query.filter, bind), ...(table === 'agent_listing' ? [`l.capability = ''`] : [])];
+  return `select l.agent_id${columnsOf(query)} from (
+      select base + place as slot from (
+        select base + (q.part << 6) as base, substring(piece from (q.part << 6) + 1 for 64) as bits from (
+          select (h.block << 16) + (p.part << 10) as base, substring(h.bits from (p.part << 10) + 1 for 1024) as piece
+            from hit h cross join generate_series(0, 63) as p(part) offset 0
+        ) pieces cross join generate_series(0, 15) as q(part) where bit_count(piece) > 0 offset 0
+      ) m cross join lateral (select place from generate_series(0, 63) as place where get_bit(m.bits, place) = 1 offset 0) each
+       where bit_count(m.bits) > 0 offset 0
+    ) m join ${table} l on l.slot = m.slot
+    where ${wanted.length === 0 ? 'true' : wanted.join(' and ')}`;
 }
 
 const relevanceOf = ({ inName, inTitle }: BitsQuestion, bind: Bind) =>
@@ -128,71 +167,13 @@ const relevanceOf = ({ inName, inTitle }: BitsQuestion, bind: Bind) =>
     ? '0 as relevance'
     : `case when l.terms @@ ${bind(inName, 'tsquery')} then 2 when l.terms @@ ${bind(inTitle, 'tsquery')} then 1 else 0 end as relevance`;
 
-/** `hit`: the bits of those that match, block by block, without the agents that changed since the bits were written. */
-function hitsOf(bits: readonly Bits[], parts: readonly Bits[][], bind: Bind): string {
-  const picks = picksOf(bind);
-  const isAnchored = bits.some((each) => 'term' in each || 'start' in each);
-  const needed = isAnchored ? bits : [everyAgent, ...bits];
-  const whole = needed.map(picks.sqlOf).join(' & ');
-  const further = parts.map((part, index) => `, ${part.map(picks.sqlOf).join(' & ')} as part_${index}`).join('');
-  const present = needed.flatMap((each) =>
-    'term' in each || 'start' in each ? [`${picks.nameOf(each)} is not null`] : [],
-  );
-  return `dirty as materialized (select distinct slot from agent_toggle),
-    mask as materialized (
-      select slot >> 16 as block, ~bit_or(set_bit(${EMPTY}, slot & 65535, 1)) as clean from dirty group by slot >> 16
-    ), kept as materialized (
-      select block, ${EMPTY} as empty, ${picks.columns().join(', ')} from agent_bits where ${picks.where()} group by block
-    ), whole as materialized (
-      select k.block, ${whole} & coalesce(m.clean, ~empty) as bits${further}
-        from kept k left join mask m using (block) where ${present.join(' and ')}
-    ), hit as materialized (
-      select block, bits${parts.map((_, index) => `, bits & part_${index} as part_${index}`).join('')} from whole
-    )`;
-}
-
-type KeptBits = Extract<Bits, { term: string } | { start: string }>;
-
-/** The columns of `kept`: each set that is named once, whatever the rows it is kept in. */
-function picksOf(bind: Bind) {
-  const picks = new Map<string, { readonly name: string; readonly rows: string }>();
-  const terms: string[] = [];
-  const starts: string[] = [];
-  const nameOf = (bits: KeptBits): string => {
-    const key = JSON.stringify(bits);
-    const known = picks.get(key);
-    if (known) return known.name;
-    const isTerm = 'term' in bits;
-    const rows = isTerm ? `term = ${bind(bits.term, 'text')}` : startsWith(bits.start, bind);
-    (isTerm ? terms : starts).push(isTerm ? bits.term : rows);
-    const name = `b${picks.size}`;
-    picks.set(key, { name, rows });
-    return name;
-  };
-  const sqlOf = (bits: Bits): string => {
-    if ('all' in bits) return `(${bits.all.map(sqlOf).join(' & ')})`;
-    if ('any' in bits) return `(${bits.any.map(sqlOf).join(' | ')})`;
-    return 'not' in bits ? `~${sqlOf(bits.not)}` : `coalesce(${nameOf(bits)}, empty)`;
-  };
-  return {
-    nameOf,
-    sqlOf,
-    columns: () =>
-      [...picks.values()].map(({ name, rows }) => `bit_or(coalesce(dense, sparse)) filter (where ${rows}) as ${name}`),
-    where: () => [`term = any(${bind(terms, 'text[]')})`, ...starts].join(' or '),
-  };
-}
-
-const startsWith = (start: string, bind: Bind) =>
-  `(term >= ${bind(start, 'text')} and term < ${bind(`${start}\u{10ffff}`, 'text')})`;
-
 /** `late`: those that match among the agents that changed since the bits were written. */
 function lateOf(question: BitsQuestion, keys: readonly string[], bind: Bind): string {
   const wanted = filtersOf(question.filter, bind);
   if (question.terms !== '') wanted.push(`l.terms @@ ${bind(question.terms, 'tsquery')}`);
   const columns = ['agent_id', ...keys.filter((key) => key !== 'relevance')].map((key) => `l.${key}`);
   return `late as materialized (select ${columns.join(', ')}, ${relevanceOf(question, bind)}
-      from agent_search l where l.slot in (select slot from dirty)${wanted.map((each) => ` and ${each}`).join('')})`;
+      from ${agentsWith(keys)} l where l.slot in (select slot from dirty)${wanted.map((each) => ` and ${each}`).join('')})`;
 }
 
 /** `grid`: bits as an array of blocks, in which a slot is looked up. */

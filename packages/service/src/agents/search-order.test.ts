@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { bestReputationFirst, isBestMatchFirst, orderOf } from './search-order.ts';
+import { bestReputationFirst, orderOf, orderWithinMatches } from './search-order.ts';
 
 test('without a wish the best reputation comes first, or the best match of a text', () => {
   expect(orderOf([], false)).toBe(bestReputationFirst);
-  expect(isBestMatchFirst(orderOf([], true))).toBe(true);
+  expect(orderWithinMatches(orderOf([], true))).toEqual(bestReputationFirst);
 });
 
 test('ids ascend in an order that begins with the best, and descend in its reverse', () => {

@@ -41,5 +41,7 @@ export function orderOf(sort: AgentSearch['sort'], hasText: boolean): SearchOrde
   return hasText ? bestMatchFirst : bestReputationFirst;
 }
 
-/** The order of a text search without a wish. */
-export const isBestMatchFirst = (order: SearchOrder): boolean => order === bestMatchFirst;
+/** The order among those that match a text equally well, where that decides first; else null. */
+export function orderWithinMatches({ keys: [first, ...keys], byId }: SearchOrder): SearchOrder | null {
+  return first?.field === 'relevance' ? { keys, byId } : null;
+}

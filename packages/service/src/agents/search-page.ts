@@ -1,11 +1,14 @@
 import type { HasDb } from '../db/database.ts';
 import type { Tx } from '../db/sql.ts';
-import { type Bits, capabilityBits, wordBits } from './search-bits.ts';
+import { capabilityBits, wordBits } from './search-bits.ts';
 import { type BitsQuestion, countByBits, planByBits, readBitsPage } from './search-bits-store.ts';
 import { isCounted, isOpenToAll, type SearchFilter } from './search-filter.ts';
-import { bestReputationFirst, isBestMatchFirst } from './search-order.ts';
+import type { Bits } from './search-levels.ts';
+import { orderWithinMatches, type SearchOrder } from './search-order.ts';
+import { type Sample, sampleOf } from './search-sample-store.ts';
 import type { FoundAgent, PageWish, SearchPage } from './search-sql.ts';
-import { readListedPage, readTermCounts, type TermCounts, type Walk, walkFor } from './search-store.ts';
+import { capabilityOf, readListedPage, readTermCounts, type TermCounts, type Walk, walkFor } from './search-store.ts';
+import { chooseWay, type SearchCosts, usualCosts } from './search-way.ts';
 import { capabilityTerm, termsQuery, type Wanted, type Wording, wordsQuery } from './words.ts';
 
 export interface SearchQuestion extends PageWish {
@@ -17,15 +20,12 @@ export interface SearchQuestion extends PageWish {
 
 /** A shorter last word is taken as it is: too many words begin with it. */
 const MIN_OPEN_CHARS = 3;
-/** What it takes to gather agents and sort them, in agents looked at in order: at the beginning, and for each. */
-const GATHERING_COSTS = 8000;
-const GATHERING_ONE_COSTS = 20;
 
 /**
  * One page of the agents that match, and how many match, exactly: both of the same moment. A last word that no agent has is taken
  * for the beginning of one.
  */
-export function readSearchPage(ctx: HasDb, question: SearchQuestion): Promise<SearchPage> {
+export function readSearchPage(ctx: HasDb, question: SearchQuestion, costs = usualCosts): Promise<SearchPage> {
   const { wanted, words, filter } = question;
   if (words?.length === 0) return Promise.resolve({ total: 0, agents: [] });
   const [capability = '', ...others] = wanted.all;
@@ -33,10 +33,20 @@ export function readSearchPage(ctx: HasDb, question: SearchQuestion): Promise<Se
     const walk = walkFor(question, capability);
     if (walk && isAllThere(walk, question)) return readListedPage(ctx.db, walk, question);
   }
-  return ctx.db.transaction((tx) => searchByBits(tx, question), { isolation: 'repeatable read' });
+  return ctx.db.transaction((tx) => searchByBits(ctx, tx, question, costs), { isolation: 'repeatable read' });
 }
 
-async function searchByBits(tx: Tx, question: SearchQuestion): Promise<SearchPage> {
+/** What the parts of one search share. */
+interface Searching {
+  readonly tx: Tx;
+  readonly question: SearchQuestion;
+  readonly asked: BitsQuestion;
+  readonly counts: TermCounts;
+  readonly sample: Sample;
+  readonly costs: SearchCosts;
+}
+
+async function searchByBits(ctx: HasDb, tx: Tx, question: SearchQuestion, costs: SearchCosts): Promise<SearchPage> {
   const { wanted, words, filter } = question;
   await planByBits(tx);
   const last = words?.at(-1) ?? '';
@@ -44,53 +54,53 @@ async function searchByBits(tx: Tx, question: SearchQuestion): Promise<SearchPag
   const counts = await readTermCounts(tx, ['', ...known], filter);
   const wording = words && { words, isOpen: last.length >= MIN_OPEN_CHARS && counts(last).all === 0 };
   const asked: BitsQuestion = {
-    bits: [...capabilityBits(wanted), ...(wording ? wordBits(wording, '') : [])],
+    bits: capabilityBits(wanted),
     terms: termsQuery(wanted, wording),
     inTitle: wording ? wordsQuery(wording, '+') : '',
     inName: wording ? wordsQuery(wording, '#') : '',
     filter,
   };
-  return wording && isBestMatchFirst(question.order)
-    ? readBestMatches(tx, question, asked, wording, counts)
-    : readMatches(tx, question, asked, counts);
+  const searching = { tx, question, asked, counts, costs, sample: await sampleOf(ctx.db, tx) };
+  const within = orderWithinMatches(question.order);
+  return wording && within ? readByMatch(searching, wording, within) : readMatches(searching, wording);
 }
 
-async function readMatches(
-  tx: Tx,
-  question: SearchQuestion,
-  asked: BitsQuestion,
-  counts: TermCounts,
-): Promise<SearchPage> {
-  const [total = 0] = knownTotal(question, counts) ?? (await countByBits(tx, asked, []));
-  return { total, agents: await readPart(tx, question, asked, { relevance: null, size: total }, counts) };
+/** Where the words are asked for: somewhere, in name or tags, in the name. Each is part of the one before. */
+const placesOf = (wording: Wording) => (['', '+', '#'] as const).map((mark) => wordBits(wording, mark));
+
+async function readMatches(searching: Searching, wording: Wording | null): Promise<SearchPage> {
+  const { tx, question, asked, counts } = searching;
+  const groups = wording ? placesOf(wording) : [];
+  const [total = 0] = knownTotal(question, counts) ?? (await countByBits(tx, asked, groups.slice(0, 1)));
+  return { total, agents: await readPart(searching, question, { relevance: null, size: total, bits: [], groups }) };
 }
 
-/** Those that have the words in the name first, then in the tags, then the rest, as far as needed. */
-async function readBestMatches(
-  tx: Tx,
-  question: SearchQuestion,
-  asked: BitsQuestion,
-  wording: Wording,
-  counts: TermCounts,
-): Promise<SearchPage> {
-  const [title, name] = [wordBits(wording, '+'), wordBits(wording, '#')];
-  const [total = 0, inTitle = 0, inName = 0] =
-    knownTotal(question, counts) ?? (await countByBits(tx, asked, [title, name]));
-  const parts: { readonly relevance: number; readonly size: number; readonly bits: Bits[] }[] = [
+/** Those that match equally well are sought for themselves, as far as needed; unless all together are few. */
+async function readByMatch(searching: Searching, wording: Wording, within: SearchOrder): Promise<SearchPage> {
+  const { tx, question, asked, counts, costs } = searching;
+  const groups = placesOf(wording);
+  const [anywhere = [], title = [], name = []] = groups;
+  const [total = 0, inTitle = 0, inName = 0] = knownTotal(question, counts) ?? (await countByBits(tx, asked, groups));
+  if (total <= costs.few)
+    return { total, agents: await readPart(searching, question, { relevance: null, size: total, bits: [], groups }) };
+  const parts = [
     { relevance: 2, size: inName, bits: name },
     { relevance: 1, size: inTitle - inName, bits: [...title, { not: { all: name } }] },
-    { relevance: 0, size: total - inTitle, bits: [{ not: { all: title } }] },
+    { relevance: 0, size: total - inTitle, bits: [...anywhere, { not: { all: title } }] },
   ];
+  if (question.order.keys[0]?.order === 'asc') parts.reverse();
   const [from, ...keys] = question.after?.keys ?? [];
   const agents: FoundAgent[] = [];
   let offset = question.offset;
-  for (const { bits, ...part } of parts) {
+  let isDone = from !== undefined;
+  for (const part of parts) {
     const limit = question.limit - agents.length;
-    if (limit === 0 || (from !== undefined && part.relevance > Number(from))) continue;
+    const isHere = String(part.relevance) === from;
+    isDone &&= !isHere;
+    if (limit === 0 || isDone) continue;
     if (part.size > offset) {
-      const after = question.after && String(part.relevance) === from ? { keys, id: question.after.id } : null;
-      const wish = { ...question, order: bestReputationFirst, after, limit, offset };
-      const found = await readPart(tx, wish, { ...asked, bits: [...bits, ...asked.bits] }, part, counts);
+      const after = question.after && isHere ? { keys, id: question.after.id } : null;
+      const found = await readPart(searching, { order: within, after, limit, offset }, { ...part, groups: [] });
       agents.push(...found.map((each) => placed(each, part.relevance)));
     }
     offset = Math.max(0, offset - part.size);
@@ -116,29 +126,40 @@ function knownTotal({ wanted, words, filter }: SearchQuestion, counts: TermCount
 interface Part {
   readonly relevance: number | null;
   readonly size: number;
+  /** What belongs to it besides what all parts have in common. */
+  readonly bits: readonly Bits[];
+  /** As in `BitsPageQuery`, whatever the order; or empty. */
+  readonly groups: readonly Bits[][];
 }
 
-/** Looks at agents in order until there are enough, or gathers all: whichever is likely to be less work. */
+/** Looks at agents in order until there are enough, or gathers those that come first, or all: whichever is likely to be less work. */
 async function readPart(
-  tx: Tx,
-  question: SearchQuestion,
-  asked: BitsQuestion,
-  { relevance, size }: Part,
-  counts: TermCounts,
+  { tx, question, asked, counts, costs, sample }: Searching,
+  wish: PageWish,
+  part: Part,
 ): Promise<FoundAgent[]> {
-  if (size === 0) return [];
+  if (part.size === 0) return [];
   const sizeOf = (capability: string) => counts(capabilityTerm(capability)).all;
   const rarest = question.wanted.all.toSorted((a, b) => sizeOf(a) - sizeOf(b))[0] ?? '';
-  const walk = walkFor(question, rarest);
-  const among = walk === null || walk === 'agents' ? '' : walk.capability;
-  const walkCosts = Math.min(1, (question.offset + question.limit) / size) * sizeOf(among);
-  const isWalk = walkCosts < GATHERING_COSTS + GATHERING_ONE_COSTS * size;
-  if (isWalk && walk && isAllThere(walk, question)) return (await readListedPage(tx, walk, question)).agents;
-  return readBitsPage(tx, { ...question, ...asked, walk: isWalk ? walk : null, relevance });
+  const walk = walkFor(wish, rarest);
+  const way = chooseWay(wish, {
+    walk,
+    among: sizeOf(capabilityOf(walk)),
+    size: part.size,
+    sample,
+    filter: question.filter,
+    costs,
+  });
+  if (way.walk && isAllThere(way.walk, question))
+    return (await readListedPage(tx, way.walk, { ...wish, filter: question.filter })).agents;
+  const isByMatch = wish.order.keys.some(({ field }) => field === 'relevance');
+  const bits = [...part.bits, ...(isByMatch ? [] : (part.groups[0] ?? [])), ...asked.bits];
+  const query = { ...wish, ...asked, bits, groups: isByMatch ? part.groups : [], relevance: part.relevance };
+  const found = await readBitsPage(tx, { ...query, ...way });
+  const isShort = found.length < Math.min(wish.limit, wish.after ? wish.limit : part.size - wish.offset);
+  return way.head && isShort ? readBitsPage(tx, { ...query, walk: null, head: null }) : found;
 }
 
 /** Whether who stands there, and passes the filter, matches. */
-function isAllThere(walk: Walk, { wanted, words }: SearchQuestion): boolean {
-  const there = walk === 'agents' ? '' : walk.capability;
-  return words === null && wanted.any.length === 0 && wanted.all.every((capability) => capability === there);
-}
+const isAllThere = (walk: Walk, { wanted, words }: SearchQuestion): boolean =>
+  words === null && wanted.any.length === 0 && wanted.all.every((capability) => capability === capabilityOf(walk));

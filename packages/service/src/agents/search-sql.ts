@@ -39,6 +39,10 @@ const columns: Record<AgentSortField, readonly [name: string, type: string]> = {
 
 export const sortColumns = (order: SearchOrder): string[] => order.keys.map(({ field }) => columns[field][0]);
 
+/** Where all agents are with these columns. */
+export const agentsWith = (names: readonly string[]): 'agent_found' | 'agent_search' =>
+  names.includes('response_ms') ? 'agent_found' : 'agent_search';
+
 export function filtersOf(filter: SearchFilter, bind: Bind): string[] {
   const wanted = [];
   if (filter.isOnline.length === 1) wanted.push(`l.is_online = ${bind(filter.isOnline[0], 'boolean')}`);

@@ -3,6 +3,7 @@ import type { Sql } from '../db/sql.ts';
 import type { SearchFilter } from './search-filter.ts';
 import {
   afterClause,
+  agentsWith,
   bindTo,
   filtersOf,
   orderClause,
@@ -14,19 +15,23 @@ import {
 } from './search-sql.ts';
 import { capabilityTerm } from './words.ts';
 
-/** Where agents stand in an order: those of one capability ('': all) in the inverted table, or all in the table of searches. */
-export type Walk = { readonly capability: string } | 'agents';
+/** Where agents stand in an order: those of one capability ('': all) in the inverted table, or all in the tables of searches. */
+export type Walk = { readonly capability: string } | 'agents' | 'responses';
 
 /** Tables have an index for each of these, as the first key of an order. */
 export function walkFor({ order }: Pick<PageWish, 'order'>, capability: string): Walk | null {
   const [first, ...rest] = order.keys.map(({ field }) => field);
-  const isListed = [first, ...rest].every((field) => field !== undefined && listed.has(field));
-  if (isListed && (first !== 'rates.perHour' || capability === '')) return { capability };
-  if (isListed) return { capability: '' };
-  return (first === 'createdAt' || first === 'name') && !rest.includes('relevance') ? 'agents' : null;
+  if (first === undefined || first === 'createdAt' || first === 'name') return 'agents';
+  if (first === 'responseTime') return 'responses';
+  if (first === 'relevance' || !rest.every((field) => listed.has(field))) return null;
+  return { capability: first === 'rates.perHour' ? '' : capability };
 }
 
-const listed: ReadonlySet<string> = new Set(['reputation', 'rates.perRequest', 'rates.perHour']);
+/** Whose agents stand there. */
+export const capabilityOf = (walk: Walk | null): string =>
+  walk === null || typeof walk === 'string' ? '' : walk.capability;
+
+const listed: ReadonlySet<string> = new Set(['reputation', 'rates.perRequest', 'rates.perHour', 'relevance']);
 
 /** A page of the agents of one capability that pass the filter, walking in order, and the exact total that is kept of them. */
 export function readListedPage(
@@ -37,14 +42,14 @@ export function readListedPage(
   const params: unknown[] = [];
   const bind = bindTo(params);
   const { order, filter, after } = query;
-  const capability = walk === 'agents' ? '' : walk.capability;
+  const capability = capabilityOf(walk);
   const wanted = [
-    ...(walk === 'agents' ? [] : [`l.capability = ${bind(capability, 'text')}`]),
+    ...(typeof walk === 'string' ? [] : [`l.capability = ${bind(capability, 'text')}`]),
     ...filtersOf(filter, bind),
     ...(after ? [afterClause(order, after, bind)] : []),
   ];
   const text = `with page as (
-      select agent_id, ${sortColumns(order).join(', ')} from ${walk === 'agents' ? 'agent_search' : 'agent_listing'} l
+      select agent_id, ${sortColumns(order).join(', ')} from ${typeof walk === 'string' ? agentsWith(sortColumns(order)) : 'agent_listing'} l
        where ${wanted.length === 0 ? 'true' : wanted.join(' and ')} order by ${orderClause(order, '')}
        limit ${bind(query.limit, 'int')} offset ${bind(query.offset, 'int')}
     ), counted as (

@@ -1,6 +1,7 @@
 import type { AgentStatusRecord } from '@agent-network/contracts/agents';
 import type { EndpointVerified } from '@agent-network/contracts/identity';
 import type { AccountCaller, AgentCaller } from '../access/caller.ts';
+import { type Once, unkeyed } from '../access/once.ts';
 import { emit } from '../events/outbox.ts';
 import { AppError, notFound } from '../lib/app-error.ts';
 import { isVerified, nextAgentStatus } from './agent.ts';
@@ -30,16 +31,20 @@ export async function verifyAgent(
   };
 }
 
-/** Takes an agent's report of itself. It can lower its status, never raise it: that takes an answer to a probe. */
+/**
+ * Takes an agent's report of itself. It can lower its status, never raise it: that takes an answer to a probe. Repeated under its
+ * Idempotency-Key it is the report that it was, and does not take the place of a later one.
+ */
 export async function recordHeartbeat(
   ctx: CheckContext,
   caller: AgentCaller,
   agentId: string,
   report: { load?: number | undefined; accepting?: boolean | undefined },
+  once: Once = unkeyed,
 ): Promise<AgentStatusRecord> {
   if (caller.agentId !== agentId) throw new AppError('FORBIDDEN', 'An agent reports for itself only.');
   const now = ctx.clock.now();
-  await ctx.db.transaction(async (tx) => {
+  return ctx.db.transaction(async (tx) => {
     const agent = await lockAgentRow(tx, agentId);
     if (!agent) throw notFound('agent');
     const isAccepting = report.accepting ?? agent.isAccepting;
@@ -51,6 +56,6 @@ export async function recordHeartbeat(
     if (status !== agent.status) await writeListing(tx, agent);
     const after = { ...agent, isAccepting, status, lastSeenAt: now };
     await emit(tx, agentEventsOf(agent, after, ctx.nodeLabel), now);
+    return once.keep(tx, await readAgentStatus({ ...ctx, db: tx }, agentId));
   });
-  return readAgentStatus(ctx, agentId);
 }

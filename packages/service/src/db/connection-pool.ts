@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Log } from '../lib/log.ts';
+import { openSocket } from './open-socket.ts';
 
 export interface PoolOptions {
   max?: number;
@@ -29,6 +30,8 @@ export function createConnectionPool(url: string, { max = DEFAULT_MAX, log }: Po
     max,
     types,
     keepAlive: true,
+    pipeline: true,
+    stream: openSocket,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     lock_timeout: LOCK_TIMEOUT_MS,

@@ -42,8 +42,9 @@ async function runOnce<T>(pool: pg.Pool, fn: (tx: Tx) => Promise<T>, { isolation
   const scope: Scope = { open: true };
   let broken: Error | undefined;
   try {
-    await client.query(isolation === undefined ? 'begin' : `begin isolation level ${isolation}`);
-    const result = await currentScope.run(scope, () => fn(handleOn(client, scope)));
+    // Sent along with the first statement: it cannot fail but with the connection.
+    const begun = client.query(isolation === undefined ? 'begin' : `begin isolation level ${isolation}`);
+    const result = await currentScope.run(scope, () => afterAll(begun, fn(handleOn(client, scope))));
     scope.open = false;
     const { command } = await client.query('commit');
     // The server answers COMMIT with ROLLBACK when a failed statement's error was swallowed.
@@ -58,6 +59,11 @@ async function runOnce<T>(pool: pg.Pool, fn: (tx: Tx) => Promise<T>, { isolation
   } finally {
     client.release(broken);
   }
+}
+
+async function afterAll<T>(begun: Promise<unknown>, done: Promise<T>): Promise<T> {
+  const [result] = await Promise.all([done, begun]);
+  return result;
 }
 
 function handleOn(client: pg.PoolClient, scope: Scope): Tx {

@@ -9,9 +9,13 @@ const PER_TRANSACTION = 4096;
 export const UNDECIDED_FROM = `(pg_snapshot_xmin(pg_current_snapshot())::text::bigint
   + (select xid_offset from event_clock)) * ${PER_TRANSACTION}`;
 
-/** Inserts events; those of accounts without endpoints need no telling. */
-export async function insertEvents(tx: Tx, events: readonly (NewEvent & { id: string })[], now: Date): Promise<void> {
-  await tx.query(
+/** Inserts events; those of accounts without endpoints need no telling. Answers whether any of them is to be told. */
+export async function insertEvents(
+  tx: Tx,
+  events: readonly (NewEvent & { id: string })[],
+  now: Date,
+): Promise<boolean> {
+  const rows = await tx.query<{ isToTell: boolean }>(
     'insert-events',
     `with mine as (
        select (pg_current_xact_id()::text::bigint + xid_offset) * ${PER_TRANSACTION} as first from event_clock
@@ -24,7 +28,8 @@ export async function insertEvents(tx: Tx, events: readonly (NewEvent & { id: st
             url is not null or exists (select from webhook w where w.account_id = account and w.kind = 'endpoint'
                                                                and w.status = 'enabled'), $7
        from free, unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
-         with ordinality as n(id, account, type, subject, data, url, nth)`,
+         with ordinality as n(id, account, type, subject, data, url, nth)
+     returning needs_fan_out as "isToTell"`,
     [
       events.map((e) => e.id),
       events.map((e) => e.accountId),
@@ -35,6 +40,7 @@ export async function insertEvents(tx: Tx, events: readonly (NewEvent & { id: st
       now,
     ],
   );
+  return rows.some(({ isToTell }) => isToTell);
 }
 
 export interface EventRow {

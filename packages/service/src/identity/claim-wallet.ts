@@ -8,6 +8,7 @@ import { type Once, unkeyed } from '../access/once.ts';
 import type { HasDb } from '../db/database.ts';
 import { notFound } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
+import { failpoint } from '../lib/failpoint.ts';
 import type { HasBaseUrl } from '../payments/deposit.ts';
 import { openTreasury } from '../payments/open-treasury.ts';
 import { claimSuspense, suspenseOf } from '../payments/suspense.ts';
@@ -45,11 +46,16 @@ async function takeClaim(
   const { address, agentId } = await judgeChallenge(ctx, accountId, signed);
   if (agentId !== null) throw notFound('challenge for a wallet');
   const now = ctx.clock.now();
-  return ctx.db.transaction(async (tx) => {
+  const claim = await ctx.db.transaction(async (tx) => {
     await useChallenge(tx, signed.challengeId, now);
     await linkWallet(tx, address, accountId, now);
     const treasuryId = await openTreasury(tx, accountId, now);
     const amountMicro = await claimSuspense(tx, { claimId: signed.challengeId, address, accountId, treasuryId, now });
-    return once.keep(tx, { address, amount: formatUsdc(amountMicro), treasuryId, claimedAt: now.toISOString() });
+    const claimedAt = now.toISOString();
+    const kept = await once.keep(tx, { address, amount: formatUsdc(amountMicro), treasuryId, claimedAt });
+    failpoint('before-claim-wallet-commit');
+    return kept;
   });
+  failpoint('after-claim-wallet-commit');
+  return claim;
 }

@@ -7,11 +7,11 @@ import { createBatcher } from '../lib/batcher.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import { claimPayments } from '../payments/claim-payments.ts';
-import { holdMoney } from '../payments/hold-money.ts';
+import { type HasLedgerTurns, holdMoney } from '../payments/hold-money.ts';
 import type { NewChainPayment } from '../payments/x402/chain-payment.ts';
 import { holdsOf } from './hold-of.ts';
 import type { Invocation } from './invocation.ts';
-import { insertInvocations } from './invocation-store.ts';
+import { insertInvocations, removeRefused } from './invocation-store.ts';
 import { unuseQuotes, useQuotes } from './quote-store.ts';
 
 export interface Acceptance {
@@ -43,7 +43,7 @@ export interface HasAcceptor {
 const MAX_BATCH = 100;
 
 /** Requests that come while others are being stored share the next transaction: one commit for many. */
-export function createAcceptor(ctx: HasDb & HasClock): Acceptor {
+export function createAcceptor(ctx: HasDb & HasClock & HasLedgerTurns): Acceptor {
   const run = async (items: readonly Acceptance[]) => {
     const answers = await ctx.db.transaction(async (tx) => {
       const found = await acceptAll(tx, items, ctx.clock.now());
@@ -53,7 +53,12 @@ export function createAcceptor(ctx: HasDb & HasClock): Acceptor {
     failpoint('after-accept-commit');
     return answers;
   };
-  const batcher = createBatcher<Acceptance, AcceptAnswer>({ run, maxSize: MAX_BATCH, canSplit: isRolledBack });
+  const batcher = createBatcher<Acceptance, AcceptAnswer>({
+    run,
+    maxSize: MAX_BATCH,
+    canSplit: isRolledBack,
+    turns: ctx.ledgerTurns,
+  });
   return {
     async accept(acceptance) {
       const answer = await batcher.add(acceptance);
@@ -96,13 +101,16 @@ async function acceptDistinct(tx: Tx, items: readonly Acceptance[], now: Date): 
 
   await spendAll(tx, open, now, answers);
   await claimAll(tx, open, now, answers);
-  await holdAll(tx, open, now, answers);
+  const stored = open.filter(({ invocation }) => !answers.has(invocation.id)).map(({ invocation }) => invocation);
+  // Sent together; the ledger comes last, as many wait for the same account.
+  await Promise.all([insertInvocations(tx, stored), holdAll(tx, open, now, answers)]);
+  await removeRefused(
+    tx,
+    stored.map(({ id }) => id).filter((id) => answers.has(id)),
+  );
   await unspendRefused(tx, open, now, answers);
   const refused = [...used].filter((id) => answers.has(id));
   await unuseQuotes(tx, refused);
-
-  const accepted = open.filter(({ invocation }) => !answers.has(invocation.id)).map(({ invocation }) => invocation);
-  await insertInvocations(tx, accepted);
   return items.map(({ invocation }) => answers.get(invocation.id) ?? { kind: 'accepted' });
 }
 

@@ -4,7 +4,7 @@ import { createBatcher } from '../lib/batcher.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import { invariant } from '../lib/invariant.ts';
-import { holdMoney } from '../payments/hold-money.ts';
+import { type HasLedgerTurns, holdMoney } from '../payments/hold-money.ts';
 import { holdsOf } from './hold-of.ts';
 import type { Invocation } from './invocation.ts';
 import { beginInvocations } from './invocation-store.ts';
@@ -27,10 +27,11 @@ export interface HasBeginner {
 const MAX_BATCH = 100;
 
 /** State and hold move in one transaction: what works is held for, and what is held for works. */
-export function createBeginner(ctx: HasDb & HasClock): Beginner {
+export function createBeginner(ctx: HasDb & HasClock & HasLedgerTurns): Beginner {
   const batcher = createBatcher<Begin, Invocation | null>({
     maxSize: MAX_BATCH,
     canSplit: isRolledBack,
+    turns: ctx.ledgerTurns,
     run: async (items) => {
       const now = ctx.clock.now();
       const moved = await ctx.db.transaction(async (tx) => {

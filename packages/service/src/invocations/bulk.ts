@@ -19,14 +19,14 @@ export async function endBulkRequest(ctx: EndContext, tx: Tx, bulkId: string, en
   const isOurs = parts.some(
     (part) => isOpen(part) && part.id === end.invocation.id && part.attempt === end.invocation.attempt,
   );
-  if (!isOurs) return new Map();
+  if (!isOurs) return { invocations: new Map(), isToTell: false };
   const others = parts.filter(({ id }) => id !== end.invocation.id);
   const decision = decideBulk(bulk.strategy, [...others, partAfter(end, now)]);
   if (decision.kind === 'open') return endAll(ctx, tx, [end], now);
   const ended = await endAll(ctx, tx, [end, ...others.filter(isOpen).map(cancelled)], now);
   await endBulk(tx, bulkId, { status: decision.kind, winner: winnerOf(decision) }, now);
-  await tellBulkEnded(tx, bulk, now);
-  return ended;
+  const isBulkToTell = await tellBulkEnded(tx, bulk, now);
+  return { ...ended, isToTell: ended.isToTell || isBulkToTell };
 }
 
 const isOpen = ({ status }: Invocation) => !hasEnded(status);
@@ -43,5 +43,5 @@ const partAfter = ({ invocation: { id }, outcome }: End, now: Date): BulkPart =>
 });
 
 /** Puts the end of a bulk request into the outbox, in the caller's transaction. */
-export const tellBulkEnded = (tx: Tx, { id, accountId, webhookUrl }: Bulk, now: Date): Promise<void> =>
+export const tellBulkEnded = (tx: Tx, { id, accountId, webhookUrl }: Bulk, now: Date): Promise<boolean> =>
   emit(tx, [{ type: 'bulk.completed', accountId, subjectId: id, data: null, webhookUrl }], now);

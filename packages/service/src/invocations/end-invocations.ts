@@ -22,8 +22,12 @@ export interface End {
 
 export type EndContext = HasClock & HasChain & HasWallet & HasPlatformFee;
 
-/** The invocations that a call ended, as they are now, by id; others had been ended, or taken over, before. */
-export type Ended = ReadonlyMap<string, Invocation>;
+export interface Ended {
+  /** The invocations that a call ended, as they are now, by id; others had been ended, or taken over, before. */
+  readonly invocations: ReadonlyMap<string, Invocation>;
+  /** Whether there is anybody to tell of it. */
+  readonly isToTell: boolean;
+}
 
 /** Ends invocations: the one way in which a request stops and its money finds its place. */
 export interface Finisher {
@@ -59,15 +63,17 @@ export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now:
         feeMicro: feeOf(captureMicro, ctx.platformFeeBps),
       };
     });
-  await endHolds(tx, holdEnds, now);
-  await oweBack(ctx, tx, [...ended.values()]);
-  await recordCalls(
-    tx,
-    won.map((end) => toEndedCall({ ...end, invocation: ended.get(end.invocation.id) ?? end.invocation }, now)),
-    now,
+  // Sent together; the ledger comes last, as many wait for the same account.
+  const calls = won.map((end) =>
+    toEndedCall({ ...end, invocation: ended.get(end.invocation.id) ?? end.invocation }, now),
   );
-  await tellEnded(tx, [...ended.values()], now);
-  return ended;
+  const [isToTell] = await Promise.all([
+    tellEnded(tx, [...ended.values()], now),
+    recordCalls(tx, calls, now),
+    endHolds(tx, holdEnds, now),
+  ]);
+  await oweBack(ctx, tx, [...ended.values()]);
+  return { invocations: ended, isToTell };
 }
 
 function toRow({ invocation, outcome }: End): InvocationEnd {
@@ -122,7 +128,7 @@ function toEndedCall({ invocation, outcome }: End, now: Date): EndedCall {
 }
 
 /** Puts the ends into the outbox, in the caller's transaction. */
-export const tellEnded = (tx: Tx, ended: readonly Invocation[], now: Date): Promise<void> =>
+export const tellEnded = (tx: Tx, ended: readonly Invocation[], now: Date): Promise<boolean> =>
   emit(tx, ended.map(toEvent), now);
 
 /** The record no longer changes, so the event needs no copy of it. */

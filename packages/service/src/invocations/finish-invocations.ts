@@ -4,6 +4,7 @@ import type { HasCourier } from '../events/courier.ts';
 import { createBatcher } from '../lib/batcher.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import type { HasMetrics } from '../lib/metrics.ts';
+import type { HasLedgerTurns } from '../payments/hold-money.ts';
 import { endBulkRequest } from './bulk.ts';
 import type { HasChangeHub } from './change-hub.ts';
 import { type End, type EndContext, type Ended, endAll, type Finisher } from './end-invocations.ts';
@@ -11,7 +12,7 @@ import type { Invocation } from './invocation.ts';
 import { findInvocation } from './invocation-store.ts';
 import type { HasRunner } from './runner.ts';
 
-export type FinishContext = EndContext & HasDb & HasCourier & HasMetrics & HasChangeHub & HasRunner;
+export type FinishContext = EndContext & HasDb & HasCourier & HasMetrics & HasChangeHub & HasRunner & HasLedgerTurns;
 
 const MAX_BATCH = 100;
 
@@ -20,6 +21,7 @@ export function createFinisher(ctx: FinishContext): Finisher {
   const batcher = createBatcher<End, Invocation | null>({
     maxSize: MAX_BATCH,
     canSplit: isRolledBack,
+    turns: ctx.ledgerTurns,
     run: async (ends) => {
       const done = await ctx.db.transaction(async (tx) => {
         const ended = await endAll(ctx, tx, ends, ctx.clock.now());
@@ -28,7 +30,7 @@ export function createFinisher(ctx: FinishContext): Finisher {
       });
       failpoint('after-finish-commit');
       follow(ctx, done);
-      return ends.map(({ invocation }) => done.get(invocation.id) ?? null);
+      return ends.map(({ invocation }) => done.invocations.get(invocation.id) ?? null);
     },
   });
   const finishOne = async (end: End): Promise<Invocation | null> => {
@@ -41,7 +43,7 @@ export function createFinisher(ctx: FinishContext): Finisher {
     });
     failpoint('after-bulk-finish-commit');
     follow(ctx, done);
-    return done.get(end.invocation.id) ?? null;
+    return done.invocations.get(end.invocation.id) ?? null;
   };
   return {
     async finish(end) {
@@ -52,9 +54,9 @@ export function createFinisher(ctx: FinishContext): Finisher {
 }
 
 /** What follows from a committed end. None of it is needed for correctness: each has somebody who looks after it later. */
-function follow(ctx: FinishContext, ended: Ended): void {
-  if (ended.size > 0) ctx.courier.nudge();
-  for (const { id, status, errorCode } of ended.values()) {
+function follow(ctx: FinishContext, { invocations, isToTell }: Ended): void {
+  if (isToTell) ctx.courier.nudge();
+  for (const { id, status, errorCode } of invocations.values()) {
     ctx.metrics.invocationsEnded.inc({ status, reason: errorCode ?? '' });
     ctx.changeHub.changed(id);
     if (status === 'cancelled') {

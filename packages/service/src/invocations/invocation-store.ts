@@ -1,5 +1,5 @@
 import type { FailureReason } from '@agent-network/contracts/invocations';
-import type { Sql } from '../db/sql.ts';
+import type { Sql, Tx } from '../db/sql.ts';
 import { type Invocation, statesThatTake } from './invocation.ts';
 
 const columns = `id, bulk_id as "bulkId", webhook_url as "webhookUrl", is_streamed as "isStreamed", account_id as "accountId", caller_agent_id as "callerAgentId", agent_id as "agentId", task, input, context,
@@ -58,6 +58,11 @@ export async function insertInvocations(sql: Sql, rows: readonly Invocation[]): 
       of((r) => r.budgetId),
     ],
   );
+}
+
+/** Takes back what the caller's own transaction has stored, before anybody saw it. */
+export async function removeRefused(tx: Tx, ids: readonly string[]): Promise<void> {
+  if (ids.length > 0) await tx.query('remove-refused', 'delete from invocation where id = any($1)', [ids]);
 }
 
 export async function findInvocation(sql: Sql, id: string): Promise<Invocation | null> {

@@ -88,11 +88,13 @@ export async function invokeAgent(ctx: InvokeContext, caller: KnownCaller, given
   const input: Input = { ...given, requestId };
   if (made) return replayRequest(ctx, made, purchaseOf(ctx, caller, input, made.priceMicro).due);
   const find = async () => input.shown && findShownBefore(ctx, input.shown, purchaseOf(ctx, caller, input, 0n));
+  const looking = requireAgent(ctx, input.agentId);
+  looking.catch(() => undefined);
   const found = await find();
   // What was paid for is delivered, whatever became of the agent and the quote meanwhile.
   if (found?.state === 'settled')
     return replay(ctx, found, purchaseOf(ctx, caller, input, found.authorization.valueMicro).due);
-  const agent = await requireAgent(ctx, input.agentId);
+  const agent = await looking;
   requireAtHome(agent, caller, input.via);
   const price = await lockedPrice(ctx, caller, agent, input);
   const purchase = purchaseOf(ctx, caller, input, price.priceMicro);

@@ -32,7 +32,7 @@ export async function payAgentBill(
   more?: BillTerms,
 ): Promise<PaymentProof | Outcome> {
   const { id, accountId, payerLedgerId, deadline, priceMicro } = invocation;
-  const terms = readAgentTerms(ctx.chain, answer, priceMicro);
+  const terms = readAgentTerms(ctx, answer, priceMicro);
   if ('reason' in terms) return failed(terms.reason, terms.message);
   invariant(payerLedgerId !== null, 'what has a price has a payer');
   if (more && more.payTo !== terms.payTo)

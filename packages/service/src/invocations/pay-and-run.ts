@@ -8,7 +8,7 @@ import type { SettleOutcome } from '../payments/x402/record-mined.ts';
 import type { HasBeginner } from './begin-invocations.ts';
 import type { Invocation } from './invocation.ts';
 import { findInvocation } from './invocation-store.ts';
-import { type HasRunner, type RunContext, runInvocation } from './runner.ts';
+import { type HasRunner, type RunContext, runFound } from './runner.ts';
 
 export type PayContext = RunContext & HasRunner & HasBeginner & ReconcilePaymentContext;
 
@@ -45,9 +45,11 @@ async function runPaid(
       invocation,
       outcome: { kind: 'failed', reason: 'payment_failed', message: refusalText[outcome.reason] },
     });
+  const looking = ctx.agentFinder.find(invocation.agentId);
+  looking.catch(() => undefined);
   const begun = await ctx.beginner.begin({ invocation, paymentHash: outcome.transactionHash });
   ctx.changeHub.changed(invocation.id);
-  if (begun) return runInvocation(ctx, begun, signal);
+  if (begun) return runFound(ctx, begun, await looking, signal);
   return (await findInvocation(ctx.db, invocation.id)) ?? invocation;
 }
 

@@ -103,7 +103,16 @@ export async function runInvocation(
   invocation: Invocation,
   signal: AbortSignal,
 ): Promise<Invocation> {
-  const agent = await ctx.agentFinder.find(invocation.agentId);
+  return runFound(ctx, invocation, await ctx.agentFinder.find(invocation.agentId), signal);
+}
+
+/** The same for a caller that has looked for the agent. */
+export async function runFound(
+  ctx: RunContext & HasRunner,
+  invocation: Invocation,
+  agent: CallableAgent | null,
+  signal: AbortSignal,
+): Promise<Invocation> {
   if (!agent) return ctx.finisher.finish({ invocation, outcome: agentRemoved });
   return runOn(ctx, invocation, agent, signal);
 }

@@ -1,4 +1,5 @@
 import { invariant } from './invariant.ts';
+import type { Turns } from './turns.ts';
 
 export type Batcher<I, O> = {
   /** Resolves with the item's own result, or rejects with the error of the run that was its alone. */
@@ -15,6 +16,8 @@ export type BatcherOptions<I, O> = {
   /** Default: every item weighs 1. */
   weightOf?: (item: I) => number;
   maxConcurrent?: number;
+  /** Batchers that take turns: one batch of theirs runs at a time, and what waits for its turn gathers meanwhile. */
+  turns?: Turns;
   /**
    * While a batch runs, the next starts only when it is full or this long after the one before: items gather rather than spread
    * over all that may run at once. It may depend on how many run already. Default: at once.
@@ -38,13 +41,13 @@ type Entry<I, O> = {
 };
 
 /**
- * Groups items that arrive while earlier ones are being worked on. A lone item starts within a microtask; there is no timer
- * but the one that `staggerMs` asks for.
+ * Groups items that arrive while earlier ones are being worked on. What has come starts at the end of this turn of the event loop, so
+ * that requests which were read together stay together; there is no timer but the one that `staggerMs` asks for.
  * When a batch of several throws, each of its items is run again alone, one after the other, so that a poisoned item fails
  * only itself.
  */
 export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O> {
-  const { maxSize, maxConcurrent = 1, staggerMs = () => 0, keyOf, weightOf = () => 1 } = options;
+  const { maxSize, maxConcurrent = 1, staggerMs = () => 0, keyOf, weightOf = () => 1, turns } = options;
   invariant(maxSize >= 1 && maxConcurrent >= 1, 'a batcher has room for one item');
   let waiting: Entry<I, O>[] = [];
   let idleWaiters: (() => void)[] = [];
@@ -58,8 +61,12 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
   function pump(): void {
     isPumpDue = false;
     while (runningCount < maxConcurrent && waiting.length > 0 && !mustGather()) {
+      if (turns && !turns.take(pump)) return;
       const batch = takeBatch();
-      if (batch.length === 0) return;
+      if (batch.length === 0) {
+        turns?.pass();
+        return;
+      }
       waitingWeight -= batch.reduce((sum, { weight }) => sum + weight, 0);
       lastStartMs = performance.now();
       void work(batch);
@@ -68,6 +75,12 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
       for (const resolve of idleWaiters) resolve();
       idleWaiters = [];
     }
+  }
+
+  function pumpSoon(): void {
+    if (isPumpDue) return;
+    isPumpDue = true;
+    setImmediate(pump);
   }
 
   function mustGather(): boolean {
@@ -83,18 +96,8 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
     return true;
   }
 
-  /** How many of the first of them one batch can hold. */
-  function fits(entries: readonly Entry<I, O>[]): number {
-    let weight = 0;
-    const beyond = entries.findIndex((entry, index) => {
-      weight += entry.weight;
-      return weight > maxSize && index > 0;
-    });
-    return beyond === -1 ? entries.length : beyond;
-  }
-
   function takeBatch(): Entry<I, O>[] {
-    if (!keyOf) return waiting.splice(0, fits(waiting));
+    if (!keyOf) return waiting.splice(0, countFitting(waiting, maxSize));
     const free: Entry<I, O>[] = [];
     const seenKeys = new Set<string>();
     for (const entry of waiting) {
@@ -102,7 +105,7 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
       if (!runningKeys.has(key) && !seenKeys.has(key)) free.push(entry);
       seenKeys.add(key);
     }
-    const batch = free.slice(0, fits(free));
+    const batch = free.slice(0, countFitting(free, maxSize));
     const taken = new Set(batch);
     waiting = waiting.filter((entry) => !taken.has(entry));
     return batch;
@@ -114,7 +117,8 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
     await settle(batch, options);
     for (const { key } of batch) if (key !== undefined) runningKeys.delete(key);
     runningCount--;
-    pump();
+    turns?.pass();
+    pumpSoon();
   }
 
   return {
@@ -123,9 +127,7 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
         const weight = weightOf(item);
         waiting.push({ item, key: keyOf?.(item), weight, resolve, reject });
         waitingWeight += weight;
-        if (isPumpDue || runningCount >= maxConcurrent) return;
-        isPumpDue = true;
-        queueMicrotask(pump);
+        if (runningCount < maxConcurrent) pumpSoon();
       });
     },
     idle() {
@@ -135,6 +137,16 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
       });
     },
   };
+}
+
+/** How many of the first of them one batch can hold. */
+function countFitting(entries: readonly { readonly weight: number }[], maxSize: number): number {
+  let weight = 0;
+  const beyond = entries.findIndex((entry, index) => {
+    weight += entry.weight;
+    return weight > maxSize && index > 0;
+  });
+  return beyond === -1 ? entries.length : beyond;
 }
 
 async function settle<I, O>(batch: Entry<I, O>[], options: BatcherOptions<I, O>): Promise<void> {

@@ -21,6 +21,10 @@ const steps = [
   'withdrawal-commit',
   'pay-owed',
   'reconcile-commit',
+  'read-transfers',
+  'credit-commit',
+  'credit-unshown-commit',
+  'claim-wallet-commit',
 ] as const;
 
 type Step = (typeof steps)[number];

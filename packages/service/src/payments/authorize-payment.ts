@@ -99,7 +99,7 @@ export async function authorizePayment(
   const refusal =
     refusalOf(ctx.chain, shown, { amountMicro, nowS }) ?? (shown.version === 2 && !offer ? 'invalid_offer' : null);
   if (refusal) throw paymentRequired(ctx, purchase.due, refusal);
-  await ctx.gas.requireGas();
+  await ctx.gas.requireGas('The node cannot settle payments now. Nothing was charged.');
 
   const payment = toChainPayment(ctx, shown, purchase, offer?.memo ?? purchase.due.makeMemo());
   const refused = await refusedByChain(ctx, payment).catch((cause) => {
@@ -125,10 +125,12 @@ async function findKnown(
 ): Promise<ChainPayment | null> {
   const { from, nonce } = shown.authorization;
   const { chainId, token } = ctx.chain;
+  const [byAuthorization, bySubject] = await Promise.all([
+    findByAuthorization(ctx.db, { chainId, token, from, nonce }),
+    memo === null ? null : findBySubject(ctx.db, memo, purchase.due.purpose),
+  ]);
   const known =
-    (await findByAuthorization(ctx.db, { chainId, token, from, nonce })) ??
-    (memo === null ? null : await findBySubject(ctx.db, memo, purchase.due.purpose)) ??
-    (await findByKeys(ctx, purchase.due.accountId, purchaseKeysOf(shown, purchase)));
+    byAuthorization ?? bySubject ?? (await findByKeys(ctx, purchase.due.accountId, purchaseKeysOf(shown, purchase)));
   if (known) requireSamePurchase(known, purchase.fingerprint);
   return known;
 }

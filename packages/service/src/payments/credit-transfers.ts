@@ -2,6 +2,7 @@ import { accountsOfWallets } from '../access/link-wallet.ts';
 import type { Tx } from '../db/sql.ts';
 import { newId } from '../lib/id.ts';
 import { openLedgerAccount, postTransfers } from './ledger-store.ts';
+import { type ArrivedTransfer, newlyArrived } from './newly-arrived.ts';
 import { openTreasury } from './open-treasury.ts';
 import { suspenseAccountId } from './suspense.ts';
 import type { ChainContext } from './x402/chain-context.ts';
@@ -12,23 +13,17 @@ import type { IncomingTransfer } from './x402/incoming-transfer-client.ts';
 import { transferNonce } from './x402/node-wallet.ts';
 import { toTransfer } from './x402/payment-transfer.ts';
 
-export type ArrivedTransfer = Pick<
-  IncomingTransfer,
-  'from' | 'valueMicro' | 'transactionHash' | 'blockNumber' | 'blockHash'
-> & {
-  /** What makes the transfer one of a kind: the nonce of its authorization, or the place of a plain one on chain. */
-  readonly nonce: string;
-};
-
 /** The place of a plain transfer on chain, as a nonce: it is credited once, however often it is read. */
 export const nonceOfPlain = (chainId: number, transfer: IncomingTransfer): string =>
   transferNonce(chainId, transfer.transactionHash, transfer.ordinal);
 
 /**
  * Credits USDC that came without a request, in the caller's transaction and each transfer once: to the treasury of the account
- * whose wallet sent it, or, from wallets of nobody, to suspense, where its owner can claim it.
+ * whose wallet sent it, or, from wallets of nobody, to suspense, where its owner can claim it. One that was reversed, and is in a
+ * block again, is credited again.
  */
-export async function creditTransfers(ctx: ChainContext, tx: Tx, transfers: readonly ArrivedTransfer[]): Promise<void> {
+export async function creditTransfers(ctx: ChainContext, tx: Tx, found: readonly ArrivedTransfer[]): Promise<void> {
+  const transfers = await newlyArrived(ctx, tx, found);
   if (transfers.length === 0) return;
   const now = ctx.clock.now();
   const accountOf = await accountsOfWallets(tx, [...new Set(transfers.map(({ from }) => from))]);

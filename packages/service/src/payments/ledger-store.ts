@@ -1,4 +1,4 @@
-import type { Sql } from '../db/sql.ts';
+import type { Sql, Tx } from '../db/sql.ts';
 import { booking, lockedAccounts } from './booking-store.ts';
 
 /** Accounts that belong to somebody: their balance is kept, and their transfers are numbered. */
@@ -87,6 +87,10 @@ export async function lockLedgerAccount(sql: Sql, id: string): Promise<LedgerAcc
   return rows[0] ?? null;
 }
 
+/** Lets one transaction after the other take from the fees. Whoever adds to them waits for nobody. */
+export const lockFees = (tx: Tx): Promise<unknown> =>
+  tx.query('lock-fees', `select id from ledger_account where id = $1 for no key update`, [FEES]);
+
 /** The treasury that pays for an account's calls; null when it has none. */
 export async function findTreasuryOf(sql: Sql, accountId: string): Promise<LedgerAccount | null> {
   const rows = await sql.query<LedgerAccount>(
@@ -112,7 +116,8 @@ export interface NewTransfer {
     | 'claim'
     | 'reversal'
     | 'charge'
-    | 'bill_return';
+    | 'bill_return'
+    | 'fee_payout';
   readonly subjectId: string;
 }
 

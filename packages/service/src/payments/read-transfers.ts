@@ -1,5 +1,8 @@
-import { type ArrivedTransfer, creditTransfers, nonceOfPlain } from './credit-transfers.ts';
+import { failpoint } from '../lib/failpoint.ts';
+import { creditTransfers, nonceOfPlain } from './credit-transfers.ts';
+import type { ArrivedTransfer } from './newly-arrived.ts';
 import type { ChainContext } from './x402/chain-context.ts';
+import { relocateCredited } from './x402/credited-transfer-store.ts';
 import type { HasIncomingTransfers, IncomingTransfer } from './x402/incoming-transfer-client.ts';
 import {
   type AuthorizedTransfer,
@@ -68,20 +71,30 @@ async function startAt(ctx: ReadContext, block: bigint): Promise<TransferPoint |
   return (await addTransferPoint(ctx.db, ctx.chain.chainId, { before: null, point })) ? point : null;
 }
 
-/** Reads the blocks after a point, and moves the point on in the transaction that credits. Null when another process was faster. */
+/**
+ * Reads the blocks after a point, and moves the point on in the transaction that credits. Null when another process was faster, or the
+ * chain was reorganised while it was asked: the next time will do.
+ */
 async function readUpTo(ctx: ReadContext, before: TransferPoint, to: bigint): Promise<TransferPoint | null> {
   const { chainId } = ctx.chain;
-  const found = await ctx.incomingTransfers.read(before.block + 1n, to);
   const hash = await ctx.incomingTransfers.hashAt(to);
-  if (hash === null) return null;
+  failpoint('before-read-transfers');
+  const found = await ctx.incomingTransfers.read(before.block + 1n, to);
+  failpoint('after-read-transfers');
+  // A chain that was reorganised meanwhile has told of blocks that are gone.
+  if (hash === null || (await ctx.incomingTransfers.hashAt(to)) !== hash) return null;
   const point = { block: to, hash };
   const isAhead = await ctx.db.transaction(async (tx) => {
     if (!(await addTransferPoint(tx, chainId, { before, point }))) return false;
     const strangers = found.filter(({ from, valueMicro }) => from !== ctx.chain.wallet && valueMicro > 0n);
-    await insertUnshown(tx, { ...ctx.chain, now: ctx.clock.now() }, strangers.filter(isAuthorized));
+    const authorized = strangers.filter(isAuthorized);
+    await relocateCredited(tx, ctx.chain, authorized);
+    await insertUnshown(tx, { ...ctx.chain, now: ctx.clock.now() }, authorized);
     await creditTransfers(ctx, tx, strangers.filter((transfer) => !isAuthorized(transfer)).map(toArrived(chainId)));
+    if (found.length > 0) failpoint('before-credit-commit');
     return true;
   });
+  if (found.length > 0) failpoint('after-credit-commit');
   return isAhead ? point : null;
 }
 
@@ -101,8 +114,10 @@ async function creditUnshown(ctx: ReadContext): Promise<void> {
     taken = await ctx.db.transaction(async (tx) => {
       const transfers = await takeUnshown(tx, batch);
       await creditTransfers(ctx, tx, transfers);
+      if (transfers.length > 0) failpoint('before-credit-unshown-commit');
       return transfers.length;
     });
+    if (taken > 0) failpoint('after-credit-unshown-commit');
   } while (taken === CREDITED_AT_ONCE);
 }
 

@@ -30,7 +30,7 @@ export async function readBooks(tx: Tx, chainId: number, block: bigint, nowS: nu
               where chain_id = $1 and block_hash is not null and block_number > $2 and state = 'settled' and lost_at is null) as "bookedAfterBlockMicro",
             (select coalesce(sum(value_micro), 0)::bigint from unshown_transfer u
               where u.chain_id = $1 and u.block_number <= $2 and not exists (select from chain_payment p
-                where p.chain_id = u.chain_id and p.from_address = u.from_address and p.nonce = u.nonce)) as "unshownMicro",
+                where p.chain_id = u.chain_id and p.from_address = u.from_address and p.nonce = u.nonce and p.state <> 'reversed')) as "unshownMicro",
             (select max(block_number) from transfer_point where chain_id = $1) as "readUpTo"`,
     [chainId, block],
   );
@@ -50,7 +50,7 @@ export async function readBooks(tx: Tx, chainId: number, block: bigint, nowS: nu
   return { ...(row as NonNullable<typeof row>), sums, underWay };
 }
 
-/** Which of the authorizations, as `from nonce`, are those of payments that we know. */
+/** Which of the authorizations, as `from nonce`, are those of payments that we know and have not reversed. */
 export async function findKnownAuthorizations(
   sql: Sql,
   chainId: number,
@@ -59,7 +59,7 @@ export async function findKnownAuthorizations(
   const rows = await sql.query<{ key: string }>(
     'find-known-authorizations',
     `select p.from_address || ' ' || p.nonce as key from chain_payment p
-       join unnest($2::text[], $3::text[]) as k(from_address, nonce) using (from_address, nonce) where p.chain_id = $1`,
+       join unnest($2::text[], $3::text[]) as k(from_address, nonce) using (from_address, nonce) where p.chain_id = $1 and p.state <> 'reversed'`,
     [chainId, keys.map(({ from }) => from), keys.map(({ nonce }) => nonce)],
   );
   return new Set(rows.map(({ key }) => key));

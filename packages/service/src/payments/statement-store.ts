@@ -51,7 +51,7 @@ export const listEntryRows = (
     `select e.id as "entryId", case when e.kind = 'charge' and e.direction = 'credit' then 'earning' else e.kind end as type,
             e.direction, e.amount_micro as "amountMicro", e.balance as "balanceMicro", e.sequence, e.created_at as "createdAt",
             case when e.kind in ('charge', 'fee', 'refund', 'bill', 'bill_return') then e.subject_id end as "requestId", p.id as "paymentId",
-            case when e.kind in ('withdrawal', 'return') then e.subject_id end as "withdrawalId",
+            case when e.kind in ('withdrawal', 'return', 'fee_payout') then e.subject_id end as "withdrawalId",
             p.transaction_hash as "transactionHash",
             case when e.kind = 'charge' and e.direction = 'debit' then
                    (select agent_id from ledger_account a where a.id = e.credit)

@@ -39,16 +39,23 @@ export const openAgentTreasury = (tx: Tx, agent: { id: string; accountId: string
     now,
   });
 
-/** Opens the ledger account of a paying wallet, unless it exists. */
-export const openPayer = (ctx: HasDb, address: string, now: Date): Promise<void> =>
-  openLedgerAccount(ctx.db, { id: payerAccountId(address), kind: 'payer', address, now });
-
-/** Treasuries that this process has seen, by account. A treasury is never closed, so what was seen stays true. */
+/**
+ * What this process has seen: treasuries by their account, paying wallets' accounts by their own id. None is ever closed, so what was
+ * seen stays true.
+ */
 export interface HasSeenTreasuries {
   readonly seenTreasuries: LRUCache<string, string>;
 }
 
 export const createSeenTreasuries = () => new LRUCache<string, string>({ max: 50_000 });
+
+/** Opens the ledger account of a paying wallet, unless it exists. */
+export async function openPayer(ctx: HasDb & HasSeenTreasuries, address: string, now: Date): Promise<void> {
+  const id = payerAccountId(address);
+  if (ctx.seenTreasuries.has(id)) return;
+  await openLedgerAccount(ctx.db, { id, kind: 'payer', address, now });
+  ctx.seenTreasuries.set(id, id);
+}
 
 /** The id of the treasury that pays for an account's calls; null when it has none. */
 export async function treasuryOf(ctx: HasDb & HasSeenTreasuries, accountId: string): Promise<string | null> {

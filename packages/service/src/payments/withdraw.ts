@@ -1,6 +1,6 @@
-import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
+import { parseUsdc } from '@agent-network/contracts/money';
 import type { Withdrawal } from '@agent-network/contracts/payments';
-import type { AccountCaller, KnownCaller } from '../access/caller.ts';
+import { type AccountCaller, type KnownCaller, requireScope } from '../access/caller.ts';
 import { findMade, type Once, unkeyed } from '../access/once.ts';
 import type { HasDb } from '../db/database.ts';
 import { AppError, invalid, notFound } from '../lib/app-error.ts';
@@ -12,6 +12,8 @@ import { addJob } from '../queue/add-job.ts';
 import type { HasSimulator } from './authorize-payment.ts';
 import { findTreasuryOf, type LedgerAccount, lockLedgerAccount, OUTGOING, postTransfers } from './ledger-store.ts';
 import { PAYOUT_WINDOW_S } from './refund-payer.ts';
+import { requireFunds } from './require-funds.ts';
+import { availableFees, requireFees, takeFees } from './take-fees.ts';
 import { requireTreasury } from './treasury.ts';
 import { toWithdrawal } from './withdrawal-view.ts';
 import type { ChainContext } from './x402/chain-context.ts';
@@ -25,31 +27,43 @@ type WithdrawContext = ChainContext & HasSimulator;
 /** How long a request waits for the chain before it answers `pending`. */
 const WAIT_MS = 2000;
 
+interface WithdrawInput {
+  readonly amount: string;
+  readonly to?: string | undefined;
+  readonly treasuryId?: string | undefined;
+  /** `fees`: what the node earned, through the treasury; for operators. */
+  readonly from?: 'treasury' | 'fees' | undefined;
+}
+
 /**
  * Sends USDC from a treasury of the account to a wallet. Debit and signed transfer are committed together: from then on the money
  * leaves, once, whatever happens to this process or the chain's answers: a job of the same transaction sends it, and the reconciler
- * sees to it that it arrives. Throws INSUFFICIENT_FUNDS when less is available.
+ * sees to it that it arrives. Throws INSUFFICIENT_FUNDS when less is available, and UNAVAILABLE when the node could not send it.
  */
 export async function withdraw(
   ctx: WithdrawContext,
   caller: AccountCaller,
-  input: { amount: string; to?: string | undefined; treasuryId?: string | undefined },
+  input: WithdrawInput,
   once: Once = unkeyed,
 ): Promise<Withdrawal> {
+  const { from = 'treasury' } = input;
+  if (from === 'fees') requireScope(caller, 'operator');
   const find = (id: string) => findBySubject(ctx.db, id, 'withdrawal');
   const { made, id: withdrawalId } = await findMade(ctx, once, 'wdr', find);
   if (made) return waitBriefly(ctx, made.subjectId);
   const amountMicro = parseUsdc(input.amount);
   if (amountMicro === 0n) throw invalid('amount', 'must be more than zero');
   const to = input.to ?? caller.address;
-  const problem = payeeProblem(ctx.chain, to);
+  const problem = payeeProblem(ctx, to);
   if (problem) throw invalid('to', problem);
   const treasury = await treasuryFor(ctx, caller, input.treasuryId);
-  requireFunds(treasury, amountMicro);
+  if (from === 'fees') requireFees(await availableFees(ctx.db), amountMicro);
+  else requireAvailable(treasury, amountMicro);
+  await ctx.gas.requireGas('The node cannot send anything now. Nothing was withdrawn.');
   const id = withdrawalId ?? newId('wdr');
   const payment = signPayout(ctx, { id, accountId: caller.accountId, treasury, to: to.toLowerCase(), amountMicro });
   await requireTransferable(ctx, payment);
-  await commit(ctx, payment);
+  await commit(ctx, payment, from);
   return waitBriefly(ctx, payment.subjectId);
 }
 
@@ -60,12 +74,8 @@ async function treasuryFor(ctx: HasDb, caller: AccountCaller, id: string | undef
   return treasury;
 }
 
-function requireFunds(treasury: LedgerAccount, amountMicro: bigint): void {
-  const availableMicro = treasury.postedMicro - treasury.heldMicro;
-  if (availableMicro >= amountMicro) return;
-  throw new AppError('INSUFFICIENT_FUNDS', 'The treasury holds less than the amount.', {
-    details: { required: formatUsdc(amountMicro), available: formatUsdc(availableMicro) },
-  });
+function requireAvailable({ postedMicro, heldMicro }: LedgerAccount, amountMicro: bigint): void {
+  requireFunds(postedMicro - heldMicro, amountMicro, 'The treasury holds less than the amount.');
 }
 
 function signPayout(
@@ -115,16 +125,17 @@ async function requireTransferable(ctx: HasSimulator, payment: NewChainPayment):
   throw invalid('to', 'is refused by the token');
 }
 
-async function commit(ctx: WithdrawContext, payment: NewChainPayment): Promise<void> {
+async function commit(ctx: WithdrawContext, payment: NewChainPayment, from: 'treasury' | 'fees'): Promise<void> {
   const now = ctx.clock.now();
   const amountMicro = payment.authorization.valueMicro;
   await ctx.db.transaction(async (tx) => {
-    const treasury = await lockLedgerAccount(tx, payment.ledgerAccountId);
-    if (!treasury) throw notFound('treasury');
-    requireFunds(treasury, amountMicro);
-    const { subjectId } = payment;
+    const { subjectId, ledgerAccountId } = payment;
     // A twin of this call may have made it meanwhile.
     if ((await insertChainPayments(tx, [payment], now)).size === 0) return;
+    if (from === 'fees') await takeFees(tx, { withdrawalId: subjectId, treasuryId: ledgerAccountId, amountMicro, now });
+    const treasury = await lockLedgerAccount(tx, ledgerAccountId);
+    if (!treasury) throw notFound('treasury');
+    requireAvailable(treasury, amountMicro);
     const id = `withdrawal:${subjectId}`;
     await postTransfers(
       tx,

@@ -5,7 +5,9 @@ import { foldCounts } from '../../src/agents/fold-counts.ts';
 import { foldToggles, writeListing } from '../../src/agents/listing-store.ts';
 import { searchAgents } from '../../src/agents/search-agents.ts';
 import { countByBits, planByBits, readBitsPage } from '../../src/agents/search-bits-store.ts';
+import { headOf } from '../../src/agents/search-levels.ts';
 import { bestReputationFirst } from '../../src/agents/search-order.ts';
+import { type SearchCosts, usualCosts } from '../../src/agents/search-way.ts';
 import type { Sql, Tx } from '../../src/db/sql.ts';
 import { until } from '../../src/lib/until.ts';
 import { expectError } from '../api/support/expect-error.ts';
@@ -29,6 +31,8 @@ const found = async (body: Search) => (await search(body)).body.data.agents.map(
 
 beforeAll(async () => {
   h = await startHarness();
+  // So that agents stand in two blocks of bits.
+  await h.ctx.db.pool.query('alter table agent_search alter column slot restart with 65500');
   [owner, stranger] = [await h.newAccount(), await h.newAccount({ isWalletProven: false })];
   const random = fc.sample(
     fc.record({
@@ -91,6 +95,14 @@ async function untilChecked(): Promise<void> {
   expect(done).toBe(true);
 }
 
+/** With these, each way to a page is taken wherever there is one. */
+const extremeCosts: readonly SearchCosts[] = [
+  { gathering: 0, gatheringOne: 0, head: -1e9, few: 0, spare: 1.5, least: 0 },
+  { gathering: 0, gatheringOne: 0, head: -1e9, few: 0, spare: 0, least: 0 },
+  { gathering: 0, gatheringOne: 0, head: 1e9, few: 0, spare: 1, least: 0 },
+  { gathering: 1e9, gatheringOne: 0, head: 1e9, few: 1e9, spare: 1, least: 0 },
+];
+
 /** Runs in a transaction whose changes nobody else ever sees. */
 async function inUndone(act: (tx: Tx) => Promise<void>): Promise<void> {
   const undo = new Error('as meant');
@@ -104,12 +116,12 @@ async function inUndone(act: (tx: Tx) => Promise<void>): Promise<void> {
 }
 
 /** Searches inside a transaction find what filtering and sorting every agent would give. */
-async function expectNaive(tx: Tx, bodies: readonly Search[]): Promise<void> {
+async function expectNaive(tx: Tx, bodies: readonly Search[], costs = usualCosts): Promise<void> {
   const db = { ...h.ctx.db, query: tx.query, transaction: <T>(fn: (inside: Tx) => Promise<T>) => fn(tx) };
   const facts = await readFacts(tx);
   for (const body of bodies) {
     const wanted = naiveSearch(facts, body).map(({ id }) => id);
-    const found = await searchAgents({ ...h.ctx, db }, AgentSearch.parse(body));
+    const found = await searchAgents({ ...h.ctx, db }, AgentSearch.parse(body), costs);
     expect(found.total).toBe(wanted.length);
     expect(found.agents.map(({ id }) => id)).toEqual(wanted.slice(0, body.limit ?? 20));
   }
@@ -174,7 +186,7 @@ const searches: fc.Arbitrary<Search> = fc.record({
       maxLength: 3,
     },
   ),
-  limit: fc.constantFrom(1, 7, 20, 100),
+  limit: fc.constantFrom(1, 2, 7, 20, 100),
 });
 
 describe('a search', () => {
@@ -215,7 +227,7 @@ describe('a search', () => {
     });
     const draw = fc.tuple(
       fc.uniqueArray(change, { selector: ({ index }) => index, minLength: 20, maxLength: 60 }),
-      fc.array(searches, { minLength: 8 }),
+      fc.array(searches, { minLength: 12, maxLength: 24 }),
     );
     for (const [changes, bodies] of fc.sample(draw, { numRuns: 6, seed: 5 })) {
       await inUndone(async (tx) => {
@@ -230,7 +242,7 @@ describe('a search', () => {
         }
         await expectNaive(tx, bodies);
         while ((await foldToggles(tx, 7)) > 0);
-        await expectNaive(tx, bodies);
+        for (const costs of [usualCosts, ...extremeCosts]) await expectNaive(tx, bodies, costs);
       });
     }
   });
@@ -244,7 +256,15 @@ describe('a search', () => {
       maxPerHourMicro: null,
     };
     const asked = { bits: [{ term: 'beta' }], terms: "'beta'", inTitle: '', inName: '', filter };
-    const wish = { ...asked, order: bestReputationFirst, relevance: null, limit: 100, offset: 0 };
+    const wish = {
+      ...asked,
+      order: bestReputationFirst,
+      relevance: null,
+      groups: [],
+      head: null,
+      limit: 100,
+      offset: 0,
+    };
     await h.ctx.db.transaction(async (tx) => {
       await planByBits(tx);
       const gathered = await readBitsPage(tx, { ...wish, walk: null, after: null });
@@ -257,6 +277,16 @@ describe('a search', () => {
           gathered.slice(3, 8),
         );
       }
+      const reputations = gathered.map(({ reputation }) => reputation);
+      for (const least of new Set(reputations)) {
+        const head = headOf(bestReputationFirst, least);
+        const first = gathered.filter(({ reputation }) => reputation >= least);
+        expect(await readBitsPage(tx, { ...wish, walk: null, head, after: null })).toEqual(first);
+        expect(await readBitsPage(tx, { ...wish, walk: null, head, after: null, offset: 2, limit: 3 })).toEqual(
+          first.slice(2, 5),
+        );
+      }
+      expect(new Set(reputations).size).toBeGreaterThan(3);
     });
   });
 

@@ -10,9 +10,12 @@ import { type ProxiedHarness, startProxiedHarness } from '../support/proxied-har
 import { startTestAgent } from '../support/test-agent.ts';
 import { balanceOf, deposit, newClient, untilUsdc } from '../support/treasury.ts';
 
+/** A key of the node's that sends, beside its wallet. */
+const senderKey = generatePrivateKey();
+const sender = privateKeyToAccount(senderKey);
 let h: ProxiedHarness;
 beforeAll(async () => {
-  h = await startProxiedHarness();
+  h = await startProxiedHarness({ env: { SENDER_PRIVATE_KEYS: senderKey } });
 });
 afterAll(() => h.stop());
 
@@ -139,16 +142,16 @@ describe('a withdrawal', () => {
     expectError(await withdraw(key, body), 'VALIDATION_ERROR', field);
   });
 
-  it('to the token, the node itself or a mistyped address is refused', async () => {
+  it('to the token, the node itself, a key that sends for it or a mistyped address is refused', async () => {
     const { key } = await newClient(h, '1');
     const address = privateKeyToAccount(generatePrivateKey()).address;
     const flip = (letter: string) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase());
     const mistyped = address.replace(/[a-fA-F](?=[^a-fA-F]*$)/, flip);
     const { token, wallet } = h.ctx.chain;
-    for (const to of [token, wallet, `0x${token.slice(2).toUpperCase()}`, mistyped])
+    for (const to of [token, wallet, sender.address, `0x${token.slice(2).toUpperCase()}`, mistyped])
       expectError(await withdraw(key, { amount: '1', to }), 'VALIDATION_ERROR', 'to');
-    expect(payeeProblem(h.ctx.chain, address)).toBeNull();
-    expect(payeeProblem(h.ctx.chain, address.toLowerCase())).toBeNull();
+    expect(payeeProblem(h.ctx, address)).toBeNull();
+    expect(payeeProblem(h.ctx, address.toLowerCase())).toBeNull();
   });
 });
 
@@ -208,7 +211,7 @@ describe('when the chain gives trouble, a withdrawal', () => {
     const refused = { simulate: async () => 'Blacklistable: account is blacklisted' };
     const simulator = { ...h.ctx, simulator: refused };
     await reconcilePayments(simulator, 0);
-    h.proxy.rule('eth_sendRawTransaction', null);
+    // What was signed is good for a day in truth: from here on nobody may send it.
     expect(await read(key, body.data.withdrawalId)).toMatchObject({ status: 'failed', treasuryId });
     expect(await balanceOf(h, key)).toEqual({ available: '1.00', held: '0.00' });
     expect(await h.usdcOf(h.ctx.chain.wallet)).toBe(before);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/db/database.ts';
+import type { Tx } from '../../src/db/sql.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
@@ -52,6 +53,19 @@ describe('transaction', () => {
     });
     await expect(work).rejects.toThrow('rolled back');
     expect(await countThings(2)).toBe(0n);
+  });
+
+  test('statements sent together run in their order, and one that fails undoes them all', async () => {
+    const insert = (tx: Tx, id: number) => tx.query('test-insert', 'insert into thing (id) values ($1)', [id]);
+    const count = (tx: Tx) =>
+      tx.query<{ n: bigint }>('test-count-two', 'select count(*) as n from thing where id in (3, 4)');
+    const counts = await db.transaction((tx) =>
+      Promise.all([count(tx), insert(tx, 3), count(tx), insert(tx, 4), count(tx)]),
+    );
+    expect([counts[0], counts[2], counts[4]]).toEqual([[{ n: 0n }], [{ n: 1n }], [{ n: 2n }]]);
+    const work = db.transaction((tx) => Promise.all([insert(tx, 5), insert(tx, 3), insert(tx, 6)]));
+    await expect(work).rejects.toMatchObject({ code: '23505' });
+    expect([await countThings(5), await countThings(6)]).toEqual([0n, 0n]);
   });
 
   test('two serializable transactions that clash both succeed, one after another', async () => {

@@ -59,6 +59,8 @@ const tried: Record<ScenarioName, readonly Deaths[]> = {
     'after-sign-bill-commit then after-agent-call',
   ],
   'a failed call of an agent that does not collect': around('end-bill-commit'),
+  'a plain transfer and the claim of its wallet': around('read-transfers', 'credit-commit', 'claim-wallet-commit'),
+  'an authorization that nobody shows': around('credit-unshown-commit'),
 };
 
 const all = Object.entries(tried).flatMap(([scenario, each]) =>

@@ -67,6 +67,7 @@ describe('a treasury that cannot pay', () => {
     const answers = await Promise.all(asked);
     const ran = answers.filter(({ status }) => status === 200);
     expect(ran.length).toBe(20);
+    expect((await h.request('GET', '/invoke/history', { key })).body.data.total).toBe(20);
     for (const { body } of answers.filter(({ status }) => status === 422)) {
       expect(body.error.details.required).toBe('0.05');
       expect(Number(body.error.details.available)).toBeLessThan(0.05);

@@ -2,11 +2,15 @@ import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { usdcAbi } from '@agent-network/chain/usdc-abi';
 import { encodeFunctionData, type Hex, keccak256 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { issueApiKey } from '../../src/access/manage-keys.ts';
 import { openAccount } from '../../src/access/open-account.ts';
 import { until } from '../../src/lib/until.ts';
+import { readReserves } from '../../src/payments/read-reserves.ts';
 import { readTransfers } from '../../src/payments/read-transfers.ts';
+import { listLost } from '../../src/payments/x402/chain-payment-list-store.ts';
+import { recollectLost } from '../../src/payments/x402/recollect-lost.ts';
+import { reversePayment } from '../../src/payments/x402/reverse-payment.ts';
 import { contradictions, walletByBooks } from '../support/books.ts';
 import { submitPayment, transferUsdc } from '../support/chain-actions.ts';
 import { type Harness, startHarness, type TestWallet } from '../support/harness.ts';
@@ -166,20 +170,171 @@ it('a reorg makes the reader go back: a transfer that moved to another block is 
   for (let block = 0; block < 2; block++) await callChain(h.rpcUrl, 'evm_mine');
   await eventually(() => available(key)).toBe('0.30');
   const before = await blockOf(keccak256(raw));
-  await callChain(h.rpcUrl, 'anvil_reorg', 3, [[raw, 1]]);
+  await callChain(h.rpcUrl, 'anvil_reorg', await depthOf(keccak256(raw)), [[raw, 1]]);
   expect(await blockOf(keccak256(raw))).not.toEqual(before);
   await send(wallet, 100_000n);
   await eventually(() => available(key)).toBe('0.40');
   await ledgerEqualsChain();
 });
 
+it('a reorg while blocks are read hides nothing: what the new blocks have is credited', async () => {
+  const wallet = await h.newWallet(1_000_000n);
+  const { key } = await accountOf(wallet);
+  const { incomingTransfers } = h.ctx;
+  const raw = await signTransfer(wallet, 250_000n);
+  for (let block = 0; block < 3; block++) await callChain(h.rpcUrl, 'evm_mine');
+  let isOld = false;
+  const read = async (from: bigint, to: bigint) => {
+    const found = await incomingTransfers.read(from, to);
+    if (isOld || to < (await incomingTransfers.headBlock())) return found;
+    isOld = true;
+    await callChain(h.rpcUrl, 'anvil_reorg', 2, [[raw, 0]]);
+    return found;
+  };
+  await readTransfers({ ...h.ctx, incomingTransfers: { ...incomingTransfers, read } });
+  if (!isOld) await callChain(h.rpcUrl, 'eth_sendRawTransaction', raw);
+  await eventually(() => available(key)).toBe('0.25');
+  await ledgerEqualsChain();
+});
+
+describe('a transfer that a reorg took back', () => {
+  it('and that was reversed is credited again when the chain takes it in again, however late, and once', async () => {
+    const wallet = await h.newWallet(1_000_000n);
+    const { key } = await accountOf(wallet);
+    const raw = await sendSigned(wallet, 300_000n);
+    await eventually(() => available(key)).toBe('0.30');
+    for (const turn of [1, 2]) {
+      await takeBack(keccak256(raw));
+      await reverseLost();
+      expect([turn, await available(key)]).toEqual([turn, '0.00']);
+      await ledgerEqualsChain();
+      await callChain(h.rpcUrl, 'eth_sendRawTransaction', raw);
+      await eventually(() => available(key)).toBe('0.30');
+      await Promise.all([readTransfers(h.ctx), readTransfers(h.ctx)]);
+      await reverseLost();
+      expect([turn, await available(key)]).toEqual([turn, '0.30']);
+      await ledgerEqualsChain();
+    }
+    const { payments } = (await h.request('GET', '/payments/history', { key })).body.data;
+    expect(payments.map(({ status }: { status: string }) => status)).toEqual(['confirmed', 'failed', 'failed']);
+    expect(new Set(payments.map((each: { transactionHash: string }) => each.transactionHash))).toEqual(
+      new Set([keccak256(raw)]),
+    );
+  });
+
+  it('and that is in a block again before it is reversed never is, whoever sees it first', async () => {
+    const wallet = await h.newWallet(1_000_000n);
+    const { key } = await accountOf(wallet);
+    const raw = await sendSigned(wallet, 200_000n);
+    await eventually(() => available(key)).toBe('0.20');
+    await takeBack(keccak256(raw));
+    // Asked before the transfer is back, and answered after the reader has seen it.
+    const [lost] = await listLost(h.ctx.db, { createdAt: new Date(0), id: '' }, 10);
+    if (!lost) throw new Error('nothing is lost');
+    await callChain(h.rpcUrl, 'eth_sendRawTransaction', raw);
+    await eventually(async () => (await listLost(h.ctx.db, { createdAt: new Date(0), id: '' }, 10)).length).toBe(0);
+    await reversePayment(h.ctx, lost, 'of a reading that is old');
+    await reverseLost();
+    expect(await available(key)).toBe('0.20');
+    await ledgerEqualsChain();
+  });
+
+  it('and that the chain takes in again without moving the money is reversed', async () => {
+    const wallet = await h.newWallet(300_000n);
+    const { key } = await accountOf(wallet);
+    const invoker = await h.newAccount();
+    const call = { key: invoker.key, body: { task: 'x' } };
+    const headers = await payV2(h, wallet, await h.request('POST', `/invoke/${agent.id}`, call));
+    const raw = await sendSigned(wallet, 300_000n);
+    await eventually(() => available(key)).toBe('0.30');
+    await takeBack(keccak256(raw));
+    // Now the wallet has too little for it.
+    await submitPayment(h.rpcUrl, h, headers);
+    await callChain(h.rpcUrl, 'eth_sendRawTransaction', raw);
+    await expect.poll(() => blockOf(keccak256(raw))).toBeTruthy();
+    await eventually(unshown).toBe(1);
+    await reverseLost();
+    expect(await available(key)).toBe('0.00');
+    await readTransfers({ ...h.ctx, clock: later(21) });
+    expect(await available(key)).toBe('0.05');
+    await ledgerEqualsChain();
+  });
+
+  it('and that came by an authorization which nobody showed is credited again as well', async () => {
+    const wallet = await h.newWallet(1_000_000n);
+    const { key } = await accountOf(wallet);
+    const invoker = await h.newAccount();
+    const call = { key: invoker.key, body: { task: 'x' } };
+    const headers = await payV2(h, wallet, await h.request('POST', `/invoke/${agent.id}`, call));
+    await settleChain();
+    const hash = (await submitPayment(h.rpcUrl, h, headers)) as Hex;
+    await eventually(unshown).toBe(1);
+    await readTransfers({ ...h.ctx, clock: later(21) });
+    expect(await available(key)).toBe('0.05');
+    await takeBack(hash);
+    await reverseLost();
+    expect(await available(key)).toBe('0.00');
+    await submitPayment(h.rpcUrl, h, headers);
+    await eventually(unshown).toBe(1);
+    await ledgerAndUnshownEqualChain(50_000n);
+    await readTransfers({ ...h.ctx, clock: later(21) });
+    expect(await available(key)).toBe('0.05');
+    await ledgerEqualsChain();
+  });
+
+  it('is taken from the treasury that it was claimed into meanwhile, and not from the node', async () => {
+    const wallet = await h.newWallet(1_000_000n);
+    const raw = await sendSigned(wallet, 400_000n);
+    await eventually(() => suspended(wallet)).toBe(400_000n);
+    await takeBack(keccak256(raw));
+    const [before] = await listLost(h.ctx.db, { createdAt: new Date(0), id: '' }, 10);
+    if (!before) throw new Error('nothing is lost');
+    const { key } = await accountOf(privateKeyToAccount(generatePrivateKey()));
+    await claim(key, wallet);
+    expect(await available(key)).toBe('0.40');
+    await reversePayment(h.ctx, before, 'of a reading that is old');
+    await reverseLost();
+    expect(await available(key)).toBe('0.00');
+    expect((await readReserves(h.ctx)).reserves.loss).toBe('0.00');
+    await ledgerEqualsChain();
+  });
+});
+
+/** What was minted and given stands in blocks that stay. */
+async function settleChain(): Promise<void> {
+  for (let block = 0; block < 2; block++) await callChain(h.rpcUrl, 'evm_mine');
+}
+/** The chain has other blocks instead of the newest, down to the one of the transaction, and the node has seen that. */
+async function takeBack(hash: Hex): Promise<void> {
+  await callChain(h.rpcUrl, 'anvil_reorg', await depthOf(hash), []);
+  const lost = async () => {
+    await h.ctx.reorgWatch.look();
+    return (await listLost(h.ctx.db, { createdAt: new Date(0), id: '' }, 10)).length;
+  };
+  await expect.poll(lost).toBe(1);
+}
+const depthOf = async (hash: Hex): Promise<number> => {
+  const { blockNumber } = await callChain<{ blockNumber: Hex }>(h.rpcUrl, 'eth_getTransactionReceipt', hash);
+  return Number(await callChain(h.rpcUrl, 'eth_blockNumber')) - Number(blockNumber) + 1;
+};
+/** Eleven minutes later. */
+const reverseLost = () => recollectLost({ ...h.ctx, clock: { now: () => new Date(Date.now() + 660_000) } });
+async function ledgerAndUnshownEqualChain(micro: bigint): Promise<void> {
+  expect(await h.usdcOf(h.ctx.chain.wallet)).toBe((await walletByBooks(h.databaseUrl)) + micro);
+  expect((await readReserves(h.ctx)).reserves.status).toBe('settling');
+}
+
 /** A transfer that its sender signed: a reorg can put it into another block. */
 async function sendSigned(wallet: TestWallet, micro: bigint): Promise<Hex> {
+  const raw = await signTransfer(wallet, micro);
+  await callChain(h.rpcUrl, 'eth_sendRawTransaction', raw);
+  return raw;
+}
+async function signTransfer(wallet: TestWallet, micro: bigint): Promise<Hex> {
   const { chainId, token, wallet: to } = h.ctx.chain;
   await callChain(h.rpcUrl, 'anvil_setBalance', wallet.address, '0xde0b6b3a7640000');
-  // What was minted and given stands in blocks that stay.
-  for (let block = 0; block < 2; block++) await callChain(h.rpcUrl, 'evm_mine');
-  const raw = await wallet.signTransaction({
+  await settleChain();
+  return wallet.signTransaction({
     chainId,
     to: token as Hex,
     data: encodeFunctionData({ abi: usdcAbi, functionName: 'transfer', args: [to as Hex, micro] }),
@@ -188,11 +343,9 @@ async function sendSigned(wallet: TestWallet, micro: bigint): Promise<Hex> {
     maxPriorityFeePerGas: 0n,
     nonce: 0,
   });
-  await callChain(h.rpcUrl, 'eth_sendRawTransaction', raw);
-  return raw;
 }
 const blockOf = async (hash: Hex) =>
-  (await callChain<{ blockHash: string }>(h.rpcUrl, 'eth_getTransactionReceipt', hash)).blockHash;
+  (await callChain<{ blockHash: string } | null>(h.rpcUrl, 'eth_getTransactionReceipt', hash))?.blockHash;
 
 const unshown = async () => (await h.ctx.db.query('count-unshown', 'select 1 from unshown_transfer')).length;
 const later = (minutes: number) => ({ now: () => new Date(h.ctx.clock.now().getTime() + minutes * 60_000) });

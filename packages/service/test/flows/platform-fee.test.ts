@@ -1,8 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
+import { scopes } from '@agent-network/contracts/scopes';
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readReserves } from '../../src/payments/read-reserves.ts';
 import { contradictions } from '../support/books.ts';
 import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
-import { type Client, newClient } from '../support/treasury.ts';
+import { type Client, newClient, untilUsdc } from '../support/treasury.ts';
 import { payV2 } from '../support/x402-payer.ts';
 
 let h: Harness;
@@ -100,5 +104,66 @@ it('leaves a withdrawal in the statement with its wallet and its transaction', a
     balance: '0.700001',
     withdrawalId: body.data.withdrawalId,
     counterparty: client.address.toLowerCase(),
+  });
+});
+
+describe('what the node earned as fees', () => {
+  const withdraw = (key: string, body: object, headers = {}) =>
+    h.request('POST', '/payments/withdraw', { key, body: { from: 'fees', ...body }, headers });
+  const newAddress = () => privateKeyToAddress(generatePrivateKey());
+  const fees = async () => parseUsdc((await readReserves(h.ctx)).reserves.liabilities.fees);
+
+  it('goes to a wallet of its operator, through its treasury and in its statement, and the reserves stay balanced', async () => {
+    const operator = await newClient(h, '0.10');
+    const earned = await fees();
+    expect(earned).toBeGreaterThan(2n);
+    const to = newAddress();
+    const { body } = await withdraw(operator.key, { amount: '0.000002', to });
+    const { withdrawalId } = body.data;
+    expect(body.data).toMatchObject({ status: 'confirmed', amount: '0.000002', treasuryId: operator.treasuryId });
+    expect(await h.usdcOf(to)).toBe(2n);
+    expect(await fees()).toBe(earned - 2n);
+    const { entries } = await get(operator.key, `/payments/treasury/${operator.treasuryId}/statement`);
+    expect(entries.slice(1)).toMatchObject([
+      { type: 'fee_payout', direction: 'credit', amount: '0.000002', balance: '0.100002', withdrawalId },
+      { type: 'withdrawal', direction: 'debit', amount: '0.000002', balance: '0.10', withdrawalId },
+    ]);
+    const { payments } = await get(operator.key, '/payments/history');
+    expect(payments[0]).toMatchObject({ type: 'withdrawal', amount: '0.000002', status: 'confirmed' });
+    await expect.poll(async () => (await readReserves(h.ctx)).reserves.status).toBe('balanced');
+  });
+
+  it('is never paid out beyond what is there, however many ask at once, and once under one Idempotency-Key', async () => {
+    const operator = await newClient(h, '0.10');
+    const earned = await fees();
+    const half = formatUsdc(earned / 2n + 1n);
+    const to = newAddress();
+    const answers = await Promise.all(Array.from({ length: 5 }, () => withdraw(operator.key, { amount: half, to })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 422, 422, 422, 422]);
+    const left = await fees();
+    expect(left).toBe(earned - (earned / 2n + 1n));
+    expect(await untilUsdc(h, to, earned - left)).toBe(earned - left);
+    const beyond = await withdraw(operator.key, { amount: formatUsdc(left + 1n) });
+    expect(beyond.body.error).toMatchObject({
+      code: 'INSUFFICIENT_FUNDS',
+      details: { required: formatUsdc(left + 1n), available: formatUsdc(left) },
+    });
+    const keyed = { 'idempotency-key': 'all-that-is-left' };
+    const both = [await withdraw(operator.key, { amount: formatUsdc(left) }, keyed)];
+    both.push(await withdraw(operator.key, { amount: formatUsdc(left) }, keyed));
+    expect(both[1]?.body).toEqual(both[0]?.body);
+    expect(await fees()).toBe(0n);
+    expect(await get(operator.key, '/payments/balance')).toMatchObject({ available: '0.10' });
+  });
+
+  it('is for keys with the scope operator, and for their own treasuries', async () => {
+    const most = await h.newAccount({ scopes: scopes.filter((scope) => scope !== 'operator') });
+    await h.request('POST', '/payments/treasury', { key: most.key, body: {} });
+    expect(await withdraw(most.key, { amount: '0.000001' })).toMatchObject({ status: 403 });
+    const operator = await h.newAccount();
+    expect(await withdraw(operator.key, { amount: '0.000001' })).toMatchObject({ status: 404 });
+    expect(await withdraw(operator.key, { amount: '0.000001', treasuryId: client.treasuryId })).toMatchObject({
+      status: 404,
+    });
   });
 });

@@ -253,9 +253,18 @@ describe('a paid call under an Idempotency-Key', () => {
     const headers = newKey();
     const unpaid = [await invoke(headers, {}, key), await invoke(headers, {}, key), await invoke(headers, {}, key)];
     const payments = await Promise.all(unpaid.map((each) => payV2(h, wallet, each)));
-    const [a, b] = await Promise.all(payments.slice(0, 2).map((pay) => invoke({ ...headers, ...pay }, {}, key)));
+    // The one that is taken does not end before the other has been answered.
+    const refused = Promise.withResolvers<void>();
+    agent.behave(async (request, response) => {
+      await refused.promise;
+      await echo(request, response);
+    });
+    const both = payments.slice(0, 2).map((pay) => invoke({ ...headers, ...pay }, {}, key));
+    const first = await Promise.race(both);
+    refused.resolve();
+    const second = (await Promise.all(both)).find((each) => each !== first);
     const c = await invoke({ ...headers, ...payments[2] }, {}, key);
-    expect([a?.status, b?.status].sort()).toEqual([200, 409]);
+    expect([first.status, second?.status]).toEqual([409, 200]);
     expect([c.status, replayed(c)]).toEqual([200, 'true']);
     expect(agent.calls.map((call) => call.body.request_id)).toEqual([c.body.data.requestId]);
     expect(await h.usdcOf(wallet.address)).toBe(950_000n);

@@ -1,15 +1,16 @@
 import { parseUsdc } from '@agent-network/contracts/money';
 import { until } from '../../src/lib/until.ts';
-import { payoutNonce } from '../../src/payments/x402/node-wallet.ts';
-import { walletByBooks } from '../support/books.ts';
+import { askDatabase, walletByBooks } from '../support/books.ts';
+import { earningOf, isPaidOut } from './audit-bills.ts';
 import type { Deal, SignedPayment } from './bank-book.ts';
-import { type Facts, type RequestRow, sum } from './bank-facts.ts';
+import { type Facts, sum } from './bank-facts.ts';
 import { type BankClient, type BankWorld, FUNDS_MICRO, WALLET_MICRO } from './bank-world.ts';
 import { sendWithin } from './insist.ts';
 
 /** What the client has left, on chain and with the node, is what it had less what it bought. Answers what the node owes it. */
 export async function checkClient(facts: Facts, client: BankClient): Promise<bigint> {
   const { world, book, requests, timesUsed } = facts;
+  const plain = facts.sentPlainly(client);
   const wrong = (what: string) => world.tally.violation(`${client.name}: ${what}`);
   const paid = ({ payment }: { payment?: SignedPayment }) =>
     payment && timesUsed(payment) > 0 ? payment.valueMicro : 0n;
@@ -19,23 +20,38 @@ export async function checkClient(facts: Facts, client: BankClient): Promise<big
   );
   const withdrawn = await checkWithdrawals(facts, client);
   const has = (await sendWithin(world.baseUrl(), 'GET', '/payments/balance', { key: client.key })).body.data;
-  const expected = FUNDS_MICRO + deposited - spent - withdrawn;
-  if (parseUsdc(has.available) !== expected) wrong(`has ${has.available}, and should have ${expected} micro-USDC`);
+  const expected = FUNDS_MICRO + deposited + plain - spent - withdrawn;
+  const suspense = await suspenseOf(world, client);
+  if (parseUsdc(has.available) + suspense !== expected)
+    wrong(`has ${has.available}, ${suspense} in suspense, and should have ${expected} micro-USDC`);
   if (has.held !== '0.00') wrong(`${has.held} is still held`);
 
   const deals = book.deals.filter(({ key, payment }) => key === client.key && payment);
   const refunded = sum(deals.map((deal) => refundOf(facts, deal)));
   const wallet = await world.usdcOf(client.wallet.address);
-  const inWallet = WALLET_MICRO - sum(deals.map(paid)) - deposited + refunded;
+  const inWallet = WALLET_MICRO - sum(deals.map(paid)) - deposited - plain + refunded;
   if (wallet !== inWallet) wrong(`its wallet holds ${wallet}, and should hold ${inWallet}`);
   return expected;
 }
 
-function refundOf({ world, byMark, timesUsed }: Facts, { mark, payment }: Deal): bigint {
-  const row = byMark.get(mark)?.[0];
+/** What its wallet sent, and nobody has claimed yet. */
+async function suspenseOf(world: BankWorld, { wallet }: BankClient): Promise<bigint> {
+  const id = `suspense:${wallet.address.toLowerCase()}`;
+  const [row] = await askDatabase<{ micro: string }>(
+    world.databaseUrl,
+    'select posted_micro::text as micro from ledger_account where id = $1',
+    [id],
+  );
+  return BigInt(row?.micro ?? 0);
+}
+
+/** What went back: the price less the bill of an agent that bills directly, and that bill if it was not collected for nothing. */
+function refundOf(facts: Facts, { mark, payment }: Deal): bigint {
+  const row = facts.byMark.get(mark)?.[0];
   if (!row || !payment) return 0n;
-  const nonce = payoutNonce(world.ctx.chain.chainId, 'refund', row.id);
-  return timesUsed({ from: world.walletAddress, nonce }) > 0 ? payment.valueMicro : 0n;
+  const bill = BigInt(row.billMicro ?? 0);
+  const refund = isPaidOut(facts, 'refund', row) ? payment.valueMicro - bill : 0n;
+  return refund + (isPaidOut(facts, 'return', row) ? bill : 0n);
 }
 
 /** Each goes to an address of its own, which has all of it or, when it failed or was refused, nothing. Answers what left. */
@@ -54,14 +70,14 @@ async function checkWithdrawals({ world, book }: Facts, client: BankClient): Pro
 }
 
 /** Agents have what their completed work cost, less what they bought of each other. */
-export async function checkAgents({ world, requests }: Facts): Promise<bigint> {
+export async function checkAgents(facts: Facts): Promise<bigint> {
+  const { world, requests } = facts;
   const { body } = await sendWithin(world.baseUrl(), 'GET', '/payments/balance', { key: world.owner.key });
   const treasuries: { treasuryId: string; agentId: string | null; available: string }[] = body.data.treasuries;
   const expected = treasuries.map(({ treasuryId, agentId, available }) => {
-    const cost = (rows: readonly RequestRow[]) => sum(rows.map(({ costMicro }) => BigInt(costMicro)));
-    const should =
-      cost(requests.filter((row) => row.agentId === agentId)) -
-      cost(requests.filter((row) => row.payer === treasuryId));
+    const bought = requests.filter((row) => row.payer === treasuryId).map(({ costMicro }) => BigInt(costMicro));
+    const earned = requests.filter((row) => row.agentId === agentId).map((row) => earningOf(facts, row));
+    const should = sum(earned) - sum(bought);
     if (parseUsdc(available) !== should)
       world.tally.violation(`agent ${agentId} has ${available}, and should have ${should} micro-USDC`);
     return should;

@@ -31,7 +31,7 @@ async function checkVisible({ world }: Facts, deal: Deal, id: string, wrong: (wh
   world.tally.count('requests', `${deal.kind} ended ${data.status}`);
 }
 
-/** Completed: paid once, and kept. Ended otherwise: paid once and paid back once, or never paid. Not accepted: never paid. */
+/** Completed: paid once, and kept, but for what an agent that bills directly left of the price. Ended otherwise: paid once and paid back once, or never paid. Not accepted: never paid. */
 function checkPaid(
   facts: Facts,
   deal: Deal,
@@ -48,7 +48,7 @@ function checkPaid(
     row === undefined
       ? paid === 0
       : row.status === 'completed'
-        ? paid === 1 && back === 0
+        ? paid === 1 && back === (row.billMicro === null ? 0 : 1)
         : paid === back && (paid === 1 || (paid === 0 && row.errorCode === 'payment_failed'));
   if (!isRight) wrong(told);
   if (deal.wasToldToPay && paid > 0) wrong(`told to pay after the money had moved: ${told}`);

@@ -1,10 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Till } from '../support/billing-agent.ts';
 import type { TestAccount } from '../support/harness.ts';
 import { answerWith, type Behaviour, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { createRandom } from './random.ts';
 
 export interface BankAgent extends TestAgent {
+  /** Resolves when no call is under way. */
+  idle(): Promise<void>;
   /** The Idempotency-Keys that the agent saw for each purchase, by the mark that the client put into its metadata. */
   readonly keysOf: ReadonlyMap<string, ReadonlySet<string>>;
 }
@@ -20,6 +23,9 @@ const FATES = {
   'answers nonsense': 3,
   'never answers': 4,
 } as const;
+
+/** Less than what it registered with: the rest goes back to whoever pays. */
+export const BILL_MICRO = 6000n;
 
 const ok = (mark: string) => answerWith(200, { result: { mark } });
 
@@ -52,26 +58,45 @@ async function treat(
   }
 }
 
+const COLLECTS = { first: 6, last: 2, never: 2 } as const;
+
+interface BankAgentOptions {
+  readonly owner: TestAccount;
+  readonly seed: string;
+  readonly perRequest: string;
+  /** Where it is paid, if it bills directly. */
+  readonly till?: Till | undefined;
+}
+
 /** An agent of every kind of luck, which does one work per Idempotency-Key and gives that work's answer again. */
 export async function startBankAgent(
   host: Parameters<typeof startTestAgent>[0],
-  owner: TestAccount,
-  seed: string,
-  perRequest: string,
+  { owner, seed, perRequest, till }: BankAgentOptions,
 ): Promise<BankAgent> {
   const keysOf = new Map<string, Set<string>>();
   const seen = new Set<string>();
-  const behaviour: Behaviour = (request, response) => {
+  const running = new Set<Promise<void>>();
+  const work: Behaviour = (request, response) => {
     const key = String(request.headers['idempotency-key']);
-    const mark = String(request.body.metadata.mark);
-    const keys = keysOf.get(mark) ?? new Set();
-    keysOf.set(mark, keys.add(key));
+    const { mark } = request.body.metadata;
     const random = createRandom(seed, mark, request.body.agent_id);
     const call = { mark, isFirst: !seen.has(key), lateMs: random.int(50, 2000) };
     seen.add(key);
     const answer = (how: Behaviour) => void how(request, response);
     return treat(random.weighted(FATES), call, answer, response);
   };
+  const behaviour: Behaviour = (request, response) => {
+    const mark = String(request.body.metadata.mark);
+    const keys = keysOf.get(mark) ?? new Set();
+    keysOf.set(mark, keys.add(String(request.headers['idempotency-key'])));
+    const random = createRandom(seed, mark, 'till');
+    const billing = { amountMicro: BILL_MICRO, collects: random.weighted(COLLECTS), work } as const;
+    const version = random.chance(0.5) ? 1 : 2;
+    const done = Promise.resolve((till ? till.bill({ ...billing, version }) : work)(request, response));
+    const ended = done.finally(() => running.delete(ended));
+    running.add(ended);
+    return ended;
+  };
   const agent = await startTestAgent(host, { owner, perRequest, behaviour });
-  return { ...agent, keysOf };
+  return { ...agent, keysOf, idle: async () => void (await Promise.all(running)) };
 }

@@ -1,3 +1,4 @@
+import type { PlainTransfer } from './bank-chain.ts';
 import type { BankClient } from './bank-world.ts';
 
 /** An authorization that a client signed. */
@@ -37,11 +38,18 @@ export interface Withdrawal {
   id: string | null;
 }
 
+/** USDC that a client sent without asking first. */
+export interface PlainDeposit {
+  readonly client: BankClient;
+  readonly transfer: PlainTransfer;
+}
+
 /** What all clients together did, as they know it. */
 export interface BankBook {
   readonly deals: Deal[];
   readonly deposits: Deposit[];
   readonly withdrawals: Withdrawal[];
+  readonly plain: PlainDeposit[];
 }
 
-export const newBook = (): BankBook => ({ deals: [], deposits: [], withdrawals: [] });
+export const newBook = (): BankBook => ({ deals: [], deposits: [], withdrawals: [], plain: [] });

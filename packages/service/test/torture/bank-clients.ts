@@ -17,6 +17,8 @@ const ACTS = {
   callAgentToAgent: 8,
   callAndCancel: 8,
   callBulk: 9,
+  sendPlainly: 8,
+  claimItsWallet: 2,
 } as const;
 
 const PATIENCE_MS = 8_000;
@@ -167,6 +169,24 @@ async function withdrawSome(acting: Acting): Promise<string> {
   return insisted ? codeOf(insisted.answer) : '';
 }
 
+/** Without asking first, from a wallet of nobody until its client has claimed it. */
+async function sendPlainly({ world, client, random, book }: Acting): Promise<string> {
+  const transfer = await world.bankChain.sendPlainly(client.wallet, BigInt(random.int(1, 100_000)));
+  book.plain.push({ client, transfer });
+  return 'done';
+}
+
+async function claimItsWallet(acting: Acting): Promise<string> {
+  const { client, random } = acting;
+  const path = '/payments/claims';
+  const asked = (await ask(acting, 'POST', path, { key: client.key, body: { address: client.wallet.address } })).answer;
+  if (asked.status !== 200) return codeOf(asked);
+  const { challengeId, message } = asked.body.data;
+  const body = { challengeId, signature: await client.wallet.signMessage({ message }) };
+  const headers = { 'idempotency-key': random.id() };
+  return codeOf((await ask(acting, 'POST', path, { key: client.key, headers, body })).answer);
+}
+
 const acts: Record<keyof typeof ACTS, Act> = {
   callFromTreasury,
   callByX402,
@@ -175,4 +195,6 @@ const acts: Record<keyof typeof ACTS, Act> = {
   callAgentToAgent,
   callAndCancel,
   callBulk,
+  sendPlainly,
+  claimItsWallet,
 };

@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalChain } from '@agent-network/chain/local-chain';
+import { until } from '../../src/lib/until.ts';
+import { createTill } from '../support/billing-agent.ts';
+import { askDatabase } from '../support/books.ts';
 import type { TestAccount, TestWallet } from '../support/harness.ts';
 import { type NodeCluster, type NodeProcess, startCluster } from '../support/node-cluster.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 import { newClient } from '../support/treasury.ts';
 import { type BankAgent, startBankAgent } from './bank-agents.ts';
+import { type BankChain, createBankChain } from './bank-chain.ts';
 import { sendWithin } from './insist.ts';
 import type { Random } from './random.ts';
 import type { Tally } from './tally.ts';
@@ -24,6 +28,7 @@ export interface BankWorld extends NodeCluster {
   readonly clients: readonly BankClient[];
   /** One process, as a load balancer chooses. */
   baseUrl(): string;
+  readonly bankChain: BankChain;
   readonly seats: readonly Seat[];
 }
 
@@ -69,8 +74,12 @@ export async function startBankWorld(parts: BankParts): Promise<BankWorld> {
     request: (method: string, path: string, options = {}) => sendWithin(baseUrl(), method, path, options),
   };
   const owner = await cluster.newAccount();
+  const bankChain = createBankChain(cluster);
   const agents = await Promise.all(
-    Array.from({ length: parts.agents }, (_, index) => startBankAgent(host, owner, `${parts.seed} ${index}`, PRICE)),
+    Array.from({ length: parts.agents }, (_, index) => {
+      const till = index === 0 ? createTill({ ...cluster, rpcUrl: cluster.chain.rpcUrl, ...bankChain }) : undefined;
+      return startBankAgent(host, { owner, seed: `${parts.seed} ${index}`, perRequest: PRICE, till });
+    }),
   );
   const clients = await Promise.all(
     Array.from({ length: parts.clients }, async (_, index): Promise<BankClient> => {
@@ -78,8 +87,10 @@ export async function startBankWorld(parts: BankParts): Promise<BankWorld> {
       return { name: `client ${index}`, key, treasuryId, wallet: await cluster.newWallet(WALLET_MICRO) };
     }),
   );
+  await untilItReads(cluster);
   return {
     ...cluster,
+    bankChain,
     tally,
     owner,
     agents,
@@ -92,6 +103,12 @@ export async function startBankWorld(parts: BankParts): Promise<BankWorld> {
       await cluster.stop();
     },
   };
+}
+
+/** What came before the node first looked at the chain is its operator's. */
+async function untilItReads({ databaseUrl }: NodeCluster): Promise<void> {
+  const read = async () => ((await askDatabase(databaseUrl, 'select 1 from transfer_point')).length > 0 ? true : null);
+  if (!(await until(read, { timeoutMs: 20_000, firstMs: 50, mostMs: 200 }))) throw new Error('no transfer is read');
 }
 
 async function takeSeat(cluster: NodeCluster, tally: Tally): Promise<Seat> {

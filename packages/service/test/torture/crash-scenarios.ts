@@ -10,6 +10,7 @@ import { type CrashSite, PRICE, PRICE_MICRO } from './crash-site.ts';
 import type { Insisted } from './insist.ts';
 import { untilNothingIsOpen } from './open-work.ts';
 import { tokenTransfers } from './token-transfers.ts';
+import { plainTransfer, unshownPayment } from './unasked-scenarios.ts';
 
 /** Goes through one purchase or movement of money, calls `arm` where the process may die from then on, and checks the promise. */
 type Scenario = (site: CrashSite, arm: () => Promise<void>) => Promise<void>;
@@ -176,6 +177,8 @@ export const scenarios = {
   'a withdrawal under an Idempotency-Key': withdrawal,
   'a call of an agent that bills directly': (site, arm) => billedCall(site, arm, () => expectPeace(site)),
   'a failed call of an agent that does not collect': (site, arm) => uncollectedCall(site, arm, () => expectPeace(site)),
+  'a plain transfer and the claim of its wallet': (site, arm) => plainTransfer(site, arm, () => expectPeace(site)),
+  'an authorization that nobody shows': (site, arm) => unshownPayment(site, arm, () => expectPeace(site)),
 } satisfies Record<string, Scenario>;
 
 export type ScenarioName = keyof typeof scenarios;

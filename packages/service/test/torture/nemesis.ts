@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { askDatabase } from '../support/books.ts';
 import type { RpcCall } from '../support/rpc-proxy.ts';
 import type { BankWorld } from './bank-world.ts';
@@ -119,6 +118,6 @@ function disturbChain(world: BankWorld, random: Random, later: (afterMs: number,
 
 async function reorganise(world: BankWorld, random: Random): Promise<string> {
   const depth = random.int(1, 3);
-  await callChain(world.chain.rpcUrl, 'anvil_reorg', depth, []);
+  await world.bankChain.reorganise(depth);
   return `${depth} block${depth === 1 ? '' : 's'} reorganised`;
 }

@@ -18,5 +18,5 @@ export const agentHandlers = {
   removeAgent: (ctx, { caller, params }) => removeAgent(ctx, requireAccount(caller), params.id),
   getAgentReputation: (ctx, { params }) => readReputation(ctx, params.id),
   getAgentStatus: (ctx, { params }) => readAgentStatus(ctx, params.id),
-  heartbeat: (ctx, { caller, params, body }) => recordHeartbeat(ctx, caller, params.id, body),
+  heartbeat: (ctx, { caller, params, body, once }) => recordHeartbeat(ctx, caller, params.id, body, once),
 } satisfies Partial<Handlers>;

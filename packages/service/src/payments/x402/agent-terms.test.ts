@@ -13,6 +13,7 @@ const chain: ChainInfo = {
   wallet: '0x00000000000000000000000000000000000000ff',
 };
 const PAYEE = '0x52908400098527886E0F7030069857D2E4169EE7';
+const SENDER = '0x00000000000000000000000000000000000000ee';
 const PRICE = 50_000n;
 
 const good = {
@@ -36,7 +37,7 @@ const v1 = (accepts: unknown): BillAnswer => ({
   headers: {},
   body: Buffer.from(JSON.stringify({ x402Version: 1, accepts })),
 });
-const read = (answer: BillAnswer) => readAgentTerms(chain, answer, PRICE);
+const read = (answer: BillAnswer) => readAgentTerms({ chain, senders: [{ address: SENDER }] }, answer, PRICE);
 const extra = (more: object) => ({ ...good, extra: { ...good.extra, ...more } });
 
 describe('terms that are taken', () => {
@@ -93,6 +94,7 @@ describe('terms that are refused', () => {
     ['the zero address', { ...good, payTo: `0x${'0'.repeat(40)}` }, 'zero address'],
     ['the token as recipient', { ...good, payTo: chain.token }, 'address of the token'],
     ["the node's wallet", { ...good, payTo: chain.wallet }, "node's own wallet"],
+    ['a key that sends for the node', { ...good, payTo: SENDER }, "key of the node's own"],
     ['a mistyped recipient', { ...good, payTo: PAYEE.replace('E7', 'e7') }, 'checksum'],
     ['no address', { ...good, payTo: 'agent.eth' }, 'malformed'],
     ['a negative amount', { ...good, amount: '-1' }, 'malformed'],

@@ -1,8 +1,7 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import { PayableTerms } from '@agent-network/contracts/x402';
 import { isDeeperThan } from '../../lib/json-depth.ts';
-import type { ChainInfo } from './chain-info.ts';
-import { payeeProblem } from './payee.ts';
+import { type KnowsOwn, payeeProblem } from './payee.ts';
 
 /** What an agent that answered 402 wants to be paid, in terms that the node can meet. */
 export interface AgentTerms {
@@ -41,13 +40,13 @@ const flows = new Set(['authorization', 'upfront']);
  * Reads a 402 answer as stock x402 clients do: the header PAYMENT-REQUIRED is version 2, else the body is version 1. Of the
  * entries that the node can pay, the cheapest is taken; the first of several.
  */
-export function readAgentTerms(chain: ChainInfo, answer: BillAnswer, mostMicro: bigint): AgentTerms | BillProblem {
+export function readAgentTerms(ctx: KnowsOwn, answer: BillAnswer, mostMicro: bigint): AgentTerms | BillProblem {
   const asked = readAsked(answer);
   if (asked === null) return notPayable('it has no x402 terms that can be read');
   const payable: AgentTerms[] = [];
   let firstProblem: string | null = null;
   for (const accepted of asked.accepts) {
-    const terms = readEntry(chain, asked, accepted);
+    const terms = readEntry(ctx, asked, accepted);
     if (typeof terms === 'string') firstProblem ??= terms;
     else payable.push(terms);
   }
@@ -103,7 +102,7 @@ function parse(text: string): Json | null {
 }
 
 /** The terms, or why the node can't pay so. */
-function readEntry(chain: ChainInfo, asked: Asked, accepted: Json): AgentTerms | string {
+function readEntry(ctx: KnowsOwn, asked: Asked, accepted: Json): AgentTerms | string {
   const { version, resource, extensions } = asked;
   const echo = { accepted, resource, extensions };
   if (isDeeperThan(echo, MAX_DEPTH) || Buffer.byteLength(JSON.stringify(echo)) > MAX_ECHO_BYTES)
@@ -111,7 +110,7 @@ function readEntry(chain: ChainInfo, asked: Asked, accepted: Json): AgentTerms |
   const amount = version === 2 ? accepted.amount : accepted.maxAmountRequired;
   const parsed = PayableTerms.safeParse({ ...accepted, amount, extra: accepted.extra ?? {} });
   if (!parsed.success) return 'its terms are malformed';
-  const problem = problemOf(chain, version, parsed.data);
+  const problem = problemOf(ctx, version, parsed.data);
   if (problem !== null) return problem;
   return {
     ...echo,
@@ -122,7 +121,8 @@ function readEntry(chain: ChainInfo, asked: Asked, accepted: Json): AgentTerms |
   };
 }
 
-function problemOf(chain: ChainInfo, version: 1 | 2, { extra, ...entry }: PayableTerms): string | null {
+function problemOf(ctx: KnowsOwn, version: 1 | 2, { extra, ...entry }: PayableTerms): string | null {
+  const { chain } = ctx;
   if (entry.scheme !== 'exact') return 'it does not offer the scheme "exact"';
   if (entry.network !== (version === 2 ? chain.caip2 : chain.name)) return 'it wants to be paid on another network';
   if (entry.asset.toLowerCase() !== chain.token) return 'it wants to be paid in another token';
@@ -131,6 +131,6 @@ function problemOf(chain: ChainInfo, version: 1 | 2, { extra, ...entry }: Payabl
   if (extra.assetTransferMethod !== 'eip3009') return 'it does not take EIP-3009 authorizations';
   if (!flows.has(extra.paymentFlow)) return 'it wants a payment flow that is not known here';
   if (BigInt(entry.amount) === 0n) return 'it asks for nothing';
-  const payee = payeeProblem(chain, entry.payTo);
+  const payee = payeeProblem(ctx, entry.payTo);
   return payee === null ? null : `its recipient ${payee}`;
 }

@@ -189,17 +189,17 @@ export async function markLost(sql: Sql, id: string, now: Date): Promise<void> {
   );
 }
 
-/** Takes back that a lost payment settled. Null when it is found again, or reversed by another. */
+/** Takes back that a lost payment settled. Null when it is found again, reversed by another, or another account's by now. */
 export async function reverseChainPayment(
   sql: Sql,
-  { id, reason, now }: { id: string; reason: string; now: Date },
+  { id, ledgerAccountId, reason, now }: { id: string; ledgerAccountId: string; reason: string; now: Date },
 ): Promise<EndedRow | null> {
   const [row] = await sql.query<EndedRow>(
     'reverse-chain-payment',
     `update chain_payment set state = 'reversed', reason = $2, ended_at = $3
-      where id = $1 and lost_at is not null and state = any($4)
+      where id = $1 and lost_at is not null and state = any($4) and ledger_account_id = $5
       returning id, transaction_hash as "transactionHash", created_at as "createdAt"`,
-    [id, reason, now, statesBefore('reversed')],
+    [id, reason, now, statesBefore('reversed'), ledgerAccountId],
   );
   return row ?? null;
 }

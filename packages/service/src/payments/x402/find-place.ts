@@ -7,13 +7,17 @@ import type { HasUsdc } from './usdc-client.ts';
 export const isPlain = ({ direction, authorization }: ChainPayment): boolean =>
   direction === 'in' && authorization.validBeforeS === 0n;
 
-/** The block that has a settled payment now; null when none has. */
+/** The block that has a settled payment now; null when none has. That its transaction is in a block is no proof: it may have failed there. */
 export async function findPlace(ctx: HasUsdc, payment: ChainPayment): Promise<PaymentPlace | null> {
-  if (isPlain(payment)) {
-    const mined = payment.transactionHash && (await ctx.usdc.findMined([payment.transactionHash]));
-    return mined ? { transactionHash: mined.hash, blockNumber: mined.blockNumber, blockHash: mined.blockHash } : null;
+  const { authorization, transactionHash } = payment;
+  const [isSpent] = await ctx.usdc.areSpent([authorization]);
+  if (isSpent) {
+    const fate = await findFate(ctx, payment, payment.createdAt);
+    return fate?.kind === 'paid' ? fate.place : null;
   }
-  const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
-  const fate = isSpent ? await findFate(ctx, payment, payment.createdAt) : null;
-  return fate?.kind === 'paid' ? fate.place : null;
+  if (!isPlain(payment) || transactionHash === null) return null;
+  const mined = await ctx.usdc.findMined([transactionHash]);
+  return mined?.moved(authorization)
+    ? { transactionHash: mined.hash, blockNumber: mined.blockNumber, blockHash: mined.blockHash }
+    : null;
 }

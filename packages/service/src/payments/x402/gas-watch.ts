@@ -14,8 +14,10 @@ export interface GasWatch {
   thatBear(costWei: bigint): string[];
   /** Reckons with what a key has been made to spend until the balances are read again. */
   spend(address: string, costWei: bigint): void;
-  /** Throws UNAVAILABLE when no key could pay for a payment now. */
-  requireGas(): Promise<void>;
+  /** Throws UNAVAILABLE, in these words, when no key could pay for a full transaction now. */
+  requireGas(message: string): Promise<void>;
+  /** How much gas the richest key can pay for now; null: nobody knows. */
+  mostGas(): Promise<bigint | null>;
 }
 
 export interface HasGas {
@@ -49,6 +51,11 @@ export function createGasWatch(ctx: WatchContext): GasWatch {
     for (const [index, address] of addresses.entries()) note(address, read[index] ?? 0n);
   }
 
+  /** Somebody may have filled a key up meanwhile. */
+  async function lookAgain(): Promise<void> {
+    if (performance.now() - readAtMs > LOOK_AGAIN_MS) await refresh().catch(() => undefined);
+  }
+
   function note(address: string, balanceWei: bigint): void {
     balances.set(address, balanceWei);
     ctx.metrics.gasBalance.set({ signer: address }, Number(balanceWei));
@@ -69,11 +76,17 @@ export function createGasWatch(ctx: WatchContext): GasWatch {
       const balance = balances.get(address);
       if (balance !== undefined) balances.set(address, balance - costWei);
     },
-    async requireGas() {
-      if (thatBear(fullCostWei).length > 0) return;
-      if (performance.now() - readAtMs > LOOK_AGAIN_MS) await refresh().catch(() => undefined);
-      if (thatBear(fullCostWei).length === 0)
-        throw new AppError('UNAVAILABLE', 'The node cannot settle payments now. Nothing was charged.');
+    async requireGas(message) {
+      if (thatBear(fullCostWei).length === 0) await lookAgain();
+      if (thatBear(fullCostWei).length === 0) throw new AppError('UNAVAILABLE', message);
+    },
+    async mostGas() {
+      const { maxFeePerGas } = await ctx.fees.current();
+      if (thatBear(MAX_TRANSACTION_GAS * maxFeePerGas).length === 0) await lookAgain();
+      const known = ctx.senders.map(({ address }) => balances.get(address));
+      if (known.includes(undefined)) return null;
+      const [mostWei = 0n] = known.filter((wei) => wei !== undefined).sort((a, b) => (a < b ? 1 : -1));
+      return mostWei / maxFeePerGas;
     },
   };
 }

@@ -63,3 +63,6 @@ export const payoutNonce = (chainId: number, purpose: string, subjectId: string)
 /** A stand-in for the nonce that a plain transfer lacks: the same transfer always gets the same one. */
 export const transferNonce = (chainId: number, transactionHash: string, ordinal: number): string =>
   keccak256(stringToBytes(`agent-network:${chainId}:transfer:${transactionHash}:${ordinal}`));
+
+/** Another stand-in, for a transfer that was reversed and is in a block again; given the nonce of the payment that was reversed. */
+export const nonceOfReturned = (nonce: string): string => keccak256(stringToBytes(`agent-network:returned:${nonce}`));

@@ -123,8 +123,8 @@ async function commit(
   });
   const settledIds = new Set(ends.filter(({ state }) => state === 'settled').map(({ id }) => id));
   await ctx.db.transaction(async (tx) => {
-    await markMined(tx, mined);
-    const ended = await endPayments(tx, payments, ends, now);
+    // In the order in which `writeAhead` locks: the key, then the payments.
+    const [, ended] = await Promise.all([markMined(tx, mined), endPayments(tx, payments, ends, now)]);
     const settled = payments.filter(({ id }) => ended.has(id) && settledIds.has(id));
     await postTransfers(tx, settled.map(toTransfer), now);
     failpoint('before-record-commit');

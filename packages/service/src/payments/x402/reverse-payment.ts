@@ -15,8 +15,9 @@ const REASON: RefusalReason = 'invalid_exact_evm_transaction_failed';
 export async function reversePayment(ctx: ChainContext, payment: ChainPayment, why: string): Promise<void> {
   const now = ctx.clock.now();
   const isReversed = await ctx.db.transaction(async (tx) => {
-    const account = await lockLedgerAccount(tx, payment.ledgerAccountId);
-    const row = await reverseChainPayment(tx, { id: payment.id, reason: REASON, now });
+    const { id, ledgerAccountId } = payment;
+    const account = await lockLedgerAccount(tx, ledgerAccountId);
+    const row = await reverseChainPayment(tx, { id, ledgerAccountId, reason: REASON, now });
     if (!row) return false;
     const availableMicro = account ? account.postedMicro - account.heldMicro : 0n;
     await postTransfers(tx, reversalOf(payment, availableMicro), now);

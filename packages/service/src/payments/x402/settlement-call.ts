@@ -62,11 +62,24 @@ export const aggregate = (target: Hex, calls: readonly Hex[]): Hex =>
     args: [calls.map((callData) => ({ target, allowFailure: true, callData }))],
   });
 
+/** How much gas the transaction of a batch has. */
+const gasOfCall = (batch: readonly SignedAuthorization[]): bigint =>
+  GAS_BASE + (batch.length === 1 ? GAS_ALONE : batch.reduce((sum, each) => sum + gasOf(each), 0n));
+
+/** As many of the first as one transaction of so much gas has room for; none when it has for none. */
+export function thatFit<T extends SignedAuthorization>(batch: readonly T[], mostGas: bigint): T[] {
+  for (let count = batch.length; count > 0; count--) {
+    const first = batch.slice(0, count);
+    if (gasOfCall(first) <= mostGas) return first;
+  }
+  return [];
+}
+
 /** What to send for a batch: a lone authorization goes straight to the token, several through Multicall3. */
 export function settlementCall(token: Hex, batch: readonly SignedAuthorization[]): SettlementCall {
   const calls = batch.map(transferCall);
   const [only] = calls;
-  if (only !== undefined && calls.length === 1) return { to: token, data: only, gas: GAS_BASE + GAS_ALONE };
-  const gas = GAS_BASE + batch.reduce((sum, each) => sum + gasOf(each), 0n);
+  const gas = gasOfCall(batch);
+  if (only !== undefined && calls.length === 1) return { to: token, data: only, gas };
   return { to: MULTICALL3_ADDRESS as Hex, data: aggregate(token, calls), gas };
 }

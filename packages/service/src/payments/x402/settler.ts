@@ -6,7 +6,7 @@ import type { NewChainPayment } from './chain-payment.ts';
 import { type Recorded, recordMined, type SettleOutcome } from './record-mined.ts';
 import { retryUnmoved } from './retry-unmoved.ts';
 import { createSending, type Sent } from './send-transaction.ts';
-import { BATCH_GAS, gasOf, inCallOrder } from './settlement-call.ts';
+import { BATCH_GAS, gasOf, inCallOrder, thatFit } from './settlement-call.ts';
 
 /** Brings claimed payments onto the chain. */
 export interface Settler {
@@ -63,7 +63,8 @@ export function createSettler(ctx: ChainContext): Settler {
   const ending = new Set<Promise<unknown>>();
   let blockMs = 0;
   async function settleBatch(batch: NewChainPayment[]): Promise<Promise<SettleOutcome>[]> {
-    const payments = inCallOrder(batch);
+    const payments = await thatCanBeSent(ctx, inCallOrder(batch));
+    if (payments.length === 0) return batch.map((payment) => outcomeOf(payment, undefined));
     const startMs = performance.now();
     const sent = await send(payments);
     blockMs += (performance.now() - startMs - blockMs) / 4;
@@ -111,4 +112,14 @@ export function createSettler(ctx: ChainContext): Settler {
       clearTimeout(timer);
     },
   };
+}
+
+/** Keys that run out of gas send what they can; the rest waits with the reconciler, which comes again soon. */
+async function thatCanBeSent(ctx: ChainContext, payments: NewChainPayment[]): Promise<NewChainPayment[]> {
+  const mostGas = await ctx.gas.mostGas().catch(() => null);
+  const first = mostGas === null ? payments : thatFit(payments, mostGas);
+  const waiting = payments.length - first.length;
+  if (waiting > 0)
+    ctx.log.error({ waiting }, 'no key has the gas to send all payments: some wait until one is filled up');
+  return first;
 }

@@ -87,6 +87,19 @@ export async function freeKey(sql: Sql, key: SignerKey): Promise<void> {
   );
 }
 
+/** The same for the key that has sent a transaction. */
+export async function freeKeyOf(sql: Sql, hash: string): Promise<void> {
+  await sql.query(
+    'free-key-of',
+    `update chain_signer s set leased_by = null, leased_until = null
+       from chain_transaction one
+      where one.hash = $1 and s.chain_id = one.chain_id and s.address = one.signer and s.leased_by is not null
+        and not exists (select from chain_transaction t
+                         where t.chain_id = one.chain_id and t.signer = one.signer and t.state = 'sent')`,
+    [hash],
+  );
+}
+
 /** Starts the count of a key at what the chain says; one that is known keeps its own count, unless the chain is further. */
 export async function registerSigner(sql: Sql, key: SignerKey, chainNonce: number): Promise<void> {
   await sql.query(

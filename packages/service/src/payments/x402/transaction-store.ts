@@ -1,5 +1,5 @@
-import type { Sql } from '../../db/sql.ts';
-import { freeKey, type SignerKey, strandKey } from './signer-store.ts';
+import type { Sql, Tx } from '../../db/sql.ts';
+import { freeKey, freeKeyOf, type SignerKey, strandKey } from './signer-store.ts';
 import type { MinedTransaction } from './usdc-client.ts';
 
 export interface StoredTransaction {
@@ -33,10 +33,10 @@ export async function insertTransaction(
 
 /** Notes which block has a transaction; what else was sent under its nonce is replaced, and its key is free. Idempotent. */
 export async function markMined(
-  sql: Sql,
+  tx: Tx,
   mined: Pick<MinedTransaction, 'hash' | 'blockNumber' | 'blockHash' | 'index' | 'minedAtS'>,
 ): Promise<void> {
-  await sql.query(
+  const replaced = tx.query(
     'mark-replaced',
     `update chain_transaction t
         set state = 'replaced', mined_block = null, mined_at_s = null, block_hash = null, block_index = null
@@ -44,13 +44,13 @@ export async function markMined(
       where one.hash = $1 and t.chain_id = one.chain_id and t.signer = one.signer and t.nonce = one.nonce and t.hash <> $1`,
     [mined.hash],
   );
-  const rows = await sql.query<SignerKey>(
+  const marked = tx.query(
     'mark-mined',
     `update chain_transaction set state = 'mined', mined_block = $2, mined_at_s = $3, block_hash = $4, block_index = $5
-      where hash = $1 returning chain_id as "chainId", signer`,
+      where hash = $1`,
     [mined.hash, mined.blockNumber, mined.minedAtS, mined.blockHash, mined.index],
   );
-  for (const key of rows) await freeKey(sql, key);
+  await Promise.all([replaced, marked, freeKeyOf(tx, mined.hash)]);
 }
 
 /** The nonce was used by a transaction that is not of ours: nothing that we sent under it will ever be in a block. */

@@ -56,7 +56,7 @@ export async function goBackToPoint(sql: Sql, chainId: number, block: bigint): P
 
 export type AuthorizedTransfer = Omit<IncomingTransfer, 'nonce' | 'ordinal'> & { readonly nonce: string };
 
-/** Keeps transfers whose authorization nobody has shown; those of payments that are known are left to the settler. */
+/** Keeps transfers whose authorization nobody has shown; those of payments that are known, and not reversed, are left to the settler. */
 export async function insertUnshown(
   sql: Sql,
   { chainId, token, now }: { chainId: number; token: string; now: Date },
@@ -71,7 +71,7 @@ export async function insertUnshown(
        from unnest($3::text[], $4::text[], $5::bigint[], $6::text[], $7::bigint[], $8::text[])
          as t(from_address, nonce, value, hash, block, block_hash)
       where not exists (select from chain_payment p
-        where p.chain_id = $1 and p.token = $2 and p.from_address = t.from_address and p.nonce = t.nonce)
+        where p.chain_id = $1 and p.token = $2 and p.from_address = t.from_address and p.nonce = t.nonce and p.state <> 'reversed')
      on conflict do nothing`,
     [
       chainId,

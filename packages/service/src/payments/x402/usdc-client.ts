@@ -13,7 +13,7 @@ import {
 import type { Authorization } from './authorization.ts';
 import { readsOf } from './chain-reads.ts';
 import { aggregate, type SignedAuthorization, transferCall } from './settlement-call.ts';
-import { authorizationKey, type UsedAuthorization, usedIn } from './used-authorizations.ts';
+import { authorizationKey, hasMoved, type UsedAuthorization, usedIn } from './used-authorizations.ts';
 
 export interface MinedTransaction {
   readonly hash: string;
@@ -24,6 +24,8 @@ export interface MinedTransaction {
   readonly minedAtS: bigint;
   /** What its authorizations moved, by `authorizationKey`. */
   readonly used: ReadonlyMap<string, UsedAuthorization>;
+  /** Whether it moved this much USDC so, by whatever way. */
+  moved(transfer: Pick<Authorization, 'from' | 'to' | 'valueMicro'>): boolean;
 }
 
 /** Where an authorization ended, by the chain's logs. */
@@ -60,7 +62,7 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
       blockHash: receipt.blockHash,
       index: Number(receipt.transactionIndex),
       minedAtS: await minedAt(receipt),
-      used: usedIn(token, receipt.logs as unknown as TransactionReceipt['logs']),
+      ...movedIn(token, receipt.logs as unknown as TransactionReceipt['logs']),
     };
   }
 
@@ -137,6 +139,11 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
     },
   };
 }
+
+const movedIn = (token: string, logs: TransactionReceipt['logs']): Pick<MinedTransaction, 'used' | 'moved'> => ({
+  used: usedIn(token, logs),
+  moved: (transfer) => hasMoved(token, logs, transfer),
+});
 
 export type UsdcClient = ReturnType<typeof createUsdcClient>;
 export interface HasUsdc {

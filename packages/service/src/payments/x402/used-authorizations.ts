@@ -13,10 +13,28 @@ export interface UsedAuthorization {
 
 export const authorizationKey = (a: Pick<Authorization, 'from' | 'nonce'>): string => `${a.from} ${a.nonce}`;
 
+type Logs = TransactionReceipt['logs'];
+const eventsOf = (token: string, logs: Logs) =>
+  parseEventLogs({ abi: usdcAbi, logs: logs.filter((log) => log.address.toLowerCase() === token) });
+
+/** Whether the token logs a transfer of this amount between these two. */
+export const hasMoved = (
+  token: string,
+  logs: Logs,
+  { from, to, valueMicro }: Pick<Authorization, 'from' | 'to' | 'valueMicro'>,
+): boolean =>
+  eventsOf(token, logs).some(
+    ({ eventName, args }) =>
+      eventName === 'Transfer' &&
+      args.from.toLowerCase() === from &&
+      args.to.toLowerCase() === to &&
+      args.value === valueMicro,
+  );
+
 /** What authorizations moved, by their keys: each AuthorizationUsed with the Transfer that USDC logs right after it. */
-export function usedIn(token: string, logs: TransactionReceipt['logs']): Map<string, UsedAuthorization> {
+export function usedIn(token: string, logs: Logs): Map<string, UsedAuthorization> {
   const used = new Map<string, UsedAuthorization>();
-  const events = parseEventLogs({ abi: usdcAbi, logs: logs.filter((log) => log.address.toLowerCase() === token) });
+  const events = eventsOf(token, logs);
   for (const [index, event] of events.entries()) {
     const transfer = events[index + 1];
     if (event.eventName !== 'AuthorizationUsed' || transfer?.eventName !== 'Transfer') continue;

@@ -39,9 +39,11 @@ export async function writeAhead(
     const sender = senderOf(ctx, key.signer);
     invariant(sender !== undefined, 'only keys of this process are taken');
     const { raw, hash } = sender.signTransaction({ chainId, nonce: key.nonce, ...call, ...fees });
-    await insertTransaction(tx, { chainId, signer: key.signer }, { raw, hash, nonce: key.nonce, now: ctx.clock.now() });
     const ids = payments.map(({ id }) => id);
-    await markBroadcasting(tx, ids, hash);
+    await Promise.all([
+      insertTransaction(tx, { chainId, signer: key.signer }, { raw, hash, nonce: key.nonce, now: ctx.clock.now() }),
+      markBroadcasting(tx, ids, hash),
+    ]);
     failpoint('before-write-ahead-commit');
     return { chainId, ...key, raw, hashes: [hash] };
   });

@@ -143,6 +143,22 @@ describe('a call whose process dies before it kept its answer, repeated under it
     expect(receiver.received.map(({ id }) => id)).toEqual(Array(2).fill(again.body.data.eventId));
   });
 
+  it('heartbeat, when the agent has reported otherwise meanwhile: the later report stands', async () => {
+    const { h } = world;
+    const agent = await startTestAgent(h);
+    const path = `/agents/${agent.id}/heartbeat`;
+    const call = { key: agent.identityToken, body: { accepting: true, load: 0.25 } };
+    const headers = { 'idempotency-key': 'the-first-report' };
+    const told = await callAndDie(h, path, { ...call, headers });
+    expect(told.status).toBe(200);
+    await h.request('POST', path, { ...call, body: { accepting: false, load: 0.75 } });
+    const again = await h.request('POST', path, { ...call, headers });
+    expect(again.body.data).toEqual(told.body.data);
+    const reported = 'select is_accepting, reported_load::float8 as load from agent where id = $1';
+    expect((await h.ctx.db.pool.query(reported, [agent.id])).rows).toEqual([{ is_accepting: false, load: 0.75 }]);
+    await agent.die();
+  });
+
   it('verifyIdentity, asked for a challenge and given its signature', async () => {
     const { h } = world;
     const wallet = privateKeyToAccount(generatePrivateKey());

@@ -34,6 +34,7 @@ const contentOf: Record<string, string> = {
   agent_totals: 'row(x.agent_id, x.completed, x.failed, x.duration_ms)',
   agent_listing: 'row(x.capability, x.agent_id, x.is_online, x.is_verified, x.price_micro, x.per_hour_micro)',
   event: 'row(x.id, x.account_id, x.type, x.subject_id, x.created_at)',
+  agent_response: 'row(x.slot, x.agent_id)',
   agent_search: 'row(x.agent_id, x.name, x.terms, x.is_online, x.is_verified)',
 };
 

@@ -44,7 +44,9 @@ export function openEventWorld(databaseUrl: string): EventWorld {
     db,
     newAccount: () =>
       openAccount(ctx, { address: `0x${randomBytes(20).toString('hex')}`, plan: 'enterprise', isWalletProven: true }),
-    emit: (...events) => db.transaction((tx) => emit(tx, events, clock.now())),
+    async emit(...events) {
+      await db.transaction((tx) => emit(tx, events, clock.now()));
+    },
     async startCourier({ allowPrivate = true, readSubject = noSubjects } = {}) {
       const heartbeat = await startHeartbeat({ db, log }, { label: 'test' });
       const processId = () => heartbeat.processId();

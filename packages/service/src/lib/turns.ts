@@ -1,0 +1,30 @@
+/** Lets one at a time work, in the order in which they asked. */
+export interface Turns {
+  /** Whether it is the caller's turn now; otherwise `again` is called when it may be. */
+  take(again: () => void): boolean;
+  /** Ends a turn. */
+  pass(): void;
+}
+
+export function createTurns(): Turns {
+  let isTaken = false;
+  const waiting = new Set<() => void>();
+  return {
+    take(again) {
+      if (isTaken) {
+        waiting.add(again);
+        return false;
+      }
+      isTaken = true;
+      return true;
+    },
+    pass() {
+      isTaken = false;
+      for (const again of waiting) {
+        if (isTaken) return;
+        waiting.delete(again);
+        again();
+      }
+    },
+  };
+}

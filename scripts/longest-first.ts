@@ -1,0 +1,33 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/**
+ * Test files that take long whoever runs them: begun last, one of them would run alone at the end. Those that wait most of the time
+ * stand beside one that keeps the processors busy.
+ */
+const longest = [
+  'test/flows/crash-points.test.ts',
+  'test/flows/two-processes.test.ts',
+  'test/flows/what-takes-long.test.ts',
+  'test/flows/killed-before-answer.test.ts',
+  'test/model/model.test.ts',
+  'test/process/npm-start.test.ts',
+  'test/streams/killed-calls.test.ts',
+  'test/torture/bank.test.ts',
+  'test/events/courier.test.ts',
+  'test/spec/fuzz.test.ts',
+  'test/queue/queue.test.ts',
+  'test/streams/polled-agents.test.ts',
+  'test/db/embedded-postgres.test.ts',
+];
+
+const rankOf = ({ moduleId }: TestSpecification): number => {
+  const index = longest.findIndex((file) => moduleId.endsWith(file));
+  return index === -1 ? longest.length : index;
+};
+
+/** Runs the files that take longest first, on any machine: vitest knows durations only from runs before. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return (await super.sort(files)).toSorted((a, b) => rankOf(a) - rankOf(b));
+  }
+}
