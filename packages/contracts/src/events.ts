@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AgentDetail, agentEndpoints } from './agents.ts';
 import { BulkRecord } from './bulk.ts';
 import { RequestRecord } from './invocations.ts';
+import { ChainIndex } from './network.ts';
 import { Payment, Withdrawal } from './payments.ts';
 import { Reserves } from './reserves.ts';
 import { Id, Timestamp } from './scalars.ts';
@@ -9,8 +10,11 @@ import { Id, Timestamp } from './scalars.ts';
 const NetworkNode = z.object({ nodeId: Id, label: z.string(), baseUrl: z.string() });
 
 const Replication = z.object({
-  nodeId: Id,
+  nodeId: Id.describe('The wallet of the node.'),
   label: z.string(),
+  state: ChainIndex.shape.state.describe(
+    '`live`: at the head of the chain; `syncing`: on the way there; `stalled`: neither for 30 seconds.',
+  ),
   block: z.int().min(0).describe('The last block of the shared registry that this node has read.'),
   lagBlocks: z.int().min(0).describe('How far that is behind the head of the chain.'),
 });
@@ -41,7 +45,10 @@ export const eventCatalogue = {
     when: 'What the wallet of the node holds contradicts its books, twice in a row. For keys with the scope `operator`.',
     data: Reserves,
   },
-  'replication.status': { when: 'A node fell behind the shared registry, or caught up again.', data: Replication },
+  'replication.status': {
+    when: 'This node fell behind the shared registry, or caught up again. For keys with the scope `operator`, and for webhooks that name it.',
+    data: Replication,
+  },
   'network.node_joined': { when: 'A node of another operator was seen for the first time.', data: NetworkNode },
   'network.node_left': { when: 'A node of another operator has not been seen for a while.', data: NetworkNode },
 } as const satisfies Record<string, EventDeclaration>;

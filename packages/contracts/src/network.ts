@@ -26,6 +26,8 @@ export const ChainIndex = z.object({
   lagBlocks: z.int().min(0),
 });
 
+export type ChainIndex = z.infer<typeof ChainIndex>;
+
 export const networkEndpoints = {
   getNetwork: endpoint({
     method: 'GET',

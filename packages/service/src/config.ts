@@ -1,4 +1,4 @@
-import { isKnownChainId, type KnownChainId } from '@agent-network/chain/addresses';
+import { isKnownChainId, type KnownChainId, LOCAL_CHAIN_ID } from '@agent-network/chain/addresses';
 import type { Plan } from '@agent-network/contracts/access';
 import { parseUsdc } from '@agent-network/contracts/money';
 import { type ArmedFailpoint, parseFailpoint } from './lib/failpoint.ts';
@@ -37,6 +37,8 @@ export interface Config {
   readonly confirmations: Confirmations;
   /** How deep in the chain a plain transfer to the node's wallet must be before it is credited; 1: in a block. */
   readonly transferDepthBlocks: number;
+  /** Where reading the shared registry starts. */
+  readonly registryStartBlock: bigint;
   /** What the node keeps of what agents earn, in hundredths of a percent. */
   readonly platformFeeBps: number;
   /** Whether feedback of settled calls is written to the shared reputation registry. */
@@ -99,12 +101,19 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
     databaseConnections: integer(env, 'DATABASE_CONNECTIONS', 16, 4, 500),
     confirmations: confirmationsOf(env.CONFIRMATIONS ?? (mode === 'local' ? '0:1' : '0:1,10:3,1000:12')),
     transferDepthBlocks: integer(env, 'TRANSFER_CONFIRMATIONS', mode === 'local' ? 1 : 12, 1, 10_000),
+    registryStartBlock: BigInt(integer(env, 'REGISTRY_START_BLOCK', 0, 0, 2_000_000_000)),
     platformFeeBps: integer(env, 'PLATFORM_FEE_BPS', 0, 0, 5000),
     reputationFeedback: flag(env, 'REPUTATION_FEEDBACK', mode === 'local'),
     failpoint: failpointOf(env, mode),
   });
   if (mode === 'production') requireExplicit(env);
   return { config, secrets };
+}
+
+/** Whether the chain is one for development: our own, or one on this machine that another node started. */
+export function isLocalChain({ mode, chainId, chainRpcUrl }: Config): boolean {
+  if (mode !== 'local' || chainId !== LOCAL_CHAIN_ID) return false;
+  return chainRpcUrl === null || /^(127\.|localhost$|\[::1\]$)/.test(new URL(chainRpcUrl).hostname);
 }
 
 /** Production runs with other people's money: it takes nothing for granted. */

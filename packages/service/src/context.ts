@@ -1,14 +1,17 @@
-import { caip2ByChain, usdcByChain, v1NetworkByChain } from '@agent-network/chain/addresses';
+import { caip2ByChain, identityRegistryByChain, usdcByChain, v1NetworkByChain } from '@agent-network/chain/addresses';
 import { createAuthenticator } from './access/authenticate.ts';
 import { createKeysInHand } from './access/keys-in-hand.ts';
 import { createRateLimiter } from './access/rate-limiter.ts';
 import { checkDueAgents } from './agents/check-agents.ts';
 import { createListingReader } from './agents/discover-agents.ts';
 import { createAgentFinder } from './agents/find-agent.ts';
-import type { Config } from './config.ts';
-import { openDatabase } from './db/database.ts';
+import { type Config, isLocalChain } from './config.ts';
+import { type Database, openDatabase } from './db/database.ts';
 import { createCourier } from './events/courier.ts';
 import type { HttpContext } from './http/http-context.ts';
+import { createRegistryReader } from './identity/registry/read-registry.ts';
+import { createRegistryClient } from './identity/registry/registry-log-client.ts';
+import { createRegistryTokens } from './identity/registry/registry-tokens.ts';
 import { createWalletSignatures } from './identity/wallet-signature-client.ts';
 import { createAcceptor } from './invocations/accept-invocations.ts';
 import { createBeginner } from './invocations/begin-invocations.ts';
@@ -114,6 +117,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     walletSignatures: createWalletSignatures({ rpcUrl: parts.chainRpcUrl }),
     incomingTransfers: createIncomingTransfers({ rpcUrl: parts.chainRpcUrl, token, wallet: wallet.address }),
     walletBalances: createWalletBalances({ rpcUrl: parts.chainRpcUrl, token, wallet: wallet.address }),
+    ...registryParts(config, { rpcUrl: parts.chainRpcUrl, db, clock }),
     transferDepthBlocks: config.transferDepthBlocks,
     seenTreasuries: createSeenTreasuries(),
     planLimits: config.planLimits,
@@ -139,7 +143,22 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   });
   const agentChecks = createNudge(() => checkDueAgents(base), log);
   const reserves = createReservesReader(base);
-  return { ...base, lookout, settler, reorgWatch, finisher, backlog, agentChecks, courier, reserves };
+  const registryReader = createRegistryReader(base);
+  return { ...base, registryReader, lookout, settler, reorgWatch, finisher, backlog, agentChecks, courier, reserves };
+}
+
+function registryParts(config: Config, { rpcUrl, db, clock }: { rpcUrl: string; db: Database; clock: Clock }) {
+  const registry = {
+    chainId: config.chainId,
+    address: identityRegistryByChain[config.chainId].toLowerCase(),
+    startBlock: config.registryStartBlock,
+    isLocal: isLocalChain(config),
+  };
+  return {
+    registry,
+    registryClient: createRegistryClient({ rpcUrl, registry }),
+    registryTokens: createRegistryTokens({ db, clock, registry }),
+  };
 }
 
 const createOutboundCalls = (config: Config) =>

@@ -4,6 +4,8 @@ import { foldCounts } from './agents/fold-counts.ts';
 import { giveFeedback } from './agents/give-feedback.ts';
 import { recomputeReputations } from './agents/recompute-reputations.ts';
 import type { HasCourier } from './events/courier.ts';
+import { watchChainIndex } from './identity/registry/read-chain-index.ts';
+import type { HasRegistryReader } from './identity/registry/read-registry.ts';
 import { auditMoney } from './invocations/audit-money.ts';
 import { failOverdue } from './invocations/fail-overdue.ts';
 import { collectRefunds } from './invocations/home/collect-refunds.ts';
@@ -31,6 +33,8 @@ export type JobContext = Parameters<typeof recoverInvocations>[0] &
   Parameters<typeof readTransfers>[0] &
   Parameters<typeof watchReserves>[0] &
   Parameters<typeof releaseStaleHolds>[0] &
+  Parameters<typeof watchChainIndex>[0] &
+  HasRegistryReader &
   HasBacklog &
   HasCourier &
   HasLog;
@@ -65,5 +69,7 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     repeatEvery(ctx, 'read-transfers', 2000, () => readTransfers(ctx)),
     repeatEvery(ctx, 'collect-refunds', 2000, () => collectRefunds(ctx)),
     repeatEvery(ctx, 'settle-home-calls', 2000, () => settleHomeCalls(ctx)),
+    repeatEvery(ctx, 'read-registry', ctx.registry.isLocal ? 250 : 2000, () => ctx.registryReader.read()),
+    repeatHere(ctx, 'watch-registry', 10_000, () => watchChainIndex(ctx)),
   ];
 }

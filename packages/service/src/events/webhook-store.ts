@@ -149,3 +149,14 @@ export async function markDue(tx: Tx, ids: readonly string[], now: Date): Promis
     [ids, now],
   );
 }
+
+/** The accounts with an endpoint that asks for an event by name. */
+export async function listSubscribers(sql: Sql, type: EventType, limit: number): Promise<string[]> {
+  const rows = await sql.query<{ accountId: string }>(
+    'list-subscribers',
+    `select distinct account_id as "accountId" from webhook
+      where kind = 'endpoint' and status = 'enabled' and event_types @> array[$1::text] order by 1 limit $2`,
+    [type, limit],
+  );
+  return rows.map(({ accountId }) => accountId);
+}

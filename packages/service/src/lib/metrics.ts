@@ -10,6 +10,10 @@ export interface Metrics {
   readonly oldestUnknownSeconds: Gauge;
   readonly reservesDifference: Gauge;
   readonly moneyContradictions: Counter<'kind'>;
+  readonly registryBlock: Gauge;
+  readonly registryLagBlocks: Gauge;
+  readonly registryLogs: Counter<'kind'>;
+  readonly registryReorgs: Counter;
 }
 
 export interface HasMetrics {
@@ -69,5 +73,30 @@ export function createMetrics(): Metrics {
       labelNames: ['kind'],
       registers,
     }),
+    ...registryMetrics(registers),
   };
 }
+
+const registryMetrics = (registers: Registry[]) => ({
+  registryBlock: new Gauge({
+    name: 'registry_block',
+    help: 'The last block of the shared registry that was read.',
+    registers,
+  }),
+  registryLagBlocks: new Gauge({
+    name: 'registry_lag_blocks',
+    help: 'How far that is behind the head of the chain.',
+    registers,
+  }),
+  registryLogs: new Counter({
+    name: 'registry_logs_total',
+    help: 'Logs of the shared registry that were read, by kind; `malformed` ones are skipped, `upgraded`: its code was replaced.',
+    labelNames: ['kind'],
+    registers,
+  }),
+  registryReorgs: new Counter({
+    name: 'registry_reorgs_total',
+    help: 'How often blocks were read again because the chain had taken them back.',
+    registers,
+  }),
+});

@@ -4,7 +4,7 @@ import { fundWallets, installMissingRegistries, type WalletFunding } from '@agen
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { type LocalChain, startLocalChain } from '@agent-network/chain/local-chain';
 import { privateKeyToAddress } from 'viem/accounts';
-import type { Config, ConfiguredSecrets } from '../config.ts';
+import { type Config, type ConfiguredSecrets, isLocalChain } from '../config.ts';
 import { lockDataDir } from '../db/data-dir-lock.ts';
 import { openDatabase } from '../db/database.ts';
 import { startEmbeddedPostgres } from '../db/embedded-postgres.ts';
@@ -121,12 +121,11 @@ const fundingOf = (keys: LocalKeys, senders: readonly Hex[]): WalletFunding[] =>
 
 /** Has on a local chain that another node started what `startChain` has: the registries, and test money, once. */
 export async function prepareJoinedChain(config: Config, plan: LocalPlan, senders: readonly Hex[]): Promise<void> {
-  const isLocalChain = config.chainRpcUrl !== null && config.chainId === 84_532;
-  const isLoopback = isLocalChain && /^(127\.|localhost$|\[::1\]$)/.test(new URL(config.chainRpcUrl ?? '').hostname);
-  if (!isLoopback) return;
-  await installMissingRegistries(config.chainRpcUrl ?? '');
+  const { chainRpcUrl } = config;
+  if (chainRpcUrl === null || !isLocalChain(config)) return;
+  await installMissingRegistries(chainRpcUrl);
   if (plan.keys.isFunded) return;
-  await fundWallets(config.chainRpcUrl ?? '', usdcByChain[config.chainId], fundingOf(plan.keys, senders));
+  await fundWallets(chainRpcUrl, usdcByChain[config.chainId], fundingOf(plan.keys, senders));
   plan.keys.isFunded = true;
   await saveLocalKeys(config.dataDir, plan.keys);
 }

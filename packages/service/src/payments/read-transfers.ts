@@ -2,6 +2,7 @@ import { failpoint } from '../lib/failpoint.ts';
 import { creditTransfers, nonceOfPlain } from './credit-transfers.ts';
 import type { ArrivedTransfer } from './newly-arrived.ts';
 import type { ChainContext } from './x402/chain-context.ts';
+import { type ChainPoint, newestStanding } from './x402/chain-point.ts';
 import { relocateCredited } from './x402/credited-transfer-store.ts';
 import type { HasIncomingTransfers, IncomingTransfer } from './x402/incoming-transfer-client.ts';
 import {
@@ -10,7 +11,6 @@ import {
   goBackToPoint,
   insertUnshown,
   listTransferPoints,
-  type TransferPoint,
   takeUnshown,
 } from './x402/transfer-point-store.ts';
 
@@ -37,7 +37,7 @@ export async function readTransfers(ctx: ReadContext): Promise<void> {
   let point = await currentPoint(ctx, last);
   let most = MOST_BLOCKS;
   while (point !== null && point.block < last) {
-    const from: TransferPoint = point;
+    const from: ChainPoint = point;
     point = await readUpTo(ctx, from, min(from.block + most, last)).catch((error) => {
       // Some nodes limit how much a question about logs may cover.
       if (most === 1n) throw error;
@@ -49,22 +49,21 @@ export async function readTransfers(ctx: ReadContext): Promise<void> {
 }
 
 /** Where to go on: the newest point that is still part of the chain. Null when there is nothing to read yet. */
-async function currentPoint(ctx: ReadContext, last: bigint): Promise<TransferPoint | null> {
+async function currentPoint(ctx: ReadContext, last: bigint): Promise<ChainPoint | null> {
   const points = await listTransferPoints(ctx.db, ctx.chain.chainId);
-  if (points.length === 0) return startAt(ctx, last < 0n ? 0n : last);
-  for (const [index, point] of points.entries()) {
-    const isLast = index === points.length - 1;
-    if (!isLast && (await ctx.incomingTransfers.hashAt(point.block)) !== point.hash) continue;
-    if (index > 0) {
-      await ctx.db.transaction((tx) => goBackToPoint(tx, ctx.chain.chainId, point.block));
-      ctx.log.warn({ block: String(point.block) }, 'the chain was reorganised; incoming transfers are read again');
-    }
-    return point;
+  const [newest] = points;
+  if (newest === undefined) return startAt(ctx, last < 0n ? 0n : last);
+  const { hashAt } = ctx.incomingTransfers;
+  // A reorg that is deeper than all points goes back to the oldest.
+  const point = (await newestStanding(points.slice(0, -1), hashAt)) ?? points.at(-1) ?? newest;
+  if (point.block < newest.block) {
+    await ctx.db.transaction((tx) => goBackToPoint(tx, ctx.chain.chainId, point.block));
+    ctx.log.warn({ block: String(point.block) }, 'the chain was reorganised; incoming transfers are read again');
   }
-  return null;
+  return point;
 }
 
-async function startAt(ctx: ReadContext, block: bigint): Promise<TransferPoint | null> {
+async function startAt(ctx: ReadContext, block: bigint): Promise<ChainPoint | null> {
   const hash = await ctx.incomingTransfers.hashAt(block);
   if (hash === null) return null;
   const point = { block, hash };
@@ -75,7 +74,7 @@ async function startAt(ctx: ReadContext, block: bigint): Promise<TransferPoint |
  * Reads the blocks after a point, and moves the point on in the transaction that credits. Null when another process was faster, or the
  * chain was reorganised while it was asked: the next time will do.
  */
-async function readUpTo(ctx: ReadContext, before: TransferPoint, to: bigint): Promise<TransferPoint | null> {
+async function readUpTo(ctx: ReadContext, before: ChainPoint, to: bigint): Promise<ChainPoint | null> {
   const { chainId } = ctx.chain;
   const hash = await ctx.incomingTransfers.hashAt(to);
   failpoint('before-read-transfers');

@@ -7,6 +7,17 @@ create table registry_point (
   primary key (chain_id, block_number)
 );
 
+-- How the reading goes. Whoever moves the newest point holds this row.
+create table registry_reading (
+  chain_id integer primary key,
+  state text not null check (state in ('syncing', 'live', 'stalled')),
+  head_block bigint not null,
+  -- Up to here the chain will not change; on a local chain the head.
+  safe_block bigint not null,
+  -- When it last got on, or had nothing to read.
+  good_at timestamptz not null
+);
+
 -- What the registry's logs say, in their order. A reorg deletes what is above the block that both chains have, and the tokens that
 -- lost something are made anew from what is left.
 create table registry_log (
@@ -19,6 +30,8 @@ create table registry_log (
   -- registered: the URI; uri: the new one; owner, wallet: an address, '' for none; metadata: the key, with the bytes beside it.
   value text not null,
   bytes bytea,
+  -- Why value or bytes are left out.
+  fault text,
   primary key (chain_id, block_number, log_index)
 );
 create index registry_log_token on registry_log (chain_id, token_id, block_number, log_index);
@@ -29,19 +42,32 @@ create table registry_token (
   owner text not null,
   -- Who it was registered for: the owner in the transaction that made it.
   registered_by text not null,
+  -- '' with a fault: what stands on chain is no text, or too long.
   uri text not null,
+  uri_fault text,
   wallet text,
+  -- Key to bytes in hex.
   metadata jsonb not null,
   registered_block bigint not null,
   registered_hash text not null,
-  -- The block and log of the newest change: what follows tokens asks for those after the last that it has seen.
+  -- The block and log of the newest change.
   changed_block bigint not null,
   changed_index integer not null,
   primary key (chain_id, token_id)
 );
-create index registry_token_changed on registry_token (chain_id, changed_block, changed_index);
 create index registry_token_uri on registry_token (chain_id, md5(uri));
 create index registry_token_owner on registry_token (chain_id, owner);
+
+-- The order in which tokens changed here, for those who follow them. A block's number would not do: a reorg takes a token back to an
+-- older block, or away, and that is a change as well. A token without a row above is gone.
+create sequence registry_change_number;
+create table registry_change (
+  chain_id integer not null,
+  token_id numeric(78) not null,
+  number bigint not null default nextval('registry_change_number'),
+  primary key (chain_id, token_id)
+);
+create index registry_change_order on registry_change (chain_id, number);
 
 -- What this node writes to the registry: intent first, then the transaction that carries it.
 create table registry_write (

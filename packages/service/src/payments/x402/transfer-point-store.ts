@@ -1,18 +1,13 @@
 import type { Sql } from '../../db/sql.ts';
+import type { ChainPoint } from './chain-point.ts';
 import type { IncomingTransfer } from './incoming-transfer-client.ts';
-
-/** A block up to which incoming transfers were read. */
-export interface TransferPoint {
-  readonly block: bigint;
-  readonly hash: string;
-}
 
 /** Older points are forgotten; a reorg that is deeper goes back to the oldest. */
 const POINTS_KEPT = 500;
 
 /** The points, newest first. */
-export const listTransferPoints = (sql: Sql, chainId: number): Promise<TransferPoint[]> =>
-  sql.query<TransferPoint>(
+export const listTransferPoints = (sql: Sql, chainId: number): Promise<ChainPoint[]> =>
+  sql.query<ChainPoint>(
     'list-transfer-points',
     `select block_number as block, block_hash as hash from transfer_point where chain_id = $1 order by block_number desc`,
     [chainId],
@@ -22,7 +17,7 @@ export const listTransferPoints = (sql: Sql, chainId: number): Promise<TransferP
 export async function addTransferPoint(
   sql: Sql,
   chainId: number,
-  { before, point }: { before: TransferPoint | null; point: TransferPoint },
+  { before, point }: { before: ChainPoint | null; point: ChainPoint },
 ): Promise<boolean> {
   const rows = await sql.query(
     'add-transfer-point',

@@ -1,0 +1,19 @@
+import type { ChainIndex } from '@agent-network/contracts/network';
+
+export type ReadingState = ChainIndex['state'];
+
+/** So far behind the head counts as being there: blocks come while others are read. */
+const LIVE_BLOCKS = 5n;
+const STALLED_MS = 30_000;
+
+/** How a reading goes that is so far behind the head, and got on, or had nothing to read, so long ago. */
+export function readingState({ lagBlocks, sinceGoodMs }: { lagBlocks: bigint; sinceGoodMs: number }): ReadingState {
+  if (sinceGoodMs >= STALLED_MS) return 'stalled';
+  return lagBlocks <= LIVE_BLOCKS ? 'live' : 'syncing';
+}
+
+/** How far a block is behind the head; a head that is behind us for a moment is no lag. */
+export const lagOf = (headBlock: bigint, block: bigint | null): bigint => {
+  const lag = headBlock - (block ?? -1n);
+  return lag > 0n ? lag : 0n;
+};

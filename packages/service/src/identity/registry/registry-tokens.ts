@@ -1,0 +1,39 @@
+import type { HasDb } from '../../db/database.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { readingState } from './reading-state.ts';
+import type { HasRegistry } from './registry-info.ts';
+import type { RegistryToken } from './registry-logs.ts';
+import { findReading } from './registry-reading-store.ts';
+import { findTokens, listChanges, type TokenChange } from './registry-token-store.ts';
+
+/** The entries of the shared registry, as this node has read them. */
+export interface RegistryTokens {
+  /**
+   * A token as of the newest block that was read; null when there is none. Act on its owner only when `isSafe`: nothing about it changed
+   * in blocks that a reorg may still take back, all blocks before those are read, and reading goes on.
+   */
+  at(tokenId: bigint): Promise<{ readonly token: RegistryToken; readonly isSafe: boolean } | null>;
+  /** Tokens that changed after this number, each once, in the order of their last change, gone ones included. Start at 0n. */
+  changedAfter(number: bigint, limit: number): Promise<TokenChange[]>;
+}
+
+export interface HasRegistryTokens {
+  readonly registryTokens: RegistryTokens;
+}
+
+export function createRegistryTokens(ctx: HasDb & HasClock & HasRegistry): RegistryTokens {
+  const { chainId } = ctx.registry;
+  return {
+    async at(tokenId) {
+      // In this order: what is read later was read from the chain no earlier.
+      const reading = await findReading(ctx.db, chainId);
+      const token = (await findTokens(ctx.db, chainId, [tokenId])).get(tokenId);
+      if (!token) return null;
+      const sinceGoodMs = reading ? ctx.clock.now().getTime() - reading.goodAt.getTime() : 0;
+      const isRead = reading?.block != null && reading.block >= reading.safeBlock;
+      const isOn = readingState({ lagBlocks: 0n, sinceGoodMs }) !== 'stalled';
+      return { token, isSafe: isRead && isOn && token.changedBlock <= reading.safeBlock };
+    },
+    changedAfter: (number, limit) => listChanges(ctx.db, chainId, number, limit),
+  };
+}
