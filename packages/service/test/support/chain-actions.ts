@@ -10,13 +10,13 @@ import type { TokenHost } from './x402-payer.ts';
 const stranger = () => privateKeyToAccount(generatePrivateKey()).address;
 
 /** Sends a transaction in anybody's name and waits for its block. Throws when it reverts. */
-async function send(rpcUrl: string, from: string, to: string, data: Hex): Promise<string> {
+export async function sendAs(rpcUrl: string, from: string, to: string, data: Hex): Promise<string> {
   await callChain(rpcUrl, 'anvil_impersonateAccount', from);
   const hash = await callChain<string>(rpcUrl, 'eth_sendTransaction', {
     from,
     to,
     data,
-    gas: '0x4c4b40',
+    gas: '0x1c00000',
     gasPrice: '0x0',
   });
   for (;;) {
@@ -39,7 +39,7 @@ export const submitPayment = (rpcUrl: string, host: TokenHost, headers: Record<s
   submitSigned(rpcUrl, host, paymentIn(headers));
 
 export const submitSigned = (rpcUrl: string, host: TokenHost, signed: SignedAuthorization): Promise<string> =>
-  send(rpcUrl, stranger(), host.ctx.chain.token, transferCall(signed));
+  sendAs(rpcUrl, stranger(), host.ctx.chain.token, transferCall(signed));
 
 /** The payer takes all its money elsewhere. */
 export async function emptyWallet(
@@ -49,13 +49,13 @@ export async function emptyWallet(
   micro: bigint,
 ): Promise<void> {
   const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'transfer', args: [stranger(), micro] });
-  await send(rpcUrl, wallet.address, host.ctx.chain.token, data);
+  await sendAs(rpcUrl, wallet.address, host.ctx.chain.token, data);
 }
 
 /** Somebody gives a wallet test USDC. */
 export async function refillWallet(rpcUrl: string, host: TokenHost, wallet: TestWallet, micro: bigint): Promise<void> {
   const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args: [wallet.address, micro] });
-  await send(rpcUrl, stranger(), host.ctx.chain.token, data);
+  await sendAs(rpcUrl, stranger(), host.ctx.chain.token, data);
 }
 
 /** The payer cancels the authorization (EIP-3009). */
@@ -84,7 +84,7 @@ export async function cancelPayment(
     functionName: 'cancelAuthorization',
     args: [wallet.address, nonce, Number(v), r, s],
   });
-  await send(rpcUrl, stranger(), token, data);
+  await sendAs(rpcUrl, stranger(), token, data);
 }
 
 /** A wallet sends USDC the plain way (ERC-20 `transfer`); answers the transaction. */
@@ -94,5 +94,5 @@ export function transferUsdc(
   { from, to, micro }: { from: string; to: string; micro: bigint },
 ): Promise<string> {
   const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'transfer', args: [to as Hex, micro] });
-  return send(rpcUrl, from, host.ctx.chain.token, data);
+  return sendAs(rpcUrl, from, host.ctx.chain.token, data);
 }

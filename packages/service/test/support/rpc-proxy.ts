@@ -22,7 +22,7 @@ export interface RpcProxy {
   stop(): Promise<void>;
 }
 
-/** Stands between a service and its chain, and does to single methods what networks do. */
+/** Stands between a service and its chain, and does to single methods what networks do; calls in a batch are treated one by one. */
 export async function startRpcProxy(chainUrl: string): Promise<RpcProxy> {
   const rules = new Map<string, RpcRule>();
   const server = createServer((message, response) => {
@@ -53,27 +53,39 @@ async function treat(
 ): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of message) chunks.push(chunk);
-  const text = Buffer.concat(chunks).toString('utf8');
-  const request = JSON.parse(text);
-  const forward = async () => {
-    const answer = await fetch(chainUrl, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: text,
-    });
-    return answer.text();
-  };
+  const body: RpcRequest | RpcRequest[] = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  const requests = [body].flat();
+  const isDisturbed = requests.some(({ method }) => rules.has(method));
+  const answers = isDisturbed
+    ? await Promise.all(requests.map((request) => answerTo(request, chainUrl, rules)))
+    : [await ask(chainUrl, body)];
+  if (answers.includes(null)) return void response.destroy();
+  const answer = isDisturbed && Array.isArray(body) ? `[${answers.join()}]` : answers[0];
+  response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
+}
+
+interface RpcRequest {
+  readonly id: number;
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+async function ask(chainUrl: string, body: RpcRequest | RpcRequest[]): Promise<string> {
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(chainUrl, { method: 'POST', headers, body: JSON.stringify(body) });
+  return answer.text();
+}
+
+function answerTo(request: RpcRequest, chainUrl: string, rules: ReadonlyMap<string, RpcRule>) {
+  const forward = () => ask(chainUrl, request);
   const reply = (rest: object) => JSON.stringify({ jsonrpc: '2.0', id: request.id, ...rest });
   const rule = rules.get(request.method);
-  const answer = rule
-    ? await rule({
-        method: request.method,
-        params: request.params,
-        forward,
-        answer: (result) => reply({ result }),
-        refuse: (reason) => reply({ error: { code: -32_000, message: reason } }),
-      })
-    : await forward();
-  if (answer === null) return void response.destroy();
-  response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
+  if (!rule) return forward();
+  return rule({
+    method: request.method,
+    params: request.params,
+    forward,
+    answer: (result) => reply({ result }),
+    refuse: (reason) => reply({ error: { code: -32_000, message: reason } }),
+  });
 }

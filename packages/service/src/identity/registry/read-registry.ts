@@ -1,6 +1,6 @@
 import { type ChainPoint, newestStanding } from '../../payments/x402/chain-point.ts';
 import { fetchRange } from './fetch-range.ts';
-import { type NoteContext, noteReading } from './note-reading.ts';
+import { type NoteContext, noteReading, type Seen } from './note-reading.ts';
 import { afterAnswer, afterRefusal, firstWindow } from './read-window.ts';
 import { type HasRegistryClient, LogsRefused } from './registry-log-client.ts';
 import { listPoints, newestPoint } from './registry-point-store.ts';
@@ -60,16 +60,17 @@ export function createRegistryReader(ctx: ReadContext): RegistryReader {
 
   return {
     async read() {
+      let seen: Seen | null = null;
       try {
         const { head, safeBlock } = await ctx.registryClient.head();
-        const isGood = await readTo(head);
+        seen = { headBlock: head.block, safeBlock, isGood: false };
+        seen = { ...seen, isGood: await readTo(head) };
         isFailing = false;
-        await noteReading(ctx, { headBlock: head.block, safeBlock, isGood });
       } catch (err) {
         if (!isFailing) ctx.log.warn({ err }, 'the shared registry cannot be read; it is tried again and again');
         isFailing = true;
-        await noteReading(ctx, null);
       }
+      await noteReading(ctx, seen);
     },
   };
 }
