@@ -21,7 +21,7 @@ export interface HasRegistryReader {
 /** A run that catches up ends after this time, so that a process can stop; the next run follows at once. */
 const READS_FOR_MS = 2000;
 
-export function createRegistryReader(ctx: ReadContext): RegistryReader {
+export function createRegistryReader(ctx: ReadContext, readsForMs: number = READS_FOR_MS): RegistryReader {
   const { chainId, startBlock } = ctx.registry;
   let window = firstWindow;
   let isFailing = false;
@@ -43,7 +43,7 @@ export function createRegistryReader(ctx: ReadContext): RegistryReader {
 
   /** Whether it got on, or there is nothing to read. */
   async function readTo(head: ChainPoint): Promise<boolean> {
-    const endMs = performance.now() + READS_FOR_MS;
+    const endMs = performance.now() + readsForMs;
     let after = await newestPoint(ctx.db, chainId);
     if (after === null && head.block < startBlock) return true;
     let gotOn = false;

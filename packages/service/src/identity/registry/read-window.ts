@@ -1,7 +1,8 @@
-/** How many blocks one question about logs covers, and how many it may grow to. */
+/** How many blocks one question about logs covers. */
 export interface ReadWindow {
   readonly blocks: bigint;
-  readonly mostBlocks: bigint;
+  /** Where it was refused it grows slowly; up to here it is doubled. */
+  readonly doublesUpTo: bigint;
 }
 
 const MOST_BLOCKS = 100_000n;
@@ -9,21 +10,21 @@ const MOST_BLOCKS = 100_000n;
 const FEW_LOGS = 2500;
 const MANY_LOGS = 10_000;
 
-export const firstWindow: ReadWindow = { blocks: 2000n, mostBlocks: MOST_BLOCKS };
+export const firstWindow: ReadWindow = { blocks: 2000n, doublesUpTo: MOST_BLOCKS };
 
 /** After an answer of so many logs about a range of so many blocks. */
 export function afterAnswer(window: ReadWindow, logs: number, blocks: bigint): ReadWindow {
-  // What was once refused is tried again, but not every second time.
-  const mostBlocks = smaller(window.mostBlocks + window.mostBlocks / 16n + 1n, MOST_BLOCKS);
-  if (logs > MANY_LOGS) return { blocks: half(window.blocks), mostBlocks };
+  if (logs > MANY_LOGS) return { ...window, blocks: half(window.blocks) };
   const isFull = blocks >= window.blocks;
-  return { blocks: isFull && logs < FEW_LOGS ? smaller(window.blocks * 2n, mostBlocks) : window.blocks, mostBlocks };
+  return isFull && logs < FEW_LOGS ? { ...window, blocks: smaller(grown(window), MOST_BLOCKS) } : window;
 }
 
-/** After a refusal, which limits how far the window grows again for a while. */
+const grown = ({ blocks, doublesUpTo }: ReadWindow): bigint =>
+  blocks < doublesUpTo ? smaller(blocks * 2n, doublesUpTo) : blocks + blocks / 16n + 1n;
+
 export const afterRefusal = ({ blocks }: ReadWindow): ReadWindow => ({
   blocks: half(blocks),
-  mostBlocks: blocks > 1n ? blocks - 1n : 1n,
+  doublesUpTo: half(blocks),
 });
 
 const half = (blocks: bigint): bigint => (blocks > 1n ? blocks / 2n : 1n);

@@ -13,7 +13,7 @@ export function readingState({ lagBlocks, sinceGoodMs }: { lagBlocks: bigint; si
 }
 
 /** How far a block is behind the head; a head that is behind us for a moment is no lag. */
-export const lagOf = (headBlock: bigint, block: bigint | null): bigint => {
-  const lag = headBlock - (block ?? -1n);
+export const lagOf = (headBlock: bigint, block: bigint): bigint => {
+  const lag = headBlock - block;
   return lag > 0n ? lag : 0n;
 };
