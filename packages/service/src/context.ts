@@ -11,7 +11,7 @@ import { createCourier } from './events/courier.ts';
 import type { HttpContext } from './http/http-context.ts';
 import { createRegistryReader } from './identity/registry/read-registry.ts';
 import { createRegistryClient } from './identity/registry/registry-log-client.ts';
-import { createRegistryTokens } from './identity/registry/registry-tokens.ts';
+import { createRegistryTokens, type HasRegistryTokens } from './identity/registry/registry-tokens.ts';
 import { createWalletSignatures } from './identity/wallet-signature-client.ts';
 import { createAcceptor } from './invocations/accept-invocations.ts';
 import { createBeginner } from './invocations/begin-invocations.ts';
@@ -46,7 +46,7 @@ import { createWalletBalances } from './payments/x402/wallet-balance-client.ts';
 import { createReorgWatch } from './payments/x402/watch-reorgs.ts';
 import { type Heartbeat, startHeartbeat } from './queue/heartbeat.ts';
 
-export type NodeContext = HttpContext & JobContext & { readonly heartbeat: Heartbeat };
+export type NodeContext = HttpContext & JobContext & HasRegistryTokens & { readonly heartbeat: Heartbeat };
 
 export interface ContextParts {
   readonly config: Config;

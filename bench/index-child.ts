@@ -1,0 +1,37 @@
+/** Reads the registry of a chain into an empty database, and prints what it took. Started by bench-index.ts. */
+import { identityRegistryByChain, LOCAL_CHAIN_ID } from '@agent-network/chain/addresses';
+import { openDatabase } from '../packages/service/src/db/database.ts';
+import { createRegistryReader } from '../packages/service/src/identity/registry/read-registry.ts';
+import { createRegistryClient } from '../packages/service/src/identity/registry/registry-log-client.ts';
+import { systemClock } from '../packages/service/src/lib/clock.ts';
+import { createLog } from '../packages/service/src/lib/log.ts';
+import { createMetrics } from '../packages/service/src/lib/metrics.ts';
+
+const [databaseUrl = '', rpcUrl = ''] = process.argv.slice(2);
+const log = createLog({ level: 'warn', destination: process.stderr });
+const address = identityRegistryByChain[LOCAL_CHAIN_ID].toLowerCase();
+const registry = { chainId: LOCAL_CHAIN_ID, address, startBlock: 0n, isLocal: true };
+const db = openDatabase(databaseUrl, { max: 2, log });
+const registryClient = createRegistryClient({ rpcUrl, registry });
+const parts = { db, clock: systemClock, log, metrics: createMetrics(), registry, registryClient };
+const reader = createRegistryReader({ ...parts, chain: { wallet: '0x' } as never, nodeLabel: 'bench' });
+const { head } = await registryClient.head();
+
+const startMs = performance.now();
+const startMib = process.memoryUsage().rss / 2 ** 20;
+let block: bigint | undefined;
+while (block === undefined || block < head.block) {
+  await reader.read();
+  const [row] = await db.query<{ block: bigint }>('', 'select max(block_number) as block from registry_point');
+  block = row?.block;
+}
+const seconds = (performance.now() - startMs) / 1000;
+const [rows] = await db.query<{ logs: bigint; tokens: bigint }>(
+  '',
+  'select (select count(*) from registry_log) as logs, (select count(*) from registry_token) as tokens',
+);
+const peakMib = process.resourceUsage().maxRSS / 1024;
+const cpuSeconds = (process.cpuUsage().user + process.cpuUsage().system) / 1e6;
+process.send?.({ seconds, cpuSeconds, startMib, peakMib, logs: Number(rows?.logs), tokens: Number(rows?.tokens) });
+await db.close();
+process.disconnect?.();
