@@ -117,14 +117,12 @@ export interface RegistryChain {
   stop(): Promise<void>;
 }
 
+export const clientOf = (rpcUrl: string, isLocal: boolean): RegistryClient =>
+  createRegistryClient({ rpcUrl, registry: { chainId: LOCAL_CHAIN_ID, address: REGISTRY, startBlock: 0n, isLocal } });
+
 export async function startRegistryChain(): Promise<RegistryChain> {
   const chain = await startLocalChain({ pastStates: 64, blockTimeS: NEVER_S, idleBlockTimeS: NEVER_S });
   const proxy = await startRpcProxy(chain.rpcUrl);
-  const clientOf = (rpcUrl: string, isLocal: boolean) =>
-    createRegistryClient({
-      rpcUrl,
-      registry: { chainId: LOCAL_CHAIN_ID, address: REGISTRY, startBlock: 0n, isLocal },
-    });
   const mine = async (blocks: number) => void (await callChain(chain.rpcUrl, 'anvil_mine', numberToHex(blocks)));
   const fresh = await newIndex({ client: clientOf(chain.rpcUrl, true) });
   return {
