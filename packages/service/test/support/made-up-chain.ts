@@ -51,7 +51,9 @@ export function makeUpChain(): MadeUpChain {
 
   return {
     mine,
-    rollBack: (blocks) => void chain.splice(Math.max(1, chain.length - blocks)),
+    rollBack(blocks) {
+      if (blocks > 0) chain.splice(Math.max(1, chain.length - blocks));
+    },
     lag(blocks, isSecret) {
       behind = { blocks, isSecret };
     },

@@ -20,6 +20,7 @@ interface RangeWanted {
  * and has dropped empty ones before.
  */
 const NEAR_BLOCKS = 255n;
+const ASKED_AT_ONCE = 50n;
 
 type Asked = HasRegistry & HasRegistryClient;
 interface FarRange {
@@ -51,8 +52,18 @@ async function farPoint(ctx: Asked, { after, to, near }: FarRange): Promise<Chai
   const [end, before] = await ctx.registryClient.blocksAt(after === null ? [to] : [to, after.block]);
   const isKnown = before ? before.hash === after?.hash : after === null || isLocal;
   if (!isKnown) return null;
-  if (end) return [end];
-  return isLocal && to < near ? farPoint(ctx, { after, to: near, near }) : null;
+  const standing = end ?? (isLocal ? await nextKnown(ctx, to, near) : null);
+  return standing ? [standing] : null;
+}
+
+/** The first block above one that was dropped. In between there was nothing, so that the range gets no richer. */
+async function nextKnown(ctx: HasRegistryClient, to: bigint, near: bigint): Promise<ChainBlock | null> {
+  for (let from = to + 1n; from <= near; from += ASKED_AT_ONCE) {
+    const last = smaller(from + ASKED_AT_ONCE - 1n, near);
+    const known = (await ctx.registryClient.blocksAt(heightsOf(from, last))).find((block) => block !== null);
+    if (known) return known;
+  }
+  return null;
 }
 
 async function nearPoints(
@@ -61,7 +72,7 @@ async function nearPoints(
   fromBlock: bigint,
   to: bigint,
 ): Promise<ChainBlock[] | null> {
-  const heights = Array.from({ length: Number(to - fromBlock) + 1 }, (_, index) => fromBlock + BigInt(index));
+  const heights = heightsOf(fromBlock, to);
   const blocks = (await registryClient.blocksAt(heights)).filter((block) => block !== null);
   const isChain = blocks.every(({ parentHash }, index) => {
     const parent = index === 0 ? after : blocks[index - 1];
@@ -69,6 +80,9 @@ async function nearPoints(
   });
   return isChain && blocks.length === heights.length ? blocks : null;
 }
+
+const heightsOf = (from: bigint, to: bigint): bigint[] =>
+  Array.from({ length: Number(to - from) + 1 }, (_, index) => from + BigInt(index));
 
 /** Whether logs are of the blocks that we know. */
 function areOf(points: readonly ChainPoint[], { logs }: FoundLogs): boolean {
