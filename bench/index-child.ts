@@ -2,7 +2,10 @@
 import { identityRegistryByChain, LOCAL_CHAIN_ID } from '@agent-network/chain/addresses';
 import { openDatabase } from '../packages/service/src/db/database.ts';
 import { createRegistryReader } from '../packages/service/src/identity/registry/read-registry.ts';
-import { createRegistryClient } from '../packages/service/src/identity/registry/registry-log-client.ts';
+import {
+  createRegistryClient,
+  type RegistryClient,
+} from '../packages/service/src/identity/registry/registry-log-client.ts';
 import { systemClock } from '../packages/service/src/lib/clock.ts';
 import { createLog } from '../packages/service/src/lib/log.ts';
 import { createMetrics } from '../packages/service/src/lib/metrics.ts';
@@ -12,7 +15,17 @@ const log = createLog({ level: 'warn', destination: process.stderr });
 const address = identityRegistryByChain[LOCAL_CHAIN_ID].toLowerCase();
 const registry = { chainId: LOCAL_CHAIN_ID, address, startBlock: 0n, isLocal: true };
 const db = openDatabase(databaseUrl, { max: 2, log });
-const registryClient = createRegistryClient({ rpcUrl, registry });
+const chain = createRegistryClient({ rpcUrl, registry });
+let chainMs = 0;
+const registryClient: RegistryClient = {
+  ...chain,
+  async logsIn(from, to) {
+    const askedMs = performance.now();
+    return chain.logsIn(from, to).finally(() => {
+      chainMs += performance.now() - askedMs;
+    });
+  },
+};
 const parts = { db, clock: systemClock, log, metrics: createMetrics(), registry, registryClient };
 const reader = createRegistryReader({ ...parts, chain: { wallet: '0x' } as never, nodeLabel: 'bench' });
 const { head } = await registryClient.head();
@@ -32,6 +45,14 @@ const [rows] = await db.query<{ logs: bigint; tokens: bigint }>(
 );
 const peakMib = process.resourceUsage().maxRSS / 1024;
 const cpuSeconds = (process.cpuUsage().user + process.cpuUsage().system) / 1e6;
-process.send?.({ seconds, cpuSeconds, startMib, peakMib, logs: Number(rows?.logs), tokens: Number(rows?.tokens) });
+process.send?.({
+  seconds,
+  chainSeconds: chainMs / 1000,
+  cpuSeconds,
+  startMib,
+  peakMib,
+  logs: Number(rows?.logs),
+  tokens: Number(rows?.tokens),
+});
 await db.close();
 process.disconnect?.();

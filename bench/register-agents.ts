@@ -9,20 +9,36 @@ const REGISTRY = identityRegistryByChain[LOCAL_CHAIN_ID];
 const SENDER: Hex = '0x000000000000000000000000000000000000beef';
 /** What a contract answers that takes the token which it is given (ERC-721). */
 const TAKES_TOKENS = '0x150b7a02';
-/** As many as fit into a block of 30 million gas. */
-const IN_A_BLOCK = 150;
+const IN_A_TRANSACTION = 150;
+/** anvil makes the state's root anew for each block, which takes the longer the more is registered: few blocks, with much in each. */
+const TRANSACTIONS_IN_A_BLOCK = 10;
+const BLOCK_GAS = '0x3b9aca00';
 
-/** Registers agents on a local chain, all of one contract, in blocks that are full. */
+/** Registers agents on a local chain, all of one contract. */
 export async function registerAgents(rpcUrl: string, count: number): Promise<void> {
   await callChain(rpcUrl, 'anvil_impersonateAccount', SENDER);
   const { contractAddress: holder } = await send(rpcUrl, undefined, agentHolderBytecode);
   if (!holder) throw new Error('the contract that is to own agents was not made');
   const args = [TAKES_TOKENS, '0x'] as const;
   await send(rpcUrl, holder, encodeFunctionData({ abi: agentHolderAbi, functionName: 'prepare', args }));
-  for (let made = 0; made < count; made += IN_A_BLOCK) {
-    const uris = Array.from({ length: Math.min(IN_A_BLOCK, count - made) }, (_, nth) => uriOf(made + nth));
-    await send(rpcUrl, MULTICALL3_ADDRESS, registration(holder, uris));
+  await callChain(rpcUrl, 'evm_setBlockGasLimit', BLOCK_GAS);
+  const starts = Array.from({ length: Math.ceil(count / IN_A_TRANSACTION) }, (_, nth) => nth * IN_A_TRANSACTION);
+  for (let sent = 0; sent < starts.length; sent += TRANSACTIONS_IN_A_BLOCK) {
+    const calls = starts.slice(sent, sent + TRANSACTIONS_IN_A_BLOCK).map((start) => {
+      const uris = Array.from({ length: Math.min(IN_A_TRANSACTION, count - start) }, (_, nth) => uriOf(start + nth));
+      return transaction(MULTICALL3_ADDRESS, registration(holder, uris));
+    });
+    await inOneBlock(rpcUrl, calls);
   }
+}
+
+async function inOneBlock(rpcUrl: string, transactions: readonly object[]): Promise<void> {
+  await callChain(rpcUrl, 'evm_setAutomine', false);
+  const hashes: Hex[] = [];
+  for (const each of transactions) hashes.push(await callChain<Hex>(rpcUrl, 'eth_sendTransaction', each));
+  await callChain(rpcUrl, 'evm_mine');
+  await callChain(rpcUrl, 'evm_setAutomine', true);
+  for (const hash of hashes) await receiptOf(rpcUrl, hash);
 }
 
 const uriOf = (nth: number) =>
@@ -42,12 +58,22 @@ interface Receipt {
   readonly contractAddress: Hex | null;
 }
 
-async function send(rpcUrl: string, to: Hex | undefined, data: Hex): Promise<Receipt> {
-  const transaction = { from: SENDER, ...(to ? { to } : {}), data, gas: '0x1c9c000', gasPrice: '0x0' };
-  const hash = await callChain<Hex>(rpcUrl, 'eth_sendTransaction', transaction);
+const transaction = (to: Hex | undefined, data: Hex) => ({
+  from: SENDER,
+  ...(to ? { to } : {}),
+  data,
+  gas: '0x1c9c000',
+  gasPrice: '0x0',
+});
+
+const send = async (rpcUrl: string, to: Hex | undefined, data: Hex): Promise<Receipt> =>
+  receiptOf(rpcUrl, await callChain<Hex>(rpcUrl, 'eth_sendTransaction', transaction(to, data)));
+
+async function receiptOf(rpcUrl: string, hash: Hex): Promise<Receipt> {
   for (;;) {
     const receipt = await callChain<Receipt | null>(rpcUrl, 'eth_getTransactionReceipt', hash);
     if (receipt?.status === '0x0') throw new Error('a registration was reverted');
     if (receipt) return receipt;
+    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -67,7 +67,7 @@ export function makeUpChain(): MadeUpChain {
       },
       blocksAt: async (heights) => heights.map((height) => (behind.isSecret ? chain : known())[Number(height)] ?? null),
       async logsIn(from, to) {
-        if (Number(to - from) >= limit) throw new LogsRefused();
+        if (Number(to - from) >= limit) throw new LogsRefused(to - from + 1n);
         const blocks = known();
         const logs = blocks.slice(Number(from), Number(to) + 1).flatMap((block) => block.logs);
         return { logs, malformed: 0, upgrades: 0, endHash: blocks[Number(to)]?.hash ?? null };

@@ -29,9 +29,9 @@ export function createRegistryReader(ctx: ReadContext, readsForMs: number = READ
   /** Reads one range, or finds that the chain is another. The new point; null when there is none. */
   async function readRange(after: ChainPoint | null, head: ChainPoint): Promise<ChainPoint | null> {
     const range = await fetchRange(ctx, { after, headBlock: head.block, mostBlocks: window.blocks }).catch((error) => {
-      const isLast = window.blocks === 1n;
-      window = afterRefusal(window);
-      if (isLast || !(error instanceof LogsRefused)) throw error;
+      const isRefused = error instanceof LogsRefused;
+      window = afterRefusal(window, isRefused ? error.blocks : window.blocks);
+      if (!isRefused || error.blocks === 1n) throw error;
       return 'refused' as const;
     });
     if (range === 'refused') return readRange(after, head);

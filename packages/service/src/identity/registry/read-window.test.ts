@@ -2,12 +2,14 @@ import { expect, it } from 'vitest';
 import { afterAnswer, afterRefusal, firstWindow, type ReadWindow } from './read-window.ts';
 
 const answered = (window: ReadWindow, logs = 0): ReadWindow => afterAnswer(window, logs, window.blocks);
+const refused = (window: ReadWindow): ReadWindow => afterRefusal(window);
 const times = (count: number, window: ReadWindow, step: (window: ReadWindow) => ReadWindow): ReadWindow =>
   count === 0 ? window : times(count - 1, step(window), step);
 
 it('is halved by refusals, down to one block', () => {
   expect(afterRefusal(firstWindow).blocks).toBe(1000n);
-  expect(times(20, firstWindow, afterRefusal)).toEqual({ blocks: 1n, doublesUpTo: 1n });
+  expect(afterRefusal(firstWindow, 100n).blocks).toBe(50n);
+  expect(times(20, firstWindow, refused)).toEqual({ blocks: 1n, doublesUpTo: 1n });
 });
 
 it('grows while answers have few logs, up to 100,000 blocks', () => {
@@ -32,5 +34,5 @@ it('comes back to where it was refused rarely, and gets beyond when that was for
   }
   expect(refusals).toBeLessThan(25);
   expect(window.blocks).toBeGreaterThan(4000n);
-  expect(times(300, times(20, firstWindow, afterRefusal), answered).blocks).toBe(100_000n);
+  expect(times(300, times(20, firstWindow, refused), answered).blocks).toBe(100_000n);
 });

@@ -22,10 +22,11 @@ export function afterAnswer(window: ReadWindow, logs: number, blocks: bigint): R
 const grown = ({ blocks, doublesUpTo }: ReadWindow): bigint =>
   blocks < doublesUpTo ? smaller(blocks * 2n, doublesUpTo) : blocks + blocks / 16n + 1n;
 
-export const afterRefusal = ({ blocks }: ReadWindow): ReadWindow => ({
-  blocks: half(blocks),
-  doublesUpTo: half(blocks),
-});
+/** After a refusal to tell of so many blocks, or of all that the window has. */
+export function afterRefusal(window: ReadWindow, asked: bigint = window.blocks): ReadWindow {
+  const blocks = half(smaller(asked, window.blocks));
+  return { blocks, doublesUpTo: blocks };
+}
 
 const half = (blocks: bigint): bigint => (blocks > 1n ? blocks / 2n : 1n);
 const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);

@@ -30,6 +30,12 @@ export interface FoundLogs {
 /** The chain answered that it does not answer questions about so much. */
 export class LogsRefused extends Error {
   override name = 'LogsRefused';
+  readonly blocks: bigint;
+
+  constructor(blocks: bigint, options?: ErrorOptions) {
+    super(`the chain does not tell the logs of ${blocks} blocks at once`, options);
+    this.blocks = blocks;
+  }
 }
 
 /** What the index asks of the chain. Throws viem's errors when the chain does not answer. */
@@ -98,7 +104,7 @@ export function createRegistryClient({
     async logsIn(fromBlock, toBlock) {
       const asked = Promise.all([findLogs(fromBlock, toBlock), blockAt(toHex(toBlock))]);
       const [found, end] = await asked.catch((error: unknown) => {
-        throw isRefusal(error) ? new LogsRefused('the chain does not tell so many logs', { cause: error }) : error;
+        throw isRefusal(error) ? new LogsRefused(toBlock - fromBlock + 1n, { cause: error }) : error;
       });
       return { ...read(found, address), endHash: end?.hash ?? null };
     },
