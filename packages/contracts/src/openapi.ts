@@ -14,7 +14,6 @@ const tags: Record<Endpoint['tag'], string> = {
   Payments: 'Treasuries and every movement of money.',
   Network: 'Nodes of other operators, and the registry that all share.',
   Account: 'The account, its API keys and limits, its webhooks and events.',
-  Network: 'This node, and those of others.',
 };
 
 type Resolve = (ref: string) => JsonSchema;

@@ -6,7 +6,7 @@ import { checkDueAgents } from './agents/check-agents.ts';
 import { createListingReader } from './agents/discover-agents.ts';
 import { createAgentFinder } from './agents/find-agent.ts';
 import { type Config, isLocalChain } from './config.ts';
-import { type Database, openDatabase } from './db/database.ts';
+import { openDatabase } from './db/database.ts';
 import { createCourier } from './events/courier.ts';
 import type { HttpContext } from './http/http-context.ts';
 import { createRegistryReader } from './identity/registry/read-registry.ts';
@@ -114,10 +114,8 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     agentFinder: createAgentFinder({ db }),
     simulator: createSimulator({ usdc }),
     signatureChecker: createSignatureChecker({ chain, usdc }),
-    walletSignatures: createWalletSignatures({ rpcUrl: parts.chainRpcUrl }),
-    incomingTransfers: createIncomingTransfers({ rpcUrl: parts.chainRpcUrl, token, wallet: wallet.address }),
-    walletBalances: createWalletBalances({ rpcUrl: parts.chainRpcUrl, token, wallet: wallet.address }),
-    ...registryParts(config, { rpcUrl: parts.chainRpcUrl, db, clock }),
+    ...chainReaders({ rpcUrl: parts.chainRpcUrl, token, wallet: wallet.address }),
+    ...registryParts(config, parts.chainRpcUrl, { db, log, clock, metrics, chain }),
     transferDepthBlocks: config.transferDepthBlocks,
     seenTreasuries: createSeenTreasuries(),
     planLimits: config.planLimits,
@@ -143,21 +141,29 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   });
   const agentChecks = createNudge(() => checkDueAgents(base), log);
   const reserves = createReservesReader(base);
-  const registryReader = createRegistryReader(base);
-  return { ...base, registryReader, lookout, settler, reorgWatch, finisher, backlog, agentChecks, courier, reserves };
+  return { ...base, lookout, settler, reorgWatch, finisher, backlog, agentChecks, courier, reserves };
 }
 
-function registryParts(config: Config, { rpcUrl, db, clock }: { rpcUrl: string; db: Database; clock: Clock }) {
+const chainReaders = ({ rpcUrl, token, wallet }: { rpcUrl: string; token: string; wallet: string }) => ({
+  walletSignatures: createWalletSignatures({ rpcUrl }),
+  incomingTransfers: createIncomingTransfers({ rpcUrl, token, wallet }),
+  walletBalances: createWalletBalances({ rpcUrl, token, wallet }),
+});
+
+type RegistryNeeds = Omit<Parameters<typeof createRegistryReader>[0], 'registry' | 'registryClient' | 'nodeLabel'>;
+
+function registryParts(config: Config, rpcUrl: string, needs: RegistryNeeds) {
   const registry = {
     chainId: config.chainId,
     address: identityRegistryByChain[config.chainId].toLowerCase(),
     startBlock: config.registryStartBlock,
     isLocal: isLocalChain(config),
   };
+  const parts = { ...needs, registry, registryClient: createRegistryClient({ rpcUrl, registry }) };
   return {
     registry,
-    registryClient: createRegistryClient({ rpcUrl, registry }),
-    registryTokens: createRegistryTokens({ db, clock, registry }),
+    registryTokens: createRegistryTokens(parts),
+    registryReader: createRegistryReader({ ...parts, nodeLabel: config.nodeLabel }),
   };
 }
 
