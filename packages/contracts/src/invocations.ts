@@ -126,6 +126,7 @@ export const invocationEndpoints = {
       'x-agent-network-via': z
         .string()
         .max(2048)
+        .regex(/^https?:\/\/\S+$/, 'must be the base URL of a node')
         .optional()
         .describe('The node that passes the call on. It is passed on once: only agents of this node take it.'),
       'x-sync': z.enum(['true', 'false']).optional().describe('true: wait up to 30 s for the result.'),
