@@ -52,6 +52,8 @@ export interface ConfiguredSecrets {
   readonly settlementPrivateKey: `0x${string}` | null;
   /** Keys that only send transactions and pay their gas. null: not configured. */
   readonly senderPrivateKeys: readonly `0x${string}`[] | null;
+  /** The key that writes to the shared registry. `none`: this node does not, as in production without one. */
+  readonly registrarPrivateKey: `0x${string}` | 'none' | null;
   readonly secretKey: string | null;
 }
 
@@ -65,10 +67,12 @@ type Env = Readonly<Record<string, string | undefined>>;
 export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecrets } {
   const mode = env.NODE_ENV === 'production' ? 'production' : 'local';
   const secrets = {
-    settlementPrivateKey: env.SETTLEMENT_PRIVATE_KEY === undefined ? null : privateKeyOf(env.SETTLEMENT_PRIVATE_KEY),
+    settlementPrivateKey: privateKeyOf(env, 'SETTLEMENT_PRIVATE_KEY'),
     senderPrivateKeys: env.SENDER_PRIVATE_KEYS === undefined ? null : senderKeysOf(env.SENDER_PRIVATE_KEYS),
+    registrarPrivateKey: registrarKeyOf(env, mode),
     secretKey: env.SECRET_KEY === undefined ? null : secretKeyOf(env.SECRET_KEY),
   };
+  requireApart(secrets);
   const config: Config = Object.freeze({
     mode,
     host: env.HOST ?? '127.0.0.1',
@@ -169,9 +173,24 @@ function chainIdOf(env: Env): KnownChainId {
 
 const isPrivateKey = (text: string): text is `0x${string}` => /^0x[0-9a-fA-F]{64}$/.test(text);
 
-function privateKeyOf(text: string): `0x${string}` {
-  if (!isPrivateKey(text)) throw new ConfigError('SETTLEMENT_PRIVATE_KEY must be 0x and 64 hex digits.');
+function privateKeyOf(env: Env, name: string): `0x${string}` | null {
+  const text = env[name];
+  if (text === undefined) return null;
+  if (!isPrivateKey(text)) throw new ConfigError(`${name} must be 0x and 64 hex digits.`);
   return text;
+}
+
+/** Nothing in production, and an empty text anywhere, mean that there is none. */
+const registrarKeyOf = (env: Env, mode: Config['mode']): ConfiguredSecrets['registrarPrivateKey'] =>
+  env.REGISTRAR_PRIVATE_KEY === '' || (mode === 'production' && env.REGISTRAR_PRIVATE_KEY === undefined)
+    ? 'none'
+    : privateKeyOf(env, 'REGISTRAR_PRIVATE_KEY');
+
+/** What the registrar holds is not to be at risk with the money, nor to wait for its transactions. */
+function requireApart({ settlementPrivateKey, senderPrivateKeys, registrarPrivateKey }: ConfiguredSecrets): void {
+  const others = [settlementPrivateKey, ...(senderPrivateKeys ?? [])].map((key) => key?.toLowerCase());
+  if (registrarPrivateKey !== null && others.includes(registrarPrivateKey.toLowerCase()))
+    throw new ConfigError('REGISTRAR_PRIVATE_KEY must be a key of its own.');
 }
 
 function senderKeysOf(text: string): readonly `0x${string}`[] {

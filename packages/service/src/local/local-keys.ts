@@ -40,6 +40,10 @@ export const senderKeysOf = ({ settlementPrivateKey }: LocalKeys): Hex[] =>
     keccak256(stringToBytes(`agent-network:sender:${index}:${settlementPrivateKey}`)),
   );
 
+/** The key that writes to the shared registry, made from the same, so that folders of older versions have one as well. */
+export const registrarKeyOf = ({ settlementPrivateKey }: LocalKeys): Hex =>
+  keccak256(stringToBytes(`agent-network:registrar:${settlementPrivateKey}`));
+
 const fileOf = (dataDir: string) => join(dataDir, 'secrets.json');
 
 /** Reads the keys of this folder, or makes them. */
