@@ -77,7 +77,7 @@ export const AgentListItem = z.object({
 });
 export type AgentListItem = z.infer<typeof AgentListItem>;
 
-/** Agent (detail) of the spec, with `status`, `location`, `metadata` and `updatedAt` beside it. */
+/** Agent (detail) of the spec, with `status`, `location`, `metadata`, `updatedAt` and `frozen` beside it. */
 export const AgentDetail = z.object({
   id: Id,
   name: z.string(),
@@ -99,6 +99,9 @@ export const AgentDetail = z.object({
   location: z.string(),
   metadata: AgentMetadata,
   updatedAt: Timestamp,
+  frozen: z
+    .boolean()
+    .describe('Its token went to another wallet, which has not been proven here yet: nothing leaves its treasury.'),
 });
 export type AgentDetail = z.infer<typeof AgentDetail>;
 

@@ -38,6 +38,10 @@ export const eventCatalogue = {
   'agent.verified': { when: 'An agent of yours has proven its endpoint and its owner.', data: AgentDetail },
   'agent.online': { when: 'An agent of yours can be invoked.', data: AgentDetail },
   'agent.offline': { when: 'An agent of yours stopped answering.', data: AgentDetail },
+  'agent.owner_changed': {
+    when: 'The token of an agent went to another wallet on chain: told to the account that has the agent here, and to the one of that wallet.',
+    data: AgentDetail,
+  },
   'agent.removed': { when: 'An agent of yours was removed for good.', data: agentEndpoints.removeAgent.data },
   'bulk.completed': { when: 'A bulk request has its outcome.', data: BulkRecord },
   'withdrawal.confirmed': { when: 'A withdrawal arrived in the wallet.', data: Withdrawal },

@@ -85,6 +85,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
     stop: async () => {
       isReady = false;
       await handBackInvocations(ctx, GRACE_MS);
+      ctx.registryWriter.stop();
       await ctx.settler.stop(SETTLE_GRACE_MS);
     },
   });

@@ -5,7 +5,9 @@ import type { Agent, AgentMetadata, CallableAgent } from './agent.ts';
 const columns = `g.id, g.account_id as "accountId", g.owner_address as owner, g.name, g.description, g.capabilities,
   g.per_request_micro as "perRequestMicro", g.per_hour_micro as "perHourMicro", g.tiers, g.endpoint, g.metadata, g.status,
   g.reputation, g.token_sealed as "tokenSealed", g.endpoint_proven_at as "endpointProvenAt",
-  a.wallet_proven_at as "walletProvenAt", a.wallet_proven_at is not null as "isWalletProven", g.checks_done as "checksDone", g.failed_in_a_row as "failedInARow",
+  case when g.frozen_at is null then a.wallet_proven_at end as "walletProvenAt",
+  a.wallet_proven_at is not null and g.frozen_at is null as "isWalletProven", a.address as "accountAddress",
+  g.frozen_at as "frozenAt", g.token_id::text as "tokenId", g.token_claimed_at as "tokenClaimedAt", g.checks_done as "checksDone", g.failed_in_a_row as "failedInARow",
   g.passed_in_a_row as "passedInARow", g.last_ping_at as "lastPingAt", g.last_seen_at as "lastSeenAt",
   g.response_ms as "responseMs", g.reported_load as "reportedLoad", g.reported_at as "reportedAt",
   g.is_accepting as "isAccepting", g.created_at as "createdAt", g.updated_at as "updatedAt",
@@ -34,8 +36,8 @@ export async function insertAgent(sql: Sql, agent: NewAgent, now: Date): Promise
   await sql.query(
     'insert-agent',
     `insert into agent (id, account_id, owner_address, name, description, capabilities, per_request_micro, per_hour_micro,
-       tiers, endpoint, metadata, status, reputation, token_hash, token_sealed, next_check_at, last_seen_at, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending_verification', $12, $13, $14, $15, $15, $15, $15)`,
+       tiers, endpoint, metadata, status, reputation, token_hash, token_sealed, next_check_at, last_seen_at, created_at, updated_at, changed_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending_verification', $12, $13, $14, $15, $15, $15, $15, $15)`,
     [
       agent.id,
       agent.accountId,
@@ -72,6 +74,16 @@ export async function lockAgentRow(sql: Sql, id: string): Promise<Agent | null> 
   const rows = await sql.query<Agent>(
     'lock-agent',
     `select ${columns} from ${source} where g.id = $1 and g.status <> 'removed' for update of g`,
+    [id],
+  );
+  return rows[0] ?? null;
+}
+
+/** An agent of this node, also one that was removed: for what it has to say of itself. */
+export async function findOwnAgentRow(sql: Sql, id: string): Promise<Agent | null> {
+  const rows = await sql.query<Agent>(
+    'find-own-agent',
+    `select ${columns} from ${source} where g.id = $1 and g.home_node is null`,
     [id],
   );
   return rows[0] ?? null;
@@ -121,10 +133,20 @@ export type AgentChange = Partial<
     | 'reportedAt'
     | 'isAccepting'
     | 'updatedAt'
+    | 'accountId'
+    | 'owner'
+    | 'frozenAt'
+    | 'tokenId'
+    | 'tokenClaimedAt'
   >
-> & { readonly nextCheckAt?: Date | null; readonly removedAt?: Date; readonly finalBlock?: bigint };
+> & {
+  readonly nextCheckAt?: Date | null;
+  readonly removedAt?: Date;
+  readonly tokenHash?: Buffer;
+  readonly tokenSealed?: Buffer;
+};
 
-const columnOf: Record<keyof AgentChange, string> = {
+const columnOf: Record<keyof StoredChange, string> = {
   name: 'name',
   description: 'description',
   capabilities: 'capabilities',
@@ -148,13 +170,22 @@ const columnOf: Record<keyof AgentChange, string> = {
   updatedAt: 'updated_at',
   nextCheckAt: 'next_check_at',
   removedAt: 'removed_at',
-  finalBlock: 'final_block',
+  accountId: 'account_id',
+  owner: 'owner_address',
+  frozenAt: 'frozen_at',
+  tokenId: 'token_id',
+  tokenClaimedAt: 'token_claimed_at',
+  tokenHash: 'token_hash',
+  tokenSealed: 'token_sealed',
+  changedAt: 'changed_at',
 };
+/** `changedAt`: when other nodes have to hear of it. */
+type StoredChange = AgentChange & { readonly changedAt?: Date };
 const jsonColumns: ReadonlySet<string> = new Set(['tiers', 'metadata']);
 
 /** Writes the named fields; the row must be locked by the transaction. */
-export async function updateAgentRow(sql: Sql, id: string, change: AgentChange): Promise<void> {
-  const names = (Object.keys(change) as (keyof AgentChange)[]).sort();
+export async function updateAgentRow(sql: Sql, id: string, change: StoredChange): Promise<void> {
+  const names = (Object.keys(change) as (keyof StoredChange)[]).sort();
   const sets = names.map((name, index) => `${columnOf[name]} = $${index + 2}`);
   const values = names.map((name) => (jsonColumns.has(name) ? JSON.stringify(change[name]) : change[name]));
   // Few shapes of change occur, and PostgreSQL takes names of 63 characters.
@@ -162,6 +193,11 @@ export async function updateAgentRow(sql: Sql, id: string, change: AgentChange):
     id,
     ...values,
   ]);
+}
+
+/** Other nodes have to hear of the agent: what changed is not in its row. */
+export async function noteChange(sql: Sql, id: string, now: Date): Promise<void> {
+  await sql.query('note-agent-change', 'update agent set changed_at = $2 where id = $1', [id, now]);
 }
 
 /** Takes the agents whose check is due, and puts their next one off: another process that asks gets others. */

@@ -66,6 +66,7 @@ export function toDetail(agent: Agent, location: string): AgentDetail {
     location,
     metadata: agent.metadata,
     updatedAt: agent.updatedAt.toISOString(),
+    frozen: agent.frozenAt !== null,
   };
 }
 

@@ -11,7 +11,7 @@ export async function writeListing(sql: Sql, { id }: Pick<Agent, 'id'>): Promise
     'write-listing',
     `with fact as (
        select g.id, g.capabilities, g.reputation, g.status = 'online' as is_online, g.per_request_micro, g.per_hour_micro,
-              g.endpoint_proven_at is not null and a.wallet_proven_at is not null as is_verified,
+              g.endpoint_proven_at is not null and a.wallet_proven_at is not null and g.frozen_at is null as is_verified,
               coalesce(g.response_ms, 'Infinity') as response_ms, g.created_at
          from agent g join account a on a.id = g.account_id where g.id = $1 and g.status <> 'removed'
      ), old as (

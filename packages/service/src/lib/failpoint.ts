@@ -25,6 +25,8 @@ const steps = [
   'credit-commit',
   'credit-unshown-commit',
   'claim-wallet-commit',
+  'registry-write-commit',
+  'registry-record-commit',
 ] as const;
 
 type Step = (typeof steps)[number];

@@ -16,7 +16,8 @@ export type IdPrefix =
   | 'wdr'
   | 'whk'
   | 'ses'
-  | 'prc';
+  | 'prc'
+  | 'rgw';
 
 /** Crockford's base32 in lower case: sorts like the numbers it stands for, and has no i, l, o, u. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

@@ -52,7 +52,7 @@ export async function startLocalParts({ config, secrets, log }: Parts, stops: St
   const databaseUrl = config.databaseUrl ?? (await startDatabase(dataDir, log, stops));
   const settlementKey = secrets.settlementPrivateKey ?? keys.settlementPrivateKey;
   const senderPrivateKeys = secrets.settlementPrivateKey ? [] : senderKeysOf(keys);
-  const registrarPrivateKey = localRegistrar(secrets, keys);
+  const registrarPrivateKey = localRegistrar(secrets, settlementKey);
   let rpcUrl = config.chainRpcUrl;
   return {
     databaseUrl,
@@ -70,8 +70,8 @@ export async function startLocalParts({ config, secrets, log }: Parts, stops: St
   };
 }
 
-const localRegistrar = ({ registrarPrivateKey }: ConfiguredSecrets, keys: LocalKeys): Hex | null =>
-  registrarPrivateKey === 'none' ? null : (registrarPrivateKey ?? registrarKeyOf(keys));
+const localRegistrar = ({ registrarPrivateKey }: ConfiguredSecrets, settlementKey: Hex): Hex | null =>
+  registrarPrivateKey === 'none' ? null : (registrarPrivateKey ?? registrarKeyOf(settlementKey));
 
 async function startDatabase(dataDir: string, log: Log, stops: StopStep[]): Promise<string> {
   const postgres = await startEmbeddedPostgres({ dataDir, log });

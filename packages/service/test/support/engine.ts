@@ -130,6 +130,7 @@ async function createContext(
     tokenVersion: version,
     domainSeparator,
     wallet: wallet.address,
+    keys: [],
   };
   const fees = createChainFees({ usdc });
   const metrics = createMetrics();
@@ -143,6 +144,7 @@ async function createContext(
     usdc,
     wallet,
     senders,
+    registrar: null,
     fees,
     gas: createGasWatch({ usdc, senders, fees, log, metrics }),
     confirmations: parts.confirmations ?? [{ fromMicro: 0n, depthBlocks: 1 }],

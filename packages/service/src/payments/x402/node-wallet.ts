@@ -51,7 +51,11 @@ export function createSender(privateKey: Hex): Sender {
       const unsigned =
         delegateTo === undefined
           ? { ...common, type: 'eip1559' as const }
-          : { ...common, type: 'eip7702' as const, authorizationList: [signDelegation(common, delegateTo, privateKey)] };
+          : {
+              ...common,
+              type: 'eip7702' as const,
+              authorizationList: [signDelegation(common, delegateTo, privateKey)],
+            };
       const digest = keccak256(serializeTransaction(unsigned));
       const raw = serializeTransaction(unsigned, partsOf(signDigest(digest, privateKey)));
       return { raw, hash: keccak256(raw) };

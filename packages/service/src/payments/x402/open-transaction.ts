@@ -4,9 +4,10 @@ import { invariant } from '../../lib/invariant.ts';
 import type { ChainContext } from './chain-context.ts';
 import { moveToTransaction } from './chain-payment-store.ts';
 import { type Fees, raisedFees } from './fees.ts';
+import type { Lease } from './lease.ts';
 import type { UnsignedTransaction } from './node-wallet.ts';
 import { senderOf } from './senders.ts';
-import { extendLease, type Lease, type SignerKey, takeKey } from './signer-store.ts';
+import { extendLease, type SignerKey, takeKey } from './signer-store.ts';
 import { insertTransaction } from './transaction-store.ts';
 
 /** A transaction that may be on its way, in all the forms in which it was signed. */

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Wake } from '../../lib/wake.ts';
 import type { ChainContext } from './chain-context.ts';
 import type { NewChainPayment } from './chain-payment.ts';
+import { LEASE_MS, type Lease } from './lease.ts';
 import type { OpenTransaction } from './open-transaction.ts';
-import type { Lease } from './signer-store.ts';
-import { type Care, createCare, LEASE_MS } from './transaction-care.ts';
+import { type Care, createCare } from './transaction-care.ts';
 import type { MinedTransaction } from './usdc-client.ts';
 import { writeAhead } from './write-ahead.ts';
 

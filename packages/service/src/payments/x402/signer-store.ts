@@ -1,14 +1,9 @@
 import type { Sql } from '../../db/sql.ts';
+import type { Lease } from './lease.ts';
 
 export interface SignerKey {
   readonly chainId: number;
   readonly signer: string;
-}
-
-/** Who looks after a key's open transaction, and until when others leave it alone (by the database's clock). */
-export interface Lease {
-  readonly holder: string;
-  readonly leaseMs: number;
 }
 
 /**

@@ -1,14 +1,13 @@
 import { failpoint } from '../../lib/failpoint.ts';
 import { until } from '../../lib/until.ts';
 import type { ChainContext } from './chain-context.ts';
+import type { Lease } from './lease.ts';
 import { type OpenTransaction, signAgain } from './open-transaction.ts';
-import { endLease, type Lease } from './signer-store.ts';
+import { endLease } from './signer-store.ts';
 import type { MinedTransaction } from './usdc-client.ts';
 
 /** Three blocks of Base: a transaction that none of them took offers too little, or is not known there. */
 export const BUMP_AFTER_MS = 6000;
-/** Longer than a bump takes to come, so that a living holder never loses it. */
-export const LEASE_MS = 10_000;
 
 export interface Care {
   hash(): string | null;

@@ -60,16 +60,10 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
     const receipt = await client.request({ method: 'eth_getTransactionReceipt', params: [hash as Hex] });
     if (!receipt?.blockNumber) return null;
     const logs = receipt.logs as unknown as TransactionReceipt['logs'];
-    return {
-      hash,
-      blockNumber: BigInt(receipt.blockNumber),
-      blockHash: receipt.blockHash,
-      index: Number(receipt.transactionIndex),
-      minedAtS: await minedAt(receipt),
-      hasSucceeded: receipt.status === '0x1',
-      logs,
-      ...movedIn(token, logs),
-    };
+    const { blockHash, transactionIndex } = receipt;
+    const place = { blockNumber: BigInt(receipt.blockNumber), blockHash, index: Number(transactionIndex) };
+    const hasSucceeded = receipt.status === '0x1';
+    return { hash, ...place, minedAtS: await minedAt(receipt), hasSucceeded, logs, ...movedIn(token, logs) };
   }
 
   const findEvents = (

@@ -3,9 +3,9 @@ import { failpoint } from '../../lib/failpoint.ts';
 import type { ChainContext } from './chain-context.ts';
 import type { NewChainPayment } from './chain-payment.ts';
 import { markBroadcasting } from './chain-payment-store.ts';
+import type { Lease } from './lease.ts';
 import { type OpenTransaction, openTransaction } from './open-transaction.ts';
 import { settlementCall } from './settlement-call.ts';
-import type { Lease } from './signer-store.ts';
 
 /**
  * Takes a free key and its next nonce, and stores the signed transaction that will carry the payments, all in one commit: whoever

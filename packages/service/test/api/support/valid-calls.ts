@@ -42,6 +42,8 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
     params: {},
     body: { agentId: agent.id, proof: 'endpoint' },
   }),
+  claimToken: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
+  linkToken: ({ owner, agent, tokenId }) => ({ key: owner.key, params: { id: agent.id }, body: { tokenId } }),
   updateIdentityMetadata: ({ owner, agent }) => ({
     key: owner.key,
     params: { id: agent.id },
