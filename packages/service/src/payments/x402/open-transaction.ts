@@ -44,7 +44,9 @@ export async function openTransaction(
   },
 ): Promise<OpenTransaction | null> {
   const { chainId } = ctx.chain;
-  const key = await takeKey(tx, { chainId, signers, ...lease });
+  // A key that delegates in its own transaction uses up a nonce for that as well (EIP-7702).
+  const nonces = call.delegateTo === undefined ? 1 : 2;
+  const key = await takeKey(tx, { chainId, signers, nonces, ...lease });
   if (!key) return null;
   const sender = senderOf(ctx, key.signer);
   invariant(sender !== undefined, 'only keys of this process are taken');
