@@ -1,4 +1,4 @@
-/** The commits of the paid path, and the calls that it makes to the chain and to agents. */
+/** The commits of the paid path and of the registry, and the calls that they make to the chain and to agents. */
 const steps = [
   'handle',
   'take-key',
@@ -31,7 +31,7 @@ const steps = [
 
 type Step = (typeof steps)[number];
 
-/** A place where a test can let the process die. Every one of them is tried in test/flows/crash-points.test.ts. */
+/** A place where a test can let the process die. Every one of them is tried in test/flows/crash-points.test.ts, or test/registry-writes/crash.test.ts. */
 export type Failpoint = `before-${Step}` | `after-${Step}`;
 
 export const failpoints: readonly Failpoint[] = steps.flatMap((step) => [`before-${step}`, `after-${step}`] as const);
