@@ -79,6 +79,21 @@ describe('a process that dies over registrations, and is started again', () => {
       expect(await chain.tokenUri(onChain.tokenId)).toContain(`/agents/${id}/registration.json`);
   });
 
+  it('a start at another address has all entries lead there, the node’s own as well', async () => {
+    const [agent] = await newAgents(1);
+    const id = agent?.id ?? '';
+    const { tokenId } = (await untilRegistered({ request }, id, 30_000)).onChain;
+    await node.arm({ name: 'before-handle', hit: 1 });
+    const before = await node.baseUrl();
+    await fetch(`${before}/agents`).catch(() => undefined);
+    await expect.poll(() => node.baseUrl(), { timeout: 20_000 }).not.toBe(before);
+    const now = await node.baseUrl();
+    await expect.poll(() => chain.tokenUri(tokenId), { timeout: 20_000 }).toBe(`${now}/agents/${id}/registration.json`);
+    const { registrations } = (await request('GET', '/.well-known/agent-network.json')).body;
+    const own = String(registrations[0].agentId);
+    await expect.poll(() => chain.tokenUri(own), { timeout: 20_000 }).toBe(`${now}/.well-known/agent-network.json`);
+  }, 60_000);
+
   it('every failpoint of the registry is among them', () => {
     const named = deaths.flatMap((text) => parse(text).map(({ name }) => name));
     expect(failpoints.filter((name) => name.includes('registry') && !named.includes(name))).toEqual([]);
