@@ -5,7 +5,7 @@ import { until } from '../../src/lib/until.ts';
 import { expectError } from '../api/support/expect-error.ts';
 import { askDatabase } from '../support/books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { registerOnChain, transferOnChain } from '../support/registry-actions.ts';
+import { registerOnChain, registryActions } from '../support/registry-actions.ts';
 import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { deposit } from '../support/treasury.ts';
 import { untilIdentity, untilRegistered } from './support/registered.ts';
@@ -22,6 +22,8 @@ afterAll(async () => {
 });
 
 const post = (key: string, path: string, body?: unknown) => h.request('POST', path, { key, body });
+const transfer = (from: string, to: string, tokenId: string) =>
+  registryActions(h.rpcUrl).transfer(from, to, BigInt(tokenId));
 const isFrozen = ({ frozen }: { frozen: boolean }) => frozen;
 
 /** An agent whose proven owner holds its token, with 1 USDC in its treasury. */
@@ -48,7 +50,7 @@ it('a token that is sold takes its agent along: frozen until the buyer proves th
   expect(before).toMatchObject({ owner: seller.address, verified: true, frozen: false });
   expect(await verifiedTotal()).toBe(1);
 
-  await transferOnChain(h.rpcUrl, { tokenId, from: seller.address, to: buyer.address });
+  await transfer(seller.address, buyer.address, tokenId);
   await untilIdentity(h, agent.id, isFrozen);
   const frozen = (await h.request('GET', `/agents/${agent.id}`)).body.data;
   expect(frozen).toMatchObject({ owner: buyer.address, verified: false, frozen: true });
@@ -83,9 +85,9 @@ it('a token that is sold takes its agent along: frozen until the buyer proves th
 it('a token that comes back before anybody proved to own it leaves all as it was', async () => {
   const [seller, buyer] = [await newWalletOwner(h), await newWalletOwner(h)];
   const { agent, tokenId, treasuryId } = await soldAgent(seller);
-  await transferOnChain(h.rpcUrl, { tokenId, from: seller.address, to: buyer.address });
+  await transfer(seller.address, buyer.address, tokenId);
   await untilIdentity(h, agent.id, isFrozen);
-  await transferOnChain(h.rpcUrl, { tokenId, from: buyer.address, to: seller.address });
+  await transfer(buyer.address, seller.address, tokenId);
   expect(await untilIdentity(h, agent.id, ({ frozen }) => !frozen)).toMatchObject({
     owner: seller.address,
     verified: true,
@@ -97,11 +99,11 @@ it('a token that comes back before anybody proved to own it leaves all as it was
 it('a text that was given for the wallet before the sale takes nothing over after it', async () => {
   const [seller, buyer, second] = [await newWalletOwner(h), await newWalletOwner(h), await newWalletOwner(h)];
   const { agent, tokenId } = await soldAgent(seller);
-  await transferOnChain(h.rpcUrl, { tokenId, from: seller.address, to: buyer.address });
+  await transfer(seller.address, buyer.address, tokenId);
   await untilIdentity(h, agent.id, isFrozen);
   const asked = await post(buyer.key, '/identity/verify', { agentId: agent.id, proof: 'wallet' });
   const { challengeId, message } = asked.body.data;
-  await transferOnChain(h.rpcUrl, { tokenId, from: buyer.address, to: second.address });
+  await transfer(buyer.address, second.address, tokenId);
   await untilIdentity(h, agent.id, ({ owner }) => owner === second.address);
   const signature = await buyer.wallet.signMessage({ message });
   const late = await post(buyer.key, '/identity/verify', { challengeId, signature });
