@@ -1,10 +1,10 @@
 import { forgetExpiredKeys } from './access/idempotency.ts';
 import { checkDueAgents } from './agents/check-agents.ts';
 import { foldCounts } from './agents/fold-counts.ts';
-import { giveFeedback } from './agents/give-feedback.ts';
-import { recomputeReputations } from './agents/recompute-reputations.ts';
 import { followOwners } from './agents/follow-owners.ts';
+import { giveFeedback } from './agents/give-feedback.ts';
 import type { EntryKeeper } from './agents/keep-entries.ts';
+import { recomputeReputations } from './agents/recompute-reputations.ts';
 import type { HasCourier } from './events/courier.ts';
 import { watchChainIndex } from './identity/registry/read-chain-index.ts';
 import type { HasRegistryReader } from './identity/registry/read-registry.ts';

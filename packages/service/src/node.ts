@@ -18,8 +18,6 @@ export interface NodeOptions {
   readonly config: Config;
   readonly secrets: ConfiguredSecrets;
   readonly log: Log;
-  /** The wallet that writes to the shared registry, if this node does: it gives feedback, unless that is off. */
-  readonly registrarAddress?: string;
   readonly clock?: Clock;
   readonly checksAnswers?: boolean;
   /** How long a caller that waits for a result is kept waiting; 30 s unless said otherwise. */

@@ -56,7 +56,6 @@ export interface Harness {
 export interface HarnessOptions {
   readonly env?: Record<string, string>;
   readonly clock?: Clock;
-  readonly registrarAddress?: string;
   readonly syncWaitMs?: number;
 }
 
@@ -71,11 +70,10 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     LOG_LEVEL: 'silent',
     ...options.env,
   });
-  const { clock, syncWaitMs, registrarAddress } = options;
+  const { clock, syncWaitMs } = options;
   const changed = {
     ...(clock ? { clock } : {}),
     ...(syncWaitMs === undefined ? {} : { syncWaitMs }),
-    ...(registrarAddress === undefined ? {} : { registrarAddress }),
   };
   const node = await startNode({ config, secrets, log: silentLog, checksAnswers: true, ...changed });
   const { ctx, baseUrl } = node;
