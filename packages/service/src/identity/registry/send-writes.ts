@@ -9,8 +9,8 @@ import type { WriterContext } from './writer-context.ts';
 
 const MOST_IN_BATCH = 100;
 
-/** `there`: several writes fit into a transaction; `missing`: once it is put there; `never`: each goes alone. */
-type Executor = 'there' | 'missing' | 'never';
+/** `there`: several writes fit into a transaction; `missing`: once it is put there; `unused`: each goes alone. */
+type Executor = 'there' | 'missing' | 'unused';
 
 /** Makes the function that takes due writes, and stores the signed transaction that carries them. */
 export function createWriteAhead(ctx: WriterContext, registrar: string, lease: Lease) {
@@ -18,9 +18,10 @@ export function createWriteAhead(ctx: WriterContext, registrar: string, lease: L
   let hasExecutor = false;
 
   async function executorFor(due: number): Promise<Executor> {
-    hasExecutor ||= due > 1 && (await ctx.usdc.hasCode(BATCH_EXECUTOR_ADDRESS));
-    if (hasExecutor || due <= 1) return 'there';
-    return (await ctx.usdc.hasCode(CREATE2_FACTORY)) ? 'missing' : 'never';
+    if (due <= 1) return 'unused';
+    hasExecutor ||= await ctx.usdc.hasCode(BATCH_EXECUTOR_ADDRESS);
+    if (hasExecutor) return 'there';
+    return (await ctx.usdc.hasCode(CREATE2_FACTORY)) ? 'missing' : 'unused';
   }
 
   /**
@@ -36,7 +37,7 @@ export function createWriteAhead(ctx: WriterContext, registrar: string, lease: L
     const executor = await executorFor(due);
     const fees = await ctx.fees.current();
     const open = await ctx.db.transaction(async (tx) => {
-      const locked = await lockDueWrites(tx, ctx.chain.chainId, executor === 'never' ? 1 : MOST_IN_BATCH);
+      const locked = await lockDueWrites(tx, ctx.chain.chainId, executor === 'unused' ? 1 : MOST_IN_BATCH);
       const batch = firstBatch(locked);
       if (batch.length === 0) return null;
       const putsExecutor = executor === 'missing' && batch.length > 1;
