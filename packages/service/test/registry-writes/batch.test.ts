@@ -26,7 +26,7 @@ describe('a batch', () => {
 describe('what becomes due while a transaction is made', () => {
   let h: Harness;
   beforeAll(async () => {
-    h = await startHarness();
+    h = await startHarness({ registers: true });
     const isAnnounced = () => askDatabase(h.databaseUrl, `select from registry_write where state = 'done'`);
     await until(async () => ((await isAnnounced()).length > 0 ? true : null), {
       timeoutMs: 10_000,

@@ -25,7 +25,7 @@ const claim = (id: string, by?: { key: string }) => post(`/identity/${id}/claim`
 const link = (id: string, tokenId: string, by?: { key: string }) => post(`/identity/${id}/link`, { tokenId }, by);
 
 beforeAll(async () => {
-  h = await startHarness();
+  h = await startHarness({ registers: true });
   chain = stockReader(h.rpcUrl);
   owner = await newWalletOwner(h);
   const first = await newAgent();

@@ -11,7 +11,7 @@ let agent: TestAgent;
 
 beforeAll(async () => {
   // What a production node without the key is: a node without a registrar.
-  h = await startHarness({ env: { REGISTRAR_PRIVATE_KEY: '' } });
+  h = await startHarness();
   owner = await h.newAccount();
   agent = await startTestAgent(h, { owner });
 });
@@ -39,7 +39,7 @@ it('has nothing to be claimed, and takes a token that the owner registered', asy
 });
 
 it('a key of the node is no place to send money to', async () => {
-  const other = await startHarness();
+  const other = await startHarness({ registers: true });
   const { key } = await other.newAccount();
   const to = other.ctx.registrar?.address;
   const answer = await other.request('POST', '/payments/withdraw', { key, body: { amount: '1', to } });

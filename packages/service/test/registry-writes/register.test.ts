@@ -21,7 +21,7 @@ const registrar = () => h.ctx.registrar?.address ?? '';
 const registry = () => `eip155:84532:${h.ctx.registry.address}`;
 
 beforeAll(async () => {
-  h = await startHarness();
+  h = await startHarness({ registers: true });
   chain = stockReader(h.rpcUrl);
   owner = await h.newAccount();
   agent = await newAgent({ capabilities: ['echo'], perRequest: '0.07' });

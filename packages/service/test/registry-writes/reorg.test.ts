@@ -14,7 +14,7 @@ let agents: TestAgent[] = [];
 
 beforeAll(async () => {
   local = await startLocalChain({ pastStates: 64 });
-  h = await startHarness({ env: { CHAIN_RPC_URL: local.rpcUrl } });
+  h = await startHarness({ registers: true, env: { CHAIN_RPC_URL: local.rpcUrl } });
 });
 afterAll(async () => {
   await Promise.all(agents.map((agent) => agent.die()));

@@ -14,7 +14,7 @@ import { newWalletOwner, proveWallet, type WalletOwner } from './support/wallet-
 let h: Harness;
 const agents: TestAgent[] = [];
 beforeAll(async () => {
-  h = await startHarness();
+  h = await startHarness({ registers: true });
 });
 afterAll(async () => {
   await Promise.all(agents.map((agent) => agent.die()));

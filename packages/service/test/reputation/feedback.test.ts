@@ -15,7 +15,7 @@ let h: Harness;
 let owner: TestAccount;
 let agent: TestAgent;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await startHarness({ registers: true });
   giver = h.ctx.registrar?.address ?? '';
   // What is planned stays as it was planned.
   h.ctx.registryWriter.stop();

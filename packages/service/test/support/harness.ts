@@ -57,6 +57,8 @@ export interface HarnessOptions {
   readonly env?: Record<string, string>;
   readonly clock?: Clock;
   readonly syncWaitMs?: number;
+  /** Whether it writes to the shared registry, as nodes do in local mode. Default: not, as that goes on beside whatever a test looks at. */
+  readonly registers?: boolean;
 }
 
 /** A whole node in this process: its own database, its own chain, real HTTP; every answer is checked against its schema. */
@@ -68,6 +70,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     DATA_DIR: dataDir,
     DATABASE_URL: database.url,
     LOG_LEVEL: 'silent',
+    ...(options.registers ? {} : { REGISTRAR_PRIVATE_KEY: '' }),
     ...options.env,
   });
   const { clock, syncWaitMs } = options;

@@ -40,8 +40,7 @@ export interface World {
 }
 
 export async function startWorld(): Promise<World> {
-  // What is written to the registry by and by would look like what a call did.
-  const h = await startHarness({ env: { REGISTRAR_PRIVATE_KEY: '' } });
+  const h = await startHarness();
   const [owner, stranger, receiver] = await Promise.all([h.newAccount(), h.newAccount(), startReceiver()]);
   const [agent, strangersAgent, silent] = await Promise.all([
     startTestAgent(h, { owner, perRequest: '0.05' }),
