@@ -130,7 +130,6 @@ async function createContext(
     tokenVersion: version,
     domainSeparator,
     wallet: wallet.address,
-    keys: [],
   };
   const fees = createChainFees({ usdc });
   const metrics = createMetrics();

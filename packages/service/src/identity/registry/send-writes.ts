@@ -44,13 +44,11 @@ export function createWriteAhead(ctx: WriterContext, registrar: string, lease: L
       const call = putsExecutor ? putExecutorCall : batchCall(registrar, batch);
       const costWei = call.gas * fees.maxFeePerGas;
       const signers = ctx.registrarGas.thatBear(costWei);
-      const written = await openTransaction(ctx, tx, { signers, call, fees, lease });
+      const carried = putsExecutor ? [] : batch.map(({ id }) => id);
+      const note = (hash: string) => markSent(tx, carried, hash);
+      const written = await openTransaction(ctx, tx, { signers, call, fees, lease, note });
       if (!written) return null;
       ctx.registrarGas.spend(registrar, costWei);
-      if (!putsExecutor) {
-        const ids = batch.map(({ id }) => id);
-        await markSent(tx, ids, written.hash);
-      }
       failpoint('before-registry-write-commit');
       return { ...written, isEmpty: putsExecutor };
     });
