@@ -254,7 +254,7 @@ export const agentEndpoints = {
     params,
     body: AgentUpdate,
     data: z.object({ id: Id, updated: z.array(z.string()), updatedAt: Timestamp }),
-    errors: [],
+    errors: ['CONFLICT'],
   }),
   removeAgent: endpoint({
     method: 'DELETE',
@@ -266,7 +266,7 @@ export const agentEndpoints = {
     limit: 'api',
     params,
     data: z.object({ id: Id, unregistered: z.literal(true), finalBlock: z.int().min(0) }),
-    errors: [],
+    errors: ['CONFLICT'],
   }),
   getAgentStatus: endpoint({
     method: 'GET',

@@ -53,8 +53,14 @@ export const eventCatalogue = {
     when: 'This node fell behind the shared registry, or caught up again. For keys with the scope `operator`, and for webhooks that name it.',
     data: Replication,
   },
-  'network.node_joined': { when: 'A node of another operator was seen for the first time.', data: NetworkNode },
-  'network.node_left': { when: 'A node of another operator has not been seen for a while.', data: NetworkNode },
+  'network.node_joined': {
+    when: 'A node of another operator joined the network, or is listed again. For keys with the scope `operator`, and for webhooks that name it.',
+    data: NetworkNode,
+  },
+  'network.node_left': {
+    when: 'A node of another operator does not answer any more, or is listed no longer. Heard like the one before.',
+    data: NetworkNode,
+  },
 } as const satisfies Record<string, EventDeclaration>;
 
 export type EventType = keyof typeof eventCatalogue;

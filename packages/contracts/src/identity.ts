@@ -193,6 +193,6 @@ export const identityEndpoints = {
       .partial()
       .refine((body) => Object.keys(body).length > 0, 'names no field to change'),
     data: z.object({ id: Id, metadata: AgentMetadata, updated: z.array(z.string()), updatedAt: Timestamp }),
-    errors: [],
+    errors: ['CONFLICT'],
   }),
 };

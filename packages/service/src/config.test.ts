@@ -55,3 +55,20 @@ describe('SENDER_PRIVATE_KEYS', () => {
     expect(read).not.toThrow(/1111/);
   });
 });
+
+describe('NETWORK_REFUSED', () => {
+  it('names nodes, in the one spelling of their address, and tokens', () => {
+    expect(readConfig({}).config.networkRefused).toEqual([]);
+    expect(readConfig({ NETWORK_REFUSED: 'https://A.example:443/, 17' }).config.networkRefused).toEqual([
+      'https://a.example',
+      '17',
+    ]);
+  });
+
+  it.each(['x', '1,', 'ftp://a.example'])('refuses %j by its name', (text) =>
+    expect(() => readConfig({ NETWORK_REFUSED: text })).toThrow(/^NETWORK_REFUSED/),
+  );
+});
+
+it('BASE_URL is taken in the one spelling that other nodes know it by', () =>
+  expect(readConfig({ BASE_URL: 'https://A.example:443/' }).config.baseUrl).toBe('https://a.example'));

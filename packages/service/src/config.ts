@@ -39,6 +39,10 @@ export interface Config {
   readonly transferDepthBlocks: number;
   /** Where reading the shared registry starts. */
   readonly registryStartBlock: bigint;
+  /** How often every other node is asked what changed of its agents; null: as suits the chain. */
+  readonly networkPollMs: number | null;
+  /** Nodes and agents of others that are never listed: base addresses, and numbers of tokens. */
+  readonly networkRefused: readonly string[];
   /** What the node keeps of what agents earn, in hundredths of a percent. */
   readonly platformFeeBps: number;
   /** Whether feedback of settled calls is written to the shared reputation registry. */
@@ -77,7 +81,7 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
     mode,
     host: env.HOST ?? '127.0.0.1',
     port: integer(env, 'PORT', 4020, 0, 65_535),
-    baseUrl: env.BASE_URL === undefined ? null : urlOf('BASE_URL', env.BASE_URL, /^https?:$/).replace(/\/$/, ''),
+    baseUrl: env.BASE_URL === undefined ? null : baseUrlOf(urlOf('BASE_URL', env.BASE_URL, /^https?:$/)),
     dataDir: env.DATA_DIR ?? '.agent-network',
     databaseUrl: env.DATABASE_URL === undefined ? null : urlOf('DATABASE_URL', env.DATABASE_URL, /^postgres(ql)?:$/),
     chainRpcUrl: env.CHAIN_RPC_URL === undefined ? null : urlOf('CHAIN_RPC_URL', env.CHAIN_RPC_URL, /^https?:$/),
@@ -106,6 +110,8 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
     confirmations: confirmationsOf(env.CONFIRMATIONS ?? (mode === 'local' ? '0:1' : '0:1,10:3,1000:12')),
     transferDepthBlocks: integer(env, 'TRANSFER_CONFIRMATIONS', mode === 'local' ? 1 : 12, 1, 10_000),
     registryStartBlock: BigInt(integer(env, 'REGISTRY_START_BLOCK', 0, 0, 2_000_000_000)),
+    networkPollMs: env.NETWORK_POLL_MS === undefined ? null : integer(env, 'NETWORK_POLL_MS', 0, 100, 3_600_000),
+    networkRefused: refusedOf(env.NETWORK_REFUSED ?? ''),
     platformFeeBps: integer(env, 'PLATFORM_FEE_BPS', 0, 0, 5000),
     reputationFeedback: flag(env, 'REPUTATION_FEEDBACK', mode === 'local'),
     failpoint: failpointOf(env, mode),
@@ -162,6 +168,16 @@ function flag(env: Env, name: string, fallback: boolean): boolean {
 function urlOf(name: string, text: string, protocol: RegExp): string {
   if (!protocol.test(URL.parse(text)?.protocol ?? '')) throw new ConfigError(`${name} must be a URL.`);
   return text;
+}
+
+/** In the one spelling by which nodes know each other, without a slash at the end. */
+const baseUrlOf = (text: string): string => new URL(text).href.replace(/\/$/, '');
+
+function refusedOf(text: string): readonly string[] {
+  const parts = text === '' ? [] : text.split(',').map((part) => part.trim());
+  if (!parts.every((part) => /^\d{1,78}$/.test(part) || /^https?:$/.test(URL.parse(part)?.protocol ?? '')))
+    throw new ConfigError('NETWORK_REFUSED must be base addresses of nodes or numbers of tokens, with commas between.');
+  return parts.map((part) => (/^\d+$/.test(part) ? part : baseUrlOf(part)));
 }
 
 function chainIdOf(env: Env): KnownChainId {

@@ -193,6 +193,10 @@ function registryParts(config: Config, rpcUrl: string, needs: RegistryNeeds) {
     registryTokens: createRegistryTokens(parts),
     registryReader: createRegistryReader({ ...parts, nodeLabel: config.nodeLabel }),
     tokenClient: createTokenClient({ rpcUrl, registry }),
+    networkRules: {
+      pollMs: config.networkPollMs ?? (registry.isLocal ? 1000 : 15_000),
+      refused: config.networkRefused,
+    },
   };
 }
 

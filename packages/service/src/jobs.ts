@@ -18,6 +18,8 @@ import { releaseStaleHolds } from './invocations/release-stale-holds.ts';
 import type { HasBacklog } from './invocations/run-queued.ts';
 import { settleBills } from './invocations/settle-bills.ts';
 import type { HasLog } from './lib/log.ts';
+import type { NetworkContext } from './network/network-context.ts';
+import { startNetwork } from './network/start-network.ts';
 import { forgetOldPurchases } from './payments/claim-payments.ts';
 import { foldTotals } from './payments/fold-totals.ts';
 import { readTransfers } from './payments/read-transfers.ts';
@@ -44,6 +46,7 @@ export type JobContext = Parameters<typeof recoverInvocations>[0] &
   Parameters<typeof releaseStaleHolds>[0] &
   Parameters<typeof watchChainIndex>[0] &
   Parameters<typeof followOwners>[0] &
+  NetworkContext &
   HasRegistryReader &
   HasRegistrarGas &
   RegistryWork &
@@ -60,6 +63,7 @@ export const jobHandlers = (ctx: JobContext): JobHandlers => ({
 export function startRecurring(ctx: JobContext): Repeating[] {
   return [
     ctx.courier.start(),
+    startNetwork(ctx),
     repeatEvery(ctx, 'check-agents', 1000, () => checkDueAgents(ctx)),
     repeatEvery(ctx, 'recompute-reputations', 2000, () => recomputeReputations(ctx)),
     repeatEvery(ctx, 'give-feedback', 2000, () => giveFeedback(ctx)),

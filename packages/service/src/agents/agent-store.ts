@@ -5,15 +5,19 @@ import type { Agent, AgentMetadata, CallableAgent } from './agent.ts';
 const columns = `g.id, g.account_id as "accountId", g.owner_address as owner, g.name, g.description, g.capabilities,
   g.per_request_micro as "perRequestMicro", g.per_hour_micro as "perHourMicro", g.tiers, g.endpoint, g.metadata, g.status,
   g.reputation, g.token_sealed as "tokenSealed", g.endpoint_proven_at as "endpointProvenAt",
-  case when g.frozen_at is null then a.wallet_proven_at end as "walletProvenAt",
-  a.wallet_proven_at is not null and g.frozen_at is null as "isWalletProven", a.address as "accountAddress",
-  g.frozen_at as "frozenAt", g.token_id::text as "tokenId", g.token_claimed_at as "tokenClaimedAt", g.checks_done as "checksDone", g.failed_in_a_row as "failedInARow",
-  g.passed_in_a_row as "passedInARow", g.last_ping_at as "lastPingAt", g.last_seen_at as "lastSeenAt",
+  case when g.home_node is null and g.frozen_at is null then a.wallet_proven_at end as "walletProvenAt",
+  g.home_node is not null or a.wallet_proven_at is not null and g.frozen_at is null as "isWalletProven",
+  a.address as "accountAddress", g.frozen_at as "frozenAt", g.token_claimed_at as "tokenClaimedAt", g.checks_done as "checksDone",
+  g.failed_in_a_row as "failedInARow", g.passed_in_a_row as "passedInARow", g.last_ping_at as "lastPingAt",
+  case when g.status = 'online' then greatest(g.last_seen_at, n.last_seen_at) else g.last_seen_at end as "lastSeenAt",
   g.response_ms as "responseMs", g.reported_load as "reportedLoad", g.reported_at as "reportedAt",
   g.is_accepting as "isAccepting", g.created_at as "createdAt", g.updated_at as "updatedAt",
-  t.completed, t.failed, t.duration_ms as "durationMs", t.probes_passed as "probesPassed", t.probes`;
+  t.completed, t.failed, t.duration_ms as "durationMs", t.probes_passed as "probesPassed", t.probes,
+  g.token_id::text as "tokenId", g.home_node as "homeNode", n.label as "homeLabel", n.base_url as "homeUrl"`;
 
-const source = 'agent g join account a on a.id = g.account_id join agent_totals t on t.agent_id = g.id';
+const sourceOf = (agents: string) =>
+  `${agents} g join account a on a.id = g.account_id join agent_totals t on t.agent_id = g.id left join network_node n on n.id = g.home_node`;
+const source = sourceOf('agent');
 
 export interface NewAgent {
   readonly id: string;
@@ -89,11 +93,11 @@ export async function findOwnAgentRow(sql: Sql, id: string): Promise<Agent | nul
   return rows[0] ?? null;
 }
 
-/** The agents of an account, kept from changing until the transaction ends; always in the same order, so that two can't block each other. */
+/** The agents that an account registered here, kept from changing until the transaction ends; always in the same order, so that two can't block each other. */
 export const lockAgentsOf = (sql: Sql, accountId: string): Promise<Agent[]> =>
   sql.query<Agent>(
     'lock-agents-of',
-    `select ${columns} from ${source} where g.account_id = $1 and g.status <> 'removed' order by g.id for update of g`,
+    `select ${columns} from ${source} where g.account_id = $1 and g.home_node is null and g.status <> 'removed' order by g.id for update of g`,
     [accountId],
   );
 
@@ -200,6 +204,35 @@ export async function noteChange(sql: Sql, id: string, now: Date): Promise<void>
   await sql.query('note-agent-change', 'update agent set changed_at = $2 where id = $1', [id, now]);
 }
 
+/** Where one stands in the order of changes: a time to the microsecond as PostgreSQL reads it, and an id. */
+export interface ChangePlace {
+  readonly at: string;
+  readonly id: string;
+}
+
+const changedAt = (expression: string) =>
+  `to_char((${expression}) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+/** This node's agents in the registry that changed after a place, removed ones included, in order; and the time `settledMs` ago. */
+export async function listChangedRows(
+  sql: Sql,
+  { after, limit, settledMs }: { after: ChangePlace | null; limit: number; settledMs: number },
+): Promise<{ agents: (Agent & { readonly changedAt: string })[]; settledAt: string }> {
+  const [row] = await sql.query<{ settledAt: string }>(
+    'settled-time',
+    `select ${changedAt(`clock_timestamp() - $1::int * interval '1 millisecond'`)} as "settledAt"`,
+    [settledMs],
+  );
+  const agents = await sql.query<Agent & { changedAt: string }>(
+    'list-changed-agents',
+    `select ${columns}, ${changedAt('g.changed_at')} as "changedAt" from ${source}
+      where g.home_node is null and g.token_id is not null and (g.changed_at, g.id) > ($1::timestamptz, $2)
+      order by g.changed_at, g.id limit $3`,
+    [after?.at ?? '-infinity', after?.id ?? '', limit],
+  );
+  return { agents, settledAt: row?.settledAt ?? '' };
+}
+
 /** Takes the agents whose check is due, and puts their next one off: another process that asks gets others. */
 export async function takeDueAgents(sql: Sql, now: Date, busyUntil: Date, limit: number): Promise<Agent[]> {
   return sql.query<Agent>(
@@ -209,7 +242,7 @@ export async function takeDueAgents(sql: Sql, now: Date, busyUntil: Date, limit:
      ), taken as (
        update agent set next_check_at = $2 where id in (select id from due) returning *
      )
-     select ${columns} from taken g join account a on a.id = g.account_id join agent_totals t on t.agent_id = g.id`,
+     select ${columns} from ${sourceOf('taken')}`,
     [now, busyUntil, limit],
   );
 }

@@ -90,6 +90,10 @@ export interface Agent {
   /** Of the last 30 days, as of the newest probe. */
   readonly probesPassed: bigint;
   readonly probes: bigint;
+  /** The node of the network where it is at home, with its label and base address; null: this one. */
+  readonly homeNode: string | null;
+  readonly homeLabel: string | null;
+  readonly homeUrl: string | null;
 }
 
 export type AgentTiers = { [Name in 'basic' | 'premium' | 'enterprise']?: string | undefined };
@@ -123,7 +127,7 @@ export type CallableAgent = Pick<
   | 'lastSeenAt'
 > & { readonly averageMs: number | null; readonly home: Home | null };
 
-/** Spec: `verified`. The endpoint was proven and the owner's wallet was. */
+/** Spec: `verified`. The endpoint was proven and the owner's wallet was; of an agent of another node, that node says so. */
 export const isVerified = (agent: Pick<Agent, 'endpointProvenAt' | 'isWalletProven'>): boolean =>
   agent.endpointProvenAt !== null && agent.isWalletProven;
 

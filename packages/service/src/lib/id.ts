@@ -10,6 +10,7 @@ export type IdPrefix =
   | 'evt'
   | 'dlv'
   | 'key'
+  | 'nod'
   | 'trf'
   | 'pay'
   | 'trs'

@@ -78,6 +78,8 @@ const rules: Record<EndpointName, Rule> = {
   rotateWebhookSecret: rule('webhooks:manage', 404, 403),
   testWebhook: rule('webhooks:manage', 404, 403),
   listDeliveries: rule('webhooks:manage', 404, 403),
+  getNetwork: open,
+  listNetworkAgents: open,
   replayWebhook: rule('webhooks:manage', 404, 403),
 };
 

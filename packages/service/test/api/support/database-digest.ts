@@ -9,6 +9,7 @@ const bookkeeping = new Set(
     'transfer_point',
     'registry_point',
     'registry_reading',
+    'network_follow',
   ]),
 );
 
