@@ -119,7 +119,6 @@ create table network_node (
 create unique index network_node_base_url on network_node (base_url);
 create unique index network_node_token on network_node (chain_id, token_id) where is_listed;
 create index network_node_check on network_node (next_check_at) where is_listed;
-create index network_node_account on network_node (account_id);
 
 -- How far the changes of the registry's tokens were followed: a number of registry_change.
 create table network_follow (
