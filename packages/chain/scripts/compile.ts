@@ -3,6 +3,7 @@ import solc from 'solc';
 
 const CONTRACTS = [
   'AgentHolder',
+  'BatchExecutor',
   'ContractWallet',
   'IdentityRegistry',
   'Multicall3',

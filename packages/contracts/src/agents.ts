@@ -77,7 +77,7 @@ export const AgentListItem = z.object({
 });
 export type AgentListItem = z.infer<typeof AgentListItem>;
 
-/** Agent (detail) of the spec, with `status`, `location`, `metadata` and `updatedAt` beside it. */
+/** Agent (detail) of the spec, with `status`, `location`, `metadata`, `updatedAt` and `frozen` beside it. */
 export const AgentDetail = z.object({
   id: Id,
   name: z.string(),
@@ -99,6 +99,9 @@ export const AgentDetail = z.object({
   location: z.string(),
   metadata: AgentMetadata,
   updatedAt: Timestamp,
+  frozen: z
+    .boolean()
+    .describe('Its token went to another wallet, which has not been proven here yet: nothing leaves its treasury.'),
 });
 export type AgentDetail = z.infer<typeof AgentDetail>;
 
@@ -251,7 +254,7 @@ export const agentEndpoints = {
     params,
     body: AgentUpdate,
     data: z.object({ id: Id, updated: z.array(z.string()), updatedAt: Timestamp }),
-    errors: [],
+    errors: ['CONFLICT'],
   }),
   removeAgent: endpoint({
     method: 'DELETE',
@@ -263,7 +266,7 @@ export const agentEndpoints = {
     limit: 'api',
     params,
     data: z.object({ id: Id, unregistered: z.literal(true), finalBlock: z.int().min(0) }),
-    errors: [],
+    errors: ['CONFLICT'],
   }),
   getAgentStatus: endpoint({
     method: 'GET',

@@ -7,6 +7,7 @@ import type { Endpoint } from './endpoint.ts';
 import { historyEndpoints } from './history.ts';
 import { identityEndpoints } from './identity.ts';
 import { invocationEndpoints } from './invocations.ts';
+import { networkEndpoints } from './network.ts';
 import { paymentEndpoints } from './payments.ts';
 import { quoteEndpoints } from './quotes.ts';
 import { reputationEndpoints } from './reputation.ts';
@@ -32,6 +33,7 @@ export const api = {
   ...authEndpoints,
   ...accessEndpoints,
   ...webhookEndpoints,
+  ...networkEndpoints,
 } as const satisfies Record<string, Endpoint>;
 
 export type Api = typeof api;

@@ -38,6 +38,10 @@ export const eventCatalogue = {
   'agent.verified': { when: 'An agent of yours has proven its endpoint and its owner.', data: AgentDetail },
   'agent.online': { when: 'An agent of yours can be invoked.', data: AgentDetail },
   'agent.offline': { when: 'An agent of yours stopped answering.', data: AgentDetail },
+  'agent.owner_changed': {
+    when: 'The token of an agent went to another wallet on chain: told to the account that has the agent here, and to the one of that wallet.',
+    data: AgentDetail,
+  },
   'agent.removed': { when: 'An agent of yours was removed for good.', data: agentEndpoints.removeAgent.data },
   'bulk.completed': { when: 'A bulk request has its outcome.', data: BulkRecord },
   'withdrawal.confirmed': { when: 'A withdrawal arrived in the wallet.', data: Withdrawal },
@@ -49,8 +53,14 @@ export const eventCatalogue = {
     when: 'This node fell behind the shared registry, or caught up again. For keys with the scope `operator`, and for webhooks that name it.',
     data: Replication,
   },
-  'network.node_joined': { when: 'A node of another operator was seen for the first time.', data: NetworkNode },
-  'network.node_left': { when: 'A node of another operator has not been seen for a while.', data: NetworkNode },
+  'network.node_joined': {
+    when: 'A node of another operator joined the network, or is listed again. For keys with the scope `operator`, and for webhooks that name it.',
+    data: NetworkNode,
+  },
+  'network.node_left': {
+    when: 'A node of another operator does not answer any more, or is listed no longer. Heard like the one before.',
+    data: NetworkNode,
+  },
 } as const satisfies Record<string, EventDeclaration>;
 
 export type EventType = keyof typeof eventCatalogue;

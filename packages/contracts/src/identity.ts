@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AgentMetadata, agentStatuses, Reputation } from './agents.ts';
 import { endpoint } from './endpoint.ts';
-import { Id, Timestamp, Usdc, WalletAddress } from './scalars.ts';
+import { Id, Timestamp, TransactionHash, Usdc, WalletAddress } from './scalars.ts';
 
 const PricingTier = z.object({
   name: z.enum(['default', 'basic', 'premium', 'enterprise']),
@@ -9,6 +9,25 @@ const PricingTier = z.object({
   perHour: Usdc.nullable(),
   currency: z.literal('USDC'),
   network: z.string(),
+});
+
+const TokenId = z
+  .string()
+  .regex(/^(0|[1-9]\d{0,77})$/, 'is not the number of a token')
+  .meta({ examples: ['22'] });
+
+const OnChain = z.object({
+  chainId: z.int(),
+  registry: WalletAddress,
+  tokenId: TokenId,
+  agentURI: z.string().nullable().describe('Where the token points to: its registration file.'),
+  owner: WalletAddress,
+  agentWallet: WalletAddress.nullable(),
+  registeredBlock: z.int().min(0).nullable(),
+  transactionHash: TransactionHash.nullable().describe('What registered it.'),
+  custody: z
+    .enum(['node', 'owner'])
+    .describe("`node`: the node's registrar holds the token until the owner claims it."),
 });
 
 /** On-chain identity record (spec), with what has been proven and where it stands on chain beside it. */
@@ -26,10 +45,13 @@ export const IdentityRecord = z.object({
     wallet: Timestamp.nullable().describe("When the owner's wallet was proven; null when it is not."),
   }),
   metadata: AgentMetadata,
-  onChain: z
-    .object({ chainId: z.int(), registry: WalletAddress, tokenId: z.string() })
-    .nullable()
-    .describe('The ERC-8004 entry; null when there is none.'),
+  frozen: z
+    .boolean()
+    .describe('Its token went to another wallet, which has not been proven here yet: nothing leaves its treasury.'),
+  onChain: OnChain.nullable().describe('The ERC-8004 entry; null when there is none.'),
+  registration: z
+    .enum(['none', 'due', 'sent', 'registered'])
+    .describe('How far the entry is: a verified agent gets one, if its node writes to the registry.'),
 });
 export type IdentityRecord = z.infer<typeof IdentityRecord>;
 
@@ -68,7 +90,36 @@ const WalletVerified = z.object({
   owner: WalletAddress,
   method: z.enum(['eip191', 'eip1271']),
   verifiedAt: Timestamp,
+  identityToken: z
+    .string()
+    .nullable()
+    .describe('A new one, shown here only, when the proof took the agent over from another account; else null.'),
 });
+
+const TokenClaim = z.object({
+  agentId: Id,
+  chainId: z.int(),
+  registry: WalletAddress,
+  tokenId: TokenId,
+  owner: WalletAddress.describe('The wallet that the token goes to.'),
+  state: z.enum(['due', 'sent', 'claimed']),
+  transactionHash: TransactionHash.nullable(),
+});
+export type TokenClaim = z.infer<typeof TokenClaim>;
+
+const TokenLink = z.object({
+  agentId: Id,
+  chainId: z.int(),
+  registry: WalletAddress,
+  tokenId: TokenId,
+  owner: WalletAddress,
+  agentURI: z.string().describe('What the token has to point to, so that others take it for this agent.'),
+  pointsThere: z.boolean().describe('Whether it does already.'),
+  call: z
+    .object({ to: WalletAddress, data: z.string() })
+    .describe('The transaction to be sent from the owner wallet to have it point there (setAgentURI).'),
+});
+export type TokenLink = z.infer<typeof TokenLink>;
 
 const params = z.object({ id: Id });
 
@@ -97,6 +148,32 @@ export const identityEndpoints = {
     data: z.union([EndpointVerified, WalletVerified, WalletChallenge]),
     errors: ['NOT_FOUND'],
   }),
+  claimToken: endpoint({
+    method: 'POST',
+    path: '/identity/{id}/claim',
+    summary:
+      'Have the token that the node registered for an agent of yours given to its owner wallet, which must be proven',
+    tag: 'Identity',
+    auth: 'key',
+    scope: 'agents:write',
+    limit: 'api',
+    params,
+    data: TokenClaim,
+    errors: [],
+  }),
+  linkToken: endpoint({
+    method: 'POST',
+    path: '/identity/{id}/link',
+    summary: 'Have a token of the registry that the proven owner wallet has already stand for an agent of yours',
+    tag: 'Identity',
+    auth: 'key',
+    scope: 'agents:write',
+    limit: 'api',
+    params,
+    body: z.object({ tokenId: TokenId }),
+    data: TokenLink,
+    errors: [],
+  }),
   updateIdentityMetadata: endpoint({
     method: 'PUT',
     path: '/identity/{id}/metadata',
@@ -116,6 +193,6 @@ export const identityEndpoints = {
       .partial()
       .refine((body) => Object.keys(body).length > 0, 'names no field to change'),
     data: z.object({ id: Id, metadata: AgentMetadata, updated: z.array(z.string()), updatedAt: Timestamp }),
-    errors: [],
+    errors: ['CONFLICT'],
   }),
 };

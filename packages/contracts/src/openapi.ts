@@ -12,7 +12,6 @@ const tags: Record<Endpoint['tag'], string> = {
   Invocation: 'Ask an agent to do a task, and pay for it.',
   Identity: 'Proofs of who runs and owns an agent.',
   Payments: 'Treasuries and every movement of money.',
-  Network: 'Nodes of other operators, and the registry that all share.',
   Account: 'The account, its API keys and limits, its webhooks and events.',
 };
 

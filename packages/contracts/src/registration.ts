@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AgentMetadata, agentStatuses } from './agents.ts';
-import { Id, Timestamp, Usdc, WalletAddress } from './scalars.ts';
+import { Id, plainText, Timestamp, Usdc, WalletAddress } from './scalars.ts';
 
 export const REGISTRATION_TYPE = 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1';
 
@@ -33,8 +33,8 @@ export const AgentPart = z.object({
 export const NodePart = z.object({
   kind: z.literal('node'),
   baseUrl: z.string(),
-  label: z.string(),
-  version: z.string(),
+  label: plainText(64).min(1),
+  version: plainText(64),
   /** Takes payments for the node's agents, and sends refunds. */
   wallet: WalletAddress,
 });

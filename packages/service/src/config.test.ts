@@ -24,9 +24,25 @@ describe('CONFIRMATIONS', () => {
   );
 });
 
-describe('SENDER_PRIVATE_KEYS', () => {
-  const key = `0x${'1'.repeat(64)}`;
+const key = `0x${'1'.repeat(64)}`;
 
+describe('REGISTRAR_PRIVATE_KEY', () => {
+  const read = (env: Record<string, string>) => readConfig(env).secrets.registrarPrivateKey;
+
+  it('is a key, or none when empty; made in local mode when it is not there', () => {
+    expect(read({})).toBeNull();
+    expect(read({ REGISTRAR_PRIVATE_KEY: '' })).toBe('none');
+    expect(read({ REGISTRAR_PRIVATE_KEY: key })).toBe(key);
+  });
+
+  it.each(['SETTLEMENT_PRIVATE_KEY', 'SENDER_PRIVATE_KEYS'])('is not one of %s, nor malformed', (other) => {
+    const upper = `0x${'A'.repeat(64)}`;
+    expect(() => read({ REGISTRAR_PRIVATE_KEY: upper, [other]: upper.toLowerCase() })).toThrow(/^REGISTRAR.*own/);
+    expect(() => read({ REGISTRAR_PRIVATE_KEY: '0x1' })).toThrow(/^REGISTRAR_PRIVATE_KEY must/);
+  });
+});
+
+describe('SENDER_PRIVATE_KEYS', () => {
   it('are keys with commas between, or none', () => {
     expect(readConfig({}).secrets.senderPrivateKeys).toBeNull();
     expect(readConfig({ SENDER_PRIVATE_KEYS: '' }).secrets.senderPrivateKeys).toEqual([]);
@@ -39,3 +55,20 @@ describe('SENDER_PRIVATE_KEYS', () => {
     expect(read).not.toThrow(/1111/);
   });
 });
+
+describe('NETWORK_REFUSED', () => {
+  it('names nodes, in the one spelling of their address, and tokens', () => {
+    expect(readConfig({}).config.networkRefused).toEqual([]);
+    expect(readConfig({ NETWORK_REFUSED: 'https://A.example:443/, 17' }).config.networkRefused).toEqual([
+      'https://a.example',
+      '17',
+    ]);
+  });
+
+  it.each(['x', '1,', 'ftp://a.example'])('refuses %j by its name', (text) =>
+    expect(() => readConfig({ NETWORK_REFUSED: text })).toThrow(/^NETWORK_REFUSED/),
+  );
+});
+
+it('BASE_URL is taken in the one spelling that other nodes know it by', () =>
+  expect(readConfig({ BASE_URL: 'https://A.example:443/' }).config.baseUrl).toBe('https://a.example'));

@@ -39,6 +39,10 @@ export interface Config {
   readonly transferDepthBlocks: number;
   /** Where reading the shared registry starts. */
   readonly registryStartBlock: bigint;
+  /** How often every other node is asked what changed of its agents; null: as suits the chain. */
+  readonly networkPollMs: number | null;
+  /** Nodes and agents of others that are never listed: base addresses, and numbers of tokens. */
+  readonly networkRefused: readonly string[];
   /** What the node keeps of what agents earn, in hundredths of a percent. */
   readonly platformFeeBps: number;
   /** Whether feedback of settled calls is written to the shared reputation registry. */
@@ -52,6 +56,8 @@ export interface ConfiguredSecrets {
   readonly settlementPrivateKey: `0x${string}` | null;
   /** Keys that only send transactions and pay their gas. null: not configured. */
   readonly senderPrivateKeys: readonly `0x${string}`[] | null;
+  /** The key that writes to the shared registry. `none`: this node does not, as in production without one. */
+  readonly registrarPrivateKey: `0x${string}` | 'none' | null;
   readonly secretKey: string | null;
 }
 
@@ -65,15 +71,17 @@ type Env = Readonly<Record<string, string | undefined>>;
 export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecrets } {
   const mode = env.NODE_ENV === 'production' ? 'production' : 'local';
   const secrets = {
-    settlementPrivateKey: env.SETTLEMENT_PRIVATE_KEY === undefined ? null : privateKeyOf(env.SETTLEMENT_PRIVATE_KEY),
+    settlementPrivateKey: privateKeyOf(env, 'SETTLEMENT_PRIVATE_KEY'),
     senderPrivateKeys: env.SENDER_PRIVATE_KEYS === undefined ? null : senderKeysOf(env.SENDER_PRIVATE_KEYS),
+    registrarPrivateKey: registrarKeyOf(env, mode),
     secretKey: env.SECRET_KEY === undefined ? null : secretKeyOf(env.SECRET_KEY),
   };
+  requireApart(secrets);
   const config: Config = Object.freeze({
     mode,
     host: env.HOST ?? '127.0.0.1',
     port: integer(env, 'PORT', 4020, 0, 65_535),
-    baseUrl: env.BASE_URL === undefined ? null : urlOf('BASE_URL', env.BASE_URL, /^https?:$/).replace(/\/$/, ''),
+    baseUrl: env.BASE_URL === undefined ? null : baseUrlOf(urlOf('BASE_URL', env.BASE_URL, /^https?:$/)),
     dataDir: env.DATA_DIR ?? '.agent-network',
     databaseUrl: env.DATABASE_URL === undefined ? null : urlOf('DATABASE_URL', env.DATABASE_URL, /^postgres(ql)?:$/),
     chainRpcUrl: env.CHAIN_RPC_URL === undefined ? null : urlOf('CHAIN_RPC_URL', env.CHAIN_RPC_URL, /^https?:$/),
@@ -102,6 +110,8 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
     confirmations: confirmationsOf(env.CONFIRMATIONS ?? (mode === 'local' ? '0:1' : '0:1,10:3,1000:12')),
     transferDepthBlocks: integer(env, 'TRANSFER_CONFIRMATIONS', mode === 'local' ? 1 : 12, 1, 10_000),
     registryStartBlock: BigInt(integer(env, 'REGISTRY_START_BLOCK', 0, 0, 2_000_000_000)),
+    networkPollMs: env.NETWORK_POLL_MS === undefined ? null : integer(env, 'NETWORK_POLL_MS', 0, 100, 3_600_000),
+    networkRefused: refusedOf(env.NETWORK_REFUSED ?? ''),
     platformFeeBps: integer(env, 'PLATFORM_FEE_BPS', 0, 0, 5000),
     reputationFeedback: flag(env, 'REPUTATION_FEEDBACK', mode === 'local'),
     failpoint: failpointOf(env, mode),
@@ -160,6 +170,16 @@ function urlOf(name: string, text: string, protocol: RegExp): string {
   return text;
 }
 
+/** In the one spelling by which nodes know each other, without a slash at the end. */
+const baseUrlOf = (text: string): string => new URL(text).href.replace(/\/$/, '');
+
+function refusedOf(text: string): readonly string[] {
+  const parts = text === '' ? [] : text.split(',').map((part) => part.trim());
+  if (!parts.every((part) => /^\d{1,78}$/.test(part) || /^https?:$/.test(URL.parse(part)?.protocol ?? '')))
+    throw new ConfigError('NETWORK_REFUSED must be base addresses of nodes or numbers of tokens, with commas between.');
+  return parts.map((part) => (/^\d+$/.test(part) ? part : baseUrlOf(part)));
+}
+
 function chainIdOf(env: Env): KnownChainId {
   const chainId = integer(env, 'CHAIN_ID', 84_532, 1, 1_000_000_000);
   if (!isKnownChainId(chainId))
@@ -169,9 +189,24 @@ function chainIdOf(env: Env): KnownChainId {
 
 const isPrivateKey = (text: string): text is `0x${string}` => /^0x[0-9a-fA-F]{64}$/.test(text);
 
-function privateKeyOf(text: string): `0x${string}` {
-  if (!isPrivateKey(text)) throw new ConfigError('SETTLEMENT_PRIVATE_KEY must be 0x and 64 hex digits.');
+function privateKeyOf(env: Env, name: string): `0x${string}` | null {
+  const text = env[name];
+  if (text === undefined) return null;
+  if (!isPrivateKey(text)) throw new ConfigError(`${name} must be 0x and 64 hex digits.`);
   return text;
+}
+
+/** Nothing in production, and an empty text anywhere, mean that there is none. */
+const registrarKeyOf = (env: Env, mode: Config['mode']): ConfiguredSecrets['registrarPrivateKey'] =>
+  env.REGISTRAR_PRIVATE_KEY === '' || (mode === 'production' && env.REGISTRAR_PRIVATE_KEY === undefined)
+    ? 'none'
+    : privateKeyOf(env, 'REGISTRAR_PRIVATE_KEY');
+
+/** What the registrar holds is not to be at risk with the money, nor to wait for its transactions. */
+function requireApart({ settlementPrivateKey, senderPrivateKeys, registrarPrivateKey }: ConfiguredSecrets): void {
+  const others = [settlementPrivateKey, ...(senderPrivateKeys ?? [])].map((key) => key?.toLowerCase());
+  if (registrarPrivateKey !== null && others.includes(registrarPrivateKey.toLowerCase()))
+    throw new ConfigError('REGISTRAR_PRIVATE_KEY must be a key of its own.');
 }
 
 function senderKeysOf(text: string): readonly `0x${string}`[] {

@@ -5,13 +5,19 @@ import { createRateLimiter } from './access/rate-limiter.ts';
 import { checkDueAgents } from './agents/check-agents.ts';
 import { createListingReader } from './agents/discover-agents.ts';
 import { createAgentFinder } from './agents/find-agent.ts';
+import { createFollower } from './agents/follow-writes.ts';
+import { createEntryKeeper } from './agents/keep-entries.ts';
+import type { RegistrationContext } from './agents/register-verified.ts';
 import { type Config, isLocalChain } from './config.ts';
 import { openDatabase } from './db/database.ts';
 import { createCourier } from './events/courier.ts';
 import type { HttpContext } from './http/http-context.ts';
 import { createRegistryReader } from './identity/registry/read-registry.ts';
 import { createRegistryClient } from './identity/registry/registry-log-client.ts';
+import { createTokenClient } from './identity/registry/registry-token-client.ts';
 import { createRegistryTokens, type HasRegistryTokens } from './identity/registry/registry-tokens.ts';
+import { createRegistryWriter } from './identity/registry/registry-writer.ts';
+import type { WriterContext } from './identity/registry/writer-context.ts';
 import { createWalletSignatures } from './identity/wallet-signature-client.ts';
 import { createAcceptor } from './invocations/accept-invocations.ts';
 import { createBeginner } from './invocations/begin-invocations.ts';
@@ -38,7 +44,7 @@ import type { ChainInfo } from './payments/x402/chain-info.ts';
 import { createSignatureChecker } from './payments/x402/check-signature.ts';
 import { createGasWatch } from './payments/x402/gas-watch.ts';
 import { createIncomingTransfers } from './payments/x402/incoming-transfer-client.ts';
-import { createNodeWallet } from './payments/x402/node-wallet.ts';
+import { createNodeWallet, createSender, type NodeWallet } from './payments/x402/node-wallet.ts';
 import { createSenders } from './payments/x402/senders.ts';
 import { createSettler } from './payments/x402/settler.ts';
 import { createUsdcClient } from './payments/x402/usdc-client.ts';
@@ -55,11 +61,11 @@ export interface ContextParts {
   readonly baseUrl: string;
   readonly settlementPrivateKey: `0x${string}`;
   readonly senderPrivateKeys: readonly `0x${string}`[];
+  /** null: the node does not write to the shared registry. */
+  readonly registrarPrivateKey: `0x${string}` | null;
   readonly secretKey: string;
   readonly log: Log;
   readonly isReady: () => boolean;
-  /** The wallet that writes to the shared registry, if this node does. */
-  readonly registrarAddress?: string;
   readonly clock?: Clock;
   readonly checksAnswers?: boolean;
   readonly syncWaitMs?: number;
@@ -75,12 +81,12 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const token = usdcByChain[config.chainId].toLowerCase();
   const usdc = createUsdcClient({ rpcUrl: parts.chainRpcUrl, token });
   const wallet = createNodeWallet(parts.settlementPrivateKey);
-  const chain = await readChain(config, usdc, token, wallet.address);
+  const keys = createKeys(wallet, parts);
+  const chain = await readChain(config, usdc, { token, wallet: wallet.address });
   const db = openDatabase(parts.databaseUrl, { max: config.databaseConnections, log });
   const heartbeat = await startHeartbeat({ db, log }, { label: config.nodeLabel });
   const metrics = createMetrics();
   const ledgerTurns = createTurns();
-  const senders = createSenders(wallet, parts.senderPrivateKeys);
   const fees = createChainFees({ usdc });
   const secrets = createSecrets(parts.secretKey);
   const guardedFetch = createOutboundCalls(config);
@@ -92,9 +98,9 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     usdc,
     wallet,
     heartbeat,
-    senders,
+    ...keys,
     fees,
-    gas: createGasWatch({ usdc, senders, fees, log, metrics }),
+    ...createGasWatches(keys, { usdc, fees, log, metrics }),
     confirmations: config.confirmations,
     metrics,
     processId: () => heartbeat.processId(),
@@ -121,7 +127,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     planLimits: config.planLimits,
     platformFeeBps: config.platformFeeBps,
     nodeLabel: config.nodeLabel,
-    feedbackGiver: config.reputationFeedback ? (parts.registrarAddress ?? null) : null,
+    feedbackGiver: config.reputationFeedback ? (keys.registrar?.address ?? null) : null,
     baseUrl: parts.baseUrl,
     keyMode: config.chainId === 8453 ? ('live' as const) : ('test' as const),
     checksAnswers: parts.checksAnswers ?? false,
@@ -141,7 +147,29 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   });
   const agentChecks = createNudge(() => checkDueAgents(base), log);
   const reserves = createReservesReader(base);
-  return { ...base, lookout, settler, reorgWatch, finisher, backlog, agentChecks, courier, reserves };
+  const registryWork = createRegistryWork(base);
+  return { ...base, ...registryWork, lookout, settler, reorgWatch, finisher, backlog, agentChecks, courier, reserves };
+}
+
+const createKeys = (wallet: NodeWallet, { registrarPrivateKey, senderPrivateKeys }: ContextParts) => ({
+  senders: createSenders(wallet, senderPrivateKeys),
+  registrar: registrarPrivateKey === null ? null : createSender(registrarPrivateKey),
+});
+
+type GasNeeds = Omit<Parameters<typeof createGasWatch>[0], 'senders'>;
+
+const createGasWatches = ({ senders, registrar }: ReturnType<typeof createKeys>, needs: GasNeeds) => ({
+  gas: createGasWatch({ ...needs, senders }),
+  registrarGas: createGasWatch({ ...needs, senders: registrar ? [registrar] : [] }),
+});
+
+function createRegistryWork(base: WriterContext & RegistrationContext) {
+  const registryWriter = createRegistryWriter(base, createFollower(base));
+  return {
+    registryWriter,
+    registryWrites: createNudge(() => registryWriter.write(), base.log),
+    entryKeeper: createEntryKeeper(base),
+  };
 }
 
 const chainReaders = ({ rpcUrl, token, wallet }: { rpcUrl: string; token: string; wallet: string }) => ({
@@ -164,6 +192,11 @@ function registryParts(config: Config, rpcUrl: string, needs: RegistryNeeds) {
     registry,
     registryTokens: createRegistryTokens(parts),
     registryReader: createRegistryReader({ ...parts, nodeLabel: config.nodeLabel }),
+    tokenClient: createTokenClient({ rpcUrl, registry }),
+    networkRules: {
+      pollMs: config.networkPollMs ?? (registry.isLocal ? 1000 : 15_000),
+      refused: config.networkRefused,
+    },
   };
 }
 
@@ -173,8 +206,7 @@ const createOutboundCalls = (config: Config) =>
 async function readChain(
   config: Config,
   usdc: ReturnType<typeof createUsdcClient>,
-  token: string,
-  wallet: string,
+  own: Pick<ChainInfo, 'token' | 'wallet'>,
 ): Promise<ChainInfo> {
   const chainId = await usdc.chainId();
   if (chainId !== config.chainId)
@@ -184,11 +216,10 @@ async function readChain(
     chainId,
     caip2: caip2ByChain[config.chainId],
     name: v1NetworkByChain[config.chainId],
-    token,
     tokenName: name,
     tokenVersion: version,
     domainSeparator,
-    wallet,
+    ...own,
   };
 }
 
@@ -204,7 +235,7 @@ function createNudge(work: () => Promise<void>, log: Log): { nudge(): void } {
     nudge() {
       if (isDue) return;
       isDue = true;
-      run().catch((error) => log.error({ err: error }, 'checking agents failed'));
+      run().catch((error) => log.error({ err: error }, 'work that was asked for failed'));
     },
   };
 }

@@ -1,11 +1,14 @@
 import { forgetExpiredKeys } from './access/idempotency.ts';
 import { checkDueAgents } from './agents/check-agents.ts';
 import { foldCounts } from './agents/fold-counts.ts';
+import { followOwners } from './agents/follow-owners.ts';
 import { giveFeedback } from './agents/give-feedback.ts';
+import type { EntryKeeper } from './agents/keep-entries.ts';
 import { recomputeReputations } from './agents/recompute-reputations.ts';
 import type { HasCourier } from './events/courier.ts';
 import { watchChainIndex } from './identity/registry/read-chain-index.ts';
 import type { HasRegistryReader } from './identity/registry/read-registry.ts';
+import type { RegistryWriter } from './identity/registry/registry-writer.ts';
 import { auditMoney } from './invocations/audit-money.ts';
 import { failOverdue } from './invocations/fail-overdue.ts';
 import { collectRefunds } from './invocations/home/collect-refunds.ts';
@@ -15,15 +18,23 @@ import { releaseStaleHolds } from './invocations/release-stale-holds.ts';
 import type { HasBacklog } from './invocations/run-queued.ts';
 import { settleBills } from './invocations/settle-bills.ts';
 import type { HasLog } from './lib/log.ts';
+import type { NetworkContext } from './network/network-context.ts';
+import { startNetwork } from './network/start-network.ts';
 import { forgetOldPurchases } from './payments/claim-payments.ts';
 import { foldTotals } from './payments/fold-totals.ts';
 import { readTransfers } from './payments/read-transfers.ts';
 import { watchReserves } from './payments/watch-reserves.ts';
+import type { HasRegistrarGas } from './payments/x402/gas-watch.ts';
 import { reconcilePayments } from './payments/x402/reconcile.ts';
 import { settleOwed } from './payments/x402/settle-owed.ts';
 import { watchSettlement } from './payments/x402/watch-settlement.ts';
 import type { JobHandlers } from './queue/job-types.ts';
 import { type Repeating, repeatEvery, repeatHere } from './queue/repeat-every.ts';
+
+interface RegistryWork {
+  readonly registryWriter: RegistryWriter;
+  readonly entryKeeper: EntryKeeper;
+}
 
 export type JobContext = Parameters<typeof recoverInvocations>[0] &
   Parameters<typeof checkDueAgents>[0] &
@@ -34,7 +45,11 @@ export type JobContext = Parameters<typeof recoverInvocations>[0] &
   Parameters<typeof watchReserves>[0] &
   Parameters<typeof releaseStaleHolds>[0] &
   Parameters<typeof watchChainIndex>[0] &
+  Parameters<typeof followOwners>[0] &
+  NetworkContext &
   HasRegistryReader &
+  HasRegistrarGas &
+  RegistryWork &
   HasBacklog &
   HasCourier &
   HasLog;
@@ -48,6 +63,7 @@ export const jobHandlers = (ctx: JobContext): JobHandlers => ({
 export function startRecurring(ctx: JobContext): Repeating[] {
   return [
     ctx.courier.start(),
+    startNetwork(ctx),
     repeatEvery(ctx, 'check-agents', 1000, () => checkDueAgents(ctx)),
     repeatEvery(ctx, 'recompute-reputations', 2000, () => recomputeReputations(ctx)),
     repeatEvery(ctx, 'give-feedback', 2000, () => giveFeedback(ctx)),
@@ -70,6 +86,10 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     repeatEvery(ctx, 'collect-refunds', 2000, () => collectRefunds(ctx)),
     repeatEvery(ctx, 'settle-home-calls', 2000, () => settleHomeCalls(ctx)),
     repeatEvery(ctx, 'read-registry', ctx.registry.isLocal ? 250 : 2000, () => ctx.registryReader.read()),
+    repeatEvery(ctx, 'write-registry', 1000, () => ctx.registryWriter.write()),
+    repeatEvery(ctx, 'keep-entries', 60_000, () => ctx.entryKeeper.keep()),
+    repeatHere(ctx, 'watch-registrar', 10_000, () => ctx.registrarGas.refresh()),
+    repeatEvery(ctx, 'follow-owners', 1000, () => followOwners(ctx)),
     repeatHere(ctx, 'watch-registry', 10_000, () => watchChainIndex(ctx)),
   ];
 }

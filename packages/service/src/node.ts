@@ -18,8 +18,6 @@ export interface NodeOptions {
   readonly config: Config;
   readonly secrets: ConfiguredSecrets;
   readonly log: Log;
-  /** The wallet that writes to the shared registry, if this node does: it gives feedback, unless that is off. */
-  readonly registrarAddress?: string;
   readonly clock?: Clock;
   readonly checksAnswers?: boolean;
   /** How long a caller that waits for a result is kept waiting; 30 s unless said otherwise. */
@@ -61,7 +59,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   const local = config.mode === 'local' ? await startLocalParts(options, stops) : null;
   const databaseUrl = config.databaseUrl ?? required(local?.databaseUrl);
   await migrate(databaseUrl, log);
-  const chainRpcUrl = config.chainRpcUrl ?? (await required(local).startChain());
+  const chainRpcUrl = local ? await local.openChain() : required(config.chainRpcUrl);
 
   let isReady = false;
   const ctx = await createContext({
@@ -71,6 +69,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
     baseUrl,
     settlementPrivateKey: options.secrets.settlementPrivateKey ?? required(local).keys.settlementPrivateKey,
     senderPrivateKeys: options.secrets.senderPrivateKeys ?? local?.senderPrivateKeys ?? [],
+    registrarPrivateKey: local ? local.registrarPrivateKey : ownRegistrar(options.secrets),
     secretKey: options.secrets.secretKey ?? required(local).keys.secretKey,
     isReady: () => isReady,
   });
@@ -84,6 +83,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
     stop: async () => {
       isReady = false;
       await handBackInvocations(ctx, GRACE_MS);
+      ctx.registryWriter.stop();
       await ctx.settler.stop(SETTLE_GRACE_MS);
     },
   });
@@ -102,6 +102,9 @@ async function startBackground(ctx: NodeContext, stops: StopStep[]): Promise<voi
   const recurring = startRecurring(ctx);
   stops.push({ name: 'recurring work', stop: () => Promise.all(recurring.map((each) => each.stop())) });
 }
+
+const ownRegistrar = ({ registrarPrivateKey }: ConfiguredSecrets) =>
+  registrarPrivateKey === 'none' ? null : registrarPrivateKey;
 
 const hostForUrl = (host: string) => (host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host);
 

@@ -25,7 +25,7 @@ export async function findApiKey(sql: Sql, keyId: string): Promise<ApiKeyRow | u
     'find-api-key',
     `select k.id as "keyId", k.account_id as "accountId", a.address, a.plan, k.scopes,
             a.wallet_proven_at is not null as "isWalletProven",
-            (select n.status from network_node n where n.account_id = a.id order by n.status desc limit 1) as node,
+            (select n.status from network_node n where n.account_id = a.id and n.is_listed order by n.status desc limit 1) as node,
             k.secret_hash as "secretHash", k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
             coalesce(k.budget_id, k.id) as "budgetId", k.per_call_micro as "perCallMicro", k.per_day_micro as "perDayMicro",
             k.allowed_agents as "allowedAgents"

@@ -57,6 +57,17 @@ export async function openProvenAccount(
   return (row as NonNullable<typeof row>).accountId;
 }
 
+/** The account of a wallet, as it is; a new one, plan free and not proven, when it has none. */
+export async function ensureAccount(sql: Sql, account: { id: string; address: string; now: Date }): Promise<string> {
+  const [row] = await sql.query<{ id: string }>(
+    'ensure-account',
+    `insert into account as a (id, address, plan, created_at) values ($1, $2, 'free', $3)
+     on conflict (address) do update set address = excluded.address returning a.id`,
+    [account.id, account.address, account.now],
+  );
+  return (row as NonNullable<typeof row>).id;
+}
+
 /** Notes that the account's wallet was proven; the first time stays. */
 export async function markWalletProven(sql: Sql, accountId: string, now: Date): Promise<void> {
   await sql.query(

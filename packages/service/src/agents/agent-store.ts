@@ -5,13 +5,19 @@ import type { Agent, AgentMetadata, CallableAgent } from './agent.ts';
 const columns = `g.id, g.account_id as "accountId", g.owner_address as owner, g.name, g.description, g.capabilities,
   g.per_request_micro as "perRequestMicro", g.per_hour_micro as "perHourMicro", g.tiers, g.endpoint, g.metadata, g.status,
   g.reputation, g.token_sealed as "tokenSealed", g.endpoint_proven_at as "endpointProvenAt",
-  a.wallet_proven_at as "walletProvenAt", a.wallet_proven_at is not null as "isWalletProven", g.checks_done as "checksDone", g.failed_in_a_row as "failedInARow",
-  g.passed_in_a_row as "passedInARow", g.last_ping_at as "lastPingAt", g.last_seen_at as "lastSeenAt",
+  case when g.home_node is null and g.frozen_at is null then a.wallet_proven_at end as "walletProvenAt",
+  g.home_node is not null or a.wallet_proven_at is not null and g.frozen_at is null as "isWalletProven",
+  a.address as "accountAddress", g.frozen_at as "frozenAt", g.token_claimed_at as "tokenClaimedAt", g.checks_done as "checksDone",
+  g.failed_in_a_row as "failedInARow", g.passed_in_a_row as "passedInARow", g.last_ping_at as "lastPingAt",
+  case when g.status = 'online' then greatest(g.last_seen_at, n.last_seen_at) else g.last_seen_at end as "lastSeenAt",
   g.response_ms as "responseMs", g.reported_load as "reportedLoad", g.reported_at as "reportedAt",
   g.is_accepting as "isAccepting", g.created_at as "createdAt", g.updated_at as "updatedAt",
-  t.completed, t.failed, t.duration_ms as "durationMs", t.probes_passed as "probesPassed", t.probes`;
+  t.completed, t.failed, t.duration_ms as "durationMs", t.probes_passed as "probesPassed", t.probes,
+  g.token_id::text as "tokenId", g.home_node as "homeNode", n.label as "homeLabel", n.base_url as "homeUrl"`;
 
-const source = 'agent g join account a on a.id = g.account_id join agent_totals t on t.agent_id = g.id';
+const sourceOf = (agents: string) =>
+  `${agents} g join account a on a.id = g.account_id join agent_totals t on t.agent_id = g.id left join network_node n on n.id = g.home_node`;
+const source = sourceOf('agent');
 
 export interface NewAgent {
   readonly id: string;
@@ -34,8 +40,8 @@ export async function insertAgent(sql: Sql, agent: NewAgent, now: Date): Promise
   await sql.query(
     'insert-agent',
     `insert into agent (id, account_id, owner_address, name, description, capabilities, per_request_micro, per_hour_micro,
-       tiers, endpoint, metadata, status, reputation, token_hash, token_sealed, next_check_at, last_seen_at, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending_verification', $12, $13, $14, $15, $15, $15, $15)`,
+       tiers, endpoint, metadata, status, reputation, token_hash, token_sealed, next_check_at, last_seen_at, created_at, updated_at, changed_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending_verification', $12, $13, $14, $15, $15, $15, $15, $15)`,
     [
       agent.id,
       agent.accountId,
@@ -77,11 +83,21 @@ export async function lockAgentRow(sql: Sql, id: string): Promise<Agent | null> 
   return rows[0] ?? null;
 }
 
-/** The agents of an account, kept from changing until the transaction ends; always in the same order, so that two can't block each other. */
+/** An agent of this node, also one that was removed: for what it has to say of itself. */
+export async function findOwnAgentRow(sql: Sql, id: string): Promise<Agent | null> {
+  const rows = await sql.query<Agent>(
+    'find-own-agent',
+    `select ${columns} from ${source} where g.id = $1 and g.home_node is null`,
+    [id],
+  );
+  return rows[0] ?? null;
+}
+
+/** The agents that an account registered here, kept from changing until the transaction ends; always in the same order, so that two can't block each other. */
 export const lockAgentsOf = (sql: Sql, accountId: string): Promise<Agent[]> =>
   sql.query<Agent>(
     'lock-agents-of',
-    `select ${columns} from ${source} where g.account_id = $1 and g.status <> 'removed' order by g.id for update of g`,
+    `select ${columns} from ${source} where g.account_id = $1 and g.home_node is null and g.status <> 'removed' order by g.id for update of g`,
     [accountId],
   );
 
@@ -121,10 +137,20 @@ export type AgentChange = Partial<
     | 'reportedAt'
     | 'isAccepting'
     | 'updatedAt'
+    | 'accountId'
+    | 'owner'
+    | 'frozenAt'
+    | 'tokenId'
+    | 'tokenClaimedAt'
   >
-> & { readonly nextCheckAt?: Date | null; readonly removedAt?: Date; readonly finalBlock?: bigint };
+> & {
+  readonly nextCheckAt?: Date | null;
+  readonly removedAt?: Date;
+  readonly tokenHash?: Buffer;
+  readonly tokenSealed?: Buffer;
+};
 
-const columnOf: Record<keyof AgentChange, string> = {
+const columnOf: Record<keyof StoredChange, string> = {
   name: 'name',
   description: 'description',
   capabilities: 'capabilities',
@@ -148,13 +174,22 @@ const columnOf: Record<keyof AgentChange, string> = {
   updatedAt: 'updated_at',
   nextCheckAt: 'next_check_at',
   removedAt: 'removed_at',
-  finalBlock: 'final_block',
+  accountId: 'account_id',
+  owner: 'owner_address',
+  frozenAt: 'frozen_at',
+  tokenId: 'token_id',
+  tokenClaimedAt: 'token_claimed_at',
+  tokenHash: 'token_hash',
+  tokenSealed: 'token_sealed',
+  changedAt: 'changed_at',
 };
+/** `changedAt`: when other nodes have to hear of it. */
+type StoredChange = AgentChange & { readonly changedAt?: Date };
 const jsonColumns: ReadonlySet<string> = new Set(['tiers', 'metadata']);
 
 /** Writes the named fields; the row must be locked by the transaction. */
-export async function updateAgentRow(sql: Sql, id: string, change: AgentChange): Promise<void> {
-  const names = (Object.keys(change) as (keyof AgentChange)[]).sort();
+export async function updateAgentRow(sql: Sql, id: string, change: StoredChange): Promise<void> {
+  const names = (Object.keys(change) as (keyof StoredChange)[]).sort();
   const sets = names.map((name, index) => `${columnOf[name]} = $${index + 2}`);
   const values = names.map((name) => (jsonColumns.has(name) ? JSON.stringify(change[name]) : change[name]));
   // Few shapes of change occur, and PostgreSQL takes names of 63 characters.
@@ -162,6 +197,40 @@ export async function updateAgentRow(sql: Sql, id: string, change: AgentChange):
     id,
     ...values,
   ]);
+}
+
+/** Other nodes have to hear of the agent: what changed is not in its row. */
+export async function noteChange(sql: Sql, id: string, now: Date): Promise<void> {
+  await sql.query('note-agent-change', 'update agent set changed_at = $2 where id = $1', [id, now]);
+}
+
+/** Where one stands in the order of changes: a time to the microsecond as PostgreSQL reads it, and an id. */
+export interface ChangePlace {
+  readonly at: string;
+  readonly id: string;
+}
+
+const changedAt = (expression: string) =>
+  `to_char((${expression}) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+/** This node's agents in the registry that changed after a place, removed ones included, in order; and the time `settledMs` ago. */
+export async function listChangedRows(
+  sql: Sql,
+  { after, limit, settledMs }: { after: ChangePlace | null; limit: number; settledMs: number },
+): Promise<{ agents: (Agent & { readonly changedAt: string })[]; settledAt: string }> {
+  const [row] = await sql.query<{ settledAt: string }>(
+    'settled-time',
+    `select ${changedAt(`clock_timestamp() - $1::int * interval '1 millisecond'`)} as "settledAt"`,
+    [settledMs],
+  );
+  const agents = await sql.query<Agent & { changedAt: string }>(
+    'list-changed-agents',
+    `select ${columns}, ${changedAt('g.changed_at')} as "changedAt" from ${source}
+      where g.home_node is null and g.token_id is not null and (g.changed_at, g.id) > ($1::timestamptz, $2)
+      order by g.changed_at, g.id limit $3`,
+    [after?.at ?? '-infinity', after?.id ?? '', limit],
+  );
+  return { agents, settledAt: row?.settledAt ?? '' };
 }
 
 /** Takes the agents whose check is due, and puts their next one off: another process that asks gets others. */
@@ -173,7 +242,7 @@ export async function takeDueAgents(sql: Sql, now: Date, busyUntil: Date, limit:
      ), taken as (
        update agent set next_check_at = $2 where id in (select id from due) returning *
      )
-     select ${columns} from taken g join account a on a.id = g.account_id join agent_totals t on t.agent_id = g.id`,
+     select ${columns} from ${sourceOf('taken')}`,
     [now, busyUntil, limit],
   );
 }

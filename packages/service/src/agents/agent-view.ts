@@ -20,21 +20,23 @@ export type ListedAgent = Pick<
   | 'responseMs'
   | 'endpointProvenAt'
   | 'isWalletProven'
+  | 'homeLabel'
 >;
 
-export const toListItem = (agent: ListedAgent, location: string): AgentListItem => ({
+/** `nodeLabel` in all of these: of this node, where agents are at home that have no other. */
+export const toListItem = (agent: ListedAgent, nodeLabel: string): AgentListItem => ({
   id: agent.id,
   name: agent.name,
   capabilities: agent.capabilities,
   rates: { perRequest: formatUsdc(agent.perRequestMicro), perHour: formatUsdc(agent.perHourMicro) },
   reputation: agent.reputation,
   status: agent.status === 'online' ? 'online' : 'offline',
-  location,
+  location: agent.homeLabel ?? nodeLabel,
   responseTime: formatDuration(agent.responseMs ?? 0),
   verified: isVerified(agent),
 });
 
-export function toDetail(agent: Agent, location: string): AgentDetail {
+export function toDetail(agent: Agent, nodeLabel: string): AgentDetail {
   const perRequest = formatUsdc(agent.perRequestMicro);
   const calls = agent.completed + agent.failed;
   return {
@@ -63,9 +65,10 @@ export function toDetail(agent: Agent, location: string): AgentDetail {
     lastSeen: agent.lastSeenAt.toISOString(),
     createdAt: agent.createdAt.toISOString(),
     status: shownStatus(agent.status),
-    location,
+    location: agent.homeLabel ?? nodeLabel,
     metadata: agent.metadata,
     updatedAt: agent.updatedAt.toISOString(),
+    frozen: agent.frozenAt !== null,
   };
 }
 
@@ -73,7 +76,7 @@ export function toDetail(agent: Agent, location: string): AgentDetail {
 const REPORT_HOLDS_MS = 120_000;
 const DEFAULT_CONCURRENCY = 32;
 
-export function toStatusRecord(agent: Agent, running: number, location: string, now: Date): AgentStatusRecord {
+export function toStatusRecord(agent: Agent, running: number, nodeLabel: string, now: Date): AgentStatusRecord {
   const isReportFresh = agent.reportedAt !== null && now.getTime() - agent.reportedAt.getTime() < REPORT_HOLDS_MS;
   const measured = Math.min(1, running / (agent.metadata.maxConcurrency ?? DEFAULT_CONCURRENCY));
   return {
@@ -82,7 +85,7 @@ export function toStatusRecord(agent: Agent, running: number, location: string, 
     lastPing: (agent.lastPingAt ?? agent.createdAt).toISOString(),
     responseTime: formatDuration(agent.responseMs ?? 0),
     load: Math.max(measured, isReportFresh ? (agent.reportedLoad ?? 0) : 0),
-    location,
+    location: agent.homeLabel ?? nodeLabel,
     status: shownStatus(agent.status),
   };
 }

@@ -64,7 +64,15 @@ export interface Agent {
   readonly tokenSealed: Buffer | null;
   readonly endpointProvenAt: Date | null;
   readonly walletProvenAt: Date | null;
+  /** Of the account, as long as its wallet is the owner. */
   readonly isWalletProven: boolean;
+  readonly accountAddress: string;
+  /** Since when the chain says that another wallet owns it, which has not been proven here; null: not so. */
+  readonly frozenAt: Date | null;
+  /** Its entry in the shared registry; null: none yet. */
+  readonly tokenId: string | null;
+  /** Since when its owner's wallet holds the token; null: the registrar of the node does. */
+  readonly tokenClaimedAt: Date | null;
   readonly checksDone: number;
   readonly failedInARow: number;
   readonly passedInARow: number;
@@ -82,6 +90,10 @@ export interface Agent {
   /** Of the last 30 days, as of the newest probe. */
   readonly probesPassed: bigint;
   readonly probes: bigint;
+  /** The node of the network where it is at home, with its label and base address; null: this one. */
+  readonly homeNode: string | null;
+  readonly homeLabel: string | null;
+  readonly homeUrl: string | null;
 }
 
 export type AgentTiers = { [Name in 'basic' | 'premium' | 'enterprise']?: string | undefined };
@@ -115,6 +127,25 @@ export type CallableAgent = Pick<
   | 'lastSeenAt'
 > & { readonly averageMs: number | null; readonly home: Home | null };
 
-/** Spec: `verified`. The endpoint was proven and the owner's wallet was. */
+/** Spec: `verified`. The endpoint was proven and the owner's wallet was; of an agent of another node, that node says so. */
 export const isVerified = (agent: Pick<Agent, 'endpointProvenAt' | 'isWalletProven'>): boolean =>
   agent.endpointProvenAt !== null && agent.isWalletProven;
+
+const shownFields = [
+  'name',
+  'description',
+  'capabilities',
+  'perRequestMicro',
+  'perHourMicro',
+  'tiers',
+  'metadata',
+  'status',
+  'owner',
+  'tokenId',
+] as const;
+
+/** Whether an agent's registration file says something else than before, how fast it answers aside. */
+export const changesFile = (before: Agent, after: Agent): boolean =>
+  isVerified(before) !== isVerified(after) || shownFields.some((name) => textOf(before[name]) !== textOf(after[name]));
+
+const textOf = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value));

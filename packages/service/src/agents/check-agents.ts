@@ -1,20 +1,20 @@
-import type { HasDb } from '../db/database.ts';
 import { emit } from '../events/outbox.ts';
 import { type EndpointProof, proveEndpoint } from '../identity/prove-endpoint.ts';
-import type { HasClock } from '../lib/clock.ts';
 import { GuardedFetchError, type HasGuardedFetch } from '../lib/guarded-fetch.ts';
 import type { HasLog } from '../lib/log.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
 import { type Agent, type AgentEvent, isVerified, nextAgentStatus } from './agent.ts';
 import { agentEventsOf } from './agent-events.ts';
-import { type AgentChange, lockAgentRow, takeDueAgents, updateAgentRow } from './agent-store.ts';
+import { type AgentChange, lockAgentRow, takeDueAgents } from './agent-store.ts';
+import { changeAgent } from './change-agent.ts';
 import { ANSWERS_UNTIL_UP, MISSES_UNTIL_DOWN, nextProbe, nextVerification } from './check-schedule.ts';
 import type { HasNodeLabel } from './discover-agents.ts';
 import { writeListing, writeResponseTime } from './listing-store.ts';
 import { addProbe } from './probe-store.ts';
 import { reputationAfterProbe } from './recompute-reputations.ts';
+import { type RegistrationContext, registerVerified } from './register-verified.ts';
 
-export type CheckContext = HasDb & HasClock & HasLog & HasSecrets & HasGuardedFetch & HasNodeLabel;
+export type CheckContext = RegistrationContext & HasLog & HasSecrets & HasGuardedFetch & HasNodeLabel;
 
 /** Lets a use case ask for the due checks to be made now rather than at the next tick. */
 export interface HasAgentChecks {
@@ -113,7 +113,7 @@ async function answers(ctx: HasGuardedFetch, endpoint: string): Promise<boolean>
 
 /** Applies a finding to the agent as it is now: it may have been changed or removed while it was being checked. */
 async function record(
-  ctx: HasDb & HasClock & HasNodeLabel,
+  ctx: RegistrationContext & HasNodeLabel,
   checked: Agent,
   find: (current: Agent) => { event: AgentEvent | null; change: AgentChange },
 ): Promise<void> {
@@ -123,12 +123,14 @@ async function record(
     const { event, change } = find(current);
     const status = event === null ? current.status : nextAgentStatus(current.status, event);
     const after = { ...current, ...change, status };
-    const reputation = await reputationAfterProbe(tx, after, ctx.clock.now());
-    await updateAgentRow(tx, checked.id, { ...change, status, reputation });
+    const now = ctx.clock.now();
+    const reputation = await reputationAfterProbe(tx, after, now);
+    await changeAgent(tx, current, { ...change, status, reputation }, now);
+    await registerVerified(ctx, tx, after, now);
     if (status !== current.status || reputation !== current.reputation || isVerified(after) !== isVerified(current))
       await writeListing(tx, current);
     else if (after.responseMs !== null && after.responseMs !== current.responseMs)
       await writeResponseTime(tx, current.id, after.responseMs);
-    await emit(tx, agentEventsOf(current, { ...after, reputation }, ctx.nodeLabel), ctx.clock.now());
+    await emit(tx, agentEventsOf(current, { ...after, reputation }, ctx.nodeLabel), now);
   });
 }

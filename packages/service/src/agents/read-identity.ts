@@ -1,13 +1,13 @@
 import type { IdentityRecord } from '@agent-network/contracts/identity';
 import { formatUsdc } from '@agent-network/contracts/money';
-import type { HasDb } from '../db/database.ts';
 import { notFound } from '../lib/app-error.ts';
 import type { HasChain } from '../payments/x402/chain-info.ts';
 import { type Agent, isVerified } from './agent.ts';
 import { findAgentRow } from './agent-store.ts';
+import { type EntryContext, readEntry } from './read-entry.ts';
 
 /** Who an agent is, who owns it, and what of that has been proven. */
-export async function readIdentity(ctx: HasDb & HasChain, id: string): Promise<IdentityRecord> {
+export async function readIdentity(ctx: EntryContext & HasChain, id: string): Promise<IdentityRecord> {
   const agent = await findAgentRow(ctx.db, id);
   if (!agent) throw notFound('agent');
   return {
@@ -24,7 +24,8 @@ export async function readIdentity(ctx: HasDb & HasChain, id: string): Promise<I
       wallet: agent.walletProvenAt?.toISOString() ?? null,
     },
     metadata: agent.metadata,
-    onChain: null,
+    frozen: agent.frozenAt !== null,
+    ...(await readEntry(ctx, agent)),
   };
 }
 

@@ -86,8 +86,9 @@ export const shownAgents = (order: SearchOrder): string =>
     .join(', ')}]::text[] as keys, g.id, g.name, g.capabilities,
           g.per_request_micro as "perRequestMicro", g.per_hour_micro as "perHourMicro", g.reputation, g.status,
           g.response_ms as "responseMs", g.endpoint_proven_at as "endpointProvenAt",
-          a.wallet_proven_at is not null as "isWalletProven"
+          g.home_node is not null or a.wallet_proven_at is not null and g.frozen_at is null as "isWalletProven", n.label as "homeLabel"
      from counted c left join page p on true left join agent g on g.id = p.agent_id left join account a on a.id = g.account_id
+       left join network_node n on n.id = g.home_node
     order by ${orderClause(order, 'p.')}`;
 
 /** Runs a statement that ends in `shownAgents`. */

@@ -9,16 +9,26 @@ import { AppError, notFound } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
 import type { HasGuardedFetch } from '../lib/guarded-fetch.ts';
 import { type Agent, nextAgentStatus } from './agent.ts';
-import { type AgentChange, lockAgentRow, updateAgentRow } from './agent-store.ts';
+import { type AgentChange, lockAgentRow } from './agent-store.ts';
+import { changeAgent } from './change-agent.ts';
 import type { HasAgentChecks } from './check-agents.ts';
 import { writeListing, writeTerms } from './listing-store.ts';
 import { requireCallable } from './register-agent.ts';
 
-/** Locks an agent that the account registered. Anyone may see that it exists, so a stranger gets FORBIDDEN, not NOT_FOUND. */
+const SOLD =
+  'The token of this agent belongs to another wallet by now. Whoever signs in with that one takes it over: POST /identity/verify, proof "wallet".';
+
+/**
+ * Locks an agent that the account registered. Anyone may see that it exists, so a stranger gets FORBIDDEN, not NOT_FOUND. CONFLICT:
+ * it is at home at another node, and changed only there.
+ */
 export async function lockOwnAgent(tx: Sql, accountId: string, agentId: string): Promise<Agent> {
   const agent = await lockAgentRow(tx, agentId);
   if (!agent) throw notFound('agent');
+  if (agent.homeNode !== null)
+    throw new AppError('CONFLICT', `This agent is at home at ${agent.homeUrl} (${agent.homeLabel}): change it there.`);
   if (agent.accountId !== accountId) throw new AppError('FORBIDDEN', 'This agent belongs to another account.');
+  if (agent.frozenAt !== null) throw new AppError('FORBIDDEN', SOLD);
   return agent;
 }
 
@@ -35,7 +45,7 @@ export async function updateAgent(
     const agent = await lockOwnAgent(tx, caller.accountId, agentId);
     const { change, names } = changeOf(agent, input, now);
     if (names.length === 0) return { updated: names, updatedAt: agent.updatedAt };
-    await updateAgentRow(tx, agentId, { ...change, updatedAt: now });
+    await changeAgent(tx, agent, { ...change, updatedAt: now }, now);
     await writeListing(tx, agent);
     await writeTerms(tx, { ...agent, ...change });
     return { updated: names, updatedAt: now };

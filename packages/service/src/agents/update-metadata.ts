@@ -4,7 +4,7 @@ import type { AccountCaller } from '../access/caller.ts';
 import type { HasDb } from '../db/database.ts';
 import type { HasClock } from '../lib/clock.ts';
 import type { AgentMetadata } from './agent.ts';
-import { updateAgentRow } from './agent-store.ts';
+import { changeAgent } from './change-agent.ts';
 import { writeTerms } from './listing-store.ts';
 import { lockOwnAgent } from './update-agent.ts';
 
@@ -20,9 +20,10 @@ export async function updateMetadata(
   return ctx.db.transaction(async (tx) => {
     const agent = await lockOwnAgent(tx, caller.accountId, agentId);
     const { metadata, updated } = mergeMetadata(agent.metadata, change);
-    const updatedAt = updated.length > 0 ? ctx.clock.now() : agent.updatedAt;
+    const now = ctx.clock.now();
+    const updatedAt = updated.length > 0 ? now : agent.updatedAt;
     if (updated.length > 0) {
-      await updateAgentRow(tx, agentId, { metadata, updatedAt });
+      await changeAgent(tx, agent, { metadata, updatedAt }, now);
       await writeTerms(tx, { ...agent, metadata });
     }
     return { id: agentId, metadata, updated, updatedAt: updatedAt.toISOString() };

@@ -6,7 +6,8 @@ import { emit } from '../events/outbox.ts';
 import { AppError, notFound } from '../lib/app-error.ts';
 import { isVerified, nextAgentStatus } from './agent.ts';
 import { agentEventsOf } from './agent-events.ts';
-import { findAgentRow, lockAgentRow, updateAgentRow } from './agent-store.ts';
+import { findAgentRow, lockAgentRow } from './agent-store.ts';
+import { changeAgent } from './change-agent.ts';
 import { type CheckContext, tryProof } from './check-agents.ts';
 import { readAgentStatus } from './find-agent.ts';
 import { writeListing } from './listing-store.ts';
@@ -52,7 +53,7 @@ export async function recordHeartbeat(
     const resumed = isAccepting && !agent.isAccepting ? { nextCheckAt: now, passedInARow: 0 } : {};
     // To a ten-thousandth: the least numbers that JSON can spell are none to PostgreSQL.
     const load = report.load === undefined ? {} : { reportedLoad: Math.round(report.load * 10_000) / 10_000 };
-    await updateAgentRow(tx, agentId, { isAccepting, status, reportedAt: now, lastSeenAt: now, ...load, ...resumed });
+    await changeAgent(tx, agent, { isAccepting, status, reportedAt: now, lastSeenAt: now, ...load, ...resumed }, now);
     if (status !== agent.status) await writeListing(tx, agent);
     const after = { ...agent, isAccepting, status, lastSeenAt: now };
     await emit(tx, agentEventsOf(agent, after, ctx.nodeLabel), now);

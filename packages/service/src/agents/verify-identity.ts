@@ -10,17 +10,19 @@ import { emit } from '../events/outbox.ts';
 import { giveChallenge, judgeChallenge, useChallenge } from '../identity/prove-wallet.ts';
 import type { HasWalletSignatures } from '../identity/wallet-signature-client.ts';
 import { notFound } from '../lib/app-error.ts';
-import type { HasBaseUrl } from '../payments/deposit.ts';
 import type { HasChain } from '../payments/x402/chain-info.ts';
-import { isVerified } from './agent.ts';
+import { type Agent, changesFile, isVerified } from './agent.ts';
 import { agentEventsOf } from './agent-events.ts';
-import { findAgentRow, lockAgentsOf } from './agent-store.ts';
-import type { CheckContext } from './check-agents.ts';
+import { findAgentRow, lockAgentRow, lockAgentsOf, noteChange } from './agent-store.ts';
+import type { CheckContext, HasAgentChecks } from './check-agents.ts';
+import type { HasNodeLabel } from './discover-agents.ts';
 import { writeListing } from './listing-store.ts';
+import { type RegistrationContext, registerVerified } from './register-verified.ts';
+import { isHeirOf, takeOver } from './take-over.ts';
 import { lockOwnAgent } from './update-agent.ts';
 import { verifyAgent } from './verify-agent.ts';
 
-type VerifyContext = CheckContext & HasChain & HasBaseUrl & HasWalletSignatures & HasAuthenticator;
+type VerifyContext = CheckContext & HasChain & HasWalletSignatures & HasAuthenticator & HasAgentChecks;
 type Verified = DataOf<Api['verifyIdentity']>;
 
 /** Proves the endpoint of an agent of the caller's now, or its owner's wallet in two steps: a challenge, and the challenge signed. */
@@ -32,9 +34,15 @@ export async function verifyIdentity(
 ): Promise<Verified> {
   if ('challengeId' in body) return proveOwner(ctx, caller, body, once);
   if (body.proof === 'endpoint') return verifyAgent(ctx, caller, body.agentId);
-  const { owner } = await ctx.db.transaction((tx) => lockOwnAgent(tx, caller.accountId, body.agentId));
+  const { owner } = await ctx.db.transaction((tx) => lockProvable(tx, caller, body.agentId));
   const asked = { accountId: caller.accountId, agentId: body.agentId, address: owner };
   return giveChallenge(ctx, asked, once.keep);
+}
+
+/** Locks an agent whose owner the caller may prove to be: one of its own, or one whose token its wallet has by now. */
+async function lockProvable(tx: Tx, caller: AccountCaller, agentId: string): Promise<Agent> {
+  const agent = await lockAgentRow(tx, agentId);
+  return agent && isHeirOf(caller, agent) ? agent : lockOwnAgent(tx, caller.accountId, agentId);
 }
 
 /** Takes a signed challenge: the account has proven its wallet, and with it the owner of every agent it registered. */
@@ -50,26 +58,34 @@ async function proveOwner(
   const verifiedAt = now.toISOString();
   const verified = await ctx.db.transaction(async (tx) => {
     await useChallenge(tx, signed.challengeId, now);
-    await recordProvenOwner(tx, caller.accountId, ctx.nodeLabel, now);
+    const before = await lockAgentRow(tx, agentId);
+    const identityToken = before && isHeirOf(caller, before) ? await takeOver(ctx, tx, caller, before) : null;
+    await recordProvenOwner(ctx, tx, caller.accountId, now);
     const agent = await findAgentRow(tx, agentId);
     if (!agent) throw notFound('agent');
     const { owner } = agent;
     const proven = { agentId, proof: 'wallet', verified: isVerified(agent), owner, method, verifiedAt } as const;
-    return once.keep(tx, proven);
+    return once.keep(tx, { ...proven, identityToken });
   });
   ctx.authenticator.forget();
+  ctx.agentChecks.nudge();
   return verified;
 }
 
 /** Notes in the caller's transaction that an account has proven its wallet, and shows it on all of its agents. */
-export async function recordProvenOwner(tx: Tx, accountId: string, location: string, now: Date): Promise<void> {
+export async function recordProvenOwner(
+  ctx: RegistrationContext & HasNodeLabel,
+  tx: Tx,
+  accountId: string,
+  now: Date,
+): Promise<void> {
   const agents = await lockAgentsOf(tx, accountId);
   await proveAccount(tx, accountId, now);
-  for (const agent of agents) await writeListing(tx, agent);
-  const proven = { isWalletProven: true, walletProvenAt: now };
-  await emit(
-    tx,
-    agents.flatMap((agent) => agentEventsOf(agent, { ...agent, ...proven }, location)),
-    now,
-  );
+  for (const agent of agents) {
+    const after = agent.frozenAt === null ? { ...agent, isWalletProven: true, walletProvenAt: now } : agent;
+    if (changesFile(agent, after)) await noteChange(tx, agent.id, now);
+    await writeListing(tx, agent);
+    await registerVerified(ctx, tx, after, now);
+    await emit(tx, agentEventsOf(agent, after, ctx.nodeLabel), now);
+  }
 }

@@ -7,6 +7,7 @@ import { mountDocs } from './documents/mount-docs.ts';
 import { mountFeedback } from './documents/mount-feedback.ts';
 import type { HttpContext } from './http-context.ts';
 import { requestIdOf } from './mount.ts';
+import { mountRegistrations } from './registration-documents.ts';
 import { addressOf } from './remote-address.ts';
 
 const document = (c: Context, text: string, status = 200, type = 'application/json') =>
@@ -29,6 +30,7 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
   app.get('/openapi.json', (c) => document(c, openApi()));
   mountDocs(app, ctx);
   mountFeedback(app, ctx);
+  mountRegistrations(app, ctx);
   app.get('/livez', (c) => json(c, { status: 'live' }));
   app.get('/readyz', async (c) =>
     (await isReady(ctx)) ? json(c, { status: 'ready' }) : json(c, { status: 'not ready' }, 503),

@@ -7,6 +7,10 @@ import type { HasListing, HasNodeLabel } from '../agents/discover-agents.ts';
 import type { PlanLimits } from '../config.ts';
 import type { HasCourier } from '../events/courier.ts';
 import type { HasSubjects } from '../events/subjects.ts';
+import type { HasRegistry } from '../identity/registry/registry-info.ts';
+import type { HasTokenClient } from '../identity/registry/registry-token-client.ts';
+import type { HasRegistryTokens } from '../identity/registry/registry-tokens.ts';
+import type { HasRegistryWriter } from '../identity/registry/registry-writer.ts';
 import type { HasWalletSignatures } from '../identity/wallet-signature-client.ts';
 import type { EndContext } from '../invocations/end-invocations.ts';
 import type { InvokeContext } from '../invocations/invoke-agent.ts';
@@ -29,6 +33,10 @@ export type HttpContext = InvokeContext &
   HasNodeLabel &
   HasWalletSignatures &
   HasReserves &
+  HasRegistry &
+  HasRegistryTokens &
+  HasRegistryWriter &
+  HasTokenClient &
   HasMetrics & {
     readonly planLimits: PlanLimits;
     /** How long a caller that waits for a result is kept waiting. */

@@ -5,7 +5,7 @@ import type { HasLog } from '../lib/log.ts';
 import type { HasBaseUrl } from '../payments/deposit.ts';
 import type { HasChain } from '../payments/x402/chain-info.ts';
 import type { HasWallet } from '../payments/x402/node-wallet.ts';
-import type { HasSenders } from '../payments/x402/senders.ts';
+import type { HasRegistrar, HasSenders } from '../payments/x402/senders.ts';
 import type { HasChangeHub } from './change-hub.ts';
 import type { HasHomeKeys } from './home/home-keys.ts';
 import type { Invocation } from './invocation.ts';
@@ -26,7 +26,8 @@ export type CallContext = HasGuardedFetch &
   HasWallet &
   HasBaseUrl &
   HasHomeKeys &
-  HasSenders;
+  HasSenders &
+  HasRegistrar;
 
 export interface AgentCall {
   readonly target: CallTarget;

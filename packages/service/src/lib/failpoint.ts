@@ -1,4 +1,4 @@
-/** The commits of the paid path, and the calls that it makes to the chain and to agents. */
+/** The commits of the paid path and of the registry, and the calls that they make to the chain and to agents. */
 const steps = [
   'handle',
   'take-key',
@@ -25,11 +25,13 @@ const steps = [
   'credit-commit',
   'credit-unshown-commit',
   'claim-wallet-commit',
+  'registry-write-commit',
+  'registry-record-commit',
 ] as const;
 
 type Step = (typeof steps)[number];
 
-/** A place where a test can let the process die. Every one of them is tried in test/flows/crash-points.test.ts. */
+/** A place where a test can let the process die. Every one of them is tried in test/flows/crash-points.test.ts, or test/registry-writes/crash.test.ts. */
 export type Failpoint = `before-${Step}` | `after-${Step}`;
 
 export const failpoints: readonly Failpoint[] = steps.flatMap((step) => [`before-${step}`, `after-${step}`] as const);

@@ -10,13 +10,15 @@ export type IdPrefix =
   | 'evt'
   | 'dlv'
   | 'key'
+  | 'nod'
   | 'trf'
   | 'pay'
   | 'trs'
   | 'wdr'
   | 'whk'
   | 'ses'
-  | 'prc';
+  | 'prc'
+  | 'rgw';
 
 /** Crockford's base32 in lower case: sorts like the numbers it stands for, and has no i, l, o, u. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

@@ -14,6 +14,10 @@ export interface Metrics {
   readonly registryLagBlocks: Gauge;
   readonly registryLogs: Counter<'kind'>;
   readonly registryReorgs: Counter;
+  readonly networkNodes: Gauge<'status'>;
+  readonly networkAgents: Gauge;
+  readonly networkIgnored: Counter<'reason'>;
+  readonly networkFeedFailures: Counter<'reason'>;
 }
 
 export interface HasMetrics {
@@ -74,6 +78,7 @@ export function createMetrics(): Metrics {
       registers,
     }),
     ...registryMetrics(registers),
+    ...networkMetrics(registers),
   };
 }
 
@@ -97,6 +102,32 @@ const registryMetrics = (registers: Registry[]) => ({
   registryReorgs: new Counter({
     name: 'registry_reorgs_total',
     help: 'How often blocks were read again because the chain had taken them back.',
+    registers,
+  }),
+});
+
+const networkMetrics = (registers: Registry[]) => ({
+  networkNodes: new Gauge({
+    name: 'network_nodes',
+    help: 'Nodes of others that are listed here, by status.',
+    labelNames: ['status'] as const,
+    registers,
+  }),
+  networkAgents: new Gauge({
+    name: 'network_agents',
+    help: 'Agents of other nodes that are listed here.',
+    registers,
+  }),
+  networkIgnored: new Counter({
+    name: 'network_ignored_total',
+    help: 'Entries of the shared registry that were not listed, by reason; each is counted once for a reason.',
+    labelNames: ['reason'] as const,
+    registers,
+  }),
+  networkFeedFailures: new Counter({
+    name: 'network_feed_failures_total',
+    help: 'Times that a node did not tell what changed of its agents, by reason.',
+    labelNames: ['reason'] as const,
     registers,
   }),
 });

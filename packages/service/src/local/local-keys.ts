@@ -40,6 +40,10 @@ export const senderKeysOf = ({ settlementPrivateKey }: LocalKeys): Hex[] =>
     keccak256(stringToBytes(`agent-network:sender:${index}:${settlementPrivateKey}`)),
   );
 
+/** The key that writes to the shared registry, made from the wallet's: folders of older versions, and all processes of a node, have it. */
+export const registrarKeyOf = (settlementPrivateKey: Hex): Hex =>
+  keccak256(stringToBytes(`agent-network:registrar:${settlementPrivateKey}`));
+
 const fileOf = (dataDir: string) => join(dataDir, 'secrets.json');
 
 /** Reads the keys of this folder, or makes them. */

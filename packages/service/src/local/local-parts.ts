@@ -2,7 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { LOCAL_CHAIN_ID, usdcByChain } from '@agent-network/chain/addresses';
 import { fundWallets, installMissingRegistries, type WalletFunding } from '@agent-network/chain/chain-funding';
 import { callChain } from '@agent-network/chain/chain-rpc-client';
-import { type LocalChain, startLocalChain } from '@agent-network/chain/local-chain';
+import { startLocalChain } from '@agent-network/chain/local-chain';
+import { numberToHex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
 import { type Config, type ConfiguredSecrets, isLocalChain } from '../config.ts';
 import { lockDataDir } from '../db/data-dir-lock.ts';
@@ -11,7 +12,7 @@ import { startEmbeddedPostgres } from '../db/embedded-postgres.ts';
 import type { StopStep } from '../lib/graceful-stop.ts';
 import type { Log } from '../lib/log.ts';
 import { transactionsToReplay } from '../payments/x402/replay.ts';
-import { type LocalKeys, loadLocalKeys, saveLocalKeys, senderKeysOf } from './local-keys.ts';
+import { type LocalKeys, loadLocalKeys, registrarKeyOf, saveLocalKeys, senderKeysOf } from './local-keys.ts';
 
 type Hex = `0x${string}`;
 
@@ -20,8 +21,13 @@ export interface LocalPlan {
   readonly keys: LocalKeys;
   /** Keys that send beside the node's wallet; none when that is configured, as its operator configures them as well. */
   readonly senderPrivateKeys: readonly Hex[];
-  /** Needs the migrated database: a chain that lost its newest blocks is shown our transactions again. */
-  startChain(): Promise<string>;
+  /** Writes to the shared registry; null when the configuration says that nobody does. */
+  readonly registrarPrivateKey: Hex | null;
+  /**
+   * Starts the chain, unless its address is configured; sees either way to the contracts and gas that this node needs there. Needs the
+   * migrated database: a chain that lost its newest blocks is shown our transactions again.
+   */
+  openChain(): Promise<string>;
   /** The chain's address for others; known once it was started. */
   readonly chainRpcUrl: () => string;
 }
@@ -33,6 +39,7 @@ interface Parts {
 }
 
 const ETHER = 10n ** 18n;
+const GAS_WEI = 10_000n * ETHER;
 const USDC = 1_000_000n;
 
 /** Takes DATA_DIR, and makes of database, keys and chain what the configuration does not name. */
@@ -45,19 +52,26 @@ export async function startLocalParts({ config, secrets, log }: Parts, stops: St
   const databaseUrl = config.databaseUrl ?? (await startDatabase(dataDir, log, stops));
   const settlementKey = secrets.settlementPrivateKey ?? keys.settlementPrivateKey;
   const senderPrivateKeys = secrets.settlementPrivateKey ? [] : senderKeysOf(keys);
+  const registrarPrivateKey = localRegistrar(secrets, settlementKey);
   let rpcUrl = config.chainRpcUrl;
   return {
     databaseUrl,
     keys,
     senderPrivateKeys,
-    async startChain() {
-      const senders = [settlementKey, ...(secrets.senderPrivateKeys ?? senderPrivateKeys)];
-      rpcUrl = await startChain({ dataDir, databaseUrl, keys, senders, log }, stops);
+    registrarPrivateKey,
+    async openChain() {
+      const registrar = registrarPrivateKey ? [registrarPrivateKey] : [];
+      const senders = [settlementKey, ...(secrets.senderPrivateKeys ?? senderPrivateKeys), ...registrar];
+      if (rpcUrl === null) rpcUrl = await startChain({ dataDir, databaseUrl, keys, senders, log }, stops);
+      else if (isLocalChain(config)) await prepareRegistry(rpcUrl, registrar.map(privateKeyToAddress));
       return rpcUrl;
     },
     chainRpcUrl: () => rpcUrl ?? '',
   };
 }
+
+const localRegistrar = ({ registrarPrivateKey }: ConfiguredSecrets, settlementKey: Hex): Hex | null =>
+  registrarPrivateKey === 'none' ? null : (registrarPrivateKey ?? registrarKeyOf(settlementKey));
 
 async function startDatabase(dataDir: string, log: Log, stops: StopStep[]): Promise<string> {
   const postgres = await startEmbeddedPostgres({ dataDir, log });
@@ -91,24 +105,23 @@ async function startChain(parts: ChainParts, stops: StopStep[]): Promise<string>
     },
   });
   stops.push({ name: 'chain', stop: () => chain.stop() });
-  if (!chain.isNew) await fundSenders(chain, senders);
+  if (!chain.isNew && (await giveGas(chain.rpcUrl, senders))) await chain.saveState();
   const again = chain.replayed.filter(({ outcome }) => outcome !== 'known').length;
   if (again > 0) log.warn({ transactions: again }, 'the chain had lost its newest blocks; sent our transactions again');
   return chain.rpcUrl;
 }
 
-/** A chain that an earlier version started does not know all keys that send. */
-async function fundSenders(chain: LocalChain, senders: readonly Hex[]): Promise<void> {
+/** Fills up keys that send and have little: a chain that an earlier version started does not know all of them. Whether there were any. */
+async function giveGas(rpcUrl: string, senders: readonly Hex[]): Promise<boolean> {
   const balances = await Promise.all(
-    senders.map((address) => callChain<Hex>(chain.rpcUrl, 'eth_getBalance', address, 'latest')),
+    senders.map((address) => callChain<Hex>(rpcUrl, 'eth_getBalance', address, 'latest')),
   );
   const poor = senders.filter((_, index) => BigInt(balances[index] ?? 0) < ETHER);
-  if (poor.length === 0) return;
-  await chain.fund(poor.map(gasOf));
-  await chain.saveState();
+  for (const address of poor) await callChain(rpcUrl, 'anvil_setBalance', address, numberToHex(GAS_WEI));
+  return poor.length > 0;
 }
 
-const gasOf = (address: Hex): WalletFunding => ({ address, ethWei: 10_000n * ETHER, usdcMicro: 0n });
+const gasOf = (address: Hex): WalletFunding => ({ address, ethWei: GAS_WEI, usdcMicro: 0n });
 
 const fundingOf = (keys: LocalKeys, senders: readonly Hex[]): WalletFunding[] => [
   ...senders.map(gasOf),
@@ -119,12 +132,16 @@ const fundingOf = (keys: LocalKeys, senders: readonly Hex[]): WalletFunding[] =>
   })),
 ];
 
-/** Has on a local chain that another node started what `startChain` has: the registries, and test money, once. */
-export async function prepareJoinedChain(config: Config, plan: LocalPlan, senders: readonly Hex[]): Promise<void> {
+/** Has on a chain that another node started what writing to the registry takes: the registries, and gas. */
+async function prepareRegistry(rpcUrl: string, registrar: readonly Hex[]): Promise<void> {
+  await installMissingRegistries(rpcUrl);
+  await giveGas(rpcUrl, registrar);
+}
+
+/** Gives the wallets of this node their test money on such a chain, once. */
+export async function fundOnJoinedChain(config: Config, plan: LocalPlan, senders: readonly Hex[]): Promise<void> {
   const { chainRpcUrl } = config;
-  if (chainRpcUrl === null || !isLocalChain(config)) return;
-  await installMissingRegistries(chainRpcUrl);
-  if (plan.keys.isFunded) return;
+  if (chainRpcUrl === null || plan.keys.isFunded || !isLocalChain(config)) return;
   await fundWallets(chainRpcUrl, usdcByChain[config.chainId], fundingOf(plan.keys, senders));
   plan.keys.isFunded = true;
   await saveLocalKeys(config.dataDir, plan.keys);

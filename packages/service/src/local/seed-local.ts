@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { usdcByChain } from '@agent-network/chain/addresses';
+import { identityRegistryByChain, usdcByChain } from '@agent-network/chain/addresses';
 import type { Plan } from '@agent-network/contracts/access';
 import { defaultScopes, type Scope, scopes } from '@agent-network/contracts/scopes';
 import { issueApiKey } from '../access/manage-keys.ts';
@@ -9,7 +9,7 @@ import type { NodeContext } from '../context.ts';
 import type { StopStep } from '../lib/graceful-stop.ts';
 import { type LocalAgent, startLocalAgents } from './local-agents.ts';
 import { type LocalKeys, type LocalWallet, saveLocalKeys, writeSecretFile } from './local-keys.ts';
-import { type LocalPlan, prepareJoinedChain } from './local-parts.ts';
+import { fundOnJoinedChain, type LocalPlan } from './local-parts.ts';
 
 /** What `DATA_DIR/local.json` holds (DESIGN section 6). */
 export interface LocalJson {
@@ -18,7 +18,12 @@ export interface LocalJson {
   readonly apiKeys: { readonly free: string; readonly pro: string };
   readonly account: LocalWallet;
   readonly wallets: readonly LocalWallet[];
-  readonly chain: { readonly rpcUrl: string; readonly chainId: number; readonly usdc: `0x${string}` };
+  readonly chain: {
+    readonly rpcUrl: string;
+    readonly chainId: number;
+    readonly usdc: `0x${string}`;
+    readonly identityRegistry: `0x${string}`;
+  };
   readonly database: string;
   readonly agents: readonly LocalAgent[];
 }
@@ -31,7 +36,7 @@ export async function seedLocal(
   stops: StopStep[],
 ): Promise<LocalJson> {
   const { keys } = plan;
-  await prepareJoinedChain(
+  await fundOnJoinedChain(
     config,
     plan,
     ctx.senders.map(({ address }) => address as `0x${string}`),
@@ -48,7 +53,12 @@ export async function seedLocal(
     apiKeys: { free: keys.apiKeys.free ?? '', pro: keys.apiKeys.pro ?? '' },
     account: keys.account,
     wallets: keys.wallets,
-    chain: { rpcUrl: plan.chainRpcUrl(), chainId: config.chainId, usdc: usdcByChain[config.chainId] },
+    chain: {
+      rpcUrl: plan.chainRpcUrl(),
+      chainId: config.chainId,
+      usdc: usdcByChain[config.chainId],
+      identityRegistry: identityRegistryByChain[config.chainId],
+    },
     database: plan.databaseUrl,
     agents,
   };

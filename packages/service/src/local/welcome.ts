@@ -9,6 +9,7 @@ export function welcomeText(local: LocalJson, dataDir: string): string {
     agents    ${local.agents.map(({ name, id }) => `${name} ${id}`).join('\n              ')}
     API key   ${local.apiKey}
     chain     ${local.chain.rpcUrl} (id ${local.chain.chainId}, test USDC)
+    registry  ${local.chain.identityRegistry} (ERC-8004)
     more      ${dataDir}/local.json: wallets with test money, other keys, database
 
   Try next, in another terminal:

@@ -5,7 +5,8 @@ import { OUTGOING } from './ledger-store.ts';
 
 /**
  * Sets money aside, for as many of the requests, in their order, as each account can bear. A request refused behind a larger
- * one of the same account may fit alone: the caller asks again for it by itself. Balances are set as in `booking`.
+ * one of the same account may fit alone: the caller asks again for it by itself. A frozen account bears none. Balances are set as in
+ * `booking`.
  */
 export async function placeHoldRows(sql: Sql, requests: readonly HoldRequest[], now: Date): Promise<HoldAnswer[]> {
   return sql.query<HoldAnswer>(
@@ -14,7 +15,7 @@ export async function placeHoldRows(sql: Sql, requests: readonly HoldRequest[], 
        select * from unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[]) with ordinality
          as r(id, account, amount, expires_at, turn)
      ), locked as (
-       select id, posted_micro, held_micro, posted_micro - held_micro as available
+       select id, posted_micro, held_micro, case when frozen_at is null then posted_micro - held_micro else 0 end as available
          from ledger_account where id = any($2) order by id for update
      ), decided as (
        select r.*, l.available, sum(r.amount) over (partition by r.account order by r.turn) <= l.available as is_held

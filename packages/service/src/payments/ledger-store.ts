@@ -24,11 +24,13 @@ export interface LedgerAccount {
   readonly label: string | null;
   readonly postedMicro: bigint;
   readonly heldMicro: bigint;
+  /** Since when nothing leaves it; null: not so. */
+  readonly frozenAt: Date | null;
   readonly createdAt: Date;
 }
 
 const columns = `id, kind, account_id as "accountId", agent_id as "agentId", label, posted_micro as "postedMicro",
-  held_micro as "heldMicro", created_at as "createdAt"`;
+  held_micro as "heldMicro", frozen_at as "frozenAt", created_at as "createdAt"`;
 
 /** Opens an account of the ledger, unless it exists. */
 export async function openLedgerAccount(
@@ -99,6 +101,21 @@ export async function findTreasuryOf(sql: Sql, accountId: string): Promise<Ledge
     [accountId],
   );
   return rows[0] ?? null;
+}
+
+export async function freezeLedgerAccount(tx: Tx, id: string, now: Date): Promise<void> {
+  await tx.query(
+    'freeze-ledger-account',
+    'update ledger_account set frozen_at = coalesce(frozen_at, $2) where id = $1',
+    [id, now],
+  );
+}
+
+export async function thawLedgerAccount(tx: Tx, id: string, accountId: string): Promise<void> {
+  await tx.query('thaw-ledger-account', 'update ledger_account set frozen_at = null, account_id = $2 where id = $1', [
+    id,
+    accountId,
+  ]);
 }
 
 export interface NewTransfer {

@@ -10,6 +10,7 @@ import { invariant } from '../lib/invariant.ts';
 import { until } from '../lib/until.ts';
 import { addJob } from '../queue/add-job.ts';
 import type { HasSimulator } from './authorize-payment.ts';
+import { requireUnfrozen } from './freeze-treasury.ts';
 import { findTreasuryOf, type LedgerAccount, lockLedgerAccount, OUTGOING, postTransfers } from './ledger-store.ts';
 import { PAYOUT_WINDOW_S } from './refund-payer.ts';
 import { requireFunds } from './require-funds.ts';
@@ -38,7 +39,8 @@ interface WithdrawInput {
 /**
  * Sends USDC from a treasury of the account to a wallet. Debit and signed transfer are committed together: from then on the money
  * leaves, once, whatever happens to this process or the chain's answers: a job of the same transaction sends it, and the reconciler
- * sees to it that it arrives. Throws INSUFFICIENT_FUNDS when less is available, and UNAVAILABLE when the node could not send it.
+ * sees to it that it arrives. Throws INSUFFICIENT_FUNDS when less is available, CONFLICT for a treasury that is frozen, and
+ * UNAVAILABLE when the node could not send it.
  */
 export async function withdraw(
   ctx: WithdrawContext,
@@ -57,6 +59,7 @@ export async function withdraw(
   const problem = payeeProblem(ctx, to);
   if (problem) throw invalid('to', problem);
   const treasury = await treasuryFor(ctx, caller, input.treasuryId);
+  requireUnfrozen(treasury);
   if (from === 'fees') requireFees(await availableFees(ctx.db), amountMicro);
   else requireAvailable(treasury, amountMicro);
   await ctx.gas.requireGas('The node cannot send anything now. Nothing was withdrawn.');
@@ -134,7 +137,8 @@ async function commit(ctx: WithdrawContext, payment: NewChainPayment, from: 'tre
     if ((await insertChainPayments(tx, [payment], now)).size === 0) return;
     if (from === 'fees') await takeFees(tx, { withdrawalId: subjectId, treasuryId: ledgerAccountId, amountMicro, now });
     const treasury = await lockLedgerAccount(tx, ledgerAccountId);
-    if (!treasury) throw notFound('treasury');
+    if (treasury?.accountId !== payment.accountId) throw notFound('treasury');
+    requireUnfrozen(treasury);
     requireAvailable(treasury, amountMicro);
     const id = `withdrawal:${subjectId}`;
     await postTransfers(

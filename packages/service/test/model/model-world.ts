@@ -114,7 +114,8 @@ async function nodeKeys(chain: LocalChain) {
   const senderPrivateKeys = [generatePrivateKey()];
   const addresses = [settlementPrivateKey, ...senderPrivateKeys].map((key) => privateKeyToAccount(key).address);
   await chain.fund(addresses.map((address) => ({ address, ethWei: 1000n * ETHER, usdcMicro: 0n })));
-  return { settlementPrivateKey, senderPrivateKeys, secretKey: randomBytes(32).toString('hex') };
+  const secretKey = randomBytes(32).toString('hex');
+  return { settlementPrivateKey, senderPrivateKeys, registrarPrivateKey: null, secretKey };
 }
 
 async function startAgents(node: NodeOfProcesses, stops: StopStep[]) {

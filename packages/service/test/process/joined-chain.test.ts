@@ -6,10 +6,12 @@ import { identityRegistryCode, reputationRegistryCode, testUsdcAbi } from '@agen
 import { callChain, callChainBatch, type RpcCall } from '@agent-network/chain/chain-rpc-client';
 import { type LocalChain, startLocalChain } from '@agent-network/chain/local-chain';
 import { encodeFunctionData } from 'viem';
+import { privateKeyToAddress } from 'viem/accounts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { loadLocalKeys } from '../../src/local/local-keys.ts';
-import { prepareJoinedChain } from '../../src/local/local-parts.ts';
+import { type StopStep, stopInOrder } from '../../src/lib/graceful-stop.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { fundOnJoinedChain, startLocalParts } from '../../src/local/local-parts.ts';
 
 const registries = [identityRegistryByChain[84_532], reputationRegistryByChain[84_532]];
 let chain: LocalChain;
@@ -24,15 +26,19 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** What a local node does with a chain that it was given the address of; answers its first test wallet. */
-async function joinChain(): Promise<`0x${string}`> {
+/** What a local node does with a chain that it was given the address of; answers its first test wallet, and its registrar. */
+async function joinChain(): Promise<{ wallet: `0x${string}`; registrar: `0x${string}` }> {
   const env = { DATA_DIR: dataDir, DATABASE_URL: 'postgres://127.0.0.1/unused', CHAIN_RPC_URL: chain.rpcUrl };
-  const { config } = readConfig({ ...env, LOG_LEVEL: 'silent' });
-  const keys = await loadLocalKeys(dataDir);
-  const chainRpcUrl = () => chain.rpcUrl;
-  const plan = { databaseUrl: '', keys, senderPrivateKeys: [], startChain: async () => chain.rpcUrl, chainRpcUrl };
-  await prepareJoinedChain(config, plan, []);
-  return keys.account.address as `0x${string}`;
+  const { config, secrets } = readConfig({ ...env, LOG_LEVEL: 'silent' });
+  const stops: StopStep[] = [];
+  const plan = await startLocalParts({ config, secrets, log: silentLog }, stops);
+  expect(await plan.openChain()).toBe(chain.rpcUrl);
+  await fundOnJoinedChain(config, plan, []);
+  await stopInOrder(stops, { log: silentLog });
+  return {
+    wallet: plan.keys.account.address as `0x${string}`,
+    registrar: privateKeyToAddress(plan.registrarPrivateKey ?? '0x'),
+  };
 }
 
 const codes = () =>
@@ -41,7 +47,7 @@ const codes = () =>
     registries.map((address): RpcCall => ['eth_getCode', address, 'latest']),
   );
 
-it('a node that joins a chain of an older version puts the registries there, whenever it starts, and funds its wallets once', async () => {
+it('a node that joins a chain of an older version puts the registries there, whenever it starts, funds its wallets once, and its registrar when that has no gas', async () => {
   const remove = () =>
     callChainBatch(
       chain.rpcUrl,
@@ -49,10 +55,12 @@ it('a node that joins a chain of an older version puts the registries there, whe
     );
   for (const _ of ['first start', 'second start']) {
     await remove();
-    const wallet = await joinChain();
+    const { wallet, registrar } = await joinChain();
     expect(await codes()).toEqual([identityRegistryCode, reputationRegistryCode]);
     const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'balanceOf', args: [wallet] });
     const balance = await callChain<string>(chain.rpcUrl, 'eth_call', { to: usdcByChain[84_532], data }, 'latest');
     expect(BigInt(balance)).toBe(1_000_000_000n);
+    expect(BigInt(await callChain<string>(chain.rpcUrl, 'eth_getBalance', registrar, 'latest'))).toBe(10n ** 22n);
+    await callChain(chain.rpcUrl, 'anvil_setBalance', registrar, '0x0');
   }
 });

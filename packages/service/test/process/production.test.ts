@@ -28,6 +28,7 @@ describe('a service in production', () => {
     expect(secrets).toEqual({
       settlementPrivateKey: complete.SETTLEMENT_PRIVATE_KEY,
       senderPrivateKeys: null,
+      registrarPrivateKey: 'none',
       secretKey: complete.SECRET_KEY,
     });
   });

@@ -10,12 +10,15 @@ import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { newClient } from '../support/treasury.ts';
 import { payV2 } from '../support/x402-payer.ts';
 
-const giver = `0x${'9'.repeat(40)}`;
+let giver: string;
 let h: Harness;
 let owner: TestAccount;
 let agent: TestAgent;
 beforeAll(async () => {
-  h = await startHarness({ registrarAddress: giver });
+  h = await startHarness({ registers: true });
+  giver = h.ctx.registrar?.address ?? '';
+  // What is planned stays as it was planned.
+  h.ctx.registryWriter.stop();
   owner = await h.newAccount();
   agent = await startTestAgent(h, { owner });
   await h.ctx.db.pool.query('update agent set token_id = 7 where id = $1', [agent.id]);

@@ -40,6 +40,8 @@ const rules: Record<EndpointName, Rule> = {
   removeAgent: rule('agents:write', 403, 403),
   heartbeat: rule(null, 403, 200),
   verifyIdentity: rule('agents:write', 403, 403),
+  claimToken: rule('agents:write', 403, 403),
+  linkToken: rule('agents:write', 403, 403),
   updateIdentityMetadata: rule('agents:write', 403, 403),
   invokeAgent: rule('invoke', 'public', 200),
   quoteInvocation: rule('invoke', 'public', 200),
@@ -76,6 +78,8 @@ const rules: Record<EndpointName, Rule> = {
   rotateWebhookSecret: rule('webhooks:manage', 404, 403),
   testWebhook: rule('webhooks:manage', 404, 403),
   listDeliveries: rule('webhooks:manage', 404, 403),
+  getNetwork: open,
+  listNetworkAgents: open,
   replayWebhook: rule('webhooks:manage', 404, 403),
 };
 

@@ -143,6 +143,7 @@ async function createContext(
     usdc,
     wallet,
     senders,
+    registrar: null,
     fees,
     gas: createGasWatch({ usdc, senders, fees, log, metrics }),
     confirmations: parts.confirmations ?? [{ fromMicro: 0n, depthBlocks: 1 }],

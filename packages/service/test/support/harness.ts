@@ -12,7 +12,7 @@ import { openAccount } from '../../src/access/open-account.ts';
 import { readConfig } from '../../src/config.ts';
 import type { NodeContext } from '../../src/context.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import { silentLog } from '../../src/lib/log.ts';
+import { type Log, silentLog } from '../../src/lib/log.ts';
 import { startNode } from '../../src/node.ts';
 import { createTestDatabase } from './test-database.ts';
 
@@ -56,8 +56,10 @@ export interface Harness {
 export interface HarnessOptions {
   readonly env?: Record<string, string>;
   readonly clock?: Clock;
-  readonly registrarAddress?: string;
   readonly syncWaitMs?: number;
+  /** Whether it writes to the shared registry, as nodes do in local mode. Default: not, as that goes on beside whatever a test looks at. */
+  readonly registers?: boolean;
+  readonly log?: Log;
 }
 
 /** A whole node in this process: its own database, its own chain, real HTTP; every answer is checked against its schema. */
@@ -69,15 +71,15 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     DATA_DIR: dataDir,
     DATABASE_URL: database.url,
     LOG_LEVEL: 'silent',
+    ...(options.registers ? {} : { REGISTRAR_PRIVATE_KEY: '' }),
     ...options.env,
   });
-  const { clock, syncWaitMs, registrarAddress } = options;
+  const { clock, syncWaitMs } = options;
   const changed = {
     ...(clock ? { clock } : {}),
     ...(syncWaitMs === undefined ? {} : { syncWaitMs }),
-    ...(registrarAddress === undefined ? {} : { registrarAddress }),
   };
-  const node = await startNode({ config, secrets, log: silentLog, checksAnswers: true, ...changed });
+  const node = await startNode({ config, secrets, log: options.log ?? silentLog, checksAnswers: true, ...changed });
   const { ctx, baseUrl } = node;
   const rpcUrl = config.chainRpcUrl ?? node.local?.chainRpcUrl() ?? '';
   return {

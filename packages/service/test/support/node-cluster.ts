@@ -68,6 +68,8 @@ export async function startCluster(given: ClusterParts = {}): Promise<NodeCluste
     DATABASE_CONNECTIONS: '8',
     CHAIN_RPC_URL: proxy.url,
     SETTLEMENT_PRIVATE_KEY: settlementKey,
+    // Places to die at are those of payments, unless a test says otherwise.
+    REGISTRAR_PRIVATE_KEY: '',
     SECRET_KEY: 'the same for all processes of a node',
   };
   return {

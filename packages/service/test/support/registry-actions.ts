@@ -59,3 +59,7 @@ export async function inOneBlock(rpcUrl: string, actions: readonly (() => Promis
   await Promise.all(done);
   await rpc('evm_setAutomine', true);
 }
+
+/** Anybody registers an entry; answers its token as the API writes it. */
+export const registerOnChain = async (rpcUrl: string, owner: string, uri: string): Promise<string> =>
+  (await registryActions(rpcUrl).register(owner, uri)).toString();

@@ -103,18 +103,31 @@ create table network_node (
   -- Its agents' rows belong to this account, which is its wallet's.
   account_id text not null references account,
   status text not null check (status in ('online', 'offline')),
+  -- False: its entry is gone, or its file is no longer good. The row stays for what refers to it, and until it comes back.
+  is_listed boolean not null default true,
+  -- False: its agents are yet to be shown as `status` and `is_listed` say.
+  is_shown boolean not null default true,
   failed_in_a_row integer not null default 0,
-  -- How far its agents' changes were read: what it told us to go on with.
+  -- How far its agents' changes were read: what it told us to go on with; null: from the beginning.
   feed_cursor text,
+  -- How many agents it has told of since it last came to an end.
+  feed_read integer not null default 0,
   next_check_at timestamptz not null,
   joined_at timestamptz not null,
-  last_seen_at timestamptz not null,
-  unique (chain_id, token_id)
+  last_seen_at timestamptz not null
 );
 create unique index network_node_base_url on network_node (base_url);
-create index network_node_check on network_node (next_check_at);
+create unique index network_node_token on network_node (chain_id, token_id) where is_listed;
+create index network_node_check on network_node (next_check_at) where is_listed;
 
--- Entries of the registry that claim to be a node or an agent of one, and what became of the claim.
+-- How far the changes of the registry's tokens were followed: a number of registry_change.
+create table network_follow (
+  chain_id integer primary key,
+  number bigint not null
+);
+
+-- Tokens of the registry that claim to be a node or an agent of one, and what became of the claim. What was good of it stands in
+-- network_node and agent.
 create table network_entry (
   chain_id integer not null,
   token_id numeric(78) not null,
@@ -123,15 +136,19 @@ create table network_entry (
   base_url text not null,
   -- The part of its address that says which agent it is.
   agent_id text,
+  -- As the chain says.
+  owner text not null,
+  registered_by text not null,
   state text not null check (state in ('new', 'listed', 'ignored')),
   reason text,
-  -- The last file that was good.
-  file jsonb,
   tries integer not null default 0,
+  -- null: only when something changes.
   next_try_at timestamptz,
-  primary key (chain_id, token_id)
+  primary key (chain_id, token_id),
+  check ((kind = 'agent') = (agent_id is not null))
 );
-create index network_entry_due on network_entry (next_try_at) where next_try_at is not null;
+create index network_entry_due on network_entry (kind, next_try_at) where next_try_at is not null;
+create index network_entry_base on network_entry (base_url, next_try_at);
 create index network_entry_agent on network_entry (agent_id) where agent_id is not null;
 
 -- An agent of another node has a row like any other, without an identityToken: its home node calls it.
@@ -140,7 +157,7 @@ alter table agent alter column token_hash drop not null;
 alter table agent alter column token_sealed drop not null;
 alter table agent add constraint agent_token_check
   check ((home_node is null) = (token_hash is not null) and (home_node is null) = (token_sealed is not null));
-create index agent_home on agent (home_node) where home_node is not null;
+create index agent_home on agent (home_node, status, id) where home_node is not null;
 
 -- Where an agent stands on chain; for those of this node and of others.
 alter table agent add column token_id numeric(78);
@@ -150,4 +167,4 @@ alter table agent add column frozen_at timestamptz;
 
 -- When something of an agent changed that other nodes list; they ask for what changed since.
 alter table agent add column changed_at timestamptz not null default now();
-create index agent_changed on agent (changed_at, id) where home_node is null;
+create index agent_changed on agent (changed_at, id) where home_node is null and token_id is not null;

@@ -3,6 +3,7 @@ import { accessHandlers } from './access.ts';
 import { agentHandlers } from './agents.ts';
 import { identityHandlers } from './identity.ts';
 import { invocationHandlers } from './invocations.ts';
+import { networkHandlers } from './network.ts';
 import { paymentHandlers } from './payments.ts';
 import { webhookHandlers } from './webhooks.ts';
 
@@ -12,6 +13,7 @@ export const handlers: Handlers = {
   ...identityHandlers,
   ...invocationHandlers,
   ...paymentHandlers,
+  ...networkHandlers,
   ...accessHandlers,
   ...webhookHandlers,
 };

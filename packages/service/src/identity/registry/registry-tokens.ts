@@ -6,6 +6,8 @@ import type { RegistryToken } from './registry-logs.ts';
 import { findReading } from './registry-reading-store.ts';
 import { findTokens, listChanges, type TokenChange } from './registry-token-store.ts';
 
+export type { TokenChange };
+
 /** The entries of the shared registry, as this node has read them. */
 export interface RegistryTokens {
   /**

@@ -14,6 +14,7 @@ const chain: ChainInfo = {
 };
 const PAYEE = '0x52908400098527886E0F7030069857D2E4169EE7';
 const SENDER = '0x00000000000000000000000000000000000000ee';
+const REGISTRAR = '0x00000000000000000000000000000000000000dd';
 const PRICE = 50_000n;
 
 const good = {
@@ -37,7 +38,8 @@ const v1 = (accepts: unknown): BillAnswer => ({
   headers: {},
   body: Buffer.from(JSON.stringify({ x402Version: 1, accepts })),
 });
-const read = (answer: BillAnswer) => readAgentTerms({ chain, senders: [{ address: SENDER }] }, answer, PRICE);
+const read = (answer: BillAnswer) =>
+  readAgentTerms({ chain, senders: [{ address: SENDER }], registrar: { address: REGISTRAR } }, answer, PRICE);
 const extra = (more: object) => ({ ...good, extra: { ...good.extra, ...more } });
 
 describe('terms that are taken', () => {
@@ -94,6 +96,7 @@ describe('terms that are refused', () => {
     ['the zero address', { ...good, payTo: `0x${'0'.repeat(40)}` }, 'zero address'],
     ['the token as recipient', { ...good, payTo: chain.token }, 'address of the token'],
     ["the node's wallet", { ...good, payTo: chain.wallet }, "node's own wallet"],
+    ['the key that writes to the registry', { ...good, payTo: REGISTRAR }, "key of the node's own"],
     ['a key that sends for the node', { ...good, payTo: SENDER }, "key of the node's own"],
     ['a mistyped recipient', { ...good, payTo: PAYEE.replace('E7', 'e7') }, 'checksum'],
     ['no address', { ...good, payTo: 'agent.eth' }, 'malformed'],

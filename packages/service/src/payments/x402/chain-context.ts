@@ -7,7 +7,7 @@ import type { HasChain } from './chain-info.ts';
 import type { HasConfirmations } from './confirmation-depth.ts';
 import type { HasGas } from './gas-watch.ts';
 import type { HasWallet } from './node-wallet.ts';
-import type { HasSenders } from './senders.ts';
+import type { HasRegistrar, HasSenders } from './senders.ts';
 import type { HasUsdc } from './usdc-client.ts';
 
 /** What acting on the chain takes. */
@@ -19,6 +19,7 @@ export type ChainContext = HasDb &
   HasUsdc &
   HasWallet &
   HasSenders &
+  HasRegistrar &
   HasFees &
   HasGas &
   HasConfirmations;

@@ -24,6 +24,11 @@ export interface HasGas {
   readonly gas: GasWatch;
 }
 
+export interface HasRegistrarGas {
+  /** The same for the key that writes to the registry; it settles no payments. */
+  readonly registrarGas: GasWatch;
+}
+
 /** Below as many full transactions somebody has to act. */
 const LOW_AT_TRANSACTIONS = 20n;
 const LOOK_AGAIN_MS = 1000;

@@ -1,5 +1,6 @@
 import secp256k1 from 'secp256k1';
 import { hashMessage, hexToBytes, keccak256, serializeTransaction, stringToBytes } from 'viem';
+import { hashAuthorization } from 'viem/utils';
 import { type Authorization, addressOf, authorizationDigest, signDigest } from './authorization.ts';
 
 type Hex = `0x${string}`;
@@ -30,6 +31,8 @@ export interface UnsignedTransaction {
   readonly gas: bigint;
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
+  /** The contract whose code the sending key is to act by, from this transaction on (EIP-7702). */
+  readonly delegateTo?: Hex | undefined;
 }
 
 export const createNodeWallet = (privateKey: Hex): NodeWallet => ({
@@ -43,17 +46,33 @@ export function createSender(privateKey: Hex): Sender {
   const publicKey = secp256k1.publicKeyCreate(hexToBytes(privateKey), false);
   return {
     address: addressOf(publicKey),
-    signTransaction(transaction) {
-      const unsigned = { ...transaction, type: 'eip1559' as const, nonce: Number(transaction.nonce) };
-      const signature = signDigest(keccak256(serializeTransaction(unsigned)), privateKey);
-      const raw = serializeTransaction(unsigned, {
-        r: signature.slice(0, 66) as Hex,
-        s: `0x${signature.slice(66, 130)}`,
-        yParity: Number.parseInt(signature.slice(130), 16) - 27,
-      });
+    signTransaction({ delegateTo, ...transaction }) {
+      const common = { ...transaction, nonce: Number(transaction.nonce) };
+      const unsigned =
+        delegateTo === undefined
+          ? { ...common, type: 'eip1559' as const }
+          : {
+              ...common,
+              type: 'eip7702' as const,
+              authorizationList: [signDelegation(common, delegateTo, privateKey)],
+            };
+      const digest = keccak256(serializeTransaction(unsigned));
+      const raw = serializeTransaction(unsigned, partsOf(signDigest(digest, privateKey)));
       return { raw, hash: keccak256(raw) };
     },
   };
+}
+
+const partsOf = (signature: Hex) => ({
+  r: signature.slice(0, 66) as Hex,
+  s: `0x${signature.slice(66, 130)}` as const,
+  yParity: Number.parseInt(signature.slice(130), 16) - 27,
+});
+
+/** Within a key's own transaction its nonce is one higher by then (EIP-7702). */
+function signDelegation({ chainId, nonce }: { chainId: number; nonce: number }, address: Hex, privateKey: Hex) {
+  const delegation = { chainId, address, nonce: nonce + 1 };
+  return { ...delegation, ...partsOf(signDigest(hashAuthorization(delegation), privateKey)) };
 }
 
 /** The nonce of an outgoing authorization: the same cause always gets the same one, so the token pays it once at most. */

@@ -4,18 +4,19 @@ import type { HasChain } from './chain-info.ts';
 /** The node's own addresses: its wallet, and the keys that only send. */
 export interface KnowsOwn extends HasChain {
   readonly senders: readonly { readonly address: string }[];
+  readonly registrar: { readonly address: string } | null;
 }
 
 /**
  * Why USDC must not be sent to an address; null when nothing speaks against it. What goes to the token itself is lost, and what
  * goes to a key of the node is the node's, though no books say so.
  */
-export function payeeProblem({ chain, senders }: KnowsOwn, to: string): string | null {
+export function payeeProblem({ chain, senders, registrar }: KnowsOwn, to: string): string | null {
   const address = to.toLowerCase();
   if (address === zeroAddress) return 'is the zero address';
   if (address === chain.token) return 'is the address of the token';
   if (address === chain.wallet) return "is the node's own wallet";
-  if (senders.some((sender) => sender.address === address)) return "is a key of the node's own";
+  if ([registrar, ...senders].some((key) => key?.address === address)) return "is a key of the node's own";
   const digits = to.slice(2);
   const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
   return isMixed && getAddress(address as Hex) !== to ? 'has a wrong checksum (EIP-55): a digit is mistyped' : null;

@@ -5,6 +5,7 @@ import { listSeenBlocks } from './block-store.ts';
 import type { ChainContext } from './chain-context.ts';
 import { paymentsInBlocks } from './chain-payment-list-store.ts';
 import { sumOpenPayouts } from './open-payout-store.ts';
+import { keysOf } from './senders.ts';
 import { registerSigner, type SignerKey } from './signer-store.ts';
 import { countMined, listRawFrom } from './transaction-store.ts';
 import { goneOf, WATCHED_BLOCKS } from './watch-reorgs.ts';
@@ -25,11 +26,10 @@ const COMPARED_FOR_MS = 1000;
  */
 export async function prepareChain(ctx: ChainContext): Promise<void> {
   const { chainId } = ctx.chain;
-  const counts = await Promise.all(
-    ctx.senders.map(({ address }) => requireSameChain(ctx, { chainId, signer: address })),
-  );
+  const keys = keysOf(ctx);
+  const counts = await Promise.all(keys.map(({ address }) => requireSameChain(ctx, { chainId, signer: address })));
   await requireMoney(ctx);
-  for (const [index, { address }] of ctx.senders.entries())
+  for (const [index, { address }] of keys.entries())
     await registerSigner(ctx.db, { chainId, signer: address }, counts[index] ?? 0);
   await ctx.gas.refresh();
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { ChainContext } from './chain-context.ts';
-import { BUMP_AFTER_MS, LEASE_MS } from './send-transaction.ts';
+import { LEASE_MS } from './lease.ts';
+import { signAgain } from './open-transaction.ts';
 import { registerSigner, takeStrandedKeys } from './signer-store.ts';
+import { BUMP_AFTER_MS } from './transaction-care.ts';
 import { listOpenNonces, markMined, markReplaced, type OpenNonce } from './transaction-store.ts';
-import { signAgain } from './write-ahead.ts';
 
 /** Younger ones are in the hands of whoever sent them. */
 const MINED_BY_NOW_MS = 4000;

@@ -6,11 +6,20 @@ export interface HasSenders {
   readonly senders: readonly Sender[];
 }
 
+/** The key that writes to the registry and holds the tokens that nobody claimed; null: this node does not write there. */
+export interface HasRegistrar {
+  readonly registrar: Sender | null;
+}
+
 /** The wallet, and each further key once. */
 export function createSenders(wallet: NodeWallet, keys: readonly Hex[]): Sender[] {
   const further = keys.map(createSender).filter(({ address }) => address !== wallet.address);
   return [wallet, ...new Map(further.map((sender) => [sender.address, sender])).values()];
 }
 
-export const senderOf = ({ senders }: HasSenders, address: string): Sender | undefined =>
-  senders.find((sender) => sender.address === address);
+/** All keys of the node that send, whatever they send. */
+export const keysOf = ({ senders, registrar }: HasSenders & HasRegistrar): Sender[] =>
+  registrar ? [...senders, registrar] : [...senders];
+
+export const senderOf = (ctx: HasSenders & HasRegistrar, address: string): Sender | undefined =>
+  keysOf(ctx).find((sender) => sender.address === address);

@@ -1,23 +1,24 @@
 import type { Sql } from '../../db/sql.ts';
+import type { Lease } from './lease.ts';
 
 export interface SignerKey {
   readonly chainId: number;
   readonly signer: string;
 }
 
-/** Who looks after a key's open transaction, and until when others leave it alone (by the database's clock). */
-export interface Lease {
-  readonly holder: string;
-  readonly leaseMs: number;
-}
-
 /**
- * Takes a key that carries no transaction, and its next nonce. Null when none of them is free. Nonces that a rolled-back transaction
+ * Takes a key that carries no transaction, and its next nonce, or the first of several. Null when none of them is free. Nonces that a rolled-back transaction
  * took are given out again: there are no gaps.
  */
 export async function takeKey(
   sql: Sql,
-  { chainId, signers, holder, leaseMs }: Lease & { chainId: number; signers: readonly string[] },
+  {
+    chainId,
+    signers,
+    nonces,
+    holder,
+    leaseMs,
+  }: Lease & { chainId: number; signers: readonly string[]; nonces: number },
 ): Promise<{ signer: string; nonce: bigint } | null> {
   const [row] = await sql.query<{ signer: string; nonce: bigint }>(
     'take-key',
@@ -26,10 +27,10 @@ export async function takeKey(
         order by random() limit 1 for update skip locked
      )
      update chain_signer s
-        set next_nonce = next_nonce + 1, leased_by = $3, leased_until = clock_timestamp() + $4 * interval '1 millisecond'
+        set next_nonce = next_nonce + $5::integer, leased_by = $3, leased_until = clock_timestamp() + $4 * interval '1 millisecond'
        from free where s.chain_id = $1 and s.address = free.address
-     returning s.address as signer, s.next_nonce - 1 as nonce`,
-    [chainId, signers, holder, leaseMs],
+     returning s.address as signer, s.next_nonce - $5::integer as nonce`,
+    [chainId, signers, holder, leaseMs, nonces],
   );
   return row ?? null;
 }

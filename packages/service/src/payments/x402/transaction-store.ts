@@ -101,7 +101,19 @@ export async function hashesOfNonce(sql: Sql, hash: string): Promise<string[]> {
   return rows.map((row) => row.hash);
 }
 
-/** The same, unless the nonce is known to be in a block or given up: then none. */
+/** How many of those may be in a block, or come into one. */
+export async function countLiving(sql: Sql, hash: string): Promise<number> {
+  const [row] = await sql.query<{ living: number }>(
+    'count-living-of-nonce',
+    `select count(*)::int as living from chain_transaction one
+       join chain_transaction t on t.chain_id = one.chain_id and t.signer = one.signer and t.nonce = one.nonce
+      where one.hash = $1 and t.state <> 'replaced'`,
+    [hash],
+  );
+  return row?.living ?? 0;
+}
+
+/** The same as `hashesOfNonce`, unless the nonce is known to be in a block or given up: then none. */
 export async function openHashesOfNonce(sql: Sql, hash: string): Promise<string[]> {
   const rows = await sql.query<{ hash: string }>(
     'open-hashes-of-nonce',

@@ -22,6 +22,9 @@ export interface MinedTransaction {
   /** Its place in the block. */
   readonly index: number;
   readonly minedAtS: bigint;
+  /** False: it is in the block, and was undone as a whole. */
+  readonly hasSucceeded: boolean;
+  readonly logs: TransactionReceipt['logs'];
   /** What its authorizations moved, by `authorizationKey`. */
   readonly used: ReadonlyMap<string, UsedAuthorization>;
   /** Whether it moved this much USDC so, by whatever way. */
@@ -56,14 +59,11 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
   async function findReceipt(hash: string): Promise<MinedTransaction | null> {
     const receipt = await client.request({ method: 'eth_getTransactionReceipt', params: [hash as Hex] });
     if (!receipt?.blockNumber) return null;
-    return {
-      hash,
-      blockNumber: BigInt(receipt.blockNumber),
-      blockHash: receipt.blockHash,
-      index: Number(receipt.transactionIndex),
-      minedAtS: await minedAt(receipt),
-      ...movedIn(token, receipt.logs as unknown as TransactionReceipt['logs']),
-    };
+    const logs = receipt.logs as unknown as TransactionReceipt['logs'];
+    const { blockHash, transactionIndex } = receipt;
+    const place = { blockNumber: BigInt(receipt.blockNumber), blockHash, index: Number(transactionIndex) };
+    const hasSucceeded = receipt.status === '0x1';
+    return { hash, ...place, minedAtS: await minedAt(receipt), hasSucceeded, logs, ...movedIn(token, logs) };
   }
 
   const findEvents = (

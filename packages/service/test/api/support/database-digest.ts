@@ -9,8 +9,12 @@ const bookkeeping = new Set(
     'transfer_point',
     'registry_point',
     'registry_reading',
+    'network_follow',
   ]),
 );
+
+/** What is read of the chain, in the background. */
+const read = ['registry_point', 'registry_reading', 'registry_log', 'registry_token', 'registry_change'];
 
 /** What follows from outcomes and probes, in the background. */
 const derived = ['outcome_due', 'outcome_day', 'payer', 'payer_agent', 'payer_wallet', 'agent_payee'].concat([
@@ -47,7 +51,7 @@ export async function databaseDigest(h: Harness): Promise<Record<string, string>
       order by 1`,
   );
   const parts = tables.rows
-    .filter(({ name }) => !bookkeeping.has(name) && !derived.includes(name))
+    .filter(({ name }) => !bookkeeping.has(name) && ![...derived, ...read].includes(name))
     .map(({ name }) => {
       const content = `(${contentOf[name] ?? 'x'})::text`;
       return `select '${name}' as name, count(*) || ' ' || md5(coalesce(string_agg(${content}, '|' order by ${content}), ''))

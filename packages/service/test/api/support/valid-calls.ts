@@ -42,6 +42,8 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
     params: {},
     body: { agentId: agent.id, proof: 'endpoint' },
   }),
+  claimToken: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
+  linkToken: ({ owner, agent, tokenId }) => ({ key: owner.key, params: { id: agent.id }, body: { tokenId } }),
   updateIdentityMetadata: ({ owner, agent }) => ({
     key: owner.key,
     params: { id: agent.id },
@@ -99,6 +101,8 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
     },
   }),
   getAccount: ({ owner }) => ({ key: owner.key, params: {} }),
+  getNetwork: ({ owner }) => ({ key: owner.key, params: {} }),
+  listNetworkAgents: ({ owner }) => ({ key: owner.key, params: {} }),
   listApiKeys: ({ owner }) => ({ key: owner.key, params: {} }),
   createApiKey: ({ owner }) => ({ key: owner.key, params: {}, body: { name: 'another' } }),
   revokeApiKey: ({ owner, keyId }) => ({ key: owner.key, params: { keyId } }),

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { until } from '../../../src/lib/until.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
+import { registerOnChain } from '../../support/registry-actions.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { deposit } from '../../support/treasury.ts';
 import { databaseDigest } from './database-digest.ts';
@@ -15,6 +16,8 @@ export interface World {
   readonly stranger: TestAccount;
   readonly agent: TestAgent;
   readonly strangersAgent: TestAgent;
+  /** The token that stands for the agent; the owner has linked it. */
+  readonly tokenId: string;
   readonly quoteId: string;
   /** A completed request of the owner's, to the free agent of the stranger. */
   readonly requestId: string;
@@ -74,6 +77,8 @@ async function makeThings(h: Harness, { key, address }: TestAccount, parts: Part
   };
   const newWebhook = async () =>
     (await post('/account/webhooks', { url, eventTypes: ['withdrawal.confirmed'] })).webhookId as string;
+  const tokenId = await registerOnChain(h.rpcUrl, address, 'https://agent.example/a.json');
+  await post(`/identity/${agent.id}/link`, { tokenId });
   const { quoteId } = await post(`/invoke/${agent.id}/quote`, { task: 'hello' });
   const { requestId } = await post(`/invoke/${strangersAgent.id}`, { task: 'hello' }, { 'x-sync': 'true' });
   const { requestId: openRequestId } = await post(`/invoke/${silent.id}`, { task: 'hello' });
@@ -87,7 +92,7 @@ async function makeThings(h: Harness, { key, address }: TestAccount, parts: Part
   const { deliveryId } = await post(`/account/webhooks/${webhookId}/test`, undefined);
   const signIns = await Promise.all(Array.from({ length: 20 }, () => signedChallenge(post)));
   return {
-    ...{ quoteId, requestId, openRequestId, bulkId, keyId, rolledKeyId, treasuryId, withdrawalId },
+    ...{ tokenId, quoteId, requestId, openRequestId, bulkId, keyId, rolledKeyId, treasuryId, withdrawalId },
     ...{ webhookId, spareWebhookId, deliveryId, signIns },
   };
 }

@@ -1,0 +1,31 @@
+import type { HasDb } from '../../db/database.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { HasBaseUrl } from '../../payments/deposit.ts';
+import type { HasRegistrar } from '../../payments/x402/senders.ts';
+import { latestWrite, noteWrite } from './note-write.ts';
+import { registerCall, uriCall } from './registry-calls.ts';
+import type { HasRegistry } from './registry-info.ts';
+import { NODE_SUBJECT } from './registry-write.ts';
+
+type AnnounceContext = HasDb & HasClock & HasBaseUrl & HasRegistry & HasRegistrar;
+
+/** Where a node's own registration file is. */
+export const nodeFileUrl = ({ baseUrl }: HasBaseUrl): string => `${baseUrl}/.well-known/agent-network.json`;
+
+/** The token of this node's own entry in the shared registry; null when it has none. */
+export async function nodeTokenOf(ctx: HasDb & HasRegistry): Promise<string | null> {
+  return (await latestWrite(ctx, ['register'], NODE_SUBJECT))?.tokenId ?? null;
+}
+
+/** Has the node listed in the shared registry under its present address, if it can write there. */
+export async function announceNode(ctx: AnnounceContext): Promise<void> {
+  if (!ctx.registrar) return;
+  const uri = nodeFileUrl(ctx);
+  const entry = await latestWrite(ctx, ['register'], NODE_SUBJECT);
+  const written = await latestWrite(ctx, ['register', 'uri'], NODE_SUBJECT);
+  if (entry?.state === 'due' || entry?.state === 'sent' || (entry?.state === 'done' && written?.uri === uri)) return;
+  const call = entry?.state === 'done' ? uriCall(ctx, entry.tokenId ?? '', uri) : registerCall(ctx, uri);
+  const kind = entry?.state === 'done' ? 'uri' : 'register';
+  const write = { kind, subjectId: NODE_SUBJECT, ...call } as const;
+  await ctx.db.transaction((tx) => noteWrite(ctx, tx, write, ctx.clock.now()));
+}

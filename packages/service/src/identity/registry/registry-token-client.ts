@@ -1,0 +1,32 @@
+import { identityRegistryAbi } from '@agent-network/chain/identity-registry-abi';
+import { BaseError, ContractFunctionRevertedError, createPublicClient, type Hex, http } from 'viem';
+import type { HasRegistry } from './registry-info.ts';
+
+/** What is asked of the chain about single tokens, as of its newest block. Throws viem's errors when it does not answer. */
+export interface TokenClient {
+  /** Lower case; null: there is no such token. */
+  ownerOf(tokenId: string): Promise<string | null>;
+  uriOf(tokenId: string): Promise<string | null>;
+}
+
+export interface HasTokenClient {
+  readonly tokenClient: TokenClient;
+}
+
+const TIMEOUT_MS = 10_000;
+
+export function createTokenClient({ rpcUrl, registry }: { rpcUrl: string } & HasRegistry): TokenClient {
+  const client = createPublicClient({ transport: http(rpcUrl, { timeout: TIMEOUT_MS, retryCount: 1 }) });
+  const read = async (functionName: 'ownerOf' | 'tokenURI', tokenId: string): Promise<string | null> => {
+    const contract = { address: registry.address as Hex, abi: identityRegistryAbi };
+    return client.readContract({ ...contract, functionName, args: [BigInt(tokenId)] }).catch((error: unknown) => {
+      const isRevert = (cause: unknown) => cause instanceof ContractFunctionRevertedError;
+      if (error instanceof BaseError && error.walk(isRevert)) return null;
+      throw error;
+    });
+  };
+  return {
+    ownerOf: async (tokenId) => (await read('ownerOf', tokenId))?.toLowerCase() ?? null,
+    uriOf: (tokenId) => read('tokenURI', tokenId),
+  };
+}

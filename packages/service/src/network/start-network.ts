@@ -1,0 +1,82 @@
+import { countAgents } from '../agents/list-remote-agents.ts';
+import { createSlots } from '../lib/slots.ts';
+import { type Repeating, repeatEvery, repeatHere } from '../queue/repeat-every.ts';
+import { askNode, showNodes } from './ask-node.ts';
+import { checkAgent } from './check-agent.ts';
+import { checkNode } from './check-node.ts';
+import { takeDueAgents, takeDueNodes, wakeRefused } from './entry-store.ts';
+import { followEntries } from './follow-entries.ts';
+import type { NetworkContext } from './network-context.ts';
+import { listNodes, takeDueFeeds } from './node-store.ts';
+
+/** A look at another node that takes longer than this was lost with its process, and is due again. */
+const LOST_AFTER_MS = 30_000;
+const AGENTS_OF_NODE_AT_ONCE = 8;
+const LOCAL_TICK_MS = 250;
+const TICK_MS = 1000;
+const COUNT_EVERY_MS = 10_000;
+export const MOST_NODES = 1000;
+
+/**
+ * Keeps the list of other nodes and their agents: follows the registry, reads the files that its entries lead to, and asks each node
+ * again and again what changed. Strangers, agents and nodes have room of their own, so that none keeps others waiting.
+ */
+export function startNetwork(ctx: NetworkContext): Repeating {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const onError = (err: unknown) => {
+    if (!signal.aborted) ctx.log.error({ err }, 'looking at another node failed');
+  };
+  const strangers = createSlots({ most: 16, mostOfKey: 1, onError });
+  const agents = createSlots({ most: 32, mostOfKey: AGENTS_OF_NODE_AT_ONCE, onError });
+  const feeds = createSlots({ most: 32, mostOfKey: 1, onError });
+
+  async function look(): Promise<void> {
+    const now = ctx.clock.now();
+    const { chainId } = ctx.registry;
+    const due = { chainId, now, busyUntil: new Date(now.getTime() + LOST_AFTER_MS) };
+    const room = ({ free, crowded }: typeof feeds) => ({ limit: Math.max(0, free()), crowded: crowded() });
+    for (const node of await takeDueFeeds(ctx.db, { ...due, ...room(feeds) }))
+      feeds.run(node.baseUrl, () => askNode(ctx, node, signal));
+    for (const entry of await takeDueNodes(ctx.db, { ...due, ...room(strangers) }))
+      strangers.run(entry.baseUrl, () => checkNode(ctx, entry, signal));
+    for (const entry of await takeDueAgents(ctx.db, { ...due, ...room(agents) }, AGENTS_OF_NODE_AT_ONCE))
+      agents.run(entry.baseUrl, () => checkAgent(ctx, entry, signal));
+  }
+
+  let hasRefused = false;
+  async function follow(): Promise<void> {
+    if (!hasRefused) await wakeRefused(ctx.db, ctx.registry.chainId, refusedOf(ctx), ctx.clock.now());
+    hasRefused = true;
+    await followEntries(ctx);
+    await showNodes(ctx);
+  }
+
+  const tickMs = ctx.registry.isLocal ? LOCAL_TICK_MS : TICK_MS;
+  const loops = [
+    repeatEvery(ctx, 'follow-network', tickMs, follow),
+    repeatHere(ctx, 'look-at-network', tickMs, look),
+    repeatHere(ctx, 'count-network', COUNT_EVERY_MS, () => countNetwork(ctx)),
+  ];
+  return {
+    async stop() {
+      stopping.abort();
+      await Promise.all(loops.map((loop) => loop.stop()));
+      await Promise.all([strangers, agents, feeds].map((slots) => slots.idle()));
+    },
+  };
+}
+
+const refusedOf = ({ networkRules: { refused } }: NetworkContext) => ({
+  tokenIds: refused.filter((each) => /^\d+$/.test(each)),
+  baseUrls: refused,
+});
+
+/** Tells in this process's metrics who is in the network. */
+async function countNetwork(ctx: NetworkContext): Promise<void> {
+  const nodes = await listNodes(ctx.db, MOST_NODES);
+  for (const status of ['online', 'offline'] as const)
+    ctx.metrics.networkNodes.set({ status }, nodes.filter((node) => node.status === status).length);
+  const { ofNode } = await countAgents(ctx);
+  ctx.metrics.networkAgents.set([...ofNode.values()].reduce((sum, count) => sum + count, 0));
+}

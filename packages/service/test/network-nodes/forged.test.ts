@@ -1,0 +1,268 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLog } from '../../src/lib/log.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { seenBy, untilSo } from '../support/network.ts';
+import { newOwner, registerOnChain, registryActions } from '../support/registry-actions.ts';
+import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
+import { agentFile, nodeFile, otherAgentId, registration } from './support/files.ts';
+import { type Answer, type HostileServer, json, startHostileServer } from './support/hostile-server.ts';
+
+let node: Harness;
+let server: HostileServer;
+let good: { baseUrl: string; tokenId: string; registrar: string };
+const lines: string[] = [];
+const wellKnown = '/.well-known/agent-network.json';
+
+beforeAll(async () => {
+  server = await startHostileServer();
+  const log = createLog({ level: 'warn', destination: { write: (line) => void lines.push(line) } });
+  node = await startHarness({ log, env: { NETWORK_REFUSED: `${server.origin}/refused` } });
+  good = await listGoodNode('/good');
+});
+afterAll(async () => {
+  await node?.stop();
+  await server?.stop();
+});
+
+async function listGoodNode(path: string) {
+  const baseUrl = server.origin + path;
+  const registrar = newOwner();
+  const tokenId = await registerOnChain(node.rpcUrl, registrar, baseUrl + wellKnown);
+  server.answers.set(path + wellKnown, json(nodeFile({ baseUrl, tokenId })));
+  server.answers.set(
+    `${path}/network/agents`,
+    json({ status: 'success', data: { agents: [], hasMore: false, cursor: '' } }),
+  );
+  await untilSo('a good node is listed', async () => (await seenBy(node, baseUrl))?.status === 'online');
+  return { baseUrl, tokenId, registrar };
+}
+
+/** What became of an entry, once it was told. */
+async function fateOf(tokenId: string): Promise<string> {
+  const told = () => lines.find((line) => JSON.parse(line).tokenId === tokenId && JSON.parse(line).reason);
+  await untilSo(`the log tells of ${tokenId}`, async () => told() !== undefined);
+  return JSON.parse(told() ?? '{}').reason;
+}
+
+async function counted(reason: string): Promise<number> {
+  const { body } = await node.request('GET', '/metrics');
+  return Number(new RegExp(`network_ignored_total\\{reason="${reason}"\\} (\\d+)`).exec(body)?.[1] ?? 0);
+}
+
+const hang: Answer = () => undefined;
+const big = 'x'.repeat(300 * 1024);
+type NodeFile = ReturnType<typeof nodeFile>;
+const part = (file: NodeFile, change: object) => ({ ...file, agentNetwork: { ...file.agentNetwork, ...change } });
+
+const nodeCases: [reason: string, answer: (file: NodeFile) => Answer][] = [
+  ['no_json', () => (_m, response) => response.end('<html>')],
+  ['bad_file', () => json([])],
+  ['bad_file', (file) => json(part(file, { label: 'x'.repeat(65) }))],
+  ['bad_file', (file) => json(part(file, { label: 'a\u202eb' }))],
+  ['wrong_type', (file) => json({ ...file, type: 'https://example.com/other' })],
+  ['wrong_kind', (file) => json(part(file, { kind: 'agent' }))],
+  ['other_address', (file) => json(part(file, { baseUrl: 'https://example.com' }))],
+  ['no_token', (file) => json({ ...file, registrations: [] })],
+  ['other_token', (file) => json({ ...file, registrations: [registration('999999')] })],
+  [
+    'other_chain',
+    (file) =>
+      json({
+        ...file,
+        registrations: file.registrations.map(({ agentId }) => ({
+          agentId,
+          agentRegistry: 'eip155:8453:0x8004a818bfb912233c491871b3d84c89a494bd9e',
+        })),
+      }),
+  ],
+  ['no_wallet', (file) => json(part(file, { wallet: `0x${'0'.repeat(40)}` }))],
+  ['our_wallet', (file) => json(part(file, { wallet: node.ctx.wallet.address }))],
+  ['too_large', (file) => json({ ...file, name: big })],
+  [
+    'too_large',
+    () => (_m, response) => {
+      response.writeHead(200);
+      for (let i = 0; i < 100; i++) response.write('x'.repeat(1024));
+    },
+  ],
+  ['slow', () => hang],
+  ['slow', () => (_m, response) => void response.writeHead(200).write('{')],
+  [
+    'redirect',
+    () => (_m, response) => response.writeHead(302, { location: `${server.origin}/good${wellKnown}` }).end(),
+  ],
+  ['bad_status', () => json({}, 500)],
+  ['not_there', () => json({}, 404)],
+  [
+    'compressed',
+    (file) => (_m, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(JSON.stringify(file))),
+  ],
+];
+
+describe('a file of a node', () => {
+  it.concurrent.each(nodeCases.map(([reason, answer], nth) => [`${reason} (${nth})`, reason, answer] as const))(
+    'that is %s is ignored, with the reason in the log and a counter',
+    async (name, reason, answer) => {
+      const path = `/${name.replace(/\W+/g, '-')}`;
+      const baseUrl = server.origin + path;
+      const tokenId = await registerOnChain(node.rpcUrl, newOwner(), baseUrl + wellKnown);
+      server.answers.set(path + wellKnown, answer(nodeFile({ baseUrl, tokenId })));
+      expect(await fateOf(tokenId)).toBe(reason);
+      expect(await counted(reason)).toBeGreaterThan(0);
+      expect(await seenBy(node, baseUrl)).toBeNull();
+    },
+  );
+
+  it('at a private address is never fetched', async () => {
+    const tokenId = await registerOnChain(node.rpcUrl, newOwner(), `http://169.254.169.254${wellKnown}`);
+    expect(await fateOf(tokenId)).toBe('private_address');
+  });
+
+  it('of a node that the operator refuses is never fetched', async () => {
+    const tokenId = await registerOnChain(node.rpcUrl, newOwner(), `${server.origin}/refused${wellKnown}`);
+    expect(await fateOf(tokenId)).toBe('refused');
+    expect(server.asked.get(`/refused${wellKnown}`)).toBeUndefined();
+  });
+
+  it('counts for the first token that it names; a copy of the entry is ignored', async () => {
+    const copy = await registerOnChain(node.rpcUrl, newOwner(), good.baseUrl + wellKnown);
+    expect(await fateOf(copy)).toBe('other_token');
+    const file = nodeFile(good);
+    server.answers.set(
+      `/good${wellKnown}`,
+      json({ ...file, registrations: [registration(good.tokenId), registration(copy)] }),
+    );
+    await node.ctx.db.query('', 'update network_entry set next_try_at = now() where token_id = $1', [copy]);
+    await untilSo('it is a duplicate', async () => {
+      const [row] = await node.ctx.db.query<{ reason: string }>(
+        '',
+        'select reason from network_entry where token_id = $1',
+        [copy],
+      );
+      return row?.reason === 'duplicate';
+    });
+    expect((await seenBy(node, good.baseUrl)).status).toBe('online');
+  });
+
+  it('of no kind of ours, or in another spelling, is left alone', async () => {
+    const spelling = `${server.origin}/./good${wellKnown}`.replace('127.0.0.1', '127.1');
+    for (const uri of ['ipfs://abc', 'https://example.com/agent.json', spelling, '']) {
+      const tokenId = await registerOnChain(node.rpcUrl, newOwner(), uri);
+      await untilSo('it was followed', async () => {
+        const [row] = await node.ctx.db.query<{ ok: boolean }>(
+          '',
+          `select c.number <= f.number as ok from registry_change c, network_follow f where c.token_id = $1`,
+          [tokenId],
+        );
+        return row?.ok === true;
+      });
+      expect(await node.ctx.db.query('', 'select from network_entry where token_id = $1', [tokenId])).toEqual([]);
+    }
+  });
+});
+
+type AgentFile = ReturnType<typeof agentFile>;
+const agentPart = (file: AgentFile, change: object) => ({ ...file, agentNetwork: { ...file.agentNetwork, ...change } });
+
+const agentCases: [reason: string, answer: (file: AgentFile) => Answer][] = [
+  ['other_owner', (file) => json(agentPart(file, { owner: newOwner() }))],
+  ['other_token', (file) => json({ ...file, registrations: [registration('999999')] })],
+  ['other_chain', (file) => json({ ...file, registrations: [registration('1', 'eip155:1:0x00')] })],
+  ['other_id', (file) => json(agentPart(file, { id: otherAgentId() }))],
+  ['other_address', (file) => json(agentPart(file, { nodeUrl: node.baseUrl }))],
+  ['wrong_kind', (file) => json(agentPart(file, { kind: 'node' }))],
+  ['not_there', () => json({}, 404)],
+  ['too_large', (file) => json({ ...file, description: big })],
+  ['bad_file', (file) => json({ ...file, name: 'x'.repeat(121) })],
+  ['bad_file', (file) => json({ ...file, name: 'a\u0000b' })],
+  ['bad_file', (file) => json(agentPart(file, { capabilities: [] }))],
+  ['bad_file', (file) => json(agentPart(file, { capabilities: ['a b'] }))],
+  ['bad_file', (file) => json(agentPart(file, { rates: { perRequest: '-1', perHour: '1', tiers: {} } }))],
+  ['bad_file', (file) => json(agentPart(file, { metadata: { website: 'javascript:alert(1)' } }))],
+  ['bad_file', (file) => json(agentPart(file, { createdAt: 'yesterday' }))],
+];
+
+describe('a file of an agent', () => {
+  async function announce(id: string, owner = good.registrar) {
+    const path = `/good/agents/${id}/registration.json`;
+    const tokenId = await registerOnChain(node.rpcUrl, owner, server.origin + path);
+    const file = agentFile({ ...good, tokenId, id, owner });
+    return { tokenId, path, file };
+  }
+
+  it.concurrent.each(agentCases.map(([reason, answer], nth) => [`${reason} (${nth})`, reason, answer] as const))(
+    'that is %s is ignored, with the reason in the log and a counter',
+    async (_name, reason, answer) => {
+      const id = otherAgentId();
+      const { tokenId, path, file } = await announce(id, newOwner());
+      server.answers.set(path, answer(file));
+      expect(await fateOf(tokenId)).toBe(reason);
+      expect(await counted(reason)).toBeGreaterThan(0);
+      expect((await node.request('GET', `/agents/${id}`)).status).toBe(404);
+    },
+  );
+
+  it('with the id of an agent of ours, or of another node that was first, is ignored', async () => {
+    const agent: TestAgent = await startTestAgent(node);
+    const { tokenId, path, file } = await announce(agent.id);
+    server.answers.set(path, json(file));
+    expect(await fateOf(tokenId)).toBe('id_taken');
+    expect((await node.request('GET', `/agents/${agent.id}`)).body.data).toMatchObject({
+      name: 'Test agent',
+      location: 'local',
+    });
+    await agent.die();
+  });
+
+  it('counts for the first token on chain, also when a later one was there before it', async () => {
+    const evil = await listGoodNode('/evil');
+    const id = otherAgentId();
+    const first = await announce(id);
+    expect(await fateOf(first.tokenId)).toBe('not_there');
+    const path = `/evil/agents/${id}/registration.json`;
+    const later = await registerOnChain(node.rpcUrl, evil.registrar, server.origin + path);
+    server.answers.set(path, json(agentFile({ ...evil, tokenId: later, id, owner: evil.registrar })));
+    const endpoint = async () => (await node.request('GET', `/agents/${id}`)).body.data?.endpoint;
+    await untilSo('the later one is listed', async () => (await endpoint()) === `${evil.baseUrl}/invoke/${id}`);
+    server.answers.set(first.path, json(first.file));
+    await node.ctx.db.query('', 'update network_entry set next_try_at = now() where token_id = $1', [first.tokenId]);
+    await untilSo('the first one is listed', async () => (await endpoint()) === `${good.baseUrl}/invoke/${id}`);
+    expect(await fateOf(later)).toBe('id_taken');
+  });
+
+  it('of a node that is not listed is never fetched', async () => {
+    const path = `/nobody/agents/${otherAgentId()}/registration.json`;
+    const tokenId = await registerOnChain(node.rpcUrl, newOwner(), server.origin + path);
+    expect(await fateOf(tokenId)).toBe('unknown_node');
+    expect(server.asked.get(path)).toBeUndefined();
+  });
+
+  it('is believed about the owner while the registrar has the token, and then only as the chain says', async () => {
+    const id = otherAgentId();
+    const [owner, buyer] = [newOwner(), newOwner()];
+    const { tokenId, path, file } = await announce(id);
+    server.answers.set(path, json(agentPart(file, { owner })));
+    const shown = async () => (await node.request('GET', `/agents/${id}`)).body.data?.owner;
+    await untilSo('it is listed', async () => (await shown()) === owner);
+    await registryActions(node.rpcUrl).transfer(good.registrar, buyer, BigInt(tokenId));
+    server.answers.set(path, json(agentPart(file, { owner: buyer })));
+    await untilSo('the buyer is the owner', async () => (await shown()) === buyer);
+  });
+
+  it('that was good stays while it cannot be read, and goes with its token', async () => {
+    const id = otherAgentId();
+    const { tokenId, path, file } = await announce(id);
+    server.answers.set(path, json(file));
+    const status = async () => (await node.request('GET', `/agents/${id}`)).status;
+    await untilSo('it is listed', async () => (await status()) === 200);
+    server.answers.set(path, json({}, 500));
+    await node.ctx.db.query('', 'update network_entry set next_try_at = now() where token_id = $1', [tokenId]);
+    const before = server.asked.get(path) ?? 0;
+    await untilSo('it was asked again, often', async () => (server.asked.get(path) ?? 0) > before + 4);
+    expect(await status()).toBe(200);
+    await registryActions(node.rpcUrl).setUri(good.registrar, BigInt(tokenId), 'https://example.com/elsewhere');
+    await untilSo('it is gone', async () => (await status()) === 404);
+  });
+});
