@@ -1,7 +1,7 @@
 import { stringToHex } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { fixedClock } from '../../src/lib/clock.ts';
-import { inOneBlock, newOwner, registryActions } from '../support/registry-actions.ts';
+import { newHolder, newOwner, registryActions } from '../support/registry-actions.ts';
 import { newIndex, type RegistryChain, startRegistryChain, type TestIndex } from '../support/registry-world.ts';
 
 let world: RegistryChain;
@@ -52,15 +52,16 @@ describe('what the registry logs', () => {
   });
 
   it('is read in the order of a block, however many logs are in it', async () => {
-    const [owner, next] = [newOwner(), newOwner()];
-    const id = await registry.register(owner, '');
-    await inOneBlock(world.chain.rpcUrl, [
-      () => registry.setUri(owner, id, 'first'),
-      () => registry.setUri(owner, id, 'second'),
-      () => registry.transfer(owner, next, id),
+    const [holder, next] = [await newHolder(world.chain.rpcUrl), newOwner()];
+    const id = await registry.register(newOwner(), '').then((last) => last + 1n);
+    await holder.run([
+      { functionName: 'register', args: ['first'] },
+      { functionName: 'setAgentURI', args: [id, 'second'] },
+      { functionName: 'setAgentURI', args: [id, 'third'] },
+      { functionName: 'transferFrom', args: [holder.address, next, id] },
     ]);
     await read();
-    expect(await tokenOf(id)).toMatchObject({ uri: 'second', owner: next, wallet: null });
+    expect(await tokenOf(id)).toMatchObject({ uri: 'third', owner: next, wallet: null, registered_by: holder.address });
     expect(await index.rows()).toEqual(await world.freshRows());
   });
 

@@ -1,7 +1,11 @@
+import { MULTICALL3_ADDRESS } from '@agent-network/chain/addresses';
+import { agentHolderAbi, agentHolderBytecode } from '@agent-network/chain/artifacts';
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { agentWalletDomain, agentWalletTypes, identityRegistryAbi } from '@agent-network/chain/identity-registry-abi';
+import { multicall3Abi } from '@agent-network/chain/multicall3-abi';
 import { type EncodeFunctionDataParameters, encodeFunctionData, type Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { until } from '../../src/lib/until.ts';
 import { sendAs } from './chain-actions.ts';
 import { REGISTRY } from './registry-world.ts';
 
@@ -45,19 +49,41 @@ export function registryActions(rpcUrl: string) {
   };
 }
 
-/** Has the transactions of these actions mined together, in this order. */
-export async function inOneBlock(rpcUrl: string, actions: readonly (() => Promise<unknown>)[]): Promise<void> {
-  const rpc = (...call: [string, ...unknown[]]) => callChain<{ pending: Hex }>(rpcUrl, ...call);
-  await rpc('evm_setAutomine', false);
-  const done: Promise<unknown>[] = [];
-  for (const action of actions) {
-    done.push(action());
-    while (Number((await rpc('txpool_status')).pending) < done.length)
-      await new Promise((resolve) => setImmediate(resolve));
-  }
-  await rpc('evm_mine');
-  await Promise.all(done);
-  await rpc('evm_setAutomine', true);
+/** A contract that owns agents. */
+export interface Holder {
+  readonly address: Hex;
+  /** Makes calls of the registry in one transaction, in this order. */
+  run(calls: readonly Call[]): Promise<string>;
+}
+
+export async function newHolder(rpcUrl: string): Promise<Holder> {
+  const deployer = newOwner();
+  const from = { from: deployer, data: agentHolderBytecode, gas: '0x1c00000', gasPrice: '0x0' };
+  await callChain(rpcUrl, 'anvil_impersonateAccount', deployer);
+  const hash = await callChain(rpcUrl, 'eth_sendTransaction', from);
+  const receipt = await until(
+    () => callChain<{ contractAddress: Hex } | null>(rpcUrl, 'eth_getTransactionReceipt', hash),
+    { timeoutMs: 10_000, firstMs: 1, mostMs: 50 },
+  );
+  const address = receipt?.contractAddress ?? '0x';
+  const prepare = encodeFunctionData({ abi: agentHolderAbi, functionName: 'prepare', args: ['0x150b7a02', '0x'] });
+  await sendAs(rpcUrl, deployer, address, prepare);
+  return {
+    address,
+    run(calls) {
+      const all = calls.map((call) => {
+        const data = encodeFunctionData({ abi: identityRegistryAbi, ...call } as never);
+        const callData = encodeFunctionData({
+          abi: agentHolderAbi,
+          functionName: 'run',
+          args: [REGISTRY as Hex, data],
+        });
+        return { target: address, allowFailure: false, callData };
+      });
+      const data = encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [all] });
+      return sendAs(rpcUrl, deployer, MULTICALL3_ADDRESS, data);
+    },
+  };
 }
 
 /** Anybody registers an entry; answers its token as the API writes it. */

@@ -2,9 +2,9 @@ import type { ChainIndex } from '@agent-network/contracts/network';
 import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasMetrics } from '../../lib/metrics.ts';
-import { lagOf, readingState } from './reading-state.ts';
+import { isStalled, lagOf, type ReadingState } from './reading-state.ts';
 import type { HasRegistry } from './registry-info.ts';
-import { findReading } from './registry-reading-store.ts';
+import { findReading, type Reading } from './registry-reading-store.ts';
 
 type IndexContext = HasDb & HasClock & HasRegistry;
 
@@ -13,18 +13,21 @@ export async function readChainIndex(ctx: IndexContext): Promise<ChainIndex> {
   const { chainId, address, startBlock } = ctx.registry;
   const reading = await findReading(ctx.db, chainId);
   const block = reading?.block ?? startBlock - 1n;
-  const headBlock = reading?.headBlock ?? 0n;
-  const lagBlocks = lagOf(headBlock, block);
-  const sinceGoodMs = reading === null ? 0 : ctx.clock.now().getTime() - reading.goodAt.getTime();
+  const lagBlocks = lagOf(reading?.headBlock ?? 0n, block);
+  const known = Number(block < 0n ? 0n : block);
   return {
     chainId,
     registry: address,
-    state: reading === null ? 'syncing' : readingState({ lagBlocks, sinceGoodMs }),
-    block: Number(block < 0n ? 0n : block),
-    headBlock: Number(headBlock),
+    state: reading === null ? 'syncing' : stateNow(reading, ctx.clock.now()),
+    block: known,
+    headBlock: Math.max(known, Number(reading?.headBlock ?? 0n)),
     lagBlocks: Number(lagBlocks),
   };
 }
+
+/** As it was noted, unless nothing was for too long. */
+const stateNow = ({ state, goodAt }: Reading, now: Date): ReadingState =>
+  isStalled(now.getTime() - goodAt.getTime()) ? 'stalled' : state;
 
 /** Tells in this process's metrics how far the node has read. */
 export async function watchChainIndex(ctx: IndexContext & HasMetrics): Promise<void> {

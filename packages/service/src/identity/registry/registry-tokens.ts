@@ -1,6 +1,6 @@
 import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
-import { readingState } from './reading-state.ts';
+import { isStalled } from './reading-state.ts';
 import type { HasRegistry } from './registry-info.ts';
 import type { RegistryToken } from './registry-logs.ts';
 import { findReading } from './registry-reading-store.ts';
@@ -33,8 +33,7 @@ export function createRegistryTokens(ctx: HasDb & HasClock & HasRegistry): Regis
       if (!token) return null;
       const sinceGoodMs = reading ? ctx.clock.now().getTime() - reading.goodAt.getTime() : 0;
       const isRead = reading?.block != null && reading.block >= reading.safeBlock;
-      const isOn = readingState({ lagBlocks: 0n, sinceGoodMs }) !== 'stalled';
-      return { token, isSafe: isRead && isOn && token.changedBlock <= reading.safeBlock };
+      return { token, isSafe: isRead && !isStalled(sinceGoodMs) && token.changedBlock <= reading.safeBlock };
     },
     changedAfter: (number, limit) => listChanges(ctx.db, chainId, number, limit),
   };
