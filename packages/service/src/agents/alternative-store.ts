@@ -82,7 +82,7 @@ export async function findByTerms(tx: Tx, terms: readonly string[], wish: Wish):
   const found = await readBitsPage(tx, {
     bits: [{ any: taken.map((term) => ({ term })) }],
     terms: taken.map((term) => `'${term}'`).join(' | '),
-    ...{ inTitle: '', inName: '', relevance: null },
+    ...{ inTitle: '', inName: '', relevance: null, groups: [], head: null },
     filter: { ...states, minReputation: 0, maxPriceMicro: wish.maxPerRequestMicro, maxPerHourMicro: null },
     ...{ order: bestReputationFirst, after: null, limit: MOST + wish.except.length, offset: 0 },
     walk: taken.reduce((sum, term) => sum + sizeOf(term), 0) > GATHERED ? { capability: '' } : null,

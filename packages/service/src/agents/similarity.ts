@@ -28,8 +28,8 @@ export function similarity(wanted: Comparable, candidate: Comparable): number {
 /** What two sets share of all that they have (Jaccard). */
 function overlap(one: readonly string[], other: readonly string[]): number {
   const [ones, others] = [new Set(one), new Set(other)];
-  const union = ones.union(others).size;
-  return union === 0 ? 1 : ones.intersection(others).size / union;
+  const union = new Set([...ones, ...others]).size;
+  return union === 0 ? 1 : (ones.size + others.size - union) / union;
 }
 
 /** The lower price as a share of the higher. */
