@@ -39,3 +39,14 @@ describe('SENDER_PRIVATE_KEYS', () => {
     expect(read).not.toThrow(/1111/);
   });
 });
+
+describe('TRUSTED_PROXIES', () => {
+  it('are addresses and ranges with commas between, or none', () => {
+    expect(readConfig({}).config.trustedProxies).toEqual([]);
+    expect(readConfig({ TRUSTED_PROXIES: '127.0.0.1, ::1,10.0.0.0/8' }).config.trustedProxies).toHaveLength(3);
+  });
+
+  it.each(['localhost', '10.0.0.0/33', '127.0.0.1;::1', '1', ','])('refuses %j by its name', (text) => {
+    expect(() => readConfig({ TRUSTED_PROXIES: text })).toThrow(/^TRUSTED_PROXIES/);
+  });
+});

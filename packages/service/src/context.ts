@@ -119,6 +119,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     transferDepthBlocks: config.transferDepthBlocks,
     seenTreasuries: createSeenTreasuries(),
     planLimits: config.planLimits,
+    trustedProxies: config.trustedProxies,
     platformFeeBps: config.platformFeeBps,
     nodeLabel: config.nodeLabel,
     feedbackGiver: config.reputationFeedback ? (parts.registrarAddress ?? null) : null,

@@ -13,6 +13,7 @@ import type { InvokeContext } from '../invocations/invoke-agent.ts';
 import type { HasLookout } from '../invocations/lookout.ts';
 import type { HasMetrics } from '../lib/metrics.ts';
 import type { HasReserves } from '../payments/read-reserves.ts';
+import type { HasTrustedProxies } from './remote-address.ts';
 
 /** All that answering a request may touch. */
 export type HttpContext = InvokeContext &
@@ -29,6 +30,7 @@ export type HttpContext = InvokeContext &
   HasNodeLabel &
   HasWalletSignatures &
   HasReserves &
+  HasTrustedProxies &
   HasMetrics & {
     readonly planLimits: PlanLimits;
     /** How long a caller that waits for a result is kept waiting. */
