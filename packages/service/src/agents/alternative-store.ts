@@ -20,11 +20,11 @@ interface Wanted {
   readonly perRequestMicro: bigint;
 }
 
-const MOST = 50;
+const MOST = 30;
 
 /**
  * Online agents that share capabilities with the wanted one, those that share most first. Of each capability, the best reputations
- * and the nearest prices from the wanted one downwards are looked at: 200 each, however many agents have it.
+ * and the nearest prices from the wanted one downwards are looked at: 100 each, however many agents have it.
  */
 export async function findSharing(sql: Sql, wanted: Wanted, wish: Wish): Promise<string[]> {
   const { maxPerRequestMicro: most } = wish;
@@ -34,10 +34,10 @@ export async function findSharing(sql: Sql, wanted: Wanted, wish: Wish): Promise
     `with near as (
        select l.* from unnest($1::text[]) as c cross join lateral (
          (select agent_id, capability, is_online, reputation, price_micro from agent_listing
-           where capability = c order by reputation desc, agent_id limit 200)
+           where capability = c order by reputation desc, agent_id limit 100)
          union
          (select agent_id, capability, is_online, reputation, price_micro from agent_listing
-           where capability = c and price_micro <= $2 order by price_micro desc, agent_id desc limit 200)
+           where capability = c and price_micro <= $2 order by price_micro desc, agent_id desc limit 100)
        ) l
      )
      select agent_id as id from near
