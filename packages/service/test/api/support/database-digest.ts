@@ -7,6 +7,8 @@ const bookkeeping = new Set(
     'money_audit',
     'reserves_watch',
     'transfer_point',
+    'registry_point',
+    'registry_reading',
   ]),
 );
 
