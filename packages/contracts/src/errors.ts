@@ -34,7 +34,13 @@ export const errorCatalogue = {
   PAYMENT_REQUIRED: {
     status: 402,
     when: 'The call costs money and no valid payment came with it.',
-    extra: z.object({ payment: PaymentTerms, details: z.object({ reason: z.string() }).optional() }),
+    extra: z.object({
+      payment: PaymentTerms,
+      agentId: Id.optional().describe(
+        'The agent that the payment is for, when it takes the place of the one asked for.',
+      ),
+      details: z.object({ reason: z.string() }).optional(),
+    }),
   },
   FORBIDDEN: { status: 403, when: 'The key lacks the scope, or the caller does not own the thing.', extra: none },
   SPENDING_LIMIT_EXCEEDED: {

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { requestStatuses } from './invocations.ts';
+import { RequestedAgentId, requestStatuses } from './invocations.ts';
 import { cursorQuery, pageQuery } from './page.ts';
 import { Duration, Id, Timestamp, Usdc } from './scalars.ts';
 
 const HistoryItem = z.object({
   requestId: Id,
   agentId: Id,
+  requestedAgentId: RequestedAgentId,
   task: z.string(),
   status: z.enum(requestStatuses),
   cost: Usdc.nullable(),

@@ -41,9 +41,21 @@ export const InvocationRequest = z
       .optional()
       .describe('Called when the request has ended; signed with the webhook secret of the account.'),
     stream: z.boolean().default(false).describe('With `Accept: text/event-stream`: the answer is a stream of events.'),
+    // Without a default: bodies from before it was known keep their fingerprint.
+    fallback: z
+      .boolean()
+      .optional()
+      .describe(
+        'true: when the agent cannot be called now, the most similar one that can is called instead, for at most `maxCost`, or the price of the agent asked for.',
+      ),
   })
   .transform(foldCap);
 export type InvocationRequest = z.output<typeof InvocationRequest>;
+
+/** Beside `agentId` wherever a request is shown. */
+export const RequestedAgentId = Id.nullable().describe(
+  'The agent that was asked for, when `agentId` took its place (`fallback`); else null.',
+);
 
 /** Invocation created (spec). `pending`: accepted and queued; `processing`: the agent has been called. */
 export const InvocationCreated = z.object({
@@ -53,6 +65,7 @@ export const InvocationCreated = z.object({
   estimatedTime: z.string(),
   deadline: Timestamp,
   agentId: Id,
+  requestedAgentId: RequestedAgentId,
   createdAt: Timestamp,
 });
 export type InvocationCreated = z.infer<typeof InvocationCreated>;
@@ -78,6 +91,7 @@ export const RequestRecord = z.object({
   requestId: Id,
   status: z.enum(requestStatuses),
   agentId: Id,
+  requestedAgentId: RequestedAgentId,
   task: z.string(),
   result: z.unknown().describe('What the agent returned; null until completed.'),
   cost: Usdc.nullable().describe(

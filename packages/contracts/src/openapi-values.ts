@@ -155,6 +155,7 @@ const several: Readonly<Record<string, readonly unknown[]>> = {
   total: [1, '50.75'],
   number: [31_337_000],
   bulkId: [null, id('blk')],
+  requestedAgentId: [null, id('agt')],
   expiresAt: [null, '2026-11-21T10:05:00.000Z'],
   metadata: [{ source: 'newsroom' }],
   proof: ['endpoint'],

@@ -12,6 +12,7 @@ const tags: Record<Endpoint['tag'], string> = {
   Invocation: 'Ask an agent to do a task, and pay for it.',
   Identity: 'Proofs of who runs and owns an agent.',
   Payments: 'Treasuries and every movement of money.',
+  Network: 'The nodes that this one lists, and what they ask each other.',
   Account: 'The account, its API keys and limits, its webhooks and events.',
 };
 

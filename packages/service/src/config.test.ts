@@ -72,3 +72,13 @@ describe('NETWORK_REFUSED', () => {
 
 it('BASE_URL is taken in the one spelling that other nodes know it by', () =>
   expect(readConfig({ BASE_URL: 'https://A.example:443/' }).config.baseUrl).toBe('https://a.example'));
+describe('TRUSTED_PROXIES', () => {
+  it('are addresses and ranges with commas between, or none', () => {
+    expect(readConfig({}).config.trustedProxies).toEqual([]);
+    expect(readConfig({ TRUSTED_PROXIES: '127.0.0.1, ::1,10.0.0.0/8' }).config.trustedProxies).toHaveLength(3);
+  });
+
+  it.each(['localhost', '10.0.0.0/33', '127.0.0.1;::1', '1', ','])('refuses %j by its name', (text) => {
+    expect(() => readConfig({ TRUSTED_PROXIES: text })).toThrow(/^TRUSTED_PROXIES/);
+  });
+});

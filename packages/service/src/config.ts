@@ -1,6 +1,7 @@
 import { isKnownChainId, type KnownChainId, LOCAL_CHAIN_ID } from '@agent-network/chain/addresses';
 import type { Plan } from '@agent-network/contracts/access';
 import { parseUsdc } from '@agent-network/contracts/money';
+import { type AddressRanges, parseAddressRanges } from './lib/address-ranges.ts';
 import { type ArmedFailpoint, parseFailpoint } from './lib/failpoint.ts';
 import type { LogLevel } from './lib/log.ts';
 
@@ -21,6 +22,8 @@ export interface Config {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
+  /** Proxies in front of this process, whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: AddressRanges;
   /** null: made from host and port. */
   readonly baseUrl: string | null;
   readonly dataDir: string;
@@ -82,6 +85,7 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
     host: env.HOST ?? '127.0.0.1',
     port: integer(env, 'PORT', 4020, 0, 65_535),
     baseUrl: env.BASE_URL === undefined ? null : baseUrlOf(urlOf('BASE_URL', env.BASE_URL, /^https?:$/)),
+    trustedProxies: addressesOf('TRUSTED_PROXIES', env.TRUSTED_PROXIES ?? ''),
     dataDir: env.DATA_DIR ?? '.agent-network',
     databaseUrl: env.DATABASE_URL === undefined ? null : urlOf('DATABASE_URL', env.DATABASE_URL, /^postgres(ql)?:$/),
     chainRpcUrl: env.CHAIN_RPC_URL === undefined ? null : urlOf('CHAIN_RPC_URL', env.CHAIN_RPC_URL, /^https?:$/),
@@ -163,6 +167,12 @@ function flag(env: Env, name: string, fallback: boolean): boolean {
   if (text === undefined) return fallback;
   if (text !== 'true' && text !== 'false') throw new ConfigError(`${name} must be true or false.`);
   return text === 'true';
+}
+
+function addressesOf(name: string, text: string): AddressRanges {
+  const ranges = parseAddressRanges(text);
+  if (!ranges) throw new ConfigError(`${name} must be IP addresses or ranges like 10.0.0.0/8, with commas between.`);
+  return ranges;
 }
 
 function urlOf(name: string, text: string, protocol: RegExp): string {

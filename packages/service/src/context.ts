@@ -101,7 +101,6 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     ...keys,
     fees,
     ...createGasWatches(keys, { usdc, fees, log, metrics }),
-    confirmations: config.confirmations,
     metrics,
     processId: () => heartbeat.processId(),
     secrets,
@@ -122,14 +121,10 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     signatureChecker: createSignatureChecker({ chain, usdc }),
     ...chainReaders({ rpcUrl: parts.chainRpcUrl, token, wallet: wallet.address }),
     ...registryParts(config, parts.chainRpcUrl, { db, log, clock, metrics, chain }),
-    transferDepthBlocks: config.transferDepthBlocks,
     seenTreasuries: createSeenTreasuries(),
-    planLimits: config.planLimits,
-    platformFeeBps: config.platformFeeBps,
-    nodeLabel: config.nodeLabel,
     feedbackGiver: config.reputationFeedback ? (keys.registrar?.address ?? null) : null,
     baseUrl: parts.baseUrl,
-    keyMode: config.chainId === 8453 ? ('live' as const) : ('test' as const),
+    ...settingsOf(config),
     checksAnswers: parts.checksAnswers ?? false,
     syncWaitMs: parts.syncWaitMs ?? SYNC_WAIT_MS,
     isReady: parts.isReady,
@@ -171,6 +166,16 @@ function createRegistryWork(base: WriterContext & RegistrationContext) {
     entryKeeper: createEntryKeeper(base),
   };
 }
+
+const settingsOf = (config: Config) => ({
+  confirmations: config.confirmations,
+  transferDepthBlocks: config.transferDepthBlocks,
+  planLimits: config.planLimits,
+  trustedProxies: config.trustedProxies,
+  platformFeeBps: config.platformFeeBps,
+  nodeLabel: config.nodeLabel,
+  keyMode: config.chainId === 8453 ? ('live' as const) : ('test' as const),
+});
 
 const chainReaders = ({ rpcUrl, token, wallet }: { rpcUrl: string; token: string; wallet: string }) => ({
   walletSignatures: createWalletSignatures({ rpcUrl }),

@@ -89,7 +89,6 @@ export async function leaseCalls(
   return row as NonNullable<typeof row>;
 }
 
-/** Puts a call back into the window that it was taken from; a window that has begun since is left as it is. */
 /** The subject's window, whether it is over or not. */
 export async function findWindow(
   sql: Sql,
@@ -103,6 +102,7 @@ export async function findWindow(
   return rows[0];
 }
 
+/** Puts a call back into the window that it was taken from; a window that has begun since is left as it is. */
 export async function returnCall(
   sql: Sql,
   call: { subject: string; limitClass: LimitClass; startedAt: Date },

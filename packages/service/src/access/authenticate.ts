@@ -19,7 +19,7 @@ export interface HasAuthenticator {
   readonly authenticator: Authenticator;
 }
 
-/** A revoked key may live on in another process for this long. */
+/** A revoked key may live on in another process for this long, counted from when the database was asked about it. */
 const REMEMBER_MS = 1000;
 
 const refuse = (message: string) => new AppError('UNAUTHORIZED', message);
@@ -55,8 +55,9 @@ export function createAuthenticator(ctx: HasDb & HasClock): Authenticator {
       if (!credential) throw refuse('Send "Authorization: Bearer <API key>".');
       let known = remembered.get(credential);
       if (!known) {
+        const start = performance.now();
         known = await (identityTokenPattern.test(credential) ? byIdentityToken(credential) : byApiKey(credential));
-        remembered.set(credential, known);
+        remembered.set(credential, known, { start });
       }
       if (known.expiresAt && known.expiresAt <= ctx.clock.now()) throw refuse('The API key has expired.');
       return known.caller;

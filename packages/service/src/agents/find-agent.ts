@@ -8,8 +8,7 @@ import type { CallableAgent } from './agent.ts';
 import { countRunning, findAgentRow, findCallableRows } from './agent-store.ts';
 import { toDetail, toStatusRecord } from './agent-view.ts';
 import type { HasNodeLabel } from './discover-agents.ts';
-import { findCandidates } from './listing-store.ts';
-import { similarity } from './similarity.ts';
+import { nameAlternatives } from './find-alternatives.ts';
 
 /** Finds the agents of calls that come at the same moment with one query. */
 export interface AgentFinder {
@@ -38,22 +37,20 @@ export async function requireAgent(ctx: HasAgentFinder, id: string): Promise<Cal
   return agent;
 }
 
-const MAX_ALTERNATIVES = 5;
-
 /** An agent that can be called now. Throws AGENT_UNAVAILABLE with alternatives for one that can't. */
 export async function requireOnline(ctx: HasDb & HasAgentFinder, id: string): Promise<CallableAgent> {
   const agent = await requireAgent(ctx, id);
   if (agent.status === 'online') return agent;
-  const candidates = await findCandidates(ctx.db, id, agent.capabilities);
-  const alternatives = candidates
-    .map((candidate) => ({ agentId: candidate.id, similarity: similarity(agent, candidate) }))
-    .sort((a, b) => b.similarity - a.similarity)
-    .slice(0, MAX_ALTERNATIVES);
+  throw await unavailable(ctx, agent);
+}
+
+/** AGENT_UNAVAILABLE, with the agents that are most like this one. */
+export async function unavailable(ctx: HasDb, agent: CallableAgent): Promise<AppError<'AGENT_UNAVAILABLE'>> {
   const why = agent.status === 'offline' ? 'is offline' : 'has not proven its endpoint yet';
-  throw new AppError('AGENT_UNAVAILABLE', `The agent ${why}.`, {
-    agentId: id,
+  return new AppError('AGENT_UNAVAILABLE', `The agent ${why}.`, {
+    agentId: agent.id,
     lastSeen: agent.lastSeenAt.toISOString(),
-    alternatives,
+    alternatives: await nameAlternatives(ctx, agent),
   });
 }
 

@@ -163,26 +163,3 @@ export async function foldToggles(sql: Sql, limit: number): Promise<number> {
   );
   return Number(row?.folded ?? 0);
 }
-
-export interface Candidate {
-  readonly id: string;
-  readonly capabilities: string[];
-  readonly perRequestMicro: bigint;
-  readonly reputation: number;
-}
-
-/** Online agents that share capabilities with one that can't be called; the best reputations of those that share most. */
-export const findCandidates = (sql: Sql, agentId: string, capabilities: readonly string[]): Promise<Candidate[]> =>
-  sql.query<Candidate>(
-    'find-candidates',
-    `with sharing as (
-       select agent_id, count(*) as shared, max(reputation) as reputation from (
-         select l.* from unnest($2::text[]) as c
-           cross join lateral (select agent_id, reputation from agent_listing
-             where capability = c and is_online and agent_id <> $1 order by reputation desc, agent_id limit 50) l
-       ) each_capability group by agent_id order by shared desc, reputation desc, agent_id limit 20
-     )
-     select g.id, g.capabilities, g.per_request_micro as "perRequestMicro", g.reputation
-       from sharing s join agent g on g.id = s.agent_id`,
-    [agentId, capabilities],
-  );

@@ -8,7 +8,7 @@ import { mountFeedback } from './documents/mount-feedback.ts';
 import type { HttpContext } from './http-context.ts';
 import { requestIdOf } from './mount.ts';
 import { mountRegistrations } from './registration-documents.ts';
-import { addressOf } from './remote-address.ts';
+import { socketAddressOf } from './remote-address.ts';
 
 const document = (c: Context, text: string, status = 200, type = 'application/json') =>
   new Response(text, { status, headers: { ...commonHeaders, 'content-type': type, 'x-request-id': requestIdOf(c) } });
@@ -56,7 +56,8 @@ async function isReady(ctx: HttpContext): Promise<boolean> {
 /** From this machine, or with a key whose scope is `operator`. */
 async function mayReadMetrics(ctx: HttpContext, c: Context): Promise<boolean> {
   const authorization = c.req.header('authorization');
-  if (authorization === undefined) return isLoopback(addressOf(c)) && c.req.header('x-forwarded-for') === undefined;
+  if (authorization === undefined)
+    return isLoopback(socketAddressOf(c)) && c.req.header('x-forwarded-for') === undefined;
   const caller = await ctx.authenticator.authenticate(authorization).catch(() => null);
   return caller?.kind === 'account' && caller.scopes.includes('operator');
 }

@@ -17,6 +17,7 @@ import type { InvokeContext } from '../invocations/invoke-agent.ts';
 import type { HasLookout } from '../invocations/lookout.ts';
 import type { HasMetrics } from '../lib/metrics.ts';
 import type { HasReserves } from '../payments/read-reserves.ts';
+import type { HasTrustedProxies } from './remote-address.ts';
 
 /** All that answering a request may touch. */
 export type HttpContext = InvokeContext &
@@ -37,6 +38,7 @@ export type HttpContext = InvokeContext &
   HasRegistryTokens &
   HasRegistryWriter &
   HasTokenClient &
+  HasTrustedProxies &
   HasMetrics & {
     readonly planLimits: PlanLimits;
     /** How long a caller that waits for a result is kept waiting. */

@@ -13,7 +13,7 @@ export async function identify(
   c: Context,
   headers: Record<string, string>,
 ): Promise<Caller> {
-  const anonymous = { kind: 'anonymous', address: addressOf(c) } as const;
+  const anonymous = { kind: 'anonymous', address: addressOf(ctx, c) } as const;
   const authorization = c.req.header('authorization');
   try {
     if (authorization === undefined) {

@@ -12,7 +12,8 @@ export interface HistoryQuery {
   readonly before: Date | null;
 }
 
-export interface HistoryRow extends Pick<HistoryItem, 'requestId' | 'agentId' | 'task' | 'status'> {
+export interface HistoryRow
+  extends Pick<HistoryItem, 'requestId' | 'agentId' | 'requestedAgentId' | 'task' | 'status'> {
   costMicro: bigint | null;
   createdAt: Date;
   startedAt: Date | null;
@@ -39,7 +40,7 @@ export const readHistory = (
 ): Promise<HistoryRow[]> =>
   sql.query<HistoryRow>(
     'read-history',
-    `select id as "requestId", agent_id as "agentId", task, status, cost_micro as "costMicro", created_at as "createdAt",
+    `select id as "requestId", agent_id as "agentId", requested_agent_id as "requestedAgentId", task, status, cost_micro as "costMicro", created_at as "createdAt",
             started_at as "startedAt", completed_at as "completedAt"
        from invocation where ${filter}
         and ($7::timestamptz is null or created_at < $7 or (created_at = $7 and id > $8))

@@ -13,6 +13,7 @@ export const toCreated = (invocation: Invocation): InvocationCreated => ({
   estimatedTime: invocation.estimatedTime,
   deadline: invocation.deadline.toISOString(),
   agentId: invocation.agentId,
+  requestedAgentId: invocation.requestedAgentId,
   createdAt: invocation.createdAt.toISOString(),
 });
 
@@ -27,6 +28,7 @@ export const toRecord = (invocation: Invocation): RequestRecord => ({
   requestId: invocation.id,
   status: invocation.status,
   agentId: invocation.agentId,
+  requestedAgentId: invocation.requestedAgentId,
   task: invocation.task,
   result: invocation.result ?? null,
   cost: usdc(invocation.costMicro),

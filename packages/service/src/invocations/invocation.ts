@@ -31,6 +31,8 @@ export interface Invocation {
   readonly accountId: string;
   readonly callerAgentId: string | null;
   readonly agentId: string;
+  /** The agent that was asked for, when another took its place. */
+  readonly requestedAgentId: string | null;
   readonly task: string;
   /** The bulk request that it is part of. */
   readonly bulkId: string | null;

@@ -1,30 +1,17 @@
-import { createHash } from 'node:crypto';
 import type { InvocationRequest } from '@agent-network/contracts/invocations';
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../access/caller.ts';
 import { findMade, type Once } from '../access/once.ts';
-import { budgetOf, dayExceeded, requireWithinLimits } from '../access/spending-limits.ts';
+import { budgetOf, dayExceeded } from '../access/spending-limits.ts';
 import type { CallableAgent } from '../agents/agent.ts';
-import { requireAgent, requireOnline } from '../agents/find-agent.ts';
+import { requireAgent } from '../agents/find-agent.ts';
 import { AppError, invalid } from '../lib/app-error.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import { newId } from '../lib/id.ts';
-import {
-  authorizePayment,
-  findHolder,
-  findShownBefore,
-  type HasSimulator,
-  type Purchase,
-} from '../payments/authorize-payment.ts';
+import { authorizePayment, findHolder, findShownBefore, type HasSimulator } from '../payments/authorize-payment.ts';
 import { paymentOf } from '../payments/claim-payments.ts';
 import type { HasBaseUrl } from '../payments/deposit.ts';
-import {
-  agentTreasuryId,
-  type HasSeenTreasuries,
-  openPayer,
-  payerAccountId,
-  treasuryOf,
-} from '../payments/treasury.ts';
+import { agentTreasuryId, type HasSeenTreasuries, openPayer, treasuryOf } from '../payments/treasury.ts';
 import type { ChainContext } from '../payments/x402/chain-context.ts';
 import type { ChainPayment, NewChainPayment } from '../payments/x402/chain-payment.ts';
 import type { HasSignatureChecker } from '../payments/x402/check-signature.ts';
@@ -32,9 +19,11 @@ import type { ShownPayment } from '../payments/x402/payment-header.ts';
 import type { Due } from '../payments/x402/payment-required.ts';
 import type { HasProcessId } from '../queue/heartbeat.ts';
 import type { Acceptance, HasAcceptor } from './accept-invocations.ts';
+import { type Choice, chooseAgent } from './choose-agent.ts';
 import { deadlineOf } from './deadline.ts';
 import { requireAtHome } from './home/require-at-home.ts';
 import type { Invocation, PaymentMethod } from './invocation.ts';
+import { offeredAlternative, purchaseOf } from './invocation-purchase.ts';
 import { findInvocation } from './invocation-store.ts';
 import { type PayContext, payAndRun } from './pay-and-run.ts';
 import { estimatedTime, priceOf } from './price.ts';
@@ -86,41 +75,52 @@ export interface Invoked {
 export async function invokeAgent(ctx: InvokeContext, caller: KnownCaller, given: InvokeInput): Promise<Invoked> {
   const { made, id: requestId } = await findMade(ctx, given.once, 'req', (id) => findInvocation(ctx.db, id), wasPaid);
   const input: Input = { ...given, requestId };
-  if (made) return replayRequest(ctx, made, purchaseOf(ctx, caller, input, made.priceMicro).due);
-  const find = async () => input.shown && findShownBefore(ctx, input.shown, purchaseOf(ctx, caller, input, 0n));
+  const buy = (alternativeId: string | null, amountMicro: bigint) =>
+    purchaseOf(ctx, caller, input, { amountMicro, alternativeId });
+  if (made) return replayRequest(ctx, made, buy(made.requestedAgentId && made.agentId, made.priceMicro).due);
+  if (input.shown?.version === 1 && input.body.fallback)
+    throw invalid('fallback', 'needs a payment of x402 version 2, which names the agent that it is for');
+  const offeredId = offeredAlternative(ctx, caller, input);
+  const find = async () => input.shown && findShownBefore(ctx, input.shown, buy(offeredId, 0n));
   const looking = requireAgent(ctx, input.agentId);
   looking.catch(() => undefined);
   const found = await find();
   // What was paid for is delivered, whatever became of the agent and the quote meanwhile.
-  if (found?.state === 'settled')
-    return replay(ctx, found, purchaseOf(ctx, caller, input, found.authorization.valueMicro).due);
-  const agent = await looking;
-  requireAtHome(agent, caller, input.via);
-  const price = await lockedPrice(ctx, caller, agent, input);
-  const purchase = purchaseOf(ctx, caller, input, price.priceMicro);
+  if (found?.state === 'settled') return replay(ctx, found, buy(offeredId, found.authorization.valueMicro).due);
+  const asked = await looking;
+  requireAtHome(asked, caller, input.via);
+  const price = await lockedPrice(ctx, caller, asked, input);
   // What has used the quote meanwhile may be a twin of this request, with the same payment.
   const before = found ?? (price.isUsed ? await find() : null);
-  if (before) return replay(ctx, before, purchase.due);
+  if (before)
+    return replay(ctx, before, buy(offeredId, offeredId ? before.authorization.valueMicro : price.priceMicro).due);
   if (price.isUsed) throw quoteUsed();
 
-  requireWithinLimits(caller, agent.id, price.priceMicro);
-  if (agent.status !== 'online') await requireOnline(ctx, agent.id);
-  if (!input.shown) requireAffordable(input.body, price.priceMicro);
+  const choice = await chooseAgent(ctx, caller, { ...input, agent: asked, priceMicro: price.priceMicro, offeredId });
+  return startChosen(ctx, caller, input, choice);
+}
+
+/** Prices, pays and starts a call of the agent that was chosen. */
+async function startChosen(ctx: InvokeContext, caller: KnownCaller, input: Input, choice: Choice): Promise<Invoked> {
+  const { agent, quoteId, requestedAgentId } = choice;
+  if (!input.shown) requireAffordable(input.body, choice.priceMicro);
+  const alternativeId = requestedAgentId === null ? null : agent.id;
+  const purchase = purchaseOf(ctx, caller, input, { amountMicro: choice.priceMicro, alternativeId });
   const deadline = deadlineOf(input.body.deadline, ctx.clock.now());
-  const means = await chooseMeans(ctx, caller, input, price.priceMicro);
+  const means = await chooseMeans(ctx, caller, input, choice.priceMicro);
   const payment = means.method === 'x402' ? await authorizePayment(ctx, input.shown, purchase) : null;
-  const priceMicro = payment ? payment.authorization.valueMicro : price.priceMicro;
+  const priceMicro = payment ? payment.authorization.valueMicro : choice.priceMicro;
   requireAffordable(input.body, priceMicro);
   const place = payment || input.isAwaited ? null : ctx.backlog.reserve(1);
   try {
-    const invocation = newInvocation(ctx, caller, agent, input, {
+    const invocation = newInvocation(ctx, caller, choice, input, {
       ...means,
       payerLedgerId: payment ? payment.ledgerAccountId : means.payerLedgerId,
       id: payment ? payment.subjectId : (input.requestId ?? newId('req')),
       ...{ priceMicro, deadline, isQueued: place?.room === 0 },
     });
     const budget = budgetOf(caller);
-    return await start(ctx, caller, agent, { invocation, payment, budget, quoteId: input.quoteId, due: purchase.due });
+    return await start(ctx, caller, agent, { invocation, payment, budget, quoteId, due: purchase.due });
   } finally {
     place?.giveBack();
   }
@@ -136,29 +136,6 @@ async function lockedPrice(ctx: InvokeContext, caller: KnownCaller, agent: Calla
 function requireAffordable(body: InvocationRequest, priceMicro: bigint): void {
   if (body.maxCost !== undefined && parseUsdc(body.maxCost) < priceMicro)
     throw invalid('maxCost', `is below the price of ${formatUsdc(priceMicro)} USDC`);
-}
-
-/** The same payment is good for exactly this: this account, this agent, this quote, this body. */
-function purchaseOf(ctx: InvokeContext, caller: KnownCaller, input: Input, amountMicro: bigint): Purchase {
-  const { agentId, quoteId, body } = input;
-  const who = caller.kind === 'agent' ? caller.agentId : caller.accountId;
-  const target = quoteId ? `${agentId}?quote=${quoteId}` : agentId;
-  return {
-    fingerprint: createHash('sha256')
-      .update(JSON.stringify(['invocation', who, agentId, quoteId, body]))
-      .digest(),
-    ledgerAccountId: payerAccountId,
-    keyedId: input.requestId,
-    due: {
-      purpose: 'invocation',
-      target,
-      accountId: caller.accountId,
-      amountMicro,
-      resourceUrl: `${ctx.baseUrl}/invoke/${target}`,
-      description: `Invocation of agent ${agentId}`,
-      makeMemo: () => input.requestId ?? newId('req'),
-    },
-  };
 }
 
 type Means = { method: PaymentMethod; payerLedgerId: string | null };
@@ -190,7 +167,7 @@ export function insufficient(caller: KnownCaller, requiredMicro: bigint, availab
 function newInvocation(
   ctx: InvokeContext,
   caller: KnownCaller,
-  agent: CallableAgent,
+  { agent, requestedAgentId }: Choice,
   input: InvokeInput,
   settled: Means & { id: string; priceMicro: bigint; deadline: Date; isQueued: boolean },
 ): Invocation {
@@ -202,6 +179,7 @@ function newInvocation(
     accountId: caller.accountId,
     callerAgentId: caller.kind === 'agent' ? caller.agentId : null,
     agentId: agent.id,
+    requestedAgentId,
     bulkId: null,
     webhookUrl: input.body.webhookUrl ?? null,
     isStreamed: input.isStreamed,

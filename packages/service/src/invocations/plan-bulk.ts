@@ -51,6 +51,7 @@ function toInvocation(bulk: Bulk, part: Part, id: string, terms: BulkTerms): Inv
     accountId: bulk.accountId,
     callerAgentId: bulk.callerAgentId,
     agentId: agent.id,
+    requestedAgentId: null,
     bulkId: bulk.id,
     webhookUrl: null,
     isStreamed: false,

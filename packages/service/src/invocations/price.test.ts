@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { estimatedTime, formatMultiplier, priceOf } from './price.ts';
+import { estimatedTime, formatMultiplier, priceOf, rateWithin } from './price.ts';
 
 /** An input that makes task and input together this many bytes of JSON. */
 const inputOf = (bytes: number, extra: Record<string, unknown> = {}) => {
@@ -32,6 +32,17 @@ describe('the price', () => {
   ])('of %i bytes is multiplied by %s hundredths', (bytes, hundredths) => {
     expect(multiplierOf(inputOf(bytes))).toBe(hundredths);
     expect(multiplierOf(inputOf(bytes, { complexity: 'low' }))).toBe((80n * hundredths) / 100n);
+  });
+
+  it('is within an amount at this rate, and at no higher one', () => {
+    const input = fc.constantFrom({}, { complexity: 'low' }, { complexity: 'high' }, inputOf(20_000));
+    fc.assert(
+      fc.property(fc.bigInt(0n, 10n ** 15n), input, (mostMicro, given) => {
+        const rate = rateWithin(mostMicro, 't', given);
+        expect(priceOf(rate, 't', given).totalMicro).toBeLessThanOrEqual(mostMicro);
+        expect(priceOf(rate + 1n, 't', given).totalMicro).toBeGreaterThan(mostMicro);
+      }),
+    );
   });
 
   it('counts bytes rather than characters', () =>

@@ -21,18 +21,26 @@ export interface Price {
   readonly totalMicro: bigint;
 }
 
-/** The price of a call. A quote and a direct call follow the same rule; a quote locks what it gives. */
-export function priceOf(perRequestMicro: bigint, task: string, input: Record<string, unknown>): Price {
+function multiplierOf(task: string, input: Record<string, unknown>): bigint {
   const hint = complexityHundredths.get(input.complexity);
   const bytes = Buffer.byteLength(task) + Buffer.byteLength(JSON.stringify(input));
   const size = sizeSteps.find(({ aboveBytes }) => bytes > aboveBytes)?.hundredths ?? 100n;
-  const multiplierHundredths = ((hint ?? 100n) * size) / 100n;
+  return ((hint ?? 100n) * size) / 100n;
+}
+
+/** The price of a call. A quote and a direct call follow the same rule; a quote locks what it gives. */
+export function priceOf(perRequestMicro: bigint, task: string, input: Record<string, unknown>): Price {
+  const multiplierHundredths = multiplierOf(task, input);
   return {
     baseMicro: perRequestMicro,
     multiplierHundredths,
     totalMicro: timesHundredths(perRequestMicro, multiplierHundredths),
   };
 }
+
+/** The highest rate at which a call costs no more than this. */
+export const rateWithin = (mostMicro: bigint, task: string, input: Record<string, unknown>): bigint =>
+  (mostMicro * 100n) / multiplierOf(task, input);
 
 /** "1.5x" */
 export const formatMultiplier = (hundredths: bigint): string =>

@@ -66,11 +66,17 @@ type AuthorizeContext = HasDb &
   HasSignatureChecker &
   HasGas;
 
-function offerOf(ctx: HasClock & HasChain & HasSecrets, shown: ShownPayment, purchase: Purchase) {
+type OfferContext = HasClock & HasChain & HasSecrets;
+
+function offerOf(ctx: OfferContext, shown: ShownPayment, purchase: Pick<Purchase, 'due'>) {
   const nowS = Math.floor(ctx.clock.now().getTime() / 1000);
   const offer = shown.accepted && readOffer(ctx.chain, ctx.secrets, shown.accepted, { ...purchase.due, nowS });
   return { nowS, offer };
 }
+
+/** Whether the payment answers an offer of ours for this, one that still holds. */
+export const answersOffer = (ctx: OfferContext, shown: ShownPayment, due: Due): boolean =>
+  Boolean(offerOf(ctx, shown, { due }).offer);
 
 /**
  * The payment as it was shown before, for this same purchase; null when nobody has it. Throws CONFLICT when it paid for something

@@ -548,7 +548,7 @@ describe('what came from another node', () => {
     const local = await startTestAgent(here, { perRequest: '0.05' });
     const asked = await here.request('POST', `/invoke/${local.id}`, {
       ...options,
-      headers: { ...sync, 'x-agent-network-via': 'x' },
+      headers: { ...sync, 'x-agent-network-via': 'http://another.test' },
     });
     expect(asked.body.data).toMatchObject({ status: 'completed' });
     await local.die();

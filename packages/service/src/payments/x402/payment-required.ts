@@ -10,10 +10,14 @@ export class PaymentRequiredError extends AppError<'PAYMENT_REQUIRED'> {
   readonly offer: Offer;
   readonly reason: RefusalReason | null;
 
-  constructor(offer: Offer, reason: RefusalReason | null) {
+  constructor(offer: Offer, reason: RefusalReason | null, alternativeId?: string) {
     const message =
       reason === null ? 'Agent requires payment for the service.' : `The payment was refused. ${refusalText[reason]}`;
-    super('PAYMENT_REQUIRED', message, { payment: offer.payment, ...(reason === null ? {} : { details: { reason } }) });
+    super('PAYMENT_REQUIRED', message, {
+      payment: offer.payment,
+      ...(alternativeId === undefined ? {} : { agentId: alternativeId }),
+      ...(reason === null ? {} : { details: { reason } }),
+    });
     this.offer = offer;
     this.reason = reason;
   }
@@ -34,7 +38,7 @@ export function paymentRequired(
   const nowS = Math.floor(ctx.clock.now().getTime() / 1000);
   const terms = { ...rest, memo: makeMemo(), expiresAtS: nowS + OFFER_LIFETIME_S };
   const text = reason === null ? 'Payment required' : reason;
-  return new PaymentRequiredError(makeOffer(ctx.chain, ctx.secrets, terms, text), reason);
+  return new PaymentRequiredError(makeOffer(ctx.chain, ctx.secrets, terms, text), reason, due.alternativeId);
 }
 
 /** The answer while a payment may have moved money and is not confirmed: never a 402, which would invite a second payment. */

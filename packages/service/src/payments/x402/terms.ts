@@ -10,6 +10,8 @@ export interface Terms {
   readonly memo: string;
   /** What is bought: an agent's or a treasury's id. Together with the account it says where the offer is good. */
   readonly target: string;
+  /** The agent that is paid in place of the one asked for, so that the payer knows; part of `target` as well. */
+  readonly alternativeId?: string | undefined;
   readonly accountId: string;
   readonly amountMicro: bigint;
   readonly resourceUrl: string;
@@ -64,6 +66,7 @@ export function makeOffer(chain: ChainInfo, secrets: Secrets, terms: Terms, erro
     version: chain.tokenVersion,
     memo: terms.memo,
     offer: `${terms.expiresAtS}.${code}`,
+    ...(terms.alternativeId === undefined ? {} : { agentId: terms.alternativeId }),
   };
   const common = {
     scheme: 'exact' as const,

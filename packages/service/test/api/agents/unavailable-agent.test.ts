@@ -52,6 +52,21 @@ describe('an agent that cannot be invoked', () => {
     expect(wanted.calls).toEqual([]);
   });
 
+  it('is answered with agents that share words when few share capabilities, behind those that do', async () => {
+    const wanted = await start({
+      name: 'Quixotic translator',
+      capabilities: ['rare-1', 'rare-2'],
+      provesItself: false,
+    });
+    const colleague = await start({ name: 'Somebody', capabilities: ['rare-2', 'x', 'y', 'z'] });
+    const namesake = await start({ name: 'Quixotic painter', capabilities: ['painting'] });
+    await start({ name: 'Quixotic sleeper', capabilities: ['painting'], provesItself: false });
+    const { alternatives } = (await h.request('POST', `/invoke/${wanted.id}`, { key: owner.key, body: { task: 'x' } }))
+      .body.error;
+    const ids = alternatives.map((each: { agentId: string }) => each.agentId);
+    expect(ids.slice(0, 2)).toEqual([colleague.id, namesake.id]);
+  });
+
   it('may still be quoted', async () => {
     const pending = await start({ provesItself: false, perRequest: '0.07' });
     const { body } = await h.request('POST', `/invoke/${pending.id}/quote`, { key: owner.key, body: { task: 'x' } });

@@ -149,6 +149,7 @@ describe('how the answer comes', () => {
         estimatedTime: expect.stringMatching(/^\d+-\d+s$/),
         deadline: inMinutes(10),
         agentId: free.id,
+        requestedAgentId: null,
         createdAt: clock.now().toISOString(),
       });
       expect(await untilEnded(h, client.key, data.requestId)).toMatchObject({

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import type { InvocationRequest } from '@agent-network/contracts/invocations';
+import type { KnownCaller } from '../access/caller.ts';
+import type { HasClock } from '../lib/clock.ts';
+import { newId } from '../lib/id.ts';
+import type { HasSecrets } from '../lib/secrets.ts';
+import { answersOffer, type Purchase } from '../payments/authorize-payment.ts';
+import type { HasBaseUrl } from '../payments/deposit.ts';
+import { payerAccountId } from '../payments/treasury.ts';
+import type { HasChain } from '../payments/x402/chain-info.ts';
+import type { ShownPayment } from '../payments/x402/payment-header.ts';
+
+/** What of a call says what is bought. */
+export interface Wanted {
+  readonly agentId: string;
+  readonly quoteId: string | null;
+  readonly body: InvocationRequest;
+  /** The id that the request must have, as a repetition under the same Idempotency-Key looks for it. */
+  readonly requestId: string | null;
+}
+
+/** What is paid, and for whom: `alternativeId` when that is not the agent asked for. */
+export interface Price {
+  readonly amountMicro: bigint;
+  readonly alternativeId: string | null;
+}
+
+/** The same payment is good for exactly this: this account, this agent, this quote, this body, and no other agent than was offered. */
+export function purchaseOf(
+  ctx: HasBaseUrl,
+  caller: KnownCaller,
+  { agentId, quoteId, body, requestId }: Wanted,
+  { amountMicro, alternativeId }: Price,
+): Purchase {
+  const who = caller.kind === 'agent' ? caller.agentId : caller.accountId;
+  const asked = quoteId ? `${agentId}?quote=${quoteId}` : agentId;
+  const call = {
+    purpose: 'invocation' as const,
+    accountId: caller.accountId,
+    amountMicro,
+    resourceUrl: `${ctx.baseUrl}/invoke/${asked}`,
+    makeMemo: () => requestId ?? newId('req'),
+  };
+  return {
+    fingerprint: createHash('sha256')
+      .update(JSON.stringify(['invocation', who, agentId, quoteId, body]))
+      .digest(),
+    ledgerAccountId: payerAccountId,
+    keyedId: requestId,
+    due:
+      alternativeId === null
+        ? { ...call, target: asked, description: `Invocation of agent ${agentId}` }
+        : {
+            ...call,
+            ...{ target: `${alternativeId}?instead=${asked}`, alternativeId },
+            description: `Invocation of agent ${alternativeId} in place of ${agentId}`,
+          },
+  };
+}
+
+/** The alternative that the payment shown was asked for, by an offer of ours that still holds; null when it was for none. */
+export function offeredAlternative(
+  ctx: HasBaseUrl & HasClock & HasChain & HasSecrets,
+  caller: KnownCaller,
+  wanted: Wanted & { readonly shown: ShownPayment | null },
+): string | null {
+  const alternativeId = wanted.shown?.accepted?.extra.agentId;
+  if (!wanted.body.fallback || !wanted.shown || typeof alternativeId !== 'string') return null;
+  const { due } = purchaseOf(ctx, caller, wanted, { amountMicro: 0n, alternativeId });
+  return answersOffer(ctx, wanted.shown, due) ? alternativeId : null;
+}

@@ -1,0 +1,29 @@
+import ipaddr from 'ipaddr.js';
+
+/** IP addresses, told by ranges. */
+export type AddressRanges = readonly (readonly [ipaddr.IPv4 | ipaddr.IPv6, number])[];
+
+/** Reads addresses and CIDR ranges with commas between; null when one is neither. */
+export function parseAddressRanges(text: string): AddressRanges | null {
+  const parts = text === '' ? [] : text.split(',').map((part) => part.trim());
+  if (!parts.every((part) => ipaddr.isValidCIDR(part) || isAddress(part))) return null;
+  return parts.map((part) => {
+    if (ipaddr.isValidCIDR(part)) return ipaddr.parseCIDR(part);
+    const address = ipaddr.process(part);
+    return [address, address.kind() === 'ipv4' ? 32 : 128] as const;
+  });
+}
+
+/** Whether an address is in one of the ranges; IPv4 in the clothes of IPv6 is IPv4. Anything that is no address is in none. */
+export function isInRanges(address: string, ranges: AddressRanges): boolean {
+  if (!isAddress(address)) return false;
+  const parsed = ipaddr.process(address);
+  return ranges.some(([range, bits]) => parsed.kind() === range.kind() && parsed.match(range, bits));
+}
+
+/** The one way to write an address; null for what is none. */
+export const normalAddress = (text: string): string | null =>
+  isAddress(text) ? ipaddr.process(text).toString() : null;
+
+/** Four decimal parts or IPv6: the other ways to write IPv4 are not what proxies send. */
+const isAddress = (text: string) => ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);

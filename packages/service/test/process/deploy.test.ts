@@ -1,0 +1,84 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+
+const root = join(import.meta.dirname, '../../../..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const allOf = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map((match) => match[1] as string);
+
+/** Every variable that the configuration reads. */
+const known = new Set(
+  allOf(read('packages/service/src/config.ts'), /(?:\benv\.|\(env, ')([A-Z][A-Z0-9_]+)/g).concat('NODE_ENV'),
+);
+/** For the database of Compose. */
+const ofDatabase = ['POSTGRES_PASSWORD'];
+const example = Object.fromEntries(
+  read('deploy/.env.example')
+    .split('\n')
+    .filter((line) => /^[A-Z]/.test(line))
+    .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+);
+const filledIn = {
+  ...example,
+  SECRET_KEY: 'f'.repeat(64),
+  SETTLEMENT_PRIVATE_KEY: `0x${'1'.repeat(64)}`,
+};
+const compose = read('deploy/docker-compose.yml');
+const unit = read('deploy/agent-network@.service');
+const nginx = read('deploy/nginx.conf');
+const dockerfile = read('deploy/Dockerfile');
+
+describe('what is deployed', () => {
+  it('sets every variable that production needs, by names that the service reads', () => {
+    expect(known.size).toBeGreaterThan(20);
+    for (const name of Object.keys(example)) expect([...known, ...ofDatabase]).toContain(name);
+    const { config } = readConfig(filledIn);
+    expect(config).toMatchObject({ mode: 'production', allowPrivateEndpoints: false, logLevel: 'info' });
+    expect(() => readConfig(example)).toThrow(/SETTLEMENT_PRIVATE_KEY|SECRET_KEY/);
+    for (const text of [unit, dockerfile])
+      for (const [line = ''] of text.matchAll(/^(?:ENV|Environment=).*$/gm))
+        for (const name of allOf(line, /\b([A-Z_]{4,})=/g)) expect(known).toContain(name);
+  });
+
+  it('gives both processes of Compose the same variables, and each process of systemd a port of its own', () => {
+    expect(compose).toMatch(/x-node: &node[\s\S]*env_file: \.env\n/);
+    expect(allOf(compose, /^ {2}(node-\d): \*node$/gm)).toEqual(['node-1', 'node-2']);
+    expect(new URL(example.DATABASE_URL ?? '').password).toBe(example.POSTGRES_PASSWORD);
+    for (const name of allOf(compose, /\$\{([A-Z_]+)/g)) expect(Object.keys(example)).toContain(name);
+    const [port = ''] = allOf(unit, /PORT=(\S+)/g);
+    expect(readConfig({ ...filledIn, PORT: port.replace('%i', '2') }).config.port).toBe(4022);
+  });
+
+  it('has the proxy in front of both, believed by both, and let streams through', () => {
+    expect(allOf(nginx, /server (node-\d):4020/g)).toEqual(['node-1', 'node-2']);
+    expect(compose).toContain(`subnet: ${example.TRUSTED_PROXIES}`);
+    expect(nginx).toMatch(/proxy_buffering off;/);
+    expect(nginx).toMatch(/X-Forwarded-For \$remote_addr;/);
+    const [timeoutS = 0] = allOf(nginx, /proxy_read_timeout (\d+)s/g).map(Number);
+    expect(timeoutS).toBeGreaterThan(30);
+    expect(nginx).not.toContain('non_idempotent');
+  });
+
+  it('brings the manifest of every workspace into the image, so that the lockfile fits', () => {
+    const lock = JSON.parse(read('package-lock.json'));
+    const workspaces = Object.keys(lock.packages).filter((path) => path !== '' && !path.includes('node_modules/'));
+    for (const path of workspaces) {
+      if (existsSync(join(root, path))) expect(dockerfile).toContain(`COPY ${path}/package.json ${path}/`);
+    }
+    expect(workspaces.length).toBeGreaterThan(4);
+  });
+
+  it('is described: every variable stands in the guide', () => {
+    const guide = read('docs/operating-a-node.md');
+    expect([...known].filter((name) => name !== 'NODE_ENV' && !guide.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  it.skipIf(!existsSync('/usr/bin/systemd-analyze'))('is a unit that systemd understands', async () => {
+    const path = join(root, 'deploy/agent-network@.service');
+    const { stderr } = await promisify(execFile)('systemd-analyze', ['verify', path]).catch((error) => error);
+    expect(stderr.split('\n').filter((line: string) => line.includes('agent-network@'))).toEqual([]);
+  });
+});
