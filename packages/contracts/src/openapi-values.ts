@@ -44,6 +44,11 @@ const usual: Readonly<Record<string, unknown>> = {
   baseUrl: 'https://node.example',
   website: 'https://agent.example',
   avatar: 'https://agent.example/avatar.png',
+  image: 'https://agent.example/avatar.png',
+  agentURI: `https://node.example/agents/${id('agt')}/registration.json`,
+  agentRegistry: 'eip155:8453:0x8004A169FB4a3325136EB29fA0ceB6D2e539a432',
+  supportedTrust: ['reputation'],
+  nodeUrl: 'https://node.example',
   url: 'https://you.example/hooks',
   webhookUrl: 'https://you.example/hooks',
   acceptUrl: `/invoke/${id('agt')}?quote=${id('qte')}`,
@@ -143,13 +148,16 @@ const usual: Readonly<Record<string, unknown>> = {
   spent: '1.55',
   earned: '0.00',
   pending: '0.00',
-  data: { requestId: id('req'), status: 'completed', result: { summary: 'Honey bees dance to share where food is.' } },
   payload: { type: 'webhook.test', timestamp: '2026-11-21T10:00:00.000Z', data: { webhookId: id('whk') } },
 };
 
 /** Where a name means several things: what is tried in turn. */
 const several: Readonly<Record<string, readonly unknown[]>> = {
   status: ['completed', 'online', 'confirmed', 'enabled', 'delivered', 200],
+  data: [
+    { requestId: id('req'), status: 'completed', result: { summary: 'Honey bees dance to share where food is.' } },
+    '0x0af28bd3',
+  ],
   type: ['webhook.test', 'charge'],
   agents: [[id('agt'), id('agt').replace('ab', 'cd')], '8.55'],
   total: [1, '50.75'],

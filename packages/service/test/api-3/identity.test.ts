@@ -181,6 +181,7 @@ describe('a wallet challenge', () => {
       verified: true,
       owner: owner.address,
       method: 'eip191',
+      identityToken: null,
       verifiedAt: clock.now().toISOString(),
     });
     for (const each of refused) expectError(each, 'CONFLICT');

@@ -103,6 +103,7 @@ it('shows the fields of the spec, newest first', async () => {
       'createdAt',
       'duration',
       'requestId',
+      'requestedAgentId',
       'status',
       'task',
     ]);

@@ -317,7 +317,16 @@ it('a paid call that names a webhookUrl is answered with the created shape, sett
   const unpaid = await invoke({}, body, key);
   const paid = await invoke(await payV2(h, wallet, unpaid), body, key);
   expect(Object.keys(paid.body.data).sort()).toEqual(
-    ['requestId', 'status', 'estimatedCost', 'estimatedTime', 'deadline', 'agentId', 'createdAt'].sort(),
+    [
+      'requestId',
+      'status',
+      'estimatedCost',
+      'estimatedTime',
+      'deadline',
+      'agentId',
+      'requestedAgentId',
+      'createdAt',
+    ].sort(),
   );
   expect(paid.body.data.status).toBe('processing');
   expect(paid.headers.get('payment-response')).not.toBeNull();

@@ -26,7 +26,9 @@ function slowAgent() {
 }
 
 const sync = { 'x-sync': 'true' };
-const created = ['agentId', 'createdAt', 'deadline', 'estimatedCost', 'estimatedTime', 'requestId', 'status'];
+const created = [
+  ...['agentId', 'createdAt', 'deadline', 'estimatedCost', 'estimatedTime', 'requestId', 'requestedAgentId', 'status'],
+];
 
 it('a caller that waits is given the created shape when the time is up; the work goes on and ends as ever', async () => {
   const letGo = slowAgent();

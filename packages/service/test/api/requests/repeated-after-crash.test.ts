@@ -33,6 +33,7 @@ const EFFECTS = `
   union all select 'invocation', count(*)::text from invocation
   union all select 'cancelled', count(*)::text from event where type = 'invocation.cancelled'
   union all select 'hold', count(*)::text from hold
+  union all select 'registry_write', count(*)::text from registry_write
   union all select 'ledger_account', count(*)::text from ledger_account where kind in ('treasury', 'agent')
   union all select 'chain_payment', count(*)::text from chain_payment
   union all select 'wallet_challenge', count(*) || ' ' || sum(attempts) from wallet_challenge
@@ -73,7 +74,7 @@ async function expectOnce(call: Repeatable, name: string): Promise<void> {
 }
 
 /** These say or look at the same again, or find what there is. */
-const changesNothing = new Set<string>(['heartbeat', 'verifyIdentity', 'createTreasury']);
+const changesNothing = new Set<string>(['heartbeat', 'verifyIdentity', 'createTreasury', 'claimToken', 'linkToken']);
 
 /** What tells the time of the call, and what has gone on since, aside. */
 function stable(name: string, { status, lastPing, responseTime, ...rest }: Record<string, unknown>) {

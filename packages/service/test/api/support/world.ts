@@ -41,6 +41,15 @@ export interface World {
 
 export async function startWorld(): Promise<World> {
   const h = await startHarness();
+  try {
+    return await furnish(h);
+  } catch (error) {
+    await h.stop();
+    throw error;
+  }
+}
+
+async function furnish(h: Harness): Promise<World> {
   const [owner, stranger, receiver] = await Promise.all([h.newAccount(), h.newAccount(), startReceiver()]);
   const [agent, strangersAgent, silent] = await Promise.all([
     startTestAgent(h, { owner, perRequest: '0.05' }),
