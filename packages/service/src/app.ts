@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { commonHeaders, preflightHeaders } from './http/common-headers.ts';
+import { mountDashboard } from './http/dashboard/mount-dashboard.ts';
 import { mountDocuments } from './http/documents.ts';
 import { toErrorAnswer } from './http/errors.ts';
 import { handlers } from './http/handlers/all.ts';
@@ -7,11 +8,12 @@ import type { HttpContext } from './http/http-context.ts';
 import { mount, requestIdOf } from './http/mount.ts';
 import { AppError } from './lib/app-error.ts';
 
-/** The HTTP face of the node: preflights, documents, the endpoint table, and one answer for whatever is none of these. */
+/** The HTTP face of the node: preflights, documents, the dashboard, the endpoint table, and one answer for whatever is none of these. */
 export function createApp(ctx: HttpContext): Hono {
   const app = new Hono();
   app.options('*', () => new Response(null, { status: 204, headers: preflightHeaders }));
   mountDocuments(app, ctx);
+  mountDashboard(app, ctx);
   mount(app, ctx, handlers);
   app.notFound((c) => failure(new AppError('NOT_FOUND', `There is no ${c.req.method} ${c.req.path}.`), requestIdOf(c)));
   app.onError((error, c) => {

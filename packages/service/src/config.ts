@@ -52,6 +52,8 @@ export interface Config {
   readonly reputationFeedback: boolean;
   /** Where this process dies, for tests; null: nowhere, as always in production. */
   readonly failpoint: ArmedFailpoint | null;
+  /** Whether /dashboard is served, and built when it has to be. */
+  readonly servesDashboard: boolean;
 }
 
 /** Kept apart from the configuration, which may be logged. null: made in local mode. */
@@ -119,6 +121,7 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
     platformFeeBps: integer(env, 'PLATFORM_FEE_BPS', 0, 0, 5000),
     reputationFeedback: flag(env, 'REPUTATION_FEEDBACK', mode === 'local'),
     failpoint: failpointOf(env, mode),
+    servesDashboard: flag(env, 'DASHBOARD', true),
   });
   if (mode === 'production') requireExplicit(env);
   return { config, secrets };

@@ -11,6 +11,7 @@ import type { RegistrationContext } from './agents/register-verified.ts';
 import { type Config, isLocalChain } from './config.ts';
 import { openDatabase } from './db/database.ts';
 import { createCourier } from './events/courier.ts';
+import type { DashboardBuild } from './http/dashboard/dashboard-build.ts';
 import type { HttpContext } from './http/http-context.ts';
 import { createRegistryReader } from './identity/registry/read-registry.ts';
 import { createRegistryClient } from './identity/registry/registry-log-client.ts';
@@ -69,6 +70,7 @@ export interface ContextParts {
   readonly clock?: Clock;
   readonly checksAnswers?: boolean;
   readonly syncWaitMs?: number;
+  readonly dashboard?: DashboardBuild;
 }
 
 /** Spec: synchronous mode is for tasks under 30 seconds; after that the answer is the created shape. */
@@ -125,6 +127,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     feedbackGiver: config.reputationFeedback ? (keys.registrar?.address ?? null) : null,
     baseUrl: parts.baseUrl,
     ...settingsOf(config),
+    dashboard: parts.dashboard ?? null,
     checksAnswers: parts.checksAnswers ?? false,
     syncWaitMs: parts.syncWaitMs ?? SYNC_WAIT_MS,
     isReady: parts.isReady,

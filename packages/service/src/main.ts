@@ -1,4 +1,5 @@
 import { readConfig } from './config.ts';
+import { startDashboardBuild } from './http/dashboard/dashboard-build.ts';
 import { createLog } from './lib/log.ts';
 import { startLocalNode } from './local-mode.ts';
 import { startNode } from './node.ts';
@@ -8,13 +9,15 @@ async function main(): Promise<void> {
   const { config, secrets } = readConfig(process.env);
   const log = createLog({ level: config.logLevel, pretty: config.mode === 'local' });
   process.on('unhandledRejection', (err) => log.error({ err }, 'a promise was rejected and nobody looked'));
+  const dashboard = config.servesDashboard ? startDashboardBuild(log) : undefined;
   const start = config.mode === 'local' ? startLocalNode : startNode;
-  const node = await start({ config, secrets, log });
+  const node = await start({ config, secrets, log, ...(dashboard ? { dashboard } : {}) });
   if (config.mode === 'production') log.info({ baseUrl: node.baseUrl }, 'ready');
   await new Promise((resolve) => {
     process.once('SIGINT', resolve);
     process.once('SIGTERM', resolve);
   });
+  dashboard?.stop();
   await node.stop();
   // What still waits for a chain or an agent that does not answer has been handed back.
   process.exit();

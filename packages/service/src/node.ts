@@ -2,6 +2,7 @@ import { createApp } from './app.ts';
 import type { Config, ConfiguredSecrets } from './config.ts';
 import { createContext, type NodeContext } from './context.ts';
 import { migrate } from './db/migrate.ts';
+import type { DashboardBuild } from './http/dashboard/dashboard-build.ts';
 import { listen } from './http/listen.ts';
 import { hearCancellations } from './invocations/hear-cancellations.ts';
 import { handBackInvocations, recoverInvocations } from './invocations/recover-invocations.ts';
@@ -22,6 +23,8 @@ export interface NodeOptions {
   readonly checksAnswers?: boolean;
   /** How long a caller that waits for a result is kept waiting; 30 s unless said otherwise. */
   readonly syncWaitMs?: number;
+  /** Served under /dashboard; without it, nothing is. */
+  readonly dashboard?: DashboardBuild;
   /** Done when the node runs and nobody is let in yet; it is ready, for all who ask, when this is done. */
   readonly beforeReady?: (node: Omit<RunningNode, 'stop'>) => Promise<void>;
 }

@@ -17,6 +17,7 @@ import type { InvokeContext } from '../invocations/invoke-agent.ts';
 import type { HasLookout } from '../invocations/lookout.ts';
 import type { HasMetrics } from '../lib/metrics.ts';
 import type { HasReserves } from '../payments/read-reserves.ts';
+import type { HasDashboard } from './dashboard/dashboard-build.ts';
 import type { HasTrustedProxies } from './remote-address.ts';
 
 /** All that answering a request may touch. */
@@ -39,6 +40,7 @@ export type HttpContext = InvokeContext &
   HasRegistryWriter &
   HasTokenClient &
   HasTrustedProxies &
+  HasDashboard &
   HasMetrics & {
     readonly planLimits: PlanLimits;
     /** How long a caller that waits for a result is kept waiting. */

@@ -11,6 +11,7 @@ import { issueApiKey } from '../../src/access/manage-keys.ts';
 import { openAccount } from '../../src/access/open-account.ts';
 import { readConfig } from '../../src/config.ts';
 import type { NodeContext } from '../../src/context.ts';
+import type { DashboardBuild } from '../../src/http/dashboard/dashboard-build.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { type Log, silentLog } from '../../src/lib/log.ts';
 import { startNode } from '../../src/node.ts';
@@ -60,6 +61,7 @@ export interface HarnessOptions {
   /** Whether it writes to the shared registry, as nodes do in local mode. Default: not, as that goes on beside whatever a test looks at. */
   readonly registers?: boolean;
   readonly log?: Log;
+  readonly dashboard?: DashboardBuild;
 }
 
 /** A whole node in this process: its own database, its own chain, real HTTP; every answer is checked against its schema. */
@@ -74,9 +76,10 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     ...(options.registers ? {} : { REGISTRAR_PRIVATE_KEY: '' }),
     ...options.env,
   });
-  const { clock, syncWaitMs } = options;
+  const { clock, syncWaitMs, dashboard } = options;
   const changed = {
     ...(clock ? { clock } : {}),
+    ...(dashboard ? { dashboard } : {}),
     ...(syncWaitMs === undefined ? {} : { syncWaitMs }),
   };
   const node = await startNode({ config, secrets, log: options.log ?? silentLog, checksAnswers: true, ...changed });

@@ -1,0 +1,67 @@
+import type { Api, EndpointName } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import type { CallOf, CallOptions } from '@agent-network/sdk';
+import {
+  keepPreviousData,
+  queryOptions,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { client } from './client.ts';
+
+type Ask<N extends EndpointName> = (call: CallOf<Api[N]> | undefined, options: CallOptions) => Promise<DataOf<Api[N]>>;
+
+const ask = <N extends EndpointName>(name: N) => client[name] as unknown as Ask<N>;
+
+/** A read of the API as a query. Its key begins with the name of the endpoint, by which live events find what they make stale. */
+export const apiQuery = <N extends EndpointName>(name: N, call?: CallOf<Api[N]>) =>
+  queryOptions<DataOf<Api[N]>>({
+    queryKey: [name, call ?? {}],
+    queryFn: ({ signal }) => ask(name)(call, { signal }),
+  });
+
+interface UseApiOptions {
+  readonly enabled?: boolean;
+  /** Asked again this often while the view is looked at. Live events make most of this needless. */
+  readonly refetchIntervalMs?: number | false;
+  /** Whether the answer to the question before is shown until the new one is there: for pages and filters. */
+  readonly keepsPrevious?: boolean;
+}
+
+/** What the API answers, kept fresh. */
+export function useApi<N extends EndpointName>(
+  name: N,
+  call?: CallOf<Api[N]>,
+  { enabled = true, refetchIntervalMs = false, keepsPrevious = false }: UseApiOptions = {},
+): UseQueryResult<DataOf<Api[N]>> {
+  const query = apiQuery(name, call);
+  return useQuery({
+    ...query,
+    enabled,
+    refetchInterval: refetchIntervalMs,
+    ...(keepsPrevious ? { placeholderData: keepPreviousData } : {}),
+  }) as UseQueryResult<DataOf<Api[N]>>;
+}
+
+interface UseApiMutationOptions<N extends EndpointName> {
+  /** Endpoints whose answers it changes. */
+  readonly invalidates?: readonly EndpointName[];
+  readonly onSuccess?: (data: DataOf<Api[N]>, call: CallOf<Api[N]>) => void;
+}
+
+/** A call that changes something. `mutate(call)`; afterwards what it `invalidates` is read again. */
+export function useApiMutation<N extends EndpointName>(
+  name: N,
+  { invalidates = [], onSuccess }: UseApiMutationOptions<N> = {},
+) {
+  const queryClient = useQueryClient();
+  return useMutation<DataOf<Api[N]>, Error, CallOf<Api[N]>>({
+    mutationFn: (call) => ask(name)(call, {}),
+    async onSuccess(data, call) {
+      onSuccess?.(data, call);
+      await Promise.all(invalidates.map((each) => queryClient.invalidateQueries({ queryKey: [each] })));
+    },
+  });
+}

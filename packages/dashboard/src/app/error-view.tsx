@@ -1,0 +1,12 @@
+import { useRouter } from '@tanstack/react-router';
+import { ErrorNote } from '../ui/error-note.tsx';
+
+/** In place of a view that failed. */
+export function ErrorView({ error }: { error: unknown }) {
+  const router = useRouter();
+  return (
+    <main className="mx-auto max-w-2xl p-6">
+      <ErrorNote title="This view failed" error={error} onRetry={() => void router.invalidate()} />
+    </main>
+  );
+}

@@ -1,0 +1,21 @@
+import type { Scope } from '@agent-network/contracts/scopes';
+import type { IconName } from '../ui/icon.tsx';
+
+export interface NavItem {
+  /** A path of routes.tsx. */
+  readonly to: string;
+  readonly label: string;
+  readonly icon: IconName;
+  /** Pressed after `g`. */
+  readonly key: string;
+  /** Shown only to sessions that have it. */
+  readonly scope?: Scope;
+}
+
+/** The left navigation, in groups. A view that is built adds its row here and its route in routes.tsx. */
+export const navigation: readonly (readonly NavItem[])[] = [
+  [{ to: '/invocations', label: 'Invocations', icon: 'bolt', key: 'i' }],
+  [{ to: '/keys', label: 'API keys', icon: 'key', key: 'k' }],
+];
+
+export const navItems: readonly NavItem[] = navigation.flat();

@@ -1,0 +1,20 @@
+import { isApiError } from '@agent-network/sdk';
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { sessionKey, type SessionInfo } from './session.ts';
+
+/** Repeating is the SDK's business. When the node says that the session is over, everything here knows it at once. */
+export function createQueryClient(): QueryClient {
+  const onError = (error: unknown) => {
+    if (!isApiError(error, 'UNAUTHORIZED')) return;
+    queryClient.setQueryData<SessionInfo>(sessionKey, (info) => info && { ...info, session: null });
+  };
+  const queryClient: QueryClient = new QueryClient({
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
+    defaultOptions: {
+      queries: { retry: false, staleTime: 5_000, gcTime: 5 * 60_000, refetchOnWindowFocus: true },
+      mutations: { retry: false },
+    },
+  });
+  return queryClient;
+}

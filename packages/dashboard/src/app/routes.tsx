@@ -1,0 +1,52 @@
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { rootRoute, shellRoute } from './root-routes.tsx';
+import { searchOf } from './search-params.ts';
+
+/** Each view is loaded when it is first opened. `searchOf` names the search parameters that it reads. */
+const view = lazyRouteComponent;
+
+const signIn = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-in',
+  validateSearch: searchOf('to'),
+  component: view(() => import('../pages/sign-in/sign-in-view.tsx'), 'SignInView'),
+});
+
+const overview = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/invocations' });
+  },
+});
+
+const invocations = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/invocations',
+  validateSearch: searchOf('status', 'agentId', 'startDate', 'endDate', 'cursor'),
+  component: view(() => import('../pages/invocations/invocations-view.tsx'), 'InvocationsView'),
+});
+
+const invocation = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/invocations/$requestId',
+  component: view(() => import('../pages/invocations/invocation-view.tsx'), 'InvocationView'),
+});
+
+const bulk = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/bulk/$bulkId',
+  component: view(() => import('../pages/invocations/bulk-view.tsx'), 'BulkView'),
+});
+
+const keys = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/keys',
+  component: view(() => import('../pages/keys/keys-view.tsx'), 'KeysView'),
+});
+
+/** Every view of the dashboard and where it stands. */
+export const routeTree = rootRoute.addChildren([
+  signIn,
+  shellRoute.addChildren([overview, invocations, invocation, bulk, keys]),
+]);

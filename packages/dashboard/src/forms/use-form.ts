@@ -1,0 +1,76 @@
+import { isApiError } from '@agent-network/sdk';
+import { type FormEvent, useState } from 'react';
+import type { z } from 'zod';
+
+interface FormOptions<Values extends object, Schema extends z.ZodType> {
+  readonly initial: Values;
+  /** Of contracts: what the node will judge the body by. */
+  readonly schema: Schema;
+  /** What the form's values are as a body of the API; default: the values. A field that is left empty should be left out. */
+  readonly toBody?: (values: Values) => unknown;
+  /** Sends the body. What it throws is shown, at the fields that the node names. */
+  readonly onSubmit: (body: z.input<Schema>, values: Values) => Promise<unknown>;
+}
+
+export interface Form<Values extends object> {
+  readonly values: Values;
+  set<Name extends keyof Values>(name: Name, value: Values[Name]): void;
+  /** What is wrong at this path of the body: `limits.perCall`. */
+  error(path: string): string | undefined;
+  /** What is wrong and belongs to no field that was asked for; for `ErrorNote`. */
+  readonly failure: unknown;
+  readonly isBusy: boolean;
+  /** For `<form onSubmit={form.submit} noValidate>`. */
+  submit(event: FormEvent): void;
+}
+
+type Problems = ReadonlyMap<string, string>;
+
+const problemsOf = (fields: readonly { path: string; message: string }[]): Problems =>
+  new Map(fields.toReversed().map(({ path, message }) => [path, message]));
+
+/** Puts the cursor where the first thing is wrong, once the page shows it. */
+function focusFirstProblem(form: EventTarget | null): void {
+  if (!(form instanceof HTMLFormElement)) return;
+  requestAnimationFrame(() => form.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
+}
+
+/** A form that is judged here by the schema that the node has, and again by the node; both show what is wrong at its field. */
+export function useForm<Values extends object, Schema extends z.ZodType>(options: FormOptions<Values, Schema>): Form<Values> {
+  const [values, setValues] = useState(options.initial);
+  const [problems, setProblems] = useState<Problems>(new Map());
+  const [failure, setFailure] = useState<unknown>(null);
+  const [isBusy, setIsBusy] = useState(false);
+
+  async function send(form: EventTarget | null): Promise<void> {
+    const body = options.toBody ? options.toBody(values) : values;
+    const parsed = options.schema.safeParse(body);
+    setFailure(null);
+    setProblems(
+      problemsOf((parsed.error?.issues ?? []).map(({ path, message }) => ({ path: path.map(String).join('.'), message }))),
+    );
+    if (!parsed.success) return focusFirstProblem(form);
+    setIsBusy(true);
+    try {
+      await options.onSubmit(body as z.input<Schema>, values);
+    } catch (error) {
+      setFailure(error);
+      if (isApiError(error, 'VALIDATION_ERROR')) setProblems(problemsOf(error.extra.details.fields));
+      focusFirstProblem(form);
+    } finally {
+      setIsBusy(false);
+    }
+  }
+
+  return {
+    values,
+    set: (name, value) => setValues((before) => ({ ...before, [name]: value })),
+    error: (path) => problems.get(path),
+    failure,
+    isBusy,
+    submit(event) {
+      event.preventDefault();
+      if (!isBusy) void send(event.currentTarget);
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import type { ReactNode } from 'react';
+
+const tones = {
+  neutral: 'bg-sunken text-muted',
+  accent: 'bg-accent-soft text-accent-text',
+  good: 'bg-good-soft text-good',
+  warn: 'bg-warn-soft text-warn',
+  bad: 'bg-bad-soft text-bad',
+} as const;
+export type Tone = keyof typeof tones;
+
+export const Badge = ({ tone = 'neutral', children }: { tone?: Tone; children: ReactNode }) => (
+  <span
+    className={`inline-flex items-center gap-1 rounded-full px-2 py-px text-xs leading-5 font-medium whitespace-nowrap ${tones[tone]}`}
+  >
+    {children}
+  </span>
+);
+
+const toneByStatus: Readonly<Record<string, Tone>> = {
+  pending: 'warn',
+  processing: 'accent',
+  completed: 'good',
+  confirmed: 'good',
+  delivered: 'good',
+  verified: 'good',
+  online: 'good',
+  active: 'good',
+  live: 'good',
+  failed: 'bad',
+  stalled: 'bad',
+  disabled: 'bad',
+  offline: 'bad',
+  syncing: 'warn',
+  unverified: 'warn',
+  degraded: 'warn',
+};
+
+/** A state of anything, in the words of the API. */
+export const Status = ({ value }: { value: string }) => (
+  <Badge tone={toneByStatus[value] ?? 'neutral'}>
+    <span className="size-1.5 rounded-full bg-current" aria-hidden="true" />
+    {value.replaceAll('_', ' ')}
+  </Badge>
+);

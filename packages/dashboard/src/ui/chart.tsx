@@ -1,0 +1,123 @@
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { useEffect, useRef, useState } from 'react';
+
+export interface Series {
+  readonly label: string;
+  /** null: there is nothing to show at that point. */
+  readonly values: readonly (number | null)[];
+  readonly tone?: 'accent' | 'good' | 'bad' | 'muted';
+}
+
+export interface ChartProps {
+  readonly title: string;
+  /** Where on the time axis, in milliseconds. */
+  readonly timesMs: readonly number[];
+  readonly series: readonly Series[];
+  /** "12 calls", "0.5 USDC", "80 ms": for the axis, the legend and the table. */
+  readonly format: (value: number) => string;
+  readonly heightPx?: number;
+  /** Of the page: another draws the chart anew. */
+  readonly theme: 'light' | 'dark';
+}
+
+const color = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+
+function seriesOptions({ label, tone = 'accent' }: Series, kind: 'line' | 'bar', format: ChartProps['format']): uPlot.Series {
+  const stroke = color(tone);
+  const value = (_: uPlot, at: number | null) => (at === null || at === undefined ? '–' : format(at));
+  const bars = uPlot.paths.bars?.({ size: [0.7, 40], radius: 0.15 });
+  return kind === 'bar' && bars
+    ? { label, value, stroke, fill: stroke, width: 0, paths: bars, points: { show: false } }
+    : { label, value, stroke, width: 2, points: { show: false } };
+}
+
+function optionsOf(kind: 'line' | 'bar', props: ChartProps, widthPx: number): uPlot.Options {
+  const axis = { stroke: color('muted'), grid: { stroke: color('line'), width: 1 }, ticks: { show: false } };
+  return {
+    width: widthPx,
+    height: props.heightPx ?? 200,
+    scales: { y: { range: (_, low, high) => [Math.min(0, low ?? 0), high > 0 ? high * 1.1 : 1] } },
+    series: [{}, ...props.series.map((each) => seriesOptions(each, kind, props.format))],
+    axes: [
+      { ...axis, grid: { show: false }, space: 70 },
+      { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => props.format(tick)) },
+    ],
+    cursor: { y: false, points: { size: 6 } },
+    legend: { live: true },
+  };
+}
+
+/** Lines or bars over time, with the same numbers as a table for who cannot see them. */
+function Chart({ kind, ...props }: ChartProps & { kind: 'line' | 'bar' }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [isTable, setIsTable] = useState(false);
+  const { timesMs, series, theme, title } = props;
+  const drawn = JSON.stringify([timesMs, series, theme, title, isTable]);
+  const latest = useRef(props);
+  latest.current = props;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: drawn again when what is drawn differs, not when it is told again
+  useEffect(() => {
+    const element = box.current;
+    if (!element || isTable) return;
+    const data = [latest.current.timesMs.map((ms) => ms / 1000), ...latest.current.series.map(({ values }) => [...values])];
+    const plot = new uPlot(optionsOf(kind, latest.current, element.clientWidth), data as uPlot.AlignedData, element);
+    const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: plot.height }));
+    resize.observe(element);
+    return () => {
+      resize.disconnect();
+      plot.destroy();
+    };
+  }, [drawn, kind]);
+  return (
+    <figure aria-label={title} className="min-w-0">
+      {isTable ? <ChartTable {...props} /> : <div ref={box} aria-hidden="true" className="chart min-w-0 overflow-hidden" />}
+      <button
+        type="button"
+        aria-pressed={isTable}
+        onClick={() => setIsTable(!isTable)}
+        className="mt-1 text-[13px] text-muted hover:text-text"
+      >
+        {isTable ? 'Show as chart' : 'Show as table'}
+      </button>
+    </figure>
+  );
+}
+
+export const LineChart = (props: ChartProps) => <Chart kind="line" {...props} />;
+export const BarChart = (props: ChartProps) => <Chart kind="bar" {...props} />;
+
+const ChartTable = ({ title, timesMs, series, format }: ChartProps) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
+  <section aria-label={title} tabIndex={0} className="max-h-60 overflow-auto">
+    <table className="w-full text-[13px]">
+      <caption className="sr-only">{title}</caption>
+      <thead>
+        <tr className="border-b border-line text-left text-muted">
+          <th scope="col" className="py-1 pr-4 font-medium">
+            Time
+          </th>
+          {series.map(({ label }) => (
+            <th key={label} scope="col" className="py-1 pr-4 text-right font-medium">
+              {label}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {timesMs.map((ms, at) => (
+          <tr key={ms}>
+            <th scope="row" className="py-0.5 pr-4 text-left font-normal whitespace-nowrap">
+              {new Date(ms).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })}
+            </th>
+            {series.map(({ label, values }) => (
+              <td key={label} className="py-0.5 pr-4 text-right">
+                {values[at] === null || values[at] === undefined ? '–' : format(values[at])}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+);

@@ -1,0 +1,61 @@
+import { type ReactNode, useState } from 'react';
+import { Button } from './button.tsx';
+import { Actions, Dialog } from './dialog.tsx';
+import { ErrorNote } from './error-note.tsx';
+import { Field } from './field.tsx';
+import { TextInput } from './text-input.tsx';
+
+interface ConfirmDialogProps {
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly onConfirm: () => void;
+  readonly title: string;
+  /** What will happen, and what cannot be undone. */
+  readonly children: ReactNode;
+  /** What the button says: "Revoke key". */
+  readonly action: string;
+  /** Has to be typed first: for what cannot be undone. */
+  readonly name?: string;
+  readonly isBusy?: boolean;
+  readonly error?: unknown;
+}
+
+/** Asks before something is done that cannot be undone. */
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { isOpen, onClose, title } = props;
+  return (
+    <Dialog isOpen={isOpen} onClose={onClose} title={title}>
+      <ConfirmForm {...props} />
+    </Dialog>
+  );
+}
+
+/** Apart from the dialog, so that it forgets what was typed when it closes. */
+function ConfirmForm({ onClose, onConfirm, children, action, name, isBusy = false, error }: ConfirmDialogProps) {
+  const [typed, setTyped] = useState('');
+  const isAllowed = name === undefined || typed === name;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isAllowed && !isBusy) onConfirm();
+      }}
+    >
+      <div className="space-y-4">
+        <div className="text-muted">{children}</div>
+        {name !== undefined && (
+          <Field label={`Type ${name} to confirm`}>
+            <TextInput value={typed} onChange={setTyped} autoComplete="off" spellCheck={false} />
+          </Field>
+        )}
+        <ErrorNote error={error} />
+      </div>
+      <Actions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" variant="danger" isBusy={isBusy} disabled={!isAllowed}>
+          {action}
+        </Button>
+      </Actions>
+    </form>
+  );
+}

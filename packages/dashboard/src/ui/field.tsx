@@ -1,0 +1,62 @@
+import { createContext, type ReactNode, useContext, useId } from 'react';
+
+interface FieldContext {
+  readonly id: string;
+  readonly 'aria-describedby': string | undefined;
+  readonly 'aria-invalid': true | undefined;
+  readonly 'aria-required': true | undefined;
+}
+
+const Context = createContext<FieldContext | null>(null);
+
+/** What the input inside of a `Field` takes on: its id and what describes it. */
+export const useFieldProps = (): Partial<FieldContext> => useContext(Context) ?? {};
+
+interface FieldProps {
+  readonly label: string;
+  readonly hint?: ReactNode;
+  /** What is wrong with the value; `form.error('name')`. */
+  readonly error?: string | undefined;
+  readonly isRequired?: boolean;
+  /** One input of this folder. */
+  readonly children: ReactNode;
+}
+
+/** An input with its label, a hint and what is wrong with it. */
+export function Field({ label, hint, error, isRequired = false, children }: FieldProps) {
+  const id = useId();
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
+  const value: FieldContext = {
+    id,
+    'aria-describedby': described || undefined,
+    'aria-invalid': error ? true : undefined,
+    'aria-required': isRequired || undefined,
+  };
+  return (
+    <div className="min-w-0">
+      <label htmlFor={id} className="mb-1 block font-medium">
+        {label}
+        {!isRequired || <span className="text-muted"> (required)</span>}
+      </label>
+      <Context value={value}>{children}</Context>
+      {hint && (
+        <p id={`${id}-hint`} className="mt-1 text-[13px] text-muted">
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p id={`${id}-error`} className="mt-1 text-[13px] text-bad">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Several inputs that belong together, with a title over them. */
+export const Fieldset = ({ legend, children }: { legend: string; children: ReactNode }) => (
+  <fieldset className="min-w-0">
+    <legend className="mb-1 font-medium">{legend}</legend>
+    {children}
+  </fieldset>
+);

@@ -1,0 +1,16 @@
+/** "1234567.5" becomes "1,234,567.5": digits are only grouped, never rounded. */
+export function groupDigits(amount: string): string {
+  const [whole = '0', fraction] = amount.split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
+
+/** An amount of USDC as the API has it; null: a dash. */
+export const Money = ({ amount }: { amount: string | null | undefined }) =>
+  amount === null || amount === undefined ? (
+    <span className="text-muted">–</span>
+  ) : (
+    <span className="whitespace-nowrap">
+      {groupDigits(amount)} <span className="text-[0.85em] font-normal text-muted">USDC</span>
+    </span>
+  );

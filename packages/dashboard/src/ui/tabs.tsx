@@ -1,0 +1,38 @@
+import { Tabs as Base } from '@base-ui/react/tabs';
+import type { ReactNode } from 'react';
+
+export interface Tab<Id extends string = string> {
+  readonly id: Id;
+  readonly label: string;
+  readonly content: ReactNode;
+}
+
+interface TabsProps<Id extends string> {
+  readonly tabs: readonly Tab<Id>[];
+  /** Which is open, and being told of another: tabs stand in the URL, so that they can be linked to. */
+  readonly active: Id;
+  readonly onChange: (id: Id) => void;
+}
+
+export function Tabs<Id extends string>({ tabs, active, onChange }: TabsProps<Id>) {
+  return (
+    <Base.Root value={active} onValueChange={(id) => onChange(id as Id)}>
+      <Base.List className="flex gap-5 overflow-x-auto border-b border-line px-0.5">
+        {tabs.map(({ id, label }) => (
+          <Base.Tab
+            key={id}
+            value={id}
+            className="-mb-px border-b-2 border-transparent py-2 whitespace-nowrap text-muted hover:text-text data-active:border-accent data-active:font-medium data-active:text-text"
+          >
+            {label}
+          </Base.Tab>
+        ))}
+      </Base.List>
+      {tabs.map(({ id, content }) => (
+        <Base.Panel key={id} value={id} className="pt-4 outline-none">
+          {content}
+        </Base.Panel>
+      ))}
+    </Base.Root>
+  );
+}

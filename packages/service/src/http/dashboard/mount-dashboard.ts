@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import type { Context, Hono } from 'hono';
+import type { DashboardBuild, HasDashboard } from './dashboard-build.ts';
+import { dashboardHeaders } from './dashboard-headers.ts';
+import { buildingPage, failedPage } from './waiting-page.ts';
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.json': 'application/json',
+};
+
+/** What says nothing that is for anybody. */
+const UNSERVED = /^(manifest|built)\.json|\.(br|gz)$/;
+
+const encodings = [
+  { name: 'br', ending: '.br' },
+  { name: 'gzip', ending: '.gz' },
+] as const;
+
+/** The dashboard under /dashboard: its files as they were built, and its first page for every other path, which the page itself reads. */
+export function mountDashboard(app: Hono, { dashboard }: HasDashboard): void {
+  if (!dashboard) return;
+  app.get('/', (c) => (c.req.header('accept')?.includes('text/html') ? c.redirect('/dashboard/', 302) : c.notFound()));
+  app.get('/dashboard', (c) => serve(c, dashboard, ''));
+  app.get('/dashboard/*', (c) => serve(c, dashboard, c.req.path.slice('/dashboard/'.length)));
+}
+
+async function serve(c: Context, dashboard: DashboardBuild, path: string): Promise<Response> {
+  if (dashboard.state() !== 'ready') return notBuilt(dashboard);
+  const isFile = dashboard.files().has(path) && !UNSERVED.test(path);
+  if (!isFile && path.startsWith('assets/')) return answer('There is no such file.', 404, { 'cache-control': 'no-store' });
+  return fileAnswer(c, dashboard, isFile ? path : 'index.html');
+}
+
+function notBuilt(dashboard: DashboardBuild): Response {
+  const html = { 'content-type': types['.html'] ?? '', 'cache-control': 'no-store' };
+  return dashboard.state() === 'failed'
+    ? answer(failedPage, 503, html)
+    : answer(buildingPage, 503, { ...html, refresh: '1', 'retry-after': '1' });
+}
+
+async function fileAnswer(c: Context, dashboard: DashboardBuild, name: string): Promise<Response> {
+  const accepted = c.req.header('accept-encoding') ?? '';
+  const encoding = encodings.find(
+    (each) => new RegExp(`\\b${each.name}\\b(?!;q=0(?:[,\\s]|$))`).test(accepted) && dashboard.files().has(name + each.ending),
+  );
+  const bytes = await readFile(join(dashboard.folder, name + (encoding?.ending ?? '')));
+  return answer(bytes, 200, {
+    'content-type': types[extname(name)] ?? 'application/octet-stream',
+    // Names under assets/ hold a hash of what is in them.
+    'cache-control': name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+    vary: 'Accept-Encoding',
+    ...(encoding ? { 'content-encoding': encoding.name } : {}),
+  });
+}
+
+const answer = (body: string | Uint8Array<ArrayBuffer>, status: number, headers: Record<string, string>): Response =>
+  new Response(body, { status, headers: { ...dashboardHeaders, ...headers } });
