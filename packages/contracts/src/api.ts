@@ -12,6 +12,7 @@ import { paymentEndpoints } from './payments.ts';
 import { quoteEndpoints } from './quotes.ts';
 import { reputationEndpoints } from './reputation.ts';
 import { reserveEndpoints } from './reserves.ts';
+import { sessionEndpoints } from './sessions.ts';
 import { statementEndpoints } from './statements.ts';
 import { streamEndpoints } from './stream-events.ts';
 import { webhookEndpoints } from './webhooks.ts';
@@ -31,6 +32,7 @@ export const api = {
   ...reserveEndpoints,
   ...claimEndpoints,
   ...authEndpoints,
+  ...sessionEndpoints,
   ...accessEndpoints,
   ...webhookEndpoints,
   ...networkEndpoints,

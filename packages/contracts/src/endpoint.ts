@@ -15,6 +15,8 @@ export interface Endpoint {
   readonly auth: 'none' | 'key' | 'agent';
   /** What an API key must be allowed to do. An identityToken may do what its agent may, whatever the scope. */
   readonly scope?: Scope;
+  /** Only for pages of the node itself: what gives or takes the session cookie is refused without their `Origin`. */
+  readonly sameOrigin?: true;
   /** Which rate limit counts the call. */
   readonly limit: 'api' | 'invocations';
   readonly params?: z.ZodObject;

@@ -11,6 +11,7 @@ import type { RegistrationContext } from './agents/register-verified.ts';
 import { type Config, isLocalChain } from './config.ts';
 import { openDatabase } from './db/database.ts';
 import { createCourier } from './events/courier.ts';
+import { isLoopbackHost } from './http/client.ts';
 import type { DashboardBuild } from './http/dashboard/dashboard-build.ts';
 import type { HttpContext } from './http/http-context.ts';
 import { createRegistryReader } from './identity/registry/read-registry.ts';
@@ -65,6 +66,8 @@ export interface ContextParts {
   /** null: the node does not write to the shared registry. */
   readonly registrarPrivateKey: `0x${string}` | null;
   readonly secretKey: string;
+  /** The wallet of local mode's own account; null outside local mode. */
+  readonly localAccount: string | null;
   readonly log: Log;
   readonly isReady: () => boolean;
   readonly clock?: Clock;
@@ -126,6 +129,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     seenTreasuries: createSeenTreasuries(),
     feedbackGiver: config.reputationFeedback ? (keys.registrar?.address ?? null) : null,
     baseUrl: parts.baseUrl,
+    localAccount: localAccountOf(parts),
     ...settingsOf(config),
     dashboard: parts.dashboard ?? null,
     checksAnswers: parts.checksAnswers ?? false,
@@ -169,6 +173,10 @@ function createRegistryWork(base: WriterContext & RegistrationContext) {
     entryKeeper: createEntryKeeper(base),
   };
 }
+
+/** Where money is real, and where a node is to be reached from elsewhere, its own account is not anybody's who asks. */
+const localAccountOf = ({ config, baseUrl, localAccount }: ContextParts) =>
+  config.chainId !== 8453 && isLoopbackHost(new URL(baseUrl).hostname) ? localAccount : null;
 
 const settingsOf = (config: Config) => ({
   confirmations: config.confirmations,

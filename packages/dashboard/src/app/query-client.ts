@@ -1,6 +1,6 @@
 import { isApiError } from '@agent-network/sdk';
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
-import { sessionKey, type SessionInfo } from './session.ts';
+import { type SessionInfo, sessionKey } from './session.ts';
 
 /** Repeating is the SDK's business. When the node says that the session is over, everything here knows it at once. */
 export function createQueryClient(): QueryClient {

@@ -1,12 +1,20 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import type { Session } from '@agent-network/contracts/sessions';
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
-import { readSession, type Session, type SessionInfo } from './session-client.ts';
+import { client } from './client.ts';
 
-export type { Session, SessionInfo };
+export type SessionInfo = DataOf<Api['getSession']>;
 
+/** As `apiQuery` would make it. */
 export const sessionKey = ['getSession', {}] as const;
 
 /** Who is signed in here, and what a page may know of the node before anyone is. */
-export const sessionQuery = queryOptions<SessionInfo>({ queryKey: sessionKey, queryFn: readSession, staleTime: 60_000 });
+export const sessionQuery = queryOptions<SessionInfo>({
+  queryKey: sessionKey,
+  queryFn: ({ signal }) => client.getSession({}, { signal }),
+  staleTime: 60_000,
+});
 
 export const useSessionInfo = (): SessionInfo => useSuspenseQuery(sessionQuery).data;
 

@@ -5,6 +5,7 @@ import type { Sql } from '../db/sql.ts';
 
 export interface ApiKeyRow {
   keyId: string;
+  name: string;
   accountId: string;
   address: string;
   plan: Plan;
@@ -23,27 +24,28 @@ export interface ApiKeyRow {
 export async function findApiKey(sql: Sql, keyId: string): Promise<ApiKeyRow | undefined> {
   const rows = await sql.query<ApiKeyRow>(
     'find-api-key',
-    `select k.id as "keyId", k.account_id as "accountId", a.address, a.plan, k.scopes,
+    `select k.id as "keyId", k.name, k.account_id as "accountId", a.address, a.plan, k.scopes,
             a.wallet_proven_at is not null as "isWalletProven",
             (select n.status from network_node n where n.account_id = a.id and n.is_listed order by n.status desc limit 1) as node,
             k.secret_hash as "secretHash", k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
             coalesce(k.budget_id, k.id) as "budgetId", k.per_call_micro as "perCallMicro", k.per_day_micro as "perDayMicro",
             k.allowed_agents as "allowedAgents"
        from api_key k join account a on a.id = k.account_id
-      where k.id = $1`,
+      where k.id = $1 and k.kind = 'key'`,
     [keyId],
   );
   return rows[0];
 }
 
-/** Notes the use of a key, at most once a minute. */
-export async function touchApiKey(sql: Sql, keyId: string, now: Date): Promise<void> {
-  await sql.query(
+/** Notes the use of a key or session, at most once a minute; whether it was noted. */
+export async function touchApiKey(sql: Sql, keyId: string, now: Date): Promise<boolean> {
+  const rows = await sql.query(
     'touch-api-key',
     `update api_key set last_used_at = $2
-      where id = $1 and (last_used_at is null or last_used_at < $2::timestamptz - interval '1 minute')`,
+      where id = $1 and (last_used_at is null or last_used_at < $2::timestamptz - interval '1 minute') returning id`,
     [keyId, now],
   );
+  return rows.length > 0;
 }
 
 export async function findAgentByToken(

@@ -133,7 +133,7 @@ export async function insertApiKey(
 export const listApiKeyRows = (sql: Sql, accountId: string): Promise<KeyRow[]> =>
   sql.query<KeyRow>(
     'list-api-keys',
-    `select ${keyColumns} from api_key where account_id = $1 order by created_at desc, id limit 1000`,
+    `select ${keyColumns} from api_key where account_id = $1 and kind = 'key' order by created_at desc, id limit 1000`,
     [accountId],
   );
 
@@ -145,7 +145,7 @@ export async function lockApiKeyRow(
 ): Promise<(KeyRow & { replacedBy: string | null }) | null> {
   const rows = await sql.query<KeyRow & { replacedBy: string | null }>(
     'lock-api-key',
-    `select ${keyColumns}, replaced_by as "replacedBy" from api_key where account_id = $1 and id = $2 for update`,
+    `select ${keyColumns}, replaced_by as "replacedBy" from api_key where account_id = $1 and id = $2 and kind = 'key' for update`,
     [accountId, keyId],
   );
   return rows[0] ?? null;
@@ -164,7 +164,7 @@ export async function replaceApiKeyRow(sql: Sql, keyId: string, replacedBy: stri
 export async function revokeApiKeyRow(sql: Sql, accountId: string, keyId: string, now: Date): Promise<boolean> {
   const rows = await sql.query(
     'revoke-api-key',
-    'update api_key set revoked_at = coalesce(revoked_at, $3) where account_id = $1 and id = $2 returning id',
+    `update api_key set revoked_at = coalesce(revoked_at, $3) where account_id = $1 and id = $2 and kind = 'key' returning id`,
     [accountId, keyId, now],
   );
   return rows.length > 0;

@@ -5,10 +5,10 @@ import { apiKeyPattern } from '@agent-network/contracts/access';
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ID_CHARS = 12;
 /** 43 base62 characters hold 256 bits. */
-const SECRET_CHARS = 43;
+export const SECRET_CHARS = 43;
 const CHECKSUM_CHARS = 6;
 
-const randomText = (length: number) => Array.from({ length }, () => base62[randomInt(62)]).join('');
+export const randomText = (length: number) => Array.from({ length }, () => base62[randomInt(62)]).join('');
 
 function checksum(text: string): string {
   let rest = crc32(text);

@@ -7,10 +7,16 @@ import type { HasClock } from '../lib/clock.ts';
 import { findAgentByToken, findApiKey, touchApiKey } from './access-store.ts';
 import { hashSecret, parseApiKey } from './api-key.ts';
 import type { KnownCaller } from './caller.ts';
+import { hasEnded } from './session.ts';
+import { type SessionCaller, sessionCaller } from './session-caller.ts';
+import { findSession } from './session-store.ts';
+import { sessionIdOf } from './session-token.ts';
 
 export interface Authenticator {
   /** The caller behind an `Authorization` header. Throws UNAUTHORIZED for whatever is not a living key or token. */
   authenticate(authorization: string): Promise<KnownCaller>;
+  /** The caller behind the cookie of a session, which is seen by this. Throws UNAUTHORIZED for one that is not living. */
+  authenticateSession(token: string): Promise<SessionCaller>;
   /** Forgets what is remembered, so that a revocation in this process holds at once. */
   forget(): void;
 }
@@ -19,14 +25,18 @@ export interface HasAuthenticator {
   readonly authenticator: Authenticator;
 }
 
-/** A revoked key may live on in another process for this long, counted from when the database was asked about it. */
+/** A revoked key or an ended session may live on in another process for this long, counted from when the database was asked about it. */
 const REMEMBER_MS = 1000;
 
 const refuse = (message: string) => new AppError('UNAUTHORIZED', message);
 
-/** Bearer authentication with API keys and identityTokens. */
+/** Bearer authentication with API keys and identityTokens, and cookies of sessions: neither is ever taken for the other. */
 export function createAuthenticator(ctx: HasDb & HasClock): Authenticator {
   const remembered = new LRUCache<string, { caller: KnownCaller; expiresAt: Date | null }>({
+    max: 20_000,
+    ttl: REMEMBER_MS,
+  });
+  const rememberedSessions = new LRUCache<string, SessionCaller>({
     max: 20_000,
     ttl: REMEMBER_MS,
   });
@@ -40,7 +50,7 @@ export function createAuthenticator(ctx: HasDb & HasClock): Authenticator {
     await touchApiKey(ctx.db, row.keyId, ctx.clock.now());
     const { secretHash: _, revokedAt: __, expiresAt, perCallMicro, perDayMicro, allowedAgents, ...caller } = row;
     const limits = { perCallMicro, perDayMicro, allowedAgents };
-    return { caller: { kind: 'account', ...caller, limits }, expiresAt };
+    return { caller: { kind: 'account', ...caller, limits, session: null }, expiresAt };
   }
 
   async function byIdentityToken(token: string): Promise<{ caller: KnownCaller; expiresAt: null }> {
@@ -49,7 +59,28 @@ export function createAuthenticator(ctx: HasDb & HasClock): Authenticator {
     return { caller: { kind: 'agent', ...row }, expiresAt: null };
   }
 
+  async function bySessionToken(token: string): Promise<SessionCaller> {
+    const id = sessionIdOf(token);
+    const now = ctx.clock.now();
+    const row = id === null ? undefined : await findSession(ctx.db, id, now);
+    if (!row || !timingSafeEqual(row.secretHash, hashSecret(token))) throw refuse('The session is not valid.');
+    if (row.revokedAt) throw refuse('The session was ended.');
+    if (hasEnded(row, now)) throw refuse('The session has expired.');
+    const lastSeenAt = (await touchApiKey(ctx.db, row.keyId, now)) ? now : row.lastSeenAt;
+    return sessionCaller({ ...row, lastSeenAt });
+  }
+
   return {
+    async authenticateSession(token) {
+      let known = rememberedSessions.get(token);
+      if (!known) {
+        const start = performance.now();
+        known = await bySessionToken(token);
+        rememberedSessions.set(token, known, { start });
+      }
+      if (hasEnded(known.session, ctx.clock.now())) throw refuse('The session has expired.');
+      return known;
+    },
     async authenticate(authorization) {
       const credential = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(authorization)?.[1];
       if (!credential) throw refuse('Send "Authorization: Bearer <API key>".');
@@ -62,6 +93,9 @@ export function createAuthenticator(ctx: HasDb & HasClock): Authenticator {
       if (known.expiresAt && known.expiresAt <= ctx.clock.now()) throw refuse('The API key has expired.');
       return known.caller;
     },
-    forget: () => remembered.clear(),
+    forget() {
+      remembered.clear();
+      rememberedSessions.clear();
+    },
   };
 }

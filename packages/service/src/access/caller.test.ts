@@ -4,6 +4,8 @@ import { type AccountCaller, requireAccount, requireScope } from './caller.ts';
 
 const withScopes = (held: readonly Scope[]): AccountCaller => ({
   kind: 'account',
+  name: 'test',
+  session: null,
   accountId: 'acc_1',
   address: '0x',
   keyId: 'k',

@@ -1,6 +1,7 @@
 import type { Plan } from '@agent-network/contracts/access';
 import type { Scope } from '@agent-network/contracts/scopes';
 import { AppError } from '../lib/app-error.ts';
+import type { SessionTimes } from './session.ts';
 
 /** What a key may spend on invocations, in micro-USDC; null: no such limit. */
 export interface SpendingLimits {
@@ -10,12 +11,21 @@ export interface SpendingLimits {
   readonly allowedAgents: readonly string[] | null;
 }
 
-/** Someone with an API key. */
+/** What a caller's session is known by, beside what it shares with keys. */
+export interface SessionFacts extends SessionTimes {
+  readonly userAgent: string | null;
+  /** Signed in as local mode's own account, without a wallet. */
+  readonly isLocal: boolean;
+}
+
+/** Someone with an API key, or signed in with a browser. */
 export interface AccountCaller {
   readonly kind: 'account';
   readonly accountId: string;
   readonly address: string;
+  /** Of the key, or of the session. */
   readonly keyId: string;
+  readonly name: string;
   readonly plan: Plan;
   readonly scopes: readonly Scope[];
   readonly isWalletProven: boolean;
@@ -24,6 +34,8 @@ export interface AccountCaller {
   readonly limits: SpendingLimits;
   /** What its spending is counted under: its own id, or that of the key which it replaced. */
   readonly budgetId: string;
+  /** null: it came with an API key. */
+  readonly session: SessionFacts | null;
 }
 
 /** An agent with its identityToken: it acts as itself, and pays from its own treasury. */

@@ -4,6 +4,8 @@ import { leaseSize, limitOf, limitSubject } from './rate-limit.ts';
 
 const account = {
   kind: 'account',
+  name: 'test',
+  session: null,
   accountId: 'acc_1',
   address: '0x',
   keyId: 'k1',

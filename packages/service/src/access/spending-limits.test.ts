@@ -5,6 +5,8 @@ import { noLimits, readLimits, requireWithinLimits, toWireLimits } from './spend
 
 const callerWith = (limits: Partial<SpendingLimits>): AccountCaller => ({
   kind: 'account',
+  name: 'test',
+  session: null,
   accountId: 'acc_1',
   address: '0x',
   keyId: 'key_1',

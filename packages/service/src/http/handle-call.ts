@@ -4,6 +4,7 @@ import type { AgentCaller, Caller } from '../access/caller.ts';
 import { fingerprintOf, type KeyedRequest } from '../access/idempotency.ts';
 import { unkeyed } from '../access/once.ts';
 import { AppError, invalid } from '../lib/app-error.ts';
+import { clientOf } from './client.ts';
 import { type CountedCall, countCall } from './count-call.ts';
 import type { HandlerCall } from './handler.ts';
 import type { HttpContext } from './http-context.ts';
@@ -64,7 +65,7 @@ interface Begun extends Running {
 
 async function run(
   ctx: HttpContext,
-  { row, handler, headers }: Incoming,
+  { row, handler, c, headers }: Incoming,
   { caller, parsed, counted, once, headers: kept }: Begun,
 ): Promise<string | SseAnswer> {
   const data = await handler(ctx, {
@@ -74,6 +75,7 @@ async function run(
       headers[name] = value;
       kept[name] = value;
     },
+    client: clientOf(ctx, c),
     once,
     countMore: counted.countMore,
     uncount: counted.uncount,

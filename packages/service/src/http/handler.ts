@@ -2,6 +2,7 @@ import type { Api, EndpointName } from '@agent-network/contracts/api';
 import type { DataOf, Endpoint, Parsed } from '@agent-network/contracts/endpoint';
 import type { AgentCaller, Caller, KnownCaller } from '../access/caller.ts';
 import type { Once } from '../access/once.ts';
+import type { Client } from './client.ts';
 import type { HttpContext } from './http-context.ts';
 import type { SseAnswer } from './sse.ts';
 
@@ -16,6 +17,7 @@ export interface HandlerCall<E extends Endpoint> extends Parsed<E> {
   readonly caller: CallerOf<E>;
   /** Sets a header of this answer; repetitions with the same Idempotency-Key get it as well. */
   setHeader(name: string, value: string): void;
+  readonly client: Client;
   readonly once: Once;
   /** Counts further invocations that the call makes. Throws RATE_LIMITED. */
   countMore(count: number): Promise<void>;

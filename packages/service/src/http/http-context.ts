@@ -11,11 +11,13 @@ import type { HasRegistry } from '../identity/registry/registry-info.ts';
 import type { HasTokenClient } from '../identity/registry/registry-token-client.ts';
 import type { HasRegistryTokens } from '../identity/registry/registry-tokens.ts';
 import type { HasRegistryWriter } from '../identity/registry/registry-writer.ts';
+import type { HasLocalAccount } from '../identity/sign-in-session.ts';
 import type { HasWalletSignatures } from '../identity/wallet-signature-client.ts';
 import type { EndContext } from '../invocations/end-invocations.ts';
 import type { InvokeContext } from '../invocations/invoke-agent.ts';
 import type { HasLookout } from '../invocations/lookout.ts';
 import type { HasMetrics } from '../lib/metrics.ts';
+import type { HasBaseUrl } from '../payments/deposit.ts';
 import type { HasReserves } from '../payments/read-reserves.ts';
 import type { HasDashboard } from './dashboard/dashboard-build.ts';
 import type { HasTrustedProxies } from './remote-address.ts';
@@ -34,6 +36,8 @@ export type HttpContext = InvokeContext &
   HasLookout &
   HasNodeLabel &
   HasWalletSignatures &
+  HasLocalAccount &
+  HasBaseUrl &
   HasReserves &
   HasRegistry &
   HasRegistryTokens &

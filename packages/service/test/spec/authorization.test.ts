@@ -63,6 +63,13 @@ const rules: Record<EndpointName, Rule> = {
   getWithdrawal: rule('payments:read', 404, 200),
   requestSignIn: open,
   signIn: open,
+  createSession: open,
+  createLocalSession: open,
+  getSession: open,
+  endSession: open,
+  listSessions: rule('keys:manage', 'own', 403),
+  endSessionById: rule('keys:manage', 404, 403),
+  endAllSessions: rule('keys:manage', 'own', 403),
   getAccount: rule(null, 'own', 200),
   getUsage: rule('payments:read', 'own', 403),
   listApiKeys: rule('keys:manage', 'own', 403),
@@ -106,8 +113,8 @@ afterAll(() => world.stop());
 const send = async (name: EndpointName, key: string | undefined): Promise<Answer> => {
   const row = endpoints.find(([each]) => each === name)?.[1];
   if (!row) throw new Error(`there is no ${name}`);
-  const { params, body } = validCalls[name](world);
-  return world.h.request(row.method, pathOf(row, params), { key, body });
+  const { params, body, headers = {} } = validCalls[name](world);
+  return world.h.request(row.method, pathOf(row, params), { key, body, headers });
 };
 const issue = (owned: readonly Scope[], expiresAt: Date | null = null) =>
   issueApiKey(world.h.ctx, { accountId: world.owner.accountId, name: 'x', scopes: owned, expiresAt });
@@ -163,7 +170,13 @@ describe('what is allowed', () => {
 const statusOf = (name: EndpointName) => (name === 'depositToTreasury' ? 402 : 200);
 /** Whoever makes a key can give it no more than it has itself. */
 const givesRights = new Set<EndpointName>(['createApiKey', 'rollApiKey']);
-const removals: readonly EndpointName[] = ['deleteWebhook', 'revokeApiKey', 'removeAgent'];
+const removals: readonly EndpointName[] = [
+  'endSessionById',
+  'endAllSessions',
+  'deleteWebhook',
+  'revokeApiKey',
+  'removeAgent',
+];
 
 it('each of these calls succeeds with a key of exactly the scope that it needs', async () => {
   const answers: unknown[] = [];

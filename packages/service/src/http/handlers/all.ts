@@ -5,6 +5,7 @@ import { identityHandlers } from './identity.ts';
 import { invocationHandlers } from './invocations.ts';
 import { networkHandlers } from './network.ts';
 import { paymentHandlers } from './payments.ts';
+import { sessionHandlers } from './sessions.ts';
 import { webhookHandlers } from './webhooks.ts';
 
 /** One handler per row of the endpoint table; a missing one does not compile. */
@@ -15,5 +16,6 @@ export const handlers: Handlers = {
   ...paymentHandlers,
   ...networkHandlers,
   ...accessHandlers,
+  ...sessionHandlers,
   ...webhookHandlers,
 };

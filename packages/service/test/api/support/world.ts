@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { startSession } from '../../../src/access/manage-sessions.ts';
 import { until } from '../../../src/lib/until.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { registerOnChain } from '../../support/registry-actions.ts';
@@ -36,6 +37,8 @@ export interface World {
   readonly deliveryId: string;
   /** Signed challenges, each good for one sign-in of a wallet of its own. */
   readonly signIns: { readonly challengeId: string; readonly signature: string }[];
+  /** A living session of the owner's. */
+  readonly sessionId: string;
   stop(): Promise<void>;
 }
 
@@ -77,7 +80,7 @@ interface Parts {
   readonly receiverUrl: string;
 }
 
-async function makeThings(h: Harness, { key, address }: TestAccount, parts: Parts) {
+async function makeThings(h: Harness, { accountId, key, address }: TestAccount, parts: Parts) {
   const { agent, strangersAgent, silent, receiverUrl: url } = parts;
   const post = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
     const answer = await h.request('POST', path, { key, body, headers });
@@ -99,10 +102,14 @@ async function makeThings(h: Harness, { key, address }: TestAccount, parts: Part
   const { withdrawalId } = await post('/payments/withdraw', { amount: '0.01', treasuryId, to: address });
   const [webhookId, spareWebhookId] = [await newWebhook(), await newWebhook()];
   const { deliveryId } = await post(`/account/webhooks/${webhookId}/test`, undefined);
+  const now = h.ctx.clock.now();
+  const { session } = await h.ctx.db.transaction((tx) =>
+    startSession(tx, { accountId, userAgent: null, isLocal: false, now }),
+  );
   const signIns = await Promise.all(Array.from({ length: 20 }, () => signedChallenge(post)));
   return {
     ...{ tokenId, quoteId, requestId, openRequestId, bulkId, keyId, rolledKeyId, treasuryId, withdrawalId },
-    ...{ webhookId, spareWebhookId, deliveryId, signIns },
+    ...{ webhookId, spareWebhookId, deliveryId, signIns, sessionId: session.sessionId },
   };
 }
 

@@ -1,0 +1,45 @@
+import { Navigate, Outlet, useLocation } from '@tanstack/react-router';
+import { useCallback, useState } from 'react';
+import { useLiveEvents } from './live-events.ts';
+import { NavDrawer } from './nav-drawer.tsx';
+import { useSessionInfo } from './session.ts';
+import { Shortcuts } from './shortcuts.tsx';
+import { Brand, SideNav } from './side-nav.tsx';
+import { TopBar } from './top-bar.tsx';
+
+/** Around every view: navigation, top bar, what is live. Without a session there is nothing to show. */
+export function Shell() {
+  const { session } = useSessionInfo();
+  const { href } = useLocation();
+  return session ? <Frame key={session.sessionId} /> : <Navigate to="/sign-in" search={{ to: href }} />;
+}
+
+function Frame() {
+  const { label } = useSessionInfo();
+  const [isNavOpen, setNavOpen] = useState(false);
+  const [areShortcutsOpen, setShortcutsOpen] = useState(false);
+  const openShortcuts = useCallback((isOpen: boolean) => setShortcutsOpen(isOpen), []);
+  useLiveEvents();
+  return (
+    <div className="flex min-h-dvh">
+      <a
+        href="#content"
+        className="fixed top-2 left-2 z-60 -translate-y-20 rounded-md bg-accent px-3 py-2 text-on-accent focus:translate-y-0"
+      >
+        Skip to content
+      </a>
+      <div className="sticky top-0 hidden h-dvh w-58 shrink-0 flex-col border-r border-line bg-surface md:flex">
+        <Brand label={label} />
+        <SideNav />
+      </div>
+      <div className="min-w-0 flex-1">
+        <TopBar onOpenNav={() => setNavOpen(true)} onShowShortcuts={() => setShortcutsOpen(true)} />
+        <main id="content" tabIndex={-1} className="outline-none">
+          <Outlet />
+        </main>
+      </div>
+      <NavDrawer isOpen={isNavOpen} onClose={() => setNavOpen(false)} label={label} />
+      <Shortcuts isOpen={areShortcutsOpen} setOpen={openShortcuts} />
+    </div>
+  );
+}

@@ -1,0 +1,74 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { Badge } from '../ui/badge.tsx';
+import { Button, IconButton } from '../ui/button.tsx';
+import type { IconName } from '../ui/icon.tsx';
+import { Identicon } from '../ui/identicon.tsx';
+import { Menu } from '../ui/menu.tsx';
+import { networkName } from './network-name.ts';
+import { useSession, useSessionInfo } from './session.ts';
+import { signOut } from './sign-out.ts';
+import { chooseTheme, type Theme, themes, useTheme } from './theme.ts';
+
+const themeIcons: Readonly<Record<Theme, IconName>> = { system: 'screen', light: 'sun', dark: 'moon' };
+const themeLabels: Readonly<Record<Theme, string>> = { system: 'Like the system', light: 'Light', dark: 'Dark' };
+
+function ThemeMenu() {
+  const theme = useTheme();
+  return (
+    <Menu
+      trigger={<IconButton icon={themeIcons[theme]} label="Theme" />}
+      items={themes.map((each) => ({
+        label: themeLabels[each],
+        icon: themeIcons[each],
+        isChecked: each === theme,
+        onSelect: () => chooseTheme(each),
+      }))}
+    />
+  );
+}
+
+function AccountMenu() {
+  const { address } = useSession();
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  return (
+    <Menu
+      trigger={
+        <Button variant="ghost" aria-label={`Account ${address}`}>
+          <Identicon id={address} className="size-5" />
+          <span className="font-mono text-[13px] max-sm:hidden">{`${address.slice(0, 6)}…${address.slice(-4)}`}</span>
+        </Button>
+      }
+      items={[
+        {
+          label: 'Sign out',
+          icon: 'signOut',
+          onSelect: () => void signOut(queryClient).then(() => navigate({ to: '/sign-in' })),
+        },
+      ]}
+    />
+  );
+}
+
+interface TopBarProps {
+  readonly onOpenNav: () => void;
+  readonly onShowShortcuts: () => void;
+}
+
+export function TopBar({ onOpenNav, onShowShortcuts }: TopBarProps) {
+  const { chainId } = useSessionInfo();
+  return (
+    <header className="sticky top-0 z-30 flex h-14 items-center justify-between gap-2 border-b border-line bg-page/90 px-2 backdrop-blur sm:px-6">
+      <div className="flex min-w-0 items-center gap-2">
+        <IconButton icon="menu" label="Open navigation" className="md:hidden" onClick={onOpenNav} />
+        <Badge>{networkName(chainId)}</Badge>
+      </div>
+      <div className="flex items-center">
+        <IconButton icon="keyboard" label="Keyboard shortcuts" className="max-sm:hidden" onClick={onShowShortcuts} />
+        <ThemeMenu />
+        <AccountMenu />
+      </div>
+    </header>
+  );
+}

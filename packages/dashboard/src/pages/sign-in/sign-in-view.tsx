@@ -1,0 +1,90 @@
+import type { Session } from '@agent-network/contracts/sessions';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { networkName } from '../../app/network-name.ts';
+import { type SessionInfo, sessionKey, useSessionInfo } from '../../app/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { useInjectedWallets } from '../../wallet/injected-wallets.ts';
+import { signInLocally, signInWithWallet } from './sign-in.ts';
+
+/** Back to where one wanted to go; only ever within the dashboard. */
+function useGoOn(): () => void {
+  const { to = '/' } = useSearch({ from: '/sign-in' });
+  const router = useRouter();
+  const navigate = useNavigate();
+  const isInside = /^\/(?![/\\])/.test(to);
+  return () => (isInside ? router.history.replace(`/dashboard${to}`) : void navigate({ to: '/', replace: true }));
+}
+
+export function SignInView() {
+  const info = useSessionInfo();
+  const wallets = useInjectedWallets();
+  const queryClient = useQueryClient();
+  const goOn = useGoOn();
+  const signIn = useMutation({
+    mutationFn: (open: () => Promise<Session>) => open(),
+    onSuccess(session) {
+      queryClient.clear();
+      queryClient.setQueryData<SessionInfo>(sessionKey, { ...info, session });
+      goOn();
+    },
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when this page is opened by who is signed in already
+  useEffect(() => {
+    document.title = 'Sign in · agent-network';
+    if (info.session) goOn();
+  }, []);
+  return (
+    <main className="flex min-h-dvh items-center justify-center p-4">
+      <div className="w-full max-w-sm">
+        <div className="mb-6 flex flex-col items-center text-center">
+          <img src="/dashboard/icon.svg" alt="" className="mb-4 size-10" />
+          <h1 className="text-xl font-semibold tracking-tight">Sign in to {info.label}</h1>
+          <p className="mt-1 text-muted">{networkName(info.chainId)}</p>
+        </div>
+        <div className="space-y-3 rounded-xl border border-line bg-surface p-5 shadow-card">
+          {wallets.map(({ id, name, provider }, at) => (
+            <Button
+              key={id}
+              variant={at === 0 ? 'primary' : 'secondary'}
+              icon="wallet"
+              className="w-full"
+              disabled={signIn.isPending}
+              onClick={() => signIn.mutate(() => signInWithWallet(provider))}
+            >
+              Sign in with {name}
+            </Button>
+          ))}
+          {wallets.length === 0 && (
+            <p className="text-muted">
+              No wallet was found in this browser. Install one that tells of itself (EIP-6963), then reload this page.
+            </p>
+          )}
+          {info.hasLocalAccount && (
+            <Button
+              variant={wallets.length === 0 ? 'primary' : 'secondary'}
+              icon="screen"
+              className="w-full"
+              disabled={signIn.isPending}
+              onClick={() => signIn.mutate(signInLocally)}
+            >
+              Use the local account
+            </Button>
+          )}
+          {signIn.isPending && (
+            <p role="status" className="text-center text-muted">
+              Waiting for the wallet…
+            </p>
+          )}
+          <ErrorNote error={signIn.error} />
+        </div>
+        <p className="mt-4 text-center text-[13px] text-muted">
+          The wallet signs a text that proves it is yours. That costs nothing and moves no money. The first time opens an
+          account.
+        </p>
+      </div>
+    </main>
+  );
+}

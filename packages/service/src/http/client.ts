@@ -1,0 +1,38 @@
+import type { Context } from 'hono';
+import { isLoopback } from '../lib/guarded-fetch-address.ts';
+import { addressOf, type HasTrustedProxies, socketAddressOf } from './remote-address.ts';
+
+/** Who is at the other end, as far as the connection and the request tell. */
+export interface Client {
+  /** The network address; `unknown` without a socket. */
+  readonly address: string;
+  /** What the client calls itself: plain text of at most 200 characters. */
+  readonly userAgent: string | null;
+  /** Whether it is on the machine of the node, and asked for it by a name of loopback. */
+  readonly isLocal: boolean;
+}
+
+const MOST_CHARS = 200;
+
+/** Whether a host name, as URLs spell it, can only mean this machine. */
+export const isLoopbackHost = (hostname: string): boolean =>
+  hostname === 'localhost' || isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'));
+
+/** What a proxy says of whom it heard: with any of these the other end is not the client. */
+const forwarding = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
+
+export function clientOf(ctx: HasTrustedProxies, c: Context): Client {
+  const host = URL.parse(`http://${c.req.header('host') ?? ''}`)?.hostname ?? '';
+  const isDirect = forwarding.every((name) => c.req.header(name) === undefined);
+  return {
+    address: addressOf(ctx, c),
+    userAgent: plain(c.req.header('user-agent')),
+    isLocal: isDirect && isLoopback(socketAddressOf(c)) && isLoopbackHost(host),
+  };
+}
+
+const plain = (text: string | undefined): string | null =>
+  text
+    ?.replace(/[^\x20-\x7e]/g, '')
+    .slice(0, MOST_CHARS)
+    .trim() || null;

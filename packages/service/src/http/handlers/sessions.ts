@@ -1,0 +1,44 @@
+import { requireAccount } from '../../access/caller.ts';
+import {
+  endAllSessions,
+  endSession,
+  endSessionById,
+  listSessions,
+  type StartedSession,
+} from '../../access/manage-sessions.ts';
+import { isSession, toSession } from '../../access/session-caller.ts';
+import { signInLocally, signInSession } from '../../identity/sign-in-session.ts';
+import { NODE_VERSION } from '../../lib/node-version.ts';
+import type { Handlers } from '../handler.ts';
+import { clearedCookie, sessionCookie } from '../session-cookie.ts';
+
+interface SetsHeaders {
+  setHeader(name: string, value: string): void;
+}
+
+function begin(call: SetsHeaders, { session, token }: StartedSession) {
+  call.setHeader('set-cookie', sessionCookie(token));
+  return session;
+}
+
+export const sessionHandlers = {
+  createSession: async (ctx, call) => begin(call, await signInSession(ctx, call.body, call.client.userAgent)),
+  createLocalSession: async (ctx, call) => begin(call, await signInLocally(ctx, call.client)),
+  getSession: (ctx, { caller, client }) => ({
+    session: isSession(caller) ? toSession(caller) : null,
+    hasLocalAccount: ctx.localAccount !== null && client.isLocal,
+    label: ctx.nodeLabel,
+    chainId: ctx.chain.chainId,
+    usdc: ctx.chain.token,
+    version: NODE_VERSION,
+  }),
+  async endSession(ctx, { caller, setHeader }) {
+    // With a key the cookie does not count.
+    if (caller.kind === 'anonymous' || isSession(caller)) setHeader('set-cookie', clearedCookie);
+    if (isSession(caller)) await endSession(ctx, caller);
+    return { signedOut: isSession(caller) };
+  },
+  listSessions: (ctx, { caller }) => listSessions(ctx, requireAccount(caller)),
+  endSessionById: (ctx, { caller, params }) => endSessionById(ctx, requireAccount(caller), params.sessionId),
+  endAllSessions: (ctx, { caller }) => endAllSessions(ctx, requireAccount(caller)),
+} satisfies Partial<Handlers>;

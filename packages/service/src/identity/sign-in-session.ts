@@ -1,0 +1,44 @@
+import { admitWallet } from '../access/admit-wallet.ts';
+import { type StartedSession, startSession } from '../access/manage-sessions.ts';
+import { openAccount } from '../access/open-account.ts';
+import type { HasDb } from '../db/database.ts';
+import { notFound } from '../lib/app-error.ts';
+import type { HasClock } from '../lib/clock.ts';
+import { judgeChallenge, useChallenge } from './prove-wallet.ts';
+import type { HasWalletSignatures } from './wallet-signature-client.ts';
+
+export interface HasLocalAccount {
+  /** The wallet of local mode's own account; null outside local mode, and where money is real. */
+  readonly localAccount: string | null;
+}
+
+/**
+ * Begins a session for whoever signed the challenge, of the account of the wallet, which is opened when there is none. A challenge is
+ * good for one. Throws as `judgeChallenge` does, and CONFLICT for a wallet that another account has claimed.
+ */
+export async function signInSession(
+  ctx: HasDb & HasClock & HasWalletSignatures,
+  signed: { challengeId: string; signature: string },
+  userAgent: string | null,
+): Promise<StartedSession> {
+  const { address } = await judgeChallenge(ctx, null, signed);
+  const now = ctx.clock.now();
+  return ctx.db.transaction(async (tx) => {
+    await useChallenge(tx, signed.challengeId, now);
+    const accountId = await admitWallet(tx, address, now);
+    return startSession(tx, { accountId, userAgent, isLocal: false, now });
+  });
+}
+
+/** Begins a session of local mode's own account. Throws NOT_FOUND unless there is one and the client is on this machine. */
+export async function signInLocally(
+  ctx: HasDb & HasClock & HasLocalAccount,
+  client: { readonly isLocal: boolean; readonly userAgent: string | null },
+): Promise<StartedSession> {
+  const { localAccount } = ctx;
+  if (localAccount === null || !client.isLocal) throw notFound('local account');
+  const { accountId } = await openAccount(ctx, { address: localAccount, plan: 'enterprise', isWalletProven: true });
+  const now = ctx.clock.now();
+  const { userAgent } = client;
+  return ctx.db.transaction((tx) => startSession(tx, { accountId, userAgent, isLocal: true, now }));
+}
