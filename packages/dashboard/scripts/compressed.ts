@@ -27,7 +27,9 @@ export function compressed(): Plugin {
     },
     async closeBundle() {
       const names = await readdir(outDir, { recursive: true });
-      await Promise.all(names.filter((name) => COMPRESSIBLE.test(name)).map((name) => compressFile(join(outDir, name))));
+      await Promise.all(
+        names.filter((name) => COMPRESSIBLE.test(name)).map((name) => compressFile(join(outDir, name))),
+      );
     },
   };
 }

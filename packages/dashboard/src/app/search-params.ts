@@ -12,5 +12,7 @@ export const searchOf =
   <const K extends string>(...names: K[]) =>
   (search: Record<string, unknown>): { [N in K]?: string } =>
     Object.fromEntries(
-      names.flatMap((name) => (search[name] === undefined || search[name] === '' ? [] : [[name, String(search[name])]])),
+      names.flatMap((name) =>
+        search[name] === undefined || search[name] === '' ? [] : [[name, String(search[name])]],
+      ),
     ) as { [N in K]?: string };

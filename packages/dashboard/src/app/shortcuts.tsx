@@ -55,7 +55,10 @@ const Shortcut = ({ keys, text }: { keys: readonly string[]; text: string }) => 
     <dt>{text}</dt>
     <dd className="flex gap-1">
       {keys.map((key) => (
-        <kbd key={key} className="min-w-6 rounded border border-line bg-sunken px-1.5 text-center font-mono text-[13px]">
+        <kbd
+          key={key}
+          className="min-w-6 rounded border border-line bg-sunken px-1.5 text-center font-mono text-[13px]"
+        >
           {key}
         </kbd>
       ))}

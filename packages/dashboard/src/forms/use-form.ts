@@ -36,7 +36,9 @@ function focusFirstProblem(form: EventTarget | null): void {
 }
 
 /** A form that is judged here by the schema that the node has, and again by the node; both show what is wrong at its field. */
-export function useForm<Values extends object, Schema extends z.ZodType>(options: FormOptions<Values, Schema>): Form<Values> {
+export function useForm<Values extends object, Schema extends z.ZodType>(
+  options: FormOptions<Values, Schema>,
+): Form<Values> {
   const [values, setValues] = useState(options.initial);
   const [problems, setProblems] = useState<Problems>(new Map());
   const [failure, setFailure] = useState<unknown>(null);
@@ -47,7 +49,9 @@ export function useForm<Values extends object, Schema extends z.ZodType>(options
     const parsed = options.schema.safeParse(body);
     setFailure(null);
     setProblems(
-      problemsOf((parsed.error?.issues ?? []).map(({ path, message }) => ({ path: path.map(String).join('.'), message }))),
+      problemsOf(
+        (parsed.error?.issues ?? []).map(({ path, message }) => ({ path: path.map(String).join('.'), message })),
+      ),
     );
     if (!parsed.success) return focusFirstProblem(form);
     setIsBusy(true);

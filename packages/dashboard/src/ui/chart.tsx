@@ -23,7 +23,11 @@ export interface ChartProps {
 
 const color = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
-function seriesOptions({ label, tone = 'accent' }: Series, kind: 'line' | 'bar', format: ChartProps['format']): uPlot.Series {
+function seriesOptions(
+  { label, tone = 'accent' }: Series,
+  kind: 'line' | 'bar',
+  format: ChartProps['format'],
+): uPlot.Series {
   const stroke = color(tone);
   const value = (_: uPlot, at: number | null) => (at === null || at === undefined ? '–' : format(at));
   const bars = uPlot.paths.bars?.({ size: [0.7, 40], radius: 0.15 });
@@ -60,7 +64,10 @@ function Chart({ kind, ...props }: ChartProps & { kind: 'line' | 'bar' }) {
   useEffect(() => {
     const element = box.current;
     if (!element || isTable) return;
-    const data = [latest.current.timesMs.map((ms) => ms / 1000), ...latest.current.series.map(({ values }) => [...values])];
+    const data = [
+      latest.current.timesMs.map((ms) => ms / 1000),
+      ...latest.current.series.map(({ values }) => [...values]),
+    ];
     const plot = new uPlot(optionsOf(kind, latest.current, element.clientWidth), data as uPlot.AlignedData, element);
     const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: plot.height }));
     resize.observe(element);
@@ -71,7 +78,11 @@ function Chart({ kind, ...props }: ChartProps & { kind: 'line' | 'bar' }) {
   }, [drawn, kind]);
   return (
     <figure aria-label={title} className="min-w-0">
-      {isTable ? <ChartTable {...props} /> : <div ref={box} aria-hidden="true" className="chart min-w-0 overflow-hidden" />}
+      {isTable ? (
+        <ChartTable {...props} />
+      ) : (
+        <div ref={box} aria-hidden="true" className="chart min-w-0 overflow-hidden" />
+      )}
       <button
         type="button"
         aria-pressed={isTable}
@@ -88,7 +99,6 @@ export const LineChart = (props: ChartProps) => <Chart kind="line" {...props} />
 export const BarChart = (props: ChartProps) => <Chart kind="bar" {...props} />;
 
 const ChartTable = ({ title, timesMs, series, format }: ChartProps) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
   <section aria-label={title} tabIndex={0} className="max-h-60 overflow-auto">
     <table className="w-full text-[13px]">
       <caption className="sr-only">{title}</caption>

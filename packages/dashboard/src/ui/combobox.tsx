@@ -17,7 +17,11 @@ export function Combobox({ value, onChange, options, placeholder, ...rest }: Com
   const field = useFieldProps();
   const chosen = options.find((option) => option.value === value) ?? null;
   return (
-    <Base.Root items={options} value={chosen} onValueChange={(option: Option | null) => onChange(option?.value ?? null)}>
+    <Base.Root
+      items={options}
+      value={chosen}
+      onValueChange={(option: Option | null) => onChange(option?.value ?? null)}
+    >
       <div className="relative">
         <Base.Input {...field} {...rest} placeholder={placeholder} className={`${inputClass} pr-16`} />
         <div className="absolute inset-y-0 right-1 flex items-center text-muted">

@@ -33,7 +33,8 @@ const VIRTUAL_FROM = 120;
 const ROW_PX = 41;
 
 /** To make a whole row lead somewhere: the class of the link in its first cell. */
-export const rowLinkClass = 'font-medium rounded-sm after:absolute after:inset-0 after:content-[""] hover:text-accent-text';
+export const rowLinkClass =
+  'font-medium rounded-sm after:absolute after:inset-0 after:content-[""] hover:text-accent-text';
 
 const cellClass = <Row,>({ align, isMinor }: Column<Row>) =>
   classNames('px-4 py-2 first:pl-4', align === 'right' && 'text-right', isMinor && 'max-sm:hidden');
@@ -61,13 +62,17 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const shown = items ? items.flatMap(({ index }) => all[index] ?? []) : all;
   const before = items?.[0]?.start ?? 0;
   const after = items ? virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0) : 0;
-  if (error && !rows) return <div className="p-4"><ErrorNote error={error} onRetry={onRetry} /></div>;
+  if (error && !rows)
+    return (
+      <div className="p-4">
+        <ErrorNote error={error} onRetry={onRetry} />
+      </div>
+    );
   if (rows?.length === 0) return <>{empty}</>;
   return (
     <section
       ref={scroller}
       aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
       tabIndex={0}
       className={classNames('overflow-x-auto', isVirtual && 'max-h-[70vh] overflow-y-auto')}
     >
@@ -75,7 +80,11 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
         <thead className="sticky top-0 z-20 bg-surface">
           <tr className="border-b border-line text-left text-[13px] text-muted">
             {columns.map((column) => (
-              <th key={column.id} scope="col" className={classNames(cellClass(column), 'font-medium whitespace-nowrap')}>
+              <th
+                key={column.id}
+                scope="col"
+                className={classNames(cellClass(column), 'font-medium whitespace-nowrap')}
+              >
                 {column.header}
               </th>
             ))}
@@ -102,7 +111,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
 
 const Spacer = ({ heightPx }: { heightPx: number }) =>
   heightPx > 0 ? (
-    <tr aria-hidden="true">
+    <tr>
       <td style={{ height: heightPx }} />
     </tr>
   ) : null;

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { safeHref } from './safe-href.ts';
 import { Icon } from './icon.tsx';
+import { safeHref } from './safe-href.ts';
 
 /** For links inside of texts; TanStack's `Link` takes it as its class. */
 export const linkClass = 'rounded-sm text-accent-text underline-offset-2 hover:underline';
@@ -11,7 +11,12 @@ export function ExternalLink({ href, children }: { href: string; children?: Reac
   const text = children ?? href;
   if (safe === null) return <span className="break-all">{text}</span>;
   return (
-    <a href={safe} target="_blank" rel="noopener noreferrer" className={`${linkClass} inline-flex items-center gap-1 break-all`}>
+    <a
+      href={safe}
+      target="_blank"
+      rel="noopener noreferrer"
+      className={`${linkClass} inline-flex items-center gap-1 break-all`}
+    >
       {text}
       <Icon name="external" className="size-3.5" />
       <span className="sr-only"> (opens another site)</span>

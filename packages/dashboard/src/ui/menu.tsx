@@ -14,7 +14,13 @@ export interface MenuItem {
 }
 
 /** A list of things to do behind a button. */
-export function Menu({ trigger, items }: { trigger: ReactElement<Record<string, unknown>>; items: readonly MenuItem[] }) {
+export function Menu({
+  trigger,
+  items,
+}: {
+  trigger: ReactElement<Record<string, unknown>>;
+  items: readonly MenuItem[];
+}) {
   return (
     <Base.Root>
       <Base.Trigger render={trigger} />

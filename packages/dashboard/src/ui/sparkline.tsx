@@ -11,7 +11,13 @@ export function Sparkline({ values, label, className = 'h-5 w-20' }: SparklinePr
   const step = values.length > 1 ? 100 / (values.length - 1) : 0;
   const points = values.map((value, at) => `${(at * step).toFixed(1)},${(22 - (value / highest) * 20).toFixed(1)}`);
   return (
-    <svg viewBox="0 0 100 24" preserveAspectRatio="none" role="img" aria-label={label} className={`text-accent ${className}`}>
+    <svg
+      viewBox="0 0 100 24"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+      className={`text-accent ${className}`}
+    >
       <polyline
         points={points.join(' ')}
         fill="none"

@@ -39,7 +39,10 @@ export function Toasts() {
           key={id}
           className="flex max-w-sm items-center gap-2 rounded-lg border border-line bg-surface px-3 py-2 wrap-anywhere shadow-lg"
         >
-          <Icon name={tone === 'good' ? 'check' : 'alert'} className={`size-4 ${tone === 'good' ? 'text-good' : 'text-bad'}`} />
+          <Icon
+            name={tone === 'good' ? 'check' : 'alert'}
+            className={`size-4 ${tone === 'good' ? 'text-good' : 'text-bad'}`}
+          />
           {text}
         </p>
       ))}

@@ -21,7 +21,8 @@ const listeners = new Set<() => void>();
 
 function onAnnounced(event: Event): void {
   const { info, provider } = (event as Announcement).detail ?? {};
-  if (typeof info?.uuid !== 'string' || typeof info.name !== 'string' || typeof provider?.request !== 'function') return;
+  if (typeof info?.uuid !== 'string' || typeof info.name !== 'string' || typeof provider?.request !== 'function')
+    return;
   const wallet = { id: info.uuid, name: info.name.slice(0, 60), provider };
   if (wallets.some(({ id }) => id === wallet.id)) return;
   wallets = [...wallets, wallet];

@@ -81,8 +81,8 @@ export function SignInView() {
           <ErrorNote error={signIn.error} />
         </div>
         <p className="mt-4 text-center text-[13px] text-muted">
-          The wallet signs a text that proves it is yours. That costs nothing and moves no money. The first time opens an
-          account.
+          The wallet signs a text that proves it is yours. That costs nothing and moves no money. The first time opens
+          an account.
         </p>
       </div>
     </main>

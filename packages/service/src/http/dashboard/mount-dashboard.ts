@@ -32,7 +32,8 @@ export function mountDashboard(app: Hono, { dashboard }: HasDashboard): void {
 async function serve(c: Context, dashboard: DashboardBuild, path: string): Promise<Response> {
   if (dashboard.state() !== 'ready') return notBuilt(dashboard);
   const isFile = dashboard.files().has(path) && !UNSERVED.test(path);
-  if (!isFile && path.startsWith('assets/')) return answer('There is no such file.', 404, { 'cache-control': 'no-store' });
+  if (!isFile && path.startsWith('assets/'))
+    return answer('There is no such file.', 404, { 'cache-control': 'no-store' });
   return fileAnswer(c, dashboard, isFile ? path : 'index.html');
 }
 
@@ -46,7 +47,8 @@ function notBuilt(dashboard: DashboardBuild): Response {
 async function fileAnswer(c: Context, dashboard: DashboardBuild, name: string): Promise<Response> {
   const accepted = c.req.header('accept-encoding') ?? '';
   const encoding = encodings.find(
-    (each) => new RegExp(`\\b${each.name}\\b(?!;q=0(?:[,\\s]|$))`).test(accepted) && dashboard.files().has(name + each.ending),
+    (each) =>
+      new RegExp(`\\b${each.name}\\b(?!;q=0(?:[,\\s]|$))`).test(accepted) && dashboard.files().has(name + each.ending),
   );
   const bytes = await readFile(join(dashboard.folder, name + (encoding?.ending ?? '')));
   return answer(bytes, 200, {

@@ -1,0 +1,80 @@
+import type { BulkRecord } from '@agent-network/contracts/bulk';
+import { Link, useParams } from '@tanstack/react-router';
+import { useApi } from '../../app/api-query.ts';
+import { Status } from '../../ui/badge.tsx';
+import { Card } from '../../ui/card.tsx';
+import { JsonBlock } from '../../ui/code-block.tsx';
+import { Copyable } from '../../ui/copyable.tsx';
+import { type Column, DataTable, rowLinkClass } from '../../ui/data-table.tsx';
+import { linkClass } from '../../ui/link.tsx';
+import { Money } from '../../ui/money.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Stat, Stats } from '../../ui/stat.tsx';
+import { TimeAgo } from '../../ui/time-ago.tsx';
+
+type BulkRequest = BulkRecord['requests'][number];
+
+const columns: readonly Column<BulkRequest>[] = [
+  {
+    id: 'request',
+    header: 'Invocation',
+    cell: ({ requestId }) => (
+      <Link to="/invocations/$requestId" params={{ requestId }} className={`${rowLinkClass} font-mono text-[13px]`}>
+        {requestId}
+      </Link>
+    ),
+  },
+  { id: 'agent', header: 'Agent', cell: ({ agentId }) => <Copyable label="agent id" text={agentId} short /> },
+  { id: 'status', header: 'Status', cell: ({ status }) => <Status value={status} /> },
+];
+
+/** One task for several agents: how each stands, and what came of all. */
+export function BulkView() {
+  const { bulkId } = useParams({ from: '/shell/bulk/$bulkId' });
+  const { data, error, refetch } = useApi('getBulk', { params: { bulkId } });
+  return (
+    <Page
+      title="Bulk invocation"
+      up={
+        <Link to="/invocations" className={linkClass}>
+          Invocations
+        </Link>
+      }
+      aside={
+        <>
+          {data && <Status value={data.status} />}
+          <Copyable label="bulk id" text={bulkId} />
+        </>
+      }
+    >
+      {data && (
+        <Stats>
+          <Stat label="Strategy" value={data.strategy.replaceAll('_', ' ')} />
+          <Stat
+            label="Cost"
+            value={<Money amount={data.cost ?? data.estimatedCost} />}
+            hint={data.cost ? undefined : 'at most'}
+          />
+          <Stat label="Created" value={<TimeAgo at={data.createdAt} />} />
+          <Stat label="Ended" value={<TimeAgo at={data.completedAt} />} />
+        </Stats>
+      )}
+      <Card title="Invocations" isFlush>
+        <DataTable
+          label="Invocations of the bulk"
+          columns={columns}
+          rows={data?.requests}
+          rowId={({ requestId }) => requestId}
+          error={error}
+          onRetry={() => void refetch()}
+          empty={null}
+        />
+      </Card>
+      {data?.winner && (
+        <Card title="Result">
+          <JsonBlock label="Result" value={data.result} />
+        </Card>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,45 @@
+import type { RequestRecord } from '@agent-network/contracts/invocations';
+import { useState } from 'react';
+import { useApiMutation } from '../../app/api-query.ts';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { isOpen } from './invocation.ts';
+import { RunAgainDialog } from './run-again-dialog.tsx';
+
+/** What can be done with an invocation: cancel it while it is open, run it again. */
+export function InvocationActions({ record }: { record: RequestRecord }) {
+  const [doing, setDoing] = useState<'cancel' | 'again' | null>(null);
+  const close = () => setDoing(null);
+  const cancel = useApiMutation('cancelInvocation', {
+    invalidates: ['getInvocation', 'listInvocations', 'getBalance'],
+    onSuccess({ refund }) {
+      toast(`Cancelled, ${refund} USDC went back`);
+      close();
+    },
+  });
+  return (
+    <>
+      {isOpen(record) && (
+        <Button variant="danger" icon="stop" onClick={() => setDoing('cancel')}>
+          Cancel
+        </Button>
+      )}
+      <Button icon="refresh" onClick={() => setDoing('again')}>
+        Run again
+      </Button>
+      <ConfirmDialog
+        isOpen={doing === 'cancel'}
+        onClose={close}
+        title="Cancel this invocation?"
+        action="Cancel invocation"
+        isBusy={cancel.isPending}
+        error={cancel.error}
+        onConfirm={() => cancel.mutate({ params: { requestId: record.requestId } })}
+      >
+        The agent is told to stop, and the money goes back to where it came from.
+      </ConfirmDialog>
+      {doing === 'again' && <RunAgainDialog record={record} onClose={close} />}
+    </>
+  );
+}

@@ -1,0 +1,31 @@
+import type { HistoryItem } from '@agent-network/contracts/history';
+import { Link } from '@tanstack/react-router';
+import { Status } from '../../ui/badge.tsx';
+import { Copyable } from '../../ui/copyable.tsx';
+import { type Column, rowLinkClass } from '../../ui/data-table.tsx';
+import { Duration } from '../../ui/duration.tsx';
+import { Money } from '../../ui/money.tsx';
+import { TimeAgo } from '../../ui/time-ago.tsx';
+
+const TASK_CHARS = 120;
+
+export const invocationColumns: readonly Column<HistoryItem>[] = [
+  {
+    id: 'task',
+    header: 'Task',
+    cell: ({ requestId, task }) => (
+      <Link
+        to="/invocations/$requestId"
+        params={{ requestId }}
+        className={`${rowLinkClass} block max-w-80 min-w-40 truncate`}
+      >
+        {task.slice(0, TASK_CHARS)}
+      </Link>
+    ),
+  },
+  { id: 'status', header: 'Status', cell: ({ status }) => <Status value={status} /> },
+  { id: 'agent', header: 'Agent', cell: ({ agentId }) => <Copyable label="agent id" text={agentId} short /> },
+  { id: 'cost', header: 'Cost', align: 'right', cell: ({ cost }) => <Money amount={cost} /> },
+  { id: 'duration', header: 'Duration', align: 'right', cell: ({ duration }) => <Duration value={duration} /> },
+  { id: 'created', header: 'Created', align: 'right', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
+];

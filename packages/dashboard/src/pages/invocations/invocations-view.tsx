@@ -1,0 +1,89 @@
+import { requestStatuses } from '@agent-network/contracts/invocations';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useApi } from '../../app/api-query.ts';
+import { Card } from '../../ui/card.tsx';
+import { DataTable } from '../../ui/data-table.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { FilterBar } from '../../ui/filter-bar.tsx';
+import { groupDigits } from '../../ui/money.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Pagination } from '../../ui/pagination.tsx';
+import { Select } from '../../ui/select.tsx';
+import { TextInput } from '../../ui/text-input.tsx';
+import { AgentFilter } from './agent-filter.tsx';
+import { invocationColumns } from './invocation-columns.tsx';
+
+type Status = (typeof requestStatuses)[number];
+
+const statuses = [{ value: '', label: 'Any status' }, ...requestStatuses.map((value) => ({ value, label: value }))];
+
+const PAGE_SIZE = 50;
+
+/** Every invocation of the account, newest first; filters and page stand in the URL. */
+export function InvocationsView() {
+  const search = useSearch({ from: '/shell/invocations' });
+  const navigate = useNavigate({ from: '/invocations' });
+  const set = (change: Partial<typeof search>) =>
+    void navigate({ search: (before) => ({ ...before, cursor: undefined, ...change }) as typeof search });
+  const { status, ...rest } = search;
+  const query = { ...rest, limit: PAGE_SIZE, ...(status ? { status: status as Status } : {}) };
+  const { data, error, refetch } = useApi('listInvocations', { query }, { keepsPrevious: true });
+  const hasFilter = Object.keys(search).some((name) => name !== 'cursor');
+  return (
+    <Page title="Invocations" description="Calls of agents by this account and its keys, newest first.">
+      <FilterBar onClear={hasFilter ? () => void navigate({ search: {} }) : undefined}>
+        <AgentFilter value={search.agentId ?? ''} onChange={(agentId) => set({ agentId })} />
+        <Select
+          aria-label="Status"
+          value={status ?? ''}
+          onChange={(value) => set({ status: value })}
+          options={statuses}
+        />
+        <TextInput
+          type="date"
+          aria-label="From day"
+          value={search.startDate ?? ''}
+          onChange={(startDate) => set({ startDate })}
+        />
+        <TextInput
+          type="date"
+          aria-label="To day"
+          value={search.endDate ?? ''}
+          onChange={(endDate) => set({ endDate })}
+        />
+      </FilterBar>
+      <Card isFlush>
+        <DataTable
+          label="Invocations"
+          columns={invocationColumns}
+          rows={data?.requests}
+          rowId={({ requestId }) => requestId}
+          error={error}
+          onRetry={() => void refetch()}
+          empty={<NoInvocations hasFilter={hasFilter} />}
+        />
+        {data && data.total > 0 && (
+          <Pagination
+            summary={`${groupDigits(String(data.total))} in all, ${groupDigits(data.totalCost)} USDC`}
+            hasNewer={search.cursor !== undefined}
+            hasOlder={data.nextCursor !== null}
+            onFirst={() => set({})}
+            onOlder={() => set({ cursor: data.nextCursor ?? undefined } as Partial<typeof search>)}
+          />
+        )}
+      </Card>
+    </Page>
+  );
+}
+
+const NoInvocations = ({ hasFilter }: { hasFilter: boolean }) =>
+  hasFilter ? (
+    <EmptyState title="Nothing matches these filters" />
+  ) : (
+    <EmptyState
+      title="Nothing was invoked yet"
+      command={`curl -H 'Authorization: Bearer $AGENT_NETWORK_KEY' \\\n     -H 'Content-Type: application/json' \\\n     -d '{"task":"hello"}' \\\n     ${location.origin}/invoke/$AGENT_ID`}
+    >
+      Invoke an agent with a key of this account, and it stands here.
+    </EmptyState>
+  );

@@ -1,0 +1,18 @@
+import { useState } from 'react';
+import { Dialog } from '../../ui/dialog.tsx';
+import { CreateKeyForm } from './create-key-form.tsx';
+import { NewKey } from './new-key.tsx';
+
+/** Asks what the key is to be, then shows its secret once. */
+export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
+  const [made, setMade] = useState<{ name: string; apiKey: string } | null>(null);
+  return made ? (
+    <Dialog isOpen isModalOnly onClose={onClose} title={`${made.name} was created`}>
+      <NewKey secret={made.apiKey} onDone={onClose} />
+    </Dialog>
+  ) : (
+    <Dialog isOpen onClose={onClose} title="Create an API key">
+      <CreateKeyForm onCancel={onClose} onMade={setMade} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,33 @@
+import type { accessEndpoints } from '@agent-network/contracts/access';
+import type { Scope } from '@agent-network/contracts/scopes';
+import type { z } from 'zod';
+
+/** The form of a new key: everything as it is typed. */
+export interface KeyValues {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** '': it never expires. */
+  readonly days: string;
+  readonly perCall: string;
+  readonly perDay: string;
+  /** Ids of agents with white space or commas between. */
+  readonly allowedAgents: string;
+}
+
+const DAY_MS = 86_400_000;
+
+/** What the form says as a body of the API: what was left empty is left out. */
+export function keyBody(values: KeyValues, nowMs: number): z.input<typeof accessEndpoints.createApiKey.body> {
+  const ids = values.allowedAgents.split(/[\s,]+/).filter((id) => id !== '');
+  const limits = {
+    ...(values.perCall.trim() ? { perCall: values.perCall.trim() } : {}),
+    ...(values.perDay.trim() ? { perDay: values.perDay.trim() } : {}),
+    ...(ids.length > 0 ? { allowedAgents: ids } : {}),
+  };
+  return {
+    name: values.name.trim(),
+    scopes: [...values.scopes],
+    ...(values.days ? { expiresAt: new Date(nowMs + Number(values.days) * DAY_MS).toISOString() } : {}),
+    ...(Object.keys(limits).length > 0 ? { limits } : {}),
+  };
+}

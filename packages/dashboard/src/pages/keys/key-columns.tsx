@@ -1,0 +1,56 @@
+import { Badge, Status } from '../../ui/badge.tsx';
+import { IconButton } from '../../ui/button.tsx';
+import type { Column } from '../../ui/data-table.tsx';
+import { Menu } from '../../ui/menu.tsx';
+import { TimeAgo } from '../../ui/time-ago.tsx';
+import { type ApiKey, isLiving, keyState, limitsText } from './key.ts';
+
+interface KeyActions {
+  readonly onRoll: (key: ApiKey) => void;
+  readonly onRevoke: (key: ApiKey) => void;
+}
+
+const KeyName = ({ apiKey }: { apiKey: ApiKey }) => (
+  <div className="min-w-40">
+    <div className="font-medium wrap-anywhere">{apiKey.name}</div>
+    <div className="font-mono text-[13px] text-muted">{apiKey.start}…</div>
+  </div>
+);
+
+const Scopes = ({ scopes }: { scopes: ApiKey['scopes'] }) => (
+  <div className="flex max-w-72 min-w-40 flex-wrap gap-1">
+    {scopes.map((scope) => (
+      <Badge key={scope}>{scope}</Badge>
+    ))}
+  </div>
+);
+
+const KeyMenu = ({ apiKey, onRoll, onRevoke }: KeyActions & { apiKey: ApiKey }) => (
+  <Menu
+    trigger={<IconButton size="sm" icon="more" label={`Actions for ${apiKey.name}`} />}
+    items={[
+      { label: 'Roll', icon: 'refresh', onSelect: () => onRoll(apiKey) },
+      { label: 'Revoke', icon: 'trash', isDanger: true, onSelect: () => onRevoke(apiKey) },
+    ]}
+  />
+);
+
+export const keyColumns = (actions: KeyActions): readonly Column<ApiKey>[] => [
+  { id: 'name', header: 'Name', cell: (apiKey) => <KeyName apiKey={apiKey} /> },
+  { id: 'state', header: 'State', cell: (apiKey) => <Status value={keyState(apiKey, Date.now())} /> },
+  { id: 'scopes', header: 'Scopes', cell: ({ scopes }) => <Scopes scopes={scopes} /> },
+  {
+    id: 'limits',
+    header: 'Limits (USDC)',
+    cell: (apiKey) => limitsText(apiKey) ?? <span className="text-muted">none</span>,
+  },
+  { id: 'lastUsed', header: 'Last used', cell: ({ lastUsedAt }) => <TimeAgo at={lastUsedAt} none="never" /> },
+  { id: 'expires', header: 'Expires', cell: ({ expiresAt }) => <TimeAgo at={expiresAt} none="never" /> },
+  { id: 'created', header: 'Created', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
+  {
+    id: 'actions',
+    header: '',
+    align: 'right',
+    cell: (apiKey) => (isLiving(apiKey, Date.now()) ? <KeyMenu apiKey={apiKey} {...actions} /> : null),
+  },
+];

@@ -1,0 +1,68 @@
+import { useState } from 'react';
+import { useApi } from '../../app/api-query.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { Checkbox } from '../../ui/checkbox.tsx';
+import { DataTable } from '../../ui/data-table.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Page } from '../../ui/page.tsx';
+import { CreateKeyDialog } from './create-key-dialog.tsx';
+import { type ApiKey, isLiving } from './key.ts';
+import { keyColumns } from './key-columns.tsx';
+import { RevokeKeyDialog } from './revoke-key-dialog.tsx';
+import { RollKeyDialog } from './roll-key-dialog.tsx';
+
+type Doing = { readonly what: 'create' } | { readonly what: 'roll' | 'revoke'; readonly apiKey: ApiKey } | null;
+
+/** The keys of the account: made, rolled and revoked here. */
+export function KeysView() {
+  const { data, error, refetch } = useApi('listApiKeys');
+  const [doing, setDoing] = useState<Doing>(null);
+  const [showsEnded, setShowsEnded] = useState(false);
+  const [columns] = useState(() =>
+    keyColumns({
+      onRoll: (apiKey) => setDoing({ what: 'roll', apiKey }),
+      onRevoke: (apiKey) => setDoing({ what: 'revoke', apiKey }),
+    }),
+  );
+  const keys = data?.keys;
+  const shown = keys?.filter((key) => showsEnded || isLiving(key, Date.now()));
+  const close = () => setDoing(null);
+  return (
+    <Page
+      title="API keys"
+      description="Programs call the API with a key. Each has its own scopes, limits and end."
+      actions={
+        <Button variant="primary" icon="plus" onClick={() => setDoing({ what: 'create' })}>
+          Create key
+        </Button>
+      }
+    >
+      <Card
+        title="Keys"
+        isFlush
+        actions={<Checkbox label="Show ended keys" isChecked={showsEnded} onChange={setShowsEnded} />}
+      >
+        <DataTable
+          label="API keys"
+          columns={columns}
+          rows={shown}
+          rowId={({ keyId }) => keyId}
+          error={error}
+          onRetry={() => void refetch()}
+          empty={
+            <EmptyState
+              title="No keys yet"
+              command={`curl -H 'Authorization: Bearer $AGENT_NETWORK_KEY' ${location.origin}/account`}
+            >
+              Create one, then call the API with it.
+            </EmptyState>
+          }
+        />
+      </Card>
+      {doing?.what === 'create' && <CreateKeyDialog onClose={close} />}
+      {doing?.what === 'roll' && <RollKeyDialog apiKey={doing.apiKey} onClose={close} />}
+      {doing?.what === 'revoke' && <RevokeKeyDialog apiKey={doing.apiKey} onClose={close} />}
+    </Page>
+  );
+}

@@ -1,0 +1,28 @@
+import { useApiMutation } from '../../app/api-query.ts';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import type { ApiKey } from './key.ts';
+
+export function RevokeKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
+  const revoke = useApiMutation('revokeApiKey', {
+    invalidates: ['listApiKeys'],
+    onSuccess() {
+      toast(`Revoked ${apiKey.name}`);
+      onClose();
+    },
+  });
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title={`Revoke ${apiKey.name}?`}
+      action="Revoke key"
+      name={apiKey.name}
+      isBusy={revoke.isPending}
+      error={revoke.error}
+      onConfirm={() => revoke.mutate({ params: { keyId: apiKey.keyId } })}
+    >
+      Calls with it are refused at once, for good. To replace a key that is in use, roll it instead.
+    </ConfirmDialog>
+  );
+}

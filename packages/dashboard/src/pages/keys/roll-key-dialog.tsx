@@ -1,0 +1,56 @@
+import { useState } from 'react';
+import { useApiMutation } from '../../app/api-query.ts';
+import { Button } from '../../ui/button.tsx';
+import { Actions, Dialog } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Field } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
+import { ExactTime } from '../../ui/time-ago.tsx';
+import type { ApiKey } from './key.ts';
+import { NewKey } from './new-key.tsx';
+
+const overlaps = [
+  { value: '0', label: 'Not at all: the old key ends now' },
+  { value: '3600', label: '1 hour' },
+  { value: '86400', label: '1 day' },
+  { value: '604800', label: '7 days' },
+];
+
+/** Makes a key of the same rights; the old one stays good for a while, so that nothing stops. */
+export function RollKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
+  const [overlapS, setOverlapS] = useState('86400');
+  const roll = useApiMutation('rollApiKey', { invalidates: ['listApiKeys'] });
+  if (roll.data)
+    return (
+      <Dialog isOpen isModalOnly onClose={onClose} title={`${apiKey.name} was rolled`}>
+        <NewKey secret={roll.data.apiKey} onDone={onClose}>
+          The old key ends at <ExactTime at={roll.data.oldExpiresAt} />.
+        </NewKey>
+      </Dialog>
+    );
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={`Roll ${apiKey.name}`}
+      description="You get a new key of the same rights. Both work while they overlap."
+    >
+      <Field label="How long the old key stays good">
+        <Select value={overlapS} onChange={setOverlapS} options={overlaps} />
+      </Field>
+      <div className="mt-4 empty:hidden">
+        <ErrorNote error={roll.error} />
+      </div>
+      <Actions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button
+          variant="primary"
+          isBusy={roll.isPending}
+          onClick={() => roll.mutate({ params: { keyId: apiKey.keyId }, body: { overlapS: Number(overlapS) } })}
+        >
+          Roll key
+        </Button>
+      </Actions>
+    </Dialog>
+  );
+}

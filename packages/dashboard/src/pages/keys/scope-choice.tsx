@@ -1,0 +1,32 @@
+import type { Scope } from '@agent-network/contracts/scopes';
+import { Checkbox } from '../../ui/checkbox.tsx';
+import { Fieldset } from '../../ui/field.tsx';
+import { scopeTexts } from './key.ts';
+
+interface ScopeChoiceProps {
+  readonly offered: readonly Scope[];
+  readonly chosen: readonly Scope[];
+  readonly onChange: (scopes: readonly Scope[]) => void;
+  readonly error: string | undefined;
+}
+
+export const ScopeChoice = ({ offered, chosen, onChange, error }: ScopeChoiceProps) => (
+  <Fieldset legend="Scopes">
+    <div className="grid gap-x-4 sm:grid-cols-2">
+      {offered.map((scope) => (
+        <Checkbox
+          key={scope}
+          label={<code className="text-[13px]">{scope}</code>}
+          hint={scopeTexts[scope]}
+          isChecked={chosen.includes(scope)}
+          onChange={(isChecked) => onChange(isChecked ? [...chosen, scope] : chosen.filter((each) => each !== scope))}
+        />
+      ))}
+    </div>
+    {error && <p className="text-[13px] text-bad">{error}</p>}
+    <p className="mt-1 text-[13px] text-muted">
+      A key with <code>payments:withdraw</code> is made with another such key only: money leaves from here with a
+      signature of your wallet each time.
+    </p>
+  </Fieldset>
+);
