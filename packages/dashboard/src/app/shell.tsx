@@ -1,5 +1,5 @@
-import { Navigate, Outlet, useLocation } from '@tanstack/react-router';
-import { useCallback, useState } from 'react';
+import { Outlet, useRouter } from '@tanstack/react-router';
+import { useCallback, useEffect, useState } from 'react';
 import { useLiveEvents } from './live-events.ts';
 import { NavDrawer } from './nav-drawer.tsx';
 import { useSessionInfo } from './session.ts';
@@ -10,8 +10,12 @@ import { TopBar } from './top-bar.tsx';
 /** Around every view: navigation, top bar, what is live. Without a session there is nothing to show. */
 export function Shell() {
   const { session } = useSessionInfo();
-  const { href } = useLocation();
-  return session ? <Frame key={session.sessionId} /> : <Navigate to="/sign-in" search={{ to: href }} />;
+  const router = useRouter();
+  useEffect(() => {
+    if (session) return;
+    void router.navigate({ to: '/sign-in', search: { to: router.latestLocation.href }, replace: true });
+  }, [session, router]);
+  return session && <Frame key={session.sessionId} />;
 }
 
 function Frame() {

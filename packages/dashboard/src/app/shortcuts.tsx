@@ -8,6 +8,9 @@ const SEQUENCE_MS = 1500;
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
+const isForOthers = ({ ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean =>
+  ctrlKey || metaKey || altKey || isTyping(target);
+
 /** The first search of the view: an input of the kind search. */
 const focusSearch = (): boolean => {
   const input = document.querySelector<HTMLInputElement>('input[type="search"]');
@@ -22,11 +25,11 @@ export function Shortcuts({ isOpen, setOpen }: { isOpen: boolean; setOpen: (isOp
   const [hasOpened, setHasOpened] = useState(false);
   if (isOpen && !hasOpened) setHasOpened(true);
   useEffect(() => {
-    let goingSinceMs = 0;
+    let goingUntilMs = 0;
     const onKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-      const isGoing = event.timeStamp - goingSinceMs < SEQUENCE_MS && goingSinceMs > 0;
-      goingSinceMs = event.key === 'g' && !isGoing ? event.timeStamp : 0;
+      if (isForOthers(event)) return;
+      const isGoing = event.timeStamp < goingUntilMs;
+      goingUntilMs = event.key === 'g' && !isGoing ? event.timeStamp + SEQUENCE_MS : 0;
       const item = isGoing ? navItems.find(({ key }) => key === event.key) : undefined;
       if (item) void navigate({ to: item.to });
       else if (event.key === '?') setOpen(true);

@@ -1,11 +1,7 @@
-import type { QueryClient } from '@tanstack/react-query';
 import { client } from './client.ts';
-import { type SessionInfo, sessionKey } from './session.ts';
 
-/** Ends the session and forgets everything that it could see. */
-export async function signOut(queryClient: QueryClient): Promise<void> {
+/** Ends the session and leaves the page, with everything that it knew. */
+export async function signOut(): Promise<void> {
   await client.endSession();
-  const info = queryClient.getQueryData<SessionInfo>(sessionKey);
-  queryClient.clear();
-  if (info) queryClient.setQueryData<SessionInfo>(sessionKey, { ...info, session: null });
+  location.assign('/dashboard/sign-in');
 }

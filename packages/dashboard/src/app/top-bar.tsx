@@ -1,5 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
 import { Badge } from '../ui/badge.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
 import type { IconName } from '../ui/icon.tsx';
@@ -30,8 +28,6 @@ function ThemeMenu() {
 
 function AccountMenu() {
   const { address } = useSession();
-  const queryClient = useQueryClient();
-  const navigate = useNavigate();
   return (
     <Menu
       trigger={
@@ -44,7 +40,7 @@ function AccountMenu() {
         {
           label: 'Sign out',
           icon: 'signOut',
-          onSelect: () => void signOut(queryClient).then(() => navigate({ to: '/sign-in' })),
+          onSelect: () => void signOut(),
         },
       ]}
     />

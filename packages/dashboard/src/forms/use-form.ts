@@ -1,15 +1,18 @@
+import type { Endpoint } from '@agent-network/contracts/endpoint';
 import { isApiError } from '@agent-network/sdk';
 import { type FormEvent, useState } from 'react';
-import type { z } from 'zod';
 
-interface FormOptions<Values extends object, Schema extends z.ZodType> {
+type BodySchema = NonNullable<Endpoint['body']>;
+type BodyOf<Schema extends BodySchema> = Schema['_zod']['input'];
+
+interface FormOptions<Values extends object, Schema extends BodySchema> {
   readonly initial: Values;
   /** Of contracts: what the node will judge the body by. */
   readonly schema: Schema;
   /** What the form's values are as a body of the API; default: the values. A field that is left empty should be left out. */
   readonly toBody?: (values: Values) => unknown;
   /** Sends the body. What it throws is shown, at the fields that the node names. */
-  readonly onSubmit: (body: z.input<Schema>, values: Values) => Promise<unknown>;
+  readonly onSubmit: (body: BodyOf<Schema>, values: Values) => Promise<unknown>;
 }
 
 export interface Form<Values extends object> {
@@ -36,7 +39,7 @@ function focusFirstProblem(form: EventTarget | null): void {
 }
 
 /** A form that is judged here by the schema that the node has, and again by the node; both show what is wrong at its field. */
-export function useForm<Values extends object, Schema extends z.ZodType>(
+export function useForm<Values extends object, Schema extends BodySchema>(
   options: FormOptions<Values, Schema>,
 ): Form<Values> {
   const [values, setValues] = useState(options.initial);
@@ -56,7 +59,7 @@ export function useForm<Values extends object, Schema extends z.ZodType>(
     if (!parsed.success) return focusFirstProblem(form);
     setIsBusy(true);
     try {
-      await options.onSubmit(body as z.input<Schema>, values);
+      await options.onSubmit(body as BodyOf<Schema>, values);
     } catch (error) {
       setFailure(error);
       if (isApiError(error, 'VALIDATION_ERROR')) setProblems(problemsOf(error.extra.details.fields));

@@ -17,11 +17,7 @@ export function CodeBlock({ samples, label }: { samples: readonly CodeSample[]; 
   return (
     <div className="min-w-0 overflow-hidden rounded-md border border-line bg-sunken">
       <div className="flex items-center justify-between gap-2 border-b border-line pl-3">
-        <div
-          className="flex gap-3"
-          role={samples.length > 1 ? 'group' : undefined}
-          aria-label={samples.length > 1 ? 'Language' : undefined}
-        >
+        <div className="flex gap-3">
           {samples.length === 1 ? (
             <span className="py-1.5 text-xs text-muted">{shown.label}</span>
           ) : (
@@ -45,13 +41,9 @@ export function CodeBlock({ samples, label }: { samples: readonly CodeSample[]; 
           onClick={() => copy(shown.code)}
         />
       </div>
-      <pre
-        tabIndex={0}
-        aria-label={label ?? shown.label}
-        className="max-h-96 overflow-auto p-3 font-mono text-[13px] leading-5"
-      >
-        {shown.code}
-      </pre>
+      <section tabIndex={0} aria-label={label ?? shown.label} className="max-h-96 overflow-auto">
+        <pre className="p-3 font-mono text-[13px] leading-5">{shown.code}</pre>
+      </section>
     </div>
   );
 }

@@ -1,6 +1,6 @@
-import type { accessEndpoints } from '@agent-network/contracts/access';
+import type { Api } from '@agent-network/contracts/api';
+import type { Call } from '@agent-network/contracts/endpoint';
 import type { Scope } from '@agent-network/contracts/scopes';
-import type { z } from 'zod';
 
 /** The form of a new key: everything as it is typed. */
 export interface KeyValues {
@@ -17,7 +17,7 @@ export interface KeyValues {
 const DAY_MS = 86_400_000;
 
 /** What the form says as a body of the API: what was left empty is left out. */
-export function keyBody(values: KeyValues, nowMs: number): z.input<typeof accessEndpoints.createApiKey.body> {
+export function keyBody(values: KeyValues, nowMs: number): Call<Api['createApiKey']>['body'] {
   const ids = values.allowedAgents.split(/[\s,]+/).filter((id) => id !== '');
   const limits = {
     ...(values.perCall.trim() ? { perCall: values.perCall.trim() } : {}),

@@ -10,8 +10,6 @@ beforeAll(async () => {
 });
 afterAll(() => h.stop());
 
-const HOUR_MS = 3_600_000;
-
 describe('signing in with a browser', () => {
   it('sets a cookie that no script reads, that no other host or origin gets, and that acts as the account', async () => {
     const wallet = newSigner();

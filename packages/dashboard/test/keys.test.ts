@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectAccessible } from './support/expect-accessible.ts';
+import { lookAt } from './support/screenshot.ts';
+import { startWorld, type World } from './support/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+it('creates a key that works, rolls it, and revokes it', async () => {
+  const { page } = await world.signedIn();
+  const { h } = world;
+  await page.goto('/dashboard/keys');
+  await page.getByText('No keys yet').waitFor();
+  await lookAt(page, 'keys-empty');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Create key' }).click();
+  await dialog.getByRole('textbox', { name: 'Name' }).and(page.locator('[aria-invalid=true]')).waitFor();
+  await dialog.getByLabel('Name').fill('billing worker');
+  await dialog.getByLabel('Most per call').fill('five');
+  await dialog.getByRole('button', { name: 'Create key' }).click();
+  await dialog.getByText('must be a decimal USDC amount').waitFor();
+  await dialog.getByLabel('Most per call').fill('5');
+  await expectAccessible(page);
+  await lookAt(page, 'keys-create');
+  await dialog.getByRole('button', { name: 'Create key' }).click();
+  const first = await dialog.getByRole('textbox', { name: 'API key' }).inputValue();
+  await lookAt(page, 'keys-created');
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  const used = await h.request('GET', '/account', { key: first });
+  expect(used.status).toBe(200);
+
+  const actions = page.getByRole('button', { name: 'Actions for billing worker' });
+  await actions.click();
+  await page.getByRole('menuitem', { name: 'Roll' }).click();
+  await dialog
+    .getByLabel('How long the old key stays good')
+    .selectOption({ label: 'Not at all: the old key ends now' });
+  await dialog.getByRole('button', { name: 'Roll key' }).click();
+  const second = await dialog.getByRole('textbox', { name: 'API key' }).inputValue();
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  expect((await h.request('GET', '/account', { key: first })).status).toBe(401);
+  expect((await h.request('GET', '/account', { key: second })).status).toBe(200);
+  await expectAccessible(page);
+  await lookAt(page, 'keys');
+
+  await actions.click();
+  await page.getByRole('menuitem', { name: 'Revoke' }).click();
+  const revoke = dialog.getByRole('button', { name: 'Revoke key' });
+  expect(await revoke.isDisabled()).toBe(true);
+  await dialog.getByRole('textbox').fill('billing worker');
+  await revoke.click();
+  await page.getByText('Revoked billing worker').waitFor();
+  expect((await h.request('GET', '/account', { key: second })).status).toBe(401);
+});

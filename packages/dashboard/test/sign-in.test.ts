@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectAccessible } from './support/expect-accessible.ts';
+import { lookAt } from './support/screenshot.ts';
+import { walletOf } from './support/test-wallet.ts';
+import { startWorld, type World } from './support/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+it('signs in with the wallet, goes on to where one wanted to go, and signs out', async () => {
+  const wallet = walletOf(await world.h.newWallet(), world.h.rpcUrl);
+  const { page } = await world.newPage({ wallet });
+  await page.goto('/dashboard/keys');
+  await page.getByRole('heading', { name: 'Sign in to' }).waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'sign-in');
+  await page.getByRole('button', { name: 'Sign in with Test wallet' }).click();
+  await page.getByRole('heading', { name: 'API keys' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/dashboard/keys');
+  await page.reload();
+  await page.getByRole('heading', { name: 'API keys' }).waitFor();
+  await page.getByRole('button', { name: `Account ${wallet.address.toLowerCase()}` }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in to' }).waitFor();
+  await page.goto('/dashboard/keys');
+  await page.getByRole('heading', { name: 'Sign in to' }).waitFor();
+});
+
+it('says that the wallet declined, and lets one try again', async () => {
+  const wallet = walletOf(await world.h.newWallet(), world.h.rpcUrl);
+  const { page } = await world.newPage({ wallet });
+  await page.goto('/dashboard/');
+  wallet.refuseNext();
+  const button = page.getByRole('button', { name: 'Sign in with Test wallet' });
+  await button.click();
+  await page.getByText('The wallet declined. Nothing was signed.').waitFor();
+  await button.click();
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+});

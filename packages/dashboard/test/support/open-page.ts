@@ -1,0 +1,22 @@
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+export interface OpenPage {
+  readonly page: Page;
+  /** Errors in the console, of scripts and of the content policy; a test that provokes one takes it out. */
+  readonly complaints: string[];
+}
+
+/** What the browser says of answers that are errors: the tests look at those themselves. */
+const ABOUT_ANSWERS = /^Failed to load resource: the server responded with a status of [45]/;
+
+export function watchPage(page: Page): OpenPage {
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !ABOUT_ANSWERS.test(message.text())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  return { page, complaints };
+}
+
+export const expectNoComplaints = ({ complaints }: OpenPage): void => expect(complaints).toEqual([]);

@@ -1,0 +1,76 @@
+import type { BrowserContext } from 'playwright-core';
+import { numberToHex, type TypedDataDefinition } from 'viem';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { callChain } from '../../../chain/src/chain-rpc-client.ts';
+
+export interface TestWallet {
+  readonly address: `0x${string}`;
+  /** What pages asked it for. */
+  readonly asked: string[];
+  /** The next question is answered with an error, as when its owner declines. */
+  refuseNext(): void;
+  request(method: string, params: readonly unknown[]): Promise<unknown>;
+}
+
+/** A wallet as a browser extension would be, over a key of ours and the chain of the node. */
+export function walletOf(account: PrivateKeyAccount, rpcUrl: string): TestWallet {
+  const asked: string[] = [];
+  let refuses = false;
+  const answers: Record<string, (params: readonly unknown[]) => unknown> = {
+    eth_requestAccounts: () => [account.address],
+    eth_accounts: () => [account.address],
+    eth_chainId: () => callChain(rpcUrl, 'eth_chainId'),
+    wallet_switchEthereumChain: () => null,
+    personal_sign: ([text]) => account.signMessage({ message: { raw: text as `0x${string}` } }),
+    eth_signTypedData_v4: ([, text]) => account.signTypedData(JSON.parse(String(text)) as TypedDataDefinition),
+    eth_sendTransaction: ([transaction]) => send(account.address, rpcUrl, transaction as object),
+  };
+  return {
+    address: account.address,
+    asked,
+    refuseNext: () => {
+      refuses = true;
+    },
+    async request(method, params) {
+      asked.push(method);
+      if (refuses) {
+        refuses = false;
+        return { error: { code: 4001, message: 'User rejected the request.' } };
+      }
+      const answer = answers[method];
+      if (!answer) return { error: { code: 4200, message: `${method} is not supported` } };
+      return { result: await answer(params) };
+    },
+  };
+}
+
+/** The local chain takes transactions of any address that is impersonated, so that the wallet needs no gas. */
+async function send(from: string, rpcUrl: string, transaction: object): Promise<unknown> {
+  await callChain(rpcUrl, 'anvil_setBalance', from, numberToHex(10n ** 18n));
+  await callChain(rpcUrl, 'anvil_impersonateAccount', from);
+  return callChain(rpcUrl, 'eth_sendTransaction', { ...transaction, from });
+}
+
+/** Runs in the page, before its own scripts: announces the wallet (EIP-6963). */
+const announce = `(() => {
+  const provider = {
+    async request({ method, params = [] }) {
+      const { result, error } = await window.testWallet(method, params);
+      if (error) throw Object.assign(new Error(error.message), error);
+      return result;
+    },
+    on() {},
+    removeListener() {},
+  };
+  const info = { uuid: '6a1d1c50-0000-4000-8000-000000000001', name: 'Test wallet', icon: 'data:,', rdns: 'test.wallet' };
+  const tell = () => dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: Object.freeze({ info, provider }) }));
+  addEventListener('eip6963:requestProvider', tell);
+  tell();
+})()`;
+
+export async function injectWallet(context: BrowserContext, wallet: TestWallet): Promise<void> {
+  await context.exposeFunction('testWallet', (method: string, params: readonly unknown[]) =>
+    wallet.request(method, params),
+  );
+  await context.addInitScript(announce);
+}
