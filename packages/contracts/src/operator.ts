@@ -28,7 +28,7 @@ export const OperatorStatus = z.object({
     .describe('What waits, or is being worked on. Counted up to 10,000 of each kind.'),
   settlements: z.object({
     inFlight: Count.describe('Claimed or sent, and not known to have ended.'),
-    unknown: Count.describe('Of these, older than a minute.'),
+    unknown: Count.describe('Of these, those that should be known by now.'),
     lost: Count.describe('In a block that the chain took back, and not found in another yet.'),
     oldestS: AgeS,
   }),

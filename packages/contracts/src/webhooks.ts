@@ -54,6 +54,7 @@ const Delivery = z.object({
 });
 export type Delivery = z.infer<typeof Delivery>;
 
+export type StoredEvent = z.infer<typeof StoredEvent>;
 export const StoredEvent = z.object({
   eventId: Id.describe('The `webhook-id` of its deliveries.'),
   sequence: z.int().min(1).describe('Grows with time within the account; what `after` takes.'),
@@ -62,13 +63,17 @@ export const StoredEvent = z.object({
   data: z.unknown().describe('The object that the matching GET answers with.'),
 });
 
-/** What a live stream says: first that it is open and from where, then every event of the account as it happens. */
+/** What a live stream says: first that it is open and from where, then every event of the account as it happens; one stands for all. */
 export const liveEvents = {
-  opened: { when: 'The stream is open. Its id is where it begins.', data: z.object({ after: z.int().min(0) }) },
-  event: { when: 'Something happened. The id is its `sequence`, `event` its type.', data: StoredEvent },
+  'stream.open': {
+    when: 'The stream is open: it tells what comes after its id.',
+    data: z.object({ after: z.int().min(0) }),
+  },
+  'invocation.completed': {
+    when: 'Something happened: each event of the account comes under its own type, its `sequence` as the id.',
+    data: StoredEvent,
+  },
 } as const;
-/** How many live streams an account may have open with one process of the node. */
-export const MAX_LIVE_STREAMS = 16;
 
 const params = z.object({ webhookId: Id });
 const common = { tag: 'Account', auth: 'key', scope: 'webhooks:manage', limit: 'api' } as const;

@@ -1,5 +1,5 @@
 import { formatUsdc } from '@agent-network/contracts/money';
-import { type Histogram, mergeHistograms, percentileMs } from '../lib/percentile.ts';
+import { type Histogram, mergeHistograms, percentileMs, toHistogram } from '../lib/percentile.ts';
 import type { UtcPeriod } from '../lib/utc-period.ts';
 import type { FigureRow } from './call-figure-store.ts';
 
@@ -21,9 +21,7 @@ export function sumCalls(rows: readonly Counted[]): CallSum {
     completed: sum((row) => row.completed),
     failed: sum((row) => row.failed),
     amountMicro: rows.reduce((total, row) => total + row.amountMicro, 0n),
-    times: mergeHistograms(
-      rows.map(({ times }) => new Map(Object.entries(times).map(([bin, count]) => [Number(bin), count]))),
-    ),
+    times: mergeHistograms(rows.map((row) => toHistogram(row.times))),
   };
 }
 

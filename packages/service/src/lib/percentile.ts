@@ -1,6 +1,10 @@
 /** How many there are in each step of `duration_bin` (SQL); -1, for what was not measured, is left out. */
 export type Histogram = ReadonlyMap<number, number>;
 
+/** As JSON has it. */
+export const toHistogram = (counts: Readonly<Record<string, number>>): Histogram =>
+  new Map(Object.entries(counts).map(([bin, count]) => [Number(bin), count]));
+
 const STEPS_PER_DOUBLING = 8;
 
 /** The middle of a step, in milliseconds: no more than 4.5 % from whatever is in it. */
