@@ -17,7 +17,7 @@ export async function giveGas(node: Harness): Promise<Harness> {
 }
 
 /** A node on the chain of another. */
-export const startBeside = async (home: Harness, options: HarnessOptions = {}): Promise<Harness> =>
+export const startBeside = async (home: Pick<Harness, 'rpcUrl'>, options: HarnessOptions = {}): Promise<Harness> =>
   giveGas(await startHarness({ ...options, env: { ...options.env, CHAIN_RPC_URL: home.rpcUrl } }));
 
 /** A node that is reached through a proxy only. */
