@@ -8,7 +8,7 @@ import { type Harness, startHarness } from '../support/harness.ts';
 import { type Behaviour, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, type Client, newClient, untilEnded } from '../support/treasury.ts';
 import { listNode, listRemote } from './support/list-node.ts';
-import { giveGas, untilSettled } from './support/two-nodes.ts';
+import { untilSettled } from './support/two-nodes.ts';
 
 let home: Harness;
 let here: Harness;
@@ -16,7 +16,7 @@ let agent: TestAgent;
 let client: Client;
 beforeAll(async () => {
   home = await startHarness({ syncWaitMs: 1000 });
-  here = await giveGas(await startJoinableHarness({ CHAIN_RPC_URL: home.rpcUrl }));
+  here = await startJoinableHarness({ CHAIN_RPC_URL: home.rpcUrl });
   agent = await startTestAgent(home, { perRequest: '0.05' });
   await listNode(home, here);
   await listRemote(here, await listNode(here, home), agent);

@@ -33,7 +33,7 @@ async function joinChain(): Promise<{ wallet: `0x${string}`; registrar: `0x${str
   const stops: StopStep[] = [];
   const plan = await startLocalParts({ config, secrets, log: silentLog }, stops);
   expect(await plan.openChain()).toBe(chain.rpcUrl);
-  await fundOnJoinedChain(config, plan, []);
+  await fundOnJoinedChain(config, plan);
   await stopInOrder(stops, { log: silentLog });
   return {
     wallet: plan.keys.account.address as `0x${string}`,
