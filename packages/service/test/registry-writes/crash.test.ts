@@ -55,9 +55,8 @@ async function newAgents(count: number): Promise<TestAgent[]> {
 
 /** Every place once; with CRASH_POINTS=all, each by itself. */
 const deaths = [
-  'before-registry-write-commit',
   'after-registry-write-commit then after-send then before-registry-record-commit',
-  'after-registry-record-commit',
+  'before-registry-write-commit then after-registry-record-commit',
   ...(process.env.CRASH_POINTS === 'all'
     ? ['after-registry-write-commit', 'before-send', 'after-send', 'before-read-mined', 'before-registry-record-commit']
     : []),

@@ -43,7 +43,8 @@ export interface ClusterParts {
 }
 
 /** Where processes keep what Node.js made of their sources, so that the next one starts in half the time. */
-const COMPILED = join(import.meta.dirname, '../../../../node_modules/.cache/agent-network');
+export const NODE_COMPILE_CACHE = join(import.meta.dirname, '../../../../node_modules/.cache/agent-network');
+export const NODE_CHILD = join(import.meta.dirname, 'node-child.ts');
 
 export async function startCluster(given: ClusterParts = {}): Promise<NodeCluster> {
   const [database, chain] = await Promise.all([
@@ -61,7 +62,7 @@ export async function startCluster(given: ClusterParts = {}): Promise<NodeCluste
   const folders: string[] = [];
   const env = {
     PATH: process.env.PATH,
-    NODE_COMPILE_CACHE: COMPILED,
+    NODE_COMPILE_CACHE,
     PORT: '0',
     DATABASE_URL: database.url,
     // Many clusters share one PostgreSQL.
@@ -100,7 +101,7 @@ export async function startCluster(given: ClusterParts = {}): Promise<NodeCluste
 }
 
 async function spawnNode(env: NodeJS.ProcessEnv, stderr: 'inherit' | 'ignore' = 'inherit'): Promise<NodeProcess> {
-  const child = fork(join(import.meta.dirname, 'node-child.ts'), {
+  const child = fork(NODE_CHILD, {
     env,
     // Not vitest's own: they load what a service does not need.
     execArgv: [],

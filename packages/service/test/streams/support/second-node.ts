@@ -11,6 +11,7 @@ import { silentLog } from '../../../src/lib/log.ts';
 import { type RunningNode, startNode } from '../../../src/node.ts';
 import { askDatabase } from '../../support/books.ts';
 import { type Harness, type RequestOptions, send, startHarness } from '../../support/harness.ts';
+import { NODE_CHILD, NODE_COMPILE_CACHE } from '../../support/node-cluster.ts';
 
 /** What all processes of one node have in common. */
 const secrets = { SECRET_KEY: randomBytes(32).toString('hex'), SETTLEMENT_PRIVATE_KEY: generatePrivateKey() };
@@ -64,15 +65,21 @@ export interface MortalNode extends JoinedNode {
   kill(): Promise<void>;
 }
 
-/** A second process of the same node that can be killed. */
-export async function startMortalNode(h: Harness, env: Record<string, string> = {}): Promise<MortalNode> {
+/** A second process of the same node that can be killed. `finish`: takes what is to be done in the end; default: when the test ends. */
+export async function startMortalNode(
+  h: Harness,
+  env: Record<string, string> = {},
+  finish: typeof onTestFinished = onTestFinished,
+): Promise<MortalNode> {
   const dataDir = await mkdtemp(join(tmpdir(), 'agent-network-mortal-'));
-  const child = fork(join(import.meta.dirname, 'node-child.ts'), {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...envOf(h, dataDir), ...env },
+  const child = fork(NODE_CHILD, {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_COMPILE_CACHE, ...envOf(h, dataDir), ...env },
+    // Not vitest's own: they load what a service does not need.
+    execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const gone = once(child, 'exit');
-  onTestFinished(async () => {
+  finish(async () => {
     child.kill('SIGKILL');
     await gone;
     await rm(dataDir, { recursive: true, force: true });
