@@ -1,4 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { openBrowser } from '../../../service/test/support/browser.ts';
 import type { Harness } from '../../../service/test/support/harness.ts';
 import { expectNoComplaints, type OpenPage, watchPage } from './open-page.ts';
 import { sharedWorld } from './shared-world.ts';
@@ -31,9 +33,10 @@ export async function startWorld(): Promise<World> {
     h,
     newPage,
     async signedIn(options) {
-      const wallet = walletOf(await h.newWallet(), h.rpcUrl);
+      const account = await h.newWallet();
+      const wallet = walletOf(account, h.rpcUrl);
       const page = await newPage({ ...options, wallet });
-      await signInWithWallet(page.page);
+      await signIn(page.page, h, account);
       return { ...page, wallet };
     },
     async stop() {
@@ -59,10 +62,12 @@ async function newContext(
   return context;
 }
 
-/** From wherever one is, to the first view. */
-async function signInWithWallet(page: Page): Promise<void> {
+/** As the sign-in view does it, without the view: that has tests of its own. Then to the first view. */
+async function signIn(page: Page, h: Harness, wallet: PrivateKeyAccount): Promise<void> {
+  const [name = '', value = ''] = (await openBrowser(h, wallet)).cookie().split('=');
+  // Cookies know no ports; Chromium takes secure ones on loopback.
+  await page.context().addCookies([{ name, value, url: h.baseUrl.replace('http:', 'https:'), httpOnly: true }]);
   await page.goto('/dashboard/');
-  await page.getByRole('button', { name: 'Sign in with Test wallet' }).click();
   await page
     .getByRole('navigation', { name: 'Main' })
     .or(page.getByRole('button', { name: 'Open navigation' }))
