@@ -4,12 +4,12 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { chunk, result, spokenBy } from '../../service/test/streams/support/streaming-agent.ts';
-import { askDatabase } from '../../service/test/support/books.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
 import { untilEnded } from '../../service/test/support/treasury.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { fundTreasury, keyOf } from './support/fund-treasury.ts';
 import { hostileText, turnedText } from './support/hostile.ts';
+import { repeatInvocation } from './support/repeat-invocation.ts';
 import { lookAt } from './support/screenshot.ts';
 import { tabTo } from './support/tab-to.ts';
 import { startWorld, type World } from './support/world.ts';
@@ -45,7 +45,7 @@ const copied = async (page: Page, sample: string): Promise<string> => {
   return page.evaluate<string>('navigator.clipboard.readText()');
 };
 
-it('shows all of an invocation, which can be run again, by the shell and by the SDK as well', async () => {
+it('shows all of an invocation, and how to make it again in the shell and with the SDK', async () => {
   agent.behave(echo);
   const { page, key, invoke } = await payer();
   const task = `it's "$HOME" ${hostileText}`;
@@ -72,7 +72,14 @@ it('shows all of an invocation, which can be run again, by the shell and by the 
   const sdk = await run(process.execPath, ['--input-type=module', '-e', await copied(page, 'SDK')], { env, cwd });
   expect(sdk.stdout).toContain("o'clock");
   expect(agent.calls.at(-1)?.body).toMatchObject({ task, input, context: 'said before', metadata: { by: 'test' } });
+});
 
+it('runs an invocation again with the same input, for as much at most', async () => {
+  agent.behave(echo);
+  const { page, invoke } = await payer();
+  const input = { list: [1, 2] };
+  const requestId = await invoke({ task: 'at first', input }, { 'x-sync': 'true' });
+  await page.goto(`/dashboard/invocations/${requestId}`);
   await page.getByRole('button', { name: 'Run again' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Task').fill('once more');
@@ -151,14 +158,7 @@ it('lists 10,000 invocations page by page without a hitch, filtered by the addre
   await lookAt(page, 'invocations-empty');
   const first = await invoke({ task: hostileText });
   await untilEnded(world.h, key, first);
-  await askDatabase(
-    world.h.databaseUrl,
-    `insert into invocation
-     select (jsonb_populate_record(v, jsonb_build_object('id', v.id || '-' || n, 'task', 'task ' || n,
-              'status', case when n % 10 = 0 then 'failed' else v.status end,
-              'created_at', v.created_at - n * interval '1 minute'))).*
-       from invocation v, generate_series(1, 9999) n where v.id = '${first}'`,
-  );
+  await repeatInvocation(world.h.databaseUrl, first, 9999);
   await page.reload({ waitUntil: 'domcontentloaded' });
   await page.getByText('10,000 in all').waitFor();
   await expectAccessible(page);
@@ -188,7 +188,7 @@ it('lists 10,000 invocations page by page without a hitch, filtered by the addre
   await page.getByLabel('Status').selectOption('failed');
   await page.getByText('999 in all').waitFor();
   expect(new URL(page.url()).search).toBe('?status=failed');
-  await page.getByLabel('To day').fill('2020-01-01');
+  await page.getByLabel('To', { exact: true }).fill('2020-01-01');
   await page.getByText('Nothing matches these filters').waitFor();
   await page.reload({ waitUntil: 'domcontentloaded' });
   await page.getByText('Nothing matches these filters').waitFor();

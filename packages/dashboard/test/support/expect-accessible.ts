@@ -23,8 +23,9 @@ async function violationsOf(page: Page, rules: string): Promise<string[]> {
   );
 }
 
-/** Done when nothing fades or moves any more: it would be in the way of judging contrast. */
-const standStill = 'Promise.all(document.getAnimations().map((each) => each.finished.catch(() => null)))';
+/** Done when the page has seen its new theme, which it is told of before a frame, and nothing fades any more. */
+const standStill = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))).then(() =>
+  Promise.all(document.getAnimations().map((each) => each.finished.catch(() => null))).then(() => null))`;
 
 /** What is judged in each theme: everything once, and what depends on colours in the other as well. */
 const rulesByTheme = { light: '', dark: 'runOnly: ["color-contrast", "link-in-text-block"]' } as const;

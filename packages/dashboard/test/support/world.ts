@@ -58,7 +58,7 @@ async function newContext(
     reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
   });
-  context.setDefaultTimeout(8000);
+  context.setDefaultTimeout(15_000);
   return context;
 }
 

@@ -3,7 +3,6 @@ import { Link } from '@tanstack/react-router';
 import { Status } from '../../ui/badge.tsx';
 import { type Column, rowLinkClass } from '../../ui/data-table.tsx';
 import { Duration } from '../../ui/duration.tsx';
-import { linkClass } from '../../ui/link.tsx';
 import { Money } from '../../ui/money.tsx';
 import { TimeAgo } from '../../ui/time-ago.tsx';
 
@@ -32,7 +31,7 @@ export const invocationColumns: readonly Column<HistoryItem>[] = [
         to="/invocations"
         search={{ agentId }}
         title={agentId}
-        className={`${linkClass} relative z-10 block max-w-48 truncate`}
+        className="relative z-10 block max-w-48 truncate rounded-sm hover:text-accent-text"
       >
         {agentName}
       </Link>
