@@ -59,6 +59,7 @@ const rules: Record<EndpointName, Rule> = {
   getReserves: open,
   listPayments: rule('payments:read', 'own', 200),
   withdraw: rule('payments:withdraw', 404, 403),
+  requestWithdrawal: rule('payments:write', 404, 403),
   claimWallet: rule('payments:write', 'own', 403),
   getWithdrawal: rule('payments:read', 404, 200),
   requestSignIn: open,

@@ -89,6 +89,11 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
     params: {},
     body: { amount: '0.01', treasuryId, to: owner.address },
   }),
+  requestWithdrawal: ({ owner, treasuryId }) => ({
+    key: owner.key,
+    params: {},
+    body: { amount: '0.01', treasuryId, to: owner.address },
+  }),
   getWithdrawal: ({ owner, withdrawalId }) => ({ key: owner.key, params: { withdrawalId } }),
   requestSignIn: ({ owner }) => ({ key: owner.key, params: {}, body: { address: owner.address } }),
   signIn: ({ owner, signIns }) => ({
