@@ -72,6 +72,7 @@ const rules: Record<EndpointName, Rule> = {
   endSessionById: rule('keys:manage', 404, 403),
   endAllSessions: rule('keys:manage', 'own', 403),
   getAccount: rule(null, 'own', 200),
+  listAudit: rule('keys:manage', 'own', 403),
   getUsage: rule('payments:read', 'own', 403),
   listApiKeys: rule('keys:manage', 'own', 403),
   createApiKey: rule('keys:manage', 'own', 403),

@@ -125,6 +125,7 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
   createApiKey: ({ owner }) => ({ key: owner.key, params: {}, body: { name: 'another' } }),
   revokeApiKey: ({ owner, keyId }) => ({ key: owner.key, params: { keyId } }),
   rollApiKey: ({ owner, rolledKeyId }) => ({ key: owner.key, params: { keyId: rolledKeyId }, body: { overlapS: 60 } }),
+  listAudit: ({ owner }) => ({ key: owner.key, params: {} }),
   getUsage: ({ owner }) => ({ key: owner.key, params: {} }),
   listEvents: ({ owner }) => ({ key: owner.key, params: {} }),
   listWebhooks: ({ owner }) => ({ key: owner.key, params: {} }),
