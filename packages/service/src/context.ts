@@ -11,8 +11,8 @@ import type { RegistrationContext } from './agents/register-verified.ts';
 import { type Config, isLocalChain } from './config.ts';
 import { openDatabase } from './db/database.ts';
 import { createCourier } from './events/courier.ts';
-import { isLoopbackHost } from './http/client.ts';
 import type { HttpContext } from './http/http-context.ts';
+import { localAccountOf } from './identity/local-account.ts';
 import { createRegistryReader } from './identity/registry/read-registry.ts';
 import { createRegistryClient } from './identity/registry/registry-log-client.ts';
 import { createTokenClient } from './identity/registry/registry-token-client.ts';
@@ -66,7 +66,7 @@ export interface ContextParts {
   readonly registrarPrivateKey: `0x${string}` | null;
   readonly secretKey: string;
   /** The wallet of local mode's own account; null outside local mode. */
-  readonly localAccount: string | null;
+  readonly localWallet: string | null;
   readonly log: Log;
   readonly isReady: () => boolean;
   readonly clock?: Clock;
@@ -127,7 +127,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     seenTreasuries: createSeenTreasuries(),
     feedbackGiver: config.reputationFeedback ? (keys.registrar?.address ?? null) : null,
     baseUrl: parts.baseUrl,
-    localAccount: localAccountOf(parts),
+    localAccount: localAccountOf({ wallet: parts.localWallet, chainId: config.chainId, baseUrl: parts.baseUrl }),
     ...settingsOf(config),
     checksAnswers: parts.checksAnswers ?? false,
     syncWaitMs: parts.syncWaitMs ?? SYNC_WAIT_MS,
@@ -170,10 +170,6 @@ function createRegistryWork(base: WriterContext & RegistrationContext) {
     entryKeeper: createEntryKeeper(base),
   };
 }
-
-/** Where money is real, and where a node is to be reached from elsewhere, its own account is not anybody's who asks. */
-const localAccountOf = ({ config, baseUrl, localAccount }: ContextParts) =>
-  config.chainId !== 8453 && isLoopbackHost(new URL(baseUrl).hostname) ? localAccount : null;
 
 const settingsOf = (config: Config) => ({
   confirmations: config.confirmations,

@@ -7,8 +7,8 @@ import { AppError, invalid } from '../lib/app-error.ts';
 import type { HasBaseUrl } from '../payments/deposit.ts';
 import { withdraw } from '../payments/withdraw.ts';
 import { type WithdrawalApproval, type WithdrawInput, withdrawalTerms } from '../payments/withdrawal-terms.ts';
+import type { HasLocalAccount } from './local-account.ts';
 import { giveChallenge, judgeChallenge, useChallenge } from './prove-wallet.ts';
-import type { HasLocalAccount } from './sign-in-session.ts';
 import { termsText } from './wallet-challenge.ts';
 import type { HasWalletSignatures } from './wallet-signature-client.ts';
 

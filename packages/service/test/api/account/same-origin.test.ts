@@ -191,15 +191,4 @@ describe("local mode's own account", () => {
       await open.stop();
     }
   });
-
-  it('is nobody where the node is known by another address, or money is real', async () => {
-    const known = await startHarness({ env: { BASE_URL: 'https://node.example' } });
-    try {
-      const headers = { origin: 'https://node.example' };
-      expectError(await known.request('POST', path, { headers }), 'NOT_FOUND');
-      expect((await known.request('GET', '/auth/session')).body.data.hasLocalAccount).toBe(false);
-    } finally {
-      await known.stop();
-    }
-  });
 });
