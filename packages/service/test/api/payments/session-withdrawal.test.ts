@@ -81,8 +81,9 @@ describe('a session withdraws', () => {
       endpoint: 'http://127.0.0.1:9/',
       rates: { perRequest: '0' },
     };
-    const { agentId } = (await owner.request('POST', '/agents', { body: agent })).body.data;
+    const { id: agentId } = (await owner.request('POST', '/agents', { body: agent })).body.data;
     const other = (await owner.request('POST', '/payments/treasury', { body: { agentId } })).body.data;
+    expect(other.treasuryId).not.toBe(owner.treasuryId);
     const body = { amount: '1', treasuryId: owner.treasuryId, to: owner.wallet.address };
     const changed = {
       amount: { ...body, amount: '1.000001' },
