@@ -1,5 +1,6 @@
 import { accessEndpoints } from './access.ts';
 import { agentEndpoints } from './agents.ts';
+import { auditEndpoints } from './audit.ts';
 import { authEndpoints } from './auth.ts';
 import { bulkEndpoints } from './bulk.ts';
 import { claimEndpoints } from './claims.ts';
@@ -34,6 +35,7 @@ export const api = {
   ...authEndpoints,
   ...sessionEndpoints,
   ...accessEndpoints,
+  ...auditEndpoints,
   ...webhookEndpoints,
   ...networkEndpoints,
 } as const satisfies Record<string, Endpoint>;
