@@ -3,6 +3,8 @@ import { requireAccount } from '../../access/caller.ts';
 import { createApiKey, listApiKeys, readAccount, revokeApiKey } from '../../access/manage-keys.ts';
 import { rollApiKey } from '../../access/roll-key.ts';
 import { requestSignIn, signIn } from '../../identity/sign-in.ts';
+import { listOwnAgents } from '../../invocations/list-own-agents.ts';
+import { readOverview } from '../../invocations/read-overview.ts';
 import { readUsage } from '../../invocations/read-usage.ts';
 import type { Handlers } from '../handler.ts';
 
@@ -16,5 +18,7 @@ export const accessHandlers = {
   rollApiKey: (ctx, { caller, params, body, once }) =>
     rollApiKey(ctx, requireAccount(caller), params.keyId, body, once),
   listAudit: (ctx, { caller, query }) => listAudit(ctx, requireAccount(caller), query),
+  listOwnAgents: (ctx, { caller, query }) => listOwnAgents(ctx, requireAccount(caller), query),
+  getOverview: (ctx, { caller, query }) => readOverview(ctx, requireAccount(caller), query),
   getUsage: (ctx, { caller, query }) => readUsage(ctx, requireAccount(caller), query),
 } satisfies Partial<Handlers>;
