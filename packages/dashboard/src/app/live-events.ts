@@ -50,7 +50,8 @@ export function useLiveEvents(sessionId: string): LiveConnection {
       const sinceMs = news.kind === 'open' ? news.sinceMs : null;
       if (sinceMs !== null)
         void queryClient.invalidateQueries({
-          predicate: ({ state }) => state.status === 'error' || (state.dataUpdatedAt > 0 && state.dataUpdatedAt < sinceMs),
+          predicate: ({ state }) =>
+            state.status === 'error' || (state.dataUpdatedAt > 0 && state.dataUpdatedAt < sinceMs),
         });
     };
     shared.current = shareEvents(sessionId, hear);
