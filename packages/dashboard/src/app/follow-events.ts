@@ -21,7 +21,7 @@ export const delayMs = (failures: number, random: number): number =>
 interface Connection {
   readonly lastId: string | undefined;
   readonly signal: AbortSignal;
-  readonly onOpen: () => void;
+  readonly onOpen: (id: string) => void;
   readonly onEvent: (id: string, type: string) => void;
 }
 
@@ -40,7 +40,7 @@ async function connect({ lastId, signal, onOpen, onEvent }: Connection): Promise
     if (response.status === 401) return 'over';
     if (!response.ok || !response.body) return 'ended';
     for await (const { id, type } of readSse(response.body, hear))
-      if (type === 'stream.open') onOpen();
+      if (type === 'stream.open') onOpen(id);
       else onEvent(id, type);
   } catch {
     // The node is away, or this page is about to be.
@@ -79,8 +79,9 @@ export async function followEvents(
   while (!signal.aborted) {
     const beganMs = Date.now();
     let hasOpened = false;
-    const onOpen = () => {
+    const onOpen = (id: string) => {
       hasOpened = true;
+      lastId ??= id;
       tell({ kind: 'open', sinceMs: isNew || failures > 0 ? beganMs : null });
       isNew = false;
     };
