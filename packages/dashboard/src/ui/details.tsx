@@ -11,8 +11,3 @@ export const Detail = ({ label, children }: { label: string; children: ReactNode
     <dd className="min-w-0 text-right wrap-anywhere">{children}</dd>
   </div>
 );
-
-/** The same in one column, for narrow cards. */
-export const DetailList = ({ children }: { children: ReactNode }) => (
-  <dl className="*:last:border-b-0 *:sm:nth-last-2:border-b">{children}</dl>
-);

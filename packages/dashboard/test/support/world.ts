@@ -1,7 +1,8 @@
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { openAccount } from '../../../service/src/access/open-account.ts';
 import { startDashboardBuild } from '../../../service/src/http/dashboard/dashboard-build.ts';
 import { silentLog } from '../../../service/src/lib/log.ts';
-import { type Harness, startHarness } from '../../../service/test/support/harness.ts';
+import { type Harness, type HarnessOptions, startHarness } from '../../../service/test/support/harness.ts';
 import { findChromium } from './find-chromium.ts';
 import { expectNoComplaints, type OpenPage, watchPage } from './open-page.ts';
 import { injectWallet, type TestWallet, walletOf } from './test-wallet.ts';
@@ -10,16 +11,16 @@ export interface World {
   readonly h: Harness;
   /** A page of nobody, in a browser profile of its own. */
   newPage(options?: { width?: number; isDark?: boolean; wallet?: TestWallet }): Promise<OpenPage>;
-  /** A page of somebody who signed in with a wallet of their own, which holds test USDC. */
+  /** A page of somebody who signed in with a wallet of their own, which holds test USDC; on the plan without limits. */
   signedIn(options?: { width?: number; isDark?: boolean }): Promise<OpenPage & { readonly wallet: TestWallet }>;
   stop(): Promise<void>;
 }
 
 /** A node with the built dashboard, and a browser. */
-export async function startWorld(): Promise<World> {
+export async function startWorld(options: HarnessOptions = {}): Promise<World> {
   const dashboard = startDashboardBuild(silentLog);
   const [h, browser] = await Promise.all([
-    startHarness({ dashboard }),
+    startHarness({ ...options, dashboard }),
     chromium.launch({ executablePath: findChromium(), args: ['--no-sandbox', '--disable-gpu'] }),
     dashboard.settled,
   ]);
@@ -39,6 +40,7 @@ export async function startWorld(): Promise<World> {
     newPage,
     async signedIn(options) {
       const wallet = walletOf(await h.newWallet(), h.rpcUrl);
+      await openAccount(h.ctx, { address: wallet.address.toLowerCase(), plan: 'enterprise', isWalletProven: true });
       const page = await newPage({ ...options, wallet });
       await signInWithWallet(page.page);
       return { ...page, wallet };
@@ -65,7 +67,7 @@ const newContext = (
   });
 
 /** From wherever one is, to the first view. */
-async function signInWithWallet(page: Page): Promise<void> {
+export async function signInWithWallet(page: Page): Promise<void> {
   await page.goto('/dashboard/');
   await page.getByRole('button', { name: 'Sign in with Test wallet' }).click();
   await page

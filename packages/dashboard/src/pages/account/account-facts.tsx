@@ -3,7 +3,7 @@ import type { DataOf } from '@agent-network/contracts/endpoint';
 import { Badge, Status } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Copyable } from '../../ui/copyable.tsx';
-import { Detail, DetailList } from '../../ui/details.tsx';
+import { FactRow } from '../../ui/fact-row.tsx';
 import { ExactTime } from '../../ui/time-ago.tsx';
 
 type Account = DataOf<Api['getAccount']>;
@@ -12,23 +12,23 @@ type Account = DataOf<Api['getAccount']>;
 export const AccountFacts = ({ account }: { account: Account }) => (
   <div className="grid items-start gap-5 lg:grid-cols-2">
     <Card title="Account">
-      <DetailList>
-        <Detail label="Address">
+      <dl>
+        <FactRow label="Address">
           <Copyable label="address" text={account.address} />
-        </Detail>
-        <Detail label="Wallet">
+        </FactRow>
+        <FactRow label="Wallet">
           <Status value={account.walletProven ? 'verified' : 'unverified'} />
-        </Detail>
-        <Detail label="Plan">
+        </FactRow>
+        <FactRow label="Plan">
           <Badge>{account.plan}</Badge>
-        </Detail>
-        <Detail label="Account id">
+        </FactRow>
+        <FactRow label="Account id">
           <Copyable label="account id" text={account.accountId} />
-        </Detail>
-        <Detail label="Since">
+        </FactRow>
+        <FactRow label="Since">
           <ExactTime at={account.createdAt} />
-        </Detail>
-      </DetailList>
+        </FactRow>
+      </dl>
     </Card>
     <Card title="Further wallets">
       {account.wallets.length === 0 ? (
@@ -36,16 +36,16 @@ export const AccountFacts = ({ account }: { account: Account }) => (
           None. A wallet that sent USDC to the node by a plain transfer can be claimed: what it sent is credited then.
         </p>
       ) : (
-        <DetailList>
+        <dl>
           {account.wallets.map(({ address, provenAt }) => (
-            <Detail key={address} label="Claimed">
+            <FactRow key={address} label="Claimed">
               <Copyable label="wallet" text={address} short />{' '}
               <span className="text-muted">
                 <ExactTime at={provenAt} />
               </span>
-            </Detail>
+            </FactRow>
           ))}
-        </DetailList>
+        </dl>
       )}
     </Card>
   </div>

@@ -7,9 +7,9 @@ import { Status } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Copyable } from '../../ui/copyable.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
-import { Detail, DetailList } from '../../ui/details.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { FactRow } from '../../ui/fact-row.tsx';
 import { ExternalLink } from '../../ui/link.tsx';
 import { groupDigits } from '../../ui/money.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -52,21 +52,21 @@ const NetworkParts = ({ network: { node, index, agents, nodes } }: { network: Ne
     </Stats>
     <div className="grid items-start gap-5 lg:grid-cols-2">
       <Card title="This node">
-        <DetailList>
-          <Detail label="Label">
+        <dl>
+          <FactRow label="Label">
             <bdi>{node.label}</bdi>
-          </Detail>
-          <Detail label="Address">
+          </FactRow>
+          <FactRow label="Address">
             <ExternalLink href={node.baseUrl} />
-          </Detail>
-          <Detail label="Version">{node.version}</Detail>
-          <Detail label="Wallet">
+          </FactRow>
+          <FactRow label="Version">{node.version}</FactRow>
+          <FactRow label="Wallet">
             <Copyable label="wallet" text={node.wallet} short />
-          </Detail>
-          <Detail label="Entry in the registry">
+          </FactRow>
+          <FactRow label="Entry in the registry">
             {node.tokenId === null ? <span className="text-muted">none yet</span> : `#${node.tokenId}`}
-          </Detail>
-        </DetailList>
+          </FactRow>
+        </dl>
       </Card>
       <Card title="Chain index" actions={<Status value={index.state} />}>
         <IndexDetails index={index} />
@@ -89,13 +89,13 @@ const NetworkParts = ({ network: { node, index, agents, nodes } }: { network: Ne
 );
 
 const IndexDetails = ({ index }: { index: ChainIndex }) => (
-  <DetailList>
-    <Detail label="Chain">{networkName(index.chainId)}</Detail>
-    <Detail label="Registry">
+  <dl>
+    <FactRow label="Chain">{networkName(index.chainId)}</FactRow>
+    <FactRow label="Registry">
       <Copyable label="registry address" text={index.registry} short />
-    </Detail>
-    <Detail label="Read up to block">{grouped(index.block)}</Detail>
-    <Detail label="Head of the chain">{grouped(index.headBlock)}</Detail>
-    <Detail label="Lag">{index.lagBlocks === 0 ? 'none' : `${grouped(index.lagBlocks)} blocks`}</Detail>
-  </DetailList>
+    </FactRow>
+    <FactRow label="Read up to block">{grouped(index.block)}</FactRow>
+    <FactRow label="Head of the chain">{grouped(index.headBlock)}</FactRow>
+    <FactRow label="Lag">{index.lagBlocks === 0 ? 'none' : `${grouped(index.lagBlocks)} blocks`}</FactRow>
+  </dl>
 );

@@ -5,7 +5,7 @@ import { networkName } from '../../app/network-name.ts';
 import { Status } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Copyable } from '../../ui/copyable.tsx';
-import { Detail, DetailList } from '../../ui/details.tsx';
+import { FactRow } from '../../ui/fact-row.tsx';
 import { groupDigits, Money } from '../../ui/money.tsx';
 import { sizeText } from './figures.ts';
 
@@ -16,48 +16,48 @@ export const ReservesCard = ({ reserves }: { reserves: Reserves | null }) => (
     {reserves === null ? (
       <p className="text-muted">The chain does not answer.</p>
     ) : (
-      <DetailList>
-        <Detail label="On chain">
+      <dl>
+        <FactRow label="On chain">
           <Money amount={reserves.onChain} />
-        </Detail>
-        <Detail label="Owed">
+        </FactRow>
+        <FactRow label="Owed">
           <Money amount={reserves.liabilities.total} />
-        </Detail>
-        <Detail label="Difference">
+        </FactRow>
+        <FactRow label="Difference">
           <Money amount={reserves.difference} />
-        </Detail>
-        <Detail label="Loss">
+        </FactRow>
+        <FactRow label="Loss">
           <Money amount={reserves.loss} />
-        </Detail>
-        <Detail label="Fees of the node">
+        </FactRow>
+        <FactRow label="Fees of the node">
           <Money amount={reserves.liabilities.fees} />
-        </Detail>
-        <Detail label="Wallet">
+        </FactRow>
+        <FactRow label="Wallet">
           <Copyable label="wallet" text={reserves.wallet} short />
-        </Detail>
-      </DetailList>
+        </FactRow>
+      </dl>
     )}
   </Card>
 );
 
 export const IndexCard = ({ index }: { index: ChainIndex }) => (
   <Card title="Chain index" actions={<Status value={index.state} />}>
-    <DetailList>
-      <Detail label="Chain">{networkName(index.chainId)}</Detail>
-      <Detail label="Read up to block">{grouped(index.block)}</Detail>
-      <Detail label="Head of the chain">{grouped(index.headBlock)}</Detail>
-      <Detail label="Lag">{index.lagBlocks === 1 ? '1 block' : `${grouped(index.lagBlocks)} blocks`}</Detail>
-    </DetailList>
+    <dl>
+      <FactRow label="Chain">{networkName(index.chainId)}</FactRow>
+      <FactRow label="Read up to block">{grouped(index.block)}</FactRow>
+      <FactRow label="Head of the chain">{grouped(index.headBlock)}</FactRow>
+      <FactRow label="Lag">{index.lagBlocks === 1 ? '1 block' : `${grouped(index.lagBlocks)} blocks`}</FactRow>
+    </dl>
   </Card>
 );
 
 export const DatabaseCard = ({ database }: { database: OperatorStatus['database'] }) => (
   <Card title="Database">
-    <DetailList>
-      <Detail label="Size">{sizeText(database.sizeBytes)}</Detail>
-      <Detail label="Connections">
+    <dl>
+      <FactRow label="Size">{sizeText(database.sizeBytes)}</FactRow>
+      <FactRow label="Connections">
         {grouped(database.connections)} of {grouped(database.maxConnections)}
-      </Detail>
-    </DetailList>
+      </FactRow>
+    </dl>
   </Card>
 );

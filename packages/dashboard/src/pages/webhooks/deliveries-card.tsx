@@ -1,6 +1,8 @@
 import { eventTypes } from '@agent-network/contracts/events';
 import type { Delivery } from '@agent-network/contracts/webhooks';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { useApi } from '../../app/api-query.ts';
 import { Card } from '../../ui/card.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
@@ -9,7 +11,7 @@ import { FilterBar } from '../../ui/filter-bar.tsx';
 import { groupDigits } from '../../ui/money.tsx';
 import { Pagination } from '../../ui/pagination.tsx';
 import { Select } from '../../ui/select.tsx';
-import { TextInput } from '../../ui/text-input.tsx';
+import { SettledInput } from '../../ui/settled-input.tsx';
 import { nextLookMs } from './delivery.ts';
 import { deliveryColumns } from './delivery-columns.tsx';
 import { DeliveryDrawer } from './delivery-drawer.tsx';
@@ -42,6 +44,7 @@ export function DeliveriesCard({ webhookId, canReplay }: DeliveriesCardProps) {
     { params: { webhookId }, query },
     { keepsPrevious: true, refetchIntervalMs: ({ deliveries }) => nextLookMs(deliveries, Date.now()) },
   );
+  useStandingFollows(data?.deliveries);
   const hasFilter = Boolean(status || type || eventId);
   return (
     <Card title="Deliveries" isFlush>
@@ -54,12 +57,12 @@ export function DeliveriesCard({ webhookId, canReplay }: DeliveriesCardProps) {
             options={statuses}
           />
           <Select aria-label="Event" value={type ?? ''} onChange={(value) => set({ type: value })} options={types} />
-          <TextInput
+          <SettledInput
             type="search"
             aria-label="Event id"
             placeholder="Event id"
             value={eventId ?? ''}
-            onChange={(value) => set({ eventId: value.trim() })}
+            onChange={(value) => set({ eventId: value })}
           />
         </FilterBar>
       </div>
@@ -92,6 +95,15 @@ export function DeliveriesCard({ webhookId, canReplay }: DeliveriesCardProps) {
       )}
     </Card>
   );
+}
+
+/** An attempt may have changed how the endpoint is doing, which is no event either. */
+function useStandingFollows(deliveries: readonly Delivery[] | undefined): void {
+  const queryClient = useQueryClient();
+  const attempts = deliveries?.reduce((sum, each) => sum + each.attempts.length, 0);
+  useEffect(() => {
+    if (attempts !== undefined) void queryClient.invalidateQueries({ queryKey: ['listWebhooks'] });
+  }, [attempts, queryClient]);
 }
 
 const NoDeliveries = ({ hasFilter, webhookId }: { hasFilter: boolean; webhookId: string }) =>
