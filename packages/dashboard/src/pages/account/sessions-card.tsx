@@ -32,7 +32,7 @@ export function SessionsCard() {
       }
     >
       <DataTable
-        label="Sessions"
+        label="Living sessions"
         columns={columns}
         rows={data?.sessions}
         rowId={({ sessionId }) => sessionId}

@@ -74,7 +74,7 @@ const NetworkParts = ({ network: { node, index, agents, nodes } }: { network: Ne
     </div>
     <Card title="Other nodes" isFlush>
       <DataTable
-        label="Other nodes"
+        label="Nodes"
         columns={nodeColumns}
         rows={nodes}
         rowId={({ nodeId }) => nodeId}

@@ -54,7 +54,7 @@ const StatusCards = ({ status }: { status: OperatorStatus }) => (
     <Settlements settlements={status.settlements} />
     <Card title="Processes" isFlush>
       <DataTable
-        label="Processes"
+        label="Processes of the node"
         columns={processColumns(status.asOf)}
         rows={status.processes}
         rowId={({ processId }) => processId}
@@ -64,7 +64,7 @@ const StatusCards = ({ status }: { status: OperatorStatus }) => (
     <div className="grid items-start gap-5 lg:grid-cols-2">
       <Card title="Queues" isFlush>
         <DataTable
-          label="Queues"
+          label="What waits"
           columns={queueColumns}
           rows={status.queues}
           rowId={({ kind }) => kind}
@@ -79,7 +79,7 @@ const StatusCards = ({ status }: { status: OperatorStatus }) => (
     </div>
     <Card title="Gas by signer key" isFlush>
       <DataTable
-        label="Gas by signer key"
+        label="Signer keys"
         columns={signerColumns}
         rows={status.signers}
         rowId={({ address, role }) => `${role} ${address}`}

@@ -61,13 +61,14 @@ export function DeliveriesCard({ webhookId, canReplay }: DeliveriesCardProps) {
             type="search"
             aria-label="Event id"
             placeholder="Event id"
+            className="sm:w-60"
             value={eventId ?? ''}
             onChange={(value) => set({ eventId: value })}
           />
         </FilterBar>
       </div>
       <DataTable
-        label="Deliveries"
+        label="What was sent"
         columns={deliveryColumns}
         rows={data?.deliveries}
         rowId={({ deliveryId }) => deliveryId}

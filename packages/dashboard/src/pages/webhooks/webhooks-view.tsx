@@ -32,7 +32,7 @@ export function WebhooksView() {
     >
       <Card title="Endpoints" isFlush>
         <DataTable
-          label="Endpoints"
+          label="Webhook endpoints"
           columns={webhookColumns}
           rows={data?.webhooks}
           rowId={({ webhookId }) => webhookId}
@@ -45,7 +45,7 @@ export function WebhooksView() {
         <p className="text-muted">
           A request may name a <code>webhookUrl</code> of its own. What was sent to those, and the secret that signs it,
           stand under{' '}
-          <Link to="/webhooks/$webhookId" params={{ webhookId: ACCOUNT_WEBHOOK }} className={linkClass}>
+          <Link to="/webhooks/$webhookId" params={{ webhookId: ACCOUNT_WEBHOOK }} className={`${linkClass} underline`}>
             deliveries of single requests
           </Link>
           .
