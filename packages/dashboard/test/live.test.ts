@@ -30,7 +30,7 @@ async function watching() {
 it('says that the connection is lost, and shows what was missed once the node is back', async () => {
   const { page, complaints, rows, accountId } = await watching();
   await happen(world.h, accountId);
-  await expect.poll(() => rows.count()).toBe(1);
+  await rows.first().waitFor();
   await front.die();
   const banner = page.getByText('The connection to the node is lost.');
   await banner.waitFor();
@@ -40,7 +40,7 @@ it('says that the connection is lost, and shows what was missed once the node is
   await front.revive();
   await page.getByRole('button', { name: 'Try now' }).click();
   await banner.waitFor({ state: 'hidden' });
-  await expect.poll(() => rows.count()).toBe(2);
+  await rows.nth(1).waitFor();
   // The browser itself says of each call that nobody answered.
   for (const each of complaints.splice(0)) expect(each).toMatch(/net::ERR_/);
 });
@@ -52,9 +52,9 @@ it('has one stream for all tabs of a browser, which goes on when the tab that ho
   const secondRows = second.getByRole('row', { name: /agent\.removed/ });
   await second.getByText('Nothing was sent yet').waitFor();
   await happen(world.h, accountId);
-  await expect.poll(() => rows.count()).toBe(1);
-  await expect.poll(() => secondRows.count()).toBe(1);
+  await rows.first().waitFor();
+  await secondRows.first().waitFor();
   await page.close();
   await happen(world.h, accountId);
-  await expect.poll(() => secondRows.count()).toBe(2);
+  await secondRows.nth(1).waitFor();
 });

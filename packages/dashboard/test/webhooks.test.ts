@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { answer, startReceiver } from '../../service/test/events/support/receiver.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { happen } from './support/happen.ts';
@@ -106,7 +106,7 @@ it('reveals and rotates the secret, tests, disables, enables and recovers, and d
   await page.getByRole('button', { name: 'Enable' }).click();
   await dialog.getByRole('button', { name: 'Send again' }).click();
   await page.getByText('2 events are sent again').waitFor();
-  await expect.poll(() => receiver.received.filter(({ body }) => body.type === 'agent.removed').length).toBe(3);
+  await vi.waitUntil(() => receiver.received.filter(({ body }) => body.type === 'agent.removed').length === 3, 8000);
 
   const more = page.getByRole('button', { name: 'More actions' });
   await more.click();

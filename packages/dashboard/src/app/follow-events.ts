@@ -2,9 +2,9 @@ import { readSse } from './read-sse.ts';
 
 /** What happened to the stream of events of the account. */
 export type LiveNews =
-  | { readonly kind: 'event'; readonly type: string }
-  /** It is open. What was read before `sinceMs` may be old: nothing tells what happened meanwhile. */
-  | { readonly kind: 'open'; readonly sinceMs: number | null }
+  | { readonly kind: 'event'; readonly id: string; readonly type: string }
+  /** It is open. What was read before may be old when it was away, or when it did not begin where the page did. */
+  | { readonly kind: 'open'; readonly isBehind: boolean }
   /** The node was asked and gives no stream. It goes on being asked. */
   | { readonly kind: 'lost' }
   /** The session has ended. */
@@ -67,29 +67,28 @@ function pause(ms: number, signal: AbortSignal, wake: EventTarget): Promise<void
   });
 }
 
-/** Follows the events of the account until `signal`; taken up behind the last one seen whenever the connection ends. */
-export async function followEvents(
-  signal: AbortSignal,
-  wake: EventTarget,
-  tell: (news: LiveNews) => void,
-): Promise<void> {
-  let lastId: string | undefined;
+interface Following {
+  readonly signal: AbortSignal;
+  /** Ends a pause between two attempts. */
+  readonly wake: EventTarget;
+  /** The last event that is known, told by whoever; undefined: none is, and the stream begins now. */
+  readonly lastId: () => string | undefined;
+  readonly tell: (news: LiveNews) => void;
+}
+
+/** Follows the events of the account until `signal`; taken up behind the last one known whenever the connection ends. */
+export async function followEvents({ signal, wake, lastId, tell }: Following): Promise<void> {
   let failures = 0;
-  let isNew = true;
   while (!signal.aborted) {
-    const beganMs = Date.now();
+    const after = lastId();
     let hasOpened = false;
     const onOpen = (id: string) => {
       hasOpened = true;
-      lastId ??= id;
-      tell({ kind: 'open', sinceMs: isNew || failures > 0 ? beganMs : null });
-      isNew = false;
+      tell({ kind: 'open', isBehind: after === undefined || failures > 0 });
+      if (after === undefined) tell({ kind: 'event', id, type: 'stream.open' });
     };
-    const onEvent = (id: string, type: string) => {
-      if (id) lastId = id;
-      tell({ kind: 'event', type });
-    };
-    const end = await connect({ lastId, signal, onOpen, onEvent });
+    const onEvent = (id: string, type: string) => tell({ kind: 'event', id, type });
+    const end = await connect({ lastId: after, signal, onOpen, onEvent });
     if (signal.aborted) return;
     if (end === 'over') return tell({ kind: 'over' });
     failures = hasOpened ? 0 : failures + 1;

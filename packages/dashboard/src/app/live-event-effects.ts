@@ -48,4 +48,7 @@ const effects: Readonly<Record<EventType, readonly EndpointName[]>> = {
   'network.node_left': ['getNetwork', 'getAgentFacets'],
 };
 
-export const staleAfter = (type: string): readonly EndpointName[] => [...always, ...(effects[type as EventType] ?? [])];
+export function staleAfter(type: string): readonly EndpointName[] {
+  const own = effects[type as EventType];
+  return own ? [...always, ...own] : [];
+}

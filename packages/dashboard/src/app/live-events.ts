@@ -37,24 +37,22 @@ export interface LiveConnection {
 }
 
 /** Has what the page shows read again when the node tells that it changed. Once, in the shell. */
-export function useLiveEvents(sessionId: string): LiveConnection {
+export function useLiveEvents({ sessionId, after }: { sessionId: string; after: number | null }): LiveConnection {
   const queryClient = useQueryClient();
   const [isLost, setLost] = useState(false);
   const shared = useRef<SharedEvents>(null);
+  // Where the page began; what it reads later is newer.
+  const began = useRef(after);
   useEffect(() => {
     const refresher = createRefresher(queryClient);
     const hear = (news: LiveNews) => {
       if (news.kind === 'event') refresher.refresh(staleAfter(news.type));
       else if (news.kind === 'over') void queryClient.invalidateQueries({ queryKey: sessionKey });
       else setLost(news.kind === 'lost');
-      const sinceMs = news.kind === 'open' ? news.sinceMs : null;
-      if (sinceMs !== null)
-        void queryClient.invalidateQueries({
-          predicate: ({ state }) =>
-            state.status === 'error' || (state.dataUpdatedAt > 0 && state.dataUpdatedAt < sinceMs),
-        });
+      if (news.kind === 'open' && news.isBehind)
+        void queryClient.invalidateQueries({ predicate: ({ state }) => state.status !== 'pending' });
     };
-    shared.current = shareEvents(sessionId, hear);
+    shared.current = shareEvents({ sessionId, after: began.current }, hear);
     return () => {
       shared.current?.leave();
       refresher.stop();

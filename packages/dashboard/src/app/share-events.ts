@@ -12,7 +12,11 @@ export interface SharedEvents {
  * Follows the events of a session. One tab of the browser holds the stream and tells the others: over HTTP/1.1 a browser has six
  * connections to a node, and six tabs with a stream each would leave none. When it closes, another takes over.
  */
-export function shareEvents(sessionId: string, hear: (news: LiveNews) => void): SharedEvents {
+export function shareEvents(
+  { sessionId, after }: { sessionId: string; after: number | null },
+  hear: (news: LiveNews) => void,
+): SharedEvents {
+  let lastId = after === null ? undefined : String(after);
   const name = `events of ${sessionId}`;
   const leaving = new AbortController();
   const wake = new EventTarget();
@@ -20,14 +24,20 @@ export function shareEvents(sessionId: string, hear: (news: LiveNews) => void): 
   const wakeUp = () => wake.dispatchEvent(new Event('wake'));
   channel.onmessage = ({ data }: MessageEvent<LiveNews | typeof RETRY>) => {
     if (data === RETRY) wakeUp();
-    else hear(data);
+    else note(data);
+  };
+  const note = (news: LiveNews) => {
+    if (news.kind === 'event' && news.id !== '') lastId = news.id;
+    hear(news);
   };
   const tell = (news: LiveNews) => {
-    hear(news);
+    note(news);
     channel.postMessage(news);
   };
   navigator.locks
-    .request(name, { signal: leaving.signal }, () => followEvents(leaving.signal, wake, tell))
+    .request(name, { signal: leaving.signal }, () =>
+      followEvents({ signal: leaving.signal, wake, lastId: () => lastId, tell }),
+    )
     .catch(() => undefined);
   return {
     retry() {

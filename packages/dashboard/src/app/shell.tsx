@@ -20,11 +20,12 @@ export function Shell() {
 }
 
 function Frame() {
-  const { label } = useSessionInfo();
+  const { label, eventsAt } = useSessionInfo();
+  const { sessionId } = useSession();
   const [isNavOpen, setNavOpen] = useState(false);
   const [areShortcutsOpen, setShortcutsOpen] = useState(false);
   const openShortcuts = useCallback((isOpen: boolean) => setShortcutsOpen(isOpen), []);
-  const connection = useLiveEvents(useSession().sessionId);
+  const connection = useLiveEvents({ sessionId, after: eventsAt });
   return (
     <div className="flex min-h-dvh">
       <a
