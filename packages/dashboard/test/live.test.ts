@@ -13,8 +13,8 @@ beforeAll(async () => {
   world = await startWorld({ env: { PORT: String(front.port), BASE_URL: front.baseUrl } });
 });
 afterAll(async () => {
-  await front.die();
   await world.stop();
+  await front.die();
 });
 
 /** A page that shows deliveries, and its account. */

@@ -29,7 +29,8 @@ export const sessionColumns = (onEnd: (session: ListedSession) => void): readonl
   { id: 'ends', header: 'Ends if unused', cell: (session) => <TimeAgo at={endOf(session)} /> },
   {
     id: 'actions',
-    header: '',
+    header: 'Actions',
+    hidesHeader: true,
     align: 'right',
     cell: (session) => (
       <Button
