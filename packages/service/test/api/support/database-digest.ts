@@ -4,6 +4,8 @@ import type { Harness } from '../../support/harness.ts';
 const bookkeeping = new Set(
   ['process', 'recurring', 'rate_window', 'agent_count', 'agent_bits', 'agent_toggle'].concat([
     'ledger_total',
+    'call_change',
+    'call_figure',
     'money_audit',
     'reserves_watch',
     'transfer_point',
@@ -20,6 +22,7 @@ const read = ['registry_point', 'registry_reading', 'registry_log', 'registry_to
 const derived = ['outcome_due', 'outcome_day', 'payer', 'payer_agent', 'payer_wallet', 'agent_payee'].concat([
   'agent_reputation',
   'agent_probe_day',
+  'agent_health',
 ]);
 
 const writtenByChecks = [
