@@ -3,7 +3,10 @@ import type { EventType } from '@agent-network/contracts/events';
 
 const money: readonly EndpointName[] = ['getBalance', 'listPayments', 'getUsage'];
 const calls: readonly EndpointName[] = ['listInvocations', 'getInvocation', 'getBulk', ...money];
-const agents: readonly EndpointName[] = ['listAgents', 'getAgent'];
+const agents: readonly EndpointName[] = [
+  ...(['getAgent', 'searchAgents', 'getAgentFacets', 'getAgentHealth'] as const),
+  ...(['getAgentReputation', 'getIdentity', 'listAlternatives'] as const),
+];
 
 /** Which answers of the API each event makes stale. A view that reads another endpoint adds it here. */
 const effects: Readonly<Record<EventType, readonly EndpointName[]>> = {

@@ -5,6 +5,8 @@ export interface Tab<Id extends string = string> {
   readonly id: Id;
   readonly label: string;
   readonly content: ReactNode;
+  /** What was done in it is still there when it is opened again. */
+  readonly isKept?: boolean;
 }
 
 interface TabsProps<Id extends string> {
@@ -28,8 +30,8 @@ export function Tabs<Id extends string>({ tabs, active, onChange }: TabsProps<Id
           </Base.Tab>
         ))}
       </Base.List>
-      {tabs.map(({ id, content }) => (
-        <Base.Panel key={id} value={id} className="pt-4 outline-none">
+      {tabs.map(({ id, content, isKept = false }) => (
+        <Base.Panel key={id} value={id} keepMounted={isKept} className="pt-4 outline-none">
           {content}
         </Base.Panel>
       ))}
