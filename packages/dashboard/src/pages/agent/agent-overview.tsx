@@ -7,8 +7,8 @@ import { Card } from '../../ui/card.tsx';
 import { Copyable } from '../../ui/copyable.tsx';
 import { Duration } from '../../ui/duration.tsx';
 import { FactRow } from '../../ui/fact-row.tsx';
-import { groupDigits, Money } from '../../ui/money.tsx';
 import { ExternalLink } from '../../ui/link.tsx';
+import { groupDigits, Money } from '../../ui/money.tsx';
 import { percentText } from '../../ui/percent.ts';
 import { Stat, Stats } from '../../ui/stat.tsx';
 import { TimeAgo } from '../../ui/time-ago.tsx';
@@ -90,7 +90,9 @@ const Rates = ({ rates }: Pick<AgentDetail, 'rates'>) => (
   </dl>
 );
 
-const Text = ({ children }: { children: ReactNode }) => <bdi className="wrap-anywhere whitespace-normal">{children}</bdi>;
+const Text = ({ children }: { children: ReactNode }) => (
+  <bdi className="wrap-anywhere whitespace-normal">{children}</bdi>
+);
 
 const About = ({ agent }: { agent: AgentDetail }) => (
   <dl>

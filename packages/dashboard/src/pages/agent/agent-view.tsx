@@ -26,7 +26,11 @@ export function AgentView() {
   const { agentId } = useParams({ from: '/shell/explore/$agentId' });
   const { tab = 'overview', days } = useSearch({ from: '/shell/explore/$agentId' });
   const navigate = useNavigate({ from: '/explore/$agentId' });
-  const { data: agent, error, refetch } = useApi('getAgent', { params: { id: agentId } }, { refetchIntervalMs: REFRESH_MS });
+  const {
+    data: agent,
+    error,
+    refetch,
+  } = useApi('getAgent', { params: { id: agentId } }, { refetchIntervalMs: REFRESH_MS });
   const active = tabIds.find((id) => id === tab) ?? 'overview';
   const open = (id: TabId) => void navigate({ search: id === 'overview' ? {} : { tab: id } });
   return (

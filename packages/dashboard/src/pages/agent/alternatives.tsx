@@ -12,7 +12,8 @@ export function Alternatives({ agentId }: { agentId: string }) {
   const isPlain = !data || data.agents.length === 0;
   return (
     <Card title="Alternatives" isFlush={!isPlain}>
-      {!data && (error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-16 w-full" />)}
+      {!data &&
+        (error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-16 w-full" />)}
       {data?.agents.length === 0 && <p className="text-muted">No other agent that is online could do this work.</p>}
       {!isPlain && (
         <ul aria-label="Alternatives">

@@ -2,8 +2,8 @@ import type { Api } from '@agent-network/contracts/api';
 import type { Call } from '@agent-network/contracts/endpoint';
 import type { ExploreSearch } from './explore-params.ts';
 
-type SearchBody = Call<Api['searchAgents']>['body'];
-type FacetQuery = Call<Api['getAgentFacets']>['query'];
+type SearchBody = NonNullable<Call<Api['searchAgents']>['body']>;
+type FacetQuery = NonNullable<Call<Api['getAgentFacets']>['query']>;
 type SortKey = NonNullable<SearchBody['sort']>[number];
 
 const PAGE_SIZE = 30;

@@ -33,11 +33,7 @@ export function ExploreView() {
         <div className="min-w-0 flex-1 basis-60">
           <SearchBox value={search.text ?? ''} onChange={(text) => set({ text })} />
         </div>
-        <SortChoice
-          value={search.sort}
-          hasText={search.text !== undefined}
-          onChange={(sort) => set({ sort })}
-        />
+        <SortChoice value={search.sort} hasText={search.text !== undefined} onChange={(sort) => set({ sort })} />
         <Button
           icon="filter"
           className="lg:hidden"
