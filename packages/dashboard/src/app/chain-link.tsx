@@ -4,19 +4,26 @@ import { explorerUrl } from './explorer.ts';
 import { useSessionInfo } from './session.ts';
 
 interface ChainLinkProps {
-  readonly what: 'tx' | 'address';
+  readonly kind: 'tx' | 'address';
   readonly id: string;
-  /** What it is: "owner". */
+  /** What it is: "transaction hash". */
   readonly label: string;
+  /** Only the start and the end of it are shown. */
+  readonly short?: boolean;
 }
 
-/** An address or transaction to copy, with the way to it in a block explorer where there is one. */
-export function ChainLink({ what, id, label }: ChainLinkProps) {
-  const url = explorerUrl(useSessionInfo(), what, id);
+/** A transaction or an address: to copy, and on a public chain to look up. The chain of local mode has the id of one, but is none. */
+export function ChainLink({ kind, id, label, short = true }: ChainLinkProps) {
+  const { chainId, hasLocalAccount } = useSessionInfo();
+  const href = hasLocalAccount ? null : explorerUrl(chainId, kind, id);
   return (
-    <span className="inline-flex max-w-full flex-wrap items-center justify-end gap-x-2">
-      <Copyable label={label} text={id} short />
-      {url && <ExternalLink href={url}>explorer</ExternalLink>}
+    <span className="inline-flex max-w-full items-center gap-2">
+      <Copyable label={label} text={id} short={short} />
+      {href && (
+        <span className="relative z-10 text-[13px]">
+          <ExternalLink href={href}>Explorer</ExternalLink>
+        </span>
+      )}
     </span>
   );
 }

@@ -1,16 +1,10 @@
-import type { SessionInfo } from './session.ts';
-
 const explorers: Readonly<Record<number, string>> = {
   8453: 'https://basescan.org',
   84532: 'https://sepolia.basescan.org',
 };
 
-/** Where people look at this on the chain; null where nobody can, as on the chain of local mode. */
-export function explorerUrl(
-  { chainId, hasLocalAccount }: Pick<SessionInfo, 'chainId' | 'hasLocalAccount'>,
-  what: 'tx' | 'address' | 'token',
-  id: string,
-): string | null {
-  const base = hasLocalAccount ? undefined : explorers[chainId];
-  return base ? `${base}/${what}/${id}` : null;
+/** Where a public chain can be looked into; null for chains that nobody else sees. */
+export function explorerUrl(chainId: number, kind: 'tx' | 'address' | 'block', id: string): string | null {
+  const base = explorers[chainId];
+  return base === undefined ? null : `${base}/${kind}/${encodeURIComponent(id)}`;
 }

@@ -1,19 +1,42 @@
-import type { PayerSigner } from '@agent-network/sdk';
-import { getTypesForEIP712Domain, serializeTypedData, type TypedData, type TypedDataDomain } from 'viem';
-import { askWallet } from './ask-wallet.ts';
+import { serializeTypedData } from 'viem/utils';
 import type { Eip1193Provider } from './injected-wallets.ts';
+import { walletError } from './wallet-error.ts';
 
-/** Signs typed data (EIP-712) as wallets take it: `eth_signTypedData_v4`, with the types of the domain told. */
-export const typedDataSigner = (provider: Eip1193Provider, address: `0x${string}`): PayerSigner => ({
-  address,
-  async signTypedData({ domain, types, primaryType, message }) {
-    const domainType = getTypesForEIP712Domain({ domain: domain as TypedDataDomain });
-    const text = serializeTypedData({
-      domain,
-      primaryType,
-      message,
-      types: { EIP712Domain: domainType, ...types } as TypedData,
-    });
-    return (await askWallet(provider, 'eth_signTypedData_v4', [address, text])) as `0x${string}`;
-  },
-});
+/** What is to be signed (EIP-712), as the SDK's payer hands it over. */
+interface TypedData {
+  readonly domain: Record<string, unknown>;
+  readonly types: Record<string, unknown>;
+  readonly primaryType: string;
+  readonly message: Record<string, unknown>;
+}
+
+const domainTypes: Readonly<Record<string, string>> = {
+  name: 'string',
+  version: 'string',
+  chainId: 'uint256',
+  verifyingContract: 'address',
+  salt: 'bytes32',
+};
+
+/** The text that `eth_signTypedData_v4` takes: the type of the domain is part of it. */
+function typedDataText({ domain, types, primaryType, message }: TypedData): string {
+  const ofDomain = Object.keys(domainTypes)
+    .filter((name) => domain[name] !== undefined)
+    .map((name) => ({ name, type: domainTypes[name] }));
+  const all = { EIP712Domain: ofDomain, ...types };
+  return serializeTypedData({ domain, types: all, primaryType, message } as Parameters<typeof serializeTypedData>[0]);
+}
+
+/** The signature of structured data (EIP-712) by an account of the wallet. */
+export async function signTypedData(
+  provider: Eip1193Provider,
+  address: string,
+  typedData: TypedData,
+): Promise<`0x${string}`> {
+  try {
+    const params = [address, typedDataText(typedData)];
+    return (await provider.request({ method: 'eth_signTypedData_v4', params })) as `0x${string}`;
+  } catch (error) {
+    throw walletError(error);
+  }
+}

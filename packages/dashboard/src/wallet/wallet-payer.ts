@@ -1,23 +1,38 @@
-import { createPayer, type Payer } from '@agent-network/sdk';
+import type { Payer, PaymentHeaders } from '@agent-network/sdk';
 import type { Eip1193Provider } from './injected-wallets.ts';
-import { typedDataSigner } from './sign-typed-data.ts';
+import { requireUsdc } from './require-usdc.ts';
+import { connectWallet } from './sign-text.ts';
+import { switchChain } from './switch-chain.ts';
 
-export interface PaymentTerms {
+/** The chain that the node is paid on, and its token. */
+export interface PaidIn {
   readonly chainId: number;
-  /** The token's contract on that chain. */
   readonly usdc: string;
-  /** The most that may be signed away, in USDC. */
-  readonly maxPerCall: string;
 }
 
-/** A payer over a wallet. Loaded when it is first needed: it brings x402 along. */
-export const createWalletPayer = (
-  provider: Eip1193Provider,
-  address: `0x${string}`,
-  { chainId, usdc, maxPerCall }: PaymentTerms,
-): Payer =>
-  createPayer({
-    signer: typedDataSigner(provider, address),
-    maxPerCall,
-    tokens: { [`eip155:${chainId}`]: usdc },
-  });
+/** Signs one payment: asked again, it shows the same. */
+export interface WalletPayer extends Payer {
+  /** What was signed; undefined: nothing yet. */
+  signed(): PaymentHeaders | undefined;
+}
+
+/**
+ * Pays what one call asks for from a wallet of this browser, which shows the payment to its owner; nothing above `most` (USDC). Throws
+ * in words when the wallet is on another chain and stays there, or holds less.
+ */
+export async function walletPayer(provider: Eip1193Provider, paidIn: PaidIn, most: string): Promise<WalletPayer> {
+  const address = await connectWallet(provider);
+  await switchChain(provider, paidIn.chainId);
+  await requireUsdc(provider, address, { usdc: paidIn.usdc, amount: most });
+  const { sdkPayer } = await import('./sdk-payer.ts');
+  const payer = sdkPayer(provider, address, paidIn, most);
+  let payment: PaymentHeaders | undefined;
+  return {
+    address,
+    signed: () => payment,
+    async pay(header) {
+      payment ??= await payer.pay(header);
+      return payment;
+    },
+  };
+}

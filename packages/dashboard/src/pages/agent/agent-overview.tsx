@@ -97,7 +97,7 @@ const Text = ({ children }: { children: ReactNode }) => (
 const About = ({ agent }: { agent: AgentDetail }) => (
   <dl>
     <FactRow label="Owner">
-      <ChainLink what="address" label="owner" id={agent.owner} />
+      <ChainLink kind="address" label="owner" id={agent.owner} />
     </FactRow>
     <FactRow label="Lives at">
       <Text>{agent.location}</Text>

@@ -23,7 +23,7 @@ export function IdentityTab({ agentId }: { agentId: string }) {
           <Proof label="Endpoint" at={data.proofs.endpoint} />
           <Proof label="Wallet of the owner" at={data.proofs.wallet} />
           <FactRow label="Owner">
-            <ChainLink what="address" label="owner" id={data.owner} />
+            <ChainLink kind="address" label="owner" id={data.owner} />
           </FactRow>
           {data.frozen && (
             <FactRow label="Frozen">
@@ -67,7 +67,7 @@ function OnChain({ record: { onChain, registration } }: { record: IdentityRecord
     <dl>
       <FactRow label="Chain">{networkName(onChain.chainId)}</FactRow>
       <FactRow label="Registry (ERC-8004)">
-        <ChainLink what="address" label="registry" id={onChain.registry} />
+        <ChainLink kind="address" label="registry" id={onChain.registry} />
       </FactRow>
       <FactRow label="Token">
         <Copyable label="token" text={onChain.tokenId} />
@@ -76,11 +76,11 @@ function OnChain({ record: { onChain, registration } }: { record: IdentityRecord
         {onChain.custody === 'node' ? 'the node, until its owner claims it' : 'its owner'}
       </FactRow>
       <FactRow label="Owner on chain">
-        <ChainLink what="address" label="owner on chain" id={onChain.owner} />
+        <ChainLink kind="address" label="owner on chain" id={onChain.owner} />
       </FactRow>
       {onChain.agentWallet && (
         <FactRow label="Wallet of the agent">
-          <ChainLink what="address" label="wallet of the agent" id={onChain.agentWallet} />
+          <ChainLink kind="address" label="wallet of the agent" id={onChain.agentWallet} />
         </FactRow>
       )}
       {onChain.agentURI && (
@@ -90,7 +90,7 @@ function OnChain({ record: { onChain, registration } }: { record: IdentityRecord
       )}
       {onChain.transactionHash && (
         <FactRow label="Registered in">
-          <ChainLink what="tx" label="transaction hash" id={onChain.transactionHash} />
+          <ChainLink kind="tx" label="transaction hash" id={onChain.transactionHash} />
         </FactRow>
       )}
       {onChain.registeredBlock !== null && <FactRow label="Block">{onChain.registeredBlock}</FactRow>}

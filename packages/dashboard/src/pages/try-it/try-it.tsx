@@ -10,7 +10,7 @@ import { Card } from '../../ui/card.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { useInjectedWallets } from '../../wallet/injected-wallets.ts';
-import { openWalletPayer } from '../../wallet/open-wallet-payer.ts';
+import { walletPayer } from '../../wallet/wallet-payer.ts';
 import { samplesOf } from '../invocations/call-samples.ts';
 import type { Attempt } from './attempt.ts';
 import { AttemptError } from './attempt-error.tsx';
@@ -130,7 +130,7 @@ function useOpenAttempt(agentId: string) {
       body: callBody(values, Date.now(), maxPerCall),
       quoteId: quote.quoteId,
       mode: values.mode,
-      payer: wallet && (await openWalletPayer(wallet.provider, { chainId, usdc, maxPerCall })),
+      payer: wallet && (await walletPayer(wallet.provider, { chainId, usdc }, maxPerCall)),
       isFree: Number(maxPerCall) === 0,
     };
   };

@@ -1,6 +1,7 @@
 import type { StreamEvent } from '@agent-network/sdk';
 import { useEffect, useRef, useState } from 'react';
-import { type Attempt, isUnclear } from './attempt.ts';
+import { mayHaveHappened } from '../../app/may-have-happened.ts';
+import type { Attempt } from './attempt.ts';
 import { runAttempt } from './run-attempt.ts';
 
 interface State {
@@ -71,7 +72,7 @@ export function useAttempt(): Attempting {
   const { attempt } = state;
   return {
     ...state,
-    isUnclear: attempt !== null && state.requestId === null && isUnclear(state.error),
+    isUnclear: attempt !== null && state.requestId === null && mayHaveHappened(state.error),
     begin: (open) => void run(open),
     again: () => void (attempt && run(() => Promise.resolve(attempt))),
     reset: () => isRunning.current || setState(idle),
