@@ -1,6 +1,6 @@
 import type { Harness } from '../../support/harness.ts';
 
-/** What a call may touch although it is refused: who is alive, when work is due, who called how often, and counts being folded. */
+/** What a call may touch although it is refused: who is alive, when work is due, who called how often and was refused, and counts being folded. */
 const bookkeeping = new Set(
   ['process', 'recurring', 'rate_window', 'agent_count', 'agent_bits', 'agent_toggle'].concat([
     'ledger_total',
@@ -12,6 +12,7 @@ const bookkeeping = new Set(
     'registry_point',
     'registry_reading',
     'network_follow',
+    'audit_entry',
   ]),
 );
 
