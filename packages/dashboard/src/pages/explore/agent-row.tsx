@@ -34,21 +34,30 @@ export const AgentRow = ({ agent, aside }: AgentRowProps) => (
           <VerifiedMark isVerified={agent.verified} />
           {aside}
         </div>
-        <span>
-          <Money amount={agent.rates.perRequest} /> <span className="text-muted">a request</span>
-        </span>
+        <Price amount={agent.rates.perRequest} />
       </div>
       <p className="mt-0.5 flex flex-wrap gap-x-3 text-[13px] text-muted">
         <span>reputation {agent.reputation}</span>
-        <span>
-          answers in <Duration value={agent.responseTime} />
-        </span>
+        {Number.parseFloat(agent.responseTime) > 0 && (
+          <span>
+            answers in <Duration value={agent.responseTime} />
+          </span>
+        )}
         <bdi className="min-w-0 wrap-anywhere">{agent.location}</bdi>
       </p>
       <Capabilities list={agent.capabilities} />
     </div>
   </li>
 );
+
+const Price = ({ amount }: { amount: string }) =>
+  Number(amount) === 0 ? (
+    <span>free</span>
+  ) : (
+    <span>
+      <Money amount={amount} /> <span className="text-muted">a request</span>
+    </span>
+  );
 
 const Capabilities = ({ list }: { list: readonly string[] }) => (
   <div className="mt-1.5 flex max-w-full flex-wrap gap-1 overflow-hidden">

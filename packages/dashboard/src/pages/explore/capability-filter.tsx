@@ -31,7 +31,7 @@ export function CapabilityFilter({ search, counts, onChange }: CapabilityFilterP
   const isLong = items.length > SHOWN;
   return (
     <>
-      <fieldset className="mb-1.5 flex gap-3 px-2 text-[13px]">
+      <fieldset className="mb-1.5 flex flex-wrap gap-x-3 px-2 text-[13px]">
         <legend className="sr-only">Agents must have</legend>
         {(['all', 'any'] as const).map((each) => (
           <label key={each} className="flex items-center gap-1.5">
@@ -45,7 +45,7 @@ export function CapabilityFilter({ search, counts, onChange }: CapabilityFilterP
                 if (chosen.length > 0) set(chosen.join(','), each);
               }}
             />
-            {each === 'all' ? 'All chosen' : 'Any chosen'}
+            {each === 'all' ? 'All of them' : 'Any of them'}
           </label>
         ))}
       </fieldset>

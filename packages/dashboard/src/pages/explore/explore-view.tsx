@@ -75,7 +75,7 @@ export function ExploreView() {
 }
 
 const ListTitle = ({ total }: { total: number | undefined }) => (
-  <span role="status">
+  <span aria-live="polite">
     {total === undefined ? 'Agents' : `${groupDigits(String(total))} ${total === 1 ? 'agent' : 'agents'}`}
   </span>
 );

@@ -15,7 +15,7 @@ interface FiltersProps {
 
 const Part = ({ title, children }: { title: string; children: ReactNode }) => (
   <section aria-label={title} className="border-b border-line p-3 last:border-b-0">
-    <h3 className="mb-1.5 px-2 text-[13px] font-medium text-muted">{title}</h3>
+    <h2 className="mb-1.5 px-2 text-[13px] font-medium text-muted">{title}</h2>
     {children}
   </section>
 );
