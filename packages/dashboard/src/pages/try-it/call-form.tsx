@@ -7,9 +7,9 @@ import { JsonInput, Textarea } from '../../ui/text-input.tsx';
 import { type CallValues, type Mode, parseJson } from './call-values.ts';
 
 const modeOptions: readonly { value: Mode; label: string }[] = [
-  { value: 'stream', label: 'Stream: the answer as it comes' },
-  { value: 'sync', label: 'Sync: wait for the answer' },
-  { value: 'async', label: 'Async: start it, look later' },
+  { value: 'stream', label: 'Stream, as it comes' },
+  { value: 'sync', label: 'Sync, wait for it' },
+  { value: 'async', label: 'Async, look later' },
 ];
 
 const deadlines = [

@@ -46,8 +46,8 @@ export function TryIt({ agent }: { agent: AgentDetail }) {
   const isUsed = run.requestId !== null || run.isUnclear;
   const maxPerCall = quoted?.quote.estimatedCost ?? agent.rates.perRequest;
   return (
-    <div className="grid items-start gap-5 lg:grid-cols-2">
-      <div className="min-w-0 space-y-5">
+    <div className="grid items-start gap-5 lg:grid-cols-2 lg:grid-rows-[auto_1fr]">
+      <div className="min-w-0">
         <Card title="Call">
           <form onSubmit={form.submit} noValidate className="space-y-4">
             {!agent.online && <Offline />}
@@ -58,22 +58,8 @@ export function TryIt({ agent }: { agent: AgentDetail }) {
             </Button>
           </form>
         </Card>
-        <Card title="The same call">
-          <CodeBlock
-            label="The same call"
-            samples={samplesOf(
-              {
-                agentId: agent.id,
-                body: callBody(form.values, Date.now(), quoted?.quote.estimatedCost),
-                mode: form.values.mode,
-                ...(payer !== TREASURY && !isFree ? { means: { maxPerCall } } : {}),
-              },
-              location.origin,
-            )}
-          />
-        </Card>
       </div>
-      <div className="min-w-0 space-y-5">
+      <div className="min-w-0 space-y-5 lg:row-span-2">
         {!quoted && (
           <p className="rounded-lg border border-dashed border-line p-6 text-center text-muted">
             A quote tells what the call costs. It holds for 15 minutes and binds you to nothing.
@@ -105,6 +91,22 @@ export function TryIt({ agent }: { agent: AgentDetail }) {
           />
         )}
         {run.requestId !== null && <AttemptPanel requestId={run.requestId} run={run} />}
+      </div>
+      <div className="min-w-0">
+        <Card title="The same call">
+          <CodeBlock
+            label="The same call"
+            samples={samplesOf(
+              {
+                agentId: agent.id,
+                body: callBody(form.values, Date.now(), quoted?.quote.estimatedCost),
+                mode: form.values.mode,
+                ...(payer !== TREASURY && !isFree ? { means: { maxPerCall } } : {}),
+              },
+              location.origin,
+            )}
+          />
+        </Card>
       </div>
     </div>
   );
