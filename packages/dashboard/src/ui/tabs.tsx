@@ -1,5 +1,5 @@
 import { Tabs as Base } from '@base-ui/react/tabs';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 
 export interface Tab<Id extends string = string> {
   readonly id: Id;
@@ -17,9 +17,14 @@ interface TabsProps<Id extends string> {
 }
 
 export function Tabs<Id extends string>({ tabs, active, onChange }: TabsProps<Id>) {
+  const list = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever another is open
+  useEffect(() => {
+    list.current?.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [active]);
   return (
     <Base.Root value={active} onValueChange={(id) => onChange(id as Id)}>
-      <Base.List className="flex gap-5 overflow-x-auto border-b border-line px-0.5">
+      <Base.List ref={list} className="flex gap-5 overflow-x-auto border-b border-line px-0.5">
         {tabs.map(({ id, label }) => (
           <Base.Tab
             key={id}
