@@ -14,14 +14,17 @@ import { Stat, Stats } from '../../ui/stat.tsx';
 import { TimeAgo } from '../../ui/time-ago.tsx';
 import { Alternatives } from './alternatives.tsx';
 
+const isMeasured = (duration: string) => Number.parseFloat(duration) > 0;
+
 /** What an agent does and costs, and how it has done so far. */
 export const AgentOverview = ({ agent }: { agent: AgentDetail }) => (
   <div className="space-y-5">
     <Stats>
+      <Stat label="Price" value={<Money amount={agent.rates.perRequest} />} hint="a request" />
       <Stat label="Reputation" value={agent.reputation} hint="of 1000" />
       <Stat label="Calls" value={groupDigits(String(agent.totalRequests))} />
       <Stat label="Success" value={agent.totalRequests > 0 ? percentText(agent.successRate) : '–'} />
-      <Stat label="Response time" value={<Duration value={agent.avgResponseTime} />} hint="on average" />
+      <Stat label="Response time" value={<Duration value={isMeasured(agent.avgResponseTime) ? agent.avgResponseTime : null} />} hint="on average" />
       <Stat label="Uptime" value={percentText(agent.uptime)} hint="30 days" />
     </Stats>
     <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem]">
