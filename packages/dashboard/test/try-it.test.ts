@@ -108,7 +108,7 @@ it('waits for the answer of a synchronous call, and shows the same call as code'
   const code = page.getByRole('region', { name: /^The same call, / });
   expect(await code.textContent()).toContain("-H 'X-Sync: true'");
   await page.getByRole('button', { name: 'SDK', exact: true }).click();
-  expect(await code.textContent()).toContain('client.invokeAgent({');
+  expect(await code.textContent()).toContain('invokeAndWait(client, ');
 });
 
 it('starts an asynchronous call, and cancels it: the money comes back', async () => {

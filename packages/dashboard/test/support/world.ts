@@ -1,9 +1,9 @@
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { startDashboardBuild } from '../../../service/src/http/dashboard/dashboard-build.ts';
-import { silentLog } from '../../../service/src/lib/log.ts';
-import { type Harness, startHarness } from '../../../service/test/support/harness.ts';
-import { findChromium } from './find-chromium.ts';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { openBrowser } from '../../../service/test/support/browser.ts';
+import type { Harness } from '../../../service/test/support/harness.ts';
 import { expectNoComplaints, type OpenPage, watchPage } from './open-page.ts';
+import { sharedWorld } from './shared-world.ts';
 import { injectWallet, type TestWallet, walletOf } from './test-wallet.ts';
 
 export interface World {
@@ -12,23 +12,18 @@ export interface World {
   newPage(options?: { width?: number; isDark?: boolean; wallet?: TestWallet }): Promise<OpenPage>;
   /** A page of somebody who signed in with a wallet of their own, which holds test USDC. */
   signedIn(options?: { width?: number; isDark?: boolean }): Promise<OpenPage & { readonly wallet: TestWallet }>;
+  /** Closes the pages, and fails if one of them complained. */
   stop(): Promise<void>;
 }
 
-/** A node with the built dashboard, and a browser. */
+/** The node and the browser that all test files of this process share, with contexts and accounts of their own. */
 export async function startWorld(): Promise<World> {
-  const dashboard = startDashboardBuild(silentLog);
-  const [h, browser] = await Promise.all([
-    startHarness({ dashboard }),
-    chromium.launch({ executablePath: findChromium(), args: ['--no-sandbox', '--disable-gpu'] }),
-    dashboard.settled,
-  ]);
-  if (dashboard.state() !== 'ready')
-    throw new Error('the dashboard was not built: node packages/dashboard/scripts/build.ts');
+  const { h, browser } = await sharedWorld();
+  const contexts: BrowserContext[] = [];
   const opened: OpenPage[] = [];
   const newPage: World['newPage'] = async ({ width = 1280, isDark = false, wallet } = {}) => {
     const context = await newContext(browser, h, { width, isDark });
-    context.setDefaultTimeout(8000);
+    contexts.push(context);
     if (wallet) await injectWallet(context, wallet);
     const page = watchPage(await context.newPage());
     opened.push(page);
@@ -38,36 +33,41 @@ export async function startWorld(): Promise<World> {
     h,
     newPage,
     async signedIn(options) {
-      const wallet = walletOf(await h.newWallet(), h.rpcUrl);
+      const account = await h.newWallet();
+      const wallet = walletOf(account, h.rpcUrl);
       const page = await newPage({ ...options, wallet });
-      await signInWithWallet(page.page);
+      await signIn(page.page, h, account);
       return { ...page, wallet };
     },
     async stop() {
-      await browser.close();
-      await h.stop();
+      await Promise.all(contexts.map((context) => context.close()));
       for (const page of opened) expectNoComplaints(page);
     },
   };
 }
 
-const newContext = (
+async function newContext(
   browser: Browser,
   h: Harness,
   { width, isDark }: { width: number; isDark: boolean },
-): Promise<BrowserContext> =>
-  browser.newContext({
+): Promise<BrowserContext> {
+  const context = await browser.newContext({
     baseURL: h.baseUrl,
     viewport: { width, height: 900 },
     colorScheme: isDark ? 'dark' : 'light',
     reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
   });
+  context.setDefaultTimeout(15_000);
+  return context;
+}
 
-/** From wherever one is, to the first view. */
-async function signInWithWallet(page: Page): Promise<void> {
+/** As the sign-in view does it, without the view: that has tests of its own. Then to the first view. */
+async function signIn(page: Page, h: Harness, wallet: PrivateKeyAccount): Promise<void> {
+  const [name = '', value = ''] = (await openBrowser(h, wallet)).cookie().split('=');
+  // Cookies know no ports; Chromium takes secure ones on loopback.
+  await page.context().addCookies([{ name, value, url: h.baseUrl.replace('http:', 'https:'), httpOnly: true }]);
   await page.goto('/dashboard/');
-  await page.getByRole('button', { name: 'Sign in with Test wallet' }).click();
   await page
     .getByRole('navigation', { name: 'Main' })
     .or(page.getByRole('button', { name: 'Open navigation' }))

@@ -24,7 +24,11 @@ export const AgentOverview = ({ agent }: { agent: AgentDetail }) => (
       <Stat label="Reputation" value={agent.reputation} hint="of 1000" />
       <Stat label="Calls" value={groupDigits(String(agent.totalRequests))} />
       <Stat label="Success" value={agent.totalRequests > 0 ? percentText(agent.successRate) : '–'} />
-      <Stat label="Response time" value={<Duration value={isMeasured(agent.avgResponseTime) ? agent.avgResponseTime : null} />} hint="on average" />
+      <Stat
+        label="Response time"
+        value={<Duration value={isMeasured(agent.avgResponseTime) ? agent.avgResponseTime : null} />}
+        hint="on average"
+      />
       <Stat label="Uptime" value={percentText(agent.uptime)} hint="30 days" />
     </Stats>
     <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem]">

@@ -1,79 +1,85 @@
-import type { RequestRecord } from '@agent-network/contracts/invocations';
 import type { CodeSample } from '../../ui/code-block.tsx';
+import { type DetailedRecord, hasAny } from './invocation.ts';
 
 /** Within single quotes of a POSIX shell. */
 export const shellQuote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The body that asks for the same once more. */
+export function bodyAgain({ task, priority, metadata, detail }: DetailedRecord) {
+  return {
+    task,
+    ...(detail && hasAny(detail.input) ? { input: detail.input } : {}),
+    ...(detail?.context ? { context: detail.context } : {}),
+    ...(priority === 'normal' ? {} : { priority }),
+    ...(hasAny(metadata) ? { metadata } : {}),
+    ...(detail?.webhookUrl ? { webhookUrl: detail.webhookUrl } : {}),
+  };
+}
 
 export interface SampledCall {
   readonly agentId: string;
   readonly body: object;
   readonly mode: 'sync' | 'async' | 'stream';
-  /** `x402`: paid by wallet, at most `maxPerCall`. */
-  readonly means?: { readonly maxPerCall: string } | undefined;
+  /** Paid by wallet, and at most this much USDC; else from the treasury. */
+  readonly byWallet?: { readonly maxPerCall: string };
 }
 
-/** A call from a shell. One that is paid by wallet is answered with the terms: signing them takes more than curl. */
-function curlSample({ agentId, body, mode, means }: SampledCall, origin: string): string {
+/** From a shell. One that is paid by wallet is answered with the terms: signing them takes more than curl. */
+function curlSample({ agentId, body, mode, byWallet }: SampledCall, origin: string): string {
   const isStream = mode === 'stream';
   const headers = [
     ...(isStream ? ['Accept: text/event-stream'] : []),
     ...(mode === 'sync' ? ['X-Sync: true'] : []),
-    ...(means ? ['X-Payment-Method: x402'] : []),
+    ...(byWallet ? ['X-Payment-Method: x402'] : []),
   ];
   return [
-    `curl ${isStream ? '-N ' : ''}${origin}/invoke/${encodeURIComponent(agentId)} \\`,
+    `curl ${isStream ? '-N ' : ''}${shellQuote(`${origin}/invoke/${agentId}`)} \\`,
     `  -H "Authorization: Bearer $AGENT_NETWORK_KEY" \\`,
     `  -H 'Content-Type: application/json' \\`,
     ...headers.map((header) => `  -H '${header}' \\`),
-    `  -d ${shellQuote(JSON.stringify(isStream ? { ...body, stream: true } : body))}`,
-    ...(means
-      ? ['# Answered with 402 and the terms; sign them and repeat with PAYMENT-SIGNATURE, as the SDK does.']
+    `  --data-raw ${shellQuote(JSON.stringify(isStream ? { ...body, stream: true } : body))}`,
+    ...(byWallet
+      ? ['# Answers 402 with the terms: sign them, and repeat with PAYMENT-SIGNATURE, as the SDK does.']
       : []),
   ].join('\n');
 }
 
-function sdkSample({ agentId, body, mode, means }: SampledCall, origin: string): string {
-  const id = JSON.stringify(agentId);
-  const text = (indent: string) => JSON.stringify(body, null, 2).replaceAll('\n', `\n${indent}`);
-  const header = mode === 'sync' ? `\n  headers: { 'x-sync': 'true' },` : '';
-  const call =
-    mode === 'stream'
-      ? [
-          `for await (const event of client.invokeStreaming(${id}, ${text('')})) {`,
-          `  console.log(event.type, event.data);`,
-          `}`,
-        ]
-      : [
-          `const answer = await client.invokeAgent({`,
-          `  params: { agentId: ${id} },${header}`,
-          `  body: ${text('  ')},`,
-          `});`,
-        ];
+function sdkCall({ agentId, body, mode, byWallet }: SampledCall): string[] {
+  const [id, text] = [JSON.stringify(agentId), JSON.stringify(body, null, 2)];
+  const headers = byWallet ? `{ headers: { 'x-payment-method': 'x402' } }` : '';
+  const more = headers && `, ${headers}`;
+  if (mode === 'stream')
+    return [
+      `for await (const event of client.invokeStreaming(${id}, ${text}${more}))`,
+      '  console.log(event.type, event.data);',
+    ];
+  if (mode === 'sync')
+    return [`const record = await invokeAndWait(client, ${id}, ${text}${more});`, 'console.log(record.result);'];
+  const call = `{ params: { agentId: ${id} }, body: ${text}${headers && `, ${headers.slice(2, -2)}`} }`;
+  return [`const { requestId } = await client.invokeAgent(${call});`, 'console.log(requestId);'];
+}
+
+function sdkSample(call: SampledCall, origin: string): string {
+  const { mode, byWallet } = call;
+  const names = ['createClient', ...(byWallet ? ['createPayer'] : []), ...(mode === 'sync' ? ['invokeAndWait'] : [])];
+  const payer =
+    byWallet && `createPayer({ privateKey: process.env.WALLET_PRIVATE_KEY, maxPerCall: '${byWallet.maxPerCall}' })`;
+  const options = `baseUrl: ${JSON.stringify(origin)}, apiKey: process.env.AGENT_NETWORK_KEY${payer ? ', payer' : ''}`;
   return [
-    `import { createClient${means ? ', createPayer' : ''} } from '@agent-network/sdk';`,
+    `import { ${names.join(', ')} } from '@agent-network/sdk';`,
     '',
-    ...(means
-      ? [
-          `const payer = createPayer({ privateKey: process.env.WALLET_PRIVATE_KEY, maxPerCall: '${means.maxPerCall}' });`,
-        ]
-      : []),
-    `const client = createClient({ baseUrl: '${origin}', apiKey: process.env.AGENT_NETWORK_KEY${means ? ', payer' : ''} });`,
-    ...call,
+    ...(payer ? [`const payer = ${payer};`] : []),
+    `const client = createClient({ ${options} });`,
+    ...sdkCall(call),
   ].join('\n');
 }
 
-/** A call as others make it. */
+/** A call as it is made from elsewhere. */
 export const samplesOf = (call: SampledCall, origin: string): readonly CodeSample[] => [
   { label: 'curl', code: curlSample(call, origin) },
   { label: 'SDK', code: sdkSample(call, origin) },
 ];
 
-/** The call that an invocation was, to be made again from elsewhere. Its input is not kept by the node, and so not here. */
-export function callSamples(record: RequestRecord, origin: string): readonly CodeSample[] {
-  const body = {
-    task: record.task,
-    ...(record.priority === 'normal' ? {} : { priority: record.priority }),
-    ...(Object.keys(record.metadata).length > 0 ? { metadata: record.metadata } : {}),
-  };
-  return samplesOf({ agentId: record.requestedAgentId ?? record.agentId, body, mode: 'async' }, origin);
-}
+/** The call that an invocation was, to be made again from elsewhere: waits for the result, and is paid from the treasury. */
+export const callSamples = (record: DetailedRecord, origin: string): readonly CodeSample[] =>
+  samplesOf({ agentId: record.requestedAgentId ?? record.agentId, body: bodyAgain(record), mode: 'sync' }, origin);

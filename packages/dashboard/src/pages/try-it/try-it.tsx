@@ -101,7 +101,7 @@ export function TryIt({ agent }: { agent: AgentDetail }) {
                 agentId: agent.id,
                 body: callBody(form.values, Date.now(), quoted?.quote.estimatedCost),
                 mode: form.values.mode,
-                ...(payer !== TREASURY && !isFree ? { means: { maxPerCall } } : {}),
+                ...(payer !== TREASURY && !isFree ? { byWallet: { maxPerCall } } : {}),
               },
               location.origin,
             )}
