@@ -25,6 +25,7 @@ const FLOORS: string[][] = [
   ['agents'],
   ['invocations'],
   ['network'],
+  ['operator'],
   ['http', 'jobs.ts'],
   ['context.ts', 'app.ts', 'node.ts', 'local-mode.ts', 'local'],
   ['main.ts'],

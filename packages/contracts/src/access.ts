@@ -50,7 +50,7 @@ const ApiKeyCreation = z.object({
   limits: SpendingLimits.partial().optional().describe('Default: none. Not for keys that could get around them.'),
 });
 
-const LimitUse = z.object({
+export const LimitUse = z.object({
   limit: z.int(),
   used: z.int().min(0),
   remaining: z.int().min(0),

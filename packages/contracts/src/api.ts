@@ -1,13 +1,16 @@
 import { accessEndpoints } from './access.ts';
+import { agentFigureEndpoints } from './agent-figures.ts';
 import { agentEndpoints } from './agents.ts';
 import { authEndpoints } from './auth.ts';
 import { bulkEndpoints } from './bulk.ts';
 import { claimEndpoints } from './claims.ts';
 import type { Endpoint } from './endpoint.ts';
+import { figureEndpoints } from './figures.ts';
 import { historyEndpoints } from './history.ts';
 import { identityEndpoints } from './identity.ts';
 import { invocationEndpoints } from './invocations.ts';
 import { networkEndpoints } from './network.ts';
+import { operatorEndpoints } from './operator.ts';
 import { paymentEndpoints } from './payments.ts';
 import { quoteEndpoints } from './quotes.ts';
 import { reputationEndpoints } from './reputation.ts';
@@ -20,6 +23,7 @@ import { webhookEndpoints } from './webhooks.ts';
 /** The endpoint table: every call of the API, declared once. */
 export const api = {
   ...agentEndpoints,
+  ...agentFigureEndpoints,
   ...reputationEndpoints,
   ...identityEndpoints,
   ...invocationEndpoints,
@@ -34,8 +38,10 @@ export const api = {
   ...authEndpoints,
   ...sessionEndpoints,
   ...accessEndpoints,
+  ...figureEndpoints,
   ...webhookEndpoints,
   ...networkEndpoints,
+  ...operatorEndpoints,
 } as const satisfies Record<string, Endpoint>;
 
 export type Api = typeof api;

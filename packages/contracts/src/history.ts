@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { RequestedAgentId, requestStatuses } from './invocations.ts';
+import { failureReasons, RequestedAgentId, requestStatuses } from './invocations.ts';
 import { cursorQuery, pageQuery } from './page.ts';
 import { Duration, Id, Timestamp, Usdc } from './scalars.ts';
 
@@ -13,6 +13,12 @@ const HistoryItem = z.object({
   cost: Usdc.nullable(),
   duration: Duration.nullable(),
   createdAt: Timestamp,
+  completedAt: Timestamp.nullable(),
+  agentName: z.string(),
+  paymentMethod: z.enum(['treasury', 'x402', 'free']),
+  refund: Usdc.nullable(),
+  errorCode: z.enum(failureReasons).nullable(),
+  bulkId: Id.nullable(),
 });
 export type HistoryItem = z.infer<typeof HistoryItem>;
 
@@ -29,6 +35,7 @@ export const historyEndpoints = {
     limit: 'api',
     query: z.object({
       agentId: Id.optional(),
+      bulkId: Id.optional(),
       status: z.enum(requestStatuses).optional(),
       startDate: day.describe('First day, UTC (YYYY-MM-DD).'),
       endDate: day.describe('Last day, UTC, included.'),

@@ -116,6 +116,49 @@ export const RequestRecord = z.object({
 });
 export type RequestRecord = z.infer<typeof RequestRecord>;
 
+/** What happened to a request, beside what its agent said: a payment of it, its work, its end, what came back. */
+const timelineEvents = [
+  'created',
+  'payment_shown',
+  'payment_settled',
+  'payment_failed',
+  'started',
+  'bill_signed',
+  'bill_collected',
+  'bill_returned',
+  'completed',
+  'failed',
+  'cancelled',
+  'refund_signed',
+  'refund_settled',
+] as const;
+
+/** More about a request than its record says; for who looks at one. */
+const RequestDetail = z.object({
+  input: JsonObject,
+  context: z.string().nullable(),
+  webhookUrl: z.string().nullable(),
+  streamed: z.boolean(),
+  startedAt: Timestamp.nullable(),
+  callerAgentId: Id.nullable().describe('The agent of the account that made it; null: an API key did.'),
+  price: Usdc.describe('What was agreed: the most that it could cost.'),
+  attempts: z
+    .int()
+    .min(1)
+    .describe('How often a process took it up: more than once when one stopped, or waited for room.'),
+  timeline: z.array(
+    z.object({
+      at: Timestamp,
+      event: z.enum(timelineEvents),
+      amount: Usdc.nullable(),
+      transactionHash: TransactionHash.nullable(),
+      reason: z.string().nullable(),
+    }),
+  ),
+});
+export type RequestDetail = z.infer<typeof RequestDetail>;
+export type TimelineEvent = (typeof timelineEvents)[number];
+
 /** What a calling agent gets beside the record (spec, "agent-to-agent form"). */
 export const AgentToAgentResult = RequestRecord.extend({
   completion_time: Duration.nullable(),
@@ -169,7 +212,13 @@ export const invocationEndpoints = {
     scope: 'invoke',
     limit: 'api',
     params: requestParams,
-    data: RequestRecord,
+    query: z.object({
+      detail: z
+        .enum(['true', 'false'])
+        .optional()
+        .describe('true: with `detail`: what was asked, and what happened when.'),
+    }),
+    data: RequestRecord.extend({ detail: RequestDetail.optional() }),
     errors: [],
   }),
   cancelInvocation: endpoint({

@@ -25,7 +25,9 @@ export function operationDescription(row: Endpoint): string {
       ? ['Answers with server-sent events; a lost stream is resumed with `Last-Event-ID`.']
       : []),
     ...(row.stream === 'on_request'
-      ? ['With `Accept: text/event-stream` and `"stream": true` the answer is a stream of server-sent events.']
+      ? [
+          `With \`Accept: text/event-stream\`${row.body ? ' and `"stream": true`' : ''} the answer is a stream of server-sent events.`,
+        ]
       : []),
   ].join(' ');
 }

@@ -111,7 +111,7 @@ function successAnswer(row: Endpoint, { named, resolve }: OperationContext): Rec
     headers: successHeaders(row),
     content: {
       ...(row.stream === 'always' ? {} : { 'application/json': json }),
-      ...(row.stream ? { 'text/event-stream': eventStream(named, resolve) } : {}),
+      ...(row.stream ? { 'text/event-stream': eventStream(row, named, resolve) } : {}),
     },
   };
 }

@@ -1,6 +1,8 @@
+import type { Endpoint } from './endpoint.ts';
 import { type JsonSchema, type jsonSchema, type NamedSchemas, schemaOrRef } from './json-schema.ts';
 import { exampleOf } from './openapi-example.ts';
 import { streamEventCatalogue } from './stream-events.ts';
+import { liveEvents } from './webhooks.ts';
 
 type Catalogue = [type: string, { readonly when: string; readonly data: Parameters<typeof jsonSchema>[0] }][];
 
@@ -12,13 +14,18 @@ const facts: Readonly<Record<string, object>> = {
 const shownTypes = ['invocation.created', 'invocation.status', 'invocation.chunk', 'invocation.completed'];
 
 /** A stream as OpenAPI 3.1 can say it: text, with its events in words, an example, and their schemas under `x-events`. */
-export function eventStream(named: NamedSchemas, resolve: (ref: string) => JsonSchema): Record<string, unknown> {
-  const catalogue: Catalogue = Object.entries(streamEventCatalogue);
+export function eventStream(
+  { path }: Pick<Endpoint, 'path'>,
+  named: NamedSchemas,
+  resolve: (ref: string) => JsonSchema,
+): Record<string, unknown> {
+  const isLive = path === '/events';
+  const catalogue: Catalogue = Object.entries(isLive ? liveEvents : streamEventCatalogue);
   const example = catalogue
-    .filter(([type]) => shownTypes.includes(type))
+    .filter(([type]) => isLive || shownTypes.includes(type))
     .map(([type, { data }], index) => {
       const value = exampleOf(schemaOrRef(data, 'output', named), resolve) as object;
-      const shown = { ...value, ...facts[type] };
+      const shown = { ...value, ...(isLive ? {} : facts[type]) };
       return `id: ${index + 1}\nevent: ${type}\ndata: ${JSON.stringify(shown)}\n\n`;
     });
   const list = catalogue.map(([type, { when }]) => `- \`${type}\`: ${when}`).join('\n');
@@ -26,7 +33,7 @@ export function eventStream(named: NamedSchemas, resolve: (ref: string) => JsonS
     schema: {
       type: 'string',
       description:
-        'Server-sent events: `id` counts 1, 2, 3 …, `event` is one of these types, `data` is one line of JSON. A comment every ' +
+        `Server-sent events: \`id\` ${isLive ? 'grows' : 'counts 1, 2, 3 …'}, \`event\` is one of these types, \`data\` is one line of JSON. A comment every ` +
         `15 s keeps the connection alive.\n\n${list}`,
     },
     example: example.join(''),

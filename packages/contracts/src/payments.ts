@@ -50,6 +50,14 @@ export const Payment = z.object({
 });
 export type Payment = z.infer<typeof Payment>;
 
+/** A payment in a list, with where the money came from or went. */
+const PaymentItem = Payment.extend({
+  treasuryId: Id.nullable().describe('The treasury that it was paid from or into; null: a wallet.'),
+  counterparty: z.string().nullable().describe('The agent that was called, or the wallet on the other side.'),
+  withdrawalId: Id.nullable(),
+});
+export type PaymentItem = z.infer<typeof PaymentItem>;
+
 /** A withdrawal. `failed`: it did not leave, and the money is back in the treasury. */
 export const Withdrawal = z.object({
   withdrawalId: Id,
@@ -118,8 +126,8 @@ export const paymentEndpoints = {
     auth: 'key',
     scope: 'payments:read',
     limit: 'api',
-    query: z.object(pageQuery),
-    data: z.object({ payments: z.array(Payment), total: z.int().min(0), hasMore: z.boolean() }),
+    query: z.object({ type: z.enum(paymentTypes).optional(), ...pageQuery }),
+    data: z.object({ payments: z.array(PaymentItem), total: z.int().min(0), hasMore: z.boolean() }),
     errors: [],
   }),
   withdraw: endpoint({

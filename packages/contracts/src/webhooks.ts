@@ -18,6 +18,8 @@ const Webhook = z.object({
   eventTypes: z.array(EventTypeName).nullable().describe('null: all.'),
   status: z.enum(['enabled', 'disabled']),
   disabledReason: z.string().nullable().describe('Why we stopped sending; null while enabled or disabled by you.'),
+  failingSince: Timestamp.nullable().describe('Since when nothing has arrived; null: the last delivery did.'),
+  pausedUntil: Timestamp.nullable().describe('The endpoint asked not to be sent anything before.'),
   createdAt: Timestamp,
 });
 
@@ -30,6 +32,7 @@ const WebhookInput = z.object({
 });
 
 const Attempt = z.object({
+  number: z.int().min(1),
   at: Timestamp,
   status: z.int().nullable().describe('The HTTP status; null when there was none.'),
   error: z.string().nullable(),
@@ -39,17 +42,19 @@ const Attempt = z.object({
 
 const Delivery = z.object({
   deliveryId: Id,
+  webhookId: Id,
   eventId: Id,
   type: EventTypeName.or(z.literal('webhook.test')),
   url: z.string(),
   status: z.enum(['pending', 'delivered', 'failed']),
   nextAttemptAt: Timestamp.nullable(),
   attempts: z.array(Attempt),
-  payload: z.unknown().describe('The body that is sent.'),
+  payload: z.unknown().describe('The body that is sent; null: none was sent yet.'),
   createdAt: Timestamp,
 });
 export type Delivery = z.infer<typeof Delivery>;
 
+export type StoredEvent = z.infer<typeof StoredEvent>;
 export const StoredEvent = z.object({
   eventId: Id.describe('The `webhook-id` of its deliveries.'),
   sequence: z.int().min(1).describe('Grows with time within the account; what `after` takes.'),
@@ -58,6 +63,18 @@ export const StoredEvent = z.object({
   data: z.unknown().describe('The object that the matching GET answers with.'),
 });
 
+/** What a live stream says: first that it is open and from where, then every event of the account as it happens; one stands for all. */
+export const liveEvents = {
+  'stream.open': {
+    when: 'The stream is open: it tells what comes after its id.',
+    data: z.object({ after: z.int().min(0) }),
+  },
+  'invocation.completed': {
+    when: 'Something happened: each event of the account comes under its own type, its `sequence` as the id.',
+    data: StoredEvent,
+  },
+} as const;
+
 const params = z.object({ webhookId: Id });
 const common = { tag: 'Account', auth: 'key', scope: 'webhooks:manage', limit: 'api' } as const;
 
@@ -65,7 +82,7 @@ export const webhookEndpoints = {
   listEvents: endpoint({
     method: 'GET',
     path: '/events',
-    summary: 'The events of the account in order: the pull alternative to webhooks',
+    summary: 'The events of the account in order: the pull alternative to webhooks, or a live stream',
     tag: 'Account',
     auth: 'key',
     scope: 'webhooks:manage',
@@ -73,10 +90,19 @@ export const webhookEndpoints = {
     query: z.object({
       after: queryInteger(0, Number.MAX_SAFE_INTEGER)
         .optional()
-        .describe('The last `sequence` that you have; default 0.'),
+        .describe('The last `sequence` that you have. Default: 0; for a stream: the last one that there is.'),
       type: EventTypeName.optional(),
       limit: pageQuery.limit,
     }),
+    headers: z.object({
+      accept: z.string().max(1024).optional().describe('text/event-stream: events as they happen.'),
+      'last-event-id': z
+        .string()
+        .regex(/^\d{1,15}$/, 'is not the id of an event')
+        .optional()
+        .describe('Takes a stream up again behind this `sequence`.'),
+    }),
+    stream: 'on_request',
     data: z.object({
       events: z.array(StoredEvent),
       hasMore: z.boolean(),
@@ -160,7 +186,13 @@ export const webhookEndpoints = {
     path: '/account/webhooks/{webhookId}/deliveries',
     summary: 'What was sent to an endpoint, newest first, with every attempt; `account` as the id: to `webhookUrl`s',
     params,
-    query: z.object({ status: z.enum(['pending', 'delivered', 'failed']).optional(), ...pageQuery }),
+    query: z.object({
+      status: z.enum(['pending', 'delivered', 'failed']).optional(),
+      deliveryId: Id.optional(),
+      eventId: Id.optional(),
+      type: EventTypeName.or(z.literal('webhook.test')).optional(),
+      ...pageQuery,
+    }),
     data: z.object({ deliveries: z.array(Delivery), total: z.int().min(0), hasMore: z.boolean() }),
     errors: [],
   }),

@@ -3,6 +3,7 @@ import { createAuthenticator } from './access/authenticate.ts';
 import { createKeysInHand } from './access/keys-in-hand.ts';
 import { createRateLimiter } from './access/rate-limiter.ts';
 import { checkDueAgents } from './agents/check-agents.ts';
+import { createFacetReader } from './agents/count-facets.ts';
 import { createListingReader } from './agents/discover-agents.ts';
 import { createAgentFinder } from './agents/find-agent.ts';
 import { createFollower } from './agents/follow-writes.ts';
@@ -11,6 +12,7 @@ import type { RegistrationContext } from './agents/register-verified.ts';
 import { type Config, isLocalChain } from './config.ts';
 import { openDatabase } from './db/database.ts';
 import { createCourier } from './events/courier.ts';
+import { createLiveEvents } from './events/live-events.ts';
 import { isLoopbackHost } from './http/client.ts';
 import type { DashboardBuild } from './http/dashboard/dashboard-build.ts';
 import type { HttpContext } from './http/http-context.ts';
@@ -121,6 +123,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     acceptor: createAcceptor({ db, clock, ledgerTurns }),
     beginner: createBeginner({ db, clock, ledgerTurns }),
     listing: createListingReader({ db }),
+    facets: createFacetReader({ db, nodeLabel: config.nodeLabel }),
     agentFinder: createAgentFinder({ db }),
     simulator: createSimulator({ usdc }),
     signatureChecker: createSignatureChecker({ chain, usdc }),
@@ -137,7 +140,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     isReady: parts.isReady,
     readSubject: createSubjectReader({ db }),
   };
-  const lookout = createLookout(base);
+  const live = { lookout: createLookout(base), liveEvents: createLiveEvents(base) };
   const settler = createSettler(base);
   const reorgWatch = createReorgWatch(base);
   const courier = createCourier(base);
@@ -150,7 +153,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const agentChecks = createNudge(() => checkDueAgents(base), log);
   const reserves = createReservesReader(base);
   const registryWork = createRegistryWork(base);
-  return { ...base, ...registryWork, lookout, settler, reorgWatch, finisher, backlog, agentChecks, courier, reserves };
+  return { ...base, ...registryWork, ...live, settler, reorgWatch, finisher, backlog, agentChecks, courier, reserves };
 }
 
 const createKeys = (wallet: NodeWallet, { registrarPrivateKey, senderPrivateKeys }: ContextParts) => ({

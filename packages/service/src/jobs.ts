@@ -11,6 +11,7 @@ import type { HasRegistryReader } from './identity/registry/read-registry.ts';
 import type { RegistryWriter } from './identity/registry/registry-writer.ts';
 import { auditMoney } from './invocations/audit-money.ts';
 import { failOverdue } from './invocations/fail-overdue.ts';
+import { foldFigures } from './invocations/fold-figures.ts';
 import { collectRefunds } from './invocations/home/collect-refunds.ts';
 import { settleHomeCalls } from './invocations/home/settle-home-calls.ts';
 import { recoverInvocations } from './invocations/recover-invocations.ts';
@@ -74,6 +75,7 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     repeatEvery(ctx, 'forget-expired-keys', 600_000, () => forgetExpiredKeys(ctx)),
     repeatEvery(ctx, 'forget-old-purchases', 3_600_000, () => forgetOldPurchases(ctx)),
     repeatEvery(ctx, 'fold-counts', 1000, () => foldCounts(ctx)),
+    repeatEvery(ctx, 'fold-figures', 1000, () => foldFigures(ctx)),
     repeatEvery(ctx, 'release-stale-holds', 60_000, () => releaseStaleHolds(ctx)),
     repeatEvery(ctx, 'audit-money', 10_000, () => auditMoney(ctx)),
     repeatEvery(ctx, 'watch-reserves', 15_000, () => watchReserves(ctx)),

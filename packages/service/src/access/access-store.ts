@@ -37,6 +37,15 @@ export async function findApiKey(sql: Sql, keyId: string): Promise<ApiKeyRow | u
   return rows[0];
 }
 
+export async function listLiving(sql: Sql, keyIds: readonly string[], now: Date): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    'list-living-keys',
+    'select id from api_key where id = any($1) and revoked_at is null and (expires_at is null or expires_at > $2)',
+    [keyIds, now],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** Notes the use of a key or session, at most once a minute; whether it was noted. */
 export async function touchApiKey(sql: Sql, keyId: string, now: Date): Promise<boolean> {
   const rows = await sql.query(

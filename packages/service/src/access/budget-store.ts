@@ -1,4 +1,4 @@
-import type { Tx } from '../db/sql.ts';
+import type { Sql, Tx } from '../db/sql.ts';
 
 export interface SpendingRow {
   readonly id: string;
@@ -66,4 +66,14 @@ export async function returnSpending(
       where k.budget_id = b.budget and k.day = b.day and l.budget_id = k.budget_id and l.day = k.day`,
     [returns.map((r) => r.budgetId), returns.map((r) => r.day), returns.map((r) => r.amountMicro)],
   );
+}
+
+/** What was spent from a budget on a day. */
+export async function findSpent(sql: Sql, budgetId: string, day: string): Promise<bigint> {
+  const [row] = await sql.query<{ spent: bigint }>(
+    'find-spent',
+    'select spent_micro as spent from key_spending where budget_id = $1 and day = $2::date',
+    [budgetId, day],
+  );
+  return row?.spent ?? 0n;
 }

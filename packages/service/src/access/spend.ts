@@ -1,5 +1,8 @@
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { HasDb } from '../db/database.ts';
 import type { Tx } from '../db/sql.ts';
-import { addSpending, returnSpending } from './budget-store.ts';
+import { addSpending, findSpent, returnSpending } from './budget-store.ts';
+import type { AccountCaller } from './caller.ts';
 import type { Budget } from './spending-limits.ts';
 
 export interface Spending {
@@ -33,4 +36,15 @@ export async function unspend(
     tx,
     returns.map(({ budgetId, amountMicro, spentAt }) => ({ budgetId, amountMicro, day: dayOf(spentAt) })),
   );
+}
+
+/** What a key may spend, and has spent today (UTC); null when nothing limits it. What is not limited by the day is not counted. */
+export async function readSpending(ctx: HasDb, { limits, budgetId }: AccountCaller, now: Date) {
+  const { perCallMicro, perDayMicro } = limits;
+  if (perCallMicro === null && perDayMicro === null) return null;
+  return {
+    perCall: perCallMicro === null ? null : formatUsdc(perCallMicro),
+    perDay: perDayMicro === null ? null : formatUsdc(perDayMicro),
+    spentToday: formatUsdc(await findSpent(ctx.db, budgetId, dayOf(now))),
+  };
 }

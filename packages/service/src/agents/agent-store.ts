@@ -8,7 +8,7 @@ const columns = `g.id, g.account_id as "accountId", g.owner_address as owner, g.
   case when g.home_node is null and g.frozen_at is null then a.wallet_proven_at end as "walletProvenAt",
   g.home_node is not null or a.wallet_proven_at is not null and g.frozen_at is null as "isWalletProven",
   a.address as "accountAddress", g.frozen_at as "frozenAt", g.token_claimed_at as "tokenClaimedAt", g.checks_done as "checksDone",
-  g.failed_in_a_row as "failedInARow", g.passed_in_a_row as "passedInARow", g.last_ping_at as "lastPingAt",
+  g.failed_in_a_row as "failedInARow", g.passed_in_a_row as "passedInARow", g.last_ping_at as "lastPingAt", g.next_check_at as "nextCheckAt",
   case when g.status = 'online' then greatest(g.last_seen_at, n.last_seen_at) else g.last_seen_at end as "lastSeenAt",
   g.response_ms as "responseMs", g.reported_load as "reportedLoad", g.reported_at as "reportedAt",
   g.is_accepting as "isAccepting", g.created_at as "createdAt", g.updated_at as "updatedAt",
@@ -71,6 +71,32 @@ export async function findAgentRow(sql: Sql, id: string): Promise<Agent | null> 
     [id],
   );
   return rows[0] ?? null;
+}
+
+/** Agents that are not removed, in no order. */
+export const findAgentRows = (sql: Sql, ids: readonly string[]): Promise<Agent[]> =>
+  sql.query<Agent>('find-agents', `select ${columns} from ${source} where g.id = any($1) and g.status <> 'removed'`, [
+    ids,
+  ]);
+
+/** The agents that an account registered here, the newest first, behind the one with this id. */
+export const listAgentsOf = (sql: Sql, accountId: string, after: string | null, limit: number): Promise<Agent[]> =>
+  sql.query<Agent>(
+    'list-agents-of',
+    `select ${columns} from ${source}
+      where g.account_id = $1 and g.home_node is null and g.status <> 'removed' and ($2::text is null or g.id < $2)
+      order by g.id desc limit $3`,
+    [accountId, after, limit],
+  );
+
+/** How many agents an account has registered here, and not removed. */
+export async function countAgentsOf(sql: Sql, accountId: string): Promise<number> {
+  const [row] = await sql.query<{ count: bigint }>(
+    'count-agents-of',
+    `select count(*) as count from agent where account_id = $1 and home_node is null and status <> 'removed'`,
+    [accountId],
+  );
+  return Number(row?.count ?? 0);
 }
 
 /** The same, kept from changing until the transaction ends. */

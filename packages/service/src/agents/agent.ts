@@ -77,6 +77,8 @@ export interface Agent {
   readonly failedInARow: number;
   readonly passedInARow: number;
   readonly lastPingAt: Date | null;
+  /** When its endpoint is checked again; null: not any more. */
+  readonly nextCheckAt: Date | null;
   readonly lastSeenAt: Date;
   readonly responseMs: number | null;
   readonly reportedLoad: number | null;

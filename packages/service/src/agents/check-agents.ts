@@ -76,7 +76,7 @@ async function probe(ctx: CheckContext, agent: Agent): Promise<void> {
   const tookMs = performance.now() - startMs;
   const now = ctx.clock.now();
   // Counted first, so that the reputation which is worked out below knows of it.
-  await addProbe(ctx.db, agent.id, isAlive, now);
+  await addProbe(ctx.db, agent.id, isAlive ? tookMs : null, now);
   await record(ctx, agent, (current) => {
     const failedInARow = isAlive ? 0 : current.failedInARow + 1;
     const passedInARow = isAlive ? current.passedInARow + 1 : 0;

@@ -45,8 +45,8 @@ const byTerms = (ctx: HasDb, terms: readonly string[], wish: Wish): Promise<stri
     ? Promise.resolve([])
     : ctx.db.transaction((tx) => findByTerms(tx, terms, wish), { isolation: 'repeatable read' });
 
-/** Without the marks that say where a word stands: it is there without one as well. */
-const isCapabilityOrWord = (term: string) => !/^[+#]/.test(term);
+/** Without the marks that say where a word stands, as it is there without one as well, and without where the agent is at home. */
+const isCapabilityOrWord = (term: string) => !/^[+#@]/.test(term);
 
 /** The most alike first; among equals the better reputation, the lower price, the id. */
 async function rank(ctx: HasDb, wanted: Wanted, ids: readonly string[]): Promise<Alternative[]> {

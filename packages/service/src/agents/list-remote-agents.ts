@@ -1,6 +1,7 @@
 import type { HasDb } from '../db/database.ts';
 import type { Tx } from '../db/sql.ts';
-import { writeAllTerms, writeListings } from './listing-store.ts';
+import { findAgentRow } from './agent-store.ts';
+import { writeAllTerms, writeListings, writeTerms } from './listing-store.ts';
 import type { HomeNode, RemoteAgent } from './remote-agent.ts';
 import {
   countListed,
@@ -76,7 +77,11 @@ export const moveToAccount = (tx: Tx, nodeId: string, accountId: string): Promis
   moveRemoteAccount(tx, nodeId, accountId);
 
 /** Gives an agent of another node a new home, in the caller's transaction, for that to tell of it. */
-export const moveHome = (tx: Tx, agentId: string, nodeId: string): Promise<void> => moveRemoteHome(tx, agentId, nodeId);
+export async function moveHome(tx: Tx, agentId: string, nodeId: string): Promise<void> {
+  await moveRemoteHome(tx, agentId, nodeId);
+  const agent = await findAgentRow(tx, agentId);
+  if (agent) await writeTerms(tx, agent);
+}
 
 /** How many agents are listed here: of this node, and of each other. */
 export async function countAgents(ctx: HasDb): Promise<{ local: number; ofNode: ReadonlyMap<string, number> }> {

@@ -1,6 +1,6 @@
 import type { Sql } from '../db/sql.ts';
 import type { Agent } from './agent.ts';
-import { termsOf } from './words.ts';
+import { HOME_MARK, termsOf } from './words.ts';
 
 /**
  * Rewrites the rows by which agents are found from what `agent` says of them, and the counts with them. In the transaction that
@@ -81,14 +81,18 @@ export const writeListing = (sql: Sql, { id }: Pick<Agent, 'id'>): Promise<void>
 
 export type Worded = Pick<Agent, 'id' | 'name' | 'description' | 'capabilities' | 'metadata'>;
 
-/** Rewrites the names and the terms by which agents are found; after `writeListings`, in the same transaction. */
+/**
+ * Rewrites the names and the terms by which agents are found, with the node that they are at home at; after `writeListings`, in the same
+ * transaction.
+ */
 export async function writeAllTerms(sql: Sql, agents: readonly Worded[]): Promise<void> {
   const given = agents.map((agent) => ({ id: agent.id, name: agent.name.toLowerCase(), terms: termsOf(agent) }));
   await sql.query(
     'write-all-terms',
     `with given as (
-       select id, name, array(select json_array_elements_text(terms)) as terms
-         from json_to_recordset($1::json) as g(id text, name text, terms json)
+       select g.id, g.name,
+              array(select json_array_elements_text(g.terms)) || case when a.home_node is not null then array['${HOME_MARK}' || a.home_node] end as terms
+         from json_to_recordset($1::json) as g(id text, name text, terms json) join agent a on a.id = g.id
      ), old as (
        select s.slot, s.terms, s.is_online, s.is_verified, g.terms as wanted from agent_search s join given g on g.id = s.agent_id
      ), written as (

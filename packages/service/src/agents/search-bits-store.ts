@@ -99,6 +99,35 @@ const isListed = (walk: Walk | null) => walk !== null && typeof walk !== 'string
 
 const namesOf = (groups: readonly unknown[]) => ['bits', ...groups.slice(1).map((_, index) => `part_${index}`)];
 
+/**
+ * How many of the agents that match have each of these terms, exactly: two sets of bits each, whatever the number of agents. Terms are
+ * capabilities, words or homes.
+ */
+export async function countTermsByBits(
+  tx: Sql,
+  question: BitsQuestion,
+  terms: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const params: unknown[] = [];
+  const bind = bindTo(params);
+  const [over, isOver] = overLimit(question.filter, bind);
+  const hits = hitsOf(withAnchor([...question.bits, ...filterBits(question.filter)]), [], bind);
+  const termsOf = (agents: string) => `cross join lateral unnest(tsvector_to_array(s.terms)) as term ${agents}`;
+  const less = `union all select term, -1 from over o join agent_search s on s.slot = o.slot ${termsOf(`where ${isIn('bits', 'o.slot')}`)}`;
+  const text = `with ${hits}, ${lateOf(question, [], bind)}${isOver ? `, ${gridOf(['bits'])}, ${over}` : ''}, changed as (
+      select term collate "C" as term, sum(change) as change from (
+        select term, 1 as change from late l join agent_search s on s.agent_id = l.agent_id ${termsOf('')}
+        ${isOver ? less : ''}
+      ) each group by 1
+    )
+    select t.term, (coalesce((select sum(bit_count(h.bits & coalesce(b.dense, b.sparse))) from hit h join agent_bits b using (block)
+                               where b.term = t.term), 0)
+                    + coalesce((select change from changed c where c.term = t.term), 0))::bigint as count
+      from unnest(${bind(terms, 'text[]')} collate "C") as t(term)`;
+  const rows = await tx.query<{ term: string; count: bigint }>(nameOf(text), text, params);
+  return new Map(rows.map(({ term, count }) => [term, Number(count)]));
+}
+
 /** What is only left out of other sets has to be left out of all agents. */
 const withAnchor = (bits: readonly Bits[]): readonly Bits[] =>
   bits.some((each) => 'term' in each || 'start' in each) ? bits : [everyAgent, ...bits];

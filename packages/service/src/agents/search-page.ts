@@ -47,7 +47,17 @@ interface Searching {
 }
 
 async function searchByBits(ctx: HasDb, tx: Tx, question: SearchQuestion, costs: SearchCosts): Promise<SearchPage> {
-  const { wanted, words, filter } = question;
+  const { asked, wording, counts } = await understand(tx, question);
+  const searching = { tx, question, asked, counts, costs, sample: await sampleOf(ctx.db, tx) };
+  const within = orderWithinMatches(question.order);
+  return wording && within ? readByMatch(searching, wording, within) : readMatches(searching, wording);
+}
+
+/** The question in terms of bits, and how many agents have what it names. A last word that nobody has is the beginning of one. */
+export async function understand(
+  tx: Tx,
+  { wanted, words, filter }: Pick<SearchQuestion, 'wanted' | 'words' | 'filter'>,
+): Promise<{ asked: BitsQuestion; wording: Wording | null; counts: TermCounts }> {
   await planByBits(tx);
   const last = words?.at(-1) ?? '';
   const known = [...wanted.all.map(capabilityTerm), ...(words ? ['', '+', '#'].map((mark) => `${mark}${last}`) : [])];
@@ -60,9 +70,7 @@ async function searchByBits(ctx: HasDb, tx: Tx, question: SearchQuestion, costs:
     inName: wording ? wordsQuery(wording, '#') : '',
     filter,
   };
-  const searching = { tx, question, asked, counts, costs, sample: await sampleOf(ctx.db, tx) };
-  const within = orderWithinMatches(question.order);
-  return wording && within ? readByMatch(searching, wording, within) : readMatches(searching, wording);
+  return { asked, wording, counts };
 }
 
 /** Where the words are asked for: somewhere, in name or tags, in the name. Each is part of the one before. */

@@ -1,4 +1,4 @@
-/** What agents are compared by. `terms`: what they are found by (`termsOf`); those that stand for capabilities count for nothing. */
+/** What agents are compared by. `terms`: what they are found by (`termsOf`); those that stand for capabilities and homes count for nothing. */
 export interface Comparable {
   readonly capabilities: readonly string[];
   readonly terms: readonly string[];
@@ -14,7 +14,7 @@ const weights = { capabilities: 6, text: 2, price: 1, reputation: 1 } as const;
  * that is no worse. 1 for the agent itself; symmetric but for reputation, of which more than the wanted agent has does not help.
  */
 export function similarity(wanted: Comparable, candidate: Comparable): number {
-  const text = (terms: readonly string[]) => terms.filter((term) => !term.startsWith('='));
+  const text = (terms: readonly string[]) => terms.filter((term) => !/^[=@]/.test(term));
   return (
     (weights.capabilities * overlap(wanted.capabilities, candidate.capabilities) +
       // A word of the name is there three times and one of the tags twice, by where it stands.

@@ -18,6 +18,9 @@ export type Mark = '' | '+' | '#';
 
 export const capabilityTerm = (capability: string): string => (capability === '' ? '' : `=${capability}`);
 
+/** Stands for the node at which agents of other nodes are at home. No word begins like this. */
+export const HOME_MARK = '@' as const;
+
 /** What an agent is found by: its capabilities, and its words with where they stand. */
 export function termsOf({
   name,

@@ -5,6 +5,7 @@ import type { EndpointAnswer } from './attempt.ts';
 
 export interface DeliveryRow {
   readonly deliveryId: string;
+  readonly webhookId: string;
   readonly eventId: string;
   readonly type: Delivery['type'];
   readonly url: string;
@@ -16,30 +17,51 @@ export interface DeliveryRow {
 
 export interface AttemptRow extends Omit<EndpointAnswer, 'retryAfter'> {
   readonly deliveryId: string;
+  /** Counted over the whole life of the delivery, from 1. */
+  readonly number: number;
   readonly at: Date;
 }
 
-const columns = `d.id as "deliveryId", d.event_id as "eventId", d.type, coalesce(d.url, w.url) as url, d.state as status,
+const columns = `d.id as "deliveryId", d.webhook_id as "webhookId", d.event_id as "eventId", d.type, coalesce(d.url, w.url) as url, d.state as status,
   d.next_attempt_at as "nextAttemptAt", d.body, d.created_at as "createdAt"`;
+
+/** Which deliveries of a webhook; null: whatever it is. */
+export interface DeliveryFilter {
+  readonly status: string | null;
+  readonly deliveryId: string | null;
+  readonly eventId: string | null;
+  readonly type: string | null;
+}
+
+const isWanted = `d.webhook_id = $1 and ($2::text is null or d.state = $2) and ($3::text is null or d.id = $3)
+  and ($4::text is null or d.event_id = $4) and ($5::text is null or d.type = $5)`;
+
+const filterParams = (webhookId: string, { status, deliveryId, eventId, type }: DeliveryFilter) => [
+  webhookId,
+  status,
+  deliveryId,
+  eventId,
+  type,
+];
 
 export const listDeliveryRows = (
   sql: Sql,
   webhookId: string,
-  page: { status: string | null; limit: number; offset: number },
+  filter: DeliveryFilter,
+  page: { limit: number; offset: number },
 ): Promise<DeliveryRow[]> =>
   sql.query<DeliveryRow>(
     'list-deliveries',
     `select ${columns} from webhook_delivery d join webhook w on w.id = d.webhook_id
-      where d.webhook_id = $1 and ($2::text is null or d.state = $2)
-      order by d.created_at desc, d.id desc limit $3 offset $4`,
-    [webhookId, page.status, page.limit, page.offset],
+      where ${isWanted} order by d.created_at desc, d.id desc limit $6 offset $7`,
+    [...filterParams(webhookId, filter), page.limit, page.offset],
   );
 
-export async function countDeliveries(sql: Sql, webhookId: string, status: string | null): Promise<number> {
+export async function countDeliveries(sql: Sql, webhookId: string, filter: DeliveryFilter): Promise<number> {
   const [row] = await sql.query<{ total: bigint }>(
     'count-deliveries',
-    'select count(*) as total from webhook_delivery where webhook_id = $1 and ($2::text is null or state = $2)',
-    [webhookId, status],
+    `select count(*) as total from webhook_delivery d where ${isWanted}`,
+    filterParams(webhookId, filter),
   );
   return Number(row?.total ?? 0);
 }
@@ -47,7 +69,7 @@ export async function countDeliveries(sql: Sql, webhookId: string, status: strin
 export const listAttempts = (sql: Sql, deliveryIds: readonly string[]): Promise<AttemptRow[]> =>
   sql.query<AttemptRow>(
     'list-attempts',
-    `select delivery_id as "deliveryId", at, status, error, duration_ms as "durationMs", response
+    `select delivery_id as "deliveryId", number, at, status, error, duration_ms as "durationMs", response
        from webhook_attempt where delivery_id = any($1) order by delivery_id, number`,
     [deliveryIds],
   );

@@ -14,10 +14,11 @@ export async function listDeliveries(
   query: Parsed<Api['listDeliveries']>['query'],
 ): Promise<DataOf<Api['listDeliveries']>> {
   const webhook = await requireWebhook(ctx, caller.accountId, webhookId);
-  const { status = null, limit = 20, offset = 0 } = query;
+  const { status = null, deliveryId = null, eventId = null, type = null, limit = 20, offset = 0 } = query;
+  const filter = { status, deliveryId, eventId, type };
   const [rows, total] = await Promise.all([
-    listDeliveryRows(ctx.db, webhook.id, { status, limit, offset }),
-    countDeliveries(ctx.db, webhook.id, status),
+    listDeliveryRows(ctx.db, webhook.id, filter, { limit, offset }),
+    countDeliveries(ctx.db, webhook.id, filter),
   ]);
   const attempts = await listAttempts(
     ctx.db,

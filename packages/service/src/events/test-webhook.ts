@@ -37,6 +37,15 @@ export async function testWebhook(
     insertTestDelivery(tx, { id, webhookId: webhook.id, eventId, body, state, at, answer }),
   );
   const { type } = happened;
-  const row = { deliveryId: id, eventId, type, url: webhook.url, status: state, nextAttemptAt: null, body } as const;
-  return toDelivery({ ...row, createdAt: at }, [{ at, ...answer }]);
+  const row = {
+    deliveryId: id,
+    webhookId: webhook.id,
+    eventId,
+    type,
+    url: webhook.url,
+    status: state,
+    nextAttemptAt: null,
+    body,
+  } as const;
+  return toDelivery({ ...row, createdAt: at }, [{ number: 1, at, ...answer }]);
 }

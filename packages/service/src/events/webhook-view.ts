@@ -11,17 +11,21 @@ export const toWebhook = (webhook: WebhookRow): DataOf<Api['updateWebhook']> => 
   eventTypes: webhook.eventTypes,
   status: webhook.status,
   disabledReason: webhook.disabledReason,
+  failingSince: webhook.failingSince?.toISOString() ?? null,
+  pausedUntil: webhook.pausedUntil?.toISOString() ?? null,
   createdAt: webhook.createdAt.toISOString(),
 });
 
 export const toDelivery = (delivery: DeliveryRow, attempts: readonly Omit<AttemptRow, 'deliveryId'>[]): Delivery => ({
   deliveryId: delivery.deliveryId,
+  webhookId: delivery.webhookId,
   eventId: delivery.eventId,
   type: delivery.type,
   url: delivery.url,
   status: delivery.status,
   nextAttemptAt: delivery.nextAttemptAt?.toISOString() ?? null,
-  attempts: attempts.map(({ at, status, error, durationMs, response }) => ({
+  attempts: attempts.map(({ number, at, status, error, durationMs, response }) => ({
+    number,
     at: at.toISOString(),
     status,
     error,

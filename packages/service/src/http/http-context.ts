@@ -3,9 +3,11 @@ import type { HasKeysInHand } from '../access/keys-in-hand.ts';
 import type { HasKeyMode } from '../access/manage-keys.ts';
 import type { HasRateLimiter } from '../access/rate-limiter.ts';
 import type { HasAgentChecks } from '../agents/check-agents.ts';
+import type { HasFacets } from '../agents/count-facets.ts';
 import type { HasListing, HasNodeLabel } from '../agents/discover-agents.ts';
 import type { PlanLimits } from '../config.ts';
 import type { HasCourier } from '../events/courier.ts';
+import type { HasLiveEvents } from '../events/live-events.ts';
 import type { HasSubjects } from '../events/subjects.ts';
 import type { HasRegistry } from '../identity/registry/registry-info.ts';
 import type { HasTokenClient } from '../identity/registry/registry-token-client.ts';
@@ -17,6 +19,7 @@ import type { EndContext } from '../invocations/end-invocations.ts';
 import type { InvokeContext } from '../invocations/invoke-agent.ts';
 import type { HasLookout } from '../invocations/lookout.ts';
 import type { HasMetrics } from '../lib/metrics.ts';
+import type { StatusContext } from '../operator/read-status.ts';
 import type { HasBaseUrl } from '../payments/deposit.ts';
 import type { HasReserves } from '../payments/read-reserves.ts';
 import type { HasDashboard } from './dashboard/dashboard-build.ts';
@@ -28,11 +31,13 @@ export type HttpContext = InvokeContext &
   HasAuthenticator &
   HasCourier &
   HasSubjects &
+  HasLiveEvents &
   HasKeyMode &
   HasKeysInHand &
   HasRateLimiter &
   HasAgentChecks &
   HasListing &
+  HasFacets &
   HasLookout &
   HasNodeLabel &
   HasWalletSignatures &
@@ -45,6 +50,7 @@ export type HttpContext = InvokeContext &
   HasTokenClient &
   HasTrustedProxies &
   HasDashboard &
+  StatusContext &
   HasMetrics & {
     readonly planLimits: PlanLimits;
     /** How long a caller that waits for a result is kept waiting. */

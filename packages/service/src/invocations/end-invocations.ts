@@ -10,6 +10,7 @@ import { owePayer } from '../payments/refund-payer.ts';
 import { agentTreasuryId, payerAddressOf } from '../payments/treasury.ts';
 import type { HasChain } from '../payments/x402/chain-info.ts';
 import type { HasWallet } from '../payments/x402/node-wallet.ts';
+import { countEnded } from './count-calls.ts';
 import { costOf, type Invocation, type Outcome } from './invocation.ts';
 import { endInvocations, type InvocationEnd } from './invocation-store.ts';
 import { isOthersFault, paidOutcomeOf } from './paid-outcome.ts';
@@ -70,6 +71,7 @@ export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now:
   const [isToTell] = await Promise.all([
     tellEnded(tx, [...ended.values()], now),
     recordCalls(tx, calls, now),
+    countEnded(ctx, tx, [...ended.values()]),
     endHolds(tx, holdEnds, now),
   ]);
   await oweBack(ctx, tx, [...ended.values()]);

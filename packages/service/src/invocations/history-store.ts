@@ -8,12 +8,25 @@ export interface HistoryQuery {
   readonly callerAgentId: string | null;
   readonly agentId: string | null;
   readonly status: RequestStatus | null;
+  readonly bulkId: string | null;
   readonly from: Date | null;
   readonly before: Date | null;
 }
 
 export interface HistoryRow
-  extends Pick<HistoryItem, 'requestId' | 'agentId' | 'requestedAgentId' | 'task' | 'status'> {
+  extends Pick<
+    HistoryItem,
+    | 'requestId'
+    | 'agentId'
+    | 'requestedAgentId'
+    | 'agentName'
+    | 'task'
+    | 'status'
+    | 'paymentMethod'
+    | 'errorCode'
+    | 'bulkId'
+  > {
+  refundMicro: bigint | null;
   costMicro: bigint | null;
   createdAt: Date;
   startedAt: Date | null;
@@ -22,7 +35,7 @@ export interface HistoryRow
 
 const filter = `account_id = $1 and ($2::text is null or caller_agent_id = $2) and ($3::text is null or agent_id = $3)
   and ($4::text is null or status = $4) and ($5::timestamptz is null or created_at >= $5)
-  and ($6::timestamptz is null or created_at < $6)`;
+  and ($6::timestamptz is null or created_at < $6) and ($7::text is null or bulk_id = $7)`;
 
 const parameters = (query: HistoryQuery) => [
   query.accountId,
@@ -31,6 +44,7 @@ const parameters = (query: HistoryQuery) => [
   query.status,
   query.from,
   query.before,
+  query.bulkId,
 ];
 
 export const readHistory = (
@@ -40,11 +54,15 @@ export const readHistory = (
 ): Promise<HistoryRow[]> =>
   sql.query<HistoryRow>(
     'read-history',
-    `select id as "requestId", agent_id as "agentId", requested_agent_id as "requestedAgentId", task, status, cost_micro as "costMicro", created_at as "createdAt",
-            started_at as "startedAt", completed_at as "completedAt"
-       from invocation where ${filter}
-        and ($7::timestamptz is null or created_at < $7 or (created_at = $7 and id > $8))
-      order by created_at desc, id limit $9 offset $10`,
+    `select v.id as "requestId", v.agent_id as "agentId", v.requested_agent_id as "requestedAgentId", g.name as "agentName", v.task,
+            v.status, v.payment_method as "paymentMethod", v.error_code as "errorCode", v.bulk_id as "bulkId",
+            v.cost_micro as "costMicro", v.refund_micro as "refundMicro", v.created_at as "createdAt",
+            v.started_at as "startedAt", v.completed_at as "completedAt"
+       from (
+         select * from invocation where ${filter} and ($8::timestamptz is null or created_at < $8 or (created_at = $8 and id > $9))
+          order by created_at desc, id limit $10 offset $11
+       ) v join agent g on g.id = v.agent_id
+      order by v.created_at desc, v.id`,
     [...parameters(query), page.after?.createdAt ?? null, page.after?.id ?? '', page.limit, page.offset],
   );
 

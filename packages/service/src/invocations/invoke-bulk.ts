@@ -13,10 +13,12 @@ import { invalid } from '../lib/app-error.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import { newId } from '../lib/id.ts';
 import { holdMoney } from '../payments/hold-money.ts';
+import type { HasPlatformFee } from '../payments/platform-fee.ts';
 import { agentTreasuryId, treasuryOf } from '../payments/treasury.ts';
 import { tellBulkEnded } from './bulk.ts';
 import { type Bulk, findBulk, insertBulk } from './bulk-store.ts';
 import { toBulkRecord, toBulkResult } from './bulk-view.ts';
+import { countEnded } from './count-calls.ts';
 import { deadlineOf } from './deadline.ts';
 import { tellEnded } from './end-invocations.ts';
 import { holdsOf } from './hold-of.ts';
@@ -37,7 +39,7 @@ type BulkResult = DataOf<Api['invokeBulk']>;
  * nothing; when none can, nothing is started. Paid from a treasury.
  */
 export async function invokeBulk(
-  ctx: InvokeContext,
+  ctx: InvokeContext & HasPlatformFee,
   caller: KnownCaller,
   body: BulkRequest,
   once: Once = unkeyed,
@@ -105,7 +107,7 @@ async function payerOf(ctx: InvokeContext, caller: KnownCaller, totalMicro: bigi
 }
 
 async function store(
-  ctx: InvokeContext,
+  ctx: InvokeContext & HasPlatformFee,
   caller: KnownCaller,
   { bulk, requests }: BulkPlan,
   once: Once,
@@ -121,11 +123,9 @@ async function store(
     }
     await insertBulk(tx, bulk);
     await insertInvocations(tx, requests);
-    await tellEnded(
-      tx,
-      requests.filter(({ status }) => hasEnded(status)),
-      now,
-    );
+    const ended = requests.filter(({ status }) => hasEnded(status));
+    await tellEnded(tx, ended, now);
+    await countEnded(ctx, tx, ended);
     if (bulk.status !== 'processing') await tellBulkEnded(tx, bulk, now);
     const kept = await once.keep(tx, toBulkResult(bulk, requests));
     failpoint('before-bulk-commit');

@@ -27,6 +27,7 @@ export async function listInvocations(
     callerAgentId: caller.kind === 'agent' ? caller.agentId : null,
     agentId: query.agentId ?? null,
     status: query.status ?? null,
+    bulkId: query.bulkId ?? null,
     from: query.startDate === undefined ? null : new Date(query.startDate),
     before: query.endDate === undefined ? null : new Date(new Date(query.endDate).getTime() + DAY_MS),
   };
@@ -47,11 +48,13 @@ export async function listInvocations(
   };
 }
 
-const toItem = ({ costMicro, startedAt, completedAt, createdAt, ...rest }: HistoryRow) => ({
+const toItem = ({ costMicro, refundMicro, startedAt, completedAt, createdAt, ...rest }: HistoryRow) => ({
   ...rest,
   cost: costMicro === null ? null : formatUsdc(costMicro),
+  refund: refundMicro === null ? null : formatUsdc(refundMicro),
   duration: startedAt && completedAt ? formatDuration(completedAt.getTime() - startedAt.getTime()) : null,
   createdAt: createdAt.toISOString(),
+  completedAt: completedAt?.toISOString() ?? null,
 });
 
 const makeCursor = ({ createdAt, requestId }: HistoryRow) =>

@@ -2,11 +2,7 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { AccountCaller } from '../access/caller.ts';
-import { limitOf, limitSubject } from '../access/rate-limit.ts';
-import type { HasRateLimiter } from '../access/rate-limiter.ts';
-import type { LimitClass, PlanLimits } from '../config.ts';
-import type { HasDb } from '../db/database.ts';
-import type { HasClock } from '../lib/clock.ts';
+import { readLimitUse, type UsageContext } from '../access/read-limit-use.ts';
 import { earningsByDay } from '../payments/earnings.ts';
 import { listUsageRows } from './usage-store.ts';
 
@@ -17,24 +13,21 @@ const DAY_MS = 86_400_000;
 
 /** What is left of the key's limits, and what the account used, paid and earned on each of the last days (UTC), today last. */
 export async function readUsage(
-  ctx: HasDb & HasClock & HasRateLimiter & { planLimits: PlanLimits },
+  ctx: UsageContext,
   caller: AccountCaller,
   { days = DEFAULT_DAYS }: { days?: number | undefined },
 ): Promise<Usage> {
   const dates = lastDates(ctx.clock.now(), days);
   const since = new Date(`${dates[0]}T00:00:00Z`);
-  const limitFor = (limitClass: LimitClass) =>
-    ctx.rateLimiter.look(limitSubject(caller), limitClass, limitOf(ctx.planLimits, caller, limitClass));
-  const [api, invocations, usage, earnings] = await Promise.all([
-    limitFor('api'),
-    limitFor('invocations'),
+  const [limits, usage, earnings] = await Promise.all([
+    readLimitUse(ctx, caller),
     listUsageRows(ctx.db, caller.accountId, since),
     earningsByDay(ctx, caller.accountId, since),
   ]);
   const usageOf = new Map(usage.map((row) => [row.date, row]));
   return {
     plan: caller.plan,
-    limits: { api, invocations },
+    limits,
     days: dates.map((date) => {
       const used = usageOf.get(date);
       return {

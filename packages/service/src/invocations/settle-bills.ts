@@ -1,9 +1,11 @@
+import type { Tx } from '../db/sql.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import { earnUncollected, returnUncollected } from '../payments/return-bill.ts';
 import { watchBills } from '../payments/watch-bills.ts';
 import type { ChainContext } from '../payments/x402/chain-context.ts';
 import type { ChainPayment } from '../payments/x402/chain-payment.ts';
-import { lockBilled, markUnbilled } from './billed-store.ts';
+import { type BilledRequest, lockBilled, markUnbilled } from './billed-store.ts';
+import { countMoney } from './count-calls.ts';
 import { hasEnded } from './invocation.ts';
 
 /** Brings the bills of agents to their end: collected on chain, or, when that can't happen any more, given to whom it is due. */
@@ -14,10 +16,21 @@ async function giveUp(ctx: ChainContext, bill: ChainPayment): Promise<void> {
   await ctx.db.transaction(async (tx) => {
     const request = await lockBilled(tx, bill.subjectId);
     if (request === null || !hasEnded(request.status)) return;
-    const agent = { id: request.agentId, accountId: request.agentAccountId };
-    if (request.status === 'completed') await earnUncollected(ctx, tx, bill, agent);
-    else if (await returnUncollected(ctx, tx, bill)) await markUnbilled(tx, bill.subjectId);
+    if (request.status === 'completed') await earn(ctx, tx, bill, request);
+    else await giveBack(ctx, tx, bill, request);
     failpoint('before-end-bill-commit');
   });
   failpoint('after-end-bill-commit');
+}
+
+async function earn(ctx: ChainContext, tx: Tx, bill: ChainPayment, request: BilledRequest): Promise<void> {
+  const agent = { id: request.agentId, accountId: request.agentAccountId };
+  if (await earnUncollected(ctx, tx, bill, agent))
+    await countMoney(tx, request, { earnedMicro: bill.authorization.valueMicro });
+}
+
+async function giveBack(ctx: ChainContext, tx: Tx, bill: ChainPayment, request: BilledRequest): Promise<void> {
+  if (!(await returnUncollected(ctx, tx, bill))) return;
+  await markUnbilled(tx, bill.subjectId);
+  await countMoney(tx, request, { spentMicro: request.returnedMicro - (request.billedMicro ?? 0n) });
 }

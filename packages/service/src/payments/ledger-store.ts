@@ -79,6 +79,9 @@ export async function findLedgerAccount(sql: Sql, id: string): Promise<LedgerAcc
   return rows[0] ?? null;
 }
 
+export const findLedgerAccounts = (sql: Sql, ids: readonly string[]): Promise<LedgerAccount[]> =>
+  sql.query<LedgerAccount>('find-ledger-accounts', `select ${columns} from ledger_account where id = any($1)`, [ids]);
+
 /** The same, kept from changing until the transaction ends. */
 export async function lockLedgerAccount(sql: Sql, id: string): Promise<LedgerAccount | null> {
   const rows = await sql.query<LedgerAccount>(

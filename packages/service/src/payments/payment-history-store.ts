@@ -1,7 +1,7 @@
-import type { Payment } from '@agent-network/contracts/payments';
+import type { PaymentItem } from '@agent-network/contracts/payments';
 import type { Sql } from '../db/sql.ts';
 
-export interface PaymentRow extends Omit<Payment, 'amount' | 'fee' | 'createdAt'> {
+export interface PaymentRow extends Omit<PaymentItem, 'amount' | 'fee' | 'createdAt'> {
   /** What is left of an earning after the fee. */
   amountMicro: bigint;
   feeMicro: bigint | null;
@@ -14,6 +14,8 @@ export interface Whose {
   readonly accountId: string | null;
 }
 
+type PaymentType = PaymentItem['type'];
+
 const parts = {
   charges: `from transfer where kind in ('charge', 'bill') and debit_sequence is not null and debit = any($1)`,
   earnings: `from transfer where kind = 'charge' and credit_sequence is not null and credit = any($1)`,
@@ -23,6 +25,23 @@ const parts = {
   returns: `from chain_payment where purpose in ('home_refund', 'home_return') and ledger_account_id = any($1)`,
 } as const;
 
+const partNames = Object.keys(parts) as (keyof typeof parts)[];
+
+/** What each part gives; one gives two types, told apart where it is read. */
+const typesOf: Record<keyof typeof parts, readonly PaymentType[]> = {
+  charges: ['charge'],
+  earnings: ['earning'],
+  deposits: ['deposit'],
+  withdrawals: ['withdrawal'],
+  wallets: ['x402', 'refund'],
+  returns: ['refund'],
+};
+
+/** Of the part that gives two types: those of one; $3 is the type that is asked for. */
+const walletsOf = `${parts.wallets} and ($3::text is null or (purpose = 'invocation') = ($3 = 'x402'))`;
+const sourceOf = (part: keyof typeof parts) => (part === 'wallets' ? walletsOf : parts[part]);
+const isAsked = (part: keyof typeof parts, type: PaymentType | null) => type === null || typesOf[part].includes(type);
+
 /** A bill is confirmed once the agent has collected it, or earned it all the same; and failed when it came back. */
 const chargeStatus = `case when kind = 'charge' then 'confirmed' else
   (select case when p.state = 'settled' then 'confirmed' when p.state <> 'failed' then 'pending'
@@ -31,41 +50,50 @@ const chargeStatus = `case when kind = 'charge' then 'confirmed' else
 
 const chainStatus = `case when state = 'settled' then 'confirmed' when state in ('failed', 'reversed') then 'failed' else 'pending' end`;
 
+const selects: Record<keyof typeof parts, string> = {
+  charges: `select id as "paymentId", 'charge' as type, amount_micro as "amountMicro", ${chargeStatus} as status,
+              subject_id as "requestId", null as "transactionHash", created_at as "createdAt", debit as "treasuryId",
+              null as counterparty, null as "withdrawalId"`,
+  earnings: `select id || ':earning', 'earning', amount_micro, 'confirmed', subject_id, null, created_at, credit, null, null`,
+  deposits: `select id, 'deposit', value_micro, ${chainStatus}, null, transaction_hash, created_at, ledger_account_id, from_address, null`,
+  withdrawals: `select id, 'withdrawal', value_micro, ${chainStatus}, null, transaction_hash, created_at, ledger_account_id, to_address, subject_id`,
+  wallets: `select id, case purpose when 'invocation' then 'x402' else 'refund' end, value_micro, ${chainStatus}, subject_id,
+              transaction_hash, created_at, null, case purpose when 'invocation' then from_address else to_address end, null`,
+  returns: `select id, 'refund', value_micro, ${chainStatus}, subject_id, transaction_hash, created_at, ledger_account_id, from_address, null`,
+};
+
+/** `type`: only those; null for all. What is of no such type is not looked at. */
 export const listPaymentRows = (
   sql: Sql,
   whose: Whose,
+  type: PaymentType | null,
   page: { limit: number; offset: number },
-): Promise<PaymentRow[]> =>
-  sql.query<PaymentRow>(
-    'list-payments',
+): Promise<PaymentRow[]> => {
+  // The first select names the columns of all.
+  const asked = partNames.filter((part) => part === 'charges' || isAsked(part, type));
+  const each = asked.map((part) => `${selects[part]} ${sourceOf(part)}${isAsked(part, type) ? '' : ' and false'}`);
+  return sql.query<PaymentRow>(
+    `list-payments-${type ?? 'all'}`,
     `select movement."paymentId", type, "amountMicro" - coalesce(fee.amount_micro, 0) as "amountMicro",
-            fee.amount_micro as "feeMicro", status, "requestId", "transactionHash", "createdAt"
-       from (select * from (
-       select id as "paymentId", 'charge' as type, amount_micro as "amountMicro", ${chargeStatus} as status,
-              subject_id as "requestId", null as "transactionHash", created_at as "createdAt" ${parts.charges}
-       union all
-       select id || ':earning', 'earning', amount_micro, 'confirmed', subject_id, null, created_at ${parts.earnings}
-       union all
-       select id, 'deposit', value_micro, ${chainStatus}, null, transaction_hash, created_at ${parts.deposits}
-       union all
-       select id, 'withdrawal', value_micro, ${chainStatus}, null, transaction_hash, created_at ${parts.withdrawals}
-       union all
-       select id, case purpose when 'invocation' then 'x402' else 'refund' end, value_micro, ${chainStatus}, subject_id,
-              transaction_hash, created_at ${parts.wallets}
-       union all
-       select id, 'refund', value_micro, ${chainStatus}, subject_id, transaction_hash, created_at ${parts.returns}
-     ) each order by "createdAt" desc, "paymentId" limit $3 offset $4) movement
+            fee.amount_micro as "feeMicro", status, "requestId", "transactionHash", "createdAt", "treasuryId",
+            case type when 'charge' then (select agent_id from invocation v where v.id = movement."requestId") else counterparty end as counterparty,
+            "withdrawalId"
+       from (select * from (${each.join(' union all ')}) each
+              where $3::text is null or type = $3 order by "createdAt" desc, "paymentId" limit $4 offset $5) movement
        left join transfer fee on movement.type = 'earning' and fee.id = 'fee:' || movement."requestId"
       order by "createdAt" desc, "paymentId"`,
-    [whose.treasuryIds, whose.accountId, page.limit, page.offset],
+    [whose.treasuryIds, whose.accountId, type, page.limit, page.offset],
   );
+};
 
-export async function countPayments(sql: Sql, whose: Whose): Promise<number> {
-  const counts = Object.values(parts).map((part) => `(select count(*) ${part})`);
-  const [row] = await sql.query<{ total: bigint }>('count-payments', `select ${counts.join(' + ')} as total`, [
-    whose.treasuryIds,
-    whose.accountId,
-  ]);
+export async function countPayments(sql: Sql, whose: Whose, type: PaymentType | null): Promise<number> {
+  const counts = partNames.filter((part) => isAsked(part, type)).map((part) => `(select count(*) ${sourceOf(part)})`);
+  // All parameters are named, so that each has a type.
+  const [row] = await sql.query<{ total: bigint }>(
+    `count-payments-${type ?? 'all'}`,
+    `select ${counts.join(' + ')} as total from (select $1::text[], $2::text, $3::text) unused`,
+    [whose.treasuryIds, whose.accountId, type],
+  );
   return Number(row?.total ?? 0);
 }
 

@@ -21,15 +21,18 @@ async function endUnused(tx: Tx, bill: ChainPayment, now: Date): Promise<boolean
   return (await endPayments(tx, [bill], [end], now)).has(bill.id);
 }
 
-/** The agent did its work and did not collect: what it billed is its earning here, in the caller's transaction. */
+/**
+ * The agent did its work and did not collect: what it billed is its earning here, in the caller's transaction. False when the bill had
+ * ended before.
+ */
 export async function earnUncollected(
   ctx: HasClock,
   tx: Tx,
   bill: ChainPayment,
   agent: { id: string; accountId: string },
-): Promise<void> {
+): Promise<boolean> {
   const now = ctx.clock.now();
-  if (!(await endUnused(tx, bill, now))) return;
+  if (!(await endUnused(tx, bill, now))) return false;
   const { subjectId, authorization } = bill;
   // An agent of another node has none until it earns here.
   await openAgentTreasury(tx, agent, now);
@@ -42,6 +45,7 @@ export async function earnUncollected(
     subjectId,
   };
   await postTransfers(tx, [transfer], now);
+  return true;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Api } from '@agent-network/contracts/api';
-import type { DataOf } from '@agent-network/contracts/endpoint';
+import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { Balance, Treasury } from '@agent-network/contracts/payments';
 import { LRUCache } from 'lru-cache';
@@ -143,15 +143,15 @@ export async function readBalance(ctx: HasDb & HasChain, caller: KnownCaller): P
 export async function listPayments(
   ctx: HasDb,
   caller: KnownCaller,
-  page: { limit?: number | undefined; offset?: number | undefined },
+  page: Parsed<Api['listPayments']>['query'],
 ): Promise<DataOf<Api['listPayments']>> {
   const limit = page.limit ?? 20;
   const offset = page.offset ?? 0;
   const treasuryIds = (await visibleTreasuries(ctx, caller)).map(({ id }) => id);
   const whose = { treasuryIds, accountId: caller.kind === 'account' ? caller.accountId : null };
   const [rows, total] = await Promise.all([
-    listPaymentRows(ctx.db, whose, { limit, offset }),
-    countPayments(ctx.db, whose),
+    listPaymentRows(ctx.db, whose, page.type ?? null, { limit, offset }),
+    countPayments(ctx.db, whose, page.type ?? null),
   ]);
   const payments = rows.map(({ amountMicro, feeMicro, createdAt, ...rest }) => ({
     ...rest,

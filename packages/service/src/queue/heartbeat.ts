@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { HasDb } from '../db/database.ts';
 import type { Tx } from '../db/sql.ts';
+import { createDelayMeter } from '../lib/event-loop-delay.ts';
 import type { Log } from '../lib/log.ts';
 import {
   insertProcess,
@@ -51,12 +52,13 @@ export async function startHeartbeat(
 ): Promise<Heartbeat> {
   const { db, log } = ctx;
   const workerIds = new Set<string>();
+  const delayMeter = createDelayMeter();
   let id: string = randomUUID();
   await insertProcess(db, id, [], label);
   await unlockOrphanedJobs(db);
 
   const beatOnce = async (): Promise<void> => {
-    if (await touchProcess(db, id, [...workerIds])) return;
+    if (await touchProcess(db, id, [...workerIds], delayMeter.read())) return;
     log.error({ processId: id }, 'this process was declared dead; it goes on under a new id');
     await hooks.onDeclaredDead?.(id);
     const next = randomUUID();
@@ -82,6 +84,7 @@ export async function startHeartbeat(
     },
     async stop() {
       await stopBeating();
+      delayMeter.stop();
       await db.transaction(async (tx) => {
         if (await removeProcess(tx, id)) await hooks.onProcessDead?.(tx, id);
       });

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../db/sql.ts';
+import type { EventLoopDelay } from '../lib/event-loop-delay.ts';
 
 /** A process not seen for this long (database clock) is dead. */
 const DEAD_AFTER = `interval '10 seconds'`;
@@ -12,11 +13,16 @@ export async function insertProcess(sql: Sql, id: string, workerIds: readonly st
 }
 
 /** False when the row is gone: another process declared this one dead. */
-export async function touchProcess(sql: Sql, id: string, workerIds: readonly string[]): Promise<boolean> {
+export async function touchProcess(
+  sql: Sql,
+  id: string,
+  workerIds: readonly string[],
+  delay: EventLoopDelay,
+): Promise<boolean> {
   const rows = await sql.query(
     'process-touch',
-    'update process set seen_at = clock_timestamp(), worker_ids = $2 where id = $1 returning id',
-    [id, workerIds],
+    'update process set seen_at = clock_timestamp(), worker_ids = $2, event_loop_delay_ms = $3 where id = $1 returning id',
+    [id, workerIds, [delay.p50Ms, delay.p99Ms, delay.maxMs]],
   );
   return rows.length > 0;
 }

@@ -277,7 +277,7 @@ describe('uptime', () => {
     const agentId = await newAgent(await h.newAccount());
     const uptime = async () => (await h.request('GET', `/agents/${agentId}`)).body.data.uptime;
     const probe = async (isAlive: boolean, daysAgo: number) =>
-      addProbe(h.ctx.db, agentId, isAlive, new Date(clock.now().getTime() - daysAgo * DAY_MS));
+      addProbe(h.ctx.db, agentId, isAlive ? 10 : null, new Date(clock.now().getTime() - daysAgo * DAY_MS));
     for (const daysAgo of [31, 30, 29]) await probe(false, daysAgo);
     expect(await uptime()).toBe(0);
     await probe(true, 0);

@@ -25,6 +25,30 @@ export async function askDatabase<Row extends pg.QueryResultRow>(
   }
 }
 
+/** What figures say of what was spent and earned, where the ledger says something else of the same requests. */
+const FIGURES = `
+  with figure as (
+    select subject_id, side, sum(amount_micro) as micro from (
+      select subject_id, side, amount_micro from call_figure where span = 'day'
+      union all select account_id, 'made', spent_micro from call_change
+      union all select agent_account_id, 'received', earned_micro from call_change
+      union all select agent_id, 'received', earned_micro from call_change
+    ) each group by 1, 2
+  ), booked as (
+    select v.account_id as subject_id, 'made' as side,
+           sum(case when t.debit = v.payer_ledger_id then t.amount_micro when t.credit = v.payer_ledger_id then -t.amount_micro else 0 end) as micro
+      from invocation v
+      join transfer t on t.id in ('charge:' || v.id, 'bill:' || v.id, 'bill_return:' || v.id, 'home_refund:' || v.id, 'home_return:' || v.id)
+     where v.completed_at is not null group by 1
+    union all
+    select a.agent_id, 'received', sum(case when t.credit = a.id then t.amount_micro else -t.amount_micro end)
+      from ledger_account a
+      join transfer t on t.credit = a.id and t.kind = 'charge' or t.debit = a.id and t.kind = 'fee' where a.kind = 'agent' group by 1
+  )
+  select 'figure_differs' as kind, subject_id as subject, f.side || ' ' || coalesce(f.micro, 0) || ', booked ' || coalesce(b.micro, 0) as detail
+    from figure f full join booked b using (subject_id, side)
+   where coalesce(f.micro, 0) <> coalesce(b.micro, 0) and (b.side is not null or f.side = 'made')`;
+
 /**
  * What the records of requests and of money say against each other; empty when every balance is the sum of its movements and every
  * request was paid for once or paid back. What is on its way back is given a moment to get there.
@@ -32,9 +56,13 @@ export async function askDatabase<Row extends pg.QueryResultRow>(
 export async function contradictions(databaseUrl: string): Promise<string[]> {
   const db = openDatabase(databaseUrl, { max: 4, log: silentLog });
   try {
-    let found = await findMoneyContradictions({ db });
+    const look = async () => [
+      ...(await findMoneyContradictions({ db })),
+      ...(await db.query<{ kind: string; subject: string; detail: string }>('', FIGURES)),
+    ];
+    let found = await look();
     const none = async () => {
-      found = await findMoneyContradictions({ db });
+      found = await look();
       return found.length === 0 ? true : null;
     };
     if (found.length > 0) await until(none, { timeoutMs: 3000, firstMs: 20, mostMs: 200 });

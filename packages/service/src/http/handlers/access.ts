@@ -2,6 +2,8 @@ import { requireAccount } from '../../access/caller.ts';
 import { createApiKey, listApiKeys, readAccount, revokeApiKey } from '../../access/manage-keys.ts';
 import { rollApiKey } from '../../access/roll-key.ts';
 import { requestSignIn, signIn } from '../../identity/sign-in.ts';
+import { listOwnAgents } from '../../invocations/list-own-agents.ts';
+import { readOverview } from '../../invocations/read-overview.ts';
 import { readUsage } from '../../invocations/read-usage.ts';
 import type { Handlers } from '../handler.ts';
 
@@ -14,5 +16,7 @@ export const accessHandlers = {
   revokeApiKey: (ctx, { caller, params }) => revokeApiKey(ctx, requireAccount(caller), params.keyId),
   rollApiKey: (ctx, { caller, params, body, once }) =>
     rollApiKey(ctx, requireAccount(caller), params.keyId, body, once),
+  listOwnAgents: (ctx, { caller, query }) => listOwnAgents(ctx, requireAccount(caller), query),
+  getOverview: (ctx, { caller, query }) => readOverview(ctx, requireAccount(caller), query),
   getUsage: (ctx, { caller, query }) => readUsage(ctx, requireAccount(caller), query),
 } satisfies Partial<Handlers>;

@@ -7,6 +7,7 @@ import { invokeBulk, readBulk } from '../../invocations/invoke-bulk.ts';
 import { listInvocations } from '../../invocations/list-invocations.ts';
 import { quoteInvocation } from '../../invocations/quote-invocation.ts';
 import { readInvocation } from '../../invocations/read-invocation.ts';
+import { readInvocationDetail } from '../../invocations/read-invocation-detail.ts';
 import { readStream } from '../../invocations/read-stream.ts';
 import { readPaymentHeader } from '../../payments/x402/payment-header.ts';
 import type { Handlers } from '../handler.ts';
@@ -49,7 +50,10 @@ export const invocationHandlers = {
     return shownAs(invocation, caller.kind === 'agent');
   },
   quoteInvocation: (ctx, { caller, params, body, once }) => quoteInvocation(ctx, caller, params.agentId, body, once),
-  getInvocation: (ctx, { caller, params }) => readInvocation(ctx, caller, params.requestId),
+  getInvocation: (ctx, { caller, params, query }) =>
+    query.detail === 'true'
+      ? readInvocationDetail(ctx, caller, params.requestId)
+      : readInvocation(ctx, caller, params.requestId),
   cancelInvocation: (ctx, { caller, params, once }) => cancelInvocation(ctx, caller, params.requestId, once),
   async streamInvocation(ctx, { caller, params, query, headers }) {
     const { requestId } = await readInvocation(ctx, caller, params.requestId);

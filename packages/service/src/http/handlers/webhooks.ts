@@ -7,9 +7,16 @@ import { replayWebhook } from '../../events/replay-webhook.ts';
 import { testWebhook } from '../../events/test-webhook.ts';
 import { readWebhookSecret, rotateWebhookSecret } from '../../events/webhook-secrets.ts';
 import type { Handlers } from '../handler.ts';
+import { SseAnswer } from '../sse.ts';
 
 export const webhookHandlers = {
-  listEvents: (ctx, { caller, query }) => readEvents(ctx, requireAccount(caller), query),
+  listEvents(ctx, { caller, query, headers }) {
+    const account = requireAccount(caller);
+    if (!(headers.accept ?? '').includes('text/event-stream')) return readEvents(ctx, account, query);
+    const lastId = headers['last-event-id'];
+    const after = lastId === undefined ? (query.after ?? null) : Number(lastId);
+    return new SseAnswer(ctx.liveEvents.open(account, { after, type: query.type ?? null }));
+  },
   listWebhooks: (ctx, { caller }) => listWebhooks(ctx, requireAccount(caller)),
   createWebhook: (ctx, { caller, body, once }) => createWebhook(ctx, requireAccount(caller), body, once),
   updateWebhook: (ctx, { caller, params, body }) => updateWebhook(ctx, requireAccount(caller), params.webhookId, body),

@@ -6,6 +6,7 @@ import { owePayer } from '../../payments/refund-payer.ts';
 import { payerAddressOf } from '../../payments/treasury.ts';
 import type { ChainContext } from '../../payments/x402/chain-context.ts';
 import { type BilledRequest, lockBilled, markReturned } from '../billed-store.ts';
+import { countMoney } from '../count-calls.ts';
 import { hasEnded } from '../invocation.ts';
 
 type Arrived = Awaited<ReturnType<typeof arrivedRefunds>>[number];
@@ -31,6 +32,7 @@ async function collect(ctx: ChainContext, tx: Tx, arrived: Arrived): Promise<voi
   if (!to && !isOver) return;
   const note = async (amountMicro: bigint) => {
     await markReturned(tx, requestId, amountMicro);
+    if (isOver && request) await countMoney(tx, request, { spentMicro: -amountMicro });
     if (isOver && request?.budgetId)
       await unspend(tx, [{ budgetId: request.budgetId, amountMicro, spentAt: request.createdAt }]);
   };

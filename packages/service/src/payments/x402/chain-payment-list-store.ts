@@ -102,3 +102,18 @@ export async function countUnknown(sql: Sql, before: Date): Promise<{ count: num
   );
   return row ?? { count: 0, oldestAt: null };
 }
+
+export interface Movement extends Pick<ChainPayment, 'purpose' | 'state' | 'transactionHash' | 'reason' | 'createdAt'> {
+  readonly valueMicro: bigint;
+  readonly endedAt: Date | null;
+}
+
+/** The payments of a subject: one of each purpose at most. */
+export const listMovements = (sql: Sql, subjectId: string): Promise<Movement[]> =>
+  sql.query<Movement>(
+    'list-movements',
+    `select purpose, state, value_micro as "valueMicro", transaction_hash as "transactionHash", reason,
+            created_at as "createdAt", ended_at as "endedAt"
+       from chain_payment where subject_id = $1 order by created_at, id`,
+    [subjectId],
+  );

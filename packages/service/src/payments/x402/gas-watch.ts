@@ -18,6 +18,14 @@ export interface GasWatch {
   requireGas(message: string): Promise<void>;
   /** How much gas the richest key can pay for now; null: nobody knows. */
   mostGas(): Promise<bigint | null>;
+  /** What each key has, at most a second ago; null: the chain does not say. */
+  levels(): Promise<GasLevel[]>;
+}
+
+export interface GasLevel {
+  readonly address: string;
+  readonly balanceWei: bigint | null;
+  readonly isLow: boolean;
 }
 
 export interface HasGas {
@@ -84,6 +92,14 @@ export function createGasWatch(ctx: WatchContext): GasWatch {
     async requireGas(message) {
       if (thatBear(fullCostWei).length === 0) await lookAgain();
       if (thatBear(fullCostWei).length === 0) throw new AppError('UNAVAILABLE', message);
+    },
+    async levels() {
+      await lookAgain();
+      return ctx.senders.map(({ address }) => ({
+        address,
+        balanceWei: balances.get(address) ?? null,
+        isLow: low.has(address),
+      }));
     },
     async mostGas() {
       const { maxFeePerGas } = await ctx.fees.current();

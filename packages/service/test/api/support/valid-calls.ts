@@ -54,6 +54,12 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
   updateAgent: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id }, body: { description: 'New.' } }),
   removeAgent: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
   getAgentReputation: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
+  getAgentFacets: ({ owner }) => ({ key: owner.key, params: {} }),
+  getAgentHealth: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
+  listAlternatives: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
+  getOperatorStatus: ({ owner }) => ({ key: owner.key, params: {} }),
+  getOverview: ({ owner }) => ({ key: owner.key, params: {} }),
+  listOwnAgents: ({ owner }) => ({ key: owner.key, params: {} }),
   getAgentStatus: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
   heartbeat: ({ agent }) => ({
     key: agent.identityToken,

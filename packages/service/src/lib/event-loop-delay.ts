@@ -1,0 +1,29 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+/** How late the event loop was, in milliseconds. */
+export interface EventLoopDelay {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+const RESOLUTION_MS = 20;
+
+/** Measures how late timers of this process are; each reading is about the time since the one before. */
+export function createDelayMeter(): { read(): EventLoopDelay; stop(): void } {
+  const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  histogram.enable();
+  // What is measured is the time from tick to tick.
+  const late = (ns: number) => Math.max(0, Math.round((ns / 1e6 - RESOLUTION_MS) * 100) / 100);
+  return {
+    read() {
+      const isEmpty = histogram.count === 0;
+      const delay = isEmpty
+        ? { p50Ms: 0, p99Ms: 0, maxMs: 0 }
+        : { p50Ms: late(histogram.percentile(50)), p99Ms: late(histogram.percentile(99)), maxMs: late(histogram.max) };
+      histogram.reset();
+      return delay;
+    },
+    stop: () => void histogram.disable(),
+  };
+}

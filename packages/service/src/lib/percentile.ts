@@ -1,0 +1,34 @@
+/** How many there are in each step of `duration_bin` (SQL); -1, for what was not measured, is left out. */
+export type Histogram = ReadonlyMap<number, number>;
+
+/** As JSON has it. */
+export const toHistogram = (counts: Readonly<Record<string, number>>): Histogram =>
+  new Map(Object.entries(counts).map(([bin, count]) => [Number(bin), count]));
+
+const STEPS_PER_DOUBLING = 8;
+
+/** The middle of a step, in milliseconds: no more than 4.5 % from whatever is in it. */
+export const middleMs = (bin: number): number => 2 ** ((bin + 0.5) / STEPS_PER_DOUBLING);
+
+/**
+ * The least value that at least this share of all do not exceed (nearest rank), in milliseconds, rounded to tenths: within 4.5 % for
+ * values of a millisecond and more. null: there are none.
+ */
+export function percentileMs(histogram: Histogram, share: number): number | null {
+  const bins = [...histogram].filter(([bin, count]) => bin >= 0 && count > 0).sort(([a], [b]) => a - b);
+  const rank = Math.ceil(bins.reduce((sum, [, count]) => sum + count, 0) * share);
+  let seen = 0;
+  for (const [bin, count] of bins) {
+    seen += count;
+    if (seen >= rank) return Math.round(middleMs(bin) * 10) / 10;
+  }
+  return null;
+}
+
+/** The counts of all together. */
+export function mergeHistograms(histograms: Iterable<Histogram>): Histogram {
+  const merged = new Map<number, number>();
+  for (const histogram of histograms)
+    for (const [bin, count] of histogram) merged.set(bin, (merged.get(bin) ?? 0) + count);
+  return merged;
+}

@@ -1,0 +1,26 @@
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Some days (UTC) up to now, and the hours or days that they are made of. */
+export interface UtcPeriod {
+  readonly days: number;
+  /** Hours for one day, else days. */
+  readonly span: 'hour' | 'day';
+  readonly from: Date;
+  /** Now. */
+  readonly to: Date;
+  /** When each hour or day begins, without gaps, up to the one that is not over yet. */
+  readonly starts: readonly Date[];
+}
+
+/** The last `days` days (UTC), with the day of `now`. */
+export function utcPeriod(days: number, now: Date): UtcPeriod {
+  const span = days === 1 ? 'hour' : 'day';
+  const stepMs = span === 'hour' ? HOUR_MS : DAY_MS;
+  const fromMs = startOfDay(now).getTime() - (days - 1) * DAY_MS;
+  const count = Math.floor((now.getTime() - fromMs) / stepMs) + 1;
+  const starts = Array.from({ length: count }, (_, index) => new Date(fromMs + index * stepMs));
+  return { days, span, from: new Date(fromMs), to: now, starts };
+}
+
+const startOfDay = (now: Date): Date => new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS);

@@ -1,0 +1,99 @@
+import type { Sql } from '../db/sql.ts';
+
+/** Counting stops there, so that a look at a node in trouble adds nothing to it. */
+const MOST = 10_000;
+
+/** What waits or is being worked on, by kind: since when each does. Each is a range of an index made for who works on it. */
+const waiting: Readonly<Record<string, string>> = {
+  invocations_waiting: `select created_at as at from invocation where status = 'pending' and worker is null and payment_method <> 'x402'`,
+  invocations_open: `select created_at as at from invocation where status in ('pending', 'processing')`,
+  events_to_tell: 'select created_at as at from event where needs_fan_out',
+  deliveries_new: `select next_attempt_at as at from webhook_delivery where state = 'pending' and tries = 0`,
+  deliveries_retrying: `select created_at as at from webhook_delivery where state = 'pending' and tries > 0`,
+  agent_checks_due: 'select next_check_at as at from agent where next_check_at < $1::timestamptz',
+  registry_writes: `select created_at as at from registry_write where state in ('due', 'sent')`,
+  outcomes_to_count: 'select null::timestamptz as at from outcome_due',
+  figures_to_fold: 'select null::timestamptz as at from call_change',
+  jobs: 'select run_at as at from graphile_worker.jobs',
+};
+
+export interface QueueRow {
+  readonly kind: string;
+  readonly depth: number;
+  readonly oldestAt: Date | null;
+}
+
+export const readQueues = (sql: Sql, now: Date): Promise<QueueRow[]> =>
+  sql.query<QueueRow>(
+    'read-queues',
+    Object.entries(waiting)
+      .map(
+        ([kind, rows]) =>
+          `(select '${kind}' as kind, count(*)::int as depth, min(at) as "oldestAt" from (${rows} limit ${MOST}) ${kind}
+             where $1::timestamptz is not null)`,
+      )
+      .join(' union all '),
+    [now],
+  );
+
+export interface ProcessRow {
+  readonly processId: string;
+  readonly label: string;
+  readonly startedAt: Date;
+  readonly seenAt: Date;
+  /** Median, 99th percentile, most. */
+  readonly delayMs: [number, number, number] | null;
+}
+
+export const listProcesses = (sql: Sql): Promise<ProcessRow[]> =>
+  sql.query<ProcessRow>(
+    'list-processes',
+    `select id as "processId", label, started_at as "startedAt", seen_at as "seenAt", event_loop_delay_ms as "delayMs"
+       from process order by started_at, id`,
+  );
+
+export interface SettlementRow {
+  readonly inFlight: number;
+  readonly unknown: number;
+  readonly lost: number;
+  readonly oldestAt: Date | null;
+}
+
+/** Payments under way, other than bills, which their agents submit; unknown are those from before a time. */
+export async function readSettlements(sql: Sql, before: Date): Promise<SettlementRow> {
+  const [row] = await sql.query<SettlementRow>(
+    'read-settlements',
+    `select count(*)::int as "inFlight", count(*) filter (where created_at <= $1)::int as unknown, min(created_at) as "oldestAt",
+            (select count(*)::int from chain_payment where lost_at is not null and state = 'settled') as lost
+       from (select created_at from chain_payment where state in ('claimed', 'broadcasting') and purpose <> 'bill'
+              order by created_at limit ${MOST}) open`,
+    [before],
+  );
+  return row ?? { inFlight: 0, unknown: 0, lost: 0, oldestAt: null };
+}
+
+/** How many transactions of each signer no block has taken yet. */
+export async function countOpenTransactions(sql: Sql, chainId: number): Promise<ReadonlyMap<string, number>> {
+  const rows = await sql.query<{ signer: string; count: number }>(
+    'count-open-transactions',
+    `select signer, count(*)::int as count from chain_transaction where chain_id = $1 and state = 'sent' group by signer`,
+    [chainId],
+  );
+  return new Map(rows.map(({ signer, count }) => [signer, count]));
+}
+
+export interface DatabaseRow {
+  readonly sizeBytes: number;
+  readonly connections: number;
+  readonly maxConnections: number;
+}
+
+export async function readDatabase(sql: Sql): Promise<DatabaseRow> {
+  const [row] = await sql.query<DatabaseRow>(
+    'read-database',
+    `select pg_database_size(current_database())::float8 as "sizeBytes",
+            (select count(*)::int from pg_stat_activity where datname = current_database()) as connections,
+            current_setting('max_connections')::int as "maxConnections"`,
+  );
+  return row ?? { sizeBytes: 0, connections: 0, maxConnections: 0 };
+}

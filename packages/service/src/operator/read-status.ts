@@ -1,0 +1,75 @@
+import type { OperatorStatus } from '@agent-network/contracts/operator';
+import type { HasDb } from '../db/database.ts';
+import { readChainIndex } from '../identity/registry/read-chain-index.ts';
+import type { HasRegistry } from '../identity/registry/registry-info.ts';
+import type { HasClock } from '../lib/clock.ts';
+import type { HasReserves } from '../payments/read-reserves.ts';
+import type { HasChain } from '../payments/x402/chain-info.ts';
+import type { HasGas, HasRegistrarGas } from '../payments/x402/gas-watch.ts';
+import { SETTLED_BY_NOW_MS } from '../payments/x402/reconcile.ts';
+import type { HasRegistrar, HasSenders } from '../payments/x402/senders.ts';
+import type { HasProcessId } from '../queue/heartbeat.ts';
+import { countOpenTransactions, listProcesses, readDatabase, readQueues, readSettlements } from './operator-store.ts';
+
+export type StatusContext = HasDb &
+  HasClock &
+  HasChain &
+  HasProcessId &
+  HasReserves &
+  HasGas &
+  HasRegistrarGas &
+  HasSenders &
+  HasRegistrar &
+  HasRegistry;
+
+/** How the node stands. Every queue is counted up to 10,000 in an index of its own; reserves and gas are at most a second old. */
+export async function readStatus(ctx: StatusContext): Promise<OperatorStatus> {
+  const now = ctx.clock.now();
+  const ageS = (at: Date | null) => (at === null ? null : Math.max(0, (now.getTime() - at.getTime()) / 1000));
+  const [processes, queues, settlements, reserves, signers, index, database] = await Promise.all([
+    listProcesses(ctx.db),
+    readQueues(ctx.db, now),
+    readSettlements(ctx.db, new Date(now.getTime() - SETTLED_BY_NOW_MS)),
+    ctx.reserves.read().catch(() => null),
+    readSigners(ctx),
+    readChainIndex(ctx),
+    readDatabase(ctx.db),
+  ]);
+  const { oldestAt, ...counts } = settlements;
+  return {
+    asOf: now.toISOString(),
+    processes: processes.map(({ processId, label, startedAt, seenAt, delayMs }) => ({
+      processId,
+      label,
+      startedAt: startedAt.toISOString(),
+      seenAt: seenAt.toISOString(),
+      isThis: processId === ctx.processId(),
+      eventLoopDelayMs: delayMs && { p50: delayMs[0], p99: delayMs[1], max: delayMs[2] },
+    })),
+    queues: queues.map((queue) => ({ kind: queue.kind, depth: queue.depth, oldestS: ageS(queue.oldestAt) })),
+    settlements: { ...counts, oldestS: ageS(oldestAt) },
+    reserves,
+    signers,
+    index,
+    database,
+  };
+}
+
+async function readSigners(ctx: StatusContext): Promise<OperatorStatus['signers']> {
+  const [open, sending, registering] = await Promise.all([
+    countOpenTransactions(ctx.db, ctx.chain.chainId),
+    ctx.gas.levels(),
+    ctx.registrarGas.levels(),
+  ]);
+  const roleOf = (address: string) => (address === ctx.chain.wallet ? ('wallet' as const) : ('sender' as const));
+  return [
+    ...sending.map((level) => ({ ...level, role: roleOf(level.address) })),
+    ...registering.map((level) => ({ ...level, role: 'registrar' as const })),
+  ].map(({ address, role, balanceWei, isLow }) => ({
+    address,
+    role,
+    gasWei: balanceWei === null ? null : String(balanceWei),
+    isLow,
+    openTransactions: open.get(address) ?? 0,
+  }));
+}
