@@ -1,9 +1,9 @@
 import type { EndpointName } from '@agent-network/contracts/api';
 import type { EventType } from '@agent-network/contracts/events';
 
-const money: readonly EndpointName[] = ['getBalance', 'listPayments', 'getUsage'];
+const money: readonly EndpointName[] = ['getBalance', 'listPayments', 'getUsage', 'getOverview', 'listOwnAgents'];
 const calls: readonly EndpointName[] = ['listInvocations', 'getInvocation', 'getBulk', ...money];
-const agents: readonly EndpointName[] = ['listAgents', 'getAgent'];
+const agents: readonly EndpointName[] = ['listAgents', 'getAgent', 'listOwnAgents', 'getIdentity', 'getAgentHealth'];
 
 /** Which answers of the API each event makes stale. A view that reads another endpoint adds it here. */
 const effects: Readonly<Record<EventType, readonly EndpointName[]>> = {

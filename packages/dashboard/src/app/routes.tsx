@@ -1,4 +1,4 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { rootRoute, shellRoute } from './root-routes.tsx';
 import { searchOf } from './search-params.ts';
 
@@ -15,9 +15,28 @@ const signIn = createRoute({
 const overview = createRoute({
   getParentRoute: () => shellRoute,
   path: '/',
-  beforeLoad: () => {
-    throw redirect({ to: '/invocations' });
-  },
+  validateSearch: searchOf('days'),
+  component: view(() => import('../pages/overview/overview-view.tsx'), 'OverviewView'),
+});
+
+const agents = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/agents',
+  validateSearch: searchOf('cursor'),
+  component: view(() => import('../pages/agents/agents-view.tsx'), 'AgentsView'),
+});
+
+const newAgent = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/agents/new',
+  component: view(() => import('../pages/agents/new-agent-view.tsx'), 'NewAgentView'),
+});
+
+const agent = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/agents/$agentId',
+  validateSearch: searchOf('tab', 'days'),
+  component: view(() => import('../pages/agents/agent-view.tsx'), 'AgentView'),
 });
 
 const invocations = createRoute({
@@ -48,5 +67,5 @@ const keys = createRoute({
 /** Every view of the dashboard and where it stands. */
 export const routeTree = rootRoute.addChildren([
   signIn,
-  shellRoute.addChildren([overview, invocations, invocation, bulk, keys]),
+  shellRoute.addChildren([overview, agents, newAgent, agent, invocations, invocation, bulk, keys]),
 ]);

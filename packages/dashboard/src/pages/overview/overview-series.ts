@@ -1,0 +1,37 @@
+import type { Overview } from '@agent-network/contracts/figures';
+import { durationText } from '../../ui/duration.tsx';
+import { groupDigits } from '../../ui/money.tsx';
+
+type Buckets = Overview['buckets'];
+
+/** Charts draw numbers; the amounts themselves stand beside them, exact. */
+const USDC_DIGITS = 6;
+
+export const usdcText = (amount: number): string => {
+  const text = amount.toFixed(USDC_DIGITS).replace(/0+$/, '');
+  const [whole = '0', fraction = ''] = text.split('.');
+  return `${groupDigits(`${whole}.${fraction.padEnd(2, '0')}`)} USDC`;
+};
+export const callsText = (calls: number): string => groupDigits(String(Math.round(calls * 100) / 100));
+export const msText = (ms: number): string => durationText(ms);
+
+export const timesOf = (buckets: Buckets): readonly number[] => buckets.map(({ from }) => Date.parse(from));
+
+export const moneySeries = (buckets: Buckets) =>
+  [
+    { label: 'Spent', tone: 'accent', values: buckets.map(({ spent }) => Number(spent)) },
+    { label: 'Earned', tone: 'good', values: buckets.map(({ earned }) => Number(earned)) },
+  ] as const;
+
+/** Failed ones are drawn over all of them. */
+export const callSeries = (buckets: Buckets) =>
+  [
+    { label: 'Calls', tone: 'accent', values: buckets.map(({ calls }) => calls) },
+    { label: 'Failed', tone: 'bad', values: buckets.map(({ failed }) => failed) },
+  ] as const;
+
+export const durationSeries = (buckets: Buckets) =>
+  [
+    { label: 'p50', tone: 'accent', values: buckets.map(({ p50Ms }) => p50Ms) },
+    { label: 'p95', tone: 'muted', values: buckets.map(({ p95Ms }) => p95Ms) },
+  ] as const;
