@@ -1,6 +1,7 @@
 import { accessEndpoints } from './access.ts';
 import { agentFigureEndpoints } from './agent-figures.ts';
 import { agentEndpoints } from './agents.ts';
+import { auditEndpoints } from './audit.ts';
 import { authEndpoints } from './auth.ts';
 import { bulkEndpoints } from './bulk.ts';
 import { claimEndpoints } from './claims.ts';
@@ -38,6 +39,7 @@ export const api = {
   ...authEndpoints,
   ...sessionEndpoints,
   ...accessEndpoints,
+  ...auditEndpoints,
   ...figureEndpoints,
   ...webhookEndpoints,
   ...networkEndpoints,

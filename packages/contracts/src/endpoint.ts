@@ -15,6 +15,8 @@ export interface Endpoint {
   readonly auth: 'none' | 'key' | 'agent';
   /** What an API key must be allowed to do. An identityToken may do what its agent may, whatever the scope. */
   readonly scope?: Scope;
+  /** A session does it without the scope, with a signature of the wallet as `proof` in the body. */
+  readonly sessionProof?: true;
   /** Only for pages of the node itself: what gives or takes the session cookie is refused without their `Origin`. */
   readonly sameOrigin?: true;
   /** Which rate limit counts the call. */

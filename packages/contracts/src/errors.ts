@@ -88,6 +88,7 @@ export const errorCatalogue = {
 } as const satisfies Record<string, { status: number; when: string; extra: z.ZodObject }>;
 
 export type ErrorCode = keyof typeof errorCatalogue;
+export const errorCodes = Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]];
 
 /** What must stand beside `code` and `message` for this code. */
 export type ErrorExtra<C extends ErrorCode> = z.infer<(typeof errorCatalogue)[C]['extra']>;

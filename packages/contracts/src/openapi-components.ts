@@ -6,6 +6,7 @@ import { type JsonSchema, jsonSchema } from './json-schema.ts';
 import { exampleOf } from './openapi-example.ts';
 import { errorSchemaName } from './openapi-operation.ts';
 import { defaultScopes, type Scope } from './scopes.ts';
+import { SESSION_COOKIE } from './sessions.ts';
 import { PaymentRequiredV1 } from './x402.ts';
 
 const answerObjects = {
@@ -123,6 +124,14 @@ const securitySchemes = {
       scopeList.join('\n'),
       `A new key has ${defaultScopes.map((scope) => `\`${scope}\``).join(', ')} unless others are named.`,
     ].join('\n\n'),
+  },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: SESSION_COOKIE,
+    description:
+      'The session of a browser that signed in with `POST /auth/session`. It counts only in calls of pages of the node itself, as ' +
+      'browsers tell it: `Sec-Fetch-Site: same-origin`, and its own `Origin` with every method but GET. Ignored beside `Authorization`.',
   },
   identityToken: {
     type: 'http',

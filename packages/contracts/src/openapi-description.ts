@@ -1,11 +1,12 @@
 import type { Endpoint } from './endpoint.ts';
 
 function whoMayCall(row: Endpoint): string {
+  if (row.sameOrigin) return 'Only for pages of the node itself: refused without its own `Origin`.';
   if (row.auth === 'none') return 'Needs no key.';
   if (row.auth === 'agent') return 'Only for the agent itself: send its identityToken instead of an API key.';
   return row.scope
-    ? `Needs an API key with the scope \`${row.scope}\`, or an agent's identityToken.`
-    : "Needs an API key, or an agent's identityToken.";
+    ? `Needs an API key with the scope \`${row.scope}\`, a session, or an agent's identityToken.`
+    : "Needs an API key, a session, or an agent's identityToken.";
 }
 
 /** What applies to a call beyond its summary: who may make it, which limit counts it, and how it answers. */

@@ -129,8 +129,9 @@ function requestBody(name: string, row: Endpoint, { named, resolve }: OperationC
 
 function securityOf(row: Endpoint): Record<string, string[]>[] {
   const apiKey = { apiKey: row.scope ? [row.scope] : [] };
+  if (row.sameOrigin) return [{}];
   if (row.auth === 'none') return [{}, apiKey];
-  return row.auth === 'agent' ? [{ identityToken: [] }] : [apiKey, { identityToken: [] }];
+  return row.auth === 'agent' ? [{ identityToken: [] }] : [apiKey, { identityToken: [] }, { session: [] }];
 }
 
 /** One row of the endpoint table as an OpenAPI 3.1 operation. */

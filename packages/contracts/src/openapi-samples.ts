@@ -27,5 +27,6 @@ export const requestSamples: Readonly<Record<string, unknown>> = {
   },
   updateWebhook: { status: 'enabled' },
   depositToTreasury: { amount: '10.00' },
+  requestWithdrawal: { amount: '5.00' },
   withdraw: { amount: '5.00' },
 };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
+import { WalletSignature } from './identity.ts';
 import { pageQuery } from './page.ts';
 import { Id, plainText, Timestamp, TransactionHash, Usdc, WalletAddress } from './scalars.ts';
 
@@ -70,6 +71,18 @@ export const Withdrawal = z.object({
 });
 export type Withdrawal = z.infer<typeof Withdrawal>;
 
+const WithdrawalInput = z.object({
+  amount: Usdc,
+  to: WalletAddress.optional().describe('Default: the wallet of the account.'),
+  treasuryId: Id.optional().describe('Default: the treasury of the account.'),
+  from: z
+    .enum(['treasury', 'fees'])
+    .optional()
+    .describe(
+      '`fees`: what the node earned in fees, through the treasury and in its statement. Needs the scope `operator`. How much there is stands in the reserves.',
+    ),
+});
+
 const DepositReceipt = z.object({
   paymentId: z.string(),
   treasuryId: Id,
@@ -138,19 +151,31 @@ export const paymentEndpoints = {
     auth: 'key',
     scope: 'payments:withdraw',
     limit: 'api',
-    body: z.object({
-      amount: Usdc,
-      to: WalletAddress.optional(),
-      treasuryId: Id.optional(),
-      from: z
-        .enum(['treasury', 'fees'])
-        .optional()
-        .describe(
-          '`fees`: what the node earned in fees, through the treasury and in its statement. Needs the scope `operator`. How much there is stands in the reserves.',
-        ),
+    sessionProof: true,
+    body: WithdrawalInput.extend({
+      proof: WalletSignature.optional().describe(
+        'From a session, in place of the scope: the challenge for these very values, signed by the wallet of the account.',
+      ),
     }),
     data: Withdrawal,
     errors: ['NOT_FOUND', 'INSUFFICIENT_FUNDS'],
+  }),
+  requestWithdrawal: endpoint({
+    method: 'POST',
+    path: '/payments/withdraw/challenge',
+    summary:
+      'Ask for the text that the wallet signs to have a session withdraw: good for five minutes, once, for these values only',
+    tag: 'Payments',
+    auth: 'key',
+    scope: 'payments:write',
+    limit: 'api',
+    body: WithdrawalInput,
+    data: z.object({
+      challengeId: Id,
+      message: z.string().describe('Sign exactly this text with the wallet of the account (EIP-4361).'),
+      expiresAt: Timestamp,
+    }),
+    errors: ['NOT_FOUND'],
   }),
   getWithdrawal: endpoint({
     method: 'GET',

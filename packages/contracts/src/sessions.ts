@@ -103,7 +103,7 @@ export const sessionEndpoints = {
     method: 'DELETE',
     path: '/auth/sessions',
     summary: 'Sign out everywhere: every session of the account ends at once, this one included',
-    data: z.object({ ended: z.int().min(0).describe('How many there were.') }),
+    data: z.object({ ended: z.int().min(0).describe('How many there were, expired ones included.') }),
     errors: [],
   }),
 };

@@ -8,12 +8,12 @@ import type { HttpContext } from './http/http-context.ts';
 import { mount, requestIdOf } from './http/mount.ts';
 import { AppError } from './lib/app-error.ts';
 
-/** The HTTP face of the node: preflights, documents, the dashboard, the endpoint table, and one answer for whatever is none of these. */
+/** The HTTP face of the node: preflights, the dashboard, documents, the endpoint table, and one answer for whatever is none of these. */
 export function createApp(ctx: HttpContext): Hono {
   const app = new Hono();
   app.options('*', () => new Response(null, { status: 204, headers: preflightHeaders }));
-  mountDocuments(app, ctx);
   mountDashboard(app, ctx);
+  mountDocuments(app, ctx);
   mount(app, ctx, handlers);
   app.notFound((c) => failure(new AppError('NOT_FOUND', `There is no ${c.req.method} ${c.req.path}.`), requestIdOf(c)));
   app.onError((error, c) => {

@@ -13,9 +13,9 @@ import { type Config, isLocalChain } from './config.ts';
 import { openDatabase } from './db/database.ts';
 import { createCourier } from './events/courier.ts';
 import { createLiveEvents } from './events/live-events.ts';
-import { isLoopbackHost } from './http/client.ts';
 import type { DashboardBuild } from './http/dashboard/dashboard-build.ts';
 import type { HttpContext } from './http/http-context.ts';
+import { localAccountOf } from './identity/local-account.ts';
 import { createRegistryReader } from './identity/registry/read-registry.ts';
 import { createRegistryClient } from './identity/registry/registry-log-client.ts';
 import { createTokenClient } from './identity/registry/registry-token-client.ts';
@@ -69,7 +69,7 @@ export interface ContextParts {
   readonly registrarPrivateKey: `0x${string}` | null;
   readonly secretKey: string;
   /** The wallet of local mode's own account; null outside local mode. */
-  readonly localAccount: string | null;
+  readonly localWallet: string | null;
   readonly log: Log;
   readonly isReady: () => boolean;
   readonly clock?: Clock;
@@ -132,7 +132,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     seenTreasuries: createSeenTreasuries(),
     feedbackGiver: config.reputationFeedback ? (keys.registrar?.address ?? null) : null,
     baseUrl: parts.baseUrl,
-    localAccount: localAccountOf(parts),
+    localAccount: localAccountOf({ wallet: parts.localWallet, chainId: config.chainId, baseUrl: parts.baseUrl }),
     ...settingsOf(config),
     dashboard: parts.dashboard ?? null,
     checksAnswers: parts.checksAnswers ?? false,
@@ -176,10 +176,6 @@ function createRegistryWork(base: WriterContext & RegistrationContext) {
     entryKeeper: createEntryKeeper(base),
   };
 }
-
-/** Where money is real, and where a node is to be reached from elsewhere, its own account is not anybody's who asks. */
-const localAccountOf = ({ config, baseUrl, localAccount }: ContextParts) =>
-  config.chainId !== 8453 && isLoopbackHost(new URL(baseUrl).hostname) ? localAccount : null;
 
 const settingsOf = (config: Config) => ({
   confirmations: config.confirmations,

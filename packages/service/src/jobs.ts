@@ -1,4 +1,6 @@
+import { forgetOldEntries } from './access/audit.ts';
 import { forgetExpiredKeys } from './access/idempotency.ts';
+import { forgetOldSessions } from './access/manage-sessions.ts';
 import { checkDueAgents } from './agents/check-agents.ts';
 import { foldCounts } from './agents/fold-counts.ts';
 import { followOwners } from './agents/follow-owners.ts';
@@ -73,6 +75,8 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     repeatHere(ctx, 'run-queued', 1000, () => ctx.backlog.pump()),
     repeatEvery(ctx, 'fail-overdue', 1000, () => failOverdue(ctx)),
     repeatEvery(ctx, 'forget-expired-keys', 600_000, () => forgetExpiredKeys(ctx)),
+    repeatEvery(ctx, 'forget-old-entries', 3_600_000, () => forgetOldEntries(ctx)),
+    repeatEvery(ctx, 'forget-old-sessions', 3_600_000, () => forgetOldSessions(ctx)),
     repeatEvery(ctx, 'forget-old-purchases', 3_600_000, () => forgetOldPurchases(ctx)),
     repeatEvery(ctx, 'fold-counts', 1000, () => foldCounts(ctx)),
     repeatEvery(ctx, 'fold-figures', 1000, () => foldFigures(ctx)),

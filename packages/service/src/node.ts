@@ -74,7 +74,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
     senderPrivateKeys: options.secrets.senderPrivateKeys ?? local?.senderPrivateKeys ?? [],
     registrarPrivateKey: local ? local.registrarPrivateKey : ownRegistrar(options.secrets),
     secretKey: options.secrets.secretKey ?? required(local).keys.secretKey,
-    localAccount: local?.keys.account.address.toLowerCase() ?? null,
+    localWallet: local?.keys.account.address ?? null,
     isReady: () => isReady,
   });
   stops.push({ name: 'database', stop: () => ctx.db.close() });

@@ -32,10 +32,13 @@ function Frame() {
       >
         Skip to content
       </a>
-      <div className="sticky top-0 hidden h-dvh w-58 shrink-0 flex-col border-r border-line bg-surface md:flex">
+      <aside
+        aria-label="Navigation"
+        className="sticky top-0 hidden h-dvh w-58 shrink-0 flex-col border-r border-line bg-surface md:flex"
+      >
         <Brand label={label} />
         <SideNav />
-      </div>
+      </aside>
       <div className="min-w-0 flex-1">
         <TopBar onOpenNav={() => setNavOpen(true)} onShowShortcuts={() => setShortcutsOpen(true)} />
         <main id="content" tabIndex={-1} className="outline-none">

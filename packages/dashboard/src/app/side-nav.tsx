@@ -34,7 +34,7 @@ export function SideNav({ onNavigate }: { onNavigate?: () => void }) {
 
 /** What the dashboard is, and of which node. */
 export const Brand = ({ label }: { label: string }) => (
-  <div className="flex h-14 items-center gap-2.5 px-5">
+  <div className="flex h-14 shrink-0 items-center gap-2.5 px-5">
     <img src="/dashboard/icon.svg" alt="" className="size-6" />
     <div className="min-w-0 leading-tight">
       <div className="font-semibold tracking-tight">agent-network</div>

@@ -26,14 +26,16 @@ function ThemeMenu() {
   );
 }
 
+const shortAddress = (address: string) => `${address.slice(0, 6)}…${address.slice(-4)}`;
+
 function AccountMenu() {
   const { address } = useSession();
   return (
     <Menu
       trigger={
-        <Button variant="ghost" aria-label={`Account ${address}`}>
+        <Button variant="ghost" aria-label={`${shortAddress(address)} Account`}>
           <Identicon id={address} className="size-5" />
-          <span className="font-mono text-[13px] max-sm:hidden">{`${address.slice(0, 6)}…${address.slice(-4)}`}</span>
+          <span className="font-mono text-[13px] max-sm:hidden">{shortAddress(address)}</span>
         </Button>
       }
       items={[

@@ -8,6 +8,8 @@ import { Skeleton } from './skeleton.tsx';
 export interface Column<Row> {
   readonly id: string;
   readonly header: string;
+  /** Its header is told to readers only: what the column holds is plain to see. */
+  readonly hidesHeader?: boolean;
   readonly cell: (row: Row) => ReactNode;
   /** Numbers stand right. */
   readonly align?: 'left' | 'right';
@@ -85,7 +87,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
                 scope="col"
                 className={classNames(cellClass(column), 'font-medium whitespace-nowrap')}
               >
-                {column.header}
+                {column.hidesHeader ? <span className="sr-only">{column.header}</span> : column.header}
               </th>
             ))}
           </tr>

@@ -25,7 +25,7 @@ export function Dialog({ isOpen, onClose, title, description, isModalOnly = fals
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-40 bg-black/40 transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0" />
         <Base.Viewport className="fixed inset-0 z-50 flex items-start justify-center overflow-y-auto p-3 sm:pt-[10vh]">
-          <Base.Popup className="w-full max-w-lg rounded-xl border border-line bg-surface p-5 shadow-xl transition data-ending-style:opacity-0 data-starting-style:scale-98 data-starting-style:opacity-0">
+          <Base.Popup className="w-full max-w-lg rounded-xl border border-line bg-surface p-5 shadow-xl transition-[opacity,scale] data-ending-style:opacity-0 data-starting-style:scale-98 data-starting-style:opacity-0">
             <header className="mb-4 flex items-start justify-between gap-4">
               <div className="min-w-0">
                 <Base.Title className="text-lg font-semibold wrap-anywhere">{title}</Base.Title>

@@ -10,6 +10,7 @@ import { hashSecret, keyStart, newApiKey } from './api-key.ts';
 import type { HasAuthenticator } from './authenticate.ts';
 import type { AccountCaller, KnownCaller, SpendingLimits } from './caller.ts';
 import { type Once, unkeyed } from './once.ts';
+import { isSession } from './session-caller.ts';
 import { noLimits, readLimits, toWireLimits } from './spending-limits.ts';
 
 export interface HasKeyMode {
@@ -40,6 +41,11 @@ export async function createApiKey(
 /** Throws FORBIDDEN for scopes that the caller's own key lacks. */
 export function requireGivable(caller: AccountCaller, scopes: readonly Scope[]): void {
   const beyond = scopes.find((scope) => !caller.scopes.includes(scope));
+  if (beyond === 'payments:withdraw' && isSession(caller))
+    throw new AppError(
+      'FORBIDDEN',
+      'A session cannot give "payments:withdraw" to a key: whoever runs the node makes one, or a key that has it does. Withdrawing itself needs no key: sign it, with POST /payments/withdraw/challenge.',
+    );
   if (beyond) throw new AppError('FORBIDDEN', `This key lacks the scope "${beyond}" and cannot give it to another.`);
 }
 

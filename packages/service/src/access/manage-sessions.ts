@@ -12,7 +12,14 @@ import type { HasAuthenticator } from './authenticate.ts';
 import type { AccountCaller } from './caller.ts';
 import { IDLE_MS, SESSION_MS, sessionScopes } from './session.ts';
 import { type SessionCaller, sessionCaller, toSession } from './session-caller.ts';
-import { endSessionRows, findSession, insertSession, keepNewestSessions, listSessionRows } from './session-store.ts';
+import {
+  dropSessions,
+  endSessionRows,
+  findSession,
+  insertSession,
+  keepNewestSessions,
+  listSessionRows,
+} from './session-store.ts';
 import { newSessionToken } from './session-token.ts';
 
 /** Of one account, living. The oldest gives way. */
@@ -75,3 +82,7 @@ export async function endAllSessions(
   ctx.authenticator.forget();
   return { ended };
 }
+
+/** Forgets sessions that have expired, a day after they could live at most. */
+export const forgetOldSessions = (ctx: HasDb & HasClock): Promise<void> =>
+  dropSessions(ctx.db, new Date(ctx.clock.now().getTime() - SESSION_MS - 86_400_000));

@@ -16,6 +16,7 @@ const account = {
   limits: { perCallMicro: null, perDayMicro: null, allowedAgents: null },
   budgetId: 'k1',
 } as const;
+const session = { createdAt: new Date(0), lastSeenAt: new Date(0), expiresAt: new Date(1), userAgent: null, isLocal: false };
 const agent = { kind: 'agent', accountId: 'acc_1', agentId: 'agt_1', plan: 'pro' } as const;
 const anonymous = { kind: 'anonymous', address: '::1' } as const;
 
@@ -31,6 +32,7 @@ it.each<[Caller, string, number, number]>([
   [account, 'key:k1', 100, 10],
   [{ ...account, node: 'offline' }, 'key:k1', 100, 10],
   [{ ...account, node: 'online' }, 'key:k1', 5, 4],
+  [{ ...account, session }, 'sessions:acc_1', 10_000, 10],
   [agent, 'agent:agt_1', 1000, 100],
   [anonymous, 'address:::1', 7, 6],
 ])('%j is counted as %s with limits of its plan', (caller, subject, api, invocations) => {

@@ -17,9 +17,14 @@ export function limitSubject(caller: Caller): string {
   return caller.kind === 'agent' ? `agent:${caller.agentId}` : `address:${caller.address}`;
 }
 
+/** What a person who looks at pages makes a browser ask for, many times over; invocations count by the plan. */
+const REQUESTS_OF_SESSIONS = 10_000;
+
 export function limitOf(limits: PlanLimits, caller: Caller, limitClass: LimitClass): number {
   if (caller.kind === 'anonymous') return limits.anonymous[limitClass];
-  return limits[caller.kind === 'account' && caller.node === 'online' ? 'node' : caller.plan][limitClass];
+  const isAccount = caller.kind === 'account';
+  const limit = limits[isAccount && caller.node === 'online' ? 'node' : caller.plan][limitClass];
+  return isAccount && caller.session && limitClass === 'api' ? Math.max(limit, REQUESTS_OF_SESSIONS) : limit;
 }
 
 /**

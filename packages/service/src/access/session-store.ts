@@ -105,3 +105,8 @@ export async function keepNewestSessions(sql: Sql, accountId: string, most: numb
     [accountId, most, now],
   );
 }
+
+/** Forgets sessions that began before a time. */
+export async function dropSessions(sql: Sql, before: Date): Promise<void> {
+  await sql.query('drop-sessions', `delete from api_key where kind = 'session' and created_at < $1`, [before]);
+}

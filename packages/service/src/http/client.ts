@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { isLoopback } from '../lib/guarded-fetch-address.ts';
+import { isLoopback, isLoopbackHost } from '../lib/guarded-fetch-address.ts';
 import { addressOf, type HasTrustedProxies, socketAddressOf } from './remote-address.ts';
 
 /** Who is at the other end, as far as the connection and the request tell. */
@@ -13,10 +13,6 @@ export interface Client {
 }
 
 const MOST_CHARS = 200;
-
-/** Whether a host name, as URLs spell it, can only mean this machine. */
-export const isLoopbackHost = (hostname: string): boolean =>
-  hostname === 'localhost' || isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'));
 
 /** What a proxy says of whom it heard: with any of these the other end is not the client. */
 const forwarding = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];

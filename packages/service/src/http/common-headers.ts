@@ -1,4 +1,7 @@
-/** On every answer. The API is for any origin: it is used with bearer keys, never with cookies. */
+/**
+ * On every answer. The API is for any origin that has a key: calls by cookie are for the node's own pages, and no answer allows others
+ * to send any (`Access-Control-Allow-Credentials`).
+ */
 export const commonHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':

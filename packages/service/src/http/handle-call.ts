@@ -1,9 +1,11 @@
+import type { EndpointName } from '@agent-network/contracts/api';
 import type { Endpoint, Parsed } from '@agent-network/contracts/endpoint';
 import type { Context } from 'hono';
 import type { AgentCaller, Caller } from '../access/caller.ts';
 import { fingerprintOf, type KeyedRequest } from '../access/idempotency.ts';
 import { unkeyed } from '../access/once.ts';
 import { AppError, invalid } from '../lib/app-error.ts';
+import { auditCall, auditRefusal } from './audit-call.ts';
 import { clientOf } from './client.ts';
 import { type CountedCall, countCall } from './count-call.ts';
 import type { HandlerCall } from './handler.ts';
@@ -18,6 +20,7 @@ export type AnyHandler = (ctx: HttpContext, call: HandlerCall<Endpoint>) => unkn
 
 /** One request on its way to an answer: what it is for and where its headers are gathered. */
 export interface Incoming {
+  readonly name: EndpointName;
   readonly row: Endpoint;
   readonly handler: AnyHandler;
   readonly c: Context;
@@ -31,7 +34,7 @@ export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<
   const caller = await identify(ctx, row, c, headers);
   const counted = await countCall(ctx, caller, row, headers);
   try {
-    requireAllowed(row, caller);
+    await requireAllowedOrNote(ctx, incoming, caller);
     const parsed = parseRequest(row, {
       params: c.req.param(),
       query: c.req.queries(),
@@ -65,22 +68,33 @@ interface Begun extends Running {
 
 async function run(
   ctx: HttpContext,
-  { row, handler, c, headers }: Incoming,
+  { name, row, handler, c, headers }: Incoming,
   { caller, parsed, counted, once, headers: kept }: Begun,
 ): Promise<string | SseAnswer> {
-  const data = await handler(ctx, {
+  const client = clientOf(ctx, c);
+  const call = {
     ...parsed,
     caller: caller as AgentCaller,
-    setHeader(name, value) {
-      headers[name] = value;
-      kept[name] = value;
+    setHeader(header: string, value: string) {
+      headers[header] = value;
+      kept[header] = value;
     },
-    client: clientOf(ctx, c),
+    client,
     once,
     countMore: counted.countMore,
     uncount: counted.uncount,
-  });
+  };
+  const data = await auditCall(ctx, { name, row, caller, client, parsed }, async () => handler(ctx, call));
   return data instanceof SseAnswer ? data : encodeAnswer(ctx, row, data);
+}
+
+async function requireAllowedOrNote(ctx: HttpContext, { name, row, c }: Incoming, caller: Caller): Promise<void> {
+  try {
+    requireAllowed(row, caller);
+  } catch (error) {
+    await auditRefusal(ctx, { name, row, caller, client: clientOf(ctx, c) }, c.req.param(), error);
+    throw error;
+  }
 }
 
 function keyedRequest({ row, c }: Incoming, caller: Caller, parsed: Parsed<Endpoint>): KeyedRequest | null {

@@ -1,6 +1,7 @@
 import type { Endpoint } from '@agent-network/contracts/endpoint';
 import type { Context } from 'hono';
 import { type Caller, type KnownCaller, requireScope } from '../access/caller.ts';
+import { isSession } from '../access/session-caller.ts';
 import { AppError } from '../lib/app-error.ts';
 import { countCall } from './count-call.ts';
 import type { HttpContext } from './http-context.ts';
@@ -70,5 +71,6 @@ function requireSameOrigin(ctx: HttpContext, c: Context): void {
 export function requireAllowed(row: Endpoint, caller: Caller): void {
   if (row.auth === 'agent' && caller.kind !== 'agent')
     throw new AppError('FORBIDDEN', 'This is for the agent itself: send its identityToken instead of an API key.');
+  if (row.sessionProof && isSession(caller)) return;
   if (row.scope) requireScope(caller as KnownCaller, row.scope);
 }

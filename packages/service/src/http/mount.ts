@@ -48,7 +48,7 @@ async function answer(
   let body: string | ReadableStream<Uint8Array>;
   try {
     failpoint('before-handle');
-    const answered = await handleCall(ctx, { row, handler, c, headers });
+    const answered = await handleCall(ctx, { name, row, handler, c, headers });
     failpoint('after-handle');
     if (answered instanceof SseAnswer) Object.assign(headers, sseHeaders);
     body =

@@ -1,4 +1,4 @@
-import { isLoopbackHost } from './client.ts';
+import { isLoopbackHost } from '../lib/guarded-fetch-address.ts';
 
 /** What a request says of where it comes from; its headers as they are. */
 export interface Asked {

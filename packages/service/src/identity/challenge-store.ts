@@ -1,5 +1,8 @@
 import type { Sql } from '../db/sql.ts';
 
+/** What a signature is for: to show that one holds the wallet, or to have a session withdraw. */
+export type ChallengePurpose = 'proof' | 'withdrawal';
+
 export interface StoredChallenge {
   readonly id: string;
   /** null: whoever holds the wallet signs in with it. */
@@ -8,12 +11,15 @@ export interface StoredChallenge {
   readonly agentId: string | null;
   readonly address: string;
   readonly message: string;
+  readonly purpose: ChallengePurpose;
+  /** What exactly a withdrawal may be. */
+  readonly terms: string | null;
   readonly attempts: number;
   readonly expiresAt: Date;
   readonly usedAt: Date | null;
 }
 
-const columns = `id, account_id as "accountId", agent_id as "agentId", address, message, attempts, expires_at as "expiresAt",
+const columns = `id, account_id as "accountId", agent_id as "agentId", address, message, purpose, terms, attempts, expires_at as "expiresAt",
   used_at as "usedAt"`;
 
 /** Stores a challenge, and forgets those of the account, or of all who sign in, that have expired. */
@@ -28,8 +34,8 @@ export async function insertChallenge(
   );
   await sql.query(
     'insert-challenge',
-    `insert into wallet_challenge (id, account_id, agent_id, address, message, nonce, created_at, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    `insert into wallet_challenge (id, account_id, agent_id, address, message, nonce, created_at, expires_at, purpose, terms)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     [
       challenge.id,
       challenge.accountId,
@@ -39,6 +45,8 @@ export async function insertChallenge(
       challenge.nonce,
       challenge.createdAt,
       challenge.expiresAt,
+      challenge.purpose,
+      challenge.terms,
     ],
   );
 }
@@ -54,11 +62,14 @@ export async function keepNewestSignIns(sql: Sql, address: string, most: number)
 }
 
 /** A challenge that was given to the account; null: to whoever signs in. */
-export async function findChallenge(sql: Sql, accountId: string | null, id: string): Promise<StoredChallenge | null> {
+export async function findChallenge(
+  sql: Sql,
+  { accountId, id, purpose }: Pick<StoredChallenge, 'accountId' | 'id' | 'purpose'>,
+): Promise<StoredChallenge | null> {
   const rows = await sql.query<StoredChallenge>(
     'find-challenge',
-    `select ${columns} from wallet_challenge where id = $1 and account_id is not distinct from $2`,
-    [id, accountId],
+    `select ${columns} from wallet_challenge where id = $1 and account_id is not distinct from $2 and purpose = $3`,
+    [id, accountId, purpose],
   );
   return rows[0] ?? null;
 }

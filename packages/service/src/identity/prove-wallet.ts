@@ -4,8 +4,10 @@ import { AppError, invalid, notFound } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
 import type { HasBaseUrl } from '../payments/deposit.ts';
+import type { WithdrawalTerms } from '../payments/withdrawal-terms.ts';
 import type { HasChain } from '../payments/x402/chain-info.ts';
 import {
+  type ChallengePurpose,
   findChallenge,
   insertChallenge,
   returnAttempt,
@@ -13,7 +15,7 @@ import {
   takeAttempt,
   useChallengeRow,
 } from './challenge-store.ts';
-import { CHALLENGE_TTL_MS, challengeText, MAX_ATTEMPTS, newNonce } from './wallet-challenge.ts';
+import { CHALLENGE_TTL_MS, challengeText, MAX_ATTEMPTS, newNonce, termsText } from './wallet-challenge.ts';
 import type { HasWalletSignatures, SignatureMethod } from './wallet-signature-client.ts';
 
 export interface GivenChallenge {
@@ -24,12 +26,12 @@ export interface GivenChallenge {
 }
 
 /**
- * Gives the text that a wallet must sign: to be proven as the owner of an agent, or as one of the account's, or, without an account,
- * to sign in. Good for five minutes. `keep` comes last in its transaction.
+ * Gives the text that a wallet must sign: to be proven as the owner of an agent, or as one of the account's, to withdraw, or,
+ * without an account, to sign in. Good for five minutes. `keep` comes last in its transaction.
  */
 export async function giveChallenge<T>(
   ctx: HasDb & HasClock & HasChain & HasBaseUrl,
-  owner: { accountId: string | null; agentId: string | null; address: string },
+  owner: { accountId: string | null; agentId: string | null; address: string; withdrawal?: WithdrawalTerms },
   keep: (tx: Tx, given: GivenChallenge) => Promise<T>,
 ): Promise<T> {
   const createdAt = ctx.clock.now();
@@ -39,8 +41,12 @@ export async function giveChallenge<T>(
   const id = newId('chl');
   const terms = { ...owner, challengeId: id, baseUrl, chainId: chain.chainId, nonce, issuedAt: createdAt, expiresAt };
   const message = challengeText(terms);
+  const { withdrawal, ...asked } = owner;
+  const kept = withdrawal
+    ? ({ ...asked, purpose: 'withdrawal', terms: termsText(withdrawal) } as const)
+    : ({ ...asked, purpose: 'proof', terms: null } as const);
   return ctx.db.transaction(async (tx) => {
-    await insertChallenge(tx, { ...owner, id, message, nonce, createdAt, expiresAt });
+    await insertChallenge(tx, { ...kept, id, message, nonce, createdAt, expiresAt });
     return keep(tx, { challengeId: id, message, nonce, expiresAt: expiresAt.toISOString() });
   });
 }
@@ -58,8 +64,9 @@ export async function judgeChallenge(
   ctx: HasDb & HasClock & HasWalletSignatures,
   accountId: string | null,
   { challengeId, signature }: { challengeId: string; signature: string },
+  purpose: ChallengePurpose = 'proof',
 ): Promise<SignedChallenge> {
-  const challenge = await findChallenge(ctx.db, accountId, challengeId);
+  const challenge = await findChallenge(ctx.db, { accountId, id: challengeId, purpose });
   if (!challenge) throw notFound('challenge');
   if (challenge.usedAt) throw spent('was used');
   if (challenge.expiresAt <= ctx.clock.now()) throw spent('has expired');

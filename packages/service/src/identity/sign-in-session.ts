@@ -4,13 +4,9 @@ import { openAccount } from '../access/open-account.ts';
 import type { HasDb } from '../db/database.ts';
 import { notFound } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
+import type { HasLocalAccount } from './local-account.ts';
 import { judgeChallenge, useChallenge } from './prove-wallet.ts';
 import type { HasWalletSignatures } from './wallet-signature-client.ts';
-
-export interface HasLocalAccount {
-  /** The wallet of local mode's own account; null outside local mode, and where money is real. */
-  readonly localAccount: string | null;
-}
 
 /**
  * Begins a session for whoever signed the challenge, of the account of the wallet, which is opened when there is none. A challenge is

@@ -50,7 +50,7 @@ test('the text for signing in names no account, and a node signs that text only'
   expect(parseSiweMessage(text)).toMatchObject({
     uri: 'https://node.example.com/auth/sign-in',
     requestId: 'chl_1',
-    statement: 'Sign in and get an API key for the account of this wallet. This moves no money.',
+    statement: 'Sign in to the account of this wallet, with a session or an API key. This moves no money.',
   });
   expect(isSignInText(text, node)).toBe(true);
   expect(isSignInText(text, { ...node, baseUrl: 'https://other.example.com' })).toBe(false);

@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { formatUsdc } from '@agent-network/contracts/money';
 import { getAddress } from 'viem';
+import { canonicalJson } from '../lib/canonical-json.ts';
+import type { WithdrawalTerms } from '../payments/withdrawal-terms.ts';
 
 export interface ChallengeTerms {
   /** The node's own address, from its configuration: never from what a request says. */
@@ -11,6 +14,8 @@ export interface ChallengeTerms {
   /** null: the wallet signs in. */
   readonly accountId: string | null;
   readonly address: string;
+  /** The withdrawal that the signature allows, in place of all else. */
+  readonly withdrawal?: WithdrawalTerms;
   readonly nonce: string;
   readonly issuedAt: Date;
   readonly expiresAt: Date;
@@ -19,7 +24,7 @@ export interface ChallengeTerms {
 export const CHALLENGE_TTL_MS = 300_000;
 export const MAX_ATTEMPTS = 5;
 
-const SIGN_IN_STATEMENT = 'Sign in and get an API key for the account of this wallet. This moves no money.';
+const SIGN_IN_STATEMENT = 'Sign in to the account of this wallet, with a session or an API key. This moves no money.';
 const SIGN_IN_PATH = '/auth/sign-in';
 
 /** 32 hex digits: EIP-4361 asks for at least 8 letters and digits. */
@@ -70,7 +75,24 @@ export function isSignInText(
   );
 }
 
-function subjectOf({ agentId, accountId, challengeId }: ChallengeTerms) {
+/** The one way to write what may be withdrawn, in which it is compared. */
+export const termsText = ({ amountMicro, ...terms }: WithdrawalTerms): string =>
+  canonicalJson({ ...terms, amountMicro: amountMicro.toString() });
+
+function withdrawalStatement({ amountMicro, treasuryId, to, from }: WithdrawalTerms): string {
+  const source =
+    from === 'fees' ? `the fees of the node, through the treasury ${treasuryId}` : `the treasury ${treasuryId}`;
+  return `Withdraw ${formatUsdc(amountMicro)} USDC from ${source}, to ${getAddress(to)}.`;
+}
+
+function subjectOf({ agentId, accountId, challengeId, withdrawal }: ChallengeTerms) {
+  if (withdrawal)
+    return {
+      kind: 'withdrawal',
+      id: challengeId,
+      path: '/payments/withdraw',
+      statement: withdrawalStatement(withdrawal),
+    };
   if (agentId !== null)
     return {
       kind: 'agent',

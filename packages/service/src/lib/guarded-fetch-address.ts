@@ -27,6 +27,10 @@ export function isLoopback(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
 }
 
+/** Whether a host name, as URLs spell it, can only mean this machine. */
+export const isLoopbackHost = (hostname: string): boolean =>
+  hostname === 'localhost' || isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'));
+
 /** IANA hands out global IPv6 unicast from 2000::/3 only; ipaddr.js calls what lies unassigned outside of it unicast as well, `::7f00:1` among it. */
 function isGlobalUnicast(address: ipaddr.IPv6): boolean {
   return (address.parts[0] ?? 0) >>> 13 === 1;

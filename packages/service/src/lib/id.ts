@@ -17,6 +17,7 @@ export type IdPrefix =
   | 'wdr'
   | 'whk'
   | 'ses'
+  | 'aud'
   | 'prc'
   | 'rgw';
 

@@ -62,6 +62,7 @@ test.each([
   'GET https://rpc.example/v2/hunter2hunter2hunter2hunter2 503',
   'host=db password=hunter2 user=app',
   'sent Authorization: Bearer hunter2',
+  `cookie ses_${'0'.repeat(26)}.hunter2${'a'.repeat(36)} was refused`,
 ])('credentials inside a text are hidden: %s', (text) => {
   const { log, lines, last } = capture();
   log.info(text);

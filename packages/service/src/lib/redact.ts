@@ -10,6 +10,7 @@ const SECRET_TEXT: [RegExp, string][] = [
   [/([?&](?:api[-_]?key|key|token|access_token|secret|password|signature)=)[^&\s"\\]+/gi, `$1${HIDDEN}`],
   [/(\bpassword=)[^&\s"\\;]+/gi, `$1${HIDDEN}`],
   [/(\/v[123]\/)[\w-]{20,}/g, `$1${HIDDEN}`],
+  [/(\bses_[0-9a-z]{26}\.)\w{43}/g, `$1${HIDDEN}`],
   [/(\bbearer\s+)[^\s"\\]+/gi, `$1${HIDDEN}`],
 ];
 

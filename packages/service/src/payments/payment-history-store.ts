@@ -74,7 +74,9 @@ export const listPaymentRows = (
   const each = asked.map((part) => `${selects[part]} ${sourceOf(part)}${isAsked(part, type) ? '' : ' and false'}`);
   return sql.query<PaymentRow>(
     `list-payments-${type ?? 'all'}`,
-    `select movement."paymentId", type, "amountMicro" - coalesce(fee.amount_micro, 0) as "amountMicro",
+    // All parameters are named, so that each has a type.
+    `with named as (select $1::text[], $2::text)
+     select movement."paymentId", type, "amountMicro" - coalesce(fee.amount_micro, 0) as "amountMicro",
             fee.amount_micro as "feeMicro", status, "requestId", "transactionHash", "createdAt", "treasuryId",
             case type when 'charge' then (select agent_id from invocation v where v.id = movement."requestId") else counterparty end as counterparty,
             "withdrawalId"
@@ -91,7 +93,7 @@ export async function countPayments(sql: Sql, whose: Whose, type: PaymentType | 
   // All parameters are named, so that each has a type.
   const [row] = await sql.query<{ total: bigint }>(
     `count-payments-${type ?? 'all'}`,
-    `select ${counts.join(' + ')} as total from (select $1::text[], $2::text, $3::text) unused`,
+    `with named as (select $1::text[], $2::text, $3::text) select ${counts.join(' + ')} as total`,
     [whose.treasuryIds, whose.accountId, type],
   );
   return Number(row?.total ?? 0);

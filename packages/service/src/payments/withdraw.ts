@@ -1,6 +1,5 @@
-import { parseUsdc } from '@agent-network/contracts/money';
 import type { Withdrawal } from '@agent-network/contracts/payments';
-import { type AccountCaller, type KnownCaller, requireScope } from '../access/caller.ts';
+import type { AccountCaller, KnownCaller } from '../access/caller.ts';
 import { findMade, type Once, unkeyed } from '../access/once.ts';
 import type { HasDb } from '../db/database.ts';
 import { AppError, invalid, notFound } from '../lib/app-error.ts';
@@ -11,33 +10,30 @@ import { until } from '../lib/until.ts';
 import { addJob } from '../queue/add-job.ts';
 import type { HasSimulator } from './authorize-payment.ts';
 import { requireUnfrozen } from './freeze-treasury.ts';
-import { findTreasuryOf, type LedgerAccount, lockLedgerAccount, OUTGOING, postTransfers } from './ledger-store.ts';
+import { type LedgerAccount, lockLedgerAccount, OUTGOING, postTransfers } from './ledger-store.ts';
 import { PAYOUT_WINDOW_S } from './refund-payer.ts';
 import { requireFunds } from './require-funds.ts';
 import { availableFees, requireFees, takeFees } from './take-fees.ts';
 import { requireTreasury } from './treasury.ts';
+import {
+  type WithdrawalApproval,
+  type WithdrawalTerms,
+  type WithdrawInput,
+  withdrawalTerms,
+} from './withdrawal-terms.ts';
 import { toWithdrawal } from './withdrawal-view.ts';
 import type { ChainContext } from './x402/chain-context.ts';
 import type { NewChainPayment } from './x402/chain-payment.ts';
 import { findBySubject, insertChainPayments } from './x402/chain-payment-store.ts';
 import { payoutNonce } from './x402/node-wallet.ts';
-import { payeeProblem } from './x402/payee.ts';
 
 type WithdrawContext = ChainContext & HasSimulator;
 
 /** How long a request waits for the chain before it answers `pending`. */
 const WAIT_MS = 2000;
 
-interface WithdrawInput {
-  readonly amount: string;
-  readonly to?: string | undefined;
-  readonly treasuryId?: string | undefined;
-  /** `fees`: what the node earned, through the treasury; for operators. */
-  readonly from?: 'treasury' | 'fees' | undefined;
-}
-
 /**
- * Sends USDC from a treasury of the account to a wallet. Debit and signed transfer are committed together: from then on the money
+ * Sends USDC from a treasury of the account to a wallet, if the approval that it takes (null: none) allows that. Debit and signed transfer are committed together: from then on the money
  * leaves, once, whatever happens to this process or the chain's answers: a job of the same transaction sends it, and the reconciler
  * sees to it that it arrives. Throws INSUFFICIENT_FUNDS when less is available, CONFLICT for a treasury that is frozen, and
  * UNAVAILABLE when the node could not send it.
@@ -46,35 +42,22 @@ export async function withdraw(
   ctx: WithdrawContext,
   caller: AccountCaller,
   input: WithdrawInput,
-  once: Once = unkeyed,
+  { once = unkeyed, approval = null }: { once?: Once; approval?: WithdrawalApproval | null } = {},
 ): Promise<Withdrawal> {
-  const { from = 'treasury' } = input;
-  if (from === 'fees') requireScope(caller, 'operator');
   const find = (id: string) => findBySubject(ctx.db, id, 'withdrawal');
   const { made, id: withdrawalId } = await findMade(ctx, once, 'wdr', find);
   if (made) return waitBriefly(ctx, made.subjectId);
-  const amountMicro = parseUsdc(input.amount);
-  if (amountMicro === 0n) throw invalid('amount', 'must be more than zero');
-  const to = input.to ?? caller.address;
-  const problem = payeeProblem(ctx, to);
-  if (problem) throw invalid('to', problem);
-  const treasury = await treasuryFor(ctx, caller, input.treasuryId);
-  requireUnfrozen(treasury);
+  const { terms, treasury } = await withdrawalTerms(ctx, caller, input);
+  await approval?.judge(terms);
+  const { amountMicro, to, from } = terms;
   if (from === 'fees') requireFees(await availableFees(ctx.db), amountMicro);
   else requireAvailable(treasury, amountMicro);
   await ctx.gas.requireGas('The node cannot send anything now. Nothing was withdrawn.');
   const id = withdrawalId ?? newId('wdr');
-  const payment = signPayout(ctx, { id, accountId: caller.accountId, treasury, to: to.toLowerCase(), amountMicro });
+  const payment = signPayout(ctx, { id, accountId: caller.accountId, treasury, to, amountMicro });
   await requireTransferable(ctx, payment);
-  await commit(ctx, payment, from);
+  await commit(ctx, payment, from, approval);
   return waitBriefly(ctx, payment.subjectId);
-}
-
-async function treasuryFor(ctx: HasDb, caller: AccountCaller, id: string | undefined): Promise<LedgerAccount> {
-  if (id !== undefined) return requireTreasury(ctx, caller, id);
-  const treasury = await findTreasuryOf(ctx.db, caller.accountId);
-  if (!treasury) throw notFound('treasury; create one with POST /payments/treasury');
-  return treasury;
 }
 
 function requireAvailable({ postedMicro, heldMicro }: LedgerAccount, amountMicro: bigint): void {
@@ -128,13 +111,19 @@ async function requireTransferable(ctx: HasSimulator, payment: NewChainPayment):
   throw invalid('to', 'is refused by the token');
 }
 
-async function commit(ctx: WithdrawContext, payment: NewChainPayment, from: 'treasury' | 'fees'): Promise<void> {
+async function commit(
+  ctx: WithdrawContext,
+  payment: NewChainPayment,
+  from: WithdrawalTerms['from'],
+  approval: WithdrawalApproval | null,
+): Promise<void> {
   const now = ctx.clock.now();
   const amountMicro = payment.authorization.valueMicro;
   await ctx.db.transaction(async (tx) => {
     const { subjectId, ledgerAccountId } = payment;
     // A twin of this call may have made it meanwhile.
     if ((await insertChainPayments(tx, [payment], now)).size === 0) return;
+    await approval?.use(tx);
     if (from === 'fees') await takeFees(tx, { withdrawalId: subjectId, treasuryId: ledgerAccountId, amountMicro, now });
     const treasury = await lockLedgerAccount(tx, ledgerAccountId);
     if (treasury?.accountId !== payment.accountId) throw notFound('treasury');

@@ -28,8 +28,12 @@ async function happen({ accountId }: TestAccount): Promise<number> {
   return nth;
 }
 const numberOf = (event: { data: { data: { finalBlock: number } } } | null) => event?.data.data.finalBlock;
-const open = (host: { baseUrl: string }, { key }: { key: string }, path = '/events', headers: Record<string, string> = {}) =>
-  openSse(host, 'GET', path, { key, headers });
+const open = (
+  host: { baseUrl: string },
+  { key }: { key: string },
+  path = '/events',
+  headers: Record<string, string> = {},
+) => openSse(host, 'GET', path, { key, headers });
 
 describe('the live stream of an account', () => {
   it('begins now, tells what happens from then on as GET /events does, and nothing of other accounts', async () => {
@@ -102,29 +106,37 @@ describe('the live stream of an account', () => {
     const second = await joinNode(h);
     const hosts = [h, second];
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(fc.nat(3), fc.nat(3), fc.nat(1)), { minLength: 2, maxLength: 5 }), async (legs) => {
-        const account = await newAccount();
-        const told: number[] = [];
-        const heard: (number | undefined)[] = [];
-        let last: string | undefined;
-        for (const [before, during, host] of legs) {
-          if (last !== undefined) for (let i = 0; i < before; i++) told.push(await happen(account));
-          const stream = await open(hosts[host] as Harness, account, '/events', last ? { 'last-event-id': last } : {});
-          last = String((await stream.next())?.id);
-          for (let i = 0; i < during; i++) told.push(await happen(account));
-          // It hangs up in the middle of what there is.
-          for (const event of await stream.take(Math.ceil((told.length - heard.length) / 2))) {
-            heard.push(numberOf(event));
-            last = String(event.id);
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.nat(3), fc.nat(3), fc.nat(1)), { minLength: 2, maxLength: 5 }),
+        async (legs) => {
+          const account = await newAccount();
+          const told: number[] = [];
+          const heard: (number | undefined)[] = [];
+          let last: string | undefined;
+          for (const [before, during, host] of legs) {
+            if (last !== undefined) for (let i = 0; i < before; i++) told.push(await happen(account));
+            const stream = await open(
+              hosts[host] as Harness,
+              account,
+              '/events',
+              last ? { 'last-event-id': last } : {},
+            );
+            last = String((await stream.next())?.id);
+            for (let i = 0; i < during; i++) told.push(await happen(account));
+            // It hangs up in the middle of what there is.
+            for (const event of await stream.take(Math.ceil((told.length - heard.length) / 2))) {
+              heard.push(numberOf(event));
+              last = String(event.id);
+            }
+            await stream.hangUp();
           }
-          await stream.hangUp();
-        }
-        const rest = await open(h, account, '/events', { 'last-event-id': last ?? '' });
-        await rest.next();
-        heard.push(...(await rest.take(told.length - heard.length)).map(numberOf));
-        expect(heard).toEqual(told);
-        await rest.hangUp();
-      }),
+          const rest = await open(h, account, '/events', { 'last-event-id': last ?? '' });
+          await rest.next();
+          heard.push(...(await rest.take(told.length - heard.length)).map(numberOf));
+          expect(heard).toEqual(told);
+          await rest.hangUp();
+        },
+      ),
       { numRuns: 8 },
     );
   }, 60_000);
@@ -134,16 +146,19 @@ const keyIdOf = async ({ key }: TestAccount): Promise<string> =>
   (await h.request('GET', '/account/keys', { key })).body.data.keys[0].keyId;
 
 describe('who may listen', () => {
-  it.each(['here', 'by another process'])('a stream ends within a second after its key was revoked %s', async (where) => {
-    const account = await newAccount();
-    const stream = await open(where === 'here' ? h : await joinNode(h), account);
-    await stream.next();
-    const startMs = performance.now();
-    await h.request('DELETE', `/account/keys/${await keyIdOf(account)}`, { key: account.key });
-    expect(await stream.next()).toBeNull();
-    expect(performance.now() - startMs).toBeLessThan(1000);
-    await expect(open(h, account)).rejects.toThrow('401');
-  });
+  it.each(['here', 'by another process'])(
+    'a stream ends within a second after its key was revoked %s',
+    async (where) => {
+      const account = await newAccount();
+      const stream = await open(where === 'here' ? h : await joinNode(h), account);
+      await stream.next();
+      const startMs = performance.now();
+      await h.request('DELETE', `/account/keys/${await keyIdOf(account)}`, { key: account.key });
+      expect(await stream.next()).toBeNull();
+      expect(performance.now() - startMs).toBeLessThan(1000);
+      await expect(open(h, account)).rejects.toThrow('401');
+    },
+  );
 
   it('a stream ends when its key expires', async () => {
     const account = await newAccount();

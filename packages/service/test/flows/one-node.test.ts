@@ -4,6 +4,7 @@ import { fixedClock } from '../../src/lib/clock.ts';
 import { until } from '../../src/lib/until.ts';
 import { joinNode, startJoinableHarness } from '../streams/support/second-node.ts';
 import { contradictions } from '../support/books.ts';
+import { openBrowser } from '../support/browser.ts';
 import type { Answer, Harness } from '../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, newClient } from '../support/treasury.ts';
@@ -31,15 +32,12 @@ const invoke = (host: Host, key: string, headers: Record<string, string> = {}) =
   host.request('POST', `/invoke/${agent.id}`, { key, body: { task: 'x' }, headers: { 'x-sync': 'true', ...headers } });
 
 describe('two processes of one node', () => {
-  it('a key that is revoked at one is refused by the other within a second, though it is in use there', async () => {
-    const other = await joinNode(h);
-    const { key } = await h.newAccount();
-    const { apiKey, keyId } = (await h.request('POST', '/account/keys', { key, body: { name: 'x' } })).body.data;
-    const use = () => other.request('GET', '/account', { key: apiKey });
+  /** How long the other process goes on answering; both have it in use. */
+  async function acceptedMs(use: () => Promise<Answer>, end: () => Promise<unknown>): Promise<number> {
     expect((await use()).status).toBe(200);
-    await h.request('DELETE', `/account/keys/${keyId}`, { key });
-    const revokedMs = performance.now();
-    let acceptedMs = revokedMs;
+    await end();
+    const endedMs = performance.now();
+    let acceptedMs = endedMs;
     const isRefused = await until(
       async () => {
         const askedMs = performance.now();
@@ -50,8 +48,28 @@ describe('two processes of one node', () => {
       { timeoutMs: 5000, firstMs: 5, mostMs: 20 },
     );
     expect(isRefused).toBe(true);
-    expect(acceptedMs - revokedMs).toBeLessThanOrEqual(1000);
+    return acceptedMs - endedMs;
+  }
+
+  it('a key that is revoked at one is refused by the other within a second, though it is in use there', async () => {
+    const other = await joinNode(h);
+    const { key } = await h.newAccount();
+    const { apiKey, keyId } = (await h.request('POST', '/account/keys', { key, body: { name: 'x' } })).body.data;
+    const use = () => other.request('GET', '/account', { key: apiKey });
+    const end = () => h.request('DELETE', `/account/keys/${keyId}`, { key });
+    expect(await acceptedMs(use, end)).toBeLessThanOrEqual(1000);
   });
+
+  it.each(['/auth/session', '/auth/sessions'])(
+    'a session that ends at one (DELETE %s) is refused by the other within a second, though it is in use there',
+    async (path) => {
+      const other = await joinNode(h);
+      const here = await openBrowser(h);
+      const there = await openBrowser(other, here.wallet, here.cookie());
+      const use = () => there.request('GET', '/account');
+      expect(await acceptedMs(use, () => here.request('DELETE', path))).toBeLessThanOrEqual(1000);
+    },
+  );
 
   it('a plan is counted once: of calls at both, exactly as many pass as one process would let', async () => {
     const hosts = [h, await joinNode(h)];

@@ -115,7 +115,7 @@ async function nodeKeys(chain: LocalChain) {
   const addresses = [settlementPrivateKey, ...senderPrivateKeys].map((key) => privateKeyToAccount(key).address);
   await chain.fund(addresses.map((address) => ({ address, ethWei: 1000n * ETHER, usdcMicro: 0n })));
   const secretKey = randomBytes(32).toString('hex');
-  return { settlementPrivateKey, senderPrivateKeys, registrarPrivateKey: null, localAccount: null, secretKey };
+  return { settlementPrivateKey, senderPrivateKeys, registrarPrivateKey: null, localWallet: null, secretKey };
 }
 
 async function startAgents(node: NodeOfProcesses, stops: StopStep[]) {

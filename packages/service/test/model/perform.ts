@@ -115,12 +115,18 @@ async function invokeCall(run: ModelRun, { who, means, priceMicro, end }: Invoca
 /** Long enough for all that happens in a run but the passing of deadlines. */
 export const DEADLINE_MS = 2 * 3_600_000;
 
+/** Minutes pass by the dozen while processes die over a call; a payment that expires over it is told of by other tests. */
+const PAYABLE_FOR_S = 3600;
+
 /** The call with a payment for what it is asked for first. */
 async function paidCall(run: ModelRun, who: 0 | 1, call: PreparedCall): Promise<PreparedCall> {
   const { 'idempotency-key': _key, ...unkeyed } = call.options.headers;
   const unpaid = await run.world.node.request('POST', call.path, { ...call.options, headers: unkeyed });
   if (unpaid.status !== 402) throw new Error(`402 was due, not ${unpaid.status}: ${JSON.stringify(unpaid.body)}`);
-  const payment = await payV2(run.world.token, run.clients[who].wallet, unpaid);
+  const nowS = Math.floor(run.world.node.clock.now().getTime() / 1000);
+  const payment = await payV2(run.world.token, run.clients[who].wallet, unpaid, {
+    validBefore: BigInt(nowS + PAYABLE_FOR_S),
+  });
   return { ...call, options: { ...call.options, headers: { ...call.options.headers, ...payment } } };
 }
 

@@ -62,6 +62,7 @@ const rules: Record<EndpointName, Rule> = {
   getReserves: open,
   listPayments: rule('payments:read', 'own', 200),
   withdraw: rule('payments:withdraw', 404, 403),
+  requestWithdrawal: rule('payments:write', 404, 403),
   claimWallet: rule('payments:write', 'own', 403),
   getWithdrawal: rule('payments:read', 404, 200),
   requestSignIn: open,
@@ -74,6 +75,7 @@ const rules: Record<EndpointName, Rule> = {
   endSessionById: rule('keys:manage', 404, 403),
   endAllSessions: rule('keys:manage', 'own', 403),
   getAccount: rule(null, 'own', 200),
+  listAudit: rule('keys:manage', 'own', 403),
   getOverview: rule('payments:read', 'own', 403),
   listOwnAgents: rule('payments:read', 'own', 403),
   getOperatorStatus: rule('operator', 'own', 403),
@@ -119,8 +121,8 @@ afterAll(() => world.stop());
 const send = async (name: EndpointName, key: string | undefined): Promise<Answer> => {
   const row = endpoints.find(([each]) => each === name)?.[1];
   if (!row) throw new Error(`there is no ${name}`);
-  const { params, body, headers = {} } = validCalls[name](world);
-  return world.h.request(row.method, pathOf(row, params), { key, body, headers });
+  const { params, body } = validCalls[name](world);
+  return world.h.request(row.method, pathOf(row, params), { key, body });
 };
 const issue = (owned: readonly Scope[], expiresAt: Date | null = null) =>
   issueApiKey(world.h.ctx, { accountId: world.owner.accountId, name: 'x', scopes: owned, expiresAt });

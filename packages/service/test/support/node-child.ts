@@ -16,6 +16,6 @@ process.on('message', (failpoint: ArmedFailpoint) => {
   armFailpoint(failpoint);
   process.send?.({ armed: true });
 });
-process.send?.({ baseUrl: node.baseUrl });
+process.send?.({ baseUrl: node.baseUrl, processId: node.ctx.processId() });
 // Most of them are killed, and would leave nothing for the next to start faster by.
 flushCompileCache();

@@ -9,6 +9,7 @@ import { openDatabase } from '../../src/db/database.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { createUsdcClient } from '../../src/payments/x402/usdc-client.ts';
+import { BUNDLES, bundled } from './bundled.ts';
 import { type Harness, newAccount, newWallet, send } from './harness.ts';
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
@@ -42,8 +43,8 @@ export interface ClusterParts {
   readonly stderr?: 'inherit' | 'ignore';
 }
 
-/** Where processes keep what Node.js made of their sources, so that the next one starts in half the time. */
-const COMPILED = join(import.meta.dirname, '../../../../node_modules/.cache/agent-network');
+/** A service process, to be forked by its bundle. */
+export const NODE_CHILD = join(import.meta.dirname, 'node-child.ts');
 
 export async function startCluster(given: ClusterParts = {}): Promise<NodeCluster> {
   const [database, chain] = await Promise.all([
@@ -61,7 +62,7 @@ export async function startCluster(given: ClusterParts = {}): Promise<NodeCluste
   const folders: string[] = [];
   const env = {
     PATH: process.env.PATH,
-    NODE_COMPILE_CACHE: COMPILED,
+    NODE_COMPILE_CACHE: BUNDLES,
     PORT: '0',
     DATABASE_URL: database.url,
     // Many clusters share one PostgreSQL.
@@ -100,7 +101,7 @@ export async function startCluster(given: ClusterParts = {}): Promise<NodeCluste
 }
 
 async function spawnNode(env: NodeJS.ProcessEnv, stderr: 'inherit' | 'ignore' = 'inherit'): Promise<NodeProcess> {
-  const child = fork(join(import.meta.dirname, 'node-child.ts'), {
+  const child = fork(await bundled(NODE_CHILD), {
     env,
     // Not vitest's own: they load what a service does not need.
     execArgv: [],

@@ -49,7 +49,8 @@ export const keyColumns = (actions: KeyActions): readonly Column<ApiKey>[] => [
   { id: 'created', header: 'Created', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
   {
     id: 'actions',
-    header: '',
+    header: 'Actions',
+    hidesHeader: true,
     align: 'right',
     cell: (apiKey) => (isLiving(apiKey, Date.now()) ? <KeyMenu apiKey={apiKey} {...actions} /> : null),
   },

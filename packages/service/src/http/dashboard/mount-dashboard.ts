@@ -24,7 +24,7 @@ const encodings = [
 /** The dashboard under /dashboard: its files as they were built, and its first page for every other path, which the page itself reads. */
 export function mountDashboard(app: Hono, { dashboard }: HasDashboard): void {
   if (!dashboard) return;
-  app.get('/', (c) => (c.req.header('accept')?.includes('text/html') ? c.redirect('/dashboard/', 302) : c.notFound()));
+  app.get('/', (c, next) => (c.req.header('accept')?.includes('text/html') ? c.redirect('/dashboard/', 302) : next()));
   app.get('/dashboard', (c) => serve(c, dashboard, ''));
   app.get('/dashboard/*', (c) => serve(c, dashboard, c.req.path.slice('/dashboard/'.length)));
 }

@@ -1,3 +1,4 @@
+import { listAudit } from '../../access/audit.ts';
 import { requireAccount } from '../../access/caller.ts';
 import { createApiKey, listApiKeys, readAccount, revokeApiKey } from '../../access/manage-keys.ts';
 import { rollApiKey } from '../../access/roll-key.ts';
@@ -16,6 +17,7 @@ export const accessHandlers = {
   revokeApiKey: (ctx, { caller, params }) => revokeApiKey(ctx, requireAccount(caller), params.keyId),
   rollApiKey: (ctx, { caller, params, body, once }) =>
     rollApiKey(ctx, requireAccount(caller), params.keyId, body, once),
+  listAudit: (ctx, { caller, query }) => listAudit(ctx, requireAccount(caller), query),
   listOwnAgents: (ctx, { caller, query }) => listOwnAgents(ctx, requireAccount(caller), query),
   getOverview: (ctx, { caller, query }) => readOverview(ctx, requireAccount(caller), query),
   getUsage: (ctx, { caller, query }) => readUsage(ctx, requireAccount(caller), query),

@@ -1,9 +1,10 @@
 import { requireAccount } from '../../access/caller.ts';
 import { claimWallet } from '../../identity/claim-wallet.ts';
+import { requestWithdrawal, withdrawProven } from '../../identity/prove-withdrawal.ts';
 import { deposit } from '../../payments/deposit.ts';
 import { readStatement } from '../../payments/read-statement.ts';
 import { createTreasury, listPayments, readBalance, readTreasury } from '../../payments/treasury.ts';
-import { readWithdrawal, withdraw } from '../../payments/withdraw.ts';
+import { readWithdrawal } from '../../payments/withdraw.ts';
 import { readPaymentHeader } from '../../payments/x402/payment-header.ts';
 import type { Handlers } from '../handler.ts';
 import { setPaymentResponse } from '../payment-response.ts';
@@ -16,7 +17,8 @@ export const paymentHandlers = {
     setPaymentResponse(ctx, call, { payer, version, transactionHash: data.transactionHash });
     return data;
   },
-  withdraw: (ctx, { caller, body, once }) => withdraw(ctx, requireAccount(caller), body, once),
+  withdraw: (ctx, { caller, body, once }) => withdrawProven(ctx, requireAccount(caller), body, once),
+  requestWithdrawal: (ctx, { caller, body, once }) => requestWithdrawal(ctx, requireAccount(caller), body, once),
   getWithdrawal: (ctx, { caller, params }) => readWithdrawal(ctx, caller, params.withdrawalId),
   claimWallet: (ctx, { caller, body, once }) => claimWallet(ctx, requireAccount(caller), body, once),
   getTreasury: (ctx, { caller, params }) => readTreasury(ctx, caller, params.treasuryId),

@@ -1,15 +1,18 @@
 import type { Harness } from '../../support/harness.ts';
 
-/** What a call may touch although it is refused: who is alive, when work is due, who called how often, and counts being folded. */
+/** What a call may touch although it is refused: who is alive, when work is due, who called how often and was refused, and counts being folded. */
 const bookkeeping = new Set(
   ['process', 'recurring', 'rate_window', 'agent_count', 'agent_bits', 'agent_toggle'].concat([
     'ledger_total',
+    'call_change',
+    'call_figure',
     'money_audit',
     'reserves_watch',
     'transfer_point',
     'registry_point',
     'registry_reading',
     'network_follow',
+    'audit_entry',
   ]),
 );
 
@@ -20,6 +23,7 @@ const read = ['registry_point', 'registry_reading', 'registry_log', 'registry_to
 const derived = ['outcome_due', 'outcome_day', 'payer', 'payer_agent', 'payer_wallet', 'agent_payee'].concat([
   'agent_reputation',
   'agent_probe_day',
+  'agent_health',
 ]);
 
 const writtenByChecks = [

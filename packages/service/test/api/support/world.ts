@@ -52,7 +52,15 @@ export async function startWorld(): Promise<World> {
   }
 }
 
-async function furnish(h: Harness): Promise<World> {
+/** Says of each call that a page of the node makes it: what else is refused of some, their own tests see. */
+const fromOwnPage = (h: Harness): Harness => ({
+  ...h,
+  request: (method, path, options) =>
+    h.request(method, path, { ...options, headers: { origin: h.baseUrl, ...options?.headers } }),
+});
+
+async function furnish(harness: Harness): Promise<World> {
+  const h = fromOwnPage(harness);
   const [owner, stranger, receiver] = await Promise.all([h.newAccount(), h.newAccount(), startReceiver()]);
   const [agent, strangersAgent, silent] = await Promise.all([
     startTestAgent(h, { owner, perRequest: '0.05' }),

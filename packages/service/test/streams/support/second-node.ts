@@ -10,7 +10,9 @@ import { readConfig } from '../../../src/config.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { type RunningNode, startNode } from '../../../src/node.ts';
 import { askDatabase } from '../../support/books.ts';
+import { BUNDLES, bundled } from '../../support/bundled.ts';
 import { type Harness, type RequestOptions, send, startHarness } from '../../support/harness.ts';
+import { NODE_CHILD } from '../../support/node-cluster.ts';
 
 /** What all processes of one node have in common. */
 const secrets = { SECRET_KEY: randomBytes(32).toString('hex'), SETTLEMENT_PRIVATE_KEY: generatePrivateKey() };
@@ -67,8 +69,9 @@ export interface MortalNode extends JoinedNode {
 /** A second process of the same node that can be killed. */
 export async function startMortalNode(h: Harness, env: Record<string, string> = {}): Promise<MortalNode> {
   const dataDir = await mkdtemp(join(tmpdir(), 'agent-network-mortal-'));
-  const child = fork(join(import.meta.dirname, 'node-child.ts'), {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...envOf(h, dataDir), ...env },
+  const child = fork(await bundled(NODE_CHILD), {
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: BUNDLES, HOME: process.env.HOME, ...envOf(h, dataDir), ...env },
+    execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const gone = once(child, 'exit');

@@ -1,0 +1,68 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import type { Withdrawal } from '@agent-network/contracts/payments';
+import type { AccountCaller } from '../access/caller.ts';
+import { type Once, unkeyed } from '../access/once.ts';
+import { AppError, invalid } from '../lib/app-error.ts';
+import type { HasBaseUrl } from '../payments/deposit.ts';
+import { withdraw } from '../payments/withdraw.ts';
+import { type WithdrawalApproval, type WithdrawInput, withdrawalTerms } from '../payments/withdrawal-terms.ts';
+import type { HasLocalAccount } from './local-account.ts';
+import { giveChallenge, judgeChallenge, useChallenge } from './prove-wallet.ts';
+import { termsText } from './wallet-challenge.ts';
+import type { HasWalletSignatures } from './wallet-signature-client.ts';
+
+type WithdrawContext = Parameters<typeof withdraw>[0] & HasWalletSignatures & HasLocalAccount & HasBaseUrl;
+
+/** A challenge of the account that the wallet signed, in place of the scope. */
+type Proof = { readonly challengeId: string; readonly signature: string };
+
+/**
+ * The text that the account's wallet signs to have a session withdraw: it names amount, source and recipient. Good for five minutes
+ * and for one withdrawal. Throws as a withdrawal of these terms does; that there is enough is seen when it is withdrawn.
+ */
+export async function requestWithdrawal(
+  ctx: WithdrawContext,
+  caller: AccountCaller,
+  input: WithdrawInput,
+  once: Once = unkeyed,
+): Promise<DataOf<Api['requestWithdrawal']>> {
+  const { terms: withdrawal } = await withdrawalTerms(ctx, caller, input);
+  const { accountId, address } = caller;
+  return giveChallenge(ctx, { accountId, agentId: null, address, withdrawal }, (tx, { nonce: _, ...given }) =>
+    once.keep(tx, given),
+  );
+}
+
+/**
+ * Withdraws as `withdraw` does; with a session only what its wallet signed for, value by value, once. Local mode's own account signs
+ * nothing: the node holds its key. Throws FORBIDDEN without a proof, and as `judgeChallenge` does for one that is not good.
+ */
+export function withdrawProven(
+  ctx: WithdrawContext,
+  caller: AccountCaller,
+  { proof, ...input }: WithdrawInput & { readonly proof?: Proof | undefined },
+  once: Once = unkeyed,
+): Promise<Withdrawal> {
+  return withdraw(ctx, caller, input, { once, approval: approvalFor(ctx, caller, proof) });
+}
+
+function approvalFor(ctx: WithdrawContext, caller: AccountCaller, proof: Proof | undefined): WithdrawalApproval | null {
+  if (!caller.session) {
+    if (proof) throw invalid('proof', 'is for sessions; a key needs its scope only');
+    return null;
+  }
+  if (caller.session.isLocal && caller.address === ctx.localAccount) return null;
+  if (!proof)
+    throw new AppError(
+      'FORBIDDEN',
+      'A session withdraws with a signature of the wallet: get the text from POST /payments/withdraw/challenge, and send it signed as "proof".',
+    );
+  return {
+    async judge(terms) {
+      const signed = await judgeChallenge(ctx, caller.accountId, proof, 'withdrawal');
+      if (signed.terms !== termsText(terms)) throw invalid('proof', 'is of a withdrawal of other values');
+    },
+    use: (tx) => useChallenge(tx, proof.challengeId, ctx.clock.now()),
+  };
+}
