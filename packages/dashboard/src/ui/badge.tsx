@@ -33,6 +33,11 @@ const toneByStatus: Readonly<Record<string, Tone>> = {
   offline: 'bad',
   syncing: 'warn',
   unverified: 'warn',
+  pending_verification: 'warn',
+  due: 'warn',
+  sent: 'accent',
+  claimed: 'good',
+  registered: 'good',
   degraded: 'warn',
 };
 

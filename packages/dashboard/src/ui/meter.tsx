@@ -4,7 +4,7 @@ interface MeterProps {
   readonly label: string;
   readonly used: number;
   readonly limit: number;
-  /** "120 of 1,000": what the bar shows, in words. */
+  /** "120 of 1,000": what the bar shows, for everybody. */
   readonly text: string;
   readonly hint?: ReactNode;
 }
@@ -21,15 +21,7 @@ export function Meter({ label, used, limit, text, hint }: MeterProps) {
         <span>{label}</span>
         <span className="text-[13px] text-muted">{text}</span>
       </div>
-      <div
-        role="meter"
-        aria-label={label}
-        aria-valuemin={0}
-        aria-valuemax={limit}
-        aria-valuenow={Math.min(used, limit)}
-        aria-valuetext={text}
-        className="mt-1 h-1.5 overflow-hidden rounded-full bg-sunken"
-      >
+      <div aria-hidden="true" className="mt-1 h-1.5 overflow-hidden rounded-full bg-sunken">
         <div className={`h-full rounded-full ${tone}`} style={{ width: `${share * 100}%` }} />
       </div>
       {hint && <p className="mt-1 text-[13px] text-muted">{hint}</p>}

@@ -7,8 +7,8 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { BalanceStats } from './balance-stats.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { LimitsCard } from './limits-card.tsx';
-import { PeriodFigures } from './period-figures.tsx';
 import { type PeriodId, periodOf, periods } from './period.ts';
+import { PeriodFigures } from './period-figures.tsx';
 import { ReceivedCard } from './received-card.tsx';
 import { RecentFailures } from './recent-failures.tsx';
 
