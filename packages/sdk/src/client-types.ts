@@ -1,6 +1,8 @@
 import type { Api, EndpointName } from '@agent-network/contracts/api';
 import type { Call, DataOf, Endpoint, Parsed } from '@agent-network/contracts/endpoint';
+import type { EventType } from '@agent-network/contracts/events';
 import type { StreamEvent } from '@agent-network/contracts/stream-events';
+import type { StoredEvent } from '@agent-network/contracts/webhooks';
 
 /** Query numbers travel as text; a caller may write them as numbers. */
 type NumbersAllowed<Sent, Read> = {
@@ -26,6 +28,11 @@ export interface StreamOptions extends CallOptions {
   readonly after?: number;
 }
 
+export interface FollowEventsOptions extends StreamOptions {
+  /** Only events of this type. */
+  readonly type?: EventType;
+}
+
 type InvokeCall = CallOf<Api['invokeAgent']>;
 
 export interface InvokeStreamingOptions extends CallOptions {
@@ -41,13 +48,18 @@ type ClientMethod<E extends Endpoint> =
     ? (call?: CallOf<E>, options?: CallOptions) => Answered<E>
     : (call: CallOf<E>, options?: CallOptions) => Answered<E>;
 
-/** One method per row of the endpoint table; each resolves to the `data` of the answer. Two more stream. */
+/** One method per row of the endpoint table; each resolves to the `data` of the answer. Three more stream. */
 export type Client = { readonly [Name in EndpointName]: ClientMethod<Api[Name]> } & {
   /**
    * The events of a request of yours, each once and in order, until its last. Comes back by itself after a lost connection, and
    * throws `NoAnswerError` when that fails. Leaving the loop does not cancel the request.
    */
   stream(requestId: string, options?: StreamOptions): AsyncGenerator<StreamEvent>;
+  /**
+   * The events of the account as they happen, each once and in order: after `after`, else from now on. Comes back by itself after a lost
+   * connection; ends with the signal, or with `ApiError` once the key is no longer good.
+   */
+  followEvents(options?: FollowEventsOptions): AsyncGenerator<StoredEvent>;
   /** Invokes an agent and yields the events of the request as `stream` does; pays a 402 as every method does. */
   invokeStreaming(
     agentId: string,

@@ -12,8 +12,8 @@ const caught = (promise: Promise<unknown>) =>
   );
 
 describe('the client', () => {
-  it('has a method for every row of the endpoint table, and two that stream', () => {
-    const methods = [...Object.keys(api), 'stream', 'invokeStreaming'];
+  it('has a method for every row of the endpoint table, and three that stream', () => {
+    const methods = [...Object.keys(api), 'stream', 'followEvents', 'invokeStreaming'];
     expect(Object.keys(createClient({ baseUrl: 'http://127.0.0.1' }))).toEqual(methods);
   });
 

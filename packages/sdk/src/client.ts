@@ -2,6 +2,7 @@ import { api } from '@agent-network/contracts/api';
 import type { Endpoint } from '@agent-network/contracts/endpoint';
 import { buildRequest, type CallParts } from './build-request.ts';
 import type { CallOptions, Client, StreamOptions } from './client-types.ts';
+import { followEvents } from './follow-events.ts';
 import { followInvocation, invokeStreaming } from './follow-stream.ts';
 import type { Payer } from './payer.ts';
 import { sendPaying } from './send-paying.ts';
@@ -39,7 +40,7 @@ function methodOf(client: ClientOptions, row: Endpoint) {
   };
 }
 
-function streamsOf(client: ClientOptions): Pick<Client, 'stream' | 'invokeStreaming'> {
+function streamsOf(client: ClientOptions): Pick<Client, 'stream' | 'followEvents' | 'invokeStreaming'> {
   const follow = (requestId: string, { after, ...options }: StreamOptions = {}) => {
     const headers = after ? { 'last-event-id': after } : {};
     const request = buildRequest(client, api.streamInvocation, { params: { requestId }, headers }, options);
@@ -47,6 +48,10 @@ function streamsOf(client: ClientOptions): Pick<Client, 'stream' | 'invokeStream
   };
   return {
     stream: follow,
+    followEvents({ after, type, ...options } = {}) {
+      const call = { query: { after, type }, headers: { accept: 'text/event-stream' } };
+      return followEvents(buildRequest(client, api.listEvents, call, options), sendOptions(client, options));
+    },
     invokeStreaming(agentId, body, { headers, quote, ...options } = {}) {
       const call = {
         params: { agentId },
@@ -63,7 +68,7 @@ function streamsOf(client: ClientOptions): Pick<Client, 'stream' | 'invokeStream
 }
 
 /**
- * A client of one node with a method per endpoint, each resolving to the `data` of its answer, and two that stream. Throws
+ * A client of one node with a method per endpoint, each resolving to the `data` of its answer, and three that stream. Throws
  * `ApiError` for the node's errors, `NoAnswerError` when none came and `PaymentRefusedError` when the payer declined. Calls are
  * repeated when that may help; every repeat has the same Idempotency-Key and the same payment, so nothing is done or paid twice.
  */

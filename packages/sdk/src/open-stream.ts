@@ -11,17 +11,24 @@ const silenceMs = 50_000;
 const maxEventChars = 4 * 1024 * 1024;
 
 /** What opening a stream gave: its events, or the data of a JSON answer. */
-export type Opened = { readonly events: AsyncGenerator<StreamEvent> } | { readonly data: unknown };
+export type Opened<E = StreamEvent> = { readonly events: AsyncGenerator<E> } | { readonly data: unknown };
+
+/** Reads a message of a stream; null: none that is known here. */
+export type ReadEvent<E> = (message: EventSourceMessage) => E | null;
 
 const isStreamEvent = (event: { type: string | undefined }): event is StreamEvent =>
   (streamEventTypes as readonly (string | undefined)[]).includes(event.type);
 
-function readEvent({ id, event: type, data }: EventSourceMessage): StreamEvent | null {
+const readStreamEvent: ReadEvent<StreamEvent> = ({ id, event: type, data }) => {
   const event = { id: Number(id), type, data: JSON.parse(data) as unknown };
   return Number.isSafeInteger(event.id) && isStreamEvent(event) ? event : null;
-}
+};
 
-async function* readEvents(body: ReadableStream<Uint8Array>, onBytes: () => void): AsyncGenerator<StreamEvent> {
+async function* readEvents<E>(
+  body: ReadableStream<Uint8Array>,
+  readEvent: ReadEvent<E>,
+  onBytes: () => void,
+): AsyncGenerator<E> {
   const messages: EventSourceMessage[] = [];
   const parser = createParser({ onEvent: (message) => void messages.push(message), maxBufferSize: maxEventChars });
   const decoder = new TextDecoder();
@@ -42,7 +49,15 @@ async function* readEvents(body: ReadableStream<Uint8Array>, onBytes: () => void
  * Sends a request once and opens the stream that answers it. `timeoutMs` bounds the wait for the answer to begin, silence of
  * more than 50 s ends the stream with `NoAnswerError`, and leaving the iteration closes the connection.
  */
-export async function openStream(request: HttpRequest, options: SendOptions): Promise<Opened> {
+export const openStream = (request: HttpRequest, options: SendOptions): Promise<Opened> =>
+  openEvents(request, options, readStreamEvent);
+
+/** The same for a stream of other events. */
+export async function openEvents<E>(
+  request: HttpRequest,
+  options: SendOptions,
+  readEvent: ReadEvent<E>,
+): Promise<Opened<E>> {
   const hangUp = new AbortController();
   const timeout = new AbortController();
   let timer = setTimeout(() => timeout.abort(), options.timeoutMs);
@@ -51,14 +66,14 @@ export async function openStream(request: HttpRequest, options: SendOptions): Pr
     clearTimeout(timer);
     return toNoAnswer(request.url, options, timeout.signal, error);
   };
-  async function* events(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {
+  async function* events(body: ReadableStream<Uint8Array>): AsyncGenerator<E> {
     const rearm = () => {
       clearTimeout(timer);
       timer = setTimeout(() => hangUp.abort(), silenceMs);
     };
     rearm();
     try {
-      yield* readEvents(body, rearm);
+      yield* readEvents(body, readEvent, rearm);
     } catch (error) {
       if (options.signal?.aborted) throw options.signal.reason;
       throw new NoAnswerError(`${new URL(request.url).origin} broke off the stream`, { cause: error });

@@ -37,11 +37,16 @@ export async function findApiKey(sql: Sql, keyId: string): Promise<ApiKeyRow | u
   return rows[0];
 }
 
-export async function listLiving(sql: Sql, keyIds: readonly string[], now: Date): Promise<string[]> {
+export async function listLiving(
+  sql: Sql,
+  keyIds: readonly string[],
+  { now, seenAfter }: { now: Date; seenAfter: Date },
+): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     'list-living-keys',
-    'select id from api_key where id = any($1) and revoked_at is null and (expires_at is null or expires_at > $2)',
-    [keyIds, now],
+    `select id from api_key where id = any($1) and revoked_at is null and (expires_at is null or expires_at > $2)
+        and (kind = 'key' or coalesce(last_used_at, created_at) > $3)`,
+    [keyIds, now, seenAfter],
   );
   return rows.map(({ id }) => id);
 }

@@ -16,7 +16,13 @@ const account = {
   limits: { perCallMicro: null, perDayMicro: null, allowedAgents: null },
   budgetId: 'k1',
 } as const;
-const session = { createdAt: new Date(0), lastSeenAt: new Date(0), expiresAt: new Date(1), userAgent: null, isLocal: false };
+const session = {
+  createdAt: new Date(0),
+  lastSeenAt: new Date(0),
+  expiresAt: new Date(1),
+  userAgent: null,
+  isLocal: false,
+};
 const agent = { kind: 'agent', accountId: 'acc_1', agentId: 'agt_1', plan: 'pro' } as const;
 const anonymous = { kind: 'anonymous', address: '::1' } as const;
 

@@ -1,4 +1,5 @@
 import { eventEnvelope } from '@agent-network/contracts/events';
+import { Payment } from '@agent-network/contracts/payments';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
@@ -206,7 +207,9 @@ test('payments are told of as the history shows them: confirmed when they came i
   const { payments } = (await call(owner, 'GET', '/payments/history')).body.data;
   const told = receiver.received.map((each) => each.body.data);
   expect(told.map(({ type }) => type)).toEqual(['x402', 'refund']);
-  expect([...payments].sort((a, b) => b.type.localeCompare(a.type))).toEqual(told);
+  // The history says besides where the money went.
+  const shown = payments.map((payment: object) => Payment.parse(payment)) as Payment[];
+  expect(shown.sort((a, b) => b.type.localeCompare(a.type))).toEqual(told);
   await agent.die();
 });
 

@@ -6,6 +6,7 @@ import { emit } from '../../src/events/outbox.ts';
 import { problemWithError } from '../api/support/expect-error.ts';
 import { joinNode, startJoinableHarness } from '../streams/support/second-node.ts';
 import { openSse } from '../streams/support/sse-client.ts';
+import { openBrowser } from '../support/browser.ts';
 import type { Harness, TestAccount } from '../support/harness.ts';
 
 let h: Harness;
@@ -157,6 +158,27 @@ describe('who may listen', () => {
       expect(await stream.next()).toBeNull();
       expect(performance.now() - startMs).toBeLessThan(1000);
       await expect(open(h, account)).rejects.toThrow('401');
+    },
+  );
+
+  it.each(['signed out', 'idle for 12 hours'])(
+    'a page of the node listens by its session, until that is %s',
+    async (how) => {
+      const browser = await openBrowser(h);
+      const headers = { cookie: browser.cookie(), 'sec-fetch-site': 'same-origin' };
+      const stream = await openSse(h, 'GET', '/events', { headers });
+      expect((await stream.next())?.type).toBe('stream.open');
+      if (how === 'signed out') await browser.request('DELETE', '/auth/session');
+      else {
+        const { sessionId } = (await browser.request('GET', '/auth/session')).body.data.session;
+        const ago = `now() - interval '12 hours'`;
+        await h.ctx.db.query('age', `update api_key set last_used_at = ${ago}, created_at = ${ago} where id = $1`, [
+          sessionId,
+        ]);
+      }
+      const startMs = performance.now();
+      expect(await stream.next()).toBeNull();
+      expect(performance.now() - startMs).toBeLessThan(1000);
     },
   );
 

@@ -86,7 +86,7 @@ const idsOf = (list: readonly { requestId: string }[]) => list.map(({ requestId 
 const totalCost = (list: readonly Made[]) =>
   formatUsdc(list.reduce((sum, { cost }) => sum + (cost === null ? 0n : parseUsdc(cost)), 0n));
 
-it('shows the fields of the spec, newest first', async () => {
+it('shows the fields of the spec, and those that a list needs besides, newest first', async () => {
   expect(made.length).toBe(moments.length);
   const { requests, total, hasMore, nextCursor, totalCost: sum } = await history();
   expect(idsOf(requests)).toEqual(idsOf(made));
@@ -99,9 +99,15 @@ it('shows the fields of the spec, newest first', async () => {
   for (const item of requests) {
     expect(Object.keys(item).sort()).toEqual([
       'agentId',
+      'agentName',
+      'bulkId',
+      'completedAt',
       'cost',
       'createdAt',
       'duration',
+      'errorCode',
+      'paymentMethod',
+      'refund',
       'requestId',
       'requestedAgentId',
       'status',

@@ -1,0 +1,60 @@
+import type { StoredEvent } from '@agent-network/contracts/webhooks';
+import { NoAnswerError } from './api-error.ts';
+import type { HttpRequest } from './build-request.ts';
+import { openEvents, type ReadEvent } from './open-stream.ts';
+import { retryDelayMs } from './retry-schedule.ts';
+import { type SendOptions, withRepeats } from './send-request.ts';
+import { wait } from './wait.ts';
+
+/** Connections in a row that brought nothing, before it gives up. */
+const MOST_MISSES = 8;
+
+interface Live {
+  readonly id: number;
+  /** null: the stream is open. */
+  readonly event: StoredEvent | null;
+}
+
+const readLive: ReadEvent<Live> = ({ id, event, data }) => {
+  const place = Number(id);
+  if (!Number.isSafeInteger(place)) return null;
+  return { id: place, event: event === 'stream.open' ? null : (JSON.parse(data) as StoredEvent) };
+};
+
+interface Progress {
+  lastId: number | null;
+  /** Connections in a row that brought nothing. */
+  misses: number;
+}
+
+/** Passes on what is new of one connection, and notes how far it got. That it breaks is no error here. */
+async function* passOn(events: AsyncGenerator<Live>, progress: Progress): AsyncGenerator<StoredEvent> {
+  try {
+    for await (const { id, event } of events) {
+      const isNew = progress.lastId === null || id > progress.lastId;
+      progress.misses = 0;
+      if (isNew) progress.lastId = id;
+      if (isNew && event) yield event;
+    }
+  } catch (error) {
+    if (!(error instanceof NoAnswerError)) throw error;
+  }
+}
+
+/**
+ * The events that the GET opens a stream of, each once and in order, for as long as its reader goes on. A connection that ends is taken
+ * up behind the last event. Throws `ApiError` when the key is no longer good, and `NoAnswerError` when the node stays away.
+ */
+export async function* followEvents(request: HttpRequest, sending: SendOptions): AsyncGenerator<StoredEvent> {
+  const progress: Progress = { lastId: null, misses: 0 };
+  for (;;) {
+    const { lastId } = progress;
+    const headers = lastId === null ? request.headers : { ...request.headers, 'last-event-id': String(lastId) };
+    progress.misses += 1;
+    const opened = await withRepeats(sending, () => openEvents({ ...request, headers }, sending, readLive));
+    if (!('events' in opened)) throw new NoAnswerError('The node answered with something else than a stream');
+    yield* passOn(opened.events, progress);
+    if (progress.misses > MOST_MISSES) throw new NoAnswerError('The stream of events broke off');
+    await wait(retryDelayMs(progress.misses, undefined, Math.random) ?? 0, sending.signal);
+  }
+}
