@@ -1,6 +1,6 @@
 import { numberToHex } from 'viem/utils';
+import { askWallet, connectWallet } from './ask-wallet.ts';
 import type { Eip1193Provider } from './injected-wallets.ts';
-import { askWallet, connectWallet } from './sign-text.ts';
 
 interface ContractCall {
   readonly chainId: number;

@@ -1,7 +1,7 @@
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { startDashboardBuild } from '../../../service/src/http/dashboard/dashboard-build.ts';
 import { silentLog } from '../../../service/src/lib/log.ts';
-import { type Harness, startHarness } from '../../../service/test/support/harness.ts';
+import { type Harness, type HarnessOptions, startHarness } from '../../../service/test/support/harness.ts';
 import { findChromium } from './find-chromium.ts';
 import { expectNoComplaints, type OpenPage, watchPage } from './open-page.ts';
 import { injectWallet, type TestWallet, walletOf } from './test-wallet.ts';
@@ -16,10 +16,10 @@ export interface World {
 }
 
 /** A node with the built dashboard, and a browser. */
-export async function startWorld(): Promise<World> {
+export async function startWorld(options: HarnessOptions = {}): Promise<World> {
   const dashboard = startDashboardBuild(silentLog);
   const [h, browser] = await Promise.all([
-    startHarness({ dashboard }),
+    startHarness({ ...options, dashboard }),
     chromium.launch({ executablePath: findChromium(), args: ['--no-sandbox', '--disable-gpu'] }),
     dashboard.settled,
   ]);

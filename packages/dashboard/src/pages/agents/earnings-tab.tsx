@@ -1,10 +1,14 @@
 import type { OwnAgent } from '@agent-network/contracts/figures';
+import { Link } from '@tanstack/react-router';
 import { Card } from '../../ui/card.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Copyable } from '../../ui/copyable.tsx';
 import { FactRow } from '../../ui/fact-row.tsx';
+import { linkClass } from '../../ui/link.tsx';
 import { Money } from '../../ui/money.tsx';
 import { statementCommand } from './agent-samples.ts';
+
+const statementPath = (treasuryId: string): string => `/payments/treasuries/${treasuryId}`;
 
 /** What the agent earned, less fees, and where that is. */
 export const EarningsTab = ({ agent: { earned, balance, treasuryId } }: { agent: OwnAgent }) => (
@@ -22,7 +26,16 @@ export const EarningsTab = ({ agent: { earned, balance, treasuryId } }: { agent:
         </FactRow>
       </dl>
     </Card>
-    <Card title="Its treasury">
+    <Card
+      title="Its treasury"
+      actions={
+        treasuryId && (
+          <Link to={statementPath(treasuryId)} className={linkClass}>
+            Statement
+          </Link>
+        )
+      }
+    >
       <dl>
         <FactRow label="Available">
           <Money amount={balance.available} />

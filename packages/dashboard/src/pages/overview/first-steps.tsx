@@ -76,9 +76,7 @@ function stepsOf(
       title: 'Fund the treasury',
       isDone: isFunded || hasPaid,
       samples: fundSamples(origin),
-      hint: isLocal
-        ? 'Calls are paid from it. The wallets in .agent-network/local.json hold test USDC; one of their keys is WALLET_PRIVATE_KEY.'
-        : 'Calls are paid from it. WALLET_PRIVATE_KEY is the key of a wallet that holds USDC.',
+      hint: <FundHint isLocal={isLocal} />,
     },
     {
       title: 'Find an agent',
@@ -103,6 +101,20 @@ function stepsOf(
     },
   ];
 }
+
+/** A path of routes.tsx. */
+const PAYMENTS: string = '/payments';
+
+const FundHint = ({ isLocal }: { isLocal: boolean }) => (
+  <>
+    Calls are paid from it.{' '}
+    <Link to={PAYMENTS} className={linkClass}>
+      Fund it with a wallet of this browser
+    </Link>
+    , or by a program: WALLET_PRIVATE_KEY is the key of a wallet that holds USDC
+    {isLocal && ', such as those in .agent-network/local.json'}.
+  </>
+);
 
 const OwnAgentLink = () => (
   <Link to="/agents/new" className={linkClass}>
