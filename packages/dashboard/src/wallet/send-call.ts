@@ -1,6 +1,7 @@
-import { numberToHex } from 'viem/utils';
-import { askWallet, connectWallet } from './ask-wallet.ts';
 import type { Eip1193Provider } from './injected-wallets.ts';
+import { connectWallet } from './sign-text.ts';
+import { switchChain } from './switch-chain.ts';
+import { walletError } from './wallet-error.ts';
 
 interface ContractCall {
   readonly chainId: number;
@@ -14,6 +15,9 @@ export async function sendCall(provider: Eip1193Provider, { chainId, from, to, d
   const address = await connectWallet(provider);
   if (address.toLowerCase() !== from.toLowerCase())
     throw new Error(`The wallet shows ${address}. Choose this account in it: ${from}.`);
-  await askWallet(provider, 'wallet_switchEthereumChain', [{ chainId: numberToHex(chainId) }]);
-  return String(await askWallet(provider, 'eth_sendTransaction', [{ from: address, to, data }]));
+  await switchChain(provider, chainId);
+  const params = [{ from: address, to, data }];
+  return provider.request({ method: 'eth_sendTransaction', params }).then(String, (error) => {
+    throw walletError(error);
+  });
 }

@@ -5,9 +5,9 @@ import { CodeBlock } from '../../ui/code-block.tsx';
 import { Copyable } from '../../ui/copyable.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Secret } from '../../ui/secret.tsx';
-import { connectWallet } from '../../wallet/ask-wallet.ts';
+
 import { type Eip1193Provider, useInjectedWallets } from '../../wallet/injected-wallets.ts';
-import { signText } from '../../wallet/sign-text.ts';
+import { connectWallet, signText } from '../../wallet/sign-text.ts';
 import { walletSamples } from './agent-samples.ts';
 
 interface ProveWalletProps {

@@ -1,8 +1,7 @@
 import type { Session } from '@agent-network/contracts/sessions';
 import { client } from '../../app/client.ts';
-import { connectWallet } from '../../wallet/ask-wallet.ts';
 import type { Eip1193Provider } from '../../wallet/injected-wallets.ts';
-import { signText } from '../../wallet/sign-text.ts';
+import { connectWallet, signText } from '../../wallet/sign-text.ts';
 
 /** Has the wallet sign that it is us, and opens the session of its account. */
 export async function signInWithWallet(provider: Eip1193Provider): Promise<Session> {
