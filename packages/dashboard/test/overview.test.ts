@@ -28,8 +28,8 @@ it('leads to the first paid call: each step ticks itself, and then shows what th
   const step = (name: string) => steps.getByRole('heading', { name });
   await step('Find an agent (done)').waitFor();
   await step('Get an API key (to do)').waitFor();
-  await expectAccessible(page);
   await lookAt(page, 'overview-first-visit');
+  await expectAccessible(page);
   const commands = steps.getByRole('region', { name: 'Make a paid call' });
   expect(await commands.textContent()).toContain(`curl ${h.baseUrl}/invoke/${agent.id}`);
 

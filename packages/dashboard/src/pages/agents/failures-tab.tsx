@@ -84,7 +84,7 @@ function HealthCard({ agentId }: { agentId: string }) {
           theme={theme}
           heightPx={160}
           timesMs={data.buckets.map(({ from }) => Date.parse(from))}
-          format={(value) => groupDigits(String(Math.round(value * 100) / 100))}
+          format={(value) => (Number.isInteger(value) ? groupDigits(String(value)) : '')}
           series={[
             { label: 'Checks', tone: 'good', values: data.buckets.map(({ checks }) => checks) },
             { label: 'Failed', tone: 'bad', values: data.buckets.map(({ failed }) => failed) },

@@ -4,16 +4,14 @@ import { groupDigits } from '../../ui/money.tsx';
 
 type Buckets = Overview['buckets'];
 
-/** Charts draw numbers; the amounts themselves stand beside them, exact. */
-const USDC_DIGITS = 6;
-
+/** Charts draw numbers; the sums stand beside them as exact amounts. */
 export const usdcText = (amount: number): string => {
-  const text = amount.toFixed(USDC_DIGITS).replace(/0+$/, '');
-  const [whole = '0', fraction = ''] = text.split('.');
-  return `${groupDigits(`${whole}.${fraction.padEnd(2, '0')}`)} USDC`;
+  const [whole = '0', fraction = ''] = amount.toFixed(6).replace(/0+$/, '').split('.');
+  return groupDigits(`${whole}.${fraction.padEnd(2, '0')}`);
 };
-export const callsText = (calls: number): string => groupDigits(String(Math.round(calls * 100) / 100));
-export const msText = (ms: number): string => durationText(ms);
+/** There are no halves of calls: an axis that has steps between leaves them out. */
+export const callsText = (calls: number): string => (Number.isInteger(calls) ? groupDigits(String(calls)) : '');
+export const msText = (ms: number): string => (ms < 10 ? `${Number(ms.toFixed(1))} ms` : durationText(ms));
 
 export const timesOf = (buckets: Buckets): readonly number[] => buckets.map(({ from }) => Date.parse(from));
 

@@ -22,11 +22,11 @@ export function PeriodFigures({ overview }: { overview: Overview }) {
         <Stat label="Earned" value={<Money amount={earned} />} />
         <Stat label="Calls" value={groupDigits(String(calls))} hint={`${groupDigits(String(failed))} failed`} />
         <Stat label="Success rate" value={percentText(successRate)} />
-        <Stat label="p50" value={<Duration value={p50Ms} />} hint="half of the calls took less" />
+        <Stat label="p50" value={<Duration value={p50Ms} />} hint="half took less" />
         <Stat label="p95" value={<Duration value={p95Ms} />} hint="19 of 20 took less" />
       </Stats>
       <div className="grid gap-5 lg:grid-cols-3">
-        <Card title="Spend and earnings">
+        <Card title="Spend and earnings, USDC">
           <LineChart {...common} title={`Spend and earnings ${each}`} series={moneySeries(buckets)} format={usdcText} />
         </Card>
         <Card title="Calls">
