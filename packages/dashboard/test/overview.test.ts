@@ -30,6 +30,7 @@ it('leads to the first paid call: each step ticks itself, and then shows what th
   await step('Get an API key (to do)').waitFor();
   await lookAt(page, 'overview-first-visit');
   await expectAccessible(page);
+  await steps.getByText('Commands').last().click();
   const commands = steps.getByRole('region', { name: 'Make a paid call' });
   expect(await commands.textContent()).toContain(`curl ${h.baseUrl}/invoke/${agent.id}`);
 
