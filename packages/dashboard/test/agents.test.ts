@@ -176,9 +176,9 @@ it('proves the wallet with the browser’s, links a token that it holds, and has
   await page.getByLabel('Number of the token').fill(tokenId);
   await link.click();
   await page.getByRole('button', { name: 'Send with Test wallet' }).click();
-  await page.getByText('Sent:').waitFor();
+  await page.getByRole('button', { name: `Copy registration address ${h.baseUrl}/agents/` }).waitFor();
   const uri = () => h.request('GET', `/identity/${agent.id}`).then(({ body }) => body.data.onChain.agentURI);
-  await expect.poll(uri).toBe(`${h.baseUrl}/agents/${agent.id}/registration.json`);
+  expect(await uri()).toBe(`${h.baseUrl}/agents/${agent.id}/registration.json`);
   await expectAccessible(page);
 });
 

@@ -17,17 +17,11 @@ import { SettingsTab } from './settings-tab.tsx';
 import { TestTab } from './test-tab.tsx';
 import { VerificationTab } from './verification-tab.tsx';
 
-/** Asked again this often while something of it is being proven or registered: not all of that is told by an event. */
-const PROVING_MS = 4000;
-
 /** An agent of the account: how it stands, its verification, its earnings, and all that its owner may do with it. */
 export function AgentView() {
   const { agentId } = useParams({ from: '/shell/agents/$agentId' });
-  const call = { query: { agentId } };
-  const { data, error, refetch } = useApi('listOwnAgents', call);
+  const { data, error, refetch } = useApi('listOwnAgents', { query: { agentId } });
   const agent = data?.agents[0];
-  const isProving = agent !== undefined && (!agent.verified || agent.verification.tokenId === null);
-  useApi('listOwnAgents', call, { enabled: isProving, refetchIntervalMs: PROVING_MS });
   return (
     <Page
       title={agent?.name ?? 'Agent'}

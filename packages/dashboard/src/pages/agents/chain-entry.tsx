@@ -6,6 +6,7 @@ import { Copyable } from '../../ui/copyable.tsx';
 import { FactRow } from '../../ui/fact-row.tsx';
 import { ClaimToken } from './claim-token.tsx';
 import { LinkToken } from './link-token.tsx';
+import { pointsTo } from './verification.ts';
 
 interface ChainEntryProps {
   readonly agent: OwnAgent;
@@ -21,7 +22,8 @@ const waiting = {
 /** Where an agent stands on chain; its token given to its owner, or one that the owner has already. */
 export function ChainEntry({ agent, identity }: ChainEntryProps) {
   const { onChain, registration, proofs } = identity;
-  const isClaimed = agent.verification.tokenClaimedAt !== null;
+  const { tokenId, tokenClaimedAt } = agent.verification;
+  const isClaimed = tokenClaimedAt !== null;
   return (
     <div className="space-y-4">
       {registration !== 'registered' && (
@@ -31,16 +33,12 @@ export function ChainEntry({ agent, identity }: ChainEntryProps) {
       )}
       {onChain && <Entry onChain={onChain} />}
       {onChain && !isClaimed && <ClaimToken agentId={agent.id} isWalletProven={proofs.wallet !== null} />}
-      {!isClaimed && proofs.wallet !== null && <LinkToken agentId={agent.id} />}
-      {isClaimed && agent.verification.tokenId !== null && onChain && !pointsToAgent(onChain.agentURI, agent.id) && (
-        <LinkToken agentId={agent.id} tokenId={agent.verification.tokenId} />
+      {proofs.wallet !== null && !(isClaimed && pointsTo(onChain?.agentURI, agent.id)) && (
+        <LinkToken agentId={agent.id} tokenId={isClaimed ? (tokenId ?? '') : ''} />
       )}
     </div>
   );
 }
-
-const pointsToAgent = (uri: string | null, agentId: string) =>
-  uri?.endsWith(`/agents/${agentId}/registration.json`) ?? false;
 
 const Entry = ({ onChain }: { onChain: NonNullable<IdentityRecord['onChain']> }) => (
   <dl className="max-w-xl">

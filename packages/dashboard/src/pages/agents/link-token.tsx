@@ -10,12 +10,12 @@ import { PointToken } from './point-token.tsx';
 
 interface LinkTokenProps {
   readonly agentId: string;
-  /** The token that the agent has already, which does not point to it. */
-  readonly tokenId?: string;
+  /** The token that the agent has already, which does not point to it; empty: it has none of its owner's. */
+  readonly tokenId: string;
 }
 
 /** Has a token that the owner holds already stand for the agent, and then point to it. */
-export function LinkToken({ agentId, tokenId = '' }: LinkTokenProps) {
+export function LinkToken({ agentId, tokenId }: LinkTokenProps) {
   const link = useApiMutation('linkToken', { invalidates: ['listOwnAgents', 'getIdentity'] });
   const form = useForm({
     initial: { tokenId },

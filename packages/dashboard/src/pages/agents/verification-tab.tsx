@@ -6,17 +6,19 @@ import { TimeAgo } from '../../ui/time-ago.tsx';
 import { ChainEntry } from './chain-entry.tsx';
 import { ProveEndpoint } from './prove-endpoint.tsx';
 import { ProveWallet } from './prove-wallet.tsx';
+import { isComplete } from './verification.ts';
 
-/** Asked again this often while the node writes to the registry, which no event tells of. */
-const WRITING_MS = 3000;
+/** Asked again this often until all is done: what the node and the chain do is not all told by events. */
+const PROVING_MS = 4000;
 
 /** What is proven of an agent, live, and what to do for the rest. */
 export function VerificationTab({ agent }: { agent: OwnAgent }) {
   const { endpointProvenAt, walletProvenAt, tokenId } = agent.verification;
   const call = { params: { id: agent.id } };
   const { data: identity } = useApi('getIdentity', call);
-  const isOpen = identity !== undefined && identity.registration !== 'registered';
-  useApi('getIdentity', call, { enabled: isOpen, refetchIntervalMs: WRITING_MS });
+  const often = { enabled: !isComplete(agent, identity), refetchIntervalMs: PROVING_MS };
+  useApi('getIdentity', call, often);
+  useApi('listOwnAgents', { query: { agentId: agent.id } }, often);
   return (
     <Card title="Verification">
       <Steps

@@ -1,4 +1,5 @@
 import type { OwnAgent } from '@agent-network/contracts/figures';
+import type { IdentityRecord } from '@agent-network/contracts/identity';
 
 export interface VerificationPart {
   readonly name: 'endpoint' | 'wallet' | 'chain';
@@ -11,3 +12,14 @@ export const verificationParts = ({ verification }: Pick<OwnAgent, 'verification
   { name: 'wallet', isDone: verification.walletProvenAt !== null },
   { name: 'chain', isDone: verification.tokenId !== null },
 ];
+
+/** Whether a token's address leads to the agent, at whatever node. */
+export const pointsTo = (uri: string | null | undefined, agentId: string): boolean =>
+  uri?.endsWith(`/agents/${agentId}/registration.json`) ?? false;
+
+/** Whether nothing is left to be done or waited for: all proven, and the token with its owner. */
+export const isComplete = (agent: OwnAgent, identity: IdentityRecord | undefined): boolean =>
+  agent.verified &&
+  agent.verification.tokenClaimedAt !== null &&
+  identity?.onChain?.custody === 'owner' &&
+  pointsTo(identity.onChain.agentURI, agent.id);

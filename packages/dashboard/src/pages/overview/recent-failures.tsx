@@ -45,7 +45,7 @@ export const RecentFailures = ({ failures }: { failures: readonly Failure[] }) =
     }
   >
     <DataTable
-      label="Recent failures"
+      label="Failed calls"
       columns={columns}
       rows={failures}
       rowId={({ requestId }) => requestId}
