@@ -6,6 +6,8 @@ export default defineConfig({
     include: ['packages/*/{src,test}/**/*.test.ts', 'examples/**/*.test.ts'],
     globalSetup: ['packages/service/test/support/global-setup.ts'],
     maxWorkers: 2,
+    // Tests of a file that run beside each other wait for most of their time.
+    maxConcurrency: 20,
     // A process for each file would spend half of the whole time on loading the same modules. No file changes what others see.
     isolate: false,
     sequence: { sequencer: LongestFirst },

@@ -52,7 +52,7 @@ export function requireProvenOwner({ isWalletProven, owner }: Agent): void {
 }
 
 /** The agent's token, once no reorg will change its number: else another's could be given away in its place. */
-async function requireLasting(ctx: ClaimContext, { tokenId }: Agent): Promise<string> {
+async function requireLasting(ctx: ClaimContext, { tokenId, owner }: Agent): Promise<string> {
   if (tokenId === null)
     throw new AppError(
       'CONFLICT',
@@ -60,7 +60,9 @@ async function requireLasting(ctx: ClaimContext, { tokenId }: Agent): Promise<st
     );
   const isLasting = async () => {
     const known = await ctx.registryTokens.at(BigInt(tokenId));
-    return known?.isSafe && known.token.owner === ctx.registrar?.address ? true : null;
+    // A claim at the same moment may have given it away meanwhile.
+    const isRight = known?.token.owner === ctx.registrar?.address || known?.token.owner === owner;
+    return known?.isSafe && isRight ? true : null;
   };
   if (!(await until(isLasting, { timeoutMs: READ_WITHIN_MS, firstMs: 20, mostMs: 200 })))
     throw new AppError(

@@ -1,19 +1,25 @@
 import type { Tx } from '../db/sql.ts';
+import { nodeFileUrl } from '../identity/registry/announce-node.ts';
 import { noteWrite } from '../identity/registry/note-write.ts';
 import type { FollowWrites } from '../identity/registry/record-writes.ts';
-import { retireCall } from '../identity/registry/registry-calls.ts';
+import { retireCall, uriCall } from '../identity/registry/registry-calls.ts';
 import type { HasRegistry } from '../identity/registry/registry-info.ts';
 import { NODE_SUBJECT, type RegistryWrite, type WriteKind } from '../identity/registry/registry-write.ts';
 import type { HasClock } from '../lib/clock.ts';
+import type { HasBaseUrl } from '../payments/deposit.ts';
 import { lockTokenHolders, writeClaimedAt, writeTokenIds } from './agent-token-store.ts';
 import { endRemoval } from './end-removal.ts';
+import { registrationUrl } from './registration-file.ts';
+
+type FollowContext = HasRegistry & HasClock & HasBaseUrl;
 
 /** What the end of writes to the registry means to agents: they have a token, their owner holds it, their removal is recorded. */
 export const createFollower =
-  (ctx: HasRegistry & HasClock): FollowWrites =>
+  (ctx: FollowContext): FollowWrites =>
   async (tx, { done, failed, undone }) => {
     const now = ctx.clock.now();
     await giveTokens(ctx, tx, of(done, 'register'), now);
+    await leadHere(ctx, tx, done, now);
     await writeClaimedAt(tx, of(undone, 'transfer'), null);
     await writeClaimedAt(tx, of(done, 'transfer'), now);
     for (const { agentId, blockNumber } of of([...done, ...failed], 'retire'))
@@ -28,7 +34,7 @@ const of = (writes: readonly RegistryWrite[], kind: WriteKind): TokenWrite[] =>
     .map((write) => ({ ...write, agentId: write.subjectId, tokenId: write.tokenId as string }));
 
 /** An agent that was removed meanwhile, or came with a token of its own, has no use for the one that was made for it. */
-async function giveTokens(ctx: HasRegistry, tx: Tx, writes: readonly TokenWrite[], now: Date): Promise<void> {
+async function giveTokens(ctx: FollowContext, tx: Tx, writes: readonly TokenWrite[], now: Date): Promise<void> {
   if (writes.length === 0) return;
   const ids = writes.map(({ agentId }) => agentId);
   const holders = await lockTokenHolders(tx, ids);
@@ -42,3 +48,20 @@ async function giveTokens(ctx: HasRegistry, tx: Tx, writes: readonly TokenWrite[
     if (needless.has(agentId))
       await noteWrite(ctx, tx, { kind: 'retire', subjectId: agentId, ...retireCall(ctx, tokenId) }, now);
 }
+
+/** What was under way when the node started at another address leads to the old one: it is made to lead here. */
+async function leadHere(ctx: FollowContext, tx: Tx, done: readonly RegistryWrite[], now: Date): Promise<void> {
+  const astray = done.filter(({ uri, subjectId }) => uri !== null && uri !== uriOf(ctx, subjectId));
+  if (astray.length === 0) return;
+  const holders = await lockTokenHolders(
+    tx,
+    astray.map(({ subjectId }) => subjectId),
+  );
+  const isHeld = new Set(holders.filter((each) => !each.isRemoved && !each.isClaimed).map(({ id }) => id));
+  for (const { subjectId, tokenId } of astray)
+    if (tokenId !== null && (subjectId === NODE_SUBJECT || isHeld.has(subjectId)))
+      await noteWrite(ctx, tx, { kind: 'uri', subjectId, ...uriCall(ctx, tokenId, uriOf(ctx, subjectId)) }, now);
+}
+
+const uriOf = (ctx: HasBaseUrl, subjectId: string): string =>
+  subjectId === NODE_SUBJECT ? nodeFileUrl(ctx) : registrationUrl(ctx.baseUrl, subjectId);

@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AgentRegistration } from '@agent-network/contracts/agents';
@@ -11,6 +10,7 @@ import { verifyAgent } from '../agents/verify-agent.ts';
 import type { NodeContext } from '../context.ts';
 import type { StopStep } from '../lib/graceful-stop.ts';
 import { until } from '../lib/until.ts';
+import { freePort } from './free-port.ts';
 import type { LocalKeys } from './local-keys.ts';
 
 export interface LocalAgent {
@@ -131,16 +131,4 @@ async function bringOnline(ctx: NodeContext, owner: Owner, agents: readonly Loca
     });
     if (!online) ctx.log.warn({ agent: name }, 'an example agent is not online yet');
   }
-}
-
-/** The wished port if it is free, else any. */
-function freePort(wish: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', () => (wish === 0 ? reject(new Error('no port is free')) : resolve(freePort(0))));
-    server.listen(wish, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }

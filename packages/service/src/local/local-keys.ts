@@ -21,6 +21,8 @@ export interface LocalKeys {
   readonly wallets: readonly LocalWallet[];
   /** Whether the wallets have their test money, on a chain that was not started by us. */
   isFunded?: boolean;
+  /** Where the chain was last: other nodes may have been told. */
+  chainPort?: number;
   apiKeys: { enterprise?: string; free?: string; pro?: string };
   agents: Record<string, { id: string; identityToken: string; port: number }>;
 }

@@ -12,6 +12,7 @@ import { startEmbeddedPostgres } from '../db/embedded-postgres.ts';
 import type { StopStep } from '../lib/graceful-stop.ts';
 import type { Log } from '../lib/log.ts';
 import { transactionsToReplay } from '../payments/x402/replay.ts';
+import { freePort } from './free-port.ts';
 import { type LocalKeys, loadLocalKeys, registrarKeyOf, saveLocalKeys, senderKeysOf } from './local-keys.ts';
 
 type Hex = `0x${string}`;
@@ -63,7 +64,7 @@ export async function startLocalParts({ config, secrets, log }: Parts, stops: St
       const registrar = registrarPrivateKey ? [registrarPrivateKey] : [];
       const senders = [settlementKey, ...(secrets.senderPrivateKeys ?? senderPrivateKeys), ...registrar];
       if (rpcUrl === null) rpcUrl = await startChain({ dataDir, databaseUrl, keys, senders, log }, stops);
-      else if (isLocalChain(config)) await prepareRegistry(rpcUrl, registrar.map(privateKeyToAddress));
+      else if (isLocalChain(config)) await prepareJoined(rpcUrl, senders);
       return rpcUrl;
     },
     chainRpcUrl: () => rpcUrl ?? '',
@@ -90,8 +91,10 @@ interface ChainParts {
 async function startChain(parts: ChainParts, stops: StopStep[]): Promise<string> {
   const { dataDir, databaseUrl, keys, log } = parts;
   const senders = parts.senders.map((key) => privateKeyToAddress(key));
+  const port = await freePort(keys.chainPort ?? 0);
   const chain = await startLocalChain({
     dataDir,
+    port,
     wallets: fundingOf(keys, senders),
     log: (level, message) => log[level](message),
     async transactionsToReplay() {
@@ -105,6 +108,8 @@ async function startChain(parts: ChainParts, stops: StopStep[]): Promise<string>
     },
   });
   stops.push({ name: 'chain', stop: () => chain.stop() });
+  keys.chainPort = port;
+  await saveLocalKeys(dataDir, keys);
   if (!chain.isNew && (await giveGas(chain.rpcUrl, senders))) await chain.saveState();
   const again = chain.replayed.filter(({ outcome }) => outcome !== 'known').length;
   if (again > 0) log.warn({ transactions: again }, 'the chain had lost its newest blocks; sent our transactions again');
@@ -132,17 +137,17 @@ const fundingOf = (keys: LocalKeys, senders: readonly Hex[]): WalletFunding[] =>
   })),
 ];
 
-/** Has on a chain that another node started what writing to the registry takes: the registries, and gas. */
-async function prepareRegistry(rpcUrl: string, registrar: readonly Hex[]): Promise<void> {
+/** Has on a chain that another node started what a node needs there: the registries, and gas for its keys. */
+async function prepareJoined(rpcUrl: string, senders: readonly Hex[]): Promise<void> {
   await installMissingRegistries(rpcUrl);
-  await giveGas(rpcUrl, registrar);
+  await giveGas(rpcUrl, senders.map(privateKeyToAddress));
 }
 
 /** Gives the wallets of this node their test money on such a chain, once. */
-export async function fundOnJoinedChain(config: Config, plan: LocalPlan, senders: readonly Hex[]): Promise<void> {
+export async function fundOnJoinedChain(config: Config, plan: LocalPlan): Promise<void> {
   const { chainRpcUrl } = config;
   if (chainRpcUrl === null || plan.keys.isFunded || !isLocalChain(config)) return;
-  await fundWallets(chainRpcUrl, usdcByChain[config.chainId], fundingOf(plan.keys, senders));
+  await fundWallets(chainRpcUrl, usdcByChain[config.chainId], fundingOf(plan.keys, []));
   plan.keys.isFunded = true;
   await saveLocalKeys(config.dataDir, plan.keys);
 }

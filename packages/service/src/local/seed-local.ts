@@ -36,11 +36,7 @@ export async function seedLocal(
   stops: StopStep[],
 ): Promise<LocalJson> {
   const { keys } = plan;
-  await fundOnJoinedChain(
-    config,
-    plan,
-    ctx.senders.map(({ address }) => address as `0x${string}`),
-  );
+  await fundOnJoinedChain(config, plan);
   const owner = await seedAccount(ctx, keys, keys.account, 'enterprise', scopes);
   await seedAccount(ctx, keys, keys.free, 'free', defaultScopes);
   await seedAccount(ctx, keys, keys.pro, 'pro', defaultScopes);

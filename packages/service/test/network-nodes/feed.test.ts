@@ -121,7 +121,14 @@ describe('a node that joins', () => {
   });
 });
 
+/** Nodes that misbehave from here on, beside all that follows. */
+let misbehaving: Promise<Joined[]>;
+
 describe('what other nodes tell', () => {
+  beforeAll(() => {
+    misbehaving = Promise.all(misbehaviours.map(([name, feed]) => joinNode(`/${name.replace(/\W+/g, '-')}`, feed)));
+  });
+
   it('is taken over for agents whose entry was checked, and of no others', async () => {
     const home = await joinNode('/plain', page([], 'a'));
     const { id, file } = await joinAgent(home);
@@ -196,7 +203,7 @@ describe('a node that misbehaves', () => {
   it('keeps no other waiting, and is offline until it mends', async () => {
     const fine = await joinNode('/fine', page([], 'a'));
     const { id, file } = await joinAgent(fine);
-    const bad = await Promise.all(misbehaviours.map(([name, feed]) => joinNode(`/${name.replace(/\W+/g, '-')}`, feed)));
+    const bad = await misbehaving;
     for (let nth = 0; nth < 5; nth++) {
       fine.tell(page([{ ...file, name: `Change ${nth}` }], `c${nth}`));
       const tookMs = await untilSo('the change is shown', async () => (await shown(id)).name === `Change ${nth}`);

@@ -115,18 +115,18 @@ describe('a file of a node', () => {
     },
   );
 
-  it('at a private address is never fetched', async () => {
+  it.concurrent('at a private address is never fetched', async () => {
     const tokenId = await registerOnChain(node.rpcUrl, newOwner(), `http://169.254.169.254${wellKnown}`);
     expect(await fateOf(tokenId)).toBe('private_address');
   });
 
-  it('of a node that the operator refuses is never fetched', async () => {
+  it.concurrent('of a node that the operator refuses is never fetched', async () => {
     const tokenId = await registerOnChain(node.rpcUrl, newOwner(), `${server.origin}/refused${wellKnown}`);
     expect(await fateOf(tokenId)).toBe('refused');
     expect(server.asked.get(`/refused${wellKnown}`)).toBeUndefined();
   });
 
-  it('counts for the first token that it names; a copy of the entry is ignored', async () => {
+  it.concurrent('counts for the first token that it names; a copy of the entry is ignored', async () => {
     const copy = await registerOnChain(node.rpcUrl, newOwner(), good.baseUrl + wellKnown);
     expect(await fateOf(copy)).toBe('other_token');
     const file = nodeFile(good);
@@ -146,7 +146,7 @@ describe('a file of a node', () => {
     expect((await seenBy(node, good.baseUrl)).status).toBe('online');
   });
 
-  it('of no kind of ours, or in another spelling, is left alone', async () => {
+  it.concurrent('of no kind of ours, or in another spelling, is left alone', async () => {
     const spelling = `${server.origin}/./good${wellKnown}`.replace('127.0.0.1', '127.1');
     for (const uri of ['ipfs://abc', 'https://example.com/agent.json', spelling, '']) {
       const tokenId = await registerOnChain(node.rpcUrl, newOwner(), uri);
@@ -204,7 +204,7 @@ describe('a file of an agent', () => {
     },
   );
 
-  it('with the id of an agent of ours, or of another node that was first, is ignored', async () => {
+  it.concurrent('with the id of an agent of ours, or of another node that was first, is ignored', async () => {
     const agent: TestAgent = await startTestAgent(node);
     const { tokenId, path, file } = await announce(agent.id);
     server.answers.set(path, json(file));
@@ -216,7 +216,7 @@ describe('a file of an agent', () => {
     await agent.die();
   });
 
-  it('counts for the first token on chain, also when a later one was there before it', async () => {
+  it.concurrent('counts for the first token on chain, also when a later one was there before it', async () => {
     const evil = await listGoodNode('/evil');
     const id = otherAgentId();
     const first = await announce(id);
@@ -232,14 +232,14 @@ describe('a file of an agent', () => {
     expect(await fateOf(later)).toBe('id_taken');
   });
 
-  it('of a node that is not listed is never fetched', async () => {
+  it.concurrent('of a node that is not listed is never fetched', async () => {
     const path = `/nobody/agents/${otherAgentId()}/registration.json`;
     const tokenId = await registerOnChain(node.rpcUrl, newOwner(), server.origin + path);
     expect(await fateOf(tokenId)).toBe('unknown_node');
     expect(server.asked.get(path)).toBeUndefined();
   });
 
-  it('is believed about the owner while the registrar has the token, and then only as the chain says', async () => {
+  it.concurrent('is believed about the owner while the registrar has the token, and then only as the chain says', async () => {
     const id = otherAgentId();
     const [owner, buyer] = [newOwner(), newOwner()];
     const { tokenId, path, file } = await announce(id);
@@ -251,7 +251,7 @@ describe('a file of an agent', () => {
     await untilSo('the buyer is the owner', async () => (await shown()) === buyer);
   });
 
-  it('that was good stays while it cannot be read, and goes with its token', async () => {
+  it.concurrent('that was good stays while it cannot be read, and goes with its token', async () => {
     const id = otherAgentId();
     const { tokenId, path, file } = await announce(id);
     server.answers.set(path, json(file));

@@ -7,7 +7,7 @@ import { type Answer, type HostileServer, json, startHostileServer } from './sup
 import { insertAgents } from './support/insert-agents.ts';
 
 /** What the suite has time for; NETWORK_AGENTS=10000 measures more. */
-const COUNT = Number(process.env.NETWORK_AGENTS ?? 2000);
+const COUNT = Number(process.env.NETWORK_AGENTS ?? 700);
 const wellKnown = '/.well-known/agent-network.json';
 let node: Harness;
 let server: HostileServer;

@@ -26,18 +26,20 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** What a local node does with a chain that it was given the address of; answers its first test wallet, and its registrar. */
-async function joinChain(): Promise<{ wallet: `0x${string}`; registrar: `0x${string}` }> {
+/** What a local node does with a chain that it was given the address of; answers its first test wallet, and all that send. */
+async function joinChain(): Promise<{ wallet: `0x${string}`; senders: `0x${string}`[] }> {
   const env = { DATA_DIR: dataDir, DATABASE_URL: 'postgres://127.0.0.1/unused', CHAIN_RPC_URL: chain.rpcUrl };
   const { config, secrets } = readConfig({ ...env, LOG_LEVEL: 'silent' });
   const stops: StopStep[] = [];
   const plan = await startLocalParts({ config, secrets, log: silentLog }, stops);
   expect(await plan.openChain()).toBe(chain.rpcUrl);
-  await fundOnJoinedChain(config, plan, []);
+  await fundOnJoinedChain(config, plan);
   await stopInOrder(stops, { log: silentLog });
   return {
     wallet: plan.keys.account.address as `0x${string}`,
-    registrar: privateKeyToAddress(plan.registrarPrivateKey ?? '0x'),
+    senders: [plan.keys.settlementPrivateKey, ...plan.senderPrivateKeys, plan.registrarPrivateKey ?? '0x'].map((key) =>
+      privateKeyToAddress(key),
+    ),
   };
 }
 
@@ -47,7 +49,7 @@ const codes = () =>
     registries.map((address): RpcCall => ['eth_getCode', address, 'latest']),
   );
 
-it('a node that joins a chain of an older version puts the registries there, whenever it starts, funds its wallets once, and its registrar when that has no gas', async () => {
+it('a node that joins a chain of an older version puts the registries there, whenever it starts, funds its wallets once, and its keys that send when they have no gas', async () => {
   const remove = () =>
     callChainBatch(
       chain.rpcUrl,
@@ -55,12 +57,15 @@ it('a node that joins a chain of an older version puts the registries there, whe
     );
   for (const _ of ['first start', 'second start']) {
     await remove();
-    const { wallet, registrar } = await joinChain();
+    const { wallet, senders } = await joinChain();
     expect(await codes()).toEqual([identityRegistryCode, reputationRegistryCode]);
     const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'balanceOf', args: [wallet] });
     const balance = await callChain<string>(chain.rpcUrl, 'eth_call', { to: usdcByChain[84_532], data }, 'latest');
     expect(BigInt(balance)).toBe(1_000_000_000n);
-    expect(BigInt(await callChain<string>(chain.rpcUrl, 'eth_getBalance', registrar, 'latest'))).toBe(10n ** 22n);
-    await callChain(chain.rpcUrl, 'anvil_setBalance', registrar, '0x0');
+    expect(senders).toHaveLength(4);
+    for (const each of senders) {
+      expect(BigInt(await callChain<string>(chain.rpcUrl, 'eth_getBalance', each, 'latest'))).toBe(10n ** 22n);
+      await callChain(chain.rpcUrl, 'anvil_setBalance', each, '0x0');
+    }
   }
 });

@@ -60,6 +60,8 @@ async function stateOf(service: ServiceProcess) {
     payments: (await client.request('GET', '/payments/history', { key })).body.data.payments,
     wallets: await Promise.all(addresses.map((address) => client.usdcOf(address))),
     onChain,
+    // Nodes that joined the chain know it by that.
+    rpcUrl: local.chain.rpcUrl,
   };
 }
 

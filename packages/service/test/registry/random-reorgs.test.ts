@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type MadeUpChain, makeUpChain, type Said } from '../support/made-up-chain.ts';
 import { newIndex, type TestIndex } from '../support/registry-world.ts';
 
-const RUNS = 25;
+const RUNS = 12;
 
 let index: TestIndex;
 let fresh: TestIndex;

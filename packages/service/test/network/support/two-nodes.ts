@@ -1,4 +1,3 @@
-import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { collectRefunds } from '../../../src/invocations/home/collect-refunds.ts';
 import { settleBills } from '../../../src/invocations/settle-bills.ts';
 import { until } from '../../../src/lib/until.ts';
@@ -7,18 +6,9 @@ import { walletByBooks } from '../../support/books.ts';
 import { type Harness, type HarnessOptions, startHarness } from '../../support/harness.ts';
 import { freePort, type HomeProxy, startHomeProxy } from './home-proxy.ts';
 
-const ETHER = '0x8ac7230489e80000';
-
-/** Gives a node gas on a chain that it did not start. */
-export async function giveGas(node: Harness): Promise<Harness> {
-  for (const { address } of node.ctx.senders) await callChain(node.rpcUrl, 'anvil_setBalance', address, ETHER);
-  await node.ctx.gas.refresh();
-  return node;
-}
-
 /** A node on the chain of another. */
-export const startBeside = async (home: Harness, options: HarnessOptions = {}): Promise<Harness> =>
-  giveGas(await startHarness({ ...options, env: { ...options.env, CHAIN_RPC_URL: home.rpcUrl } }));
+export const startBeside = (home: Pick<Harness, 'rpcUrl'>, options: HarnessOptions = {}): Promise<Harness> =>
+  startHarness({ ...options, env: { ...options.env, CHAIN_RPC_URL: home.rpcUrl } });
 
 /** A node that is reached through a proxy only. */
 export async function startBehindProxy(options: HarnessOptions = {}): Promise<Harness & { readonly proxy: HomeProxy }> {

@@ -66,8 +66,12 @@ export interface MortalNode extends JoinedNode {
   kill(): Promise<void>;
 }
 
-/** A second process of the same node that can be killed. */
-export async function startMortalNode(h: Harness, env: Record<string, string> = {}): Promise<MortalNode> {
+/** A second process of the same node that can be killed. `finish`: takes what is to be done in the end; default: when the test ends. */
+export async function startMortalNode(
+  h: Harness,
+  env: Record<string, string> = {},
+  finish: typeof onTestFinished = onTestFinished,
+): Promise<MortalNode> {
   const dataDir = await mkdtemp(join(tmpdir(), 'agent-network-mortal-'));
   const child = fork(await bundled(NODE_CHILD), {
     env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: BUNDLES, HOME: process.env.HOME, ...envOf(h, dataDir), ...env },
@@ -75,7 +79,7 @@ export async function startMortalNode(h: Harness, env: Record<string, string> = 
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const gone = once(child, 'exit');
-  onTestFinished(async () => {
+  finish(async () => {
     child.kill('SIGKILL');
     await gone;
     await rm(dataDir, { recursive: true, force: true });

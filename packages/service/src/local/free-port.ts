@@ -1,0 +1,13 @@
+import { createServer } from 'node:net';
+
+/** The wished port if it is free, else any. */
+export function freePort(wish: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', () => (wish === 0 ? reject(new Error('no port is free')) : resolve(freePort(0))));
+    server.listen(wish, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
