@@ -49,7 +49,9 @@ const Marks = ({ agent: { id, status, frozen, verified } }: { agent: OwnAgent })
   <>
     <Identicon id={id} className="size-6" />
     <Status value={status} />
-    <Badge tone={verified ? 'good' : 'warn'}>{verified ? 'verified' : 'not verified'}</Badge>
+    {status !== 'pending_verification' && (
+      <Badge tone={verified ? 'good' : 'warn'}>{verified ? 'verified' : 'not verified'}</Badge>
+    )}
     {frozen && <Badge tone="bad">frozen</Badge>}
   </>
 );
