@@ -51,7 +51,7 @@ const Entry = ({ onChain }: { onChain: NonNullable<IdentityRecord['onChain']> })
     </FactRow>
     <FactRow label="Held by">
       <span className="inline-flex items-center gap-2">
-        {onChain.custody === 'owner' ? 'the owner' : 'the node'}
+        <span>{onChain.custody === 'owner' ? 'the owner' : 'the node'}</span>
         <Copyable label="holder" text={onChain.owner} short />
       </span>
     </FactRow>
