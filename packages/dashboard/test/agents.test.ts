@@ -125,7 +125,7 @@ it('registers an agent by keyboard, proves it, calls it, changes and removes it'
   const changed = (await h.request('GET', `/agents/${agentId}`)).body.data;
   expect(changed).toMatchObject({
     description: 'Says it <i>twice</i>.',
-    rates: { perRequest: '0.10', perHour: '0.10', tiers: { basic: '0.10', premium: '0.04', enterprise: '0.10' } },
+    rates: { perRequest: '0.10', perHour: '0.10', tiers: { basic: '0.1', premium: '0.04', enterprise: '0.1' } },
     metadata: { tags: ['<b>tag</b>'], website: 'https://agent.example' },
   });
   await expectAccessible(page);
