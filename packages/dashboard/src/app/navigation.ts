@@ -14,7 +14,11 @@ export interface NavItem {
 
 /** The left navigation, in groups. A view that is built adds its row here and its route in routes.tsx. */
 export const navigation: readonly (readonly NavItem[])[] = [
-  [{ to: '/explore', label: 'Explore', icon: 'search', key: 'e' }],
+  [
+    { to: '/', label: 'Overview', icon: 'home', key: 'o' },
+    { to: '/explore', label: 'Explore', icon: 'search', key: 'e' },
+    { to: '/agents', label: 'My agents', icon: 'agent', key: 'a' },
+  ],
   [{ to: '/invocations', label: 'Invocations', icon: 'bolt', key: 'i' }],
   [
     { to: '/keys', label: 'API keys', icon: 'key', key: 'k' },

@@ -1,4 +1,4 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { exploreParams } from '../pages/explore/explore-params.ts';
 import { rootRoute, shellRoute } from './root-routes.tsx';
 import { searchOf } from './search-params.ts';
@@ -16,9 +16,28 @@ const signIn = createRoute({
 const overview = createRoute({
   getParentRoute: () => shellRoute,
   path: '/',
-  beforeLoad: () => {
-    throw redirect({ to: '/invocations' });
-  },
+  validateSearch: searchOf('days'),
+  component: view(() => import('../pages/overview/overview-view.tsx'), 'OverviewView'),
+});
+
+const ownAgents = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/agents',
+  validateSearch: searchOf('cursor'),
+  component: view(() => import('../pages/agents/agents-view.tsx'), 'AgentsView'),
+});
+
+const newAgent = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/agents/new',
+  component: view(() => import('../pages/agents/new-agent-view.tsx'), 'NewAgentView'),
+});
+
+const ownAgent = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/agents/$agentId',
+  validateSearch: searchOf('tab', 'days'),
+  component: view(() => import('../pages/agents/agent-view.tsx'), 'AgentView'),
 });
 
 const explore = createRoute({
@@ -97,6 +116,9 @@ export const routeTree = rootRoute.addChildren([
   signIn,
   shellRoute.addChildren([
     overview,
+    ownAgents,
+    newAgent,
+    ownAgent,
     invocations,
     invocation,
     bulk,

@@ -1,6 +1,7 @@
 import type { Endpoint } from '@agent-network/contracts/endpoint';
 import { isApiError } from '@agent-network/sdk';
 import { type FormEvent, useState } from 'react';
+import { problemText } from './problem-text.ts';
 
 type BodySchema = NonNullable<Endpoint['body']>;
 type BodyOf<Schema extends BodySchema> = Schema['_zod']['input'];
@@ -53,7 +54,10 @@ export function useForm<Values extends object, Schema extends BodySchema>(
     setFailure(null);
     setProblems(
       problemsOf(
-        (parsed.error?.issues ?? []).map(({ path, message }) => ({ path: path.map(String).join('.'), message })),
+        (parsed.error?.issues ?? []).map((issue) => ({
+          path: issue.path.map(String).join('.'),
+          message: problemText(issue),
+        })),
       ),
     );
     if (!parsed.success) return focusFirstProblem(form);

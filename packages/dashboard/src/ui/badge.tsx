@@ -42,6 +42,11 @@ const toneByStatus: Readonly<Record<string, Tone>> = {
   refused: 'warn',
   unknown: 'warn',
   unverified: 'warn',
+  pending_verification: 'warn',
+  due: 'warn',
+  sent: 'accent',
+  claimed: 'good',
+  registered: 'good',
   degraded: 'warn',
 };
 

@@ -31,6 +31,6 @@ export async function switchChain(provider: Eip1193Provider, chainId: number): P
       `The wallet does not know ${named(chainId)}. Add it to the wallet, then try again. Nothing was signed.`,
     );
   throw new Error(
-    `The wallet is on ${named(current)}, but this node is paid on ${named(chainId)}. Switch the wallet there, then try again. Nothing was signed.`,
+    `The wallet is on ${named(current)}, but this node works on ${named(chainId)}. Switch the wallet there, then try again. Nothing was signed.`,
   );
 }
