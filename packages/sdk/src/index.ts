@@ -10,7 +10,14 @@ export {
   invokeAndWait,
   type WaitOptions,
 } from './invoke-and-wait.ts';
-export { createPayer, type Payer, type PayerOptions, PaymentRefusedError, type RefusalReason } from './payer.ts';
+export {
+  createPayer,
+  type Payer,
+  type PayerOptions,
+  type PayerSigner,
+  PaymentRefusedError,
+  type RefusalReason,
+} from './payer.ts';
 export {
   verifyWebhook,
   type WebhookEvent,
