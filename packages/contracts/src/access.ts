@@ -56,6 +56,7 @@ export const LimitUse = z.object({
   remaining: z.int().min(0),
   resetAt: Timestamp.nullable().describe('null: nothing was counted in this hour.'),
 });
+export type LimitUse = z.infer<typeof LimitUse>;
 
 const KeyUse = z
   .object({

@@ -1,7 +1,7 @@
 import type { EndpointName } from '@agent-network/contracts/api';
 import type { EventType } from '@agent-network/contracts/events';
 
-const money: readonly EndpointName[] = ['getBalance', 'listPayments', 'getUsage'];
+const money: readonly EndpointName[] = ['getBalance', 'listPayments', 'getStatement', 'getUsage'];
 const calls: readonly EndpointName[] = ['listInvocations', 'getInvocation', 'getBulk', ...money];
 const agents: readonly EndpointName[] = ['listAgents', 'getAgent'];
 

@@ -15,6 +15,10 @@ export interface NavItem {
 /** The left navigation, in groups. A view that is built adds its row here and its route in routes.tsx. */
 export const navigation: readonly (readonly NavItem[])[] = [
   [{ to: '/invocations', label: 'Invocations', icon: 'bolt', key: 'i' }],
+  [
+    { to: '/payments', label: 'Payments', icon: 'wallet', key: 'p', scope: 'payments:read' },
+    { to: '/usage', label: 'Usage and limits', icon: 'gauge', key: 'u', scope: 'payments:read' },
+  ],
   [{ to: '/keys', label: 'API keys', icon: 'key', key: 'k' }],
 ];
 

@@ -45,8 +45,35 @@ const keys = createRoute({
   component: view(() => import('../pages/keys/keys-view.tsx'), 'KeysView'),
 });
 
+const payments = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/payments',
+  validateSearch: searchOf('tab', 'type', 'startDate', 'endDate', 'cursor'),
+  component: view(() => import('../pages/payments/payments-view.tsx'), 'PaymentsView'),
+});
+
+const treasury = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/payments/treasuries/$treasuryId',
+  validateSearch: searchOf('from', 'to', 'cursor'),
+  component: view(() => import('../pages/payments/treasury-view.tsx'), 'TreasuryView'),
+});
+
+const withdrawal = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/payments/withdrawals/$withdrawalId',
+  component: view(() => import('../pages/payments/withdrawal-view.tsx'), 'WithdrawalView'),
+});
+
+const usage = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/usage',
+  validateSearch: searchOf('days'),
+  component: view(() => import('../pages/usage/usage-view.tsx'), 'UsageView'),
+});
+
 /** Every view of the dashboard and where it stands. */
 export const routeTree = rootRoute.addChildren([
   signIn,
-  shellRoute.addChildren([overview, invocations, invocation, bulk, keys]),
+  shellRoute.addChildren([overview, invocations, invocation, bulk, keys, payments, treasury, withdrawal, usage]),
 ]);
