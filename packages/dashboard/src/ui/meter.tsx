@@ -1,33 +1,30 @@
+import type { ReactNode } from 'react';
+
 interface MeterProps {
-  /** What is measured: its name for readers. */
   readonly label: string;
-  readonly value: number;
-  readonly max: number;
-  /** "12 of 100". */
+  readonly used: number;
+  readonly limit: number;
+  /** "120 of 1,000": what the bar shows, for everybody. */
   readonly text: string;
+  readonly hint?: ReactNode;
 }
 
 const NEARLY = 0.8;
 
-/** How much of something bounded is used. */
-export function Meter({ label, value, max, text }: MeterProps) {
-  const share = max > 0 ? Math.min(1, value / max) : 1;
+/** How much of a limit is used. */
+export function Meter({ label, used, limit, text, hint }: MeterProps) {
+  const share = limit > 0 ? Math.min(1, used / limit) : 1;
   const tone = share >= 1 ? 'bg-bad' : share >= NEARLY ? 'bg-warn' : 'bg-accent';
   return (
-    <div className="min-w-0">
-      <div className="text-[13px] whitespace-nowrap">{text}</div>
-      {/* biome-ignore lint/a11y/useSemanticElements: browsers draw <meter> each in their own way */}
-      <div
-        role="meter"
-        aria-label={label}
-        aria-valuemin={0}
-        aria-valuemax={max}
-        aria-valuenow={Math.min(value, max)}
-        aria-valuetext={text}
-        className="mt-1 h-1.5 overflow-hidden rounded-full bg-line"
-      >
+    <div>
+      <div className="flex flex-wrap items-baseline justify-between gap-x-4">
+        <span>{label}</span>
+        <span className="text-[13px] text-muted">{text}</span>
+      </div>
+      <div aria-hidden="true" className="mt-1 h-1.5 overflow-hidden rounded-full bg-sunken">
         <div className={`h-full rounded-full ${tone}`} style={{ width: `${share * 100}%` }} />
       </div>
+      {hint && <p className="mt-1 text-[13px] text-muted">{hint}</p>}
     </div>
   );
 }

@@ -1,7 +1,7 @@
-import { createPayer, type Payer } from '@agent-network/sdk';
+import type { Payer, PaymentHeaders } from '@agent-network/sdk';
 import type { Eip1193Provider } from './injected-wallets.ts';
+import { requireUsdc } from './require-usdc.ts';
 import { connectWallet } from './sign-text.ts';
-import { signTypedData } from './sign-typed-data.ts';
 import { switchChain } from './switch-chain.ts';
 
 /** The chain that the node is paid on, and its token. */
@@ -10,13 +10,29 @@ export interface PaidIn {
   readonly usdc: string;
 }
 
-/** Pays what a call asks for from a wallet of this browser, which shows each payment to its owner; nothing above `most` (USDC). */
-export async function walletPayer(provider: Eip1193Provider, { chainId, usdc }: PaidIn, most: string): Promise<Payer> {
+/** Signs one payment: asked again, it shows the same. */
+export interface WalletPayer extends Payer {
+  /** What was signed; undefined: nothing yet. */
+  signed(): PaymentHeaders | undefined;
+}
+
+/**
+ * Pays what one call asks for from a wallet of this browser, which shows the payment to its owner; nothing above `most` (USDC). Throws
+ * in words when the wallet is on another chain and stays there, or holds less.
+ */
+export async function walletPayer(provider: Eip1193Provider, paidIn: PaidIn, most: string): Promise<WalletPayer> {
   const address = await connectWallet(provider);
-  await switchChain(provider, chainId);
-  return createPayer({
-    signer: { address, signTypedData: (typedData) => signTypedData(provider, address, typedData) },
-    maxPerCall: most,
-    tokens: { [`eip155:${chainId}`]: usdc },
-  });
+  await switchChain(provider, paidIn.chainId);
+  await requireUsdc(provider, address, { usdc: paidIn.usdc, amount: most });
+  const { sdkPayer } = await import('./sdk-payer.ts');
+  const payer = sdkPayer(provider, address, paidIn, most);
+  let payment: PaymentHeaders | undefined;
+  return {
+    address,
+    signed: () => payment,
+    async pay(header) {
+      payment ??= await payer.pay(header);
+      return payment;
+    },
+  };
 }

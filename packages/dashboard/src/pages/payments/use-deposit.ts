@@ -5,7 +5,7 @@ import { client } from '../../app/client.ts';
 import { useSessionInfo } from '../../app/session.ts';
 import type { Eip1193Provider } from '../../wallet/injected-wallets.ts';
 import { walletPayer } from '../../wallet/wallet-payer.ts';
-import { mayHaveHappened } from './may-have-happened.ts';
+import { mayHaveHappened } from '../../app/may-have-happened.ts';
 import { useMoneyMoved } from './use-money-moved.ts';
 
 export interface DepositWish {

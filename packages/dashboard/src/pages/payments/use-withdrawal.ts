@@ -6,7 +6,7 @@ import { client } from '../../app/client.ts';
 import { useSession } from '../../app/session.ts';
 import type { InjectedWallet } from '../../wallet/injected-wallets.ts';
 import { connectAs, signText } from '../../wallet/sign-text.ts';
-import { mayHaveHappened } from './may-have-happened.ts';
+import { mayHaveHappened } from '../../app/may-have-happened.ts';
 import { useMoneyMoved } from './use-money-moved.ts';
 
 export type WithdrawalWish = Call<Api['requestWithdrawal']>['body'];
