@@ -4,7 +4,8 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { describe, expect, it } from 'vitest';
 import { failure, type Reply, type Seen, startFakeNode, success } from '../test/support/fake-node.ts';
 import { createClient } from './client.ts';
-import { createPayer, type PayerSigner, PaymentRefusedError } from './payer.ts';
+import { createPayer, type PayerSigner } from './payer.ts';
+import { PaymentRefusedError } from './payment-refused-error.ts';
 
 const account = privateKeyToAccount(generatePrivateKey());
 const asset = '0x036CbD53842c5426634e7929541eC2318f3dCF7e';

@@ -6,6 +6,7 @@ import type { PaymentRequired } from '@x402/core/types';
 import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { type LocalAccount, privateKeyToAccount } from 'viem/accounts';
 import type { PaymentHeaders } from './api-error.ts';
+import { PaymentRefusedError } from './payment-refused-error.ts';
 
 /** USDC as its issuer deployed it, by CAIP-2 network: Base and Base Sepolia. */
 const usdcContracts: Readonly<Record<string, string>> = {
@@ -45,19 +46,6 @@ export type PayerOptions = {
   /** Asked once for each payment, after network, token, amount and validity were found good. */
   | { readonly signer: PayerSigner }
 );
-
-export type RefusalReason = 'malformed_terms' | 'unknown_asset' | 'validity_too_long' | 'above_cap';
-
-/** The payer declined the terms before signing anything: no money can move. */
-export class PaymentRefusedError extends Error {
-  override readonly name = 'PaymentRefusedError';
-  readonly reason: RefusalReason;
-
-  constructor(reason: RefusalReason, message: string) {
-    super(message);
-    this.reason = reason;
-  }
-}
 
 function readTerms(header: string): PaymentRequired & { accepts: PaymentRequirementsV2[] } {
   try {
