@@ -28,6 +28,7 @@ afterAll(async () => {
   await world.stop();
 });
 
+const poll = <T>(look: () => T) => expect.poll(look, { timeout: 10_000 });
 const balanceOf = (page: Page) => askNode<Balance>(page, 'GET', '/payments/balance');
 const historyOf = async (page: Page, query = '') =>
   (await askNode<{ payments: PaymentItem[] }>(page, 'GET', `/payments/history?limit=100${query}`)).payments;
@@ -96,21 +97,23 @@ it('shows where to transfer to, and claims what another wallet sent with its sig
   await page.getByRole('button', { name: 'Add funds' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('tab', { name: 'By transfer' }).click();
-  await dialog.getByRole('button', { name: `Copy address of the node ${h.ctx.chain.wallet}` }).waitFor();
-  await dialog.getByRole('button', { name: `Copy address of the token ${h.ctx.chain.token}` }).waitFor();
-  await expect(dialog.getByRole('link', { name: 'Explorer' }).count()).resolves.toBe(0);
+  await dialog
+    .getByRole('button', { name: new RegExp(`^Copy address of the node ${h.ctx.chain.wallet}$`, 'i') })
+    .waitFor();
+  await dialog
+    .getByRole('button', { name: new RegExp(`^Copy address of the token ${h.ctx.chain.token}$`, 'i') })
+    .waitFor();
+  expect(await dialog.getByRole('link', { name: 'Explorer' }).count()).toBe(0);
 
   await transferUsdc(h.rpcUrl, h, { from: other.address, to: h.ctx.chain.wallet, micro: 2_000_000n });
   wallet.choose(other);
   const waiting = dialog.getByText('2.00 USDC from');
-  await expect
-    .poll(async () => {
-      await readTransfers(h.ctx);
-      await dialog.getByRole('button', { name: /^(See what waits|Look at another)$/ }).click();
-      await dialog.getByRole('button', { name: 'Look at another' }).waitFor();
-      return waiting.count();
-    })
-    .toBe(1);
+  await poll(async () => {
+    await readTransfers(h.ctx);
+    await dialog.getByRole('button', { name: /^(See what waits|Look at another)$/ }).click();
+    await dialog.getByRole('button', { name: 'Look at another' }).waitFor();
+    return waiting.count();
+  }).toBe(1);
   await expectAccessible(page);
   await lookAt(page, 'payments-transfer');
   wallet.refuseNext('personal_sign');
@@ -122,12 +125,10 @@ it('shows where to transfer to, and claims what another wallet sent with its sig
 
   await page.keyboard.press('Escape');
   await transferUsdc(h.rpcUrl, h, { from: other.address, to: h.ctx.chain.wallet, micro: 500_000n });
-  await expect
-    .poll(async () => {
-      await readTransfers(h.ctx);
-      return page.getByRole('term').filter({ hasText: 'Available' }).locator('xpath=../dd[1]').textContent();
-    })
-    .toBe('2.50 USDC');
+  await poll(async () => {
+    await readTransfers(h.ctx);
+    return page.getByRole('term').filter({ hasText: 'Available' }).locator('xpath=../dd[1]').textContent();
+  }).toBe('2.50 USDC');
 });
 
 it('withdraws with a fresh signature of the wallet of the account only, and once, whatever happens to the answer', async () => {
@@ -155,7 +156,7 @@ it('withdraws with a fresh signature of the wallet of the account only, and once
   const lost = '**/payments/withdraw';
   await page.route(lost, async (route) => {
     await route.fetch();
-    await route.abort();
+    await route.fulfill({ status: 502, body: 'lost' });
   });
   await sign.click();
   await dialog.getByText('It is not known whether this was done.').waitFor();
@@ -168,7 +169,7 @@ it('withdraws with a fresh signature of the wallet of the account only, and once
   expect(withdrawals).toMatchObject([{ amount: '1.25', treasuryId }]);
   expect(page.url()).toContain(`/payments/withdrawals/${withdrawals[0]?.withdrawalId}`);
   expect(await h.usdcOf(recipient)).toBe(1_250_000n);
-  await page.getByRole('button', { name: `Copy transaction hash ${withdrawals[0]?.transactionHash}` }).waitFor();
+  await page.getByRole('button', { name: /^Copy transaction hash 0x/ }).waitFor();
   await expectAccessible(page);
   await lookAt(page, 'payments-withdrawal');
 
@@ -200,7 +201,7 @@ it('follows a withdrawal until the chain has it', async () => {
     };
     return route.request().resourceType() === 'document'
       ? route.fallback()
-      : route.fulfill({ json: { success: true, data } });
+      : route.fulfill({ json: { status: 'success', data } });
   });
   await page.goto(`/dashboard/payments/withdrawals/${withdrawalId}`);
   await page.getByText('on its way to the wallet').waitFor();
@@ -240,16 +241,16 @@ it('pages the statement and the history by links, and exports both whole as CSV 
   await lookAt(page, 'payments');
   await page.getByRole('link', { name: HOSTILE_LABEL }).click();
   await page.getByRole('heading', { name: HOSTILE_LABEL }).waitFor();
-  const rows = page.getByRole('table', { name: 'Statement' }).getByRole('row');
-  await expect.poll(() => rows.count()).toBe(5);
+  const rows = page.getByRole('table', { name: 'Entries' }).getByRole('row');
+  await poll(() => rows.count()).toBe(5);
   await rows.nth(1).getByText('+4.00').waitFor();
   const next = page.getByRole('button', { name: 'Next page' });
   await next.click();
-  await expect.poll(() => new URL(page.url()).searchParams.get('cursor')).toBeTruthy();
+  await poll(() => new URL(page.url()).searchParams.get('cursor')).toBeTruthy();
   await page.reload();
   await rows.nth(1).getByText('3.96').waitFor();
   await next.click();
-  await expect.poll(() => rows.count()).toBe(3);
+  await poll(() => rows.count()).toBe(3);
   expect(await next.isDisabled()).toBe(true);
   await expectAccessible(page);
   await lookAt(page, 'payments-statement');
@@ -278,7 +279,7 @@ it('pages the statement and the history by links, and exports both whole as CSV 
   );
 
   await page.goto('/dashboard/payments?tab=history');
-  await expect.poll(() => page.getByRole('table', { name: 'Payments' }).getByRole('row').count()).toBe(5);
+  await poll(() => page.getByRole('table', { name: 'Payments' }).getByRole('row').count()).toBe(5);
   await page.getByText('10 in all').waitFor();
   const historyCsv = readCsv(await saved(page, () => page.getByRole('button', { name: 'Export CSV' }).click()));
   await page.unroute(isPage);
@@ -319,7 +320,7 @@ it('shows the reserves as the node tells of them, and is used with the keyboard 
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('Enter');
-  await expect.poll(() => new URL(page.url()).searchParams.get('tab')).toBe('reserves');
+  await poll(() => new URL(page.url()).searchParams.get('tab')).toBe('reserves');
   const proof = page.getByRole('table', { name: 'Proof of reserves' });
   await proof.waitFor();
   await expectAccessible(page);

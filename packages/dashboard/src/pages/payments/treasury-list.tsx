@@ -46,7 +46,7 @@ const columnsOf = (
   { id: 'held', header: 'Held', align: 'right', cell: ({ held }) => <Money amount={held} /> },
   {
     id: 'actions',
-    header: '',
+    header: 'Actions',
     align: 'right',
     cell: ({ treasuryId, name }) => (
       <Menu

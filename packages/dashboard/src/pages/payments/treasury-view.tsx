@@ -107,7 +107,7 @@ function StatementCard({ treasuryId, name }: { treasuryId: string; name: string 
           </p>
         )}
         <DataTable
-          label="Statement"
+          label="Entries"
           columns={statementColumns}
           rows={data?.entries}
           rowId={({ entryId }) => entryId}

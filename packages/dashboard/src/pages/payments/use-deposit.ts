@@ -1,11 +1,10 @@
-import { createClient, type PaymentHeaders } from '@agent-network/sdk';
 import { useMutation } from '@tanstack/react-query';
 import { useRef } from 'react';
-import { client } from '../../app/client.ts';
+import { client, payingClient } from '../../app/client.ts';
+import { mayHaveHappened } from '../../app/may-have-happened.ts';
 import { useSessionInfo } from '../../app/session.ts';
 import type { Eip1193Provider } from '../../wallet/injected-wallets.ts';
-import { walletPayer } from '../../wallet/wallet-payer.ts';
-import { mayHaveHappened } from '../../app/may-have-happened.ts';
+import { type WalletPayer, walletPayer } from '../../wallet/wallet-payer.ts';
 import { useMoneyMoved } from './use-money-moved.ts';
 
 export interface DepositWish {
@@ -17,12 +16,9 @@ export interface DepositWish {
 /** One deposit, however often it is sent: under one key, with one signed payment. */
 interface Attempt {
   readonly key: string;
-  readonly wish: DepositWish;
-  payment: PaymentHeaders | null;
+  readonly payer: WalletPayer;
+  readonly body: { readonly amount: string; readonly treasuryId: string };
 }
-
-const paymentOf = (error: unknown): PaymentHeaders | null =>
-  (error as { paymentHeaders?: PaymentHeaders } | null)?.paymentHeaders ?? null;
 
 /**
  * Deposits from a wallet of this browser. While it is not known how a deposit ended, the next call sends that one again, and signs
@@ -33,33 +29,26 @@ export function useDeposit() {
   const moneyMoved = useMoneyMoved();
   const attempt = useRef<Attempt | null>(null);
 
-  async function send(current: Attempt, provider: Eip1193Provider) {
-    const { amount, treasuryId = (await client.createTreasury({ body: {} })).treasuryId } = current.wish;
-    const body = { amount, treasuryId };
-    const options = { idempotencyKey: current.key };
-    if (current.payment) return client.depositToTreasury({ body, headers: current.payment }, options);
+  async function begin(provider: Eip1193Provider, { amount, treasuryId }: DepositWish): Promise<Attempt> {
     const payer = await walletPayer(provider, { chainId, usdc }, amount);
-    return createClient({ baseUrl: location.origin, payer, timeoutMs: 40_000 }).depositToTreasury({ body }, options);
+    const into = treasuryId ?? (await client.createTreasury({ body: {} })).treasuryId;
+    return { key: crypto.randomUUID(), payer, body: { amount, treasuryId: into } };
   }
 
   const deposit = useMutation({
     async mutationFn({ provider, wish }: { provider: Eip1193Provider; wish: DepositWish }) {
-      attempt.current ??= { key: crypto.randomUUID(), wish, payment: null };
-      const current = attempt.current;
+      attempt.current ??= await begin(provider, wish);
+      const { key, payer, body } = attempt.current;
       try {
-        const receipt = await send(current, provider);
+        const receipt = await payingClient(payer).depositToTreasury({ body }, { idempotencyKey: key });
         attempt.current = null;
         return receipt;
       } catch (error) {
-        current.payment ??= paymentOf(error);
-        if (!current.payment || !mayHaveHappened(error)) attempt.current = null;
+        if (!payer.signed() || !mayHaveHappened(error)) attempt.current = null;
         throw error;
       }
     },
     onSettled: moneyMoved,
   });
-  return {
-    deposit,
-    isUncertain: deposit.isError && mayHaveHappened(deposit.error) && paymentOf(deposit.error) !== null,
-  };
+  return { deposit, isUncertain: deposit.isError && attempt.current !== null };
 }

@@ -10,7 +10,7 @@ import { Select } from '../../ui/select.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Stat, Stats } from '../../ui/stat.tsx';
 import { agentUseColumns } from './agent-use-columns.tsx';
-import { isInUse, keyUseColumns } from './key-use-columns.tsx';
+import { KeysCard } from './keys-card.tsx';
 import { LimitsCard } from './limits-card.tsx';
 import { periods, readPeriod, sumDays } from './usage.ts';
 import { UsageCharts } from './usage-charts.tsx';
@@ -68,24 +68,7 @@ export function UsageView() {
           </Card>
         </>
       )}
-      <KeyUseCard />
+      <KeysCard />
     </Page>
-  );
-}
-
-function KeyUseCard() {
-  const { data, error, refetch } = useApi('listApiKeys');
-  return (
-    <Card title="By key" isFlush>
-      <DataTable
-        label="Usage by key"
-        columns={keyUseColumns}
-        rows={data?.keys.filter(isInUse)}
-        rowId={({ keyId }) => keyId}
-        error={error}
-        onRetry={() => void refetch()}
-        empty={<EmptyState title="No living keys">Each key has its own limits, and what is used of them.</EmptyState>}
-      />
-    </Card>
   );
 }
