@@ -71,7 +71,7 @@ it('opens a treasury and funds it from the wallet: not when the wallet declines,
   const dialog = page.getByRole('dialog');
   const pay = dialog.getByRole('button', { name: 'Pay with Test wallet' });
   await pay.click();
-  await dialog.getByText('must be a decimal USDC amount').waitFor();
+  await dialog.getByRole('textbox', { name: 'Amount' }).and(page.locator('[aria-invalid=true]')).waitFor();
   await dialog.getByRole('textbox', { name: 'Amount' }).fill('12.5');
   wallet.refuseNext('eth_signTypedData_v4');
   await pay.click();

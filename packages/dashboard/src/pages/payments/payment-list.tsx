@@ -6,6 +6,7 @@ import { client } from '../../app/client.ts';
 import { Card } from '../../ui/card.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
+import { Field } from '../../ui/field.tsx';
 import { FilterBar } from '../../ui/filter-bar.tsx';
 import { groupDigits } from '../../ui/money.tsx';
 import { Pagination } from '../../ui/pagination.tsx';
@@ -56,19 +57,15 @@ export function PaymentList({ treasuries }: { treasuries: readonly NamedTreasury
   return (
     <div className="space-y-4">
       <FilterBar onClear={hasFilter ? () => void navigate({ search: { tab: 'history' } }) : undefined}>
-        <Select aria-label="Type" value={type ?? ''} onChange={(value) => set({ type: value })} options={types} />
-        <TextInput
-          type="date"
-          aria-label="From day (UTC)"
-          value={days.startDate ?? ''}
-          onChange={(startDate) => set({ startDate })}
-        />
-        <TextInput
-          type="date"
-          aria-label="To day (UTC)"
-          value={days.endDate ?? ''}
-          onChange={(endDate) => set({ endDate })}
-        />
+        <Field label="Type">
+          <Select value={type ?? ''} onChange={(value) => set({ type: value })} options={types} />
+        </Field>
+        <Field label="From day (UTC)">
+          <TextInput type="date" value={days.startDate ?? ''} onChange={(startDate) => set({ startDate })} />
+        </Field>
+        <Field label="To day (UTC)">
+          <TextInput type="date" value={days.endDate ?? ''} onChange={(endDate) => set({ endDate })} />
+        </Field>
       </FilterBar>
       <Card title="Movements" isFlush actions={treasuries && csv.button}>
         {csv.note}

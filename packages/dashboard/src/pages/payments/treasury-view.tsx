@@ -7,6 +7,7 @@ import { Card } from '../../ui/card.tsx';
 import { Copyable } from '../../ui/copyable.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
+import { Field } from '../../ui/field.tsx';
 import { FilterBar } from '../../ui/filter-bar.tsx';
 import { linkClass } from '../../ui/link.tsx';
 import { Money } from '../../ui/money.tsx';
@@ -91,8 +92,12 @@ function StatementCard({ treasuryId, name }: { treasuryId: string; name: string 
   return (
     <div className="space-y-4">
       <FilterBar onClear={hasFilter ? () => void navigate({ search: {} }) : undefined}>
-        <TextInput type="date" aria-label="From day (UTC)" value={days.from ?? ''} onChange={(from) => set({ from })} />
-        <TextInput type="date" aria-label="To day (UTC)" value={days.to ?? ''} onChange={(to) => set({ to })} />
+        <Field label="From day (UTC)">
+          <TextInput type="date" value={days.from ?? ''} onChange={(from) => set({ from })} />
+        </Field>
+        <Field label="To day (UTC)">
+          <TextInput type="date" value={days.to ?? ''} onChange={(to) => set({ to })} />
+        </Field>
       </FilterBar>
       <Card title="Statement" isFlush actions={name !== undefined && csv.button}>
         {csv.note}
