@@ -33,7 +33,7 @@ export function PaymentsView() {
       description="Calls are paid from treasuries, and agents earn into theirs. Amounts are USDC."
       actions={
         <>
-          <Button icon="external" onClick={() => setDoing({ what: 'withdraw' })} disabled={!treasuries?.length}>
+          <Button icon="arrowUp" onClick={() => setDoing({ what: 'withdraw' })} disabled={!treasuries?.length}>
             Withdraw
           </Button>
           <Button variant="primary" icon="plus" onClick={() => setDoing({ what: 'fund' })} disabled={!treasuries}>

@@ -53,7 +53,7 @@ const columnsOf = (
         trigger={<IconButton size="sm" icon="more" label={`Actions for ${name}`} />}
         items={[
           { label: 'Add funds', icon: 'plus', onSelect: () => onFund(treasuryId) },
-          { label: 'Withdraw', icon: 'external', onSelect: () => onWithdraw(treasuryId) },
+          { label: 'Withdraw', icon: 'arrowUp', onSelect: () => onWithdraw(treasuryId) },
         ]}
       />
     ),

@@ -44,7 +44,7 @@ export function TreasuryView() {
       actions={
         treasury && (
           <>
-            <Button icon="external" onClick={() => setDoing('withdraw')}>
+            <Button icon="arrowUp" onClick={() => setDoing('withdraw')}>
               Withdraw
             </Button>
             <Button variant="primary" icon="plus" onClick={() => setDoing('fund')}>
