@@ -21,6 +21,10 @@ export const navigation: readonly (readonly NavItem[])[] = [
   ],
   [{ to: '/invocations', label: 'Invocations', icon: 'bolt', key: 'i' }],
   [
+    { to: '/payments', label: 'Payments', icon: 'wallet', key: 'p', scope: 'payments:read' },
+    { to: '/usage', label: 'Usage and limits', icon: 'gauge', key: 'u', scope: 'payments:read' },
+  ],
+  [
     { to: '/keys', label: 'API keys', icon: 'key', key: 'k' },
     { to: '/webhooks', label: 'Webhooks', icon: 'webhook', key: 'w' },
   ],

@@ -111,6 +111,33 @@ const operator = createRoute({
   component: view(() => import('../pages/operator/operator-view.tsx'), 'OperatorView'),
 });
 
+const payments = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/payments',
+  validateSearch: searchOf('tab', 'type', 'startDate', 'endDate', 'cursor'),
+  component: view(() => import('../pages/payments/payments-view.tsx'), 'PaymentsView'),
+});
+
+const treasury = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/payments/treasuries/$treasuryId',
+  validateSearch: searchOf('from', 'to', 'cursor'),
+  component: view(() => import('../pages/payments/treasury-view.tsx'), 'TreasuryView'),
+});
+
+const withdrawal = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/payments/withdrawals/$withdrawalId',
+  component: view(() => import('../pages/payments/withdrawal-view.tsx'), 'WithdrawalView'),
+});
+
+const usage = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/usage',
+  validateSearch: searchOf('days'),
+  component: view(() => import('../pages/usage/usage-view.tsx'), 'UsageView'),
+});
+
 /** Every view of the dashboard and where it stands. */
 export const routeTree = rootRoute.addChildren([
   signIn,
@@ -130,5 +157,9 @@ export const routeTree = rootRoute.addChildren([
     operator,
     explore,
     agent,
+    payments,
+    treasury,
+    withdrawal,
+    usage,
   ]),
 ]);

@@ -9,6 +9,8 @@ export interface TestWallet {
   readonly asked: string[];
   /** The next question, or the next of this kind, is answered with an error, as when its owner declines. */
   refuseNext(method?: string): void;
+  /** Its owner chooses another account. */
+  choose(account: PrivateKeyAccount): void;
   /** From now on it says that it is on this chain, until it is asked to switch. */
   strayTo(chainId: number): void;
   request(method: string, params: readonly unknown[]): Promise<unknown>;
@@ -17,8 +19,9 @@ export interface TestWallet {
 const ANY = 'any';
 
 /** A wallet as a browser extension would be, over a key of ours and the chain of the node. */
-export function walletOf(account: PrivateKeyAccount, rpcUrl: string): TestWallet {
+export function walletOf(first: PrivateKeyAccount, rpcUrl: string): TestWallet {
   const asked: string[] = [];
+  let account = first;
   let refused: string | null = null;
   let strayChain: number | null = null;
   const answers: Record<string, (params: readonly unknown[]) => unknown> = {
@@ -35,8 +38,11 @@ export function walletOf(account: PrivateKeyAccount, rpcUrl: string): TestWallet
     eth_sendTransaction: ([transaction]) => send(account.address, rpcUrl, transaction as object),
   };
   return {
-    address: account.address,
+    address: first.address,
     asked,
+    choose(chosen) {
+      account = chosen;
+    },
     refuseNext(method = ANY) {
       refused = method;
     },

@@ -5,7 +5,7 @@ import type { HasDb } from '../db/database.ts';
 import type { Sql } from '../db/sql.ts';
 import { AppError, invalid, notFound } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
-import { findAccount, insertApiKey, type KeyRow, listApiKeyRows, revokeApiKeyRow } from './account-store.ts';
+import { findAccount, insertApiKey, type KeyRow, revokeApiKeyRow } from './account-store.ts';
 import { listWallets } from './account-wallet-store.ts';
 import { hashSecret, keyStart, newApiKey } from './api-key.ts';
 import type { HasAuthenticator } from './authenticate.ts';
@@ -76,10 +76,6 @@ export async function issueApiKey(
   return { ...toApiKey(row), apiKey: made.key };
 }
 
-export async function listApiKeys(ctx: HasDb, caller: AccountCaller): Promise<DataOf<Api['listApiKeys']>> {
-  return { keys: (await listApiKeyRows(ctx.db, caller.accountId)).map(toApiKey) };
-}
-
 /** Revokes a key of the account; in this process at once, in others within a second. */
 export async function revokeApiKey(
   ctx: HasDb & HasClock & HasAuthenticator,
@@ -107,7 +103,8 @@ export async function readAccount(ctx: HasDb, caller: KnownCaller): Promise<Data
   };
 }
 
-const toApiKey = ({ budgetId: _, perCallMicro, perDayMicro, allowedAgents, ...row }: KeyRow) => ({
+/** A key as the API tells of it. */
+export const toApiKey = ({ budgetId: _, perCallMicro, perDayMicro, allowedAgents, ...row }: KeyRow) => ({
   ...row,
   limits: toWireLimits({ perCallMicro, perDayMicro, allowedAgents }),
   createdAt: row.createdAt.toISOString(),
