@@ -60,8 +60,53 @@ const keys = createRoute({
   component: view(() => import('../pages/keys/keys-view.tsx'), 'KeysView'),
 });
 
+const webhooks = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/webhooks',
+  component: view(() => import('../pages/webhooks/webhooks-view.tsx'), 'WebhooksView'),
+});
+
+const webhook = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/webhooks/$webhookId',
+  validateSearch: searchOf('status', 'type', 'eventId', 'offset', 'delivery'),
+  component: view(() => import('../pages/webhooks/webhook-view.tsx'), 'WebhookView'),
+});
+
+const network = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/network',
+  component: view(() => import('../pages/network/network-view.tsx'), 'NetworkView'),
+});
+
+const account = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/account',
+  validateSearch: searchOf('tab', 'cursor'),
+  component: view(() => import('../pages/account/account-view.tsx'), 'AccountView'),
+});
+
+const operator = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/operator',
+  component: view(() => import('../pages/operator/operator-view.tsx'), 'OperatorView'),
+});
+
 /** Every view of the dashboard and where it stands. */
 export const routeTree = rootRoute.addChildren([
   signIn,
-  shellRoute.addChildren([overview, explore, agent, invocations, invocation, bulk, keys]),
+  shellRoute.addChildren([
+    overview,
+    invocations,
+    invocation,
+    bulk,
+    keys,
+    webhooks,
+    webhook,
+    network,
+    account,
+    operator,
+    explore,
+    agent,
+  ]),
 ]);
