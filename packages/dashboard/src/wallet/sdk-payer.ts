@@ -1,7 +1,7 @@
 import { createPayer, type Payer } from '@agent-network/sdk';
 import type { Eip1193Provider } from './injected-wallets.ts';
+import type { PaidIn } from './paid-in.ts';
 import { signTypedData } from './sign-typed-data.ts';
-import type { PaidIn } from './wallet-payer.ts';
 
 /** The SDK's payer over a wallet. Loaded when something is first paid: it brings x402 along. */
 export const sdkPayer = (

@@ -1,14 +1,9 @@
 import type { Payer, PaymentHeaders } from '@agent-network/sdk';
 import type { Eip1193Provider } from './injected-wallets.ts';
+import type { PaidIn } from './paid-in.ts';
 import { requireUsdc } from './require-usdc.ts';
 import { connectWallet } from './sign-text.ts';
 import { switchChain } from './switch-chain.ts';
-
-/** The chain that the node is paid on, and its token. */
-export interface PaidIn {
-  readonly chainId: number;
-  readonly usdc: string;
-}
 
 /** Signs one payment: asked again, it shows the same. */
 export interface WalletPayer extends Payer {
