@@ -1,12 +1,7 @@
 import { createPayer, type Payer } from '@agent-network/sdk';
 import type { Eip1193Provider } from './injected-wallets.ts';
+import type { PaidIn } from './paid-in.ts';
 import { signTypedData } from './sign-typed-data.ts';
-
-/** The chain that the node is paid on, and its token. */
-export interface PaidIn {
-  readonly chainId: number;
-  readonly usdc: string;
-}
 
 /** The SDK's payer over a wallet. Loaded when something is first paid: it brings x402 along. */
 export const sdkPayer = (

@@ -5,12 +5,11 @@ import { Card } from '../../ui/card.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { linkClass } from '../../ui/link.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { Timeline } from '../../ui/timeline.tsx';
 import { isOpen } from '../invocations/invocation.ts';
 import { InvocationActions } from '../invocations/invocation-actions.tsx';
 import { InvocationFacts } from '../invocations/invocation-facts.tsx';
-import { timelineOf } from '../invocations/invocation-timeline.ts';
 import { ResultBlock } from '../invocations/result-block.tsx';
+import { TimelineCard } from '../invocations/timeline-card.tsx';
 import { LiveAnswer } from './live-answer.tsx';
 import type { Attempting } from './use-attempt.ts';
 
@@ -51,9 +50,7 @@ export function AttemptPanel({ requestId, run }: AttemptPanelProps) {
           </Link>
         </div>
       </Card>
-      <Card title="Timeline">
-        <Timeline label="Timeline" entries={timelineOf(record)} />
-      </Card>
+      <TimelineCard record={record} />
       <Card title="Payment">
         <InvocationFacts record={record} />
       </Card>

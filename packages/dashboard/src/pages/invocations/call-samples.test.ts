@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { samplesOf } from './call-samples.ts';
+
+const body = { task: `it's "that" $HOME` };
+const codeOf = (mode: 'sync' | 'async' | 'stream', byWallet?: { maxPerCall: string }) => {
+  const call = { agentId: 'agt_1', body, mode, ...(byWallet ? { byWallet } : {}) };
+  return Object.fromEntries(samplesOf(call, 'http://node').map(({ label, code }) => [label, code]));
+};
+
+it('quotes what was typed, so that no shell takes it for its own', () => {
+  expect(codeOf('async').curl).toContain(`--data-raw '{"task":"it'\\''s \\"that\\" $HOME"}'`);
+});
+
+it.each([
+  ['stream', "-H 'Accept: text/event-stream'", 'client.invokeStreaming("agt_1", '],
+  ['sync', "-H 'X-Sync: true'", 'invokeAndWait(client, "agt_1", '],
+  ['async', '/invoke/agt_1', 'client.invokeAgent({ params: { agentId: "agt_1" }'],
+] as const)('makes the call in the mode that was chosen: %s', (mode, curl, sdk) => {
+  const code = codeOf(mode);
+  expect(code.curl).toContain(curl);
+  expect(code.SDK).toContain(sdk);
+  expect(code.SDK).not.toContain('createPayer');
+});
+
+it.each(['stream', 'sync', 'async'] as const)('pays by wallet, up to a cap: %s', (mode) => {
+  const code = codeOf(mode, { maxPerCall: '0.05' });
+  expect(code.curl).toContain("-H 'X-Payment-Method: x402'");
+  expect(code.SDK).toContain("maxPerCall: '0.05'");
+  expect(code.SDK).toContain("headers: { 'x-payment-method': 'x402' }");
+});
