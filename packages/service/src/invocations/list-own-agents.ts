@@ -25,7 +25,11 @@ export async function listOwnAgents(
 ): Promise<DataOf<Api['listOwnAgents']>> {
   const now = ctx.clock.now();
   const after = cursor === undefined ? null : readCursor(cursor);
-  const { agents, total } = await ownAgents(ctx, caller.accountId, { agentId: agentId ?? null, after, limit: limit + 1 });
+  const { agents, total } = await ownAgents(ctx, caller.accountId, {
+    agentId: agentId ?? null,
+    after,
+    limit: limit + 1,
+  });
   const shown = agents.slice(0, limit);
   const ids = shown.map(({ id }) => id);
   const [treasuries, figures] = await Promise.all([
