@@ -22,10 +22,10 @@ export const apiQuery = <N extends EndpointName>(name: N, call?: CallOf<Api[N]>)
     queryFn: ({ signal }) => ask(name)(call, { signal }),
   });
 
-interface UseApiOptions {
+interface UseApiOptions<Data> {
   readonly enabled?: boolean;
-  /** Asked again this often while the view is looked at. Live events make most of this needless. */
-  readonly refetchIntervalMs?: number | false;
+  /** Asked again this often while the view is looked at, as what was answered may tell. Live events make most of this needless. */
+  readonly refetchIntervalMs?: number | false | ((data: Data) => number | false);
   /** Whether the answer to the question before is shown until the new one is there: for pages and filters. */
   readonly keepsPrevious?: boolean;
 }
@@ -34,13 +34,16 @@ interface UseApiOptions {
 export function useApi<N extends EndpointName>(
   name: N,
   call?: CallOf<Api[N]>,
-  { enabled = true, refetchIntervalMs = false, keepsPrevious = false }: UseApiOptions = {},
+  { enabled = true, refetchIntervalMs = false, keepsPrevious = false }: UseApiOptions<DataOf<Api[N]>> = {},
 ): UseQueryResult<DataOf<Api[N]>> {
   const query = apiQuery(name, call);
   return useQuery({
     ...query,
     enabled,
-    refetchInterval: refetchIntervalMs,
+    refetchInterval: ({ state: { data } }) => {
+      if (typeof refetchIntervalMs !== 'function') return refetchIntervalMs;
+      return data === undefined ? false : refetchIntervalMs(data);
+    },
     ...(keepsPrevious ? { placeholderData: keepPreviousData } : {}),
   }) as UseQueryResult<DataOf<Api[N]>>;
 }

@@ -1,52 +1,62 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import type { EndpointName } from '@agent-network/contracts/api';
+import { type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import type { LiveNews } from './follow-events.ts';
 import { staleAfter } from './live-event-effects.ts';
-import { readSse, type SseMessage } from './read-sse.ts';
+import { sessionKey } from './session.ts';
+import { type SharedEvents, shareEvents } from './share-events.ts';
 
-const FIRST_DELAY_MS = 1000;
-const LONGEST_DELAY_MS = 60_000;
+/** Many events at once, as of a bulk, have each answer read again once in this time. */
+const REFRESH_MS = 1000;
 
-const wait = (ms: number, signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
-
-/** The events of the account until `signal`; taken up after the last one seen whenever the connection ends. */
-async function followEvents(signal: AbortSignal, onEvent: (event: SseMessage) => void): Promise<void> {
-  let lastId: string | undefined;
-  let delayMs = FIRST_DELAY_MS;
-  while (!signal.aborted) {
-    try {
-      const headers = { accept: 'text/event-stream', ...(lastId ? { 'last-event-id': lastId } : {}) };
-      const response = await fetch('/events', { headers, signal });
-      const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
-      if (response.status === 401 || response.status === 403) return;
-      if (isStream && response.body)
-        for await (const event of readSse(response.body)) {
-          delayMs = FIRST_DELAY_MS;
-          if (event.id) lastId = event.id;
-          onEvent(event);
-        }
-    } catch {
-      // The node is away, or this page is about to be: both show elsewhere.
-    }
-    await wait(delayMs, signal);
-    delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS);
+/** Has the answers of these endpoints read again where they are shown: at once, and then at most once in `REFRESH_MS`. */
+function createRefresher(queryClient: QueryClient) {
+  let due = new Set<EndpointName>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  function flush(): void {
+    timer = undefined;
+    if (due.size === 0) return;
+    const names = due;
+    due = new Set();
+    void queryClient.invalidateQueries({ predicate: ({ queryKey }) => names.has(queryKey[0] as EndpointName) });
+    timer = setTimeout(flush, REFRESH_MS);
   }
+  return {
+    refresh(names: readonly EndpointName[]): void {
+      for (const name of names) due.add(name);
+      if (timer === undefined) flush();
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+export interface LiveConnection {
+  /** What is shown is not kept up to date: the node does not answer. */
+  readonly isLost: boolean;
+  retry(): void;
 }
 
 /** Has what the page shows read again when the node tells that it changed. Once, in the shell. */
-export function useLiveEvents(): void {
+export function useLiveEvents({ sessionId, after }: { sessionId: string; after: number | null }): LiveConnection {
   const queryClient = useQueryClient();
+  const [isLost, setLost] = useState(false);
+  const shared = useRef<SharedEvents>(null);
+  // Where the page began; what it reads later is newer.
+  const began = useRef(after);
   useEffect(() => {
-    const leaving = new AbortController();
-    void followEvents(leaving.signal, ({ type }) => {
-      for (const name of staleAfter(type)) void queryClient.invalidateQueries({ queryKey: [name] });
-    });
-    return () => leaving.abort();
-  }, [queryClient]);
+    const refresher = createRefresher(queryClient);
+    const hear = (news: LiveNews) => {
+      if (news.kind === 'event') refresher.refresh(staleAfter(news.type));
+      else if (news.kind === 'over') void queryClient.invalidateQueries({ queryKey: sessionKey });
+      else setLost(news.kind === 'lost');
+      if (news.kind === 'open' && news.isBehind)
+        void queryClient.invalidateQueries({ predicate: ({ state }) => state.status !== 'pending' });
+    };
+    shared.current = shareEvents({ sessionId, after: began.current }, hear);
+    return () => {
+      shared.current?.leave();
+      refresher.stop();
+    };
+  }, [queryClient, sessionId]);
+  return { isLost, retry: () => shared.current?.retry() };
 }

@@ -18,14 +18,18 @@ export function readBlock(block: string): SseMessage | null {
   return { id: fields.id ?? '', type: fields.event ?? 'message', data: fields.data };
 }
 
-/** The events of a body of server-sent events (WHATWG HTML, "Server-sent events"). Throws when one of them does not end. */
-export async function* readSse(body: ReadableStream<Uint8Array>): AsyncGenerator<SseMessage> {
+/**
+ * The events of a body of server-sent events (WHATWG HTML, "Server-sent events"); `onBytes` is told of whatever comes, comments too.
+ * Throws when an event does not end.
+ */
+export async function* readSse(body: ReadableStream<Uint8Array>, onBytes?: () => void): AsyncGenerator<SseMessage> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let rest = '';
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
+      onBytes?.();
       const blocks = (rest + value).split(/\r?\n\r?\n/);
       rest = blocks.pop() ?? '';
       if (rest.length > MAX_CHARS) throw new Error('an event does not end');

@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { exploreParams } from '../pages/explore/explore-params.ts';
 import { rootRoute, shellRoute } from './root-routes.tsx';
 import { searchOf } from './search-params.ts';
 
@@ -19,7 +20,7 @@ const overview = createRoute({
   component: view(() => import('../pages/overview/overview-view.tsx'), 'OverviewView'),
 });
 
-const agents = createRoute({
+const ownAgents = createRoute({
   getParentRoute: () => shellRoute,
   path: '/agents',
   validateSearch: searchOf('cursor'),
@@ -32,11 +33,25 @@ const newAgent = createRoute({
   component: view(() => import('../pages/agents/new-agent-view.tsx'), 'NewAgentView'),
 });
 
-const agent = createRoute({
+const ownAgent = createRoute({
   getParentRoute: () => shellRoute,
   path: '/agents/$agentId',
   validateSearch: searchOf('tab', 'days'),
   component: view(() => import('../pages/agents/agent-view.tsx'), 'AgentView'),
+});
+
+const explore = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/explore',
+  validateSearch: searchOf(...exploreParams),
+  component: view(() => import('../pages/explore/explore-view.tsx'), 'ExploreView'),
+});
+
+const agent = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/explore/$agentId',
+  validateSearch: searchOf('tab', 'days'),
+  component: view(() => import('../pages/agent/agent-view.tsx'), 'AgentView'),
 });
 
 const invocations = createRoute({
@@ -64,8 +79,56 @@ const keys = createRoute({
   component: view(() => import('../pages/keys/keys-view.tsx'), 'KeysView'),
 });
 
+const webhooks = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/webhooks',
+  component: view(() => import('../pages/webhooks/webhooks-view.tsx'), 'WebhooksView'),
+});
+
+const webhook = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/webhooks/$webhookId',
+  validateSearch: searchOf('status', 'type', 'eventId', 'offset', 'delivery'),
+  component: view(() => import('../pages/webhooks/webhook-view.tsx'), 'WebhookView'),
+});
+
+const network = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/network',
+  component: view(() => import('../pages/network/network-view.tsx'), 'NetworkView'),
+});
+
+const account = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/account',
+  validateSearch: searchOf('tab', 'cursor'),
+  component: view(() => import('../pages/account/account-view.tsx'), 'AccountView'),
+});
+
+const operator = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/operator',
+  component: view(() => import('../pages/operator/operator-view.tsx'), 'OperatorView'),
+});
+
 /** Every view of the dashboard and where it stands. */
 export const routeTree = rootRoute.addChildren([
   signIn,
-  shellRoute.addChildren([overview, agents, newAgent, agent, invocations, invocation, bulk, keys]),
+  shellRoute.addChildren([
+    overview,
+    explore,
+    agent,
+    ownAgents,
+    newAgent,
+    ownAgent,
+    invocations,
+    invocation,
+    bulk,
+    keys,
+    webhooks,
+    webhook,
+    network,
+    account,
+    operator,
+  ]),
 ]);

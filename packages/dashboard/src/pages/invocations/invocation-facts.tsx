@@ -1,15 +1,15 @@
-import type { RequestRecord } from '@agent-network/contracts/invocations';
 import { Link } from '@tanstack/react-router';
 import { Copyable } from '../../ui/copyable.tsx';
 import { Duration } from '../../ui/duration.tsx';
 import { FactRow } from '../../ui/fact-row.tsx';
 import { linkClass } from '../../ui/link.tsx';
 import { Money } from '../../ui/money.tsx';
+import type { DetailedRecord } from './invocation.ts';
 
 const methods = { treasury: 'Treasury', x402: 'Wallet (x402)', free: 'Free' } as const;
 
 /** Who did it, what it cost and how it was paid. */
-export const InvocationFacts = ({ record }: { record: RequestRecord }) => (
+export const InvocationFacts = ({ record }: { record: DetailedRecord }) => (
   <dl>
     <FactRow label="Agent">
       <Copyable label="agent id" text={record.agentId} short />
@@ -20,6 +20,11 @@ export const InvocationFacts = ({ record }: { record: RequestRecord }) => (
       </FactRow>
     )}
     <FactRow label="Paid by">{methods[record.paymentMethod]}</FactRow>
+    {record.detail && (
+      <FactRow label="Agreed price">
+        <Money amount={record.detail.price} />
+      </FactRow>
+    )}
     <FactRow label="Cost">
       <Money amount={record.cost} />
     </FactRow>
@@ -39,7 +44,14 @@ export const InvocationFacts = ({ record }: { record: RequestRecord }) => (
     <FactRow label="Duration">
       <Duration value={record.duration} />
     </FactRow>
+    {record.detail && <FactRow label="Attempts">{record.detail.attempts}</FactRow>}
     <FactRow label="Priority">{record.priority}</FactRow>
+    {record.detail?.callerAgentId && (
+      <FactRow label="Called by agent">
+        <Copyable label="calling agent id" text={record.detail.callerAgentId} short />
+      </FactRow>
+    )}
+    {record.detail?.webhookUrl && <FactRow label="Webhook">{record.detail.webhookUrl}</FactRow>}
     {record.bulkId && (
       <FactRow label="Bulk">
         <Link to="/bulk/$bulkId" params={{ bulkId: record.bulkId }} className={linkClass}>
