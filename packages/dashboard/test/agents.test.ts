@@ -2,9 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { untilRegistered } from '../../service/test/registry-writes/support/registered.ts';
 import { registerOnChain } from '../../service/test/support/registry-actions.ts';
 import { startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
-import { deposit } from '../../service/test/support/treasury.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
-import { keyOf } from './support/key-of.ts';
+import { fundTreasury, keyOf } from './support/fund-treasury.ts';
 import { lookAt } from './support/screenshot.ts';
 import { startUnprovenAgent, type UnprovenAgent } from './support/unproven-agent.ts';
 import { startWorld, type World } from './support/world.ts';
@@ -23,7 +22,7 @@ afterAll(async () => {
 });
 
 it('registers an agent by keyboard, proves it, calls it, changes and removes it', async () => {
-  const { page } = await world.signedIn();
+  const { page, wallet } = await world.signedIn();
   const { h } = world;
   await page.goto('/dashboard/agents');
   await page.getByText('No agents yet').waitFor();
@@ -93,9 +92,8 @@ it('registers an agent by keyboard, proves it, calls it, changes and removes it'
   const callIt = page.getByRole('button', { name: 'Call the agent' });
   await callIt.press('Enter');
   await page.getByText('INSUFFICIENT_FUNDS').waitFor();
-  const key = await keyOf(page);
-  const { treasuryId } = (await h.request('POST', '/payments/treasury', { key, body: {} })).body.data;
-  await deposit(h, key, treasuryId, '1');
+  const key = await keyOf(h, wallet.address);
+  await fundTreasury(h, key, '1');
   await callIt.press('Enter');
   await page.getByText('hello <b>there</b>').waitFor();
   await expectAccessible(page);
@@ -150,7 +148,7 @@ it('registers an agent by keyboard, proves it, calls it, changes and removes it'
 it('proves the wallet with the browser’s, links a token that it holds, and has it point to the agent', async () => {
   const { page, wallet } = await world.signedIn();
   const { h } = world;
-  const key = await keyOf(page);
+  const key = await keyOf(h, wallet.address);
   const agent = await startTestAgent(h, { owner: { key, accountId: '', address: wallet.address }, name: 'Linked' });
   started.push(agent);
   await untilRegistered(h, agent.id);

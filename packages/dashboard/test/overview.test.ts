@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
-import { deposit } from '../../service/test/support/treasury.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
-import { keyOf } from './support/key-of.ts';
+import { fundTreasury, keyOf } from './support/fund-treasury.ts';
 import { lookAt } from './support/screenshot.ts';
 import { startWorld, type World } from './support/world.ts';
 
@@ -21,7 +20,7 @@ const invoke = (key: string, agentId = agent.id) =>
   world.h.request('POST', `/invoke/${agentId}`, { key, body: { task: 'hello' }, headers: { 'x-sync': 'true' } });
 
 it('leads to the first paid call: each step ticks itself, and then shows what the API says', async () => {
-  const { page } = await world.signedIn();
+  const { page, wallet } = await world.signedIn();
   const { h } = world;
   await page.goto('/dashboard/');
   const steps = page.getByRole('list', { name: 'Steps to the first paid call' });
@@ -32,12 +31,14 @@ it('leads to the first paid call: each step ticks itself, and then shows what th
   await expectAccessible(page);
   await steps.getByText('Commands').last().click();
   const commands = steps.getByRole('region', { name: 'Make a paid call' });
-  expect(await commands.textContent()).toContain(`curl ${h.baseUrl}/invoke/${agent.id}`);
+  const [, named] = /curl (\S+) /.exec((await commands.textContent()) ?? '') ?? [];
+  expect(named).toMatch(`${h.baseUrl}/invoke/agt_`);
+  const found = await h.request('GET', `/agents/${named?.split('/').at(-1)}`);
+  expect(found.body.data).toMatchObject({ online: true });
 
-  const key = await keyOf(page);
+  const key = await keyOf(h, wallet.address);
   await step('Get an API key (done)').waitFor();
-  const { treasuryId } = (await h.request('POST', '/payments/treasury', { key, body: {} })).body.data;
-  await deposit(h, key, treasuryId, '2');
+  await fundTreasury(h, key, '2');
   await step('Fund the treasury (done)').waitFor();
   await lookAt(page, 'overview-funded');
   expect((await invoke(key)).body.data.status).toBe('completed');

@@ -1,7 +1,10 @@
-import type { z } from 'zod';
+import type { Endpoint } from '@agent-network/contracts/endpoint';
+
+type Parsed = ReturnType<NonNullable<Endpoint['body']>['safeParse']>;
+type Issue = NonNullable<Parsed['error']>['issues'][number];
 
 /** What is wrong with a value, for who typed it: the schema's own words, or ours where it has only those of a parser. */
-export function problemText(issue: z.core.$ZodIssue): string {
+export function problemText(issue: Issue): string {
   if (issue.code === 'too_small' && issue.minimum === 1 && issue.origin === 'string') return 'is missing';
   if (issue.code === 'too_small' && issue.origin === 'array') return `takes at least ${issue.minimum}`;
   if (issue.code === 'too_small') return `must be at least ${issue.minimum}`;

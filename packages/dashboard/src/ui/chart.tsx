@@ -31,8 +31,11 @@ const dayFormat = inUtc({ day: 'numeric', month: 'short' });
 const hourFormat = inUtc({ hour: '2-digit', minute: '2-digit' });
 const fullFormat = inUtc({ day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' });
 
-const timeTicks = (_: uPlot, ticks: number[], _axis: number, _space: number, stepS: number) =>
-  ticks.map((tick) => (stepS >= DAY_S ? dayFormat : hourFormat).format(tick * 1000));
+/** Days at midnight where several are shown, hours elsewhere. */
+const timeTicks = (_: uPlot, ticks: number[]) => {
+  const hasDays = (ticks.at(-1) ?? 0) - (ticks[0] ?? 0) > DAY_S;
+  return ticks.map((tick) => (hasDays && tick % DAY_S === 0 ? dayFormat : hourFormat).format(tick * 1000));
+};
 
 /** As wide as its longest text. */
 const widthOf = (_: uPlot, texts: string[] | null) =>

@@ -2,7 +2,6 @@ import type { Payer, PaymentHeaders } from '@agent-network/sdk';
 import type { Eip1193Provider } from './injected-wallets.ts';
 import type { PaidIn } from './paid-in.ts';
 import { requireUsdc } from './require-usdc.ts';
-import type { PaidIn } from './sdk-payer.ts';
 import { connectWallet } from './sign-text.ts';
 import { switchChain } from './switch-chain.ts';
 

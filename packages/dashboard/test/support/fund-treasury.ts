@@ -9,7 +9,7 @@ export async function keyOf({ ctx }: Harness, address: string): Promise<string> 
   const key = await issueApiKey(ctx, {
     accountId,
     name: 'of a test',
-    scopes: ['payments:write', 'payments:read', 'invoke'],
+    scopes: ['payments:write', 'payments:read', 'invoke', 'agents:write'],
     expiresAt: null,
   });
   return key.apiKey;

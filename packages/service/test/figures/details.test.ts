@@ -158,6 +158,9 @@ describe('own agents', () => {
     expect(first).toMatchObject({ total: 2, hasMore: true, agents: [{ id: pending.id }] });
     const second = await get(account.key, `/account/agents?limit=1&cursor=${first.nextCursor}`);
     expect(second).toMatchObject({ total: 2, hasMore: false, nextCursor: null, agents: [{ id: online.id }] });
+    const only = (id: string, key = account.key) => get(key, `/account/agents?agentId=${id}`);
+    expect(await only(online.id)).toMatchObject({ total: 1, hasMore: false, agents: [{ id: online.id, calls7: 2 }] });
+    expect(await only(online.id, client.key)).toMatchObject({ total: 0, agents: [] });
     await Promise.all([online.die(), pending.die()]);
   });
 });

@@ -1,6 +1,5 @@
-import type { AgentDetail, AgentMetadata } from '@agent-network/contracts/agents';
+import type { AgentDetail } from '@agent-network/contracts/agents';
 import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
-import type { z } from 'zod';
 
 export const tierNames = ['basic', 'premium', 'enterprise'] as const;
 type Tier = (typeof tierNames)[number];
@@ -24,9 +23,7 @@ export const noValues: AgentValues = {
   ...{ basic: '', premium: '', enterprise: '', tags: [], website: '', avatar: '', maxConcurrency: '' },
 };
 
-type Metadata = z.output<typeof AgentMetadata>;
-
-function metadataOf({ avatar, website, tags, maxConcurrency }: AgentValues): Metadata {
+function metadataOf({ avatar, website, tags, maxConcurrency }: AgentValues): AgentDetail['metadata'] {
   return {
     ...(avatar ? { avatar } : {}),
     ...(website ? { website } : {}),

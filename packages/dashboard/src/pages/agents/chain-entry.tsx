@@ -6,7 +6,7 @@ import { Copyable } from '../../ui/copyable.tsx';
 import { FactRow } from '../../ui/fact-row.tsx';
 import { ClaimToken } from './claim-token.tsx';
 import { LinkToken } from './link-token.tsx';
-import { pointsTo } from './verification.ts';
+import { pointsHere } from './verification.ts';
 
 interface ChainEntryProps {
   readonly agent: OwnAgent;
@@ -33,7 +33,7 @@ export function ChainEntry({ agent, identity }: ChainEntryProps) {
       )}
       {onChain && <Entry onChain={onChain} />}
       {onChain && !isClaimed && <ClaimToken agentId={agent.id} isWalletProven={proofs.wallet !== null} />}
-      {proofs.wallet !== null && !(isClaimed && pointsTo(onChain?.agentURI, agent.id)) && (
+      {proofs.wallet !== null && !(isClaimed && pointsHere(agent, identity)) && (
         <LinkToken agentId={agent.id} tokenId={isClaimed ? (tokenId ?? '') : ''} />
       )}
     </div>

@@ -13,13 +13,14 @@ export const verificationParts = ({ verification }: Pick<OwnAgent, 'verification
   { name: 'chain', isDone: verification.tokenId !== null },
 ];
 
-/** Whether a token's address leads to the agent, at whatever node. */
-export const pointsTo = (uri: string | null | undefined, agentId: string): boolean =>
-  uri?.endsWith(`/agents/${agentId}/registration.json`) ?? false;
+/** Whether the agent's token leads to it, at whatever node. The two are read apart: one may tell of the token before. */
+export const pointsHere = (agent: OwnAgent, { onChain }: IdentityRecord): boolean =>
+  onChain?.tokenId === agent.verification.tokenId &&
+  (onChain?.agentURI?.endsWith(`/agents/${agent.id}/registration.json`) ?? false);
 
 /** Whether nothing is left to be done or waited for: all proven, and the token with its owner. */
 export const isComplete = (agent: OwnAgent, identity: IdentityRecord | undefined): boolean =>
   agent.verified &&
   agent.verification.tokenClaimedAt !== null &&
   identity?.onChain?.custody === 'owner' &&
-  pointsTo(identity.onChain.agentURI, agent.id);
+  pointsHere(agent, identity);

@@ -124,7 +124,9 @@ const OwnAgentLink = () => (
 
 const Found = ({ agent: { id, name, rates } }: { agent: NonNullable<Progress['agent']> }) => (
   <span className="flex flex-wrap items-baseline gap-x-2">
-    <bdi className="max-w-48 truncate">{name}</bdi>
+    <Link to="/explore/$agentId" params={{ agentId: id }} className={`${linkClass} max-w-48 truncate`}>
+      <bdi>{name}</bdi>
+    </Link>
     <Money amount={rates.perRequest} />
     <Copyable label="agent id" text={id} short />
   </span>
