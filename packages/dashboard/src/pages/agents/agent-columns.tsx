@@ -18,7 +18,7 @@ export const agentColumns: readonly Column<OwnAgent>[] = [
         <Link
           to="/agents/$agentId"
           params={{ agentId: id }}
-          className={`${rowLinkClass} block max-w-60 min-w-24 truncate`}
+          className={`${rowLinkClass} block max-w-44 min-w-24 truncate`}
         >
           <bdi>{name}</bdi>
         </Link>
@@ -37,13 +37,13 @@ export const agentColumns: readonly Column<OwnAgent>[] = [
   },
   { id: 'verification', header: 'Verification', cell: (agent) => <VerificationBadge agent={agent} /> },
   { id: 'balance', header: 'Balance', align: 'right', cell: ({ balance }) => <Money amount={balance.available} /> },
-  { id: 'today', header: 'Earned today', align: 'right', cell: ({ earned }) => <Money amount={earned.today} /> },
-  { id: 'days7', header: '7 days', align: 'right', cell: ({ earned }) => <Money amount={earned.days7} /> },
-  { id: 'days30', header: '30 days', align: 'right', cell: ({ earned }) => <Money amount={earned.days30} /> },
+  { id: 'today', header: 'Earned today', align: 'right', cell: ({ earned }) => groupDigits(earned.today) },
+  { id: 'days7', header: '7 days', align: 'right', cell: ({ earned }) => groupDigits(earned.days7) },
+  { id: 'days30', header: '30 days', align: 'right', cell: ({ earned }) => groupDigits(earned.days30) },
   { id: 'calls', header: 'Calls (7 d)', align: 'right', cell: ({ calls7 }) => count(calls7) },
   {
     id: 'failures',
-    header: 'Failed (7 d)',
+    header: 'Failed',
     align: 'right',
     cell: ({ failures7 }) => (failures7 > 0 ? <span className="text-bad">{count(failures7)}</span> : '0'),
   },

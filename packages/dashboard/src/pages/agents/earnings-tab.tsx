@@ -8,8 +8,6 @@ import { linkClass } from '../../ui/link.tsx';
 import { Money } from '../../ui/money.tsx';
 import { statementCommand } from './agent-samples.ts';
 
-const statementPath = (treasuryId: string): string => `/payments/treasuries/${treasuryId}`;
-
 /** What the agent earned, less fees, and where that is. */
 export const EarningsTab = ({ agent: { earned, balance, treasuryId } }: { agent: OwnAgent }) => (
   <div className="grid items-start gap-5 lg:grid-cols-2">
@@ -30,7 +28,7 @@ export const EarningsTab = ({ agent: { earned, balance, treasuryId } }: { agent:
       title="Its treasury"
       actions={
         treasuryId && (
-          <Link to={statementPath(treasuryId)} className={linkClass}>
+          <Link to="/payments/treasuries/$treasuryId" params={{ treasuryId }} className={linkClass}>
             Statement
           </Link>
         )

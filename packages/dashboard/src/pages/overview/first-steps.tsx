@@ -102,13 +102,10 @@ function stepsOf(
   ];
 }
 
-/** A path of routes.tsx. */
-const PAYMENTS: string = '/payments';
-
 const FundHint = ({ isLocal }: { isLocal: boolean }) => (
   <>
     Calls are paid from it.{' '}
-    <Link to={PAYMENTS} className={linkClass}>
+    <Link to="/payments" className={linkClass}>
       Fund it with a wallet of this browser
     </Link>
     , or by a program: WALLET_PRIVATE_KEY is the key of a wallet that holds USDC
