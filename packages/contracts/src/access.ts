@@ -19,6 +19,9 @@ const Account = z.object({
   plan: Plan,
   walletProven: z.boolean().describe('Whether this account has proven control of its wallet.'),
   createdAt: Timestamp,
+  wallets: z
+    .array(z.object({ address: WalletAddress, provenAt: Timestamp }))
+    .describe('Further wallets that were claimed for it, the last first; at most 100.'),
 });
 
 /** What a key may spend on invocations; null: no such limit. */

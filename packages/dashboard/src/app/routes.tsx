@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { exploreParams } from '../pages/explore/explore-params.ts';
 import { rootRoute, shellRoute } from './root-routes.tsx';
 import { searchOf } from './search-params.ts';
 
@@ -18,6 +19,20 @@ const overview = createRoute({
   beforeLoad: () => {
     throw redirect({ to: '/invocations' });
   },
+});
+
+const explore = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/explore',
+  validateSearch: searchOf(...exploreParams),
+  component: view(() => import('../pages/explore/explore-view.tsx'), 'ExploreView'),
+});
+
+const agent = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/explore/$agentId',
+  validateSearch: searchOf('tab', 'days'),
+  component: view(() => import('../pages/agent/agent-view.tsx'), 'AgentView'),
 });
 
 const invocations = createRoute({
@@ -72,8 +87,57 @@ const usage = createRoute({
   component: view(() => import('../pages/usage/usage-view.tsx'), 'UsageView'),
 });
 
+const webhooks = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/webhooks',
+  component: view(() => import('../pages/webhooks/webhooks-view.tsx'), 'WebhooksView'),
+});
+
+const webhook = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/webhooks/$webhookId',
+  validateSearch: searchOf('status', 'type', 'eventId', 'offset', 'delivery'),
+  component: view(() => import('../pages/webhooks/webhook-view.tsx'), 'WebhookView'),
+});
+
+const network = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/network',
+  component: view(() => import('../pages/network/network-view.tsx'), 'NetworkView'),
+});
+
+const account = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/account',
+  validateSearch: searchOf('tab', 'cursor'),
+  component: view(() => import('../pages/account/account-view.tsx'), 'AccountView'),
+});
+
+const operator = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/operator',
+  component: view(() => import('../pages/operator/operator-view.tsx'), 'OperatorView'),
+});
+
 /** Every view of the dashboard and where it stands. */
 export const routeTree = rootRoute.addChildren([
   signIn,
-  shellRoute.addChildren([overview, invocations, invocation, bulk, keys, payments, treasury, withdrawal, usage]),
+  shellRoute.addChildren([
+    overview,
+    invocations,
+    invocation,
+    bulk,
+    keys,
+    payments,
+    treasury,
+    withdrawal,
+    usage,
+    webhooks,
+    webhook,
+    network,
+    account,
+    operator,
+    explore,
+    agent,
+  ]),
 ]);

@@ -6,6 +6,7 @@ import type { Sql } from '../db/sql.ts';
 import { AppError, invalid, notFound } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { findAccount, insertApiKey, type KeyRow, revokeApiKeyRow } from './account-store.ts';
+import { listWallets } from './account-wallet-store.ts';
 import { hashSecret, keyStart, newApiKey } from './api-key.ts';
 import type { HasAuthenticator } from './authenticate.ts';
 import type { AccountCaller, KnownCaller, SpendingLimits } from './caller.ts';
@@ -86,11 +87,20 @@ export async function revokeApiKey(
   return { keyId, revoked: true };
 }
 
+/** How many of the wallets of an account are told. */
+const MOST_WALLETS = 100;
+
 export async function readAccount(ctx: HasDb, caller: KnownCaller): Promise<DataOf<Api['getAccount']>> {
   const account = await findAccount(ctx.db, caller.accountId);
   if (!account) throw notFound('account');
   const { walletProvenAt, createdAt, ...rest } = account;
-  return { ...rest, walletProven: walletProvenAt !== null, createdAt: createdAt.toISOString() };
+  const wallets = await listWallets(ctx.db, caller.accountId, MOST_WALLETS);
+  return {
+    ...rest,
+    walletProven: walletProvenAt !== null,
+    createdAt: createdAt.toISOString(),
+    wallets: wallets.map(({ address, provenAt }) => ({ address, provenAt: provenAt.toISOString() })),
+  };
 }
 
 /** A key as the API tells of it. */
