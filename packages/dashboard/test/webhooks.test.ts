@@ -44,7 +44,7 @@ it('adds an endpoint, shows a failing delivery as it is retried, and replays it'
 
   await happen(world.h, await accountIdOf(page));
   const row = page.getByRole('row', { name: /agent\.removed/ });
-  await row.getByText('HTTP 503').waitFor();
+  await row.getByText('HTTP 503').waitFor({ timeout: 15_000 });
   await page.getByText('Nothing has arrived since').waitFor();
   await expectAccessible(page);
   await lookAt(page, 'webhook-failing');
@@ -98,7 +98,7 @@ it('reveals and rotates the secret, tests, disables, enables and recovers, and d
   const accountId = await accountIdOf(page);
   receiver.react(answer(410));
   await happen(world.h, accountId);
-  await page.getByText('The endpoint answered 410 Gone.').waitFor();
+  await page.getByText('The endpoint answered 410 Gone.').waitFor({ timeout: 15_000 });
   await happen(world.h, accountId);
   await expectAccessible(page);
   await lookAt(page, 'webhook-disabled');
