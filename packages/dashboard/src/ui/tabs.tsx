@@ -22,7 +22,7 @@ export function Tabs<Id extends string>({ tabs, active, onChange }: TabsProps<Id
           <Base.Tab
             key={id}
             value={id}
-            className="-mb-px border-b-2 border-transparent py-2 whitespace-nowrap text-muted hover:text-text data-active:border-accent data-active:font-medium data-active:text-text"
+            className="-mb-px border-b-2 border-transparent py-2 whitespace-nowrap text-muted -outline-offset-2 hover:text-text data-active:border-accent data-active:font-medium data-active:text-text"
           >
             {label}
           </Base.Tab>
