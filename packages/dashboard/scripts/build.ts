@@ -1,9 +1,13 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { sourceHash } from './source-hash.ts';
 
 const PACKAGE = join(import.meta.dirname, '..');
 const DIST = join(PACKAGE, 'dist');
+/** Holds the id of the process that builds. */
+const TURN = join(PACKAGE, '.building');
+const LONGEST_BUILD_MS = 120_000;
 
 /** The hash of the sources that `dist` was built from; null when it was not built. */
 async function builtHash(): Promise<string | null> {
@@ -33,6 +37,41 @@ async function build(hash: string): Promise<void> {
   }
 }
 
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+};
+
+/** A builder that was killed holds its turn no more; its number may be of another process by now, which time tells. */
+async function isTurnHeld(): Promise<boolean> {
+  const holder = Number(await readFile(TURN, 'utf8').catch(() => ''));
+  const since = await stat(TURN).catch(() => null);
+  return since !== null && holder !== process.pid && isRunning(holder) && Date.now() - since.mtimeMs < LONGEST_BUILD_MS;
+}
+
+/** Waits while another process builds, so that several that start at once build once. */
+async function takeTurn(): Promise<() => Promise<void>> {
+  for (;;) {
+    const taken = await writeFile(TURN, String(process.pid), { flag: 'wx' }).catch((error: unknown) => error);
+    if (taken === undefined) return () => rm(TURN, { force: true });
+    if ((taken as NodeJS.ErrnoException).code !== 'EEXIST') throw taken;
+    if (await isTurnHeld()) await setTimeout(100);
+    else await rm(TURN, { force: true });
+  }
+}
+
 /** Builds `dist`; with `--if-stale` only when it is not what the sources would give. */
+const isForced = !process.argv.includes('--if-stale');
 const hash = await sourceHash();
-if (!process.argv.includes('--if-stale') || (await builtHash()) !== hash) await build(hash);
+const isStale = async () => isForced || (await builtHash()) !== hash;
+if (await isStale()) {
+  const endTurn = await takeTurn();
+  try {
+    if (await isStale()) await build(hash);
+  } finally {
+    await endTurn();
+  }
+}

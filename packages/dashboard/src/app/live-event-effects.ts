@@ -23,6 +23,7 @@ const agents: readonly EndpointName[] = [
   'listAlternatives',
   'getIdentity',
   'getNetwork',
+  'getAgentReputation',
 ];
 
 /** Which answers of the API each event makes stale. A view that reads another endpoint adds it here. */

@@ -14,6 +14,7 @@ export interface NavItem {
 
 /** The left navigation, in groups. A view that is built adds its row here and its route in routes.tsx. */
 export const navigation: readonly (readonly NavItem[])[] = [
+  [{ to: '/explore', label: 'Explore', icon: 'search', key: 'e' }],
   [{ to: '/invocations', label: 'Invocations', icon: 'bolt', key: 'i' }],
   [
     { to: '/keys', label: 'API keys', icon: 'key', key: 'k' },

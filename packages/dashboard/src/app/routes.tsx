@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { exploreParams } from '../pages/explore/explore-params.ts';
 import { rootRoute, shellRoute } from './root-routes.tsx';
 import { searchOf } from './search-params.ts';
 
@@ -18,6 +19,20 @@ const overview = createRoute({
   beforeLoad: () => {
     throw redirect({ to: '/invocations' });
   },
+});
+
+const explore = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/explore',
+  validateSearch: searchOf(...exploreParams),
+  component: view(() => import('../pages/explore/explore-view.tsx'), 'ExploreView'),
+});
+
+const agent = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/explore/$agentId',
+  validateSearch: searchOf('tab', 'days'),
+  component: view(() => import('../pages/agent/agent-view.tsx'), 'AgentView'),
 });
 
 const invocations = createRoute({
@@ -91,5 +106,7 @@ export const routeTree = rootRoute.addChildren([
     network,
     account,
     operator,
+    explore,
+    agent,
   ]),
 ]);

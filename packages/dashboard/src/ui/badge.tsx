@@ -9,12 +9,12 @@ const tones = {
 } as const;
 export type Tone = keyof typeof tones;
 
-export const Badge = ({ tone = 'neutral', children }: { tone?: Tone; children: ReactNode }) => (
-  <span
-    className={`inline-flex items-center gap-1 rounded-full px-2 py-px text-xs leading-5 font-medium whitespace-nowrap ${tones[tone]}`}
-  >
-    {children}
-  </span>
+/** How a badge looks, for links that look like one. */
+export const badgeClass = (tone: Tone = 'neutral'): string =>
+  `inline-flex items-center gap-1 rounded-full px-2 py-px text-xs leading-5 font-medium whitespace-nowrap ${tones[tone]}`;
+
+export const Badge = ({ tone, children }: { tone?: Tone; children: ReactNode }) => (
+  <span className={badgeClass(tone)}>{children}</span>
 );
 
 const toneByStatus: Readonly<Record<string, Tone>> = {

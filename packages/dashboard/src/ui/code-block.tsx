@@ -41,7 +41,11 @@ export function CodeBlock({ samples, label }: { samples: readonly CodeSample[]; 
           onClick={() => copy(shown.code)}
         />
       </div>
-      <section tabIndex={0} aria-label={label ?? shown.label} className="max-h-96 overflow-auto">
+      <section
+        tabIndex={0}
+        aria-label={label ? `${label}, ${shown.label}` : shown.label}
+        className="max-h-96 overflow-auto"
+      >
         <pre className="p-3 font-mono text-[13px] leading-5">{shown.code}</pre>
       </section>
     </div>

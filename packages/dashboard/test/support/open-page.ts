@@ -16,6 +16,9 @@ export function watchPage(page: Page): OpenPage {
     if (message.type() === 'error' && !ABOUT_ANSWERS.test(message.text())) complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
+  // What a view needs is waited for by what it shows.
+  const goto = page.goto.bind(page);
+  page.goto = (url, options) => goto(url, { waitUntil: 'domcontentloaded', ...options });
   return { page, complaints };
 }
 

@@ -1,10 +1,10 @@
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { PrivateKeyAccount } from 'viem/accounts';
 import { openAccount } from '../../../service/src/access/open-account.ts';
-import { startDashboardBuild } from '../../../service/src/http/dashboard/dashboard-build.ts';
-import { silentLog } from '../../../service/src/lib/log.ts';
-import { type Harness, type HarnessOptions, startHarness } from '../../../service/test/support/harness.ts';
-import { findChromium } from './find-chromium.ts';
+import { openBrowser } from '../../../service/test/support/browser.ts';
+import type { Harness, HarnessOptions } from '../../../service/test/support/harness.ts';
 import { expectNoComplaints, type OpenPage, watchPage } from './open-page.ts';
+import { sharedBrowser, sharedNode, startNodeWithDashboard } from './shared-world.ts';
 import { injectWallet, type TestWallet, walletOf } from './test-wallet.ts';
 
 export interface World {
@@ -13,23 +13,18 @@ export interface World {
   newPage(options?: { width?: number; isDark?: boolean; wallet?: TestWallet }): Promise<OpenPage>;
   /** A page of somebody who signed in with a wallet of their own, which holds test USDC; on the plan without limits. */
   signedIn(options?: { width?: number; isDark?: boolean }): Promise<OpenPage & { readonly wallet: TestWallet }>;
+  /** Closes the pages, and fails if one of them complained. */
   stop(): Promise<void>;
 }
 
-/** A node with the built dashboard, and a browser. */
-export async function startWorld(options: HarnessOptions = {}): Promise<World> {
-  const dashboard = startDashboardBuild(silentLog);
-  const [h, browser] = await Promise.all([
-    startHarness({ ...options, dashboard }),
-    chromium.launch({ executablePath: findChromium(), args: ['--no-sandbox', '--disable-gpu'] }),
-    dashboard.settled,
-  ]);
-  if (dashboard.state() !== 'ready')
-    throw new Error('the dashboard was not built: node packages/dashboard/scripts/build.ts');
+/** The browser that all test files of this process share, and their node, or one of its own that is started with `options`. */
+export async function startWorld(options?: HarnessOptions): Promise<World> {
+  const [h, browser] = await Promise.all([options ? startNodeWithDashboard(options) : sharedNode(), sharedBrowser()]);
+  const contexts: BrowserContext[] = [];
   const opened: OpenPage[] = [];
   const newPage: World['newPage'] = async ({ width = 1280, isDark = false, wallet } = {}) => {
     const context = await newContext(browser, h, { width, isDark });
-    context.setDefaultTimeout(8000);
+    contexts.push(context);
     if (wallet) await injectWallet(context, wallet);
     const page = watchPage(await context.newPage());
     opened.push(page);
@@ -38,41 +33,57 @@ export async function startWorld(options: HarnessOptions = {}): Promise<World> {
   return {
     h,
     newPage,
-    async signedIn(options) {
-      const wallet = walletOf(await h.newWallet(), h.rpcUrl);
-      await openAccount(h.ctx, { address: wallet.address.toLowerCase(), plan: 'enterprise', isWalletProven: true });
-      const page = await newPage({ ...options, wallet });
-      await signInWithWallet(page.page);
+    async signedIn(size) {
+      const account = await h.newWallet();
+      await openAccount(h.ctx, { address: account.address.toLowerCase(), plan: 'enterprise', isWalletProven: true });
+      const wallet = walletOf(account, h.rpcUrl);
+      const page = await newPage({ ...size, wallet });
+      await signIn(page.page, h, account);
       return { ...page, wallet };
     },
     async stop() {
-      await browser.close();
-      await h.stop();
+      await Promise.all(contexts.map((context) => context.close()));
+      if (options) await h.stop();
       for (const page of opened) expectNoComplaints(page);
     },
   };
 }
 
-const newContext = (
+async function newContext(
   browser: Browser,
   h: Harness,
   { width, isDark }: { width: number; isDark: boolean },
-): Promise<BrowserContext> =>
-  browser.newContext({
+): Promise<BrowserContext> {
+  const context = await browser.newContext({
     baseURL: h.baseUrl,
     viewport: { width, height: 900 },
     colorScheme: isDark ? 'dark' : 'light',
     reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
   });
+  context.setDefaultTimeout(15_000);
+  return context;
+}
 
-/** From wherever one is, to the first view. */
+/** As the sign-in view does it, without the view: that has tests of its own. Then to the first view. */
+async function signIn(page: Page, h: Harness, wallet: PrivateKeyAccount): Promise<void> {
+  const [name = '', value = ''] = (await openBrowser(h, wallet)).cookie().split('=');
+  // Cookies know no ports; Chromium takes secure ones on loopback.
+  await page.context().addCookies([{ name, value, url: h.baseUrl.replace('http:', 'https:'), httpOnly: true }]);
+  await page.goto('/dashboard/');
+  await untilIn(page);
+}
+
+/** With the wallet that the page has; to the first view. */
 export async function signInWithWallet(page: Page): Promise<void> {
   await page.goto('/dashboard/');
   await page.getByRole('button', { name: 'Sign in with Test wallet' }).click();
-  await page
+  await untilIn(page);
+}
+
+const untilIn = (page: Page): Promise<void> =>
+  page
     .getByRole('navigation', { name: 'Main' })
     .or(page.getByRole('button', { name: 'Open navigation' }))
     .first()
     .waitFor();
-}

@@ -45,6 +45,8 @@ export interface Harness {
   readonly baseUrl: string;
   readonly databaseUrl: string;
   readonly rpcUrl: string;
+  /** Removed by `stop`. */
+  readonly dataDir: string;
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
   /** A new account with a key; enterprise and all scopes unless said otherwise. */
   newAccount(options?: { plan?: Plan; scopes?: readonly Scope[]; isWalletProven?: boolean }): Promise<TestAccount>;
@@ -90,6 +92,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     baseUrl,
     databaseUrl: database.url,
     rpcUrl,
+    dataDir,
     request: (method, path, request) => send(baseUrl, method, path, request),
     newAccount: (account) => newAccount(ctx, account),
     newWallet: (usdcMicro = 1_000_000_000n) => newWallet(rpcUrl, ctx.chain.token, usdcMicro),

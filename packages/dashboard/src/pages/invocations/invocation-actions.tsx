@@ -1,14 +1,13 @@
-import type { RequestRecord } from '@agent-network/contracts/invocations';
 import { useState } from 'react';
 import { useApiMutation } from '../../app/api-query.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { isOpen } from './invocation.ts';
+import { type DetailedRecord, isOpen } from './invocation.ts';
 import { RunAgainDialog } from './run-again-dialog.tsx';
 
 /** What can be done with an invocation: cancel it while it is open, run it again. */
-export function InvocationActions({ record }: { record: RequestRecord }) {
+export function InvocationActions({ record }: { record: DetailedRecord }) {
   const [doing, setDoing] = useState<'cancel' | 'again' | null>(null);
   const close = () => setDoing(null);
   const cancel = useApiMutation('cancelInvocation', {

@@ -1,7 +1,6 @@
 import type { HistoryItem } from '@agent-network/contracts/history';
 import { Link } from '@tanstack/react-router';
 import { Status } from '../../ui/badge.tsx';
-import { Copyable } from '../../ui/copyable.tsx';
 import { type Column, rowLinkClass } from '../../ui/data-table.tsx';
 import { Duration } from '../../ui/duration.tsx';
 import { Money } from '../../ui/money.tsx';
@@ -24,7 +23,20 @@ export const invocationColumns: readonly Column<HistoryItem>[] = [
     ),
   },
   { id: 'status', header: 'Status', cell: ({ status }) => <Status value={status} /> },
-  { id: 'agent', header: 'Agent', cell: ({ agentId }) => <Copyable label="agent id" text={agentId} short /> },
+  {
+    id: 'agent',
+    header: 'Agent',
+    cell: ({ agentName, agentId }) => (
+      <Link
+        to="/invocations"
+        search={{ agentId }}
+        title={agentId}
+        className="relative z-10 block max-w-48 truncate rounded-sm hover:text-accent-text"
+      >
+        {agentName}
+      </Link>
+    ),
+  },
   { id: 'cost', header: 'Cost', align: 'right', cell: ({ cost }) => <Money amount={cost} /> },
   { id: 'duration', header: 'Duration', align: 'right', cell: ({ duration }) => <Duration value={duration} /> },
   { id: 'created', header: 'Created', align: 'right', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },

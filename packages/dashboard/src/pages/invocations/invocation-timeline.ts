@@ -1,36 +1,65 @@
-import type { RequestRecord } from '@agent-network/contracts/invocations';
+import type { RequestDetail, TimelineEvent } from '@agent-network/contracts/invocations';
 import type { Tone } from '../../ui/badge.tsx';
-import type { TimelineEntry } from '../../ui/timeline.tsx';
-import { isOpen } from './invocation.ts';
+import { type DetailedRecord, isOpen } from './invocation.ts';
 
-const endTones: Readonly<Record<string, Tone>> = { completed: 'good', failed: 'bad', cancelled: 'neutral' };
+/** One moment of an invocation; `at` null: it has not come yet. */
+export interface Step {
+  readonly title: string;
+  readonly at: string | null;
+  readonly tone: Tone;
+  readonly text?: string | undefined;
+  readonly transactionHash?: string | undefined;
+}
 
-const paidBy: Readonly<Record<RequestRecord['paymentMethod'], string>> = {
-  treasury: 'Set aside in the treasury.',
-  x402: 'Paid by wallet (x402).',
-  free: 'Free of charge.',
+const told: Readonly<Record<TimelineEvent, readonly [title: string, tone: Tone]>> = {
+  created: ['Accepted', 'accent'],
+  payment_shown: ['Payment received', 'neutral'],
+  payment_settled: ['Payment settled on chain', 'good'],
+  payment_failed: ['Payment failed', 'bad'],
+  started: ['Agent called', 'accent'],
+  bill_signed: ['Bill of the agent signed', 'neutral'],
+  bill_collected: ['Bill collected by the agent', 'neutral'],
+  bill_returned: ['Bill not collected, money back', 'neutral'],
+  completed: ['Completed', 'good'],
+  failed: ['Failed', 'bad'],
+  cancelled: ['Cancelled', 'neutral'],
+  refund_signed: ['Refund on its way', 'warn'],
+  refund_settled: ['Refunded on chain', 'good'],
 };
 
-/** What is known of an invocation's way, from first to last. */
-export function timelineOf(record: RequestRecord): readonly TimelineEntry[] {
-  const { status, createdAt, completedAt, deadline, duration, refund } = record;
-  const accepted: TimelineEntry = {
-    title: 'Accepted',
-    at: createdAt,
-    detail: paidBy[record.paymentMethod],
-    tone: 'accent',
-  };
-  if (isOpen(record)) {
-    const state = status === 'processing' ? 'The agent is working' : 'Waiting for the agent';
-    return [accepted, { title: state, at: null, tone: 'warn' }, { title: 'Deadline', at: deadline }];
-  }
-  const ended: TimelineEntry = {
-    title: status === 'completed' ? 'Completed' : status === 'failed' ? 'Failed' : 'Cancelled',
-    at: completedAt,
-    tone: endTones[status] ?? 'neutral',
-    detail: duration ? `After ${duration}.` : undefined,
-  };
-  return refund !== null && Number(refund) > 0
-    ? [accepted, ended, { title: 'Refunded', at: completedAt, detail: `${refund} USDC went back.` }]
-    : [accepted, ended];
+const usdc = (amount: string) => `${amount} USDC`;
+
+/** What an amount means at each moment; a moment that is not here has none to tell of. */
+const amountText: Partial<Record<TimelineEvent, (amount: string) => string>> = {
+  created: (price) => `Price: ${usdc(price)}`,
+  completed: (cost) => `Cost: ${usdc(cost)}`,
+};
+
+function stepOf({ event, at, amount, transactionHash, reason }: RequestDetail['timeline'][number]): Step {
+  const [title, tone] = told[event];
+  const isEnd = event === 'failed' || event === 'cancelled';
+  const money = amount === null || isEnd ? null : (amountText[event] ?? usdc)(amount);
+  const text = [money, reason].filter(Boolean).join('. ') || undefined;
+  return { title, tone, at, text, transactionHash: transactionHash ?? undefined };
+}
+
+/** What a treasury got back is in no transaction: it only stopped being held. */
+function treasuryRefund({ detail, refund, completedAt }: DetailedRecord): Step[] {
+  const isOnChain = detail?.timeline.some(({ event }) => event === 'refund_signed' || event === 'refund_settled');
+  if (isOnChain || refund === null || Number(refund) === 0) return [];
+  return [{ title: 'Refunded', at: completedAt, tone: 'good', text: `${usdc(refund)} went back to the treasury` }];
+}
+
+function stillToCome({ status, deadline }: DetailedRecord): Step[] {
+  const title = status === 'processing' ? 'The agent is working' : 'Waiting for the agent';
+  return [
+    { title, at: null, tone: 'warn' },
+    { title: 'Deadline', at: deadline, tone: 'neutral' },
+  ];
+}
+
+/** An invocation from first to last, as far as it is known. */
+export function timelineOf(record: DetailedRecord): readonly Step[] {
+  const past = (record.detail?.timeline ?? []).map(stepOf);
+  return [...past, ...(isOpen(record) ? stillToCome(record) : treasuryRefund(record))];
 }

@@ -9,8 +9,8 @@ import { groupDigits } from '../../ui/money.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pagination } from '../../ui/pagination.tsx';
 import { Select } from '../../ui/select.tsx';
-import { TextInput } from '../../ui/text-input.tsx';
 import { AgentFilter } from './agent-filter.tsx';
+import { DayFilter } from './day-filter.tsx';
 import { invocationColumns } from './invocation-columns.tsx';
 
 type Status = (typeof requestStatuses)[number];
@@ -39,18 +39,8 @@ export function InvocationsView() {
           onChange={(value) => set({ status: value })}
           options={statuses}
         />
-        <TextInput
-          type="date"
-          aria-label="From day"
-          value={search.startDate ?? ''}
-          onChange={(startDate) => set({ startDate })}
-        />
-        <TextInput
-          type="date"
-          aria-label="To day"
-          value={search.endDate ?? ''}
-          onChange={(endDate) => set({ endDate })}
-        />
+        <DayFilter label="From" value={search.startDate} onChange={(startDate) => set({ startDate })} />
+        <DayFilter label="To" value={search.endDate} onChange={(endDate) => set({ endDate })} />
       </FilterBar>
       <Card isFlush>
         <DataTable

@@ -1,4 +1,4 @@
-import { InvocationRequest, type RequestRecord } from '@agent-network/contracts/invocations';
+import { InvocationRequest } from '@agent-network/contracts/invocations';
 import { useNavigate } from '@tanstack/react-router';
 import { useApiMutation } from '../../app/api-query.ts';
 import { useForm } from '../../forms/use-form.ts';
@@ -7,9 +7,11 @@ import { Actions, Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Field } from '../../ui/field.tsx';
 import { NumberInput, Textarea } from '../../ui/text-input.tsx';
+import { bodyAgain } from './call-samples.ts';
+import type { DetailedRecord } from './invocation.ts';
 
 /** The same task for the same agent once more, paid from the treasury. */
-export function RunAgainDialog({ record, onClose }: { record: RequestRecord; onClose: () => void }) {
+export function RunAgainDialog({ record, onClose }: { record: DetailedRecord; onClose: () => void }) {
   const navigate = useNavigate();
   const invoke = useApiMutation('invokeAgent', {
     invalidates: ['listInvocations', 'getBalance'],
@@ -19,9 +21,8 @@ export function RunAgainDialog({ record, onClose }: { record: RequestRecord; onC
     initial: { task: record.task, maxCost: record.cost ?? '' },
     schema: InvocationRequest,
     toBody: ({ task, maxCost }) => ({
+      ...bodyAgain(record),
       task,
-      priority: record.priority,
-      metadata: record.metadata,
       ...(maxCost.trim() ? { maxCost: maxCost.trim() } : {}),
     }),
     async onSubmit(body) {
@@ -31,7 +32,12 @@ export function RunAgainDialog({ record, onClose }: { record: RequestRecord; onC
     },
   });
   return (
-    <Dialog isOpen onClose={onClose} title="Run again" description="Paid from the treasury of the account.">
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title="Run again"
+      description="With the same input, paid from the treasury of the account."
+    >
       <form onSubmit={form.submit} noValidate className="space-y-4">
         <Field label="Task" isRequired error={form.error('task')}>
           <Textarea value={form.values.task} onChange={(task) => form.set('task', task)} rows={6} />

@@ -111,7 +111,7 @@ it('what needs no key is answered to a foreign page as to anybody, not as to the
   const { status, headers: answered } = await browser.request('GET', '/agents', { headers });
   expect([status, answered.get('x-ratelimit-limit')]).toEqual([200, '1000000000']);
   const { headers: ownAnswer } = await browser.request('GET', '/agents');
-  expect(ownAnswer.get('x-ratelimit-limit')).toBe('100');
+  expect(ownAnswer.get('x-ratelimit-limit')).toBe('10000');
 });
 
 /** `fetch` does not send a `Host` of one's own. */

@@ -1,0 +1,47 @@
+import { Card } from '../../ui/card.tsx';
+import { CodeBlock, JsonBlock } from '../../ui/code-block.tsx';
+import { ScrollBox } from '../../ui/scroll-box.tsx';
+import { callSamples } from './call-samples.ts';
+import { EventsCard } from './events-card.tsx';
+import { type DetailedRecord, hasAny } from './invocation.ts';
+import { ResultBlock } from './result-block.tsx';
+
+const Text = ({ label, text }: { label: string; text: string }) => (
+  <ScrollBox label={label}>
+    <p className="wrap-anywhere whitespace-pre-wrap">{text}</p>
+  </ScrollBox>
+);
+
+/** What was asked and what came of it. All of it may be written by strangers: it is shown as text. */
+export function InvocationContent({ record }: { record: DetailedRecord }) {
+  const { detail, metadata } = record;
+  return (
+    <div className="min-w-0 space-y-5">
+      <Card title="Task">
+        <Text label="Text of the task" text={record.task} />
+      </Card>
+      {hasAny(detail?.input) && (
+        <Card title="Input">
+          <JsonBlock label="Input" value={detail?.input} />
+        </Card>
+      )}
+      {detail?.context && (
+        <Card title="Context">
+          <Text label="Text of the context" text={detail.context} />
+        </Card>
+      )}
+      <Card title="Result">
+        <ResultBlock record={record} />
+      </Card>
+      {detail?.streamed && <EventsCard requestId={record.requestId} />}
+      {hasAny(metadata) && (
+        <Card title="Metadata">
+          <JsonBlock label="Metadata" value={metadata} />
+        </Card>
+      )}
+      <Card title="The same call">
+        <CodeBlock label="The same call" samples={callSamples(record, location.origin)} />
+      </Card>
+    </div>
+  );
+}
