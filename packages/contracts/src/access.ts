@@ -19,6 +19,9 @@ const Account = z.object({
   plan: Plan,
   walletProven: z.boolean().describe('Whether this account has proven control of its wallet.'),
   createdAt: Timestamp,
+  wallets: z
+    .array(z.object({ address: WalletAddress, provenAt: Timestamp }))
+    .describe('Further wallets that were claimed for it, the last first; at most 100.'),
 });
 
 /** What a key may spend on invocations; null: no such limit. */
@@ -56,6 +59,16 @@ export const LimitUse = z.object({
   remaining: z.int().min(0),
   resetAt: Timestamp.nullable().describe('null: nothing was counted in this hour.'),
 });
+export type LimitUse = z.infer<typeof LimitUse>;
+
+const KeyUse = z
+  .object({
+    api: LimitUse,
+    invocations: LimitUse,
+    spentToday: Usdc.nullable().describe('What counts for `limits.perDay` (UTC); null: the key has no such limit.'),
+  })
+  .nullable()
+  .describe('What is used of the limits of the key in the hour that runs; null: the key has ended.');
 
 export const accessEndpoints = {
   getAccount: endpoint({
@@ -76,7 +89,7 @@ export const accessEndpoints = {
     auth: 'key',
     scope: 'keys:manage',
     limit: 'api',
-    data: z.object({ keys: z.array(ApiKey) }),
+    data: z.object({ keys: z.array(ApiKey.extend({ use: KeyUse })) }),
     errors: [],
   }),
   createApiKey: endpoint({
@@ -128,7 +141,7 @@ export const accessEndpoints = {
   getUsage: endpoint({
     method: 'GET',
     path: '/account/usage',
-    summary: 'What is left of the limits of this key, and what the account used day by day',
+    summary: 'What is left of the limits of this key, and what the account used day by day and by agent',
     tag: 'Account',
     auth: 'key',
     scope: 'payments:read',
@@ -147,6 +160,18 @@ export const accessEndpoints = {
           earned: Usdc,
         }),
       ),
+      agents: z
+        .array(
+          z.object({
+            agentId: Id,
+            agentName: z.string(),
+            requests: z.int().min(0),
+            completed: z.int().min(0),
+            failed: z.int().min(0),
+            spent: Usdc,
+          }),
+        )
+        .describe('The twenty agents that cost most in these days.'),
     }),
     errors: [],
   }),

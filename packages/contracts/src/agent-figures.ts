@@ -1,24 +1,32 @@
 import { z } from 'zod';
-import { AgentListItem, agentEndpoints } from './agents.ts';
+import { AgentListItem, agentEndpoints, CapabilityList, Home } from './agents.ts';
 import { endpoint } from './endpoint.ts';
 import { PercentileMs, PeriodDays } from './figures.ts';
-import { Fraction, Id, plainText, Timestamp } from './scalars.ts';
+import { Fraction, Id, plainText, Timestamp, Usdc } from './scalars.ts';
 
 const Count = z.int().min(0);
 const params = z.object({ id: Id });
 const { capability, maxPrice, minReputation, status } = agentEndpoints.listAgents.query.shape;
+
+const CapabilityNames = z
+  .string()
+  .max(1400)
+  .transform((names) => names.split(','))
+  .pipe(CapabilityList);
 
 /** Each part leaves its own filter out: its counts say what listing gives with that value in place of the one asked for. */
 export const AgentFacets = z.object({
   total: Count.describe('With all filters.'),
   capabilities: z
     .array(z.object({ value: z.string(), count: Count }))
-    .describe('The 50 that most agents have, of the 300 that are most common in the network.'),
+    .describe(
+      'The 50 that most agents have, of the 300 that are most common in the network; each beside those of `all`.',
+    ),
   status: z.object({ online: Count, offline: Count }),
   verified: z.object({ yes: Count, no: Count }),
   locations: z
     .array(z.object({ value: z.string(), nodeId: Id.nullable().describe('null: this node.'), count: Count }))
-    .describe('Where the agents are at home; all filters hold.'),
+    .describe('Where the agents are at home.'),
 });
 export type AgentFacets = z.infer<typeof AgentFacets>;
 
@@ -52,7 +60,11 @@ export const agentFigureEndpoints = {
     limit: 'api',
     query: z.object({
       capability,
+      any: CapabilityNames.optional().describe('At least one of these, as in a search; commas between.'),
+      all: CapabilityNames.optional().describe('Every one of these.'),
+      home: Home.optional(),
       maxPrice,
+      maxPerHour: Usdc.optional(),
       minReputation,
       status,
       verified: z.enum(['true', 'false']).optional(),

@@ -105,7 +105,13 @@ export const AgentDetail = z.object({
 });
 export type AgentDetail = z.infer<typeof AgentDetail>;
 
-const CapabilityList = z.array(Capability).min(1).max(20);
+export const CapabilityList = z.array(Capability).min(1).max(20);
+
+export const Home = z
+  .string()
+  .regex(/^[a-z0-9_]{1,100}$/i, 'is neither `this` nor the id of a node')
+  .describe('Where agents are at home: `this` for this node, or the id of another. An extension of the spec.')
+  .meta({ examples: ['this'] });
 
 /** What an agent must be (spec, "Search body"). All parts must hold; an empty query matches every agent. */
 export const AgentQuery = z.object({
@@ -127,6 +133,7 @@ export const AgentQuery = z.object({
   reputation: z.object({ min: z.number().min(0).max(1000) }).optional(),
   verified: z.boolean().optional(),
   online: z.boolean().optional(),
+  home: Home.optional(),
 });
 export type AgentQuery = z.output<typeof AgentQuery>;
 

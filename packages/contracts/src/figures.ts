@@ -122,7 +122,11 @@ export const figureEndpoints = {
     auth: 'key',
     scope: 'payments:read',
     limit: 'api',
-    query: z.object({ ...cursorQuery, limit: pageQuery.limit }),
+    query: z.object({
+      agentId: Id.optional().describe('Only this one, if it is yours.'),
+      ...cursorQuery,
+      limit: pageQuery.limit,
+    }),
     data: z.object({
       agents: z.array(OwnAgent),
       total: Count,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { failureReasons, RequestedAgentId, requestStatuses } from './invocations.ts';
-import { cursorQuery, pageQuery } from './page.ts';
+import { cursorQuery, dayQuery, pageQuery } from './page.ts';
 import { Duration, Id, Timestamp, Usdc } from './scalars.ts';
 
 const HistoryItem = z.object({
@@ -22,8 +22,6 @@ const HistoryItem = z.object({
 });
 export type HistoryItem = z.infer<typeof HistoryItem>;
 
-const day = z.iso.date().optional();
-
 export const historyEndpoints = {
   listInvocations: endpoint({
     method: 'GET',
@@ -37,8 +35,7 @@ export const historyEndpoints = {
       agentId: Id.optional(),
       bulkId: Id.optional(),
       status: z.enum(requestStatuses).optional(),
-      startDate: day.describe('First day, UTC (YYYY-MM-DD).'),
-      endDate: day.describe('Last day, UTC, included.'),
+      ...dayQuery,
       ...cursorQuery,
       ...pageQuery,
     }),

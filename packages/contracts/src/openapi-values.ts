@@ -30,6 +30,7 @@ const usual: Readonly<Record<string, unknown>> = {
   userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/148.0',
   isLocal: false,
   hasLocalAccount: false,
+  eventsAt: 41,
   isCurrent: true,
   idleExpiresAt: '2026-11-21T22:00:00.000Z',
   lastSeenAt: '2026-11-21T09:59:30.000Z',

@@ -17,3 +17,9 @@ export const pageQuery = {
 export const cursorQuery = {
   cursor: z.string().max(200).optional().describe('`nextCursor` of the page before; instead of `offset`.'),
 };
+
+/** A period of whole days. */
+export const dayQuery = {
+  startDate: z.iso.date().optional().describe('First day, UTC (YYYY-MM-DD).'),
+  endDate: z.iso.date().optional().describe('Last day, UTC, included.'),
+};

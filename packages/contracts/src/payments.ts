@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { WalletSignature } from './identity.ts';
-import { pageQuery } from './page.ts';
+import { cursorQuery, dayQuery, pageQuery } from './page.ts';
 import { Id, plainText, Timestamp, TransactionHash, Usdc, WalletAddress } from './scalars.ts';
 
 const currency = z.literal('USDC');
@@ -139,8 +139,13 @@ export const paymentEndpoints = {
     auth: 'key',
     scope: 'payments:read',
     limit: 'api',
-    query: z.object({ type: z.enum(paymentTypes).optional(), ...pageQuery }),
-    data: z.object({ payments: z.array(PaymentItem), total: z.int().min(0), hasMore: z.boolean() }),
+    query: z.object({ type: z.enum(paymentTypes).optional(), ...dayQuery, ...cursorQuery, ...pageQuery }),
+    data: z.object({
+      payments: z.array(PaymentItem),
+      total: z.int().min(0),
+      hasMore: z.boolean(),
+      nextCursor: z.string().nullable(),
+    }),
     errors: [],
   }),
   withdraw: endpoint({

@@ -64,6 +64,13 @@ export const sessionEndpoints = {
     data: z.object({
       session: Session.nullable(),
       hasLocalAccount: z.boolean().describe('Whether `POST /auth/session/local` would sign this client in.'),
+      eventsAt: z
+        .int()
+        .min(0)
+        .nullable()
+        .describe(
+          'A stream of `GET /events` behind this number tells whatever changes from now on; null without a session.',
+        ),
       label: z.string(),
       chainId: z.int(),
       usdc: WalletAddress.describe('The USDC contract on that chain.'),

@@ -10,7 +10,8 @@ export {
   invokeAndWait,
   type WaitOptions,
 } from './invoke-and-wait.ts';
-export { createPayer, type Payer, type PayerOptions, PaymentRefusedError, type RefusalReason } from './payer.ts';
+export { createPayer, type Payer, type PayerOptions, type PayerSigner } from './payer.ts';
+export { PaymentRefusedError, type RefusalReason } from './payment-refused-error.ts';
 export {
   verifyWebhook,
   type WebhookEvent,

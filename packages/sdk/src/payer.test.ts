@@ -1,10 +1,11 @@
 import { encodePaymentRequiredHeader } from '@x402/core/http';
-import { recoverTypedDataAddress } from 'viem';
+import { recoverTypedDataAddress, type TypedDataDefinition } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { describe, expect, it } from 'vitest';
 import { failure, type Reply, type Seen, startFakeNode, success } from '../test/support/fake-node.ts';
 import { createClient } from './client.ts';
-import { createPayer, PaymentRefusedError } from './payer.ts';
+import { createPayer, type PayerSigner } from './payer.ts';
+import { PaymentRefusedError } from './payment-refused-error.ts';
 
 const account = privateKeyToAccount(generatePrivateKey());
 const asset = '0x036CbD53842c5426634e7929541eC2318f3dCF7e';
@@ -119,6 +120,34 @@ describe('a paying client', () => {
       .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(PaymentRefusedError);
     expect(error).toMatchObject({ reason });
+    expect(node.seen).toHaveLength(1);
+  });
+
+  it('has a signer of the caller sign, once and only what it would sign itself', async () => {
+    await using node = await startFakeNode((seen) => (paymentOf(seen) ? success({ paid: true }) : asksFor(offer)));
+    const signed: object[] = [];
+    const signer = {
+      address: account.address,
+      signTypedData: (data: Parameters<PayerSigner['signTypedData']>[0]) => {
+        signed.push(data);
+        return account.signTypedData(data as TypedDataDefinition);
+      },
+    };
+    const payer = createPayer({ signer, maxPerCall: '0.05' });
+    expect(payer.address).toBe(account.address);
+    expect(await createClient({ baseUrl: node.baseUrl, payer }).invokeAgent(call)).toEqual({ paid: true });
+    const { payload } = decode(paymentOf(node.seen[1] as Seen));
+    expect(signed).toHaveLength(1);
+    const typed = signed[0] as TypedDataDefinition;
+    expect(await recoverTypedDataAddress({ ...typed, signature: payload.signature })).toBe(account.address);
+    expect(typed).toMatchObject({ domain: { chainId: 84532 }, primaryType: 'TransferWithAuthorization' });
+  });
+
+  it('passes on that the signer declined, and has shown nothing', async () => {
+    await using node = await startFakeNode(() => asksFor(offer));
+    const signer = { address: account.address, signTypedData: () => Promise.reject(new Error('declined')) };
+    const payer = createPayer({ signer, maxPerCall: '0.05' });
+    await expect(createClient({ baseUrl: node.baseUrl, payer }).invokeAgent(call)).rejects.toThrow('declined');
     expect(node.seen).toHaveLength(1);
   });
 

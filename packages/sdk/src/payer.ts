@@ -6,6 +6,7 @@ import type { PaymentRequired } from '@x402/core/types';
 import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { type LocalAccount, privateKeyToAccount } from 'viem/accounts';
 import type { PaymentHeaders } from './api-error.ts';
+import { PaymentRefusedError } from './payment-refused-error.ts';
 
 /** USDC as its issuer deployed it, by CAIP-2 network: Base and Base Sepolia. */
 const usdcContracts: Readonly<Record<string, string>> = {
@@ -22,25 +23,29 @@ export interface Payer {
   pay(paymentRequiredHeader: string): Promise<PaymentHeaders>;
 }
 
+/** What signs payments where the private key is elsewhere: a wallet in a browser, a key service. */
+export interface PayerSigner {
+  readonly address: `0x${string}`;
+  /** The EIP-712 signature of the account; what it throws is thrown on. */
+  signTypedData(typedData: {
+    readonly domain: Record<string, unknown>;
+    readonly types: Record<string, unknown>;
+    readonly primaryType: string;
+    readonly message: Record<string, unknown>;
+  }): Promise<`0x${string}`>;
+}
+
 export type PayerOptions = {
   /** The most that one call may cost, in USDC. */
   readonly maxPerCall: string;
   /** Networks to pay on and the token to pay with; default: USDC on Base and Base Sepolia. */
   readonly tokens?: Readonly<Record<string, string>>;
-} & ({ readonly account: LocalAccount } | { readonly privateKey: `0x${string}` });
-
-export type RefusalReason = 'malformed_terms' | 'unknown_asset' | 'validity_too_long' | 'above_cap';
-
-/** The payer declined the terms before signing anything: no money can move. */
-export class PaymentRefusedError extends Error {
-  override readonly name = 'PaymentRefusedError';
-  readonly reason: RefusalReason;
-
-  constructor(reason: RefusalReason, message: string) {
-    super(message);
-    this.reason = reason;
-  }
-}
+} & (
+  | { readonly account: LocalAccount }
+  | { readonly privateKey: `0x${string}` }
+  /** Asked once for each payment, after network, token, amount and validity were found good. */
+  | { readonly signer: PayerSigner }
+);
 
 function readTerms(header: string): PaymentRequired & { accepts: PaymentRequirementsV2[] } {
   try {
@@ -78,17 +83,22 @@ function chooseOffer(
   return cheapest;
 }
 
+function signerOf(options: PayerOptions): PayerSigner {
+  if ('signer' in options) return options.signer;
+  return ('account' in options ? options.account : privateKeyToAccount(options.privateKey)) as PayerSigner;
+}
+
 /**
  * Pays 402 answers in USDC with EIP-3009 authorizations (x402 v2, scheme `exact`). Network, token, amount and validity are
- * checked before the key is used; nothing is signed above `maxPerCall`.
+ * checked before anything is signed; nothing is signed above `maxPerCall`.
  */
 export function createPayer(options: PayerOptions): Payer {
-  const account = 'account' in options ? options.account : privateKeyToAccount(options.privateKey);
+  const signer = signerOf(options);
   const tokens = options.tokens ?? usdcContracts;
   const capMicro = parseUsdc(options.maxPerCall);
-  const scheme = new ExactEvmScheme(account);
+  const scheme = new ExactEvmScheme(signer);
   return {
-    address: account.address,
+    address: signer.address,
     async pay(paymentRequiredHeader) {
       const terms = readTerms(paymentRequiredHeader);
       const offer = chooseOffer(terms.accepts, tokens, capMicro);

@@ -24,8 +24,8 @@ export const apiQuery = <N extends EndpointName>(name: N, call?: CallOf<Api[N]>)
 
 interface UseApiOptions<Data> {
   readonly enabled?: boolean;
-  /** Asked again this often while the view is looked at. Live events make most of this needless. */
-  readonly refetchIntervalMs?: number | false | ((data: Data | undefined) => number | false);
+  /** Asked again this often while the view is looked at, as what was answered may tell. Live events make most of this needless. */
+  readonly refetchIntervalMs?: number | false | ((data: Data) => number | false);
   /** Whether the answer to the question before is shown until the new one is there: for pages and filters. */
   readonly keepsPrevious?: boolean;
 }
@@ -40,8 +40,10 @@ export function useApi<N extends EndpointName>(
   return useQuery({
     ...query,
     enabled,
-    refetchInterval:
-      typeof refetchIntervalMs === 'function' ? ({ state }) => refetchIntervalMs(state.data) : refetchIntervalMs,
+    refetchInterval: ({ state: { data } }) => {
+      if (typeof refetchIntervalMs !== 'function') return refetchIntervalMs;
+      return data === undefined ? false : refetchIntervalMs(data);
+    },
     ...(keepsPrevious ? { placeholderData: keepPreviousData } : {}),
   }) as UseQueryResult<DataOf<Api[N]>>;
 }

@@ -1,4 +1,9 @@
-import { type Client, createClient } from '@agent-network/sdk';
+import { type Client, createClient, type Payer } from '@agent-network/sdk';
+
+const options = { baseUrl: location.origin, maxRetries: 2, timeoutMs: 40_000 };
 
 /** The node that served this page. The session's cookie goes along by itself. */
-export const client: Client = createClient({ baseUrl: location.origin, maxRetries: 2, timeoutMs: 40_000 });
+export const client: Client = createClient(options);
+
+/** The same, paying what is asked with 402. */
+export const payingClient = (payer: Payer): Client => createClient({ ...options, payer });

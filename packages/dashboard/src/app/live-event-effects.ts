@@ -1,16 +1,39 @@
 import type { EndpointName } from '@agent-network/contracts/api';
 import type { EventType } from '@agent-network/contracts/events';
 
-const money: readonly EndpointName[] = ['getBalance', 'listPayments', 'getUsage'];
+/** Every event is sent to webhooks. */
+const always: readonly EndpointName[] = ['listEvents', 'listDeliveries', 'listWebhooks'];
+const money: readonly EndpointName[] = [
+  'getBalance',
+  'getTreasury',
+  'listPayments',
+  'getStatement',
+  'getOverview',
+  'getUsage',
+  'listOwnAgents',
+  'getReserves',
+];
 const calls: readonly EndpointName[] = ['listInvocations', 'getInvocation', 'getBulk', ...money];
-const agents: readonly EndpointName[] = ['listAgents', 'getAgent'];
+const agents: readonly EndpointName[] = [
+  'listAgents',
+  'searchAgents',
+  'getAgent',
+  'listOwnAgents',
+  'getAgentStatus',
+  'getAgentHealth',
+  'getAgentFacets',
+  'listAlternatives',
+  'getIdentity',
+  'getNetwork',
+  'getAgentReputation',
+];
 
 /** Which answers of the API each event makes stale. A view that reads another endpoint adds it here. */
 const effects: Readonly<Record<EventType, readonly EndpointName[]>> = {
   'invocation.completed': calls,
   'invocation.failed': calls,
   'invocation.cancelled': calls,
-  'payment.confirmed': money,
+  'payment.confirmed': [...money, 'getInvocation'],
   'payment.refunded': [...money, 'getInvocation'],
   'payment.failed': [...money, 'getInvocation'],
   'agent.verified': agents,
@@ -18,12 +41,15 @@ const effects: Readonly<Record<EventType, readonly EndpointName[]>> = {
   'agent.offline': agents,
   'agent.owner_changed': agents,
   'agent.removed': agents,
-  'bulk.completed': ['getBulk'],
+  'bulk.completed': ['getBulk', 'listInvocations'],
   'withdrawal.confirmed': [...money, 'getWithdrawal'],
-  'reserves.drift': ['getReserves'],
-  'replication.status': ['getNetwork'],
-  'network.node_joined': ['getNetwork'],
-  'network.node_left': ['getNetwork'],
+  'reserves.drift': ['getReserves', 'getOperatorStatus'],
+  'replication.status': ['getNetwork', 'getOperatorStatus'],
+  'network.node_joined': ['getNetwork', 'getAgentFacets'],
+  'network.node_left': ['getNetwork', 'getAgentFacets'],
 };
 
-export const staleAfter = (type: string): readonly EndpointName[] => effects[type as EventType] ?? [];
+export function staleAfter(type: string): readonly EndpointName[] {
+  const own = effects[type as EventType];
+  return own ? [...always, ...own] : [];
+}

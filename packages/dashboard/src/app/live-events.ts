@@ -1,42 +1,62 @@
-import { isApiError } from '@agent-network/sdk';
-import { useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
-import { client } from './client.ts';
+import type { EndpointName } from '@agent-network/contracts/api';
+import { type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import type { LiveNews } from './follow-events.ts';
 import { staleAfter } from './live-event-effects.ts';
+import { sessionKey } from './session.ts';
+import { type SharedEvents, shareEvents } from './share-events.ts';
 
-/** After the SDK gave up; it tries for a minute or so by itself. */
-const PAUSE_MS = 60_000;
+/** Many events at once, as of a bulk, have each answer read again once in this time. */
+const REFRESH_MS = 1000;
 
-const pause = (signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, PAUSE_MS);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
-
-/** The types of the account's events as they happen, until `signal` or the end of the session. */
-async function followEvents(signal: AbortSignal, onEvent: (type: string) => void): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      for await (const { type } of client.followEvents({ signal })) onEvent(type);
-    } catch (error) {
-      if (isApiError(error, 'UNAUTHORIZED') || isApiError(error, 'FORBIDDEN')) return;
-      // The node is away, or this page is about to be: both show elsewhere.
-    }
-    if (!signal.aborted) await pause(signal);
+/** Has the answers of these endpoints read again where they are shown: at once, and then at most once in `REFRESH_MS`. */
+function createRefresher(queryClient: QueryClient) {
+  let due = new Set<EndpointName>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  function flush(): void {
+    timer = undefined;
+    if (due.size === 0) return;
+    const names = due;
+    due = new Set();
+    void queryClient.invalidateQueries({ predicate: ({ queryKey }) => names.has(queryKey[0] as EndpointName) });
+    timer = setTimeout(flush, REFRESH_MS);
   }
+  return {
+    refresh(names: readonly EndpointName[]): void {
+      for (const name of names) due.add(name);
+      if (timer === undefined) flush();
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+export interface LiveConnection {
+  /** What is shown is not kept up to date: the node does not answer. */
+  readonly isLost: boolean;
+  retry(): void;
 }
 
 /** Has what the page shows read again when the node tells that it changed. Once, in the shell. */
-export function useLiveEvents(): void {
+export function useLiveEvents({ sessionId, after }: { sessionId: string; after: number | null }): LiveConnection {
   const queryClient = useQueryClient();
+  const [isLost, setLost] = useState(false);
+  const shared = useRef<SharedEvents>(null);
+  // Where the page began; what it reads later is newer.
+  const began = useRef(after);
   useEffect(() => {
-    const leaving = new AbortController();
-    void followEvents(leaving.signal, (type) => {
-      for (const name of staleAfter(type)) void queryClient.invalidateQueries({ queryKey: [name] });
-    });
-    return () => leaving.abort();
-  }, [queryClient]);
+    const refresher = createRefresher(queryClient);
+    const hear = (news: LiveNews) => {
+      if (news.kind === 'event') refresher.refresh(staleAfter(news.type));
+      else if (news.kind === 'over') void queryClient.invalidateQueries({ queryKey: sessionKey });
+      else setLost(news.kind === 'lost');
+      if (news.kind === 'open' && news.isBehind)
+        void queryClient.invalidateQueries({ predicate: ({ state }) => state.status !== 'pending' });
+    };
+    shared.current = shareEvents({ sessionId, after: began.current }, hear);
+    return () => {
+      shared.current?.leave();
+      refresher.stop();
+    };
+  }, [queryClient, sessionId]);
+  return { isLost, retry: () => shared.current?.retry() };
 }

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { exploreParams } from '../pages/explore/explore-params.ts';
 import { rootRoute, shellRoute } from './root-routes.tsx';
 import { searchOf } from './search-params.ts';
 
@@ -15,9 +16,42 @@ const signIn = createRoute({
 const overview = createRoute({
   getParentRoute: () => shellRoute,
   path: '/',
-  beforeLoad: () => {
-    throw redirect({ to: '/invocations' });
-  },
+  validateSearch: searchOf('days'),
+  component: view(() => import('../pages/overview/overview-view.tsx'), 'OverviewView'),
+});
+
+const ownAgents = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/agents',
+  validateSearch: searchOf('cursor'),
+  component: view(() => import('../pages/agents/agents-view.tsx'), 'AgentsView'),
+});
+
+const newAgent = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/agents/new',
+  component: view(() => import('../pages/agents/new-agent-view.tsx'), 'NewAgentView'),
+});
+
+const ownAgent = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/agents/$agentId',
+  validateSearch: searchOf('tab', 'days'),
+  component: view(() => import('../pages/agents/agent-view.tsx'), 'AgentView'),
+});
+
+const explore = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/explore',
+  validateSearch: searchOf(...exploreParams),
+  component: view(() => import('../pages/explore/explore-view.tsx'), 'ExploreView'),
+});
+
+const agent = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/explore/$agentId',
+  validateSearch: searchOf('tab', 'days'),
+  component: view(() => import('../pages/agent/agent-view.tsx'), 'AgentView'),
 });
 
 const invocations = createRoute({
@@ -45,8 +79,87 @@ const keys = createRoute({
   component: view(() => import('../pages/keys/keys-view.tsx'), 'KeysView'),
 });
 
+const webhooks = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/webhooks',
+  component: view(() => import('../pages/webhooks/webhooks-view.tsx'), 'WebhooksView'),
+});
+
+const webhook = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/webhooks/$webhookId',
+  validateSearch: searchOf('status', 'type', 'eventId', 'offset', 'delivery'),
+  component: view(() => import('../pages/webhooks/webhook-view.tsx'), 'WebhookView'),
+});
+
+const network = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/network',
+  component: view(() => import('../pages/network/network-view.tsx'), 'NetworkView'),
+});
+
+const account = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/account',
+  validateSearch: searchOf('tab', 'cursor'),
+  component: view(() => import('../pages/account/account-view.tsx'), 'AccountView'),
+});
+
+const operator = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/operator',
+  component: view(() => import('../pages/operator/operator-view.tsx'), 'OperatorView'),
+});
+
+const payments = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/payments',
+  validateSearch: searchOf('tab', 'type', 'startDate', 'endDate', 'cursor'),
+  component: view(() => import('../pages/payments/payments-view.tsx'), 'PaymentsView'),
+});
+
+const treasury = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/payments/treasuries/$treasuryId',
+  validateSearch: searchOf('from', 'to', 'cursor'),
+  component: view(() => import('../pages/payments/treasury-view.tsx'), 'TreasuryView'),
+});
+
+const withdrawal = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/payments/withdrawals/$withdrawalId',
+  component: view(() => import('../pages/payments/withdrawal-view.tsx'), 'WithdrawalView'),
+});
+
+const usage = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/usage',
+  validateSearch: searchOf('days'),
+  component: view(() => import('../pages/usage/usage-view.tsx'), 'UsageView'),
+});
+
 /** Every view of the dashboard and where it stands. */
 export const routeTree = rootRoute.addChildren([
   signIn,
-  shellRoute.addChildren([overview, invocations, invocation, bulk, keys]),
+  shellRoute.addChildren([
+    overview,
+    ownAgents,
+    newAgent,
+    ownAgent,
+    invocations,
+    invocation,
+    bulk,
+    keys,
+    webhooks,
+    webhook,
+    network,
+    account,
+    operator,
+    explore,
+    agent,
+    payments,
+    treasury,
+    withdrawal,
+    usage,
+  ]),
 ]);

@@ -1,8 +1,9 @@
 import { Outlet, useRouter } from '@tanstack/react-router';
 import { useCallback, useEffect, useState } from 'react';
+import { ConnectionBanner } from './connection-banner.tsx';
 import { useLiveEvents } from './live-events.ts';
 import { NavDrawer } from './nav-drawer.tsx';
-import { useSessionInfo } from './session.ts';
+import { useSession, useSessionInfo } from './session.ts';
 import { Shortcuts } from './shortcuts.tsx';
 import { Brand, SideNav } from './side-nav.tsx';
 import { TopBar } from './top-bar.tsx';
@@ -19,11 +20,12 @@ export function Shell() {
 }
 
 function Frame() {
-  const { label } = useSessionInfo();
+  const { label, eventsAt } = useSessionInfo();
+  const { sessionId } = useSession();
   const [isNavOpen, setNavOpen] = useState(false);
   const [areShortcutsOpen, setShortcutsOpen] = useState(false);
   const openShortcuts = useCallback((isOpen: boolean) => setShortcutsOpen(isOpen), []);
-  useLiveEvents();
+  const connection = useLiveEvents({ sessionId, after: eventsAt });
   return (
     <div className="flex min-h-dvh">
       <a
@@ -41,6 +43,7 @@ function Frame() {
       </aside>
       <div className="min-w-0 flex-1">
         <TopBar onOpenNav={() => setNavOpen(true)} onShowShortcuts={() => setShortcutsOpen(true)} />
+        <ConnectionBanner {...connection} />
         <main id="content" tabIndex={-1} className="outline-none">
           <Outlet />
         </main>

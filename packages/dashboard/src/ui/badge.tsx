@@ -9,12 +9,12 @@ const tones = {
 } as const;
 export type Tone = keyof typeof tones;
 
-export const Badge = ({ tone = 'neutral', children }: { tone?: Tone; children: ReactNode }) => (
-  <span
-    className={`inline-flex items-center gap-1 rounded-full px-2 py-px text-xs leading-5 font-medium whitespace-nowrap ${tones[tone]}`}
-  >
-    {children}
-  </span>
+/** How a badge looks, for links that look like one. */
+export const badgeClass = (tone: Tone = 'neutral'): string =>
+  `inline-flex items-center gap-1 rounded-full px-2 py-px text-xs leading-5 font-medium whitespace-nowrap ${tones[tone]}`;
+
+export const Badge = ({ tone, children }: { tone?: Tone; children: ReactNode }) => (
+  <span className={badgeClass(tone)}>{children}</span>
 );
 
 const toneByStatus: Readonly<Record<string, Tone>> = {
@@ -25,14 +25,28 @@ const toneByStatus: Readonly<Record<string, Tone>> = {
   delivered: 'good',
   verified: 'good',
   online: 'good',
+  enabled: 'good',
+  done: 'good',
+  balanced: 'good',
   active: 'good',
   live: 'good',
   failed: 'bad',
+  failing: 'bad',
+  drift: 'bad',
   stalled: 'bad',
   disabled: 'bad',
   offline: 'bad',
   syncing: 'warn',
+  settling: 'warn',
+  paused: 'warn',
+  refused: 'warn',
+  unknown: 'warn',
   unverified: 'warn',
+  pending_verification: 'warn',
+  due: 'warn',
+  sent: 'accent',
+  claimed: 'good',
+  registered: 'good',
   degraded: 'warn',
 };
 

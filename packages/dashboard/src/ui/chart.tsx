@@ -21,10 +21,27 @@ export interface ChartProps {
   readonly theme: 'light' | 'dark';
 }
 
+/** So few are drawn as points too: one between gaps makes no line. */
+const MOST_POINTS = 31;
+const DAY_S = 86_400;
+const CHAR_PX = 7.5;
+
+const inUtc = (format: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-GB', { ...format, timeZone: 'UTC' });
+const dayFormat = inUtc({ day: 'numeric', month: 'short' });
+const hourFormat = inUtc({ hour: '2-digit', minute: '2-digit' });
+const fullFormat = inUtc({ day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' });
+
+const timeTicks = (_: uPlot, ticks: number[], _axis: number, _space: number, stepS: number) =>
+  ticks.map((tick) => (stepS >= DAY_S ? dayFormat : hourFormat).format(tick * 1000));
+
+/** As wide as its longest text. */
+const widthOf = (_: uPlot, texts: string[] | null) =>
+  Math.max(0, ...(texts ?? []).map((text) => text.length)) * CHAR_PX + 16;
+
 const color = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 function seriesOptions(
-  { label, tone = 'accent' }: Series,
+  { label, tone = 'accent', values }: Series,
   kind: 'line' | 'bar',
   format: ChartProps['format'],
 ): uPlot.Series {
@@ -33,7 +50,7 @@ function seriesOptions(
   const bars = uPlot.paths.bars?.({ size: [0.7, 40], radius: 0.15 });
   return kind === 'bar' && bars
     ? { label, value, stroke, fill: stroke, width: 0, paths: bars, points: { show: false } }
-    : { label, value, stroke, width: 2, points: { show: false } };
+    : { label, value, stroke, width: 2, points: { show: values.length <= MOST_POINTS, size: 5, fill: stroke } };
 }
 
 function optionsOf(kind: 'line' | 'bar', props: ChartProps, widthPx: number): uPlot.Options {
@@ -42,17 +59,21 @@ function optionsOf(kind: 'line' | 'bar', props: ChartProps, widthPx: number): uP
     width: widthPx,
     height: props.heightPx ?? 200,
     scales: { y: { range: (_, low, high) => [Math.min(0, low ?? 0), high > 0 ? high * 1.1 : 1] } },
-    series: [{}, ...props.series.map((each) => seriesOptions(each, kind, props.format))],
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
+    series: [
+      { label: 'UTC', value: (_, seconds) => (seconds === null ? '–' : fullFormat.format(seconds * 1000)) },
+      ...props.series.map((each) => seriesOptions(each, kind, props.format)),
+    ],
     axes: [
-      { ...axis, grid: { show: false }, space: 70 },
-      { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => props.format(tick)) },
+      { ...axis, grid: { show: false }, space: 60, values: timeTicks },
+      { ...axis, size: widthOf, values: (_, ticks) => ticks.map((tick) => props.format(tick)) },
     ],
     cursor: { y: false, points: { size: 6 } },
     legend: { live: true },
   };
 }
 
-/** Lines or bars over time, with the same numbers as a table for who cannot see them. */
+/** Lines or bars over time (UTC, as the node counts days), with the same numbers as a table for who cannot see them. */
 function Chart({ kind, ...props }: ChartProps & { kind: 'line' | 'bar' }) {
   const box = useRef<HTMLDivElement>(null);
   const [isTable, setIsTable] = useState(false);
@@ -105,7 +126,7 @@ const ChartTable = ({ title, timesMs, series, format }: ChartProps) => (
       <thead>
         <tr className="border-b border-line text-left text-muted">
           <th scope="col" className="py-1 pr-4 font-medium">
-            Time
+            Time (UTC)
           </th>
           {series.map(({ label }) => (
             <th key={label} scope="col" className="py-1 pr-4 text-right font-medium">
@@ -118,7 +139,7 @@ const ChartTable = ({ title, timesMs, series, format }: ChartProps) => (
         {timesMs.map((ms, at) => (
           <tr key={ms}>
             <th scope="row" className="py-0.5 pr-4 text-left font-normal whitespace-nowrap">
-              {new Date(ms).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })}
+              {fullFormat.format(ms)}
             </th>
             {series.map(({ label, values }) => (
               <td key={label} className="py-0.5 pr-4 text-right">

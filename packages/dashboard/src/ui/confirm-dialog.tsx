@@ -30,10 +30,13 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   );
 }
 
+/** As it can be typed: an input of one line has no line breaks, and what a page shows has no runs of spaces. */
+const plain = (text: string) => text.replace(/\s+/g, ' ').trim();
+
 /** Apart from the dialog, so that it forgets what was typed when it closes. */
 function ConfirmForm({ onClose, onConfirm, children, action, name, isBusy = false, error }: ConfirmDialogProps) {
   const [typed, setTyped] = useState('');
-  const isAllowed = name === undefined || typed === name;
+  const isAllowed = name === undefined || plain(typed) === plain(name);
   return (
     <form
       onSubmit={(event) => {

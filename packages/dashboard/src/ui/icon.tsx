@@ -18,6 +18,8 @@ const paths = {
   chevronDown: 'M7 10l5 5 5-5',
   chevronLeft: 'M14 7l-5 5 5 5',
   chevronRight: 'M10 7l5 5-5 5',
+  arrowUp: 'M12 19V5M6 11l6-6 6 6',
+  arrowDown: 'M12 5v14M6 13l6 6 6-6',
   external: 'M14 5h5v5M19 5l-8 8M10 6H6a1 1 0 0 0-1 1v11a1 1 0 0 0 1 1h11a1 1 0 0 0 1-1v-4',
   more: 'M6 12h.01M12 12h.01M18 12h.01',
   plus: 'M12 5v14M5 12h14',

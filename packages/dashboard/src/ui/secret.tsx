@@ -1,12 +1,21 @@
 import { Button } from './button.tsx';
 import { useCopy } from './copy-text.ts';
 
-/** A secret that the node shows this once. */
-export function Secret({ value, label }: { value: string; label: string }) {
+interface SecretProps {
+  readonly value: string;
+  readonly label: string;
+  /** Whether the node shows it again when asked to. */
+  readonly isShownAgain?: boolean;
+}
+
+/** A secret to copy; where the node shows it this once, it says so. */
+export function Secret({ value, label, isShownAgain = false }: SecretProps) {
   const { isCopied, copy } = useCopy();
   return (
     <div className="space-y-2">
-      <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">Copy it now: it is not shown again.</p>
+      {!isShownAgain && (
+        <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">Copy it now: it is not shown again.</p>
+      )}
       <div className="flex items-center gap-2">
         <input
           readOnly

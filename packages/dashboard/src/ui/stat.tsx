@@ -8,7 +8,7 @@ interface StatProps {
 
 /** One number and what it is. Several stand in a `Stats`. */
 export const Stat = ({ label, value, hint }: StatProps) => (
-  <div className="min-w-0 bg-surface px-4 py-3">
+  <div className="min-w-0 flex-1 basis-36 bg-surface px-4 py-3">
     <dt className="text-[13px] text-muted">{label}</dt>
     <dd className="mt-0.5 truncate text-xl font-semibold tracking-tight">{value}</dd>
     {hint && <dd className="mt-0.5 text-[13px] text-muted">{hint}</dd>}
@@ -16,7 +16,7 @@ export const Stat = ({ label, value, hint }: StatProps) => (
 );
 
 export const Stats = ({ children }: { children: ReactNode }) => (
-  <dl className="grid grid-cols-[repeat(auto-fit,minmax(9.5rem,1fr))] gap-px overflow-hidden rounded-lg border border-line bg-line shadow-card">
+  <dl className="flex flex-wrap gap-px overflow-hidden rounded-lg border border-line bg-line shadow-card">
     {children}
   </dl>
 );

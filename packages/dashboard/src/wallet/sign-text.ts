@@ -21,3 +21,10 @@ export async function connectWallet(provider: Eip1193Provider): Promise<`0x${str
 export async function signText(provider: Eip1193Provider, address: string, text: string): Promise<string> {
   return String(await ask(provider, 'personal_sign', [toHex(text), address]));
 }
+
+/** As `connectWallet`, for one account. Throws when the wallet does not let this page use it. */
+export async function connectAs(provider: Eip1193Provider, address: string): Promise<void> {
+  const offered = (await ask(provider, 'eth_requestAccounts')) as readonly string[];
+  if (offered.some((each) => each.toLowerCase() === address.toLowerCase())) return;
+  throw new Error(`This needs the account ${address}. Choose it in the wallet, then try again.`);
+}

@@ -7,34 +7,52 @@ export interface TestWallet {
   readonly address: `0x${string}`;
   /** What pages asked it for. */
   readonly asked: string[];
-  /** The next question is answered with an error, as when its owner declines. */
-  refuseNext(): void;
+  /** The next question, or the next of this kind, is answered with an error, as when its owner declines. */
+  refuseNext(method?: string): void;
+  /** Its owner chooses another account. */
+  choose(account: PrivateKeyAccount): void;
+  /** From now on it says that it is on this chain, until it is asked to switch. */
+  strayTo(chainId: number): void;
   request(method: string, params: readonly unknown[]): Promise<unknown>;
 }
 
+const ANY = 'any';
+
 /** A wallet as a browser extension would be, over a key of ours and the chain of the node. */
-export function walletOf(account: PrivateKeyAccount, rpcUrl: string): TestWallet {
+export function walletOf(first: PrivateKeyAccount, rpcUrl: string): TestWallet {
   const asked: string[] = [];
-  let refuses = false;
+  let account = first;
+  let refused: string | null = null;
+  let strayChain: number | null = null;
   const answers: Record<string, (params: readonly unknown[]) => unknown> = {
     eth_requestAccounts: () => [account.address],
     eth_accounts: () => [account.address],
-    eth_chainId: () => callChain(rpcUrl, 'eth_chainId'),
-    wallet_switchEthereumChain: () => null,
+    eth_chainId: () => (strayChain === null ? callChain(rpcUrl, 'eth_chainId') : numberToHex(strayChain)),
+    eth_call: ([call, block]) => callChain(rpcUrl, 'eth_call', call, block),
+    wallet_switchEthereumChain() {
+      strayChain = null;
+      return null;
+    },
     personal_sign: ([text]) => account.signMessage({ message: { raw: text as `0x${string}` } }),
     eth_signTypedData_v4: ([, text]) => account.signTypedData(JSON.parse(String(text)) as TypedDataDefinition),
     eth_sendTransaction: ([transaction]) => send(account.address, rpcUrl, transaction as object),
   };
   return {
-    address: account.address,
+    address: first.address,
     asked,
-    refuseNext: () => {
-      refuses = true;
+    choose(chosen) {
+      account = chosen;
+    },
+    refuseNext(method = ANY) {
+      refused = method;
+    },
+    strayTo(chainId) {
+      strayChain = chainId;
     },
     async request(method, params) {
       asked.push(method);
-      if (refuses) {
-        refuses = false;
+      if (refused === ANY || refused === method) {
+        refused = null;
         return { error: { code: 4001, message: 'User rejected the request.' } };
       }
       const answer = answers[method];

@@ -1,24 +1,25 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { openAccount } from '../../../service/src/access/open-account.ts';
 import { openBrowser } from '../../../service/test/support/browser.ts';
-import type { Harness } from '../../../service/test/support/harness.ts';
+import type { Harness, HarnessOptions } from '../../../service/test/support/harness.ts';
 import { expectNoComplaints, type OpenPage, watchPage } from './open-page.ts';
-import { sharedWorld } from './shared-world.ts';
+import { sharedBrowser, sharedNode, startNodeWithDashboard } from './shared-world.ts';
 import { injectWallet, type TestWallet, walletOf } from './test-wallet.ts';
 
 export interface World {
   readonly h: Harness;
   /** A page of nobody, in a browser profile of its own. */
   newPage(options?: { width?: number; isDark?: boolean; wallet?: TestWallet }): Promise<OpenPage>;
-  /** A page of somebody who signed in with a wallet of their own, which holds test USDC. */
+  /** A page of somebody who signed in with a wallet of their own, which holds test USDC; on the plan without limits. */
   signedIn(options?: { width?: number; isDark?: boolean }): Promise<OpenPage & { readonly wallet: TestWallet }>;
   /** Closes the pages, and fails if one of them complained. */
   stop(): Promise<void>;
 }
 
-/** The node and the browser that all test files of this process share, with contexts and accounts of their own. */
-export async function startWorld(): Promise<World> {
-  const { h, browser } = await sharedWorld();
+/** The browser that all test files of this process share, and their node, or one of its own that is started with `options`. */
+export async function startWorld(options?: HarnessOptions): Promise<World> {
+  const [h, browser] = await Promise.all([options ? startNodeWithDashboard(options) : sharedNode(), sharedBrowser()]);
   const contexts: BrowserContext[] = [];
   const opened: OpenPage[] = [];
   const newPage: World['newPage'] = async ({ width = 1280, isDark = false, wallet } = {}) => {
@@ -32,15 +33,17 @@ export async function startWorld(): Promise<World> {
   return {
     h,
     newPage,
-    async signedIn(options) {
+    async signedIn(size) {
       const account = await h.newWallet();
+      await openAccount(h.ctx, { address: account.address.toLowerCase(), plan: 'enterprise', isWalletProven: true });
       const wallet = walletOf(account, h.rpcUrl);
-      const page = await newPage({ ...options, wallet });
+      const page = await newPage({ ...size, wallet });
       await signIn(page.page, h, account);
       return { ...page, wallet };
     },
     async stop() {
       await Promise.all(contexts.map((context) => context.close()));
+      if (options) await h.stop();
       for (const page of opened) expectNoComplaints(page);
     },
   };
@@ -68,9 +71,19 @@ async function signIn(page: Page, h: Harness, wallet: PrivateKeyAccount): Promis
   // Cookies know no ports; Chromium takes secure ones on loopback.
   await page.context().addCookies([{ name, value, url: h.baseUrl.replace('http:', 'https:'), httpOnly: true }]);
   await page.goto('/dashboard/');
-  await page
+  await untilIn(page);
+}
+
+/** With the wallet that the page has; to the first view. */
+export async function signInWithWallet(page: Page): Promise<void> {
+  await page.goto('/dashboard/');
+  await page.getByRole('button', { name: 'Sign in with Test wallet' }).click();
+  await untilIn(page);
+}
+
+const untilIn = (page: Page): Promise<void> =>
+  page
     .getByRole('navigation', { name: 'Main' })
     .or(page.getByRole('button', { name: 'Open navigation' }))
     .first()
     .waitFor();
-}

@@ -106,17 +106,15 @@ export async function leaseCalls(
 }
 
 /** The subject's window, whether it is over or not. */
-export async function findWindow(
+export const findWindows = (
   sql: Sql,
-  call: { subject: string; limitClass: LimitClass },
-): Promise<{ used: number; startedAt: Date } | undefined> {
-  const rows = await sql.query<{ used: number; startedAt: Date }>(
-    'find-window',
-    'select used, started_at as "startedAt" from rate_window where subject = $1 and class = $2',
-    [call.subject, call.limitClass],
+  calls: { subjects: readonly string[]; limitClass: LimitClass },
+): Promise<{ subject: string; used: number; startedAt: Date }[]> =>
+  sql.query<{ subject: string; used: number; startedAt: Date }>(
+    'find-windows',
+    'select subject, used, started_at as "startedAt" from rate_window where subject = any($1) and class = $2',
+    [calls.subjects, calls.limitClass],
   );
-  return rows[0];
-}
 
 /** Puts a call back into the window that it was taken from; a window that has begun since is left as it is. */
 export async function returnCall(

@@ -21,3 +21,15 @@ export async function linkWalletRow(sql: Sql, address: string, accountId: string
   );
   return (await findAccountsOfWallets(sql, [address])).get(address) ?? accountId;
 }
+
+/** The further wallets that were proven to be an account's, the last first. */
+export const listWallets = (
+  sql: Sql,
+  accountId: string,
+  limit: number,
+): Promise<{ address: string; provenAt: Date }[]> =>
+  sql.query(
+    'list-wallets',
+    `select address, proven_at as "provenAt" from account_wallet where account_id = $1 order by proven_at desc, address limit $2`,
+    [accountId, limit],
+  );

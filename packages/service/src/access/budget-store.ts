@@ -68,12 +68,14 @@ export async function returnSpending(
   );
 }
 
-/** What was spent from a budget on a day. */
-export async function findSpent(sql: Sql, budgetId: string, day: string): Promise<bigint> {
-  const [row] = await sql.query<{ spent: bigint }>(
-    'find-spent',
-    'select spent_micro as spent from key_spending where budget_id = $1 and day = $2::date',
-    [budgetId, day],
+/** What was spent from budgets on a day; one that nothing was spent from is left out. */
+export const listSpent = (
+  sql: Sql,
+  budgetIds: readonly string[],
+  day: string,
+): Promise<{ budgetId: string; spentMicro: bigint }[]> =>
+  sql.query<{ budgetId: string; spentMicro: bigint }>(
+    'list-spent',
+    'select budget_id as "budgetId", spent_micro as "spentMicro" from key_spending where budget_id = any($1) and day = $2::date',
+    [budgetIds, day],
   );
-  return row?.spent ?? 0n;
-}

@@ -5,7 +5,8 @@ import type { HasDb } from '../db/database.ts';
 import type { Sql } from '../db/sql.ts';
 import { AppError, invalid, notFound } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
-import { findAccount, insertApiKey, type KeyRow, listApiKeyRows, revokeApiKeyRow } from './account-store.ts';
+import { findAccount, insertApiKey, type KeyRow, revokeApiKeyRow } from './account-store.ts';
+import { listWallets } from './account-wallet-store.ts';
 import { hashSecret, keyStart, newApiKey } from './api-key.ts';
 import type { HasAuthenticator } from './authenticate.ts';
 import type { AccountCaller, KnownCaller, SpendingLimits } from './caller.ts';
@@ -75,10 +76,6 @@ export async function issueApiKey(
   return { ...toApiKey(row), apiKey: made.key };
 }
 
-export async function listApiKeys(ctx: HasDb, caller: AccountCaller): Promise<DataOf<Api['listApiKeys']>> {
-  return { keys: (await listApiKeyRows(ctx.db, caller.accountId)).map(toApiKey) };
-}
-
 /** Revokes a key of the account; in this process at once, in others within a second. */
 export async function revokeApiKey(
   ctx: HasDb & HasClock & HasAuthenticator,
@@ -90,14 +87,24 @@ export async function revokeApiKey(
   return { keyId, revoked: true };
 }
 
+/** How many of the wallets of an account are told. */
+const MOST_WALLETS = 100;
+
 export async function readAccount(ctx: HasDb, caller: KnownCaller): Promise<DataOf<Api['getAccount']>> {
   const account = await findAccount(ctx.db, caller.accountId);
   if (!account) throw notFound('account');
   const { walletProvenAt, createdAt, ...rest } = account;
-  return { ...rest, walletProven: walletProvenAt !== null, createdAt: createdAt.toISOString() };
+  const wallets = await listWallets(ctx.db, caller.accountId, MOST_WALLETS);
+  return {
+    ...rest,
+    walletProven: walletProvenAt !== null,
+    createdAt: createdAt.toISOString(),
+    wallets: wallets.map(({ address, provenAt }) => ({ address, provenAt: provenAt.toISOString() })),
+  };
 }
 
-const toApiKey = ({ budgetId: _, perCallMicro, perDayMicro, allowedAgents, ...row }: KeyRow) => ({
+/** A key as the API tells of it. */
+export const toApiKey = ({ budgetId: _, perCallMicro, perDayMicro, allowedAgents, ...row }: KeyRow) => ({
   ...row,
   limits: toWireLimits({ perCallMicro, perDayMicro, allowedAgents }),
   createdAt: row.createdAt.toISOString(),

@@ -11,9 +11,11 @@ export interface LimitState {
   readonly isAllowed: boolean;
 }
 
+export const keySubject = (keyId: string): string => `key:${keyId}`;
+
 /** Who is counted: each key by itself, all sessions of an account together, each agent by itself, everybody else by network address. */
 export function limitSubject(caller: Caller): string {
-  if (caller.kind === 'account') return caller.session ? `sessions:${caller.accountId}` : `key:${caller.keyId}`;
+  if (caller.kind === 'account') return caller.session ? `sessions:${caller.accountId}` : keySubject(caller.keyId);
   return caller.kind === 'agent' ? `agent:${caller.agentId}` : `address:${caller.address}`;
 }
 

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { LimitClass } from '../config.ts';
 import type { HasDb } from '../db/database.ts';
 import type { HasClock } from '../lib/clock.ts';
-import { findWindow, leaseCalls, returnCall } from './access-store.ts';
+import { findWindows, leaseCalls, returnCall } from './access-store.ts';
 import { HOUR_MS, type LimitState, leaseSize } from './rate-limit.ts';
 
 interface Counter {
@@ -20,8 +20,8 @@ export interface RateLimiter {
   take(subject: string, limitClass: LimitClass, limit: number): Promise<LimitState>;
   /** Undoes one `take`: the call turned out to be none of its class (unpaid, or a replay). Once its hour is over, nothing. */
   giveBack(subject: string, limitClass: LimitClass, taken: LimitState): Promise<void>;
-  /** How the limit stands, counting nothing. Exact but for calls that other processes have leased and not spent. */
-  look(subject: string, limitClass: LimitClass, limit: number): Promise<LimitUse>;
+  /** How the limit of each stands, counting nothing. Exact but for calls that other processes have leased and not spent. */
+  look(subjects: readonly string[], limitClass: LimitClass, limit: number): Promise<LimitUse[]>;
 }
 
 /** How much of a limit is used in the window that runs; `resetAt` is null when none does. */
@@ -89,14 +89,17 @@ export function createRateLimiter(ctx: HasDb & HasClock): RateLimiter {
       counter.line = turn.catch(() => undefined);
       return turn;
     },
-    async look(subject, limitClass, limit) {
-      const window = await findWindow(ctx.db, { subject, limitClass });
-      const endsAtMs = window ? window.startedAt.getTime() + HOUR_MS : 0;
-      if (!window || endsAtMs <= nowMs()) return { limit, used: 0, remaining: limit, resetAt: null };
-      const counter = counters.get(`${limitClass} ${subject}`);
-      const unspent = counter?.endsAtMs === endsAtMs ? counter.left : 0;
-      const used = Math.min(limit, Math.max(0, window.used - unspent));
-      return { limit, used, remaining: limit - used, resetAt: new Date(endsAtMs).toISOString() };
+    async look(subjects, limitClass, limit) {
+      const windows = new Map((await findWindows(ctx.db, { subjects, limitClass })).map((row) => [row.subject, row]));
+      return subjects.map((subject) => {
+        const window = windows.get(subject);
+        const endsAtMs = window ? window.startedAt.getTime() + HOUR_MS : 0;
+        if (!window || endsAtMs <= nowMs()) return { limit, used: 0, remaining: limit, resetAt: null };
+        const counter = counters.get(`${limitClass} ${subject}`);
+        const unspent = counter?.endsAtMs === endsAtMs ? counter.left : 0;
+        const used = Math.min(limit, Math.max(0, window.used - unspent));
+        return { limit, used, remaining: limit - used, resetAt: new Date(endsAtMs).toISOString() };
+      });
     },
     async giveBack(subject, limitClass, taken) {
       const counter = counterOf(`${limitClass} ${subject}`);

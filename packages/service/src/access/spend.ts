@@ -1,7 +1,7 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { HasDb } from '../db/database.ts';
 import type { Tx } from '../db/sql.ts';
-import { addSpending, findSpent, returnSpending } from './budget-store.ts';
+import { addSpending, listSpent, returnSpending } from './budget-store.ts';
 import type { AccountCaller } from './caller.ts';
 import type { Budget } from './spending-limits.ts';
 
@@ -45,6 +45,14 @@ export async function readSpending(ctx: HasDb, { limits, budgetId }: AccountCall
   return {
     perCall: perCallMicro === null ? null : formatUsdc(perCallMicro),
     perDay: perDayMicro === null ? null : formatUsdc(perDayMicro),
-    spentToday: formatUsdc(await findSpent(ctx.db, budgetId, dayOf(now))),
+    spentToday: formatUsdc((await spentOn(ctx, [budgetId], now)).get(budgetId) ?? 0n),
   };
 }
+
+/** What was spent from budgets on the day (UTC) of a time. */
+export const spentOn = async (
+  ctx: HasDb,
+  budgetIds: readonly string[],
+  at: Date,
+): Promise<ReadonlyMap<string, bigint>> =>
+  new Map((await listSpent(ctx.db, budgetIds, dayOf(at))).map(({ budgetId, spentMicro }) => [budgetId, spentMicro]));

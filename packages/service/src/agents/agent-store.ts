@@ -79,22 +79,31 @@ export const findAgentRows = (sql: Sql, ids: readonly string[]): Promise<Agent[]
     ids,
   ]);
 
-/** The agents that an account registered here, the newest first, behind the one with this id. */
-export const listAgentsOf = (sql: Sql, accountId: string, after: string | null, limit: number): Promise<Agent[]> =>
+export interface OwnAgentsPage {
+  /** Only this one. */
+  readonly agentId: string | null;
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+/** The agents that an account registered here, the newest first, behind the one with the id `after`. */
+export const listAgentsOf = (sql: Sql, accountId: string, { agentId, after, limit }: OwnAgentsPage): Promise<Agent[]> =>
   sql.query<Agent>(
     'list-agents-of',
     `select ${columns} from ${source}
       where g.account_id = $1 and g.home_node is null and g.status <> 'removed' and ($2::text is null or g.id < $2)
+        and ($4::text is null or g.id = $4)
       order by g.id desc limit $3`,
-    [accountId, after, limit],
+    [accountId, after, limit, agentId],
   );
 
 /** How many agents an account has registered here, and not removed. */
-export async function countAgentsOf(sql: Sql, accountId: string): Promise<number> {
+export async function countAgentsOf(sql: Sql, accountId: string, agentId: string | null): Promise<number> {
   const [row] = await sql.query<{ count: bigint }>(
     'count-agents-of',
-    `select count(*) as count from agent where account_id = $1 and home_node is null and status <> 'removed'`,
-    [accountId],
+    `select count(*) as count from agent
+      where account_id = $1 and home_node is null and status <> 'removed' and ($2::text is null or id = $2)`,
+    [accountId, agentId],
   );
   return Number(row?.count ?? 0);
 }

@@ -11,7 +11,7 @@ import { wordBits } from './search-bits.ts';
 import { type BitsQuestion, countByBits, countTermsByBits } from './search-bits-store.ts';
 import type { SearchFilter } from './search-filter.ts';
 import { type SearchQuestion, understand } from './search-page.ts';
-import { HOME_MARK, wordsOf } from './words.ts';
+import { HOME_MARK, THIS_NODE, type Wanted, wantedOf, wordsOf } from './words.ts';
 
 type FacetQuery = Parsed<Api['getAgentFacets']>['query'];
 type Asked = Pick<SearchQuestion, 'wanted' | 'words' | 'filter'>;
@@ -62,26 +62,32 @@ async function countIn(ctx: HasNodeLabel, tx: Tx, query: FacetQuery): Promise<Ag
   const yes = await count(tx, withFilter(asked, { isVerified: [true] }));
   return {
     total,
-    capabilities: await countCapabilities(tx, { ...asked, wanted: { any: [], all: [] } }),
+    capabilities: await countCapabilities(tx, withWanted(asked, { any: [], all: query.all ?? [] })),
     status: { online, offline: listed - online },
     verified: { yes, no: all - yes },
-    locations: await countLocations(ctx, tx, asked),
+    locations: await countLocations(ctx, tx, withWanted(asked, { home: null })),
   };
 }
 
-function toAsked({ capability, maxPrice, minReputation, status, verified, text }: FacetQuery): Asked {
+function toAsked({ status, verified, text, ...query }: FacetQuery): Asked {
+  const { capability, any, all = [], home, maxPrice, maxPerHour, minReputation } = query;
   return {
-    wanted: { any: [], all: capability === undefined ? [] : [capability] },
+    wanted: wantedOf({ capabilities: { any, all: capability === undefined ? all : [...all, capability] }, home }),
     words: text === undefined ? null : wordsOf(text),
     filter: {
       isOnline: status === 'online' ? [true] : status === 'offline' ? [false] : [true, false],
       isVerified: verified === undefined ? [true, false] : [verified === 'true'],
       minReputation: minReputation ?? 0,
       maxPriceMicro: maxPrice === undefined ? null : parseUsdc(maxPrice),
-      maxPerHourMicro: null,
+      maxPerHourMicro: maxPerHour === undefined ? null : parseUsdc(maxPerHour),
     },
   };
 }
+
+const withWanted = (asked: Asked, wanted: Partial<Wanted>): Asked => ({
+  ...asked,
+  wanted: { ...asked.wanted, ...wanted },
+});
 
 const withFilter = (asked: Asked, filter: Partial<SearchFilter>): Asked => ({
   ...asked,
@@ -117,13 +123,7 @@ const inOrder = (counts: ReadonlyMap<string, number>) =>
 async function countLocations(ctx: HasNodeLabel, tx: Tx, asked: Asked): Promise<AgentFacets['locations']> {
   const bits = await toBits(tx, asked);
   if (!bits) return [];
-  const elsewhere = `!'${HOME_MARK}':*`;
-  const here = {
-    ...bits,
-    bits: [...bits.bits, { not: { start: HOME_MARK } }],
-    terms: bits.terms === '' ? elsewhere : `${bits.terms} & ${elsewhere}`,
-  };
-  const [local = 0] = await countByBits(tx, here, []);
+  const local = await count(tx, withWanted(asked, { home: THIS_NODE }));
   const homes = inOrder(await countTermsByBits(tx, bits, await listCommonTerms(tx, HOME_MARK, MOST_HOMES)));
   const idOf = (term: string) => term.slice(HOME_MARK.length);
   const labels = await listNodeLabels(

@@ -63,7 +63,7 @@ export async function discoverAgents(
     maxPerHourMicro: null,
   };
   const page = await ctx.listing.read({
-    wanted: { any: [], all: query.capability === undefined ? [] : [query.capability] },
+    wanted: { any: [], all: query.capability === undefined ? [] : [query.capability], home: null },
     words: null,
     filter,
     order: bestReputationFirst,

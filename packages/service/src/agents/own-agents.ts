@@ -1,18 +1,18 @@
 import type { HasDb } from '../db/database.ts';
 import { type Agent, isVerified } from './agent.ts';
-import { countAgentsOf, listAgentsOf } from './agent-store.ts';
+import { countAgentsOf, listAgentsOf, type OwnAgentsPage } from './agent-store.ts';
 import { toListItem } from './agent-view.ts';
 import type { HasNodeLabel } from './discover-agents.ts';
 
-/** A page of the agents that an account registered here, the newest first, and how many there are. */
+/** A page of the agents that an account registered here, the newest first, and how many there are; with `agentId` only that one. */
 export async function ownAgents(
   ctx: HasDb,
   accountId: string,
-  page: { after: string | null; limit: number },
+  page: OwnAgentsPage,
 ): Promise<{ agents: Agent[]; total: number }> {
   const [agents, total] = await Promise.all([
-    listAgentsOf(ctx.db, accountId, page.after, page.limit),
-    countAgentsOf(ctx.db, accountId),
+    listAgentsOf(ctx.db, accountId, page),
+    countAgentsOf(ctx.db, accountId, page.agentId),
   ]);
   return { agents, total };
 }

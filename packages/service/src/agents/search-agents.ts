@@ -13,7 +13,7 @@ import type { SearchFilter } from './search-filter.ts';
 import { orderOf } from './search-order.ts';
 import { readSearchPage } from './search-page.ts';
 import { usualCosts } from './search-way.ts';
-import { wantedCapabilities, wordsOf } from './words.ts';
+import { wantedOf, wordsOf } from './words.ts';
 
 /** Finds the agents that match every part of the query, in the order asked for, with the exact total. */
 export async function searchAgents(
@@ -28,7 +28,7 @@ export async function searchAgents(
   const question = JSON.stringify([query, order]);
   const after = cursor === undefined ? null : readSearchCursor(ctx, question, cursor);
   const asked = {
-    wanted: wantedCapabilities(query),
+    wanted: wantedOf(query),
     words: query.text === undefined ? null : wordsOf(query.text),
     filter: filterOf(query),
     order,

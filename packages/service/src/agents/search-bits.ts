@@ -1,14 +1,15 @@
 import type { SearchFilter } from './search-filter.ts';
 import { atLeastReputation, type Bits, upToPerHour, upToPrice } from './search-levels.ts';
-import { capabilityTerm, type Mark, type Wanted, type Wording } from './words.ts';
+import { capabilityTerm, HOME_MARK, type Mark, THIS_NODE, type Wanted, type Wording } from './words.ts';
 
 /** All agents that are listed. */
 export const everyAgent: Bits = { term: '' };
 
-/** Agents that have the capabilities. */
-export const capabilityBits = ({ any, all }: Wanted): Bits[] => [
+/** Agents that have the capabilities and are at home there. */
+export const wantedBits = ({ any, all, home }: Wanted): Bits[] => [
   ...all.map((capability) => ({ term: capabilityTerm(capability) })),
   ...(any.length === 0 ? [] : [{ any: any.map((capability) => ({ term: capabilityTerm(capability) })) }]),
+  ...(home === null ? [] : [home === THIS_NODE ? { not: { start: HOME_MARK } } : { term: `${HOME_MARK}${home}` }]),
 ];
 
 /** Agents that have every word where the mark says. */

@@ -1,6 +1,6 @@
 import type { HasDb } from '../db/database.ts';
 import type { Tx } from '../db/sql.ts';
-import { capabilityBits, wordBits } from './search-bits.ts';
+import { wantedBits, wordBits } from './search-bits.ts';
 import { type BitsQuestion, countByBits, planByBits, readBitsPage } from './search-bits-store.ts';
 import { isCounted, isOpenToAll, type SearchFilter } from './search-filter.ts';
 import type { Bits } from './search-levels.ts';
@@ -29,7 +29,7 @@ export function readSearchPage(ctx: HasDb, question: SearchQuestion, costs = usu
   const { wanted, words, filter } = question;
   if (words?.length === 0) return Promise.resolve({ total: 0, agents: [] });
   const [capability = '', ...others] = wanted.all;
-  if (words === null && wanted.any.length + others.length === 0 && isOpenToAll(filter)) {
+  if (words === null && wanted.home === null && wanted.any.length + others.length === 0 && isOpenToAll(filter)) {
     const walk = walkFor(question, capability);
     if (walk && isAllThere(walk, question)) return readListedPage(ctx.db, walk, question);
   }
@@ -64,7 +64,7 @@ export async function understand(
   const counts = await readTermCounts(tx, ['', ...known], filter);
   const wording = words && { words, isOpen: last.length >= MIN_OPEN_CHARS && counts(last).all === 0 };
   const asked: BitsQuestion = {
-    bits: capabilityBits(wanted),
+    bits: wantedBits(wanted),
     terms: termsQuery(wanted, wording),
     inTitle: wording ? wordsQuery(wording, '+') : '',
     inName: wording ? wordsQuery(wording, '#') : '',
@@ -123,7 +123,7 @@ const placed = (agent: FoundAgent, relevance: number): FoundAgent => ({
 
 /** Of one capability, or of one word (anywhere, in the title, in the name), counts are kept. */
 function knownTotal({ wanted, words, filter }: SearchQuestion, counts: TermCounts): number[] | null {
-  if (!isCounted(filter) || wanted.any.length > 0) return null;
+  if (!isCounted(filter) || wanted.any.length > 0 || wanted.home !== null) return null;
   const [capability = '', ...others] = wanted.all;
   if (words === null) return others.length === 0 ? [counts(capabilityTerm(capability)).fitting] : null;
   const [word = '', ...more] = words;
@@ -170,4 +170,7 @@ async function readPart(
 
 /** Whether who stands there, and passes the filter, matches. */
 const isAllThere = (walk: Walk, { wanted, words }: SearchQuestion): boolean =>
-  words === null && wanted.any.length === 0 && wanted.all.every((capability) => capability === capabilityOf(walk));
+  words === null &&
+  wanted.home === null &&
+  wanted.any.length === 0 &&
+  wanted.all.every((capability) => capability === capabilityOf(walk));

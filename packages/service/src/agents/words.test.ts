@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { termsOf, termsQuery, wantedCapabilities, wordsOf, wordsQuery } from './words.ts';
+import { termsOf, termsQuery, wantedOf, wordsOf, wordsQuery } from './words.ts';
 
 test('words are runs of letters and digits, once each, whatever their case and width', () => {
   expect(wordsOf('Ünïted—GPT-4o, gpt_4O! ＡＢＣ 翻訳')).toEqual(['ünïted', 'gpt', '4o', 'abc', '翻訳']);
@@ -18,17 +18,19 @@ test('only the last word may be the beginning of one', () => {
 });
 
 test('capabilities and words become one question', () => {
-  expect(termsQuery({ any: ['a', 'b'], all: ['c'] }, { words: ['d'], isOpen: false })).toBe(
+  expect(termsQuery({ any: ['a', 'b'], all: ['c'], home: null }, { words: ['d'], isOpen: false })).toBe(
     "'=c' & ('=a' | '=b') & 'd'",
   );
-  expect(termsQuery({ any: [], all: [] }, null)).toBe('');
+  expect(termsQuery({ any: [], all: [], home: null }, null)).toBe('');
+  expect(termsQuery({ any: [], all: ['c'], home: 'this' }, null)).toBe("'=c' & !'@':*");
+  expect(termsQuery({ any: [], all: [], home: 'node_a' }, null)).toBe("'@node_a'");
 });
 
 test('what follows from the rest is not asked for', () => {
-  const wanted = (any?: string[], all?: string[]) => wantedCapabilities({ capabilities: { any, all } });
-  expect(wanted(['a'])).toEqual({ any: [], all: ['a'] });
-  expect(wanted(['a', 'a'], ['b'])).toEqual({ any: [], all: ['b', 'a'] });
-  expect(wanted(['a', 'b'], ['b', 'b'])).toEqual({ any: [], all: ['b'] });
-  expect(wanted(['a', 'b'], ['c'])).toEqual({ any: ['a', 'b'], all: ['c'] });
-  expect(wantedCapabilities({})).toEqual({ any: [], all: [] });
+  const wanted = (any?: string[], all?: string[]) => wantedOf({ capabilities: { any, all } });
+  expect(wanted(['a'])).toEqual({ any: [], all: ['a'], home: null });
+  expect(wanted(['a', 'a'], ['b'])).toEqual({ any: [], all: ['b', 'a'], home: null });
+  expect(wanted(['a', 'b'], ['b', 'b'])).toEqual({ any: [], all: ['b'], home: null });
+  expect(wanted(['a', 'b'], ['c'])).toEqual({ any: ['a', 'b'], all: ['c'], home: null });
+  expect(wantedOf({})).toEqual({ any: [], all: [], home: null });
 });

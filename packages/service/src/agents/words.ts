@@ -48,26 +48,34 @@ export interface Wording {
 export const wordsQuery = ({ words, isOpen }: Wording, mark: Mark): string =>
   words.map((word, index) => `'${mark}${word}'${isOpen && index === words.length - 1 ? ':*' : ''}`).join(' & ');
 
+/** Where agents are at home: the id of another node, or this one. */
+export type Home = string;
+export const THIS_NODE: Home = 'this';
+
 export interface Wanted {
   readonly any: readonly string[];
   readonly all: readonly string[];
+  /** null: anywhere. */
+  readonly home: Home | null;
 }
 
-/** Capabilities and words as one PostgreSQL tsquery; '' when nothing is asked for. */
-export function termsQuery({ any, all }: Wanted, wording: Wording | null): string {
+/** Capabilities, words and home as one PostgreSQL tsquery; '' when nothing is asked for. */
+export function termsQuery({ any, all, home }: Wanted, wording: Wording | null): string {
   const named = (capability: string) => `'${capabilityTerm(capability)}'`;
   const parts = [
     ...all.map(named),
     ...(any.length === 0 ? [] : [`(${any.map(named).join(' | ')})`]),
     ...(wording ? [wordsQuery(wording, '')] : []),
+    ...(home === null ? [] : [home === THIS_NODE ? `!'${HOME_MARK}':*` : `'${HOME_MARK}${home}'`]),
   ];
   return parts.join(' & ');
 }
 
-/** The capabilities asked for, without what follows from the rest: each once, `any` of one as part of `all`. */
-export function wantedCapabilities(query: AgentQuery): Wanted {
+/** What agents must have, without what follows from the rest: each capability once, `any` of one as part of `all`. */
+export function wantedOf(query: Pick<AgentQuery, 'capabilities' | 'home'>): Wanted {
+  const home = query.home ?? null;
   const any = [...new Set(query.capabilities?.any ?? [])];
   const all = new Set(query.capabilities?.all ?? []);
-  if (any.some((capability) => all.has(capability))) return { any: [], all: [...all] };
-  return any.length === 1 ? { any: [], all: [...new Set([...all, ...any])] } : { any, all: [...all] };
+  if (any.some((capability) => all.has(capability))) return { any: [], all: [...all], home };
+  return any.length === 1 ? { any: [], all: [...new Set([...all, ...any])], home } : { any, all: [...all], home };
 }

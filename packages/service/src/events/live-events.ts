@@ -39,6 +39,9 @@ export interface HasLiveEvents {
   readonly liveEvents: LiveEvents;
 }
 
+/** Where a stream has to begin to tell whatever changes from now on. */
+export const eventsAt = (ctx: HasDb): Promise<number> => findDecided(ctx.db);
+
 export const MAX_STREAMS = 16;
 const RETRY_AFTER_S = 10;
 /** One look for all streams of the process, whatever their number: a query over the accounts, and one over the keys. */
@@ -117,7 +120,7 @@ async function look(ctx: LiveContext, streams: ReadonlySet<Stream>): Promise<voi
 }
 
 async function* tell(ctx: LiveContext, stream: Stream, query: LiveQuery): AsyncGenerator<LiveEvent> {
-  let after = query.after ?? (await findDecided(ctx.db));
+  let after = query.after ?? (await eventsAt(ctx));
   yield { id: after, type: 'stream.open', data: { after } };
   for (;;) {
     // Noted before it is read up to there: what comes meanwhile is looked for again.

@@ -21,11 +21,15 @@ const MOST_DAYS = 30;
 export async function listOwnAgents(
   ctx: HasDb & HasClock & HasNodeLabel,
   caller: AccountCaller,
-  { limit = DEFAULT_LIMIT, cursor }: Parsed<Api['listOwnAgents']>['query'],
+  { agentId, limit = DEFAULT_LIMIT, cursor }: Parsed<Api['listOwnAgents']>['query'],
 ): Promise<DataOf<Api['listOwnAgents']>> {
   const now = ctx.clock.now();
   const after = cursor === undefined ? null : readCursor(cursor);
-  const { agents, total } = await ownAgents(ctx, caller.accountId, { after, limit: limit + 1 });
+  const { agents, total } = await ownAgents(ctx, caller.accountId, {
+    agentId: agentId ?? null,
+    after,
+    limit: limit + 1,
+  });
   const shown = agents.slice(0, limit);
   const ids = shown.map(({ id }) => id);
   const [treasuries, figures] = await Promise.all([

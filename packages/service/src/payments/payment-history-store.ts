@@ -1,5 +1,6 @@
 import type { PaymentItem } from '@agent-network/contracts/payments';
 import type { Sql } from '../db/sql.ts';
+import type { PagePlace } from '../lib/page-place.ts';
 
 export interface PaymentRow extends Omit<PaymentItem, 'amount' | 'fee' | 'createdAt'> {
   /** What is left of an earning after the fee. */
@@ -8,13 +9,17 @@ export interface PaymentRow extends Omit<PaymentItem, 'amount' | 'fee' | 'create
   createdAt: Date;
 }
 
-/** Whose money: these treasuries', and the wallets that paid with the account's keys. */
-export interface Whose {
+type PaymentType = PaymentItem['type'];
+
+export interface PaymentQuery {
+  /** Whose money: these treasuries', and the wallets that paid with the account's keys. */
   readonly treasuryIds: readonly string[];
   readonly accountId: string | null;
+  /** Only those; null for all. What is of no such type is not looked at. */
+  readonly type: PaymentType | null;
+  readonly from: Date | null;
+  readonly before: Date | null;
 }
-
-type PaymentType = PaymentItem['type'];
 
 const parts = {
   charges: `from transfer where kind in ('charge', 'bill') and debit_sequence is not null and debit = any($1)`,
@@ -39,7 +44,8 @@ const typesOf: Record<keyof typeof parts, readonly PaymentType[]> = {
 
 /** Of the part that gives two types: those of one; $3 is the type that is asked for. */
 const walletsOf = `${parts.wallets} and ($3::text is null or (purpose = 'invocation') = ($3 = 'x402'))`;
-const sourceOf = (part: keyof typeof parts) => (part === 'wallets' ? walletsOf : parts[part]);
+const inPeriod = 'and ($4::timestamptz is null or created_at >= $4) and ($5::timestamptz is null or created_at < $5)';
+const sourceOf = (part: keyof typeof parts) => `${part === 'wallets' ? walletsOf : parts[part]} ${inPeriod}`;
 const isAsked = (part: keyof typeof parts, type: PaymentType | null) => type === null || typesOf[part].includes(type);
 
 /** A bill is confirmed once the agent has collected it, or earned it all the same; and failed when it came back. */
@@ -62,13 +68,20 @@ const selects: Record<keyof typeof parts, string> = {
   returns: `select id, 'refund', value_micro, ${chainStatus}, subject_id, transaction_hash, created_at, ledger_account_id, from_address, null`,
 };
 
-/** `type`: only those; null for all. What is of no such type is not looked at. */
+const parameters = ({ treasuryIds, accountId, type, from, before }: PaymentQuery) => [
+  treasuryIds,
+  accountId,
+  type,
+  from,
+  before,
+];
+
 export const listPaymentRows = (
   sql: Sql,
-  whose: Whose,
-  type: PaymentType | null,
-  page: { limit: number; offset: number },
+  query: PaymentQuery,
+  page: { after: PagePlace | null; limit: number; offset: number },
 ): Promise<PaymentRow[]> => {
+  const { type } = query;
   // The first select names the columns of all.
   const asked = partNames.filter((part) => part === 'charges' || isAsked(part, type));
   const each = asked.map((part) => `${selects[part]} ${sourceOf(part)}${isAsked(part, type) ? '' : ' and false'}`);
@@ -81,20 +94,23 @@ export const listPaymentRows = (
             case type when 'charge' then (select agent_id from invocation v where v.id = movement."requestId") else counterparty end as counterparty,
             "withdrawalId"
        from (select * from (${each.join(' union all ')}) each
-              where $3::text is null or type = $3 order by "createdAt" desc, "paymentId" limit $4 offset $5) movement
+              where ($3::text is null or type = $3)
+                and ($6::timestamptz is null or "createdAt" < $6 or ("createdAt" = $6 and "paymentId" > $7))
+              order by "createdAt" desc, "paymentId" limit $8 offset $9) movement
        left join transfer fee on movement.type = 'earning' and fee.id = 'fee:' || movement."requestId"
       order by "createdAt" desc, "paymentId"`,
-    [whose.treasuryIds, whose.accountId, type, page.limit, page.offset],
+    [...parameters(query), page.after?.createdAt ?? null, page.after?.id ?? '', page.limit, page.offset],
   );
 };
 
-export async function countPayments(sql: Sql, whose: Whose, type: PaymentType | null): Promise<number> {
+export async function countPayments(sql: Sql, query: PaymentQuery): Promise<number> {
+  const { type } = query;
   const counts = partNames.filter((part) => isAsked(part, type)).map((part) => `(select count(*) ${sourceOf(part)})`);
   // All parameters are named, so that each has a type.
   const [row] = await sql.query<{ total: bigint }>(
     `count-payments-${type ?? 'all'}`,
-    `with named as (select $1::text[], $2::text, $3::text) select ${counts.join(' + ')} as total`,
-    [whose.treasuryIds, whose.accountId, type],
+    `with named as (select $1::text[], $2::text, $3::text, $4::timestamptz, $5::timestamptz) select ${counts.join(' + ')} as total`,
+    parameters(query),
   );
   return Number(row?.total ?? 0);
 }

@@ -1,5 +1,3 @@
-import type { Api } from '@agent-network/contracts/api';
-import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { Balance, Treasury } from '@agent-network/contracts/payments';
 import { LRUCache } from 'lru-cache';
@@ -16,7 +14,7 @@ import {
   listTreasuries,
   openLedgerAccount,
 } from './ledger-store.ts';
-import { countPayments, listPaymentRows, sumPendingDeposits } from './payment-history-store.ts';
+import { sumPendingDeposits } from './payment-history-store.ts';
 import type { HasChain } from './x402/chain-info.ts';
 
 /** An agent has one treasury, whose id follows from the agent's: earnings need no look-up to find it. */
@@ -113,7 +111,8 @@ function toTreasury(ctx: HasChain, account: LedgerAccount): Treasury {
   };
 }
 
-const visibleTreasuries = async (ctx: HasDb, caller: KnownCaller): Promise<LedgerAccount[]> =>
+/** The treasuries that a caller sees: all of the account's for a key, its own for an agent. */
+export const visibleTreasuries = async (ctx: HasDb, caller: KnownCaller): Promise<LedgerAccount[]> =>
   (await listTreasuries(ctx.db, caller.accountId)).filter(
     ({ agentId }) => caller.kind === 'account' || agentId === caller.agentId,
   );
@@ -137,27 +136,4 @@ export async function readBalance(ctx: HasDb & HasChain, caller: KnownCaller): P
       held: formatUsdc(each.heldMicro),
     })),
   };
-}
-
-/** Every movement of the caller's money, newest first: what the treasuries paid and earned, deposits, and x402 payments. */
-export async function listPayments(
-  ctx: HasDb,
-  caller: KnownCaller,
-  page: Parsed<Api['listPayments']>['query'],
-): Promise<DataOf<Api['listPayments']>> {
-  const limit = page.limit ?? 20;
-  const offset = page.offset ?? 0;
-  const treasuryIds = (await visibleTreasuries(ctx, caller)).map(({ id }) => id);
-  const whose = { treasuryIds, accountId: caller.kind === 'account' ? caller.accountId : null };
-  const [rows, total] = await Promise.all([
-    listPaymentRows(ctx.db, whose, page.type ?? null, { limit, offset }),
-    countPayments(ctx.db, whose, page.type ?? null),
-  ]);
-  const payments = rows.map(({ amountMicro, feeMicro, createdAt, ...rest }) => ({
-    ...rest,
-    amount: formatUsdc(amountMicro),
-    ...(feeMicro === null ? {} : { fee: formatUsdc(feeMicro) }),
-    createdAt: createdAt.toISOString(),
-  }));
-  return { payments, total, hasMore: offset + rows.length < total };
 }

@@ -52,15 +52,22 @@ const queryOf = (filter: Filter) =>
 const facetsOf = async (filter: Filter) => (await h.request('GET', `/agents/facets?${queryOf(filter)}`)).body.data;
 
 /** How many a list has; the filters that only a search knows are asked there. */
-async function listed({ verified, text, capability, ...rest }: Filter): Promise<number> {
+async function listed({ verified, text, capability, any, all, home, maxPerHour, ...rest }: Filter): Promise<number> {
   const filter = { ...rest, capability };
-  if (verified === undefined && text === undefined)
+  if ([verified, text, any, all, home, maxPerHour].every((each) => each === undefined))
     return (await h.request('GET', `/agents?limit=1&${queryOf(filter)}`)).body.data.total;
   const query = {
     ...(text === undefined ? {} : { text }),
     ...(verified === undefined ? {} : { verified: verified === 'true' }),
-    ...(capability === undefined ? {} : { capabilities: { all: [capability] } }),
-    ...(rest.maxPrice === undefined ? {} : { rates: { perRequest: { max: rest.maxPrice } } }),
+    ...(home === undefined ? {} : { home }),
+    capabilities: {
+      ...(any === undefined ? {} : { any: any.split(',') }),
+      ...((capability ?? all) && { all: [all?.split(','), capability].flat().filter((each) => each !== undefined) }),
+    },
+    rates: {
+      ...(rest.maxPrice === undefined ? {} : { perRequest: { max: rest.maxPrice } }),
+      ...(maxPerHour === undefined ? {} : { perHour: { max: maxPerHour } }),
+    },
     ...(rest.minReputation === undefined ? {} : { reputation: { min: Number(rest.minReputation) } }),
     ...(rest.status === undefined || rest.status === 'all' ? {} : { online: rest.status === 'online' }),
   };
@@ -70,6 +77,10 @@ async function listed({ verified, text, capability, ...rest }: Filter): Promise<
 const optional = (values: readonly string[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
 const anyFilter = fc.record({
   capability: optional(capabilities),
+  any: optional(['text,audio', 'images', 'nobody-has-this,text']),
+  all: optional(['text,images', 'testing', 'audio']),
+  home: optional(['this', 'node_a', 'node_c']),
+  maxPerHour: optional(['0.05', '0.050001', '12']),
   maxPrice: optional(['0', '0.04', '0.05', '0.050001', '0.9', '12.5']),
   minReputation: optional(['0', '1', '320', '500', '951']),
   status: optional(['online', 'offline', 'all']),
@@ -77,7 +88,7 @@ const anyFilter = fc.record({
   text: optional(['swift', 'agent', 'poems', 'poe', 'no such words', '!']),
 });
 
-/** Whatever the filter, each count is what listing gives with that value in place of the one asked for. */
+/** Whatever the filter, each count is what listing gives with that value in place of the one asked for (of `all`: beside). */
 async function expectCounts(filter: Filter) {
   const facets = await facetsOf(filter);
   expect(facets.total).toBe(await listed(filter));
@@ -91,10 +102,16 @@ async function expectCounts(filter: Filter) {
   });
   for (const capability of capabilities) {
     const { count = 0 } = facets.capabilities.find(({ value }: { value: string }) => value === capability) ?? {};
-    expect(count, capability).toBe(await listed({ ...filter, capability }));
+    expect(count, capability).toBe(await listed({ ...filter, capability, any: undefined }));
   }
-  const sum = (all: { count: number }[]) => all.reduce((total, { count }) => total + count, 0);
-  expect(sum(facets.locations)).toBe(facets.total);
+  for (const [home, nodeId] of [
+    ['this', null],
+    ['node_a', 'node_a'],
+    ['node_b', 'node_b'],
+  ] as const) {
+    const { count = 0 } = facets.locations.find((each: { nodeId: string | null }) => each.nodeId === nodeId) ?? {};
+    expect(count, home).toBe(await listed({ ...filter, home }));
+  }
 }
 
 describe('facets', () => {

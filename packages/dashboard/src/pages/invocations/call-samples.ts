@@ -16,30 +16,70 @@ export function bodyAgain({ task, priority, metadata, detail }: DetailedRecord) 
   };
 }
 
-/** The call that an invocation was, to be made again from elsewhere: waits for the result, and is paid from the treasury. */
-export function callSamples(record: DetailedRecord, origin: string): readonly CodeSample[] {
-  const body = bodyAgain(record);
-  const agentId = record.requestedAgentId ?? record.agentId;
-  return [
-    {
-      label: 'curl',
-      code: [
-        `curl ${shellQuote(`${origin}/invoke/${agentId}`)} \\`,
-        `  -H "Authorization: Bearer $AGENT_NETWORK_KEY" \\`,
-        `  -H 'Content-Type: application/json' \\`,
-        `  -H 'X-Sync: true' \\`,
-        `  --data-raw ${shellQuote(JSON.stringify(body))}`,
-      ].join('\n'),
-    },
-    {
-      label: 'SDK',
-      code: [
-        `import { createClient, invokeAndWait } from '@agent-network/sdk';`,
-        '',
-        `const client = createClient({ baseUrl: ${JSON.stringify(origin)}, apiKey: process.env.AGENT_NETWORK_KEY });`,
-        `const record = await invokeAndWait(client, ${JSON.stringify(agentId)}, ${JSON.stringify(body, null, 2)});`,
-        'console.log(record.result);',
-      ].join('\n'),
-    },
-  ];
+export interface SampledCall {
+  readonly agentId: string;
+  readonly body: object;
+  readonly mode: 'sync' | 'async' | 'stream';
+  /** Paid by wallet, and at most this much USDC; else from the treasury. */
+  readonly byWallet?: { readonly maxPerCall: string };
 }
+
+/** From a shell. One that is paid by wallet is answered with the terms: signing them takes more than curl. */
+function curlSample({ agentId, body, mode, byWallet }: SampledCall, origin: string): string {
+  const isStream = mode === 'stream';
+  const headers = [
+    ...(isStream ? ['Accept: text/event-stream'] : []),
+    ...(mode === 'sync' ? ['X-Sync: true'] : []),
+    ...(byWallet ? ['X-Payment-Method: x402'] : []),
+  ];
+  return [
+    `curl ${isStream ? '-N ' : ''}${shellQuote(`${origin}/invoke/${agentId}`)} \\`,
+    `  -H "Authorization: Bearer $AGENT_NETWORK_KEY" \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    ...headers.map((header) => `  -H '${header}' \\`),
+    `  --data-raw ${shellQuote(JSON.stringify(isStream ? { ...body, stream: true } : body))}`,
+    ...(byWallet
+      ? ['# Answers 402 with the terms: sign them, and repeat with PAYMENT-SIGNATURE, as the SDK does.']
+      : []),
+  ].join('\n');
+}
+
+function sdkCall({ agentId, body, mode, byWallet }: SampledCall): string[] {
+  const [id, text] = [JSON.stringify(agentId), JSON.stringify(body, null, 2)];
+  const headers = byWallet ? `{ headers: { 'x-payment-method': 'x402' } }` : '';
+  const more = headers && `, ${headers}`;
+  if (mode === 'stream')
+    return [
+      `for await (const event of client.invokeStreaming(${id}, ${text}${more}))`,
+      '  console.log(event.type, event.data);',
+    ];
+  if (mode === 'sync')
+    return [`const record = await invokeAndWait(client, ${id}, ${text}${more});`, 'console.log(record.result);'];
+  const call = `{ params: { agentId: ${id} }, body: ${text}${headers && `, ${headers.slice(2, -2)}`} }`;
+  return [`const { requestId } = await client.invokeAgent(${call});`, 'console.log(requestId);'];
+}
+
+function sdkSample(call: SampledCall, origin: string): string {
+  const { mode, byWallet } = call;
+  const names = ['createClient', ...(byWallet ? ['createPayer'] : []), ...(mode === 'sync' ? ['invokeAndWait'] : [])];
+  const payer =
+    byWallet && `createPayer({ privateKey: process.env.WALLET_PRIVATE_KEY, maxPerCall: '${byWallet.maxPerCall}' })`;
+  const options = `baseUrl: ${JSON.stringify(origin)}, apiKey: process.env.AGENT_NETWORK_KEY${payer ? ', payer' : ''}`;
+  return [
+    `import { ${names.join(', ')} } from '@agent-network/sdk';`,
+    '',
+    ...(payer ? [`const payer = ${payer};`] : []),
+    `const client = createClient({ ${options} });`,
+    ...sdkCall(call),
+  ].join('\n');
+}
+
+/** A call as it is made from elsewhere. */
+export const samplesOf = (call: SampledCall, origin: string): readonly CodeSample[] => [
+  { label: 'curl', code: curlSample(call, origin) },
+  { label: 'SDK', code: sdkSample(call, origin) },
+];
+
+/** The call that an invocation was, to be made again from elsewhere: waits for the result, and is paid from the treasury. */
+export const callSamples = (record: DetailedRecord, origin: string): readonly CodeSample[] =>
+  samplesOf({ agentId: record.requestedAgentId ?? record.agentId, body: bodyAgain(record), mode: 'sync' }, origin);

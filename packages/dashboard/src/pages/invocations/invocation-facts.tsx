@@ -1,69 +1,63 @@
 import { Link } from '@tanstack/react-router';
 import { Copyable } from '../../ui/copyable.tsx';
 import { Duration } from '../../ui/duration.tsx';
+import { FactRow } from '../../ui/fact-row.tsx';
 import { linkClass } from '../../ui/link.tsx';
 import { Money } from '../../ui/money.tsx';
 import type { DetailedRecord } from './invocation.ts';
-
-const Row = ({ label, children }: { label: string; children: React.ReactNode }) => (
-  <div className="flex min-w-0 items-baseline justify-between gap-4 border-b border-line py-1.5 first:pt-0 last:border-b-0 last:pb-0">
-    <dt className="shrink-0 text-muted">{label}</dt>
-    <dd className="min-w-0 truncate text-right">{children}</dd>
-  </div>
-);
 
 const methods = { treasury: 'Treasury', x402: 'Wallet (x402)', free: 'Free' } as const;
 
 /** Who did it, what it cost and how it was paid. */
 export const InvocationFacts = ({ record }: { record: DetailedRecord }) => (
   <dl>
-    <Row label="Agent">
+    <FactRow label="Agent">
       <Copyable label="agent id" text={record.agentId} short />
-    </Row>
+    </FactRow>
     {record.requestedAgentId && (
-      <Row label="Asked for">
+      <FactRow label="Asked for">
         <Copyable label="agent id" text={record.requestedAgentId} short />
-      </Row>
+      </FactRow>
     )}
-    <Row label="Paid by">{methods[record.paymentMethod]}</Row>
+    <FactRow label="Paid by">{methods[record.paymentMethod]}</FactRow>
     {record.detail && (
-      <Row label="Agreed price">
+      <FactRow label="Agreed price">
         <Money amount={record.detail.price} />
-      </Row>
+      </FactRow>
     )}
-    <Row label="Cost">
+    <FactRow label="Cost">
       <Money amount={record.cost} />
-    </Row>
-    <Row label="Refund">
+    </FactRow>
+    <FactRow label="Refund">
       <Money amount={record.refund} />
-    </Row>
+    </FactRow>
     {record.refundExpected && (
-      <Row label="Still to come back">
+      <FactRow label="Still to come back">
         <Money amount={record.refundExpected} />
-      </Row>
+      </FactRow>
     )}
     {record.paymentHash && (
-      <Row label="Transaction">
+      <FactRow label="Transaction">
         <Copyable label="transaction hash" text={record.paymentHash} short />
-      </Row>
+      </FactRow>
     )}
-    <Row label="Duration">
+    <FactRow label="Duration">
       <Duration value={record.duration} />
-    </Row>
-    {record.detail && <Row label="Attempts">{record.detail.attempts}</Row>}
-    <Row label="Priority">{record.priority}</Row>
+    </FactRow>
+    {record.detail && <FactRow label="Attempts">{record.detail.attempts}</FactRow>}
+    <FactRow label="Priority">{record.priority}</FactRow>
     {record.detail?.callerAgentId && (
-      <Row label="Called by agent">
+      <FactRow label="Called by agent">
         <Copyable label="calling agent id" text={record.detail.callerAgentId} short />
-      </Row>
+      </FactRow>
     )}
-    {record.detail?.webhookUrl && <Row label="Webhook">{record.detail.webhookUrl}</Row>}
+    {record.detail?.webhookUrl && <FactRow label="Webhook">{record.detail.webhookUrl}</FactRow>}
     {record.bulkId && (
-      <Row label="Bulk">
+      <FactRow label="Bulk">
         <Link to="/bulk/$bulkId" params={{ bulkId: record.bulkId }} className={linkClass}>
           {record.bulkId}
         </Link>
-      </Row>
+      </FactRow>
     )}
   </dl>
 );

@@ -1,6 +1,7 @@
 import { listAudit } from '../../access/audit.ts';
 import { requireAccount } from '../../access/caller.ts';
-import { createApiKey, listApiKeys, readAccount, revokeApiKey } from '../../access/manage-keys.ts';
+import { listApiKeys } from '../../access/list-keys.ts';
+import { createApiKey, readAccount, revokeApiKey } from '../../access/manage-keys.ts';
 import { rollApiKey } from '../../access/roll-key.ts';
 import { requestSignIn, signIn } from '../../identity/sign-in.ts';
 import { listOwnAgents } from '../../invocations/list-own-agents.ts';

@@ -7,6 +7,7 @@ import {
   type StartedSession,
 } from '../../access/manage-sessions.ts';
 import { isSession, toSession } from '../../access/session-caller.ts';
+import { eventsAt } from '../../events/live-events.ts';
 import { signInLocally, signInSession } from '../../identity/sign-in-session.ts';
 import { NODE_VERSION } from '../../lib/node-version.ts';
 import type { Handlers } from '../handler.ts';
@@ -24,9 +25,10 @@ function begin(call: SetsHeaders, { session, token }: StartedSession) {
 export const sessionHandlers = {
   createSession: async (ctx, call) => begin(call, await signInSession(ctx, call.body, call.client.userAgent)),
   createLocalSession: async (ctx, call) => begin(call, await signInLocally(ctx, call.client)),
-  getSession: (ctx, { caller, client }) => ({
+  getSession: async (ctx, { caller, client }) => ({
     session: isSession(caller) ? toSession(caller) : null,
     hasLocalAccount: ctx.localAccount !== null && client.isLocal,
+    eventsAt: isSession(caller) ? await eventsAt(ctx) : null,
     label: ctx.nodeLabel,
     chainId: ctx.chain.chainId,
     usdc: ctx.chain.token,

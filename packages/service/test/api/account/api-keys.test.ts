@@ -129,6 +129,7 @@ it('the account shows its wallet, plan and proof', async () => {
     plan: 'pro',
     walletProven: false,
     createdAt: expect.any(String),
+    wallets: [],
   });
 });
 

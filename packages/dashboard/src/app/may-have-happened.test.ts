@@ -1,0 +1,20 @@
+import { ApiError, NoAnswerError } from '@agent-network/sdk';
+import { expect, it } from 'vitest';
+import { mayHaveHappened } from './may-have-happened.ts';
+
+const answer = (code: 'CONFLICT', status: number, retryAfterS?: number) =>
+  new ApiError({ code, status, message: 'x', extra: {} as never, requestId: undefined, retryAfterS });
+const codes = (code: string, status: number, retryAfterS?: number) => answer(code as 'CONFLICT', status, retryAfterS);
+
+it.each([
+  ['no answer came', new NoAnswerError('gone'), true],
+  ['the node failed', codes('INTERNAL_ERROR', 500), true],
+  ['the payment is on its way', codes('PAYMENT_PENDING', 503), true],
+  ['the node counts no more calls', codes('RATE_LIMITED', 429), true],
+  ['the first attempt still runs', codes('CONFLICT', 409, 1), true],
+  ['another took it', codes('CONFLICT', 409), false],
+  ['the payment was refused', codes('PAYMENT_REQUIRED', 402), false],
+  ['there is not enough', codes('INSUFFICIENT_FUNDS', 402), false],
+  ['the proof is none', codes('VALIDATION_ERROR', 400), false],
+  ['the wallet declined', new Error('The wallet declined. Nothing was signed.'), false],
+])('when %s', (_what, error, expected) => expect(mayHaveHappened(error)).toBe(expected));

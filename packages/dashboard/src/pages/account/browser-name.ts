@@ -1,0 +1,27 @@
+const browsers: readonly [RegExp, string][] = [
+  [/Edg\//, 'Edge'],
+  [/OPR\//, 'Opera'],
+  [/Firefox\//, 'Firefox'],
+  [/Chrom(e|ium)\//, 'Chrome'],
+  [/Safari\//, 'Safari'],
+];
+const systems: readonly [RegExp, string][] = [
+  [/Android/, 'Android'],
+  [/iPhone|iPad/, 'iOS'],
+  [/Windows/, 'Windows'],
+  [/Mac OS X|Macintosh/, 'macOS'],
+  [/Linux|X11/, 'Linux'],
+];
+
+const nameIn = (names: readonly [RegExp, string][], text: string) => names.find(([pattern]) => pattern.test(text))?.[1];
+
+const LONGEST = 40;
+
+/** "Firefox on Linux"; of what is no browser, the beginning of what it calls itself. */
+export function browserName(userAgent: string | null): string {
+  if (!userAgent) return 'unknown';
+  const browser = nameIn(browsers, userAgent);
+  if (!browser) return userAgent.length > LONGEST ? `${userAgent.slice(0, LONGEST)}…` : userAgent;
+  const system = nameIn(systems, userAgent);
+  return system ? `${browser} on ${system}` : browser;
+}

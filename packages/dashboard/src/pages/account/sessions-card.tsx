@@ -1,0 +1,91 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useApi, useApiMutation } from '../../app/api-query.ts';
+import { sessionKey } from '../../app/session.ts';
+import { signOut } from '../../app/sign-out.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { DataTable } from '../../ui/data-table.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { browserName } from './browser-name.ts';
+import { type ListedSession, sessionColumns } from './session-columns.tsx';
+
+/** Somebody signing in is no event. */
+const LOOK_MS = 15_000;
+
+/** Who is signed in as this account, to be ended one by one or together. */
+export function SessionsCard() {
+  const { data, error, refetch } = useApi('listSessions', {}, { refetchIntervalMs: LOOK_MS });
+  const [ending, setEnding] = useState<ListedSession | 'all' | null>(null);
+  const [columns] = useState(() => sessionColumns(setEnding));
+  const close = () => setEnding(null);
+  return (
+    <Card
+      title="Sessions"
+      isFlush
+      actions={
+        <Button size="sm" variant="danger" icon="signOut" onClick={() => setEnding('all')}>
+          Sign out everywhere
+        </Button>
+      }
+    >
+      <DataTable
+        label="Living sessions"
+        columns={columns}
+        rows={data?.sessions}
+        rowId={({ sessionId }) => sessionId}
+        error={error}
+        onRetry={() => void refetch()}
+        empty={<EmptyState title="Nobody is signed in" />}
+      />
+      {ending === 'all' && <EndAllDialog onClose={close} />}
+      {ending !== null && ending !== 'all' && <EndDialog session={ending} onClose={close} />}
+    </Card>
+  );
+}
+
+function EndDialog({ session, onClose }: { session: ListedSession; onClose: () => void }) {
+  const { isCurrent, sessionId, userAgent } = session;
+  const end = useApiMutation('endSessionById', {
+    invalidates: ['listSessions', 'listAudit'],
+    onSuccess() {
+      toast('The session was ended');
+      onClose();
+    },
+  });
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title={isCurrent ? 'Sign out here?' : 'End this session?'}
+      action={isCurrent ? 'Sign out' : 'End session'}
+      isBusy={end.isPending}
+      error={end.error}
+      onConfirm={() => (isCurrent ? void signOut() : end.mutate({ params: { sessionId } }))}
+    >
+      {browserName(userAgent)} has to sign in with the wallet again.
+    </ConfirmDialog>
+  );
+}
+
+function EndAllDialog({ onClose }: { onClose: () => void }) {
+  const queryClient = useQueryClient();
+  const end = useApiMutation('endAllSessions', {
+    onSuccess: () => void queryClient.invalidateQueries({ queryKey: sessionKey }),
+  });
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title="Sign out everywhere?"
+      action="Sign out everywhere"
+      isBusy={end.isPending || end.isSuccess}
+      error={end.error}
+      onConfirm={() => end.mutate({})}
+    >
+      Every session of this account ends at once, this one too. API keys stay good.
+    </ConfirmDialog>
+  );
+}

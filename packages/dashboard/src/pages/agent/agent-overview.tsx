@@ -1,0 +1,136 @@
+import type { AgentDetail } from '@agent-network/contracts/agents';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { ChainLink } from '../../app/chain-link.tsx';
+import { badgeClass } from '../../ui/badge.tsx';
+import { Card } from '../../ui/card.tsx';
+import { Copyable } from '../../ui/copyable.tsx';
+import { Duration } from '../../ui/duration.tsx';
+import { FactRow } from '../../ui/fact-row.tsx';
+import { ExternalLink } from '../../ui/link.tsx';
+import { groupDigits, Money } from '../../ui/money.tsx';
+import { percentText } from '../../ui/percent.ts';
+import { Stat, Stats } from '../../ui/stat.tsx';
+import { TimeAgo } from '../../ui/time-ago.tsx';
+import { Alternatives } from './alternatives.tsx';
+
+const isMeasured = (duration: string) => Number.parseFloat(duration) > 0;
+
+/** What an agent does and costs, and how it has done so far. */
+export const AgentOverview = ({ agent }: { agent: AgentDetail }) => (
+  <div className="space-y-5">
+    <Stats>
+      <Stat label="Price" value={<Money amount={agent.rates.perRequest} />} hint="a request" />
+      <Stat label="Reputation" value={agent.reputation} hint="of 1000" />
+      <Stat label="Calls" value={groupDigits(String(agent.totalRequests))} />
+      <Stat label="Success" value={agent.totalRequests > 0 ? percentText(agent.successRate) : '–'} />
+      <Stat
+        label="Response time"
+        value={<Duration value={isMeasured(agent.avgResponseTime) ? agent.avgResponseTime : null} />}
+        hint="on average"
+      />
+      <Stat label="Uptime" value={percentText(agent.uptime)} hint="30 days" />
+    </Stats>
+    <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem]">
+      <div className="min-w-0 space-y-5">
+        <Card title="What it does">
+          {agent.description ? (
+            <p dir="auto" className="max-h-96 overflow-y-auto wrap-anywhere whitespace-pre-wrap">
+              {agent.description}
+            </p>
+          ) : (
+            <p className="text-muted">It has no description.</p>
+          )}
+          <Terms label="Capabilities" names={agent.capabilities} search={(all) => ({ all })} />
+          <Terms label="Tags" names={agent.metadata.tags ?? []} search={(text) => ({ text })} />
+        </Card>
+        <Alternatives agentId={agent.id} />
+      </div>
+      <div className="min-w-0 space-y-5">
+        <Card title="Rates">
+          <Rates rates={agent.rates} />
+        </Card>
+        <Card title="About">
+          <About agent={agent} />
+        </Card>
+      </div>
+    </div>
+  </div>
+);
+
+interface TermsProps {
+  readonly label: string;
+  readonly names: readonly string[];
+  readonly search: (name: string) => Record<string, string>;
+}
+
+/** Each leads to the agents that have it too. */
+const Terms = ({ label, names, search }: TermsProps) =>
+  names.length === 0 ? null : (
+    <div className="mt-4">
+      <h3 className="mb-1.5 text-[13px] font-medium text-muted">{label}</h3>
+      <ul aria-label={label} className="flex flex-wrap gap-1.5">
+        {names.map((name) => (
+          <li key={name} className="min-w-0 max-w-full">
+            <Link to="/explore" search={search(name)} className={`${badgeClass('accent')} max-w-full hover:underline`}>
+              <bdi className="truncate">{name}</bdi>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+
+const Rates = ({ rates }: Pick<AgentDetail, 'rates'>) => (
+  <dl>
+    <FactRow label="Per request">
+      <Money amount={rates.perRequest} />
+    </FactRow>
+    <FactRow label="Per hour">
+      <Money amount={rates.perHour} />
+    </FactRow>
+    {(['basic', 'premium', 'enterprise'] as const).map((tier) => (
+      <FactRow key={tier} label={`${tier[0]?.toUpperCase()}${tier.slice(1)} tier`}>
+        <Money amount={rates.tiers[tier]} />
+      </FactRow>
+    ))}
+  </dl>
+);
+
+const Text = ({ children }: { children: ReactNode }) => (
+  <bdi className="wrap-anywhere whitespace-normal">{children}</bdi>
+);
+
+const About = ({ agent }: { agent: AgentDetail }) => (
+  <dl>
+    <FactRow label="Owner">
+      <ChainLink kind="address" label="owner" id={agent.owner} />
+    </FactRow>
+    <FactRow label="Lives at">
+      <Text>{agent.location}</Text>
+    </FactRow>
+    <FactRow label="Endpoint">
+      <Copyable label="endpoint" text={agent.endpoint} />
+    </FactRow>
+    {agent.metadata.website && (
+      <FactRow label="Website">
+        <ExternalLink href={agent.metadata.website} />
+      </FactRow>
+    )}
+    {agent.metadata.avatar && (
+      <FactRow label="Avatar">
+        <Copyable label="address of the avatar" text={agent.metadata.avatar} />
+      </FactRow>
+    )}
+    {agent.metadata.maxConcurrency && <FactRow label="Calls at once">{agent.metadata.maxConcurrency}</FactRow>}
+    <FactRow label="Last seen">
+      <TimeAgo at={agent.lastSeen} />
+    </FactRow>
+    <FactRow label="Registered">
+      <TimeAgo at={agent.createdAt} />
+    </FactRow>
+    <FactRow label="Changed">
+      <TimeAgo at={agent.updatedAt} />
+    </FactRow>
+  </dl>
+);

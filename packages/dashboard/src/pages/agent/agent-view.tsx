@@ -1,0 +1,90 @@
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useApi } from '../../app/api-query.ts';
+import { Badge, Status } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Copyable } from '../../ui/copyable.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Identicon } from '../../ui/identicon.tsx';
+import { linkClass } from '../../ui/link.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { VerifiedMark } from '../../ui/verified-mark.tsx';
+import { TryIt } from '../try-it/try-it.tsx';
+import { AgentOverview } from './agent-overview.tsx';
+import { HealthTab } from './health-tab.tsx';
+import { IdentityTab } from './identity-tab.tsx';
+import { ReputationTab } from './reputation-tab.tsx';
+
+const tabIds = ['overview', 'try', 'health', 'reputation', 'identity'] as const;
+type TabId = (typeof tabIds)[number];
+
+const REFRESH_MS = 15_000;
+
+/** All that is known of an agent, and a form to call it. */
+export function AgentView() {
+  const { agentId } = useParams({ from: '/shell/explore/$agentId' });
+  const { tab = 'overview', days } = useSearch({ from: '/shell/explore/$agentId' });
+  const navigate = useNavigate({ from: '/explore/$agentId' });
+  const {
+    data: agent,
+    error,
+    refetch,
+  } = useApi('getAgent', { params: { id: agentId } }, { refetchIntervalMs: REFRESH_MS });
+  const active = tabIds.find((id) => id === tab) ?? 'overview';
+  const open = (id: TabId) => void navigate({ search: id === 'overview' ? {} : { tab: id } });
+  return (
+    <Page
+      title={agent?.name ?? 'Agent'}
+      up={
+        <Link to="/explore" className={linkClass}>
+          Explore
+        </Link>
+      }
+      aside={
+        agent && (
+          <>
+            <Identicon id={agentId} className="order-first size-8" />
+            <Status value={agent.status} />
+            <VerifiedMark isVerified={agent.verified} />
+            {agent.frozen && <Badge tone="warn">frozen</Badge>}
+            <Copyable label="agent id" text={agentId} short />
+          </>
+        )
+      }
+      actions={
+        agent && active !== 'try' ? (
+          <Button variant="primary" icon="play" onClick={() => open('try')}>
+            Try it
+          </Button>
+        ) : undefined
+      }
+    >
+      {!agent &&
+        (error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-64 w-full" />)}
+      {agent && (
+        <Tabs
+          active={active}
+          onChange={open}
+          tabs={[
+            { id: 'overview', label: 'Overview', content: <AgentOverview agent={agent} /> },
+            { id: 'try', label: 'Try it', content: <TryIt key={agentId} agent={agent} />, isKept: true },
+            {
+              id: 'health',
+              label: 'Health',
+              content: (
+                <HealthTab
+                  agent={agent}
+                  days={days}
+                  onDays={(next) => void navigate({ search: { tab: 'health', days: next } })}
+                />
+              ),
+            },
+            { id: 'reputation', label: 'Reputation', content: <ReputationTab agentId={agentId} /> },
+            { id: 'identity', label: 'Identity', content: <IdentityTab agentId={agentId} /> },
+          ]}
+        />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,31 @@
+import { useApi } from '../../app/api-query.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Card } from '../../ui/card.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { percentText } from '../../ui/percent.ts';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { AgentRow } from '../explore/agent-row.tsx';
+
+/** Agents that could do the same, the most alike first. */
+export function Alternatives({ agentId }: { agentId: string }) {
+  const { data, error, refetch } = useApi('listAlternatives', { params: { id: agentId } });
+  const isPlain = !data || data.agents.length === 0;
+  return (
+    <Card title="Alternatives" isFlush={!isPlain}>
+      {!data &&
+        (error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-16 w-full" />)}
+      {data?.agents.length === 0 && <p className="text-muted">No other agent that is online could do this work.</p>}
+      {!isPlain && (
+        <ul aria-label="Alternatives">
+          {data.agents.map((agent) => (
+            <AgentRow
+              key={agent.id}
+              agent={agent}
+              aside={<Badge tone="accent">{percentText(agent.similarity)} alike</Badge>}
+            />
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}

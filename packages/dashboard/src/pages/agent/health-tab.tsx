@@ -1,0 +1,91 @@
+import type { AgentHealth } from '@agent-network/contracts/agent-figures';
+import type { AgentDetail } from '@agent-network/contracts/agents';
+import { useApi } from '../../app/api-query.ts';
+import { useSessionInfo } from '../../app/session.ts';
+import { useShownTheme } from '../../app/theme.ts';
+import { Card } from '../../ui/card.tsx';
+import { BarChart, LineChart } from '../../ui/chart.tsx';
+import { Duration, durationText } from '../../ui/duration.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { groupDigits } from '../../ui/money.tsx';
+import { percentText } from '../../ui/percent.ts';
+import { Select } from '../../ui/select.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Stat, Stats } from '../../ui/stat.tsx';
+
+const periods = [
+  { value: '1', label: 'Today' },
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+] as const;
+type Days = (typeof periods)[number]['value'];
+
+interface HealthTabProps {
+  readonly agent: AgentDetail;
+  readonly days: string | undefined;
+  readonly onDays: (days: string) => void;
+}
+
+/** How the agent answered its checks, and how quickly. */
+export function HealthTab({ agent, days, onDays }: HealthTabProps) {
+  const { label } = useSessionInfo();
+  const shown: Days = periods.find(({ value }) => value === days)?.value ?? '7';
+  const call = { params: { id: agent.id }, query: { days: shown } };
+  const { data, error, refetch } = useApi('getAgentHealth', call, { keepsPrevious: true });
+  return (
+    <div className="space-y-5">
+      <div className="w-36">
+        <Select aria-label="Period" value={shown} onChange={onDays} options={periods} />
+      </div>
+      {!data &&
+        (error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-64 w-full" />)}
+      {data?.checks === 0 && (
+        <EmptyState title="No checks in this time">
+          {agent.location === label
+            ? 'An agent is checked from when it proved its endpoint.'
+            : 'An agent of another node is checked there; only its own node knows how that went.'}
+        </EmptyState>
+      )}
+      {data && data.checks > 0 && <Health health={data} />}
+    </div>
+  );
+}
+
+function Health({ health }: { health: AgentHealth }) {
+  const theme = useShownTheme();
+  const { buckets } = health;
+  const timesMs = buckets.map(({ from }) => Date.parse(from));
+  return (
+    <>
+      <Stats>
+        <Stat label="Uptime" value={percentText(health.uptime)} />
+        <Stat label="Checks" value={groupDigits(String(health.checks))} hint={`${health.failed} not answered`} />
+        <Stat label="Half answer within" value={<Duration value={health.p50Ms} />} />
+        <Stat label="95 % answer within" value={<Duration value={health.p95Ms} />} />
+      </Stats>
+      <Card title="Response time">
+        <LineChart
+          title="Response time to health checks"
+          timesMs={timesMs}
+          series={[
+            { label: 'p50', values: buckets.map(({ p50Ms }) => p50Ms) },
+            { label: 'p95', values: buckets.map(({ p95Ms }) => p95Ms), tone: 'muted' },
+          ]}
+          format={durationText}
+          theme={theme}
+        />
+      </Card>
+      <Card title="Checks not answered">
+        <BarChart
+          title="Health checks not answered"
+          timesMs={timesMs}
+          series={[{ label: 'not answered', values: buckets.map(({ failed }) => failed), tone: 'bad' }]}
+          format={(value) => (Number.isInteger(value) ? String(value) : '')}
+          heightPx={140}
+          theme={theme}
+        />
+      </Card>
+    </>
+  );
+}

@@ -1,0 +1,99 @@
+import type { IdentityRecord } from '@agent-network/contracts/identity';
+import { useApi } from '../../app/api-query.ts';
+import { ChainLink } from '../../app/chain-link.tsx';
+import { networkName } from '../../app/network-name.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Card } from '../../ui/card.tsx';
+import { Copyable } from '../../ui/copyable.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { FactRow } from '../../ui/fact-row.tsx';
+import { ExternalLink } from '../../ui/link.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { TimeAgo } from '../../ui/time-ago.tsx';
+
+/** Who the agent is, who owns it, and what of that has been proven. */
+export function IdentityTab({ agentId }: { agentId: string }) {
+  const { data, error, refetch } = useApi('getIdentity', { params: { id: agentId } });
+  if (!data)
+    return error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-64 w-full" />;
+  return (
+    <div className="grid items-start gap-5 lg:grid-cols-2">
+      <Card title="Verification">
+        <dl>
+          <Proof label="Endpoint" at={data.proofs.endpoint} />
+          <Proof label="Wallet of the owner" at={data.proofs.wallet} />
+          <FactRow label="Owner">
+            <ChainLink kind="address" label="owner" id={data.owner} />
+          </FactRow>
+          {data.frozen && (
+            <FactRow label="Frozen">
+              <span className="whitespace-normal text-warn">
+                Its token went to a wallet that is not proven here: nothing leaves its treasury.
+              </span>
+            </FactRow>
+          )}
+        </dl>
+      </Card>
+      <Card title="On chain">
+        <OnChain record={data} />
+      </Card>
+    </div>
+  );
+}
+
+const Proof = ({ label, at }: { label: string; at: string | null }) => (
+  <FactRow label={label}>
+    {at ? (
+      <span className="inline-flex flex-wrap justify-end gap-x-2">
+        <Badge tone="good">proven</Badge>
+        <TimeAgo at={at} />
+      </span>
+    ) : (
+      <Badge tone="warn">not proven</Badge>
+    )}
+  </FactRow>
+);
+
+const stages: Readonly<Record<IdentityRecord['registration'], string>> = {
+  none: 'It has no entry in the registry. A verified agent gets one, if its node writes to the registry.',
+  due: 'Its entry in the registry is about to be written.',
+  sent: 'Its entry in the registry is being written.',
+  registered: 'It is in the registry.',
+};
+
+function OnChain({ record: { onChain, registration } }: { record: IdentityRecord }) {
+  if (!onChain) return <p className="text-muted">{stages[registration]}</p>;
+  return (
+    <dl>
+      <FactRow label="Chain">{networkName(onChain.chainId)}</FactRow>
+      <FactRow label="Registry (ERC-8004)">
+        <ChainLink kind="address" label="registry" id={onChain.registry} />
+      </FactRow>
+      <FactRow label="Token">
+        <Copyable label="token" text={onChain.tokenId} />
+      </FactRow>
+      <FactRow label="Held by">
+        {onChain.custody === 'node' ? 'the node, until its owner claims it' : 'its owner'}
+      </FactRow>
+      <FactRow label="Owner on chain">
+        <ChainLink kind="address" label="owner on chain" id={onChain.owner} />
+      </FactRow>
+      {onChain.agentWallet && (
+        <FactRow label="Wallet of the agent">
+          <ChainLink kind="address" label="wallet of the agent" id={onChain.agentWallet} />
+        </FactRow>
+      )}
+      {onChain.agentURI && (
+        <FactRow label="Registration file">
+          <ExternalLink href={onChain.agentURI} />
+        </FactRow>
+      )}
+      {onChain.transactionHash && (
+        <FactRow label="Registered in">
+          <ChainLink kind="tx" label="transaction hash" id={onChain.transactionHash} />
+        </FactRow>
+      )}
+      {onChain.registeredBlock !== null && <FactRow label="Block">{onChain.registeredBlock}</FactRow>}
+    </dl>
+  );
+}

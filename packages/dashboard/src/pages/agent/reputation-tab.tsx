@@ -1,0 +1,97 @@
+import type { AgentReputation } from '@agent-network/contracts/reputation';
+import { useApi } from '../../app/api-query.ts';
+import { Card } from '../../ui/card.tsx';
+import { Duration } from '../../ui/duration.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { FactRow } from '../../ui/fact-row.tsx';
+import { groupDigits } from '../../ui/money.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { TimeAgo } from '../../ui/time-ago.tsx';
+
+type Components = AgentReputation['components'];
+
+const titles: Readonly<Record<keyof Components, string>> = {
+  outcomes: 'Outcomes of paid calls',
+  uptime: 'Uptime',
+  latency: 'Response time',
+};
+
+const count = (value: number) => groupDigits(String(value));
+
+/** What the reputation is made of; the parts add up to it. */
+export function ReputationTab({ agentId }: { agentId: string }) {
+  const { data, error, refetch } = useApi('getAgentReputation', { params: { id: agentId } });
+  if (!data)
+    return error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-64 w-full" />;
+  const names = Object.keys(titles) as (keyof Components)[];
+  return (
+    <div className="space-y-5">
+      <div className="flex flex-wrap items-baseline gap-x-3">
+        <p className="text-3xl font-semibold tracking-tight">
+          {data.score} <span className="text-base font-normal text-muted">of 1000</span>
+        </p>
+        <p className="text-[13px] text-muted">
+          computed <TimeAgo at={data.computedAt} />, formula {data.formulaVersion}
+        </p>
+      </div>
+      <Parts components={data.components} />
+      {names.map((name) => (
+        <Card
+          key={name}
+          title={titles[name]}
+          actions={
+            <span className="text-muted">
+              <strong className="text-text">{data.components[name].contribution}</strong> of{' '}
+              {Math.round(data.components[name].weight * 1000)} points
+            </span>
+          }
+        >
+          <p className="mb-3 wrap-anywhere">{data.components[name].explanation}</p>
+          <dl>{facts[name](data.components)}</dl>
+        </Card>
+      ))}
+    </div>
+  );
+}
+
+const tones = { outcomes: 'bg-accent', uptime: 'bg-good', latency: 'bg-warn' } as const;
+
+/** One bar of 1000 points: what each part gives of it. */
+const Parts = ({ components }: { components: Components }) => (
+  <div aria-hidden="true" className="flex h-3 overflow-hidden rounded-full bg-line">
+    {(Object.keys(titles) as (keyof Components)[]).map((name) => (
+      <div key={name} className={tones[name]} style={{ width: `${components[name].contribution / 10}%` }} />
+    ))}
+  </div>
+);
+
+const facts: Readonly<Record<keyof Components, (components: Components) => React.ReactNode>> = {
+  outcomes: ({ outcomes }) => (
+    <>
+      <FactRow label="Calls looked at">
+        {count(outcomes.calls.good)} good, {count(outcomes.calls.bad)} bad
+      </FactRow>
+      <FactRow label="What they count for">
+        {outcomes.evidence.good.toFixed(1)} good, {outcomes.evidence.bad.toFixed(1)} bad
+      </FactRow>
+      <FactRow label="Payers">
+        {count(outcomes.payers.credible)} well known, {count(outcomes.payers.weak)} hardly known
+      </FactRow>
+      <FactRow label="Left out">
+        {count(outcomes.linkedCalls)} calls of {count(outcomes.payers.linked)} payers tied to the owner
+      </FactRow>
+      <FactRow label="Half of an outcome is left after">{outcomes.halfLifeDays} days</FactRow>
+    </>
+  ),
+  uptime: ({ uptime }) => (
+    <>
+      <FactRow label="Health checks">{count(uptime.probes)}</FactRow>
+      <FactRow label="Over">{uptime.days} days</FactRow>
+    </>
+  ),
+  latency: ({ latency }) => (
+    <FactRow label="On average">
+      <Duration value={latency.responseTime} />
+    </FactRow>
+  ),
+};

@@ -1,0 +1,135 @@
+import type { Form } from '../../forms/use-form.ts';
+import { Card } from '../../ui/card.tsx';
+import { Field } from '../../ui/field.tsx';
+import { NumberInput, Textarea, TextInput } from '../../ui/text-input.tsx';
+import { TokenInput } from '../../ui/token-input.tsx';
+import { type AgentValues, tierNames } from './agent-values.ts';
+
+interface AgentFieldsProps {
+  readonly form: Form<AgentValues>;
+  readonly endpointHint: string;
+}
+
+/** What is wrong with a list, or with the first of its parts that is. */
+function listError(form: Form<AgentValues>, path: string, values: readonly string[]): string | undefined {
+  const ofParts = values.map((value, at) => {
+    const message = form.error(`${path}.${at}`);
+    return message && `“${value}” ${message}`;
+  });
+  return form.error(path) ?? ofParts.find((message) => message !== undefined);
+}
+
+/** All that an owner says of an agent: for registering and changing it. */
+export const AgentFields = (props: AgentFieldsProps) => (
+  <>
+    <MainFields {...props} />
+    <PriceFields {...props} />
+    <MoreFields {...props} />
+  </>
+);
+
+const MainFields = ({ form, endpointHint }: AgentFieldsProps) => {
+  const { values, set, error } = form;
+  return (
+    <Card title="What it is">
+      <div className="space-y-4">
+        <Field label="Name" isRequired error={error('name')}>
+          <TextInput value={values.name} onChange={(name) => set('name', name)} autoComplete="off" maxLength={120} />
+        </Field>
+        <Field label="Description" error={error('description')} hint="What it does, for people and for search.">
+          <Textarea value={values.description} onChange={(text) => set('description', text)} rows={3} />
+        </Field>
+        <Field
+          label="Capabilities"
+          isRequired
+          error={listError(form, 'capabilities', values.capabilities)}
+          hint="What it is found by: “summarization”. Enter or a comma ends each."
+        >
+          <TokenInput
+            noun="capability"
+            values={values.capabilities}
+            onChange={(capabilities) => set('capabilities', capabilities)}
+          />
+        </Field>
+        <Field label="Endpoint" isRequired error={error('endpoint')} hint={endpointHint}>
+          <TextInput
+            type="url"
+            value={values.endpoint}
+            onChange={(endpoint) => set('endpoint', endpoint)}
+            placeholder="https://agent.example/run"
+            autoComplete="off"
+            spellCheck={false}
+          />
+        </Field>
+      </div>
+    </Card>
+  );
+};
+
+const tierLabels = { basic: 'Basic tier', premium: 'Premium tier', enterprise: 'Enterprise tier' } as const;
+
+const PriceFields = ({ form: { values, set, error } }: AgentFieldsProps) => {
+  const like = values.perRequest || 'as per request';
+  return (
+    <Card title="What it costs">
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label="Per request" isRequired error={error('rates.perRequest')} hint="0 is free of charge.">
+          <NumberInput unit="USDC" value={values.perRequest} onChange={(amount) => set('perRequest', amount)} />
+        </Field>
+        <Field label="Per hour" error={error('rates.perHour')} hint="Empty: the price per request.">
+          <NumberInput
+            unit="USDC"
+            placeholder={like}
+            value={values.perHour}
+            onChange={(amount) => set('perHour', amount)}
+          />
+        </Field>
+      </div>
+      <p className="mt-4 mb-2 text-muted">By plan of the caller. Empty: the price per request.</p>
+      <div className="grid gap-4 sm:grid-cols-3">
+        {tierNames.map((tier) => (
+          <Field key={tier} label={tierLabels[tier]} error={error(`rates.tiers.${tier}`)}>
+            <NumberInput unit="USDC" placeholder={like} value={values[tier]} onChange={(amount) => set(tier, amount)} />
+          </Field>
+        ))}
+      </div>
+    </Card>
+  );
+};
+
+const MoreFields = ({ form }: AgentFieldsProps) => {
+  const { values, set, error } = form;
+  return (
+    <Card title="More about it">
+      <div className="grid gap-4 sm:grid-cols-2">
+        <div className="sm:col-span-2">
+          <Field label="Tags" error={listError(form, 'metadata.tags', values.tags)} hint="Words of your own.">
+            <TokenInput noun="tag" values={values.tags} onChange={(tags) => set('tags', tags)} />
+          </Field>
+        </div>
+        <Field label="Website" error={error('metadata.website')}>
+          <TextInput
+            type="url"
+            value={values.website}
+            onChange={(website) => set('website', website)}
+            placeholder="https://agent.example"
+          />
+        </Field>
+        <Field label="Avatar" error={error('metadata.avatar')} hint="The address of a picture.">
+          <TextInput type="url" value={values.avatar} onChange={(avatar) => set('avatar', avatar)} />
+        </Field>
+        <Field
+          label="Calls at once"
+          error={error('metadata.maxConcurrency')}
+          hint="How many it takes at the same time; the base of its load."
+        >
+          <NumberInput
+            inputMode="numeric"
+            value={values.maxConcurrency}
+            onChange={(calls) => set('maxConcurrency', calls)}
+          />
+        </Field>
+      </div>
+    </Card>
+  );
+};

@@ -1,0 +1,21 @@
+import type { OwnAgent } from '@agent-network/contracts/figures';
+import { groupDigits, Money } from '../../ui/money.tsx';
+import { Stat, Stats } from '../../ui/stat.tsx';
+
+const count = (value: number) => groupDigits(String(value));
+
+/** What an agent holds and earned, and how its calls went. */
+export const AgentStats = ({ agent: { balance, earned, calls7, failures7, reputation } }: { agent: OwnAgent }) => (
+  <Stats>
+    <Stat
+      label="Balance"
+      value={<Money amount={balance.available} />}
+      hint={Number(balance.held) > 0 ? `${groupDigits(balance.held)} held` : undefined}
+    />
+    <Stat label="Earned today" value={<Money amount={earned.today} />} />
+    <Stat label="Earned in 7 days" value={<Money amount={earned.days7} />} />
+    <Stat label="Earned in 30 days" value={<Money amount={earned.days30} />} />
+    <Stat label="Calls in 7 days" value={count(calls7)} hint={`${count(failures7)} failed`} />
+    <Stat label="Reputation" value={Math.round(reputation)} hint="of 1,000" />
+  </Stats>
+);

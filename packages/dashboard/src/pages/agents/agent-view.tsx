@@ -1,0 +1,93 @@
+import type { OwnAgent } from '@agent-network/contracts/figures';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useApi } from '../../app/api-query.ts';
+import { Badge, Status } from '../../ui/badge.tsx';
+import { Copyable } from '../../ui/copyable.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Identicon } from '../../ui/identicon.tsx';
+import { linkClass } from '../../ui/link.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { AgentStats } from './agent-stats.tsx';
+import { EarningsTab } from './earnings-tab.tsx';
+import { FailuresTab } from './failures-tab.tsx';
+import { NotMine } from './not-mine.tsx';
+import { SettingsTab } from './settings-tab.tsx';
+import { TestTab } from './test-tab.tsx';
+import { VerificationTab } from './verification-tab.tsx';
+
+/** An agent of the account: how it stands, its verification, its earnings, and all that its owner may do with it. */
+export function AgentView() {
+  const { agentId } = useParams({ from: '/shell/agents/$agentId' });
+  const { data, error, refetch } = useApi('listOwnAgents', { query: { agentId } });
+  const agent = data?.agents[0];
+  return (
+    <Page
+      title={agent?.name ?? 'Agent'}
+      up={
+        <Link to="/agents" className={linkClass}>
+          My agents
+        </Link>
+      }
+      aside={
+        <>
+          {agent && <Marks agent={agent} />}
+          <Copyable label="agent id" text={agentId} />
+        </>
+      }
+    >
+      {agent && <AgentBody agent={agent} />}
+      {data && !agent && <NotMine agentId={agentId} />}
+      {!data &&
+        (error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-64 w-full" />)}
+    </Page>
+  );
+}
+
+const Marks = ({ agent: { id, status, frozen, verified } }: { agent: OwnAgent }) => (
+  <>
+    <Identicon id={id} className="size-6" />
+    <Status value={status} />
+    {status !== 'pending_verification' && (
+      <Badge tone={verified ? 'good' : 'warn'}>{verified ? 'verified' : 'not verified'}</Badge>
+    )}
+    {frozen && <Badge tone="bad">frozen</Badge>}
+  </>
+);
+
+const tabIds = ['verification', 'test', 'earnings', 'failures', 'settings'] as const;
+type TabId = (typeof tabIds)[number];
+
+const tabViews: Readonly<Record<TabId, { label: string; view: (props: { agent: OwnAgent }) => React.ReactNode }>> = {
+  verification: { label: 'Verification', view: VerificationTab },
+  test: { label: 'Test', view: TestTab },
+  earnings: { label: 'Earnings', view: EarningsTab },
+  failures: { label: 'Failures', view: FailuresTab },
+  settings: { label: 'Settings', view: SettingsTab },
+};
+
+function AgentBody({ agent }: { agent: OwnAgent }) {
+  const { tab } = useSearch({ from: '/shell/agents/$agentId' });
+  const navigate = useNavigate({ from: '/agents/$agentId' });
+  const active = tabIds.find((id) => id === tab) ?? 'verification';
+  return (
+    <>
+      {agent.frozen && (
+        <ErrorNote
+          title="Frozen"
+          error="Its token went to another wallet. Nothing leaves its treasury until the new owner has proven that wallet."
+        />
+      )}
+      <AgentStats agent={agent} />
+      <Tabs
+        active={active}
+        onChange={(id) => void navigate({ search: { tab: id }, replace: true })}
+        tabs={tabIds.map((id) => {
+          const { label, view: View } = tabViews[id];
+          return { id, label, content: id === active && <View agent={agent} /> };
+        })}
+      />
+    </>
+  );
+}

@@ -1,0 +1,72 @@
+import type { OwnAgent } from '@agent-network/contracts/figures';
+import type { IdentityRecord } from '@agent-network/contracts/identity';
+import { networkName } from '../../app/network-name.ts';
+import { Status } from '../../ui/badge.tsx';
+import { Copyable } from '../../ui/copyable.tsx';
+import { FactRow } from '../../ui/fact-row.tsx';
+import { ClaimToken } from './claim-token.tsx';
+import { LinkToken } from './link-token.tsx';
+import { pointsTo } from './verification.ts';
+
+interface ChainEntryProps {
+  readonly agent: OwnAgent;
+  readonly identity: IdentityRecord;
+}
+
+const waiting = {
+  none: 'A verified agent gets a token, if this node writes to the registry.',
+  due: 'The node is about to register it.',
+  sent: 'The node has sent the transaction that registers it.',
+} as const;
+
+/** Where an agent stands on chain; its token given to its owner, or one that the owner has already. */
+export function ChainEntry({ agent, identity }: ChainEntryProps) {
+  const { onChain, registration, proofs } = identity;
+  const { tokenId, tokenClaimedAt } = agent.verification;
+  const isClaimed = tokenClaimedAt !== null;
+  return (
+    <div className="space-y-4">
+      {registration !== 'registered' && (
+        <p role="status" className="text-muted">
+          {waiting[registration]}
+        </p>
+      )}
+      {onChain && <Entry onChain={onChain} />}
+      {onChain && !isClaimed && <ClaimToken agentId={agent.id} isWalletProven={proofs.wallet !== null} />}
+      {proofs.wallet !== null && !(isClaimed && pointsTo(onChain?.agentURI, agent.id)) && (
+        <LinkToken agentId={agent.id} tokenId={isClaimed ? (tokenId ?? '') : ''} />
+      )}
+    </div>
+  );
+}
+
+const Entry = ({ onChain }: { onChain: NonNullable<IdentityRecord['onChain']> }) => (
+  <dl className="max-w-xl">
+    <FactRow label="Chain">{networkName(onChain.chainId)}</FactRow>
+    <FactRow label="Token">
+      <Copyable label="token id" text={onChain.tokenId} />
+    </FactRow>
+    <FactRow label="Registry">
+      <Copyable label="registry" text={onChain.registry} short />
+    </FactRow>
+    <FactRow label="Held by">
+      <span className="inline-flex items-center gap-2">
+        <span>{onChain.custody === 'owner' ? 'the owner' : 'the node'}</span>
+        <Copyable label="holder" text={onChain.owner} short />
+      </span>
+    </FactRow>
+    {onChain.transactionHash && (
+      <FactRow label="Registered in">
+        <Copyable label="transaction hash" text={onChain.transactionHash} short />
+      </FactRow>
+    )}
+    {onChain.agentURI && (
+      <FactRow label="Points to">
+        <Copyable label="registration address" text={onChain.agentURI} />
+      </FactRow>
+    )}
+    <FactRow label="State">
+      <Status value="registered" />
+    </FactRow>
+  </dl>
+);

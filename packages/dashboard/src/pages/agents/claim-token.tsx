@@ -1,0 +1,37 @@
+import { useApiMutation } from '../../app/api-query.ts';
+import { Status } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Copyable } from '../../ui/copyable.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+
+/** Has the node give the agent's token to its owner's wallet. */
+export function ClaimToken({ agentId, isWalletProven }: { agentId: string; isWalletProven: boolean }) {
+  const claim = useApiMutation('claimToken', { invalidates: ['listOwnAgents', 'getIdentity'] });
+  return (
+    <div className="space-y-2">
+      <p className="text-muted">
+        The node holds the token for you. Claimed, it is in your wallet: yours to keep, to sell, and to point elsewhere.
+      </p>
+      <div className="flex flex-wrap items-center gap-3">
+        <Button
+          icon="download"
+          isBusy={claim.isPending}
+          disabled={!isWalletProven}
+          onClick={() => claim.mutate({ params: { id: agentId } })}
+        >
+          Claim the token
+        </Button>
+        {!isWalletProven && <span className="text-[13px] text-muted">Prove the wallet first.</span>}
+        {claim.data && (
+          <span role="status" className="flex items-center gap-2">
+            <Status value={claim.data.state} />
+            {claim.data.transactionHash && (
+              <Copyable label="transaction hash" text={claim.data.transactionHash} short />
+            )}
+          </span>
+        )}
+      </div>
+      <ErrorNote error={claim.error} />
+    </div>
+  );
+}

@@ -1,0 +1,62 @@
+import type { OwnAgent } from '@agent-network/contracts/figures';
+import { Link } from '@tanstack/react-router';
+import { Card } from '../../ui/card.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { Copyable } from '../../ui/copyable.tsx';
+import { FactRow } from '../../ui/fact-row.tsx';
+import { linkClass } from '../../ui/link.tsx';
+import { Money } from '../../ui/money.tsx';
+import { statementCommand } from './agent-samples.ts';
+
+const statementPath = (treasuryId: string): string => `/payments/treasuries/${treasuryId}`;
+
+/** What the agent earned, less fees, and where that is. */
+export const EarningsTab = ({ agent: { earned, balance, treasuryId } }: { agent: OwnAgent }) => (
+  <div className="grid items-start gap-5 lg:grid-cols-2">
+    <Card title="Earned, less fees">
+      <dl>
+        <FactRow label="Today">
+          <Money amount={earned.today} />
+        </FactRow>
+        <FactRow label="7 days">
+          <Money amount={earned.days7} />
+        </FactRow>
+        <FactRow label="30 days">
+          <Money amount={earned.days30} />
+        </FactRow>
+      </dl>
+    </Card>
+    <Card
+      title="Its treasury"
+      actions={
+        treasuryId && (
+          <Link to={statementPath(treasuryId)} className={linkClass}>
+            Statement
+          </Link>
+        )
+      }
+    >
+      <dl>
+        <FactRow label="Available">
+          <Money amount={balance.available} />
+        </FactRow>
+        <FactRow label="Held">
+          <Money amount={balance.held} />
+        </FactRow>
+        {treasuryId && (
+          <FactRow label="Treasury">
+            <Copyable label="treasury id" text={treasuryId} />
+          </FactRow>
+        )}
+      </dl>
+      {treasuryId && (
+        <div className="mt-4">
+          <CodeBlock
+            label="Statement"
+            samples={[{ label: 'curl', code: statementCommand(location.origin, treasuryId) }]}
+          />
+        </div>
+      )}
+    </Card>
+  </div>
+);

@@ -1,0 +1,100 @@
+import type { OwnAgent } from '@agent-network/contracts/figures';
+import type { HistoryItem } from '@agent-network/contracts/history';
+import { Link } from '@tanstack/react-router';
+import { useApi } from '../../app/api-query.ts';
+import { useShownTheme } from '../../app/theme.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Card } from '../../ui/card.tsx';
+import { BarChart } from '../../ui/chart.tsx';
+import { type Column, DataTable, rowLinkClass } from '../../ui/data-table.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { linkClass } from '../../ui/link.tsx';
+import { groupDigits, Money } from '../../ui/money.tsx';
+import { percentText } from '../../ui/percent.ts';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { TimeAgo } from '../../ui/time-ago.tsx';
+
+const SHOWN = 20;
+
+/** What went wrong: calls of this account that failed, and checks of the node that were not answered. */
+export function FailuresTab({ agent }: { agent: OwnAgent }) {
+  const query = { agentId: agent.id, status: 'failed', limit: SHOWN } as const;
+  const { data, error, refetch } = useApi('listInvocations', { query });
+  return (
+    <div className="space-y-5">
+      <p className="text-muted">
+        {groupDigits(String(agent.failures7))} of {groupDigits(String(agent.calls7))} calls failed in 7 days, whoever
+        made them.
+      </p>
+      <Card
+        title="Your calls that failed"
+        isFlush
+        actions={
+          <Link to="/invocations" search={{ agentId: agent.id, status: 'failed' }} className={linkClass}>
+            All of them
+          </Link>
+        }
+      >
+        <DataTable
+          label="Calls that failed"
+          columns={columns}
+          rows={data?.requests}
+          rowId={({ requestId }) => requestId}
+          error={error}
+          onRetry={() => void refetch()}
+          empty={<EmptyState title="No call of yours has failed" />}
+        />
+      </Card>
+      <HealthCard agentId={agent.id} />
+    </div>
+  );
+}
+
+const columns: readonly Column<HistoryItem>[] = [
+  {
+    id: 'task',
+    header: 'Task',
+    cell: ({ requestId, task }) => (
+      <Link
+        to="/invocations/$requestId"
+        params={{ requestId }}
+        className={`${rowLinkClass} block max-w-80 min-w-32 truncate`}
+      >
+        {task.slice(0, 120)}
+      </Link>
+    ),
+  },
+  { id: 'why', header: 'Why', cell: ({ errorCode }) => <Badge tone="bad">{errorCode?.replaceAll('_', ' ')}</Badge> },
+  { id: 'refund', header: 'Refund', align: 'right', cell: ({ refund }) => <Money amount={refund} /> },
+  { id: 'at', header: 'When', align: 'right', cell: ({ completedAt }) => <TimeAgo at={completedAt} /> },
+];
+
+function HealthCard({ agentId }: { agentId: string }) {
+  const theme = useShownTheme();
+  const { data, error, refetch } = useApi('getAgentHealth', { params: { id: agentId }, query: { days: '7' } });
+  return (
+    <Card
+      title="Checks of the node, 7 days"
+      actions={data && <span className="text-[13px] text-muted">uptime {percentText(data.uptime)}</span>}
+    >
+      {data ? (
+        <BarChart
+          title="Checks by day"
+          theme={theme}
+          heightPx={160}
+          timesMs={data.buckets.map(({ from }) => Date.parse(from))}
+          format={(value) => (Number.isInteger(value) ? groupDigits(String(value)) : '')}
+          series={[
+            { label: 'Checks', tone: 'good', values: data.buckets.map(({ checks }) => checks) },
+            { label: 'Failed', tone: 'bad', values: data.buckets.map(({ failed }) => failed) },
+          ]}
+        />
+      ) : error ? (
+        <ErrorNote error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Skeleton className="h-40 w-full" />
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,58 @@
+import { identityEndpoints, type TokenLink } from '@agent-network/contracts/identity';
+import { useApiMutation } from '../../app/api-query.ts';
+import { useForm } from '../../forms/use-form.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Field } from '../../ui/field.tsx';
+import { TextInput } from '../../ui/text-input.tsx';
+import { PointToken } from './point-token.tsx';
+
+interface LinkTokenProps {
+  readonly agentId: string;
+  /** The token that the agent has already, which does not point to it; empty: it has none of its owner's. */
+  readonly tokenId: string;
+}
+
+/** Has a token that the owner holds already stand for the agent, and then point to it. */
+export function LinkToken({ agentId, tokenId }: LinkTokenProps) {
+  const link = useApiMutation('linkToken', { invalidates: ['listOwnAgents', 'getIdentity'] });
+  const form = useForm({
+    initial: { tokenId },
+    schema: identityEndpoints.linkToken.body,
+    onSubmit: (body) => link.mutateAsync({ params: { id: agentId }, body }),
+  });
+  return (
+    <details open={tokenId !== '' || undefined}>
+      <summary className="w-fit text-muted">{tokenId ? 'It does not point here' : 'I have a token already'}</summary>
+      <form onSubmit={form.submit} noValidate className="mt-2 max-w-md space-y-3">
+        <Field
+          label="Number of the token"
+          error={form.error('tokenId')}
+          hint="A token of the registry in the owner's wallet. It stands for the agent from then on."
+        >
+          <TextInput
+            inputMode="numeric"
+            value={form.values.tokenId}
+            onChange={(value) => form.set('tokenId', value)}
+            autoComplete="off"
+          />
+        </Field>
+        <Button type="submit" isBusy={form.isBusy}>
+          Link the token
+        </Button>
+        <ErrorNote error={form.failure} />
+      </form>
+      {link.data && <Linked link={link.data} />}
+    </details>
+  );
+}
+
+const Linked = ({ link }: { link: TokenLink }) =>
+  link.pointsThere ? (
+    <p role="status" className="mt-3">
+      <Badge tone="good">linked</Badge> The token points to the agent.
+    </p>
+  ) : (
+    <PointToken link={link} />
+  );

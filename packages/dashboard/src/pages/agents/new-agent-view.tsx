@@ -1,0 +1,61 @@
+import { AgentRegistration } from '@agent-network/contracts/agents';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useApiMutation } from '../../app/api-query.ts';
+import { useForm } from '../../forms/use-form.ts';
+import { Button, buttonClass } from '../../ui/button.tsx';
+import { Actions } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { linkClass } from '../../ui/link.tsx';
+import { Page } from '../../ui/page.tsx';
+import { AgentFields } from './agent-fields.tsx';
+import { noValues, registrationBody } from './agent-values.ts';
+import { type NewAgent, RegisteredView } from './registered-view.tsx';
+
+const AgentsLink = () => (
+  <Link to="/agents" className={linkClass}>
+    My agents
+  </Link>
+);
+
+/** Registers an agent, and shows its token this once. */
+export function NewAgentView() {
+  const [made, setMade] = useState<NewAgent | null>(null);
+  return made ? (
+    <RegisteredView agent={made} up={<AgentsLink />} />
+  ) : (
+    <Page
+      title="Register an agent"
+      up={<AgentsLink />}
+      description="It stands in the list as soon as it is registered, and is called once its endpoint is proven."
+    >
+      <RegisterForm onMade={setMade} />
+    </Page>
+  );
+}
+
+function RegisterForm({ onMade }: { onMade: (agent: NewAgent) => void }) {
+  const register = useApiMutation('registerAgent', { invalidates: ['listOwnAgents', 'listAgents'] });
+  const form = useForm({
+    initial: noValues,
+    schema: AgentRegistration,
+    toBody: registrationBody,
+    async onSubmit(body, { endpoint }) {
+      onMade({ ...(await register.mutateAsync({ body })), endpoint });
+    },
+  });
+  return (
+    <form onSubmit={form.submit} noValidate className="max-w-3xl space-y-5">
+      <AgentFields form={form} endpointHint="Where the node calls it. It has to be proven next." />
+      <ErrorNote error={form.failure} />
+      <Actions>
+        <Link to="/agents" className={buttonClass()}>
+          Cancel
+        </Link>
+        <Button type="submit" variant="primary" isBusy={form.isBusy}>
+          Register agent
+        </Button>
+      </Actions>
+    </form>
+  );
+}

@@ -1,0 +1,55 @@
+import type { TokenLink } from '@agent-network/contracts/identity';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Button } from '../../ui/button.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { Copyable } from '../../ui/copyable.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { type Eip1193Provider, useInjectedWallets } from '../../wallet/injected-wallets.ts';
+import { sendCall } from '../../wallet/send-call.ts';
+
+/** Has the owner's wallet send the transaction by which a linked token points to the agent. */
+export function PointToken({ link }: { link: TokenLink }) {
+  const wallets = useInjectedWallets();
+  const queryClient = useQueryClient();
+  const send = useMutation({
+    mutationFn: (provider: Eip1193Provider) =>
+      sendCall(provider, { chainId: link.chainId, from: link.owner, ...link.call }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['getIdentity'] }),
+  });
+  return (
+    <div className="mt-3 space-y-3">
+      <p>
+        Linked. Others take it for this agent once it points to it, which only its owner can have it do: a transaction
+        of the wallet.
+      </p>
+      <div className="flex flex-wrap items-center gap-2">
+        {wallets.map(({ id, name, provider }) => (
+          <Button
+            key={id}
+            icon="wallet"
+            isBusy={send.isPending}
+            disabled={send.isSuccess}
+            onClick={() => send.mutate(provider)}
+          >
+            Send with {name}
+          </Button>
+        ))}
+        {send.data && (
+          <span role="status">
+            Sent: <Copyable label="transaction hash" text={send.data} short />
+          </span>
+        )}
+      </div>
+      {wallets.length === 0 && (
+        <CodeBlock
+          label="The transaction"
+          samples={[
+            { label: 'cast', code: `cast send ${link.call.to} ${link.call.data} --from ${link.owner}` },
+            { label: 'Points to', code: link.agentURI },
+          ]}
+        />
+      )}
+      <ErrorNote error={send.error} />
+    </div>
+  );
+}

@@ -1,0 +1,30 @@
+import type { OwnAgent } from '@agent-network/contracts/figures';
+import { useNavigate } from '@tanstack/react-router';
+import { useApiMutation } from '../../app/api-query.ts';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { toast } from '../../ui/toasts.tsx';
+
+export function RemoveAgentDialog({ agent, onClose }: { agent: OwnAgent; onClose: () => void }) {
+  const navigate = useNavigate();
+  const remove = useApiMutation('removeAgent', {
+    invalidates: ['listAgents'],
+    onSuccess() {
+      toast(`Removed ${agent.name}`);
+      void navigate({ to: '/agents' });
+    },
+  });
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title={`Remove ${agent.name}?`}
+      action="Remove agent"
+      name={agent.name}
+      isBusy={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate({ params: { id: agent.id } })}
+    >
+      It cannot be undone. Calls that are running come to their end, and what it has earned stays in its treasury.
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,69 @@
+import { type AgentDetail, AgentUpdate } from '@agent-network/contracts/agents';
+import type { OwnAgent } from '@agent-network/contracts/figures';
+import { useState } from 'react';
+import { useApi, useApiMutation } from '../../app/api-query.ts';
+import { useForm } from '../../forms/use-form.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { Actions } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { AgentFields } from './agent-fields.tsx';
+import { updateBody, valuesOf } from './agent-values.ts';
+import { RemoveAgentDialog } from './remove-agent-dialog.tsx';
+
+/** What the owner says of the agent, to be changed; and its end. */
+export function SettingsTab({ agent }: { agent: OwnAgent }) {
+  const { data, error, refetch } = useApi('getAgent', { params: { id: agent.id } });
+  const [savedTimes, setSavedTimes] = useState(0);
+  const [isRemoving, setRemoving] = useState(false);
+  return (
+    <div className="max-w-3xl space-y-5">
+      {data && <EditForm key={savedTimes} agent={data} onSaved={() => setSavedTimes(savedTimes + 1)} />}
+      {!data &&
+        (error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-96 w-full" />)}
+      <Card title="Remove the agent">
+        <div className="flex flex-wrap items-center justify-between gap-3">
+          <p className="max-w-lg text-muted">
+            It is no longer found or called, and its token is worthless. Its treasury stays with the account.
+          </p>
+          <Button variant="danger" icon="trash" onClick={() => setRemoving(true)}>
+            Remove agent
+          </Button>
+        </div>
+      </Card>
+      {isRemoving && <RemoveAgentDialog agent={agent} onClose={() => setRemoving(false)} />}
+    </div>
+  );
+}
+
+function EditForm({ agent, onSaved }: { agent: AgentDetail; onSaved: () => void }) {
+  const update = useApiMutation('updateAgent', { invalidates: ['getAgent', 'getIdentity', 'listOwnAgents'] });
+  const form = useForm({
+    initial: valuesOf(agent),
+    schema: AgentUpdate,
+    toBody: (values) => updateBody(values, agent),
+    async onSubmit(body) {
+      const { updated } = await update.mutateAsync({ params: { id: agent.id }, body });
+      toast(`Saved: ${updated.join(', ') || 'nothing was different'}`);
+      onSaved();
+    },
+  });
+  return (
+    <form onSubmit={form.submit} noValidate className="space-y-5">
+      <AgentFields form={form} endpointHint="A new one has to be proven before the agent is called again." />
+      <ErrorNote error={form.failure} />
+      {form.error('') && (
+        <p role="status" className="text-right text-muted">
+          Nothing is different yet.
+        </p>
+      )}
+      <Actions>
+        <Button type="submit" variant="primary" isBusy={form.isBusy}>
+          Save changes
+        </Button>
+      </Actions>
+    </form>
+  );
+}

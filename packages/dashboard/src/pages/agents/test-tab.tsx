@@ -1,0 +1,91 @@
+import type { OwnAgent } from '@agent-network/contracts/figures';
+import { InvocationRequest, type RequestRecord } from '@agent-network/contracts/invocations';
+import { Link } from '@tanstack/react-router';
+import { useApiMutation } from '../../app/api-query.ts';
+import { useForm } from '../../forms/use-form.ts';
+import { Status } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { Duration } from '../../ui/duration.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Field } from '../../ui/field.tsx';
+import { linkClass } from '../../ui/link.tsx';
+import { Money } from '../../ui/money.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Textarea } from '../../ui/text-input.tsx';
+import { ResultBlock } from '../invocations/result-block.tsx';
+import { ProveEndpoint } from './prove-endpoint.tsx';
+
+/** Calls the agent as any caller does, and shows what came back. */
+export function TestTab({ agent }: { agent: OwnAgent }) {
+  const invoke = useApiMutation('invokeAgent', { invalidates: ['listOwnAgents', 'listInvocations', 'getBalance'] });
+  const form = useForm({
+    initial: { task: 'say hello' },
+    schema: InvocationRequest,
+    onSubmit: (body) =>
+      invoke.mutateAsync({
+        params: { agentId: agent.id },
+        headers: { 'x-sync': 'true', ...(isFree(agent) ? {} : { 'x-payment-method': 'treasury' }) },
+        body,
+      }),
+  });
+  const answer = invoke.data;
+  return (
+    <div className="grid items-start gap-5 lg:grid-cols-2">
+      <Card title="Call it">
+        <form onSubmit={form.submit} noValidate className="space-y-3">
+          <Field label="Task" error={form.error('task')} hint={<Cost agent={agent} />}>
+            <Textarea value={form.values.task} onChange={(task) => form.set('task', task)} rows={3} />
+          </Field>
+          <Button type="submit" icon="play" variant="primary" isBusy={form.isBusy}>
+            Call the agent
+          </Button>
+          <ErrorNote error={form.failure} />
+        </form>
+      </Card>
+      <Card title="What came back">
+        <div role="status">
+          {form.isBusy && <Skeleton className="h-24 w-full" />}
+          {!form.isBusy && answer && 'result' in answer && <Came record={answer} />}
+          {!form.isBusy && answer && !('result' in answer) && (
+            <Link {...linkTo(answer.requestId)}>It is still at work.</Link>
+          )}
+          {!form.isBusy && !answer && <p className="text-muted">Nothing was asked yet.</p>}
+        </div>
+      </Card>
+      <Card title="Ask for its proof">
+        <ProveEndpoint agent={agent} />
+      </Card>
+    </div>
+  );
+}
+
+const isFree = ({ rates }: OwnAgent) => Number(rates.perRequest) === 0;
+
+const Cost = ({ agent }: { agent: OwnAgent }) =>
+  isFree(agent) ? (
+    'Free of charge.'
+  ) : (
+    <>
+      Costs <Money amount={agent.rates.perRequest} /> of your treasury, which the agent earns, less the fee of the node.
+    </>
+  );
+
+const linkTo = (requestId: string) =>
+  ({ to: '/invocations/$requestId', params: { requestId }, className: linkClass }) as const;
+
+const Came = ({ record }: { record: RequestRecord }) => (
+  <div className="space-y-3">
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+      <Status value={record.status} />
+      <Duration value={record.duration} />
+      <Money amount={record.cost} />
+      <Link {...linkTo(record.requestId)}>Invocation</Link>
+    </div>
+    {record.error ? (
+      <ErrorNote title={record.error.code.replaceAll('_', ' ')} error={record.error.message} />
+    ) : (
+      <ResultBlock record={record} />
+    )}
+  </div>
+);

@@ -1,0 +1,57 @@
+import type { OwnAgent } from '@agent-network/contracts/figures';
+import { useApi } from '../../app/api-query.ts';
+import { Card } from '../../ui/card.tsx';
+import { Steps } from '../../ui/steps.tsx';
+import { TimeAgo } from '../../ui/time-ago.tsx';
+import { ChainEntry } from './chain-entry.tsx';
+import { ProveEndpoint } from './prove-endpoint.tsx';
+import { ProveWallet } from './prove-wallet.tsx';
+import { isComplete } from './verification.ts';
+
+/** Asked again this often until all is done: what the node and the chain do is not all told by events. */
+const PROVING_MS = 4000;
+
+/** What is proven of an agent, live, and what to do for the rest. */
+export function VerificationTab({ agent }: { agent: OwnAgent }) {
+  const { endpointProvenAt, walletProvenAt, tokenId } = agent.verification;
+  const call = { params: { id: agent.id } };
+  const { data: identity } = useApi('getIdentity', call);
+  const often = { enabled: !isComplete(agent, identity), refetchIntervalMs: PROVING_MS };
+  useApi('getIdentity', call, often);
+  useApi('listOwnAgents', { query: { agentId: agent.id } }, often);
+  return (
+    <Card title="Verification">
+      <Steps
+        label="Verification"
+        steps={[
+          {
+            title: 'Prove the endpoint',
+            isDone: endpointProvenAt !== null,
+            aside: endpointProvenAt && (
+              <>
+                proven <TimeAgo at={endpointProvenAt} />
+              </>
+            ),
+            content: <ProveEndpoint agent={agent} />,
+          },
+          {
+            title: 'Prove the wallet of the owner',
+            isDone: walletProvenAt !== null,
+            aside: walletProvenAt && (
+              <>
+                proven <TimeAgo at={walletProvenAt} />
+              </>
+            ),
+            content: walletProvenAt === null && <ProveWallet agentId={agent.id} owner={identity?.owner} />,
+          },
+          {
+            title: 'Stand in the registry of the chain (ERC-8004)',
+            isDone: tokenId !== null,
+            aside: tokenId !== null && `token ${tokenId}`,
+            content: identity && <ChainEntry agent={agent} identity={identity} />,
+          },
+        ]}
+      />
+    </Card>
+  );
+}

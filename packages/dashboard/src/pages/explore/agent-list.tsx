@@ -1,0 +1,63 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Pagination } from '../../ui/pagination.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { AgentRow } from './agent-row.tsx';
+
+interface AgentListProps {
+  /** undefined: not there yet. */
+  readonly found: DataOf<Api['searchAgents']> | undefined;
+  readonly error: unknown;
+  readonly onRetry: () => void;
+  readonly isFiltered: boolean;
+  readonly isFirstPage: boolean;
+  readonly onPage: (cursor: string | undefined) => void;
+}
+
+/** A page of agents, or why there is none. */
+export function AgentList({ found, error, onRetry, isFiltered, isFirstPage, onPage }: AgentListProps) {
+  if (error)
+    return (
+      <div className="p-4">
+        <ErrorNote error={error} onRetry={onRetry} />
+      </div>
+    );
+  if (!found) return <Loading />;
+  if (found.agents.length === 0) return isFiltered ? <NoMatch /> : <NoAgents />;
+  return (
+    <>
+      <ul aria-label="Agents">
+        {found.agents.map((agent) => (
+          <AgentRow key={agent.id} agent={agent} />
+        ))}
+      </ul>
+      <Pagination
+        hasNewer={!isFirstPage}
+        hasOlder={found.nextCursor !== null}
+        onFirst={() => onPage(undefined)}
+        onOlder={() => onPage(found.nextCursor ?? undefined)}
+      />
+    </>
+  );
+}
+
+const Loading = () => (
+  <div className="space-y-4 p-4">
+    {['a', 'b', 'c', 'd'].map((key) => (
+      <Skeleton key={key} className="h-12 w-full" />
+    ))}
+  </div>
+);
+
+const NoMatch = () => <EmptyState title="No agent matches">Take a filter away, or look for other words.</EmptyState>;
+
+const NoAgents = () => (
+  <EmptyState
+    title="There are no agents yet"
+    command={`curl ${location.origin}/agents \\\n  -H "Authorization: Bearer $AGENT_NETWORK_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"name":"Greeter","capabilities":["greeting"],"rates":{"perRequest":"0.01"},"endpoint":"http://127.0.0.1:4000/agent"}'`}
+  >
+    Register the first one: it is listed as soon as it proves its endpoint.
+  </EmptyState>
+);

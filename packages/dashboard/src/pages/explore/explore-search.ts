@@ -1,0 +1,65 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { Call } from '@agent-network/contracts/endpoint';
+import type { ExploreSearch } from './explore-params.ts';
+
+type SearchBody = NonNullable<Call<Api['searchAgents']>['body']>;
+type FacetQuery = NonNullable<Call<Api['getAgentFacets']>['query']>;
+type SortKey = NonNullable<SearchBody['sort']>[number];
+
+const PAGE_SIZE = 30;
+
+/** "a,b" as a list; empty for nothing. */
+export const listOf = (text: string | undefined): string[] => (text ?? '').split(',').filter((each) => each !== '');
+
+/** "rates.perRequest.asc,reputation.desc" as keys. What the API does not know is for the API to refuse. */
+export const sortOf = (text: string | undefined): SortKey[] =>
+  listOf(text).map((key) => {
+    const at = key.lastIndexOf('.');
+    return { field: key.slice(0, at), order: key.slice(at + 1) } as SortKey;
+  });
+
+export const sortText = (keys: readonly SortKey[]): string =>
+  keys.map(({ field, order }) => `${field}.${order}`).join(',');
+
+/** The filters of an address as the body of a search. */
+export function searchBody(search: ExploreSearch): SearchBody {
+  const { text, maxPrice, maxPerHour, minReputation, status, verified, home, cursor } = search;
+  const [any, all] = [listOf(search.any), listOf(search.all)];
+  const rates = {
+    ...(maxPrice ? { perRequest: { max: maxPrice } } : {}),
+    ...(maxPerHour ? { perHour: { max: maxPerHour } } : {}),
+  };
+  return {
+    query: {
+      ...(text ? { text } : {}),
+      ...(any.length + all.length > 0
+        ? { capabilities: { ...(any.length > 0 ? { any } : {}), ...(all.length > 0 ? { all } : {}) } }
+        : {}),
+      ...(maxPrice || maxPerHour ? { rates } : {}),
+      ...(minReputation ? { reputation: { min: Number(minReputation) } } : {}),
+      ...(status ? { online: status === 'online' } : {}),
+      ...(verified ? { verified: verified === 'true' } : {}),
+      ...(home ? { home } : {}),
+    },
+    ...(search.sort ? { sort: sortOf(search.sort) } : {}),
+    ...(cursor ? { cursor } : {}),
+    limit: PAGE_SIZE,
+  };
+}
+
+/** The same filters as a question for counts. */
+export function facetQuery({ sort: _sort, cursor: _cursor, status, verified, ...filters }: ExploreSearch): FacetQuery {
+  return {
+    ...filters,
+    ...(status ? { status: status === 'online' ? 'online' : 'offline' } : {}),
+    ...(verified ? { verified: verified === 'true' ? 'true' : 'false' } : {}),
+  };
+}
+
+/** Whether anything but the order and the page is asked for. */
+export const hasFilter = (search: ExploreSearch): boolean =>
+  Object.keys(search).some((name) => name !== 'sort' && name !== 'cursor');
+
+/** The list with the value in it, or without it when it was. */
+export const toggled = (list: readonly string[], value: string): string =>
+  (list.includes(value) ? list.filter((each) => each !== value) : [...list, value]).join(',');

@@ -1,0 +1,81 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useApi } from '../../app/api-query.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { classNames } from '../../ui/class-names.ts';
+import { groupDigits } from '../../ui/money.tsx';
+import { Page } from '../../ui/page.tsx';
+import { AgentList } from './agent-list.tsx';
+import type { ExploreSearch } from './explore-params.ts';
+import { facetQuery, hasFilter, searchBody } from './explore-search.ts';
+import { Filters } from './filters.tsx';
+import { SearchBox } from './search-box.tsx';
+import { SortChoice } from './sort-choice.tsx';
+
+const REFRESH_MS = 30_000;
+
+/** All agents of the network, found by what they can do, cost and are worth. */
+export function ExploreView() {
+  const search = useSearch({ from: '/shell/explore' });
+  const navigate = useNavigate({ from: '/explore' });
+  const [showsFilters, setShowsFilters] = useState(false);
+  const set = (change: ExploreSearch) =>
+    void navigate({ search: (before) => ({ ...before, cursor: undefined, ...change }) as ExploreSearch });
+  const read = { keepsPrevious: true, refetchIntervalMs: REFRESH_MS };
+  const found = useApi('searchAgents', { body: searchBody(search) }, read);
+  const facets = useApi('getAgentFacets', { query: facetQuery(search) }, read);
+  const count = Object.keys(search).filter((name) => !['text', 'sort', 'cursor'].includes(name)).length;
+  const clear = hasFilter(search) ? () => void navigate({ search: {} }) : undefined;
+  return (
+    <Page title="Explore" description="All agents of the network: of this node, and of the nodes that it knows.">
+      <div className="flex flex-wrap gap-2">
+        <div className="min-w-0 flex-1 basis-60">
+          <SearchBox value={search.text ?? ''} onChange={(text) => set({ text })} />
+        </div>
+        <SortChoice value={search.sort} hasText={search.text !== undefined} onChange={(sort) => set({ sort })} />
+        <Button
+          icon="filter"
+          className="lg:hidden"
+          aria-expanded={showsFilters}
+          onClick={() => setShowsFilters(!showsFilters)}
+        >
+          {count > 0 ? `Filters (${count})` : 'Filters'}
+        </Button>
+      </div>
+      <div className="grid items-start gap-5 lg:grid-cols-[15rem_minmax(0,1fr)]">
+        <search aria-label="Filters" className={classNames('min-w-0', !showsFilters && 'max-lg:hidden')}>
+          <Card isFlush>
+            <Filters search={search} facets={facets.data} onChange={set} />
+          </Card>
+        </search>
+        <Card
+          title={<ListTitle total={found.data?.total} />}
+          isFlush
+          actions={
+            clear && (
+              <Button size="sm" variant="ghost" icon="close" onClick={clear}>
+                Clear
+              </Button>
+            )
+          }
+        >
+          <AgentList
+            found={found.data}
+            error={found.error}
+            onRetry={() => void found.refetch()}
+            isFiltered={clear !== undefined}
+            isFirstPage={search.cursor === undefined}
+            onPage={(cursor) => set({ cursor } as ExploreSearch)}
+          />
+        </Card>
+      </div>
+    </Page>
+  );
+}
+
+const ListTitle = ({ total }: { total: number | undefined }) => (
+  <span aria-live="polite">
+    {total === undefined ? 'Agents' : `${groupDigits(String(total))} ${total === 1 ? 'agent' : 'agents'}`}
+  </span>
+);

@@ -1,0 +1,71 @@
+import type { AgentSortField } from '@agent-network/contracts/agents';
+import { IconButton } from '../../ui/button.tsx';
+import { Select } from '../../ui/select.tsx';
+import { sortOf, sortText } from './explore-search.ts';
+
+type Field = AgentSortField | '';
+type Order = 'asc' | 'desc';
+
+const fields: readonly { value: AgentSortField; label: string; first: Order }[] = [
+  { value: 'reputation', label: 'Reputation', first: 'desc' },
+  { value: 'rates.perRequest', label: 'Price per request', first: 'asc' },
+  { value: 'rates.perHour', label: 'Price per hour', first: 'asc' },
+  { value: 'responseTime', label: 'Response time', first: 'asc' },
+  { value: 'name', label: 'Name', first: 'asc' },
+  { value: 'createdAt', label: 'Age', first: 'desc' },
+  { value: 'relevance', label: 'Match of the words', first: 'desc' },
+];
+
+interface SortChoiceProps {
+  readonly value: string | undefined;
+  readonly hasText: boolean;
+  readonly onChange: (sort: string) => void;
+}
+
+const firstOrder = (field: Field): Order => fields.find(({ value }) => value === field)?.first ?? 'desc';
+
+/** The order: a field, its direction, and a second field for those that are equal. */
+export function SortChoice({ value, hasText, onChange }: SortChoiceProps) {
+  const keys = sortOf(value);
+  const [first, second] = keys;
+  const own = hasText ? 'Best match' : 'Best reputation';
+  const set = (at: number, field: Field) => {
+    const kept = keys.slice(0, at).filter((key) => key.field !== field);
+    onChange(sortText(field === '' ? kept : [...kept, { field, order: firstOrder(field) }, ...keys.slice(at + 1)]));
+  };
+  const turn = () =>
+    first &&
+    onChange(sortText([{ field: first.field, order: first.order === 'asc' ? 'desc' : 'asc' }, ...keys.slice(1)]));
+  const others = fields.filter((each) => each.value !== first?.field);
+  return (
+    <div className="flex min-w-0 items-center gap-1">
+      <Select<Field>
+        aria-label="Sort by"
+        className="min-w-0 flex-1 sm:w-44"
+        value={first?.field ?? ''}
+        onChange={(field) => set(0, field)}
+        options={[{ value: '', label: own }, ...fields]}
+      />
+      {first && (
+        <>
+          <IconButton
+            icon={first.order === 'asc' ? 'arrowUp' : 'arrowDown'}
+            label={first.order === 'asc' ? 'Lowest first; turn around' : 'Highest first; turn around'}
+            variant="secondary"
+            onClick={turn}
+          />
+          <Select<Field>
+            aria-label="Then by"
+            className="min-w-0 flex-1 sm:w-40"
+            value={second?.field ?? ''}
+            onChange={(field) => set(1, field)}
+            options={[
+              { value: '', label: 'then as listed' },
+              ...others.map((each) => ({ ...each, label: `then ${each.label.toLowerCase()}` })),
+            ]}
+          />
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,101 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import type { ChainIndex } from '@agent-network/contracts/network';
+import { useApi } from '../../app/api-query.ts';
+import { networkName } from '../../app/network-name.ts';
+import { Status } from '../../ui/badge.tsx';
+import { Card } from '../../ui/card.tsx';
+import { Copyable } from '../../ui/copyable.tsx';
+import { DataTable } from '../../ui/data-table.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { FactRow } from '../../ui/fact-row.tsx';
+import { ExternalLink } from '../../ui/link.tsx';
+import { groupDigits } from '../../ui/money.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Stat, Stats } from '../../ui/stat.tsx';
+import { nodeColumns } from './node-columns.tsx';
+
+type Network = DataOf<Api['getNetwork']>;
+
+/** Blocks come without events. */
+const LOOK_MS = 10_000;
+
+const grouped = (count: number) => groupDigits(String(count));
+
+/** The nodes that this one knows, and how far it has read the registry that they share. */
+export function NetworkView() {
+  const { data, error, refetch } = useApi('getNetwork', {}, { refetchIntervalMs: LOOK_MS });
+  return (
+    <Page
+      title="Network"
+      description="Nodes find each other, and each other's agents, through a registry on the chain."
+    >
+      {!data && error && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Skeleton className="h-64 w-full" />}
+      {data && <NetworkParts network={data} />}
+    </Page>
+  );
+}
+
+const NetworkParts = ({ network: { node, index, agents, nodes } }: { network: Network }) => (
+  <>
+    <Stats>
+      <Stat
+        label="Nodes online"
+        value={`${nodes.filter(({ status }) => status === 'online').length} of ${nodes.length}`}
+      />
+      <Stat label="Agents of this node" value={grouped(agents.local)} />
+      <Stat label="Agents of other nodes" value={grouped(agents.remote)} />
+      <Stat label="Behind the chain" value={index.lagBlocks === 1 ? '1 block' : `${grouped(index.lagBlocks)} blocks`} />
+    </Stats>
+    <div className="grid items-start gap-5 lg:grid-cols-2">
+      <Card title="This node">
+        <dl>
+          <FactRow label="Label">
+            <bdi>{node.label}</bdi>
+          </FactRow>
+          <FactRow label="Address">
+            <ExternalLink href={node.baseUrl} />
+          </FactRow>
+          <FactRow label="Version">{node.version}</FactRow>
+          <FactRow label="Wallet">
+            <Copyable label="wallet" text={node.wallet} short />
+          </FactRow>
+          <FactRow label="Entry in the registry">
+            {node.tokenId === null ? <span className="text-muted">none yet</span> : `#${node.tokenId}`}
+          </FactRow>
+        </dl>
+      </Card>
+      <Card title="Chain index" actions={<Status value={index.state} />}>
+        <IndexDetails index={index} />
+      </Card>
+    </div>
+    <Card title="Other nodes" isFlush>
+      <DataTable
+        label="Nodes"
+        columns={nodeColumns}
+        rows={nodes}
+        rowId={({ nodeId }) => nodeId}
+        empty={
+          <EmptyState title="No other nodes are known" command={`curl ${location.origin}/network`}>
+            A node appears here once it has announced itself in the registry.
+          </EmptyState>
+        }
+      />
+    </Card>
+  </>
+);
+
+const IndexDetails = ({ index }: { index: ChainIndex }) => (
+  <dl>
+    <FactRow label="Chain">{networkName(index.chainId)}</FactRow>
+    <FactRow label="Registry">
+      <Copyable label="registry address" text={index.registry} short />
+    </FactRow>
+    <FactRow label="Read up to block">{grouped(index.block)}</FactRow>
+    <FactRow label="Head of the chain">{grouped(index.headBlock)}</FactRow>
+    <FactRow label="Lag">{index.lagBlocks === 0 ? 'none' : `${grouped(index.lagBlocks)} blocks`}</FactRow>
+  </dl>
+);

@@ -1,0 +1,71 @@
+import type { OperatorStatus } from '@agent-network/contracts/operator';
+import { expect, it } from 'vitest';
+import { alarmsOf } from './alarms.ts';
+
+const well: OperatorStatus = {
+  asOf: '2026-11-21T10:00:00.000Z',
+  processes: [
+    {
+      processId: 'p1',
+      label: 'main',
+      startedAt: '2026-11-21T09:00:00.000Z',
+      seenAt: '2026-11-21T09:59:58.000Z',
+      isThis: true,
+      eventLoopDelayMs: { p50: 1, p99: 12, max: 40 },
+    },
+  ],
+  queues: [
+    { kind: 'jobs', depth: 2, oldestS: 3 },
+    { kind: 'deliveries_retrying', depth: 7, oldestS: 80_000 },
+  ],
+  settlements: { inFlight: 3, unknown: 0, lost: 0, oldestS: 2 },
+  reserves: {
+    asOf: '2026-11-21T10:00:00.000Z',
+    network: 'base',
+    currency: 'USDC',
+    wallet: '0x1',
+    block: { number: 1, hash: '0x1' },
+    onChain: '1',
+    liabilities: { treasuries: '1', agents: '0', payers: '0', outgoing: '0', suspense: '0', fees: '0', total: '1' },
+    inFlight: { incoming: '0', outgoing: '0' },
+    bookedAfterBlock: '0',
+    difference: '0',
+    loss: '0',
+    status: 'balanced',
+    platformFeeBps: 0,
+  },
+  signers: [{ address: '0x2', role: 'sender', gasWei: '1', isLow: false, openTransactions: 0 }],
+  index: { chainId: 8453, registry: '0x3', state: 'live', block: 9, headBlock: 9, lagBlocks: 0 },
+  database: { sizeBytes: 1, connections: 5, maxConnections: 100 },
+};
+
+const [process] = well.processes as [OperatorStatus['processes'][number]];
+const texts = (change: Partial<OperatorStatus>) => alarmsOf({ ...well, ...change }).map(({ text }) => text);
+
+it('a node that is well has no alarm, however long retries wait', () => expect(alarmsOf(well)).toEqual([]));
+
+it.each<[string, Partial<OperatorStatus>]>([
+  ['no sign of life', { processes: [{ ...process, seenAt: '2026-11-21T09:59:40.000Z' }] }],
+  ['event loop is late', { processes: [{ ...process, eventLoopDelayMs: { p50: 1, p99: 900, max: 1200 } }] }],
+  ['waits too long: jobs (2)', { queues: [{ kind: 'jobs', depth: 2, oldestS: 301 }] }],
+  ['not known how they ended', { settlements: { ...well.settlements, unknown: 1 } }],
+  ['took back 2', { settlements: { ...well.settlements, lost: 2 } }],
+  ['reserves are not known', { reserves: null }],
+  [
+    'contradict the books by -0.5',
+    { reserves: well.reserves && { ...well.reserves, status: 'drift', difference: '-0.5' } },
+  ],
+  ['runs out of gas', { signers: well.signers.map((signer) => ({ ...signer, isLow: true })) }],
+  ['stands still', { index: { ...well.index, state: 'stalled' } }],
+  ['101 blocks behind', { index: { ...well.index, lagBlocks: 101 } }],
+  ['80 of at most 100', { database: { ...well.database, connections: 80 } }],
+])('alarm: %s', (text, change) => expect(texts(change)).toEqual([expect.stringContaining(text)]));
+
+it('the worst stands first', () =>
+  expect(
+    alarmsOf({
+      ...well,
+      reserves: null,
+      processes: [{ ...process, eventLoopDelayMs: { p50: 1, p99: 900, max: 1200 } }],
+    }),
+  ).toMatchObject([{ tone: 'bad' }, { tone: 'warn' }]));

@@ -1,0 +1,76 @@
+import type { OperatorStatus } from '@agent-network/contracts/operator';
+import { kindText } from './figures.ts';
+
+export interface Alarm {
+  readonly tone: 'warn' | 'bad';
+  readonly text: string;
+}
+
+/** A process tells every 2 seconds that it lives. */
+const SILENT_S = 10;
+const SLOW_LOOP_MS = 250;
+const LAG_BLOCKS = 100;
+const FULL_SHARE = 0.8;
+
+/** After how long the oldest of a kind should be gone; kinds that wait for something else are not here. */
+const lateAfterS: Readonly<Record<string, number>> = {
+  invocations_waiting: 60,
+  events_to_tell: 30,
+  deliveries_new: 60,
+  agent_checks_due: 120,
+  registry_writes: 900,
+  jobs: 300,
+};
+
+const warn = (text: string): Alarm => ({ tone: 'warn', text });
+const bad = (text: string): Alarm => ({ tone: 'bad', text });
+
+export const isSilent = ({ seenAt }: OperatorStatus['processes'][number], asOf: string): boolean =>
+  Date.parse(asOf) - Date.parse(seenAt) > SILENT_S * 1000;
+
+export const isSlow = ({ eventLoopDelayMs }: OperatorStatus['processes'][number]): boolean =>
+  eventLoopDelayMs !== null && eventLoopDelayMs.p99 > SLOW_LOOP_MS;
+
+export const isLate = ({ kind, oldestS }: OperatorStatus['queues'][number]): boolean =>
+  oldestS !== null && oldestS > (lateAfterS[kind] ?? Number.POSITIVE_INFINITY);
+
+function processAlarms({ processes, asOf }: OperatorStatus): Alarm[] {
+  return processes.flatMap((process) => [
+    ...(isSilent(process, asOf) ? [bad(`The process ${process.label} gives no sign of life.`)] : []),
+    ...(isSlow(process) ? [warn(`The process ${process.label} is busy: its event loop is late.`)] : []),
+  ]);
+}
+
+const queueAlarms = ({ queues }: OperatorStatus): Alarm[] =>
+  queues.filter(isLate).map(({ kind, depth }) => warn(`Work waits too long: ${kindText(kind)} (${depth}).`));
+
+function moneyAlarms({ settlements, reserves }: OperatorStatus): Alarm[] {
+  return [
+    ...(settlements.unknown > 0 ? [bad(`Of ${settlements.unknown} settlements it is not known how they ended.`)] : []),
+    ...(settlements.lost > 0 ? [bad(`The chain took back ${settlements.lost} settlements.`)] : []),
+    ...(reserves === null ? [bad('The chain does not answer: the reserves are not known.')] : []),
+    ...(reserves?.status === 'drift' ? [bad(`The reserves contradict the books by ${reserves.difference} USDC.`)] : []),
+  ];
+}
+
+function chainAlarms({ signers, index }: OperatorStatus): Alarm[] {
+  const low = signers.filter(({ isLow }) => isLow);
+  return [
+    ...low.map(({ role, address }) => bad(`The ${role} key ${address} runs out of gas.`)),
+    ...(index.state === 'stalled' ? [bad('The index of the registry stands still.')] : []),
+    ...(index.state !== 'stalled' && index.lagBlocks > LAG_BLOCKS
+      ? [warn(`The index of the registry is ${index.lagBlocks} blocks behind.`)]
+      : []),
+  ];
+}
+
+function databaseAlarms({ database: { connections, maxConnections } }: OperatorStatus): Alarm[] {
+  if (connections < maxConnections * FULL_SHARE) return [];
+  return [warn(`The database has ${connections} of at most ${maxConnections} connections.`)];
+}
+
+/** What somebody has to look at; the worst first. */
+export function alarmsOf(status: OperatorStatus): readonly Alarm[] {
+  const all = [processAlarms, queueAlarms, moneyAlarms, chainAlarms, databaseAlarms].flatMap((rule) => rule(status));
+  return [...all.filter(({ tone }) => tone === 'bad'), ...all.filter(({ tone }) => tone === 'warn')];
+}

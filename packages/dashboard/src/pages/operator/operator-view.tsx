@@ -1,0 +1,121 @@
+import type { OperatorStatus } from '@agent-network/contracts/operator';
+import { useApi } from '../../app/api-query.ts';
+import { useSession } from '../../app/session.ts';
+import { Card } from '../../ui/card.tsx';
+import { DataTable } from '../../ui/data-table.tsx';
+import { Duration } from '../../ui/duration.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { groupDigits } from '../../ui/money.tsx';
+import { Note } from '../../ui/note.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Stat, Stats } from '../../ui/stat.tsx';
+import { alarmsOf } from './alarms.ts';
+import { processColumns } from './process-columns.tsx';
+import { queueColumns } from './queue-columns.tsx';
+import { signerColumns } from './signer-columns.tsx';
+import { DatabaseCard, IndexCard, ReservesCard } from './status-cards.tsx';
+
+const LOOK_MS = 5000;
+
+/** How the node stands, for who runs it. */
+export function OperatorView() {
+  const isOperator = useSession().scopes.includes('operator');
+  return (
+    <Page title="Operator" description="How this node stands. Read again every five seconds.">
+      {isOperator ? (
+        <StatusParts />
+      ) : (
+        <Card>
+          <EmptyState title="For who runs the node">
+            This account has no living key with the scope <code>operator</code>.
+          </EmptyState>
+        </Card>
+      )}
+    </Page>
+  );
+}
+
+function StatusParts() {
+  const { data, error, refetch } = useApi('getOperatorStatus', {}, { refetchIntervalMs: LOOK_MS });
+  return (
+    <>
+      {error && <ErrorNote title="The status could not be read" error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Skeleton className="h-64 w-full" />}
+      {data && <StatusCards status={data} />}
+    </>
+  );
+}
+
+const StatusCards = ({ status }: { status: OperatorStatus }) => (
+  <>
+    <Alarms status={status} />
+    <Settlements settlements={status.settlements} />
+    <Card title="Processes" isFlush>
+      <DataTable
+        label="Processes of the node"
+        columns={processColumns(status.asOf)}
+        rows={status.processes}
+        rowId={({ processId }) => processId}
+        empty={<EmptyState title="No process tells that it lives" />}
+      />
+    </Card>
+    <div className="grid items-start gap-5 lg:grid-cols-2">
+      <Card title="Queues" isFlush>
+        <DataTable
+          label="What waits"
+          columns={queueColumns}
+          rows={status.queues}
+          rowId={({ kind }) => kind}
+          empty={<EmptyState title="There are no queues" />}
+        />
+      </Card>
+      <div className="min-w-0 space-y-5">
+        <ReservesCard reserves={status.reserves} />
+        <IndexCard index={status.index} />
+        <DatabaseCard database={status.database} />
+      </div>
+    </div>
+    <Card title="Gas by signer key" isFlush>
+      <DataTable
+        label="Signer keys"
+        columns={signerColumns}
+        rows={status.signers}
+        rowId={({ address, role }) => `${role} ${address}`}
+        empty={<EmptyState title="No key signs here" />}
+      />
+    </Card>
+  </>
+);
+
+function Alarms({ status }: { status: OperatorStatus }) {
+  const alarms = alarmsOf(status);
+  if (alarms.length === 0) return <Note tone="good">Nothing needs attention.</Note>;
+  return (
+    <ul aria-label="Alarms" className="space-y-2">
+      {alarms.map(({ tone, text }) => (
+        <li key={text}>
+          <Note tone={tone}>{text}</Note>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const toneOf = (isAlarming: boolean) => (isAlarming ? 'text-bad' : undefined);
+
+const Settlements = ({ settlements: { inFlight, unknown, lost, oldestS } }: Pick<OperatorStatus, 'settlements'>) => (
+  <Stats>
+    <Stat label="Settlements in flight" value={groupDigits(String(inFlight))} />
+    <Stat
+      label="Unknown how they ended"
+      value={<span className={toneOf(unknown > 0)}>{groupDigits(String(unknown))}</span>}
+    />
+    <Stat
+      label="Taken back by the chain"
+      value={<span className={toneOf(lost > 0)}>{groupDigits(String(lost))}</span>}
+    />
+    <Stat label="Oldest in flight" value={<Duration value={oldestS === null ? null : oldestS * 1000} />} />
+  </Stats>
+);

@@ -1,0 +1,44 @@
+import type { OperatorStatus } from '@agent-network/contracts/operator';
+import { Badge } from '../../ui/badge.tsx';
+import { Copyable } from '../../ui/copyable.tsx';
+import type { Column } from '../../ui/data-table.tsx';
+import { Duration } from '../../ui/duration.tsx';
+import { TimeAgo } from '../../ui/time-ago.tsx';
+import { isSilent, isSlow } from './alarms.ts';
+
+type Process = OperatorStatus['processes'][number];
+
+const delay = (pick: 'p50' | 'p99' | 'max') => (process: Process) => (
+  <span className={isSlow(process) ? 'font-medium text-warn' : undefined}>
+    <Duration value={process.eventLoopDelayMs?.[pick]} />
+  </span>
+);
+
+export const processColumns = (asOf: string): readonly Column<Process>[] => [
+  {
+    id: 'label',
+    header: 'Process',
+    cell: ({ label, processId, isThis }) => (
+      <div className="min-w-32">
+        <div className="flex items-center gap-2">
+          <bdi className="font-medium wrap-anywhere">{label}</bdi>
+          {isThis && <Badge tone="accent">answers you</Badge>}
+        </div>
+        <Copyable label="process id" text={processId} short />
+      </div>
+    ),
+  },
+  {
+    id: 'seen',
+    header: 'Sign of life',
+    cell: (process) => (
+      <span className={isSilent(process, asOf) ? 'font-medium text-bad' : undefined}>
+        <TimeAgo at={process.seenAt} />
+      </span>
+    ),
+  },
+  { id: 'started', header: 'Started', cell: ({ startedAt }) => <TimeAgo at={startedAt} /> },
+  { id: 'p50', header: 'Loop delay p50', align: 'right', cell: delay('p50') },
+  { id: 'p99', header: 'p99', align: 'right', cell: delay('p99') },
+  { id: 'max', header: 'Most', align: 'right', cell: delay('max') },
+];

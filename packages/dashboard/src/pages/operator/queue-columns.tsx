@@ -1,0 +1,35 @@
+import type { OperatorStatus } from '@agent-network/contracts/operator';
+import type { Column } from '../../ui/data-table.tsx';
+import { Duration } from '../../ui/duration.tsx';
+import { groupDigits } from '../../ui/money.tsx';
+import { isLate } from './alarms.ts';
+import { kindText } from './figures.ts';
+
+type Queue = OperatorStatus['queues'][number];
+
+/** Counting stops there. */
+const MOST = 10_000;
+
+export const queueColumns: readonly Column<Queue>[] = [
+  {
+    id: 'kind',
+    header: 'Waiting or being worked on',
+    cell: ({ kind }) => <span className="whitespace-nowrap">{kindText(kind)}</span>,
+  },
+  {
+    id: 'depth',
+    header: 'Depth',
+    align: 'right',
+    cell: ({ depth }) => `${groupDigits(String(depth))}${depth >= MOST ? ' or more' : ''}`,
+  },
+  {
+    id: 'oldest',
+    header: 'Oldest',
+    align: 'right',
+    cell: (queue) => (
+      <span className={isLate(queue) ? 'font-medium text-warn' : undefined}>
+        <Duration value={queue.oldestS === null ? null : queue.oldestS * 1000} />
+      </span>
+    ),
+  },
+];

@@ -1,0 +1,63 @@
+import type { ChainIndex } from '@agent-network/contracts/network';
+import type { OperatorStatus } from '@agent-network/contracts/operator';
+import type { Reserves } from '@agent-network/contracts/reserves';
+import { networkName } from '../../app/network-name.ts';
+import { Status } from '../../ui/badge.tsx';
+import { Card } from '../../ui/card.tsx';
+import { Copyable } from '../../ui/copyable.tsx';
+import { FactRow } from '../../ui/fact-row.tsx';
+import { groupDigits, Money } from '../../ui/money.tsx';
+import { sizeText } from './figures.ts';
+
+const grouped = (count: number) => groupDigits(String(count));
+
+export const ReservesCard = ({ reserves }: { reserves: Reserves | null }) => (
+  <Card title="Reserves" actions={reserves && <Status value={reserves.status} />}>
+    {reserves === null ? (
+      <p className="text-muted">The chain does not answer.</p>
+    ) : (
+      <dl>
+        <FactRow label="On chain">
+          <Money amount={reserves.onChain} />
+        </FactRow>
+        <FactRow label="Owed">
+          <Money amount={reserves.liabilities.total} />
+        </FactRow>
+        <FactRow label="Difference">
+          <Money amount={reserves.difference} />
+        </FactRow>
+        <FactRow label="Loss">
+          <Money amount={reserves.loss} />
+        </FactRow>
+        <FactRow label="Fees of the node">
+          <Money amount={reserves.liabilities.fees} />
+        </FactRow>
+        <FactRow label="Wallet">
+          <Copyable label="wallet" text={reserves.wallet} short />
+        </FactRow>
+      </dl>
+    )}
+  </Card>
+);
+
+export const IndexCard = ({ index }: { index: ChainIndex }) => (
+  <Card title="Chain index" actions={<Status value={index.state} />}>
+    <dl>
+      <FactRow label="Chain">{networkName(index.chainId)}</FactRow>
+      <FactRow label="Read up to block">{grouped(index.block)}</FactRow>
+      <FactRow label="Head of the chain">{grouped(index.headBlock)}</FactRow>
+      <FactRow label="Lag">{index.lagBlocks === 1 ? '1 block' : `${grouped(index.lagBlocks)} blocks`}</FactRow>
+    </dl>
+  </Card>
+);
+
+export const DatabaseCard = ({ database }: { database: OperatorStatus['database'] }) => (
+  <Card title="Database">
+    <dl>
+      <FactRow label="Size">{sizeText(database.sizeBytes)}</FactRow>
+      <FactRow label="Connections">
+        {grouped(database.connections)} of {grouped(database.maxConnections)}
+      </FactRow>
+    </dl>
+  </Card>
+);

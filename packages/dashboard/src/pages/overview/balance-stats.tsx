@@ -1,0 +1,20 @@
+import { useApi } from '../../app/api-query.ts';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Money } from '../../ui/money.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Stat, Stats } from '../../ui/stat.tsx';
+
+/** What all treasuries of the account hold together. */
+export function BalanceStats() {
+  const { data, error, refetch } = useApi('getBalance');
+  if (error && !data) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  const amount = (value: string | undefined) =>
+    value === undefined ? <Skeleton className="my-1 h-5 w-24" /> : <Money amount={value} />;
+  return (
+    <Stats>
+      <Stat label="Available" value={amount(data?.available)} hint="can be spent now" />
+      <Stat label="Held" value={amount(data?.held)} hint="for calls that are running" />
+      <Stat label="Pending" value={amount(data?.pending)} hint="deposits the chain has not confirmed" />
+    </Stats>
+  );
+}

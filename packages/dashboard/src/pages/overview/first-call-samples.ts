@@ -1,0 +1,72 @@
+import type { CodeSample } from '../../ui/code-block.tsx';
+
+export const keyVariable = 'AGENT_NETWORK_KEY';
+
+const client = (origin: string, more = '') =>
+  `const client = createClient({\n  baseUrl: '${origin}',\n  apiKey: process.env.${keyVariable},${more}\n});`;
+
+export const keySamples = (origin: string): readonly CodeSample[] => [
+  {
+    label: 'curl',
+    code: `export ${keyVariable}=ank_…   # what "Create key" shows once\ncurl -H "Authorization: Bearer $${keyVariable}" ${origin}/account`,
+  },
+  {
+    label: 'SDK',
+    code: `import { createClient } from '@agent-network/sdk';\n\n${client(origin)}\nconsole.log(await client.getAccount());`,
+  },
+];
+
+/** A deposit is signed by a wallet, which curl has none of: there it shows the terms. */
+export const fundSamples = (origin: string): readonly CodeSample[] => [
+  {
+    label: 'SDK',
+    code: [
+      `import { createClient, createPayer } from '@agent-network/sdk';`,
+      '',
+      `const payer = createPayer({ privateKey: process.env.WALLET_PRIVATE_KEY, maxPerCall: '5' });`,
+      client(origin, '\n  payer,'),
+      `console.log(await client.depositToTreasury({ body: { amount: '5' } }));`,
+    ].join('\n'),
+  },
+  {
+    label: 'curl',
+    code: [
+      '# 402: the terms of the payment, for a wallet to sign',
+      `curl -i ${origin}/payments/treasury/deposit \\`,
+      `  -H "Authorization: Bearer $${keyVariable}" \\`,
+      `  -H 'Content-Type: application/json' \\`,
+      `  -d '{"amount":"5"}'`,
+    ].join('\n'),
+  },
+];
+
+export const findSamples = (origin: string): readonly CodeSample[] => [
+  { label: 'curl', code: `curl '${origin}/agents?status=online'` },
+  {
+    label: 'SDK',
+    code: `import { createClient } from '@agent-network/sdk';\n\nconst client = createClient({ baseUrl: '${origin}' });\nconst { agents } = await client.listAgents({ query: { status: 'online' } });`,
+  },
+];
+
+/** `agentId`: one that can be called now. */
+export const callSamples = (origin: string, agentId: string): readonly CodeSample[] => [
+  {
+    label: 'curl',
+    code: [
+      `curl ${origin}/invoke/${agentId} \\`,
+      `  -H "Authorization: Bearer $${keyVariable}" \\`,
+      `  -H 'Content-Type: application/json' -H 'X-Sync: true' \\`,
+      `  -d '{"task":"say hello"}'`,
+    ].join('\n'),
+  },
+  {
+    label: 'SDK',
+    code: [
+      `import { createClient, invokeAndWait } from '@agent-network/sdk';`,
+      '',
+      client(origin),
+      `const record = await invokeAndWait(client, '${agentId}', { task: 'say hello' });`,
+      'console.log(record.result, record.cost);',
+    ].join('\n'),
+  },
+];

@@ -1,0 +1,146 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useSessionInfo } from '../../app/session.ts';
+import { Button, buttonClass } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { CodeBlock, type CodeSample } from '../../ui/code-block.tsx';
+import { Copyable } from '../../ui/copyable.tsx';
+import { linkClass } from '../../ui/link.tsx';
+import { Money } from '../../ui/money.tsx';
+import { type Step, Steps } from '../../ui/steps.tsx';
+import { callSamples, findSamples, fundSamples, keySamples } from './first-call-samples.ts';
+import { type Progress, useFirstSteps } from './use-first-steps.ts';
+
+/** What leads to the first paid call, until that was made. Who saw the last step ticked may look at it and put it away. */
+export function FirstSteps() {
+  const progress = useFirstSteps();
+  const [wasOpen, setWasOpen] = useState(false);
+  const [isAway, setAway] = useState(false);
+  if (progress && !progress.hasPaid && !wasOpen) setWasOpen(true);
+  if (!progress || !wasOpen || isAway) return null;
+  return (
+    <Card
+      title={progress.hasPaid ? 'Your first paid call was made' : 'Your first paid call'}
+      actions={
+        progress.hasPaid && (
+          <Button size="sm" onClick={() => setAway(true)}>
+            Put away
+          </Button>
+        )
+      }
+    >
+      <Checklist progress={progress} />
+    </Card>
+  );
+}
+
+function Checklist({ progress }: { progress: Progress }) {
+  const { hasLocalAccount } = useSessionInfo();
+  const steps = stepsOf(progress, location.origin, hasLocalAccount);
+  const next = steps.findIndex(({ isDone }) => !isDone);
+  return (
+    <Steps
+      label="Steps to the first paid call"
+      steps={steps.map(({ samples, hint, ...step }, at) => ({
+        ...step,
+        content: !step.isDone && (
+          <Commands key={String(at === next)} isOpen={at === next} title={step.title} samples={samples} hint={hint} />
+        ),
+      }))}
+    />
+  );
+}
+
+interface CommandStep extends Step {
+  readonly samples: readonly CodeSample[];
+  readonly hint: React.ReactNode;
+}
+
+function stepsOf(
+  { hasKey, isFunded, agent, hasPaid }: Progress,
+  origin: string,
+  isLocal: boolean,
+): readonly CommandStep[] {
+  return [
+    {
+      title: 'Get an API key',
+      isDone: hasKey || hasPaid,
+      samples: keySamples(origin),
+      hint: (
+        <Link to="/keys" className={buttonClass('primary', 'sm')}>
+          Create a key
+        </Link>
+      ),
+    },
+    {
+      title: 'Fund the treasury',
+      isDone: isFunded || hasPaid,
+      samples: fundSamples(origin),
+      hint: <FundHint isLocal={isLocal} />,
+    },
+    {
+      title: 'Find an agent',
+      isDone: agent !== null || hasPaid,
+      aside: agent && <Found agent={agent} />,
+      samples: findSamples(origin),
+      hint: (
+        <>
+          None is online now. <OwnAgentLink />
+        </>
+      ),
+    },
+    {
+      title: 'Make a paid call',
+      isDone: hasPaid,
+      samples: callSamples(origin, agent?.id ?? '$AGENT_ID'),
+      hint: agent && (
+        <>
+          It costs at most <Money amount={agent.rates.perRequest} />, and nothing if it fails.
+        </>
+      ),
+    },
+  ];
+}
+
+/** A path of routes.tsx. */
+const PAYMENTS: string = '/payments';
+
+const FundHint = ({ isLocal }: { isLocal: boolean }) => (
+  <>
+    Calls are paid from it.{' '}
+    <Link to={PAYMENTS} className={linkClass}>
+      Fund it with a wallet of this browser
+    </Link>
+    , or by a program: WALLET_PRIVATE_KEY is the key of a wallet that holds USDC
+    {isLocal && ', such as those in .agent-network/local.json'}.
+  </>
+);
+
+const OwnAgentLink = () => (
+  <Link to="/agents/new" className={linkClass}>
+    Register one of your own
+  </Link>
+);
+
+const Found = ({ agent: { id, name, rates } }: { agent: NonNullable<Progress['agent']> }) => (
+  <span className="flex flex-wrap items-baseline gap-x-2">
+    <bdi className="max-w-48 truncate">{name}</bdi>
+    <Money amount={rates.perRequest} />
+    <Copyable label="agent id" text={id} short />
+  </span>
+);
+
+interface CommandsProps extends Pick<CommandStep, 'samples' | 'hint' | 'title'> {
+  readonly isOpen: boolean;
+}
+
+/** The next step's stand open; the others' are a click away. */
+const Commands = ({ isOpen, title, samples, hint }: CommandsProps) => (
+  <details open={isOpen} className="min-w-0">
+    <summary className="w-fit text-[13px] text-muted">Commands</summary>
+    <div className="mt-2 space-y-2">
+      {hint && <div className="text-muted">{hint}</div>}
+      <CodeBlock label={title} samples={samples} />
+    </div>
+  </details>
+);

@@ -1,0 +1,42 @@
+import type { Overview } from '@agent-network/contracts/figures';
+import { Card } from '../../ui/card.tsx';
+import { Meter } from '../../ui/meter.tsx';
+import { groupDigits } from '../../ui/money.tsx';
+import { TimeAgo } from '../../ui/time-ago.tsx';
+
+type Limits = Overview['limits'];
+const count = (value: number) => groupDigits(String(value));
+
+const UseMeter = ({ label, use: { used, limit, resetAt } }: { label: string; use: Limits['api'] }) => (
+  <Meter
+    label={label}
+    used={used}
+    limit={limit}
+    text={`${count(used)} of ${count(limit)}`}
+    hint={
+      resetAt && (
+        <>
+          begins anew <TimeAgo at={resetAt} />
+        </>
+      )
+    }
+  />
+);
+
+/** What this session may still do in this hour. */
+export const LimitsCard = ({ limits }: { limits: Limits }) => (
+  <Card title="Limits used" actions={<span className="text-[13px] text-muted">plan {limits.plan}</span>}>
+    <div className="space-y-4">
+      <UseMeter label="Requests this hour" use={limits.api} />
+      <UseMeter label="Invocations this hour" use={limits.invocations} />
+      {limits.spending?.perDay && (
+        <Meter
+          label="Spent today (USDC)"
+          used={Number(limits.spending.spentToday)}
+          limit={Number(limits.spending.perDay)}
+          text={`${groupDigits(limits.spending.spentToday)} of ${groupDigits(limits.spending.perDay)}`}
+        />
+      )}
+    </div>
+  </Card>
+);

@@ -1,0 +1,41 @@
+import type { Overview } from '@agent-network/contracts/figures';
+import { useShownTheme } from '../../app/theme.ts';
+import { Card } from '../../ui/card.tsx';
+import { BarChart, LineChart } from '../../ui/chart.tsx';
+import { Duration } from '../../ui/duration.tsx';
+import { groupDigits, Money } from '../../ui/money.tsx';
+import { percentText } from '../../ui/percent.ts';
+import { Stat, Stats } from '../../ui/stat.tsx';
+import { callSeries, callsText, durationSeries, moneySeries, msText, timesOf, usdcText } from './overview-series.ts';
+
+/** What was spent, earned and done in a period: sums, and their course over time. */
+export function PeriodFigures({ overview }: { overview: Overview }) {
+  const { spent, earned, calls, failed, successRate, p50Ms, p95Ms, buckets, days } = overview;
+  const theme = useShownTheme();
+  const timesMs = timesOf(buckets);
+  const common = { timesMs, theme, heightPx: 180 };
+  const each = days === 1 ? 'by hour' : 'by day';
+  return (
+    <>
+      <Stats>
+        <Stat label="Spent" value={<Money amount={spent} />} />
+        <Stat label="Earned" value={<Money amount={earned} />} />
+        <Stat label="Calls" value={groupDigits(String(calls))} hint={`${groupDigits(String(failed))} failed`} />
+        <Stat label="Success rate" value={percentText(successRate)} />
+        <Stat label="p50" value={<Duration value={p50Ms} />} hint="half took less" />
+        <Stat label="p95" value={<Duration value={p95Ms} />} hint="19 of 20 took less" />
+      </Stats>
+      <div className="grid gap-5 lg:grid-cols-3">
+        <Card title="Spend and earnings, USDC">
+          <LineChart {...common} title={`Spend and earnings ${each}`} series={moneySeries(buckets)} format={usdcText} />
+        </Card>
+        <Card title="Calls">
+          <BarChart {...common} title={`Calls ${each}`} series={callSeries(buckets)} format={callsText} />
+        </Card>
+        <Card title="Duration">
+          <LineChart {...common} title={`Duration ${each}`} series={durationSeries(buckets)} format={msText} />
+        </Card>
+      </div>
+    </>
+  );
+}

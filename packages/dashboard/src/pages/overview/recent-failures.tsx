@@ -1,0 +1,55 @@
+import type { Overview } from '@agent-network/contracts/figures';
+import { Link } from '@tanstack/react-router';
+import { Badge } from '../../ui/badge.tsx';
+import { Card } from '../../ui/card.tsx';
+import { type Column, DataTable, rowLinkClass } from '../../ui/data-table.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { linkClass } from '../../ui/link.tsx';
+import { TimeAgo } from '../../ui/time-ago.tsx';
+
+type Failure = Overview['recentFailures'][number];
+
+const columns: readonly Column<Failure>[] = [
+  {
+    id: 'agent',
+    header: 'Agent',
+    cell: ({ requestId, agentName }) => (
+      <Link
+        to="/invocations/$requestId"
+        params={{ requestId }}
+        className={`${rowLinkClass} block max-w-48 min-w-24 truncate`}
+      >
+        <bdi>{agentName}</bdi>
+      </Link>
+    ),
+  },
+  { id: 'code', header: 'Why', cell: ({ code }) => <Badge tone="bad">{code.replaceAll('_', ' ')}</Badge> },
+  {
+    id: 'message',
+    header: 'Message',
+    isMinor: true,
+    cell: ({ message }) => <span className="block max-w-80 truncate text-muted">{message}</span>,
+  },
+  { id: 'at', header: 'When', align: 'right', cell: ({ at }) => <TimeAgo at={at} /> },
+];
+
+/** The last calls that failed, whatever the period. */
+export const RecentFailures = ({ failures }: { failures: readonly Failure[] }) => (
+  <Card
+    title="Recent failures"
+    isFlush
+    actions={
+      <Link to="/invocations" search={{ status: 'failed' }} className={linkClass}>
+        All failed
+      </Link>
+    }
+  >
+    <DataTable
+      label="Failed calls"
+      columns={columns}
+      rows={failures}
+      rowId={({ requestId }) => requestId}
+      empty={<EmptyState title="No call has failed lately" />}
+    />
+  </Card>
+);

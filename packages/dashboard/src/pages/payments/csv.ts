@@ -1,0 +1,21 @@
+/** What spreadsheets take for the beginning of a formula; also behind blanks and characters that are not seen, and in full width. */
+const FORMULA = /^[\s\p{C}]*[=+\-@＝＋－＠]|^[\t\r\n]/u;
+
+/** A value as a field of CSV that no spreadsheet computes: always in quotes, and what would be a formula behind an apostrophe. */
+export function csvField(value: string | null | undefined): string {
+  if (value === null || value === undefined) return '';
+  const text = FORMULA.test(value) ? `'${value}` : value;
+  return `"${text.replaceAll('"', '""')}"`;
+}
+
+/** A column: its name, and what it holds of a row. */
+export type CsvColumn<Row> = readonly [name: string, value: (row: Row) => string | null | undefined];
+
+/** A table as CSV (RFC 4180), with the mark that has spreadsheets read it as UTF-8. */
+export function csvText<Row>(columns: readonly CsvColumn<Row>[], rows: readonly Row[]): string {
+  const lines = [
+    columns.map(([name]) => csvField(name)),
+    ...rows.map((row) => columns.map(([, value]) => csvField(value(row)))),
+  ];
+  return `\ufeff${lines.map((fields) => `${fields.join(',')}\r\n`).join('')}`;
+}

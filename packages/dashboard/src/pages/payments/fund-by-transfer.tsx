@@ -1,0 +1,40 @@
+import { useApi } from '../../app/api-query.ts';
+import { ChainLink } from '../../app/chain-link.tsx';
+import { networkName } from '../../app/network-name.ts';
+import { useSession, useSessionInfo } from '../../app/session.ts';
+import { Detail, Details } from '../../ui/details.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { ClaimWallet } from './claim-wallet.tsx';
+
+/** Where to send USDC from any wallet or exchange, and how it comes to be the account's. */
+export function FundByTransfer() {
+  const { chainId, usdc } = useSessionInfo();
+  const { address } = useSession();
+  const { data, error, refetch } = useApi('getReserves');
+  if (!data)
+    return error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-32 w-full" />;
+  return (
+    <div className="space-y-4">
+      <p>Send USDC to the wallet of the node. It is credited to the treasury of the account once the chain has it.</p>
+      <div className="*:grid-cols-1 *:sm:grid-cols-1">
+        <Details>
+          <Detail label="Network">{`${networkName(chainId)} (chain id ${chainId})`}</Detail>
+          <Detail label="Send to">
+            <ChainLink kind="address" id={data.wallet} label="address of the node" short={false} />
+          </Detail>
+          <Detail label="Token">
+            <ChainLink kind="address" id={usdc} label="address of the token" short={false} />
+          </Detail>
+          <Detail label="From">
+            <ChainLink kind="address" id={address} label="wallet of the account" short={false} />
+          </Detail>
+        </Details>
+      </div>
+      <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
+        Only this token on this network. What comes from another wallet waits until you claim it below.
+      </p>
+      <ClaimWallet />
+    </div>
+  );
+}

@@ -1,0 +1,35 @@
+import { useState } from 'react';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { FundByTransfer } from './fund-by-transfer.tsx';
+import { FundByWalletForm } from './fund-by-wallet-form.tsx';
+import type { NamedTreasury } from './treasury.ts';
+
+interface FundDialogProps {
+  readonly treasuries: readonly NamedTreasury[];
+  readonly treasuryId: string | undefined;
+  readonly onClose: () => void;
+}
+
+type Way = 'wallet' | 'transfer';
+
+/** The two ways of money into a treasury: a payment that the wallet signs now, or a transfer from anywhere. */
+export function FundDialog({ treasuries, treasuryId, onClose }: FundDialogProps) {
+  const [way, setWay] = useState<Way>('wallet');
+  return (
+    <Dialog isOpen onClose={onClose} title="Add funds">
+      <Tabs<Way>
+        active={way}
+        onChange={setWay}
+        tabs={[
+          {
+            id: 'wallet',
+            label: 'From the wallet here',
+            content: <FundByWalletForm treasuries={treasuries} treasuryId={treasuryId} onClose={onClose} />,
+          },
+          { id: 'transfer', label: 'By transfer', content: <FundByTransfer /> },
+        ]}
+      />
+    </Dialog>
+  );
+}

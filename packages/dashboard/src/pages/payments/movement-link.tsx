@@ -1,0 +1,23 @@
+import { Link } from '@tanstack/react-router';
+import { linkClass } from '../../ui/link.tsx';
+
+interface MovementLinkProps {
+  readonly requestId: string | null;
+  readonly withdrawalId: string | null;
+}
+
+/** The call or the withdrawal that a movement of money belongs to. */
+export const MovementLink = ({ requestId, withdrawalId }: MovementLinkProps) => {
+  if (withdrawalId !== null)
+    return (
+      <Link to="/payments/withdrawals/$withdrawalId" params={{ withdrawalId }} className={linkClass}>
+        Withdrawal
+      </Link>
+    );
+  if (requestId === null) return <span className="text-muted">–</span>;
+  return (
+    <Link to="/invocations/$requestId" params={{ requestId }} className={linkClass}>
+      Invocation
+    </Link>
+  );
+};

@@ -1,0 +1,105 @@
+import { paymentTypes } from '@agent-network/contracts/payments';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useApi } from '../../app/api-query.ts';
+import { client } from '../../app/client.ts';
+import { Card } from '../../ui/card.tsx';
+import { DataTable } from '../../ui/data-table.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Field } from '../../ui/field.tsx';
+import { FilterBar } from '../../ui/filter-bar.tsx';
+import { groupDigits } from '../../ui/money.tsx';
+import { Pagination } from '../../ui/pagination.tsx';
+import { Select } from '../../ui/select.tsx';
+import { TextInput } from '../../ui/text-input.tsx';
+import { type PaymentType, paymentCsv, paymentTexts } from './payment.ts';
+import { paymentColumns } from './payment-columns.tsx';
+import type { NamedTreasury } from './treasury.ts';
+import { useCsvExport } from './use-csv-export.tsx';
+
+const types = [
+  { value: '', label: 'All movements' },
+  ...paymentTypes.map((value) => ({ value, label: paymentTexts[value] })),
+];
+
+const PAGE_SIZE = 50;
+const EXPORT_PAGE_SIZE = 100;
+
+/** Every movement of the account's money, newest first; filters and page stand in the URL. */
+export function PaymentList({ treasuries }: { treasuries: readonly NamedTreasury[] | undefined }) {
+  const search = useSearch({ from: '/shell/payments' });
+  const { tab: _, cursor, ...filters } = search;
+  const navigate = useNavigate({ from: '/payments' });
+  const set = (change: Partial<typeof search>) =>
+    void navigate({ search: ({ cursor: _, ...before }) => ({ ...before, ...change }) });
+  const { type, ...days } = filters;
+  const query = { ...days, ...(type ? { type: type as PaymentType } : {}) };
+  const { data, error, refetch } = useApi(
+    'listPayments',
+    { query: { ...query, ...(cursor ? { cursor } : {}), limit: PAGE_SIZE } },
+    { keepsPrevious: true },
+  );
+  const treasuryName = useMemo(() => {
+    const names = new Map(treasuries?.map(({ treasuryId, name }) => [treasuryId, name]));
+    return (id: string | null) => (id === null ? null : (names.get(id) ?? id));
+  }, [treasuries]);
+  const columns = useMemo(() => paymentColumns(treasuryName), [treasuryName]);
+  const csv = useCsvExport({
+    fileName: `payments-${new Date().toISOString().slice(0, 10)}`,
+    columns: paymentCsv(treasuryName),
+    async readPage(from, signal) {
+      const page = { ...query, limit: EXPORT_PAGE_SIZE, ...(from ? { cursor: from } : {}) };
+      const { payments, nextCursor } = await client.listPayments({ query: page }, { signal });
+      return { rows: payments, nextCursor };
+    },
+  });
+  const hasFilter = Object.keys(filters).length > 0;
+  return (
+    <div className="space-y-4">
+      <FilterBar onClear={hasFilter ? () => void navigate({ search: { tab: 'history' } }) : undefined}>
+        <Field label="Type">
+          <Select value={type ?? ''} onChange={(value) => set({ type: value })} options={types} />
+        </Field>
+        <Field label="From day (UTC)">
+          <TextInput type="date" value={days.startDate ?? ''} onChange={(startDate) => set({ startDate })} />
+        </Field>
+        <Field label="To day (UTC)">
+          <TextInput type="date" value={days.endDate ?? ''} onChange={(endDate) => set({ endDate })} />
+        </Field>
+      </FilterBar>
+      <Card title="Movements" isFlush actions={treasuries && csv.button}>
+        {csv.note}
+        <DataTable
+          label="Payments"
+          columns={columns}
+          rows={data?.payments}
+          rowId={({ paymentId }) => paymentId}
+          error={error}
+          onRetry={() => void refetch()}
+          empty={<NoPayments hasFilter={hasFilter} />}
+        />
+        {data && data.total > 0 && (
+          <Pagination
+            summary={`${groupDigits(String(data.total))} in all`}
+            hasNewer={cursor !== undefined}
+            hasOlder={data.nextCursor !== null}
+            onFirst={() => set({})}
+            onOlder={() => data.nextCursor && set({ cursor: data.nextCursor })}
+          />
+        )}
+      </Card>
+    </div>
+  );
+}
+
+const NoPayments = ({ hasFilter }: { hasFilter: boolean }) =>
+  hasFilter ? (
+    <EmptyState title="Nothing matches these filters" />
+  ) : (
+    <EmptyState
+      title="No money has moved yet"
+      command={`curl -H "Authorization: Bearer $AGENT_NETWORK_KEY" \\\n     ${location.origin}/payments/history`}
+    >
+      Add funds to a treasury, or call an agent: each movement stands here.
+    </EmptyState>
+  );

@@ -1,0 +1,31 @@
+import type { PaymentItem, paymentTypes } from '@agent-network/contracts/payments';
+import type { CsvColumn } from './csv.ts';
+
+export type PaymentType = (typeof paymentTypes)[number];
+
+/** What each type of movement is, for people. */
+export const paymentTexts: Readonly<Record<PaymentType, string>> = {
+  deposit: 'Deposit',
+  charge: 'Call, from treasury',
+  earning: 'Earning',
+  refund: 'Refund',
+  x402: 'Call, from wallet',
+  withdrawal: 'Withdrawal',
+};
+
+/** The history as a file has it: what the API says, and the name of the treasury. */
+export const paymentCsv = (treasuryName: (id: string | null) => string | null): readonly CsvColumn<PaymentItem>[] => [
+  ['createdAt', (row) => row.createdAt],
+  ['type', (row) => row.type],
+  ['status', (row) => row.status],
+  ['amount', (row) => row.amount],
+  ['fee', (row) => row.fee],
+  ['currency', () => 'USDC'],
+  ['treasury', (row) => treasuryName(row.treasuryId)],
+  ['treasuryId', (row) => row.treasuryId],
+  ['counterparty', (row) => row.counterparty],
+  ['requestId', (row) => row.requestId],
+  ['withdrawalId', (row) => row.withdrawalId],
+  ['transactionHash', (row) => row.transactionHash],
+  ['paymentId', (row) => row.paymentId],
+];

@@ -1,0 +1,79 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { Money } from '../../ui/money.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Stat, Stats } from '../../ui/stat.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { FundDialog } from './fund-dialog.tsx';
+import { PaymentList } from './payment-list.tsx';
+import { ReservesPanel } from './reserves-panel.tsx';
+import { TreasuryList } from './treasury-list.tsx';
+import { useTreasuries } from './use-treasuries.ts';
+import { WithdrawDialog } from './withdraw-dialog.tsx';
+
+const tabIds = ['treasuries', 'history', 'reserves'] as const;
+type TabId = (typeof tabIds)[number];
+
+/** What is being done, and with which treasury; undefined: the first. */
+type Doing = { readonly what: 'fund' | 'withdraw'; readonly treasuryId?: string } | null;
+
+/** The money of the account: where it is, what moved, and what the node holds for everybody. */
+export function PaymentsView() {
+  const { tab } = useSearch({ from: '/shell/payments' });
+  const navigate = useNavigate({ from: '/payments' });
+  const { balance, treasuries, error, refetch } = useTreasuries();
+  const [doing, setDoing] = useState<Doing>(null);
+  const active = tabIds.find((id) => id === tab) ?? 'treasuries';
+  const close = () => setDoing(null);
+  const show = (id: TabId) => void navigate({ search: id === 'treasuries' ? {} : { tab: id } });
+  return (
+    <Page
+      title="Payments"
+      description="Calls are paid from treasuries, and agents earn into theirs. Amounts are USDC."
+      actions={
+        <>
+          <Button icon="arrowUp" onClick={() => setDoing({ what: 'withdraw' })} disabled={!treasuries?.length}>
+            Withdraw
+          </Button>
+          <Button variant="primary" icon="plus" onClick={() => setDoing({ what: 'fund' })} disabled={!treasuries}>
+            Add funds
+          </Button>
+        </>
+      }
+    >
+      <Stats>
+        <Stat label="Available" value={<Money amount={balance?.available} />} hint="can be spent now" />
+        <Stat label="Held" value={<Money amount={balance?.held} />} hint="for calls that are running" />
+        <Stat label="Pending" value={<Money amount={balance?.pending} />} hint="deposits on their way" />
+      </Stats>
+      <Tabs
+        active={active}
+        onChange={show}
+        tabs={[
+          {
+            id: 'treasuries',
+            label: 'Treasuries',
+            content: (
+              <TreasuryList
+                treasuries={treasuries}
+                error={error}
+                onRetry={refetch}
+                onFund={(treasuryId) => setDoing({ what: 'fund', treasuryId })}
+                onWithdraw={(treasuryId) => setDoing({ what: 'withdraw', treasuryId })}
+              />
+            ),
+          },
+          { id: 'history', label: 'History', content: <PaymentList treasuries={treasuries} /> },
+          { id: 'reserves', label: 'Reserves', content: <ReservesPanel /> },
+        ]}
+      />
+      {doing?.what === 'fund' && treasuries && (
+        <FundDialog treasuries={treasuries} treasuryId={doing.treasuryId} onClose={close} />
+      )}
+      {doing?.what === 'withdraw' && treasuries && (
+        <WithdrawDialog treasuries={treasuries} treasuryId={doing.treasuryId} onClose={close} />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,135 @@
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useApi } from '../../app/api-query.ts';
+import { client } from '../../app/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { Copyable } from '../../ui/copyable.tsx';
+import { DataTable } from '../../ui/data-table.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Field } from '../../ui/field.tsx';
+import { FilterBar } from '../../ui/filter-bar.tsx';
+import { linkClass } from '../../ui/link.tsx';
+import { Money } from '../../ui/money.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Pagination } from '../../ui/pagination.tsx';
+import { Stat, Stats } from '../../ui/stat.tsx';
+import { TextInput } from '../../ui/text-input.tsx';
+import { FundDialog } from './fund-dialog.tsx';
+import { statementCsv, statementPeriod } from './statement.ts';
+import { statementColumns } from './statement-columns.tsx';
+import { useCsvExport } from './use-csv-export.tsx';
+import { useTreasuries } from './use-treasuries.ts';
+import { WithdrawDialog } from './withdraw-dialog.tsx';
+
+const PAGE_SIZE = 50;
+const EXPORT_PAGE_SIZE = 500;
+
+/** A treasury: what it holds, and its statement. */
+export function TreasuryView() {
+  const { treasuryId } = useParams({ from: '/shell/payments/treasuries/$treasuryId' });
+  const { treasuries } = useTreasuries();
+  const [doing, setDoing] = useState<'fund' | 'withdraw' | null>(null);
+  const treasury = treasuries?.find((each) => each.treasuryId === treasuryId);
+  const close = () => setDoing(null);
+  return (
+    <Page
+      title={treasury?.name ?? 'Treasury'}
+      up={
+        <Link to="/payments" className={linkClass}>
+          Payments
+        </Link>
+      }
+      aside={<Copyable label="treasury id" text={treasuryId} />}
+      actions={
+        treasury && (
+          <>
+            <Button icon="arrowUp" onClick={() => setDoing('withdraw')}>
+              Withdraw
+            </Button>
+            <Button variant="primary" icon="plus" onClick={() => setDoing('fund')}>
+              Add funds
+            </Button>
+          </>
+        )
+      }
+    >
+      {treasury && (
+        <Stats>
+          <Stat label="Available" value={<Money amount={treasury.available} />} />
+          <Stat label="Held" value={<Money amount={treasury.held} />} hint="for calls that are running" />
+        </Stats>
+      )}
+      <StatementCard treasuryId={treasuryId} name={treasury?.name} />
+      {doing === 'fund' && treasuries && <FundDialog treasuries={treasuries} treasuryId={treasuryId} onClose={close} />}
+      {doing === 'withdraw' && treasuries && (
+        <WithdrawDialog treasuries={treasuries} treasuryId={treasuryId} onClose={close} />
+      )}
+    </Page>
+  );
+}
+
+function StatementCard({ treasuryId, name }: { treasuryId: string; name: string | undefined }) {
+  const search = useSearch({ from: '/shell/payments/treasuries/$treasuryId' });
+  const { cursor, ...days } = search;
+  const navigate = useNavigate({ from: '/payments/treasuries/$treasuryId' });
+  const set = (change: Partial<typeof search>) =>
+    void navigate({ search: ({ cursor: _, ...before }) => ({ ...before, ...change }) });
+  const params = { treasuryId };
+  const period = statementPeriod(days);
+  const query = { ...period, ...(cursor ? { cursor } : {}), limit: PAGE_SIZE };
+  const { data, error, refetch } = useApi('getStatement', { params, query }, { keepsPrevious: true });
+  const csv = useCsvExport({
+    fileName: `statement-${treasuryId}`,
+    columns: statementCsv({ id: treasuryId, name: name ?? '' }),
+    async readPage(from, signal) {
+      const page = { ...period, limit: EXPORT_PAGE_SIZE, ...(from ? { cursor: from } : {}) };
+      const { entries, nextCursor } = await client.getStatement({ params, query: page }, { signal });
+      return { rows: entries, nextCursor };
+    },
+  });
+  const hasFilter = Object.keys(days).length > 0;
+  return (
+    <div className="space-y-4">
+      <FilterBar onClear={hasFilter ? () => void navigate({ search: {} }) : undefined}>
+        <Field label="From day (UTC)">
+          <TextInput type="date" value={days.from ?? ''} onChange={(from) => set({ from })} />
+        </Field>
+        <Field label="To day (UTC)">
+          <TextInput type="date" value={days.to ?? ''} onChange={(to) => set({ to })} />
+        </Field>
+      </FilterBar>
+      <Card title="Statement" isFlush actions={name !== undefined && csv.button}>
+        {csv.note}
+        {data && (
+          <p className="flex flex-wrap gap-x-6 border-b border-line px-4 py-2 text-muted">
+            <span>
+              Opening balance <Money amount={data.openingBalance} />
+            </span>
+            <span>
+              Closing balance <Money amount={data.closingBalance} />
+            </span>
+          </p>
+        )}
+        <DataTable
+          label="Entries"
+          columns={statementColumns}
+          rows={data?.entries}
+          rowId={({ entryId }) => entryId}
+          error={error}
+          onRetry={() => void refetch()}
+          empty={<EmptyState title={hasFilter ? 'No entries on these days' : 'No entries yet'} />}
+        />
+        {data && (
+          <Pagination
+            summary="Oldest first"
+            hasNewer={cursor !== undefined}
+            hasOlder={data.nextCursor !== null}
+            onFirst={() => set({})}
+            onOlder={() => data.nextCursor && set({ cursor: data.nextCursor })}
+          />
+        )}
+      </Card>
+    </div>
+  );
+}

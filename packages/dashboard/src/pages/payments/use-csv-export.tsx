@@ -1,0 +1,71 @@
+import { useMutation } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import { saveFile } from '../../app/save-file.ts';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { groupDigits } from '../../ui/money.tsx';
+import { type CsvColumn, csvText } from './csv.ts';
+
+/** A page of a list: what is on it, and where the next begins; null: nowhere. */
+export interface ListPage<Row> {
+  readonly rows: readonly Row[];
+  readonly nextCursor: string | null;
+}
+
+interface ExportOptions<Row> {
+  /** Without its ending. */
+  readonly fileName: string;
+  readonly columns: readonly CsvColumn<Row>[];
+  readonly readPage: (cursor: string | undefined, signal: AbortSignal) => Promise<ListPage<Row>>;
+}
+
+/** Everything that a list holds, page by page. */
+async function readAll<Row>(
+  readPage: ExportOptions<Row>['readPage'],
+  signal: AbortSignal,
+  onRows: (count: number) => void,
+): Promise<Row[]> {
+  const all: Row[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const { rows, nextCursor } = await readPage(cursor, signal);
+    all.push(...rows);
+    onRows(all.length);
+    if (nextCursor === null) return all;
+    cursor = nextCursor;
+  }
+}
+
+/** A button that saves a whole list as CSV, and what went wrong with that. */
+export function useCsvExport<Row>({ fileName, columns, readPage }: ExportOptions<Row>) {
+  const [count, setCount] = useState(0);
+  const leaving = useRef<AbortController>(undefined);
+  const save = useMutation({
+    async mutationFn() {
+      leaving.current = new AbortController();
+      const { signal } = leaving.current;
+      setCount(0);
+      try {
+        const rows = await readAll(readPage, signal, setCount);
+        saveFile(`${fileName}.csv`, 'text/csv', csvText(columns, rows));
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      }
+    },
+  });
+  return {
+    button: save.isPending ? (
+      <Button size="sm" icon="close" onClick={() => leaving.current?.abort()}>
+        Cancel export: {groupDigits(String(count))} rows
+      </Button>
+    ) : (
+      <Button size="sm" icon="download" onClick={() => save.mutate()}>
+        Export CSV
+      </Button>
+    ),
+    note: save.error && (
+      <div className="p-4">
+        <ErrorNote title="Nothing was exported" error={save.error} onRetry={() => save.mutate()} />
+      </div>
+    ),
+  };
+}

@@ -1,0 +1,114 @@
+import { paymentEndpoints } from '@agent-network/contracts/payments';
+import { useNavigate } from '@tanstack/react-router';
+import { useSession } from '../../app/session.ts';
+import { useForm } from '../../forms/use-form.ts';
+import { Button } from '../../ui/button.tsx';
+import { Checkbox } from '../../ui/checkbox.tsx';
+import { Actions, Dialog } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Field } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
+import { NumberInput, TextInput } from '../../ui/text-input.tsx';
+import { useWalletField } from '../../wallet/wallet-field.tsx';
+import { type NamedTreasury, treasuryOptions } from './treasury.ts';
+import { useWithdrawal } from './use-withdrawal.ts';
+import { type WithdrawalValues, withdrawalBody } from './withdrawal-body.ts';
+
+interface WithdrawDialogProps {
+  readonly treasuries: readonly NamedTreasury[];
+  readonly treasuryId: string | undefined;
+  readonly onClose: () => void;
+}
+
+/** Sends USDC from a treasury to a wallet, signed by the wallet of the account for just that. */
+export function WithdrawDialog({ treasuries, treasuryId, onClose }: WithdrawDialogProps) {
+  const { address, isLocal, scopes } = useSession();
+  const navigate = useNavigate();
+  const { wallet, field } = useWalletField();
+  const { withdraw, isUncertain } = useWithdrawal();
+  const initial: WithdrawalValues = {
+    amount: '',
+    treasuryId: treasuryId ?? treasuries[0]?.treasuryId ?? '',
+    to: '',
+    isOfFees: false,
+  };
+  const form = useForm({
+    initial,
+    schema: paymentEndpoints.requestWithdrawal.body,
+    toBody: withdrawalBody,
+    async onSubmit(wish) {
+      const { withdrawalId } = await withdraw.mutateAsync({ wish, wallet });
+      onClose();
+      await navigate({ to: '/payments/withdrawals/$withdrawalId', params: { withdrawalId } });
+    },
+  });
+  const { values, set, error } = form;
+  const available = treasuries.find((each) => each.treasuryId === values.treasuryId)?.available;
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title="Withdraw"
+      description={
+        isLocal
+          ? 'This is test money of the local account: the node signs itself.'
+          : 'The wallet signs a text that names amount, source and recipient. It is good for this withdrawal only.'
+      }
+    >
+      <form onSubmit={form.submit} noValidate className="space-y-4">
+        <fieldset disabled={form.isBusy || isUncertain} className="space-y-4">
+          <Field label="From" error={error('treasuryId')}>
+            <Select
+              value={values.treasuryId}
+              onChange={(id) => set('treasuryId', id)}
+              options={treasuryOptions(treasuries)}
+            />
+          </Field>
+          {scopes.includes('operator') && (
+            <Checkbox
+              label="Take it from the fees of the node"
+              hint="They go through this treasury, and stand in its statement."
+              isChecked={values.isOfFees}
+              onChange={(isOfFees) => set('isOfFees', isOfFees)}
+            />
+          )}
+          <Field label="Amount" isRequired error={error('amount')}>
+            <NumberInput unit="USDC" value={values.amount} onChange={(amount) => set('amount', amount)} />
+          </Field>
+          {available !== undefined && !values.isOfFees && (
+            <Button size="sm" onClick={() => set('amount', available)}>
+              All: {available} USDC
+            </Button>
+          )}
+          <Field
+            label="To"
+            error={error('to')}
+            hint="Empty: the wallet of the account. What is sent cannot be taken back."
+          >
+            <TextInput
+              value={values.to}
+              onChange={(to) => set('to', to)}
+              placeholder={address}
+              spellCheck={false}
+              autoComplete="off"
+              className="font-mono text-[13px]"
+            />
+          </Field>
+          {!isLocal && field}
+        </fieldset>
+        <ErrorNote error={form.failure} />
+        {isUncertain && (
+          <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
+            It is not known whether this was done. Asking again cannot withdraw twice.
+          </p>
+        )}
+        <Actions>
+          <Button onClick={onClose}>{isUncertain ? 'Close' : 'Cancel'}</Button>
+          <Button type="submit" variant="primary" isBusy={form.isBusy} disabled={!isLocal && !wallet}>
+            {isUncertain ? 'Ask again' : isLocal ? 'Withdraw' : 'Sign and withdraw'}
+          </Button>
+        </Actions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,87 @@
+import type { Withdrawal } from '@agent-network/contracts/payments';
+import { Link, useParams } from '@tanstack/react-router';
+import { useApi } from '../../app/api-query.ts';
+import { ChainLink } from '../../app/chain-link.tsx';
+import { Status } from '../../ui/badge.tsx';
+import { Card } from '../../ui/card.tsx';
+import { Copyable } from '../../ui/copyable.tsx';
+import { Detail, Details } from '../../ui/details.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { linkClass } from '../../ui/link.tsx';
+import { Money } from '../../ui/money.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { ExactTime } from '../../ui/time-ago.tsx';
+
+/** Asked again this often while it is on its way: that it failed is told by no event. */
+const PENDING_MS = 1500;
+
+/** A withdrawal, live until the chain has it. */
+export function WithdrawalView() {
+  const { withdrawalId } = useParams({ from: '/shell/payments/withdrawals/$withdrawalId' });
+  const call = { params: { withdrawalId } };
+  const { data, error, refetch } = useApi('getWithdrawal', call);
+  const isPending = data?.status === 'pending';
+  useApi('getWithdrawal', call, { enabled: isPending, refetchIntervalMs: PENDING_MS });
+  return (
+    <Page
+      title="Withdrawal"
+      up={
+        <Link to="/payments" search={{ tab: 'history', type: 'withdrawal' }} className={linkClass}>
+          Withdrawals
+        </Link>
+      }
+      aside={
+        <>
+          {data && <Status value={data.status} />}
+          <Copyable label="withdrawal id" text={withdrawalId} />
+        </>
+      }
+    >
+      {!data &&
+        (error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-48 w-full" />)}
+      {data && <WithdrawalFacts withdrawal={data} />}
+    </Page>
+  );
+}
+
+const progress: Readonly<Record<Withdrawal['status'], string>> = {
+  pending: 'It has left the treasury and is on its way to the wallet. This page follows it.',
+  confirmed: 'It is in the wallet.',
+  failed: 'It did not leave. The money is back in the treasury.',
+};
+
+const WithdrawalFacts = ({ withdrawal }: { withdrawal: Withdrawal }) => (
+  <Card>
+    <p role="status" className="mb-3 font-medium">
+      {progress[withdrawal.status]}
+    </p>
+    <Details>
+      <Detail label="Amount">
+        <Money amount={withdrawal.amount} />
+      </Detail>
+      <Detail label="To">
+        <ChainLink kind="address" id={withdrawal.to} label="wallet" />
+      </Detail>
+      <Detail label="From">
+        <Link
+          to="/payments/treasuries/$treasuryId"
+          params={{ treasuryId: withdrawal.treasuryId }}
+          className={`${linkClass} break-all`}
+        >
+          {withdrawal.treasuryId}
+        </Link>
+      </Detail>
+      <Detail label="Transaction">
+        {withdrawal.transactionHash === null ? (
+          <span className="text-muted">not sent yet</span>
+        ) : (
+          <ChainLink kind="tx" id={withdrawal.transactionHash} label="transaction hash" />
+        )}
+      </Detail>
+      <Detail label="Asked for">
+        <ExactTime at={withdrawal.createdAt} />
+      </Detail>
+    </Details>
+  </Card>
+);

@@ -1,0 +1,70 @@
+import { isApiError, PaymentRefusedError } from '@agent-network/sdk';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { linkClass } from '../../ui/link.tsx';
+
+interface AttemptErrorProps {
+  readonly error: unknown;
+  readonly isUnclear: boolean;
+  readonly isBusy: boolean;
+  readonly onAgain: () => void;
+  readonly onGiveUp: () => void;
+}
+
+/** Why the call was not made, whether anything was paid, and what to do. */
+export function AttemptError({ error, isUnclear, isBusy, onAgain, onGiveUp }: AttemptErrorProps) {
+  return (
+    <div className="space-y-3">
+      <ErrorNote error={error} />
+      {!isUnclear && <Hint error={error} />}
+      {isUnclear && (
+        <>
+          <p className="text-muted">
+            It is not known whether the call was made. Trying again finds out, and makes it if it was not: with the same
+            key and the same payment, so that nothing is paid twice.
+          </p>
+          <div className="flex flex-wrap gap-2">
+            <Button variant="primary" icon="refresh" isBusy={isBusy} onClick={onAgain}>
+              Try the same call again
+            </Button>
+            <Button disabled={isBusy} onClick={onGiveUp}>
+              Give it up
+            </Button>
+          </div>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** What helps, by what went wrong. Nothing was paid in any of these. */
+function Hint({ error }: { error: unknown }): ReactNode {
+  if (error instanceof PaymentRefusedError)
+    return <p className="text-muted">The node's terms are not those of the quote. Nothing was signed or paid.</p>;
+  if (isApiError(error, 'INSUFFICIENT_FUNDS'))
+    return (
+      <p className="text-muted">
+        The treasury has {error.extra.details.available} USDC of {error.extra.details.required}. Pay into it, or pay
+        with a wallet. Nothing was paid.
+      </p>
+    );
+  if (isApiError(error, 'PAYMENT_REQUIRED'))
+    return <p className="text-muted">The payment was refused before it moved: nothing was paid.</p>;
+  if (isApiError(error, 'AGENT_UNAVAILABLE') && error.extra.alternatives.length > 0)
+    return (
+      <p className="text-muted">
+        Nothing was paid. These could do it:{' '}
+        {error.extra.alternatives.map(({ agentId }, at) => (
+          <span key={agentId}>
+            {at > 0 && ', '}
+            <Link to="/explore/$agentId" params={{ agentId }} search={{ tab: 'try' }} className={linkClass}>
+              {agentId}
+            </Link>
+          </span>
+        ))}
+      </p>
+    );
+  return null;
+}

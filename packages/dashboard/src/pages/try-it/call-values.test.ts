@@ -1,0 +1,35 @@
+import { InvocationRequest } from '@agent-network/contracts/invocations';
+import { expect, it } from 'vitest';
+import { callBody, emptyCall, parseJson } from './call-values.ts';
+
+it('says what was typed, and leaves out what was not', () => {
+  expect(callBody({ ...emptyCall, task: 'hello', input: ' ' }, 0)).toEqual({ task: 'hello' });
+  const values = {
+    ...emptyCall,
+    task: 'x',
+    input: '{"a":1}',
+    priority: 'high',
+    deadlineS: '60',
+    fallback: true,
+  } as const;
+  const body = callBody(values, 0, '0.05');
+  expect(body).toEqual({
+    task: 'x',
+    input: { a: 1 },
+    maxCost: '0.05',
+    priority: 'high',
+    deadline: '1970-01-01T00:01:00.000Z',
+    fallback: true,
+  });
+  expect(InvocationRequest.safeParse(body).success).toBe(true);
+});
+
+it.each(['{"a":', '[1]', '"text"', 'null'])('leaves input that is no object to be refused: %s', (input) => {
+  const { error } = InvocationRequest.safeParse(callBody({ ...emptyCall, task: 'x', input }, 0));
+  expect(error?.issues[0]?.path).toEqual(['input']);
+});
+
+it('says where JSON is broken', () => {
+  expect(parseJson('{"a":1}')).toEqual({ value: { a: 1 } });
+  expect(parseJson('{"a" 1}')).toEqual({ problem: expect.stringContaining('position') });
+});

@@ -1,0 +1,55 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { Call } from '@agent-network/contracts/endpoint';
+import type { Priority } from '@agent-network/contracts/invocations';
+
+export type CallBody = Call<Api['invokeAgent']>['body'];
+
+export const modes = ['stream', 'sync', 'async'] as const;
+export type Mode = (typeof modes)[number];
+
+/** The form of a call: everything as it is typed. */
+export interface CallValues {
+  readonly task: string;
+  /** JSON, or nothing. */
+  readonly input: string;
+  readonly mode: Mode;
+  readonly priority: Priority;
+  /** Seconds from when it is made; '': as the node has it. */
+  readonly deadlineS: string;
+  readonly fallback: boolean;
+}
+
+export const emptyCall: CallValues = {
+  task: '',
+  input: '{}',
+  mode: 'stream',
+  priority: 'normal',
+  deadlineS: '',
+  fallback: false,
+};
+
+type Parsed = { readonly value: unknown } | { readonly problem: string };
+
+/** JSON as it was typed; nothing is an empty object. */
+export function parseJson(text: string): Parsed {
+  try {
+    return { value: text.trim() === '' ? {} : JSON.parse(text) };
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : 'is not JSON' };
+  }
+}
+
+/** The form as a body of the API, at most for this amount. An input that is no JSON stays a text, which the schema refuses. */
+export function callBody(values: CallValues, nowMs: number, maxCost?: string): CallBody {
+  const parsed = parseJson(values.input);
+  const input = ('value' in parsed ? parsed.value : values.input) as Record<string, unknown>;
+  const isEmpty = typeof input === 'object' && input !== null && Object.keys(input).length === 0;
+  return {
+    task: values.task,
+    ...(isEmpty ? {} : { input }),
+    ...(maxCost === undefined ? {} : { maxCost }),
+    ...(values.priority === 'normal' ? {} : { priority: values.priority }),
+    ...(values.deadlineS === '' ? {} : { deadline: new Date(nowMs + Number(values.deadlineS) * 1000).toISOString() }),
+    ...(values.fallback ? { fallback: true } : {}),
+  };
+}

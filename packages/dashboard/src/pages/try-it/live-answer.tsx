@@ -1,0 +1,46 @@
+import type { StreamEvent } from '@agent-network/sdk';
+import { Badge } from '../../ui/badge.tsx';
+import { said, stepsOf } from './stream-text.ts';
+
+interface LiveAnswerProps {
+  readonly events: readonly StreamEvent[];
+  readonly isLive: boolean;
+}
+
+/** What comes through the stream: the pieces of the answer as one text, and what the agent says of its progress. */
+export function LiveAnswer({ events, isLive }: LiveAnswerProps) {
+  const text = said(events);
+  return (
+    <div className="space-y-3">
+      <section
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
+        tabIndex={0}
+        aria-label="Live answer"
+        aria-live="polite"
+        aria-busy={isLive}
+        className="max-h-96 min-h-16 overflow-y-auto rounded-md border border-line bg-sunken p-3"
+      >
+        <p dir="auto" className="wrap-anywhere whitespace-pre-wrap">
+          {text}
+          {isLive && (
+            <span aria-hidden="true" className="ml-0.5 inline-block h-4 w-1.5 animate-pulse bg-accent align-middle" />
+          )}
+        </p>
+      </section>
+      <details>
+        <summary className="text-[13px] text-muted">
+          {events.length} {events.length === 1 ? 'event' : 'events'}
+        </summary>
+        <ol aria-label="Events" className="mt-2 max-h-60 space-y-1 overflow-y-auto font-mono text-[13px]">
+          {stepsOf(events).map(({ id, type, detail }) => (
+            <li key={id} className="flex min-w-0 gap-2">
+              <span className="w-8 shrink-0 text-right text-muted">{id}</span>
+              <Badge>{type}</Badge>
+              <span className="min-w-0 truncate text-muted">{detail}</span>
+            </li>
+          ))}
+        </ol>
+      </details>
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+import type { Quote } from '@agent-network/contracts/quotes';
+import type { ReactNode } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { FactRow } from '../../ui/fact-row.tsx';
+import { Money } from '../../ui/money.tsx';
+import { ExactTime } from '../../ui/time-ago.tsx';
+import { useNow } from '../../ui/use-now.ts';
+
+interface QuotePanelProps {
+  readonly quote: Quote;
+  /** What was quoted is not what the form says now. */
+  readonly isStale: boolean;
+  readonly isBusy: boolean;
+  readonly isFree: boolean;
+  readonly onRun: () => void;
+  /** Who pays. */
+  readonly children: ReactNode;
+}
+
+/** What the call costs, and the button that makes it. */
+export function QuotePanel({ quote, isStale, isBusy, isFree, onRun, children }: QuotePanelProps) {
+  const hasExpired = useNow(1000) >= Date.parse(quote.validUntil);
+  const { base_fee: base, complexity_multiplier: multiplier } = quote.breakdown;
+  return (
+    <div className="space-y-4">
+      <dl>
+        <FactRow label="Price">
+          <strong>
+            <Money amount={quote.estimatedCost} />
+          </strong>
+        </FactRow>
+        <FactRow label="Made of">
+          {base} × {multiplier.replace(/x$/, '')}
+        </FactRow>
+        <FactRow label="Takes about">{quote.estimatedTime.replace('s', ' s')}</FactRow>
+        <FactRow label="Holds until">
+          <ExactTime at={quote.validUntil} />
+        </FactRow>
+      </dl>
+      {children}
+      {isStale || hasExpired ? (
+        <p role="status" className="rounded-md bg-warn-soft px-3 py-2 text-warn">
+          {isStale ? 'The call was changed. Ask for a new quote.' : 'The quote has expired. Ask for a new one.'}
+        </p>
+      ) : (
+        <Button variant="primary" icon="play" className="w-full" isBusy={isBusy} onClick={onRun}>
+          {isFree ? 'Run for free' : `Run for ${quote.estimatedCost} USDC`}
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,139 @@
+import type { AgentDetail } from '@agent-network/contracts/agents';
+import { InvocationRequest } from '@agent-network/contracts/invocations';
+import type { Quote } from '@agent-network/contracts/quotes';
+import { useState } from 'react';
+import { client } from '../../app/client.ts';
+import { useSessionInfo } from '../../app/session.ts';
+import { useForm } from '../../forms/use-form.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { useInjectedWallets } from '../../wallet/injected-wallets.ts';
+import { walletPayer } from '../../wallet/wallet-payer.ts';
+import { samplesOf } from '../invocations/call-samples.ts';
+import type { Attempt } from './attempt.ts';
+import { AttemptError } from './attempt-error.tsx';
+import { AttemptPanel } from './attempt-panel.tsx';
+import { CallFields } from './call-form.tsx';
+import { type CallValues, callBody, emptyCall } from './call-values.ts';
+import { PayChoice, TREASURY } from './pay-choice.tsx';
+import { QuotePanel } from './quote-panel.tsx';
+import { useAttempt } from './use-attempt.ts';
+
+interface Quoted {
+  readonly values: CallValues;
+  readonly quote: Quote;
+}
+
+/** Calls the agent: first what it would cost, then the call, and what comes of it. */
+export function TryIt({ agent }: { agent: AgentDetail }) {
+  const [quoted, setQuoted] = useState<Quoted | null>(null);
+  const [payer, setPayer] = useState(TREASURY);
+  const run = useAttempt();
+  const openAttempt = useOpenAttempt(agent.id);
+  const form = useForm({
+    initial: emptyCall,
+    schema: InvocationRequest,
+    toBody: (values) => callBody(values, Date.now()),
+    async onSubmit({ task, input = {} }, values) {
+      const quote = await client.quoteInvocation({ params: { agentId: agent.id }, body: { task, input } });
+      run.reset();
+      setQuoted({ values, quote });
+    },
+  });
+  const isFree = quoted !== null && Number(quoted.quote.estimatedCost) === 0;
+  const isUsed = run.requestId !== null || run.isUnclear;
+  const maxPerCall = quoted?.quote.estimatedCost ?? agent.rates.perRequest;
+  return (
+    <div className="grid items-start gap-5 lg:grid-cols-2 lg:grid-rows-[auto_1fr]">
+      <div className="min-w-0">
+        <Card title="Call">
+          <form onSubmit={form.submit} noValidate className="space-y-4">
+            {!agent.online && <Offline />}
+            <CallFields form={form} />
+            <ErrorNote error={form.failure} />
+            <Button type="submit" isBusy={form.isBusy} disabled={run.isBusy || run.isUnclear} className="w-full">
+              {quoted ? 'Get a new quote' : 'Get a quote'}
+            </Button>
+          </form>
+        </Card>
+      </div>
+      <div className="min-w-0 space-y-5 lg:row-span-2">
+        {!quoted && (
+          <p className="rounded-lg border border-dashed border-line p-6 text-center text-muted">
+            A quote tells what the call costs. It holds for 15 minutes and binds you to nothing.
+          </p>
+        )}
+        {quoted && !isUsed && (
+          <Card title="Quote">
+            <QuotePanel
+              quote={quoted.quote}
+              isStale={quoted.values !== form.values}
+              isBusy={run.isBusy}
+              isFree={isFree}
+              onRun={() => run.begin(() => openAttempt(quoted, isFree ? TREASURY : payer))}
+            >
+              {!isFree && <PayChoice value={payer} onChange={setPayer} />}
+            </QuotePanel>
+          </Card>
+        )}
+        {Boolean(run.error) && run.requestId === null && (
+          <AttemptError
+            error={run.error}
+            isUnclear={run.isUnclear}
+            isBusy={run.isBusy}
+            onAgain={run.again}
+            onGiveUp={() => {
+              run.reset();
+              setQuoted(null);
+            }}
+          />
+        )}
+        {run.requestId !== null && <AttemptPanel requestId={run.requestId} run={run} />}
+      </div>
+      <div className="min-w-0">
+        <Card title="The same call">
+          <CodeBlock
+            label="The same call"
+            samples={samplesOf(
+              {
+                agentId: agent.id,
+                body: callBody(form.values, Date.now(), quoted?.quote.estimatedCost),
+                mode: form.values.mode,
+                ...(payer !== TREASURY && !isFree ? { byWallet: { maxPerCall } } : {}),
+              },
+              location.origin,
+            )}
+          />
+        </Card>
+      </div>
+    </div>
+  );
+}
+
+const Offline = () => (
+  <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
+    The agent is offline. A call is refused, unless it may fall back to a similar agent.
+  </p>
+);
+
+/** Makes an attempt of what was quoted; when a wallet pays, it is readied first, and pays no more than the quote. */
+function useOpenAttempt(agentId: string) {
+  const { chainId, usdc } = useSessionInfo();
+  const wallets = useInjectedWallets();
+  return async ({ values, quote }: Quoted, paidBy: string): Promise<Attempt> => {
+    const maxPerCall = quote.estimatedCost;
+    const wallet = paidBy === TREASURY ? null : wallets.find(({ id }) => id === paidBy);
+    if (wallet === undefined) throw new Error('The wallet is gone from this browser.');
+    return {
+      key: crypto.randomUUID(),
+      agentId,
+      body: callBody(values, Date.now(), maxPerCall),
+      quoteId: quote.quoteId,
+      mode: values.mode,
+      payer: wallet && (await walletPayer(wallet.provider, { chainId, usdc }, maxPerCall)),
+      isFree: Number(maxPerCall) === 0,
+    };
+  };
+}

@@ -1,0 +1,80 @@
+import type { StreamEvent } from '@agent-network/sdk';
+import { useEffect, useRef, useState } from 'react';
+import { mayHaveHappened } from '../../app/may-have-happened.ts';
+import type { Attempt } from './attempt.ts';
+import { runAttempt } from './run-attempt.ts';
+
+interface State {
+  /** The last that was begun; null: none. */
+  readonly attempt: Attempt | null;
+  readonly isBusy: boolean;
+  readonly requestId: string | null;
+  readonly events: readonly StreamEvent[];
+  readonly error: unknown;
+}
+
+const idle: State = { attempt: null, isBusy: false, requestId: null, events: [], error: null };
+
+export interface Attempting extends State {
+  /** Whether it is not known what came of the attempt: it can only be tried again as it is. */
+  readonly isUnclear: boolean;
+  /** Makes an attempt and runs it; pressed twice, it is one. `open` may ask the wallet, and throw. */
+  begin(open: () => Promise<Attempt>): void;
+  /** Tries the same again: it is not paid a second time. */
+  again(): void;
+  reset(): void;
+}
+
+/** One attempt at a time, and what is seen of it. */
+export function useAttempt(): Attempting {
+  const [state, setState] = useState(idle);
+  const isRunning = useRef(false);
+  const isGone = useRef(false);
+  const heard = useRef<StreamEvent[]>([]);
+  const shown = useRef(0);
+  useEffect(() => {
+    isGone.current = false;
+    return () => {
+      isGone.current = true;
+    };
+  }, []);
+  const change = (part: Partial<State>) => setState((before) => ({ ...before, ...part }));
+  const showHeard = () => {
+    shown.current = heard.current.length;
+    change({ events: [...heard.current] });
+  };
+  /** Shown once a frame, however many come. */
+  function onEvent(event: StreamEvent): boolean {
+    heard.current.push(event);
+    if (heard.current.length === shown.current + 1) requestAnimationFrame(showHeard);
+    return !isGone.current;
+  }
+
+  async function run(open: () => Promise<Attempt>): Promise<void> {
+    if (isRunning.current) return;
+    isRunning.current = true;
+    heard.current = [];
+    shown.current = 0;
+    change({ isBusy: true, error: null, events: [] });
+    try {
+      const attempt = await open();
+      change({ attempt });
+      await runAttempt(attempt, { onRequest: (requestId) => change({ requestId }), onEvent });
+    } catch (error) {
+      change({ error });
+    } finally {
+      isRunning.current = false;
+      showHeard();
+      change({ isBusy: false });
+    }
+  }
+
+  const { attempt } = state;
+  return {
+    ...state,
+    isUnclear: attempt !== null && state.requestId === null && mayHaveHappened(state.error),
+    begin: (open) => void run(open),
+    again: () => void (attempt && run(() => Promise.resolve(attempt))),
+    reset: () => isRunning.current || setState(idle),
+  };
+}

@@ -1,0 +1,94 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import { Link } from '@tanstack/react-router';
+import { useApi } from '../../app/api-query.ts';
+import { Card } from '../../ui/card.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { linkClass } from '../../ui/link.tsx';
+import { Meter } from '../../ui/meter.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { TimeAgo } from '../../ui/time-ago.tsx';
+import { LimitMeter } from './limit-meter.tsx';
+
+type ListedKey = DataOf<Api['listApiKeys']>['keys'][number];
+type KeyInUse = ListedKey & { readonly use: NonNullable<ListedKey['use']> };
+
+const isInUse = (key: ListedKey): key is KeyInUse => key.use !== null;
+
+/** What each living key has used of its limits, and may spend. */
+export function KeysCard() {
+  const { data, error, refetch } = useApi('listApiKeys');
+  const keys = data?.keys.filter(isInUse);
+  return (
+    <Card
+      title="By key"
+      isFlush
+      actions={
+        <Link to="/keys" className={linkClass}>
+          All keys
+        </Link>
+      }
+    >
+      {!keys && (
+        <div className="p-4">
+          {error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-16 w-full" />}
+        </div>
+      )}
+      {keys?.length === 0 && <EmptyState title="No living keys">Each key has limits of its own.</EmptyState>}
+      {keys && keys.length > 0 && (
+        <ul aria-label="Keys">
+          {keys.map((apiKey) => (
+            <KeyUse key={apiKey.keyId} apiKey={apiKey} />
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+const KeyUse = ({ apiKey: { name, start, lastUsedAt, limits, use } }: { apiKey: KeyInUse }) => (
+  <li className="grid gap-x-8 gap-y-3 border-b border-line p-4 last:border-b-0 lg:grid-cols-[14rem_1fr]">
+    <div className="min-w-0">
+      <div className="font-medium wrap-anywhere">{name}</div>
+      <div className="font-mono text-[13px] text-muted">{start}…</div>
+      <div className="text-[13px] text-muted">
+        used <TimeAgo at={lastUsedAt} none="never" />
+      </div>
+    </div>
+    <div className="grid min-w-0 gap-x-8 gap-y-3 sm:grid-cols-3">
+      <LimitMeter label="Requests" use={use.api} />
+      <LimitMeter label="Invocations" use={use.invocations} />
+      <Spending limits={limits} spentToday={use.spentToday} />
+    </div>
+  </li>
+);
+
+/** The numbers are for the width of the bar only: what is shown is the text of the API. */
+const Spending = ({ limits, spentToday }: { limits: KeyInUse['limits']; spentToday: string | null }) => {
+  const { perCall, perDay, allowedAgents } = limits;
+  const others = [
+    perCall === null ? null : `${perCall} USDC at most per call`,
+    allowedAgents === null ? null : `only ${allowedAgents.length} ${allowedAgents.length === 1 ? 'agent' : 'agents'}`,
+  ].filter((text) => text !== null);
+  const hint = others.join(', ');
+  if (perDay === null || spentToday === null)
+    return (
+      <div>
+        <div className="flex flex-wrap items-baseline justify-between gap-x-4">
+          <span>Spent today</span>
+          <span className="text-[13px] text-muted">no limit</span>
+        </div>
+        {hint && <p className="mt-1 text-[13px] text-muted">{hint}</p>}
+      </div>
+    );
+  return (
+    <Meter
+      label="Spent today"
+      used={Number(spentToday)}
+      limit={Number(perDay)}
+      text={`${spentToday} of ${perDay} USDC`}
+      hint={hint}
+    />
+  );
+};

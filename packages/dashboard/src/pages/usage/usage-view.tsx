@@ -1,0 +1,74 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useApi } from '../../app/api-query.ts';
+import { Card } from '../../ui/card.tsx';
+import { DataTable } from '../../ui/data-table.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { groupDigits, Money } from '../../ui/money.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Select } from '../../ui/select.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Stat, Stats } from '../../ui/stat.tsx';
+import { agentUseColumns } from './agent-use-columns.tsx';
+import { KeysCard } from './keys-card.tsx';
+import { LimitsCard } from './limits-card.tsx';
+import { periods, readPeriod, sumDays } from './usage.ts';
+import { UsageCharts } from './usage-charts.tsx';
+
+const options = periods.map((value) => ({ value, label: `Last ${value} days` }));
+
+/** What the account used and earned by day, at which agents, and what is left of its limits and those of its keys. */
+export function UsageView() {
+  const days = readPeriod(useSearch({ from: '/shell/usage' }).days);
+  const navigate = useNavigate({ from: '/usage' });
+  const { data, error, refetch } = useApi('getUsage', { query: { days } }, { keepsPrevious: true });
+  const overview = useApi('getOverview', { query: { days: '1' } });
+  const sum = data && sumDays(data.days);
+  return (
+    <Page
+      title="Usage and limits"
+      description="What calls of this account cost, what its agents earned, and what is left of the limits."
+      actions={
+        <Select
+          aria-label="Period"
+          value={days}
+          onChange={(value) => void navigate({ search: { days: value } })}
+          options={options}
+        />
+      }
+    >
+      {overview.data && <LimitsCard limits={overview.data.limits} />}
+      {!data && error && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Skeleton className="h-64 w-full" />}
+      {data && sum && (
+        <>
+          <Stats>
+            <Stat label="Requests" value={groupDigits(String(sum.requests))} />
+            <Stat label="Completed" value={groupDigits(String(sum.completed))} />
+            <Stat label="Failed" value={groupDigits(String(sum.failed))} />
+            <Stat label="Spent" value={<Money amount={sum.spent} />} />
+            <Stat label="Earned" value={<Money amount={sum.earned} />} />
+          </Stats>
+          <UsageCharts days={data.days} />
+          <Card title="By agent" isFlush>
+            <DataTable
+              label="Usage by agent"
+              columns={agentUseColumns}
+              rows={data.agents}
+              rowId={({ agentId }) => agentId}
+              empty={
+                <EmptyState
+                  title="No agent was called in these days"
+                  command={`curl -H 'Authorization: Bearer $AGENT_NETWORK_KEY' '${location.origin}/account/usage?days=${days}'`}
+                >
+                  Calls of this account are added up here, by agent.
+                </EmptyState>
+              }
+            />
+          </Card>
+        </>
+      )}
+      <KeysCard />
+    </Page>
+  );
+}

@@ -1,0 +1,120 @@
+import { eventTypes } from '@agent-network/contracts/events';
+import type { Delivery } from '@agent-network/contracts/webhooks';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { useApi } from '../../app/api-query.ts';
+import { Card } from '../../ui/card.tsx';
+import { DataTable } from '../../ui/data-table.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { FilterBar } from '../../ui/filter-bar.tsx';
+import { groupDigits } from '../../ui/money.tsx';
+import { Pagination } from '../../ui/pagination.tsx';
+import { Select } from '../../ui/select.tsx';
+import { SettledInput } from '../../ui/settled-input.tsx';
+import { nextLookMs } from './delivery.ts';
+import { deliveryColumns } from './delivery-columns.tsx';
+import { DeliveryDrawer } from './delivery-drawer.tsx';
+
+const PAGE_SIZE = 25;
+const statuses = ['', 'pending', 'delivered', 'failed'].map((value) => ({ value, label: value || 'Any status' }));
+const types = ['', ...eventTypes, 'webhook.test'].map((value) => ({ value, label: value || 'Any event' }));
+
+interface DeliveriesCardProps {
+  readonly webhookId: string;
+  readonly canReplay: boolean;
+}
+
+/** What was sent to an endpoint; filters, page and the delivery that is looked at stand in the URL. */
+export function DeliveriesCard({ webhookId, canReplay }: DeliveriesCardProps) {
+  const search = useSearch({ from: '/shell/webhooks/$webhookId' });
+  const navigate = useNavigate({ from: '/webhooks/$webhookId' });
+  const set = (change: Partial<typeof search>) =>
+    void navigate({ search: (before) => ({ ...before, offset: undefined, ...change }) as typeof search });
+  const { status, type, eventId } = search;
+  const offset = Number(search.offset ?? 0) || 0;
+  const query = {
+    ...(status ? { status: status as Delivery['status'] } : {}),
+    ...(type ? { type: type as Delivery['type'] } : {}),
+    ...(eventId ? { eventId } : {}),
+    ...{ limit: PAGE_SIZE, offset },
+  };
+  const { data, error, refetch } = useApi(
+    'listDeliveries',
+    { params: { webhookId }, query },
+    { keepsPrevious: true, refetchIntervalMs: ({ deliveries }) => nextLookMs(deliveries, Date.now()) },
+  );
+  useStandingFollows(data?.deliveries);
+  const hasFilter = Boolean(status || type || eventId);
+  return (
+    <Card title="Deliveries" isFlush>
+      <div className="border-b border-line px-4 py-3">
+        <FilterBar onClear={hasFilter ? () => void navigate({ search: {} }) : undefined}>
+          <Select
+            aria-label="Status"
+            value={status ?? ''}
+            onChange={(value) => set({ status: value })}
+            options={statuses}
+          />
+          <Select aria-label="Event" value={type ?? ''} onChange={(value) => set({ type: value })} options={types} />
+          <SettledInput
+            type="search"
+            aria-label="Event id"
+            placeholder="Event id"
+            className="sm:w-60"
+            value={eventId ?? ''}
+            onChange={(value) => set({ eventId: value })}
+          />
+        </FilterBar>
+      </div>
+      <DataTable
+        label="What was sent"
+        columns={deliveryColumns}
+        rows={data?.deliveries}
+        rowId={({ deliveryId }) => deliveryId}
+        error={error}
+        onRetry={() => void refetch()}
+        empty={<NoDeliveries hasFilter={hasFilter} webhookId={webhookId} />}
+      />
+      {data && data.total > 0 && (
+        <Pagination
+          summary={`${groupDigits(String(data.total))} in all`}
+          hasNewer={offset > 0}
+          hasOlder={data.hasMore}
+          onFirst={() => set({})}
+          onOlder={() => set({ offset: String(offset + PAGE_SIZE) })}
+        />
+      )}
+      {search.delivery && (
+        <DeliveryDrawer
+          key={search.delivery}
+          webhookId={webhookId}
+          deliveryId={search.delivery}
+          canReplay={canReplay}
+          onClose={() => void navigate({ search: ({ delivery: _, ...rest }) => rest })}
+        />
+      )}
+    </Card>
+  );
+}
+
+/** An attempt may have changed how the endpoint is doing, which is no event either. */
+function useStandingFollows(deliveries: readonly Delivery[] | undefined): void {
+  const queryClient = useQueryClient();
+  const attempts = deliveries?.reduce((sum, each) => sum + each.attempts.length, 0);
+  useEffect(() => {
+    if (attempts !== undefined) void queryClient.invalidateQueries({ queryKey: ['listWebhooks'] });
+  }, [attempts, queryClient]);
+}
+
+const NoDeliveries = ({ hasFilter, webhookId }: { hasFilter: boolean; webhookId: string }) =>
+  hasFilter ? (
+    <EmptyState title="Nothing matches these filters" />
+  ) : (
+    <EmptyState
+      title="Nothing was sent yet"
+      command={`curl -H "Authorization: Bearer $AGENT_NETWORK_KEY" \\\n     ${location.origin}/account/webhooks/${webhookId}/deliveries`}
+    >
+      Events that happen from now on stand here.
+    </EmptyState>
+  );

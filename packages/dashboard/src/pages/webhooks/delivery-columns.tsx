@@ -1,0 +1,39 @@
+import type { Delivery } from '@agent-network/contracts/webhooks';
+import { Link } from '@tanstack/react-router';
+import { Status } from '../../ui/badge.tsx';
+import { Copyable } from '../../ui/copyable.tsx';
+import { type Column, rowLinkClass } from '../../ui/data-table.tsx';
+import { TimeAgo } from '../../ui/time-ago.tsx';
+import { attemptText } from './delivery.ts';
+
+const DeliveryLink = ({ delivery: { deliveryId, type } }: { delivery: Delivery }) => (
+  <Link
+    from="/webhooks/$webhookId"
+    to="."
+    search={(before) => ({ ...before, delivery: deliveryId })}
+    className={`${rowLinkClass} whitespace-nowrap`}
+  >
+    {type}
+  </Link>
+);
+
+const LastAnswer = ({ attempts }: { attempts: Delivery['attempts'] }) => {
+  const last = attempts.at(-1);
+  return last ? (
+    <span className="block max-w-64 truncate" title={attemptText(last)}>
+      {attemptText(last)}
+    </span>
+  ) : (
+    <span className="text-muted">–</span>
+  );
+};
+
+export const deliveryColumns: readonly Column<Delivery>[] = [
+  { id: 'type', header: 'Event', cell: (delivery) => <DeliveryLink delivery={delivery} /> },
+  { id: 'status', header: 'Status', cell: ({ status }) => <Status value={status} /> },
+  { id: 'eventId', header: 'Event id', cell: ({ eventId }) => <Copyable label="event id" text={eventId} short /> },
+  { id: 'attempts', header: 'Attempts', align: 'right', cell: ({ attempts }) => attempts.length },
+  { id: 'answer', header: 'Last answer', cell: ({ attempts }) => <LastAnswer attempts={attempts} /> },
+  { id: 'next', header: 'Next attempt', cell: ({ nextAttemptAt }) => <TimeAgo at={nextAttemptAt} /> },
+  { id: 'created', header: 'Created', align: 'right', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
+];

@@ -1,0 +1,121 @@
+import type { Delivery } from '@agent-network/contracts/webhooks';
+import { useApi, useApiMutation } from '../../app/api-query.ts';
+import { Status } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { JsonBlock } from '../../ui/code-block.tsx';
+import { Copyable } from '../../ui/copyable.tsx';
+import { Detail, Details } from '../../ui/details.tsx';
+import { Drawer } from '../../ui/drawer.tsx';
+import { Duration } from '../../ui/duration.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { ExactTime, TimeAgo } from '../../ui/time-ago.tsx';
+import { Timeline } from '../../ui/timeline.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { attemptText, isTaken, nextLookMs } from './delivery.ts';
+
+interface DeliveryDrawerProps {
+  readonly webhookId: string;
+  readonly deliveryId: string;
+  /** Whether the endpoint takes anything: nothing is replayed to a disabled one. */
+  readonly canReplay: boolean;
+  readonly onClose: () => void;
+}
+
+/** One delivery: what was sent, when, and what came back. */
+export function DeliveryDrawer({ webhookId, deliveryId, canReplay, onClose }: DeliveryDrawerProps) {
+  const call = { params: { webhookId }, query: { deliveryId } };
+  const { data, error, refetch } = useApi('listDeliveries', call, {
+    refetchIntervalMs: ({ deliveries }) => nextLookMs(deliveries, Date.now()),
+  });
+  const replay = useApiMutation('replayWebhook', {
+    invalidates: ['listDeliveries'],
+    onSuccess: () => toast('It is sent again'),
+  });
+  const delivery = data?.deliveries[0];
+  return (
+    <Drawer
+      onClose={onClose}
+      title={delivery?.type ?? 'Delivery'}
+      aside={delivery && <Status value={delivery.status} />}
+      actions={
+        delivery &&
+        delivery.type !== 'webhook.test' && (
+          <Button
+            icon="refresh"
+            isBusy={replay.isPending}
+            disabled={!canReplay}
+            title={canReplay ? undefined : 'The endpoint is disabled'}
+            onClick={() => replay.mutate({ params: { webhookId }, body: { deliveryId } })}
+          >
+            Replay
+          </Button>
+        )
+      }
+    >
+      <ErrorNote error={error ?? replay.error} onRetry={error ? () => void refetch() : undefined} />
+      {!data && !error && <Skeleton className="h-64 w-full" />}
+      {data && !delivery && <p className="text-muted">There is no such delivery to this endpoint.</p>}
+      {delivery && <DeliveryFacts delivery={delivery} />}
+    </Drawer>
+  );
+}
+
+const DeliveryFacts = ({ delivery }: { delivery: Delivery }) => (
+  <>
+    <Details>
+      <Detail label="Event id">
+        <Copyable label="event id" text={delivery.eventId} short />
+      </Detail>
+      <Detail label="Delivery id">
+        <Copyable label="delivery id" text={delivery.deliveryId} short />
+      </Detail>
+      <Detail label="Created">
+        <ExactTime at={delivery.createdAt} />
+      </Detail>
+      <Detail label="Next attempt">
+        <TimeAgo at={delivery.nextAttemptAt} />
+      </Detail>
+    </Details>
+    <div>
+      <h3 className="mb-1 font-semibold">Sent to</h3>
+      <Copyable label="URL" text={delivery.url} />
+    </div>
+    <div>
+      <h3 className="mb-2 font-semibold">Attempts</h3>
+      <Attempts attempts={delivery.attempts} />
+    </div>
+    <div>
+      <h3 className="mb-2 font-semibold">Body</h3>
+      {delivery.payload === null ? (
+        <p className="text-muted">It is made when it is first sent.</p>
+      ) : (
+        <JsonBlock label="Body" value={delivery.payload} />
+      )}
+    </div>
+  </>
+);
+
+const Attempts = ({ attempts }: { attempts: Delivery['attempts'] }) =>
+  attempts.length === 0 ? (
+    <p className="text-muted">None yet.</p>
+  ) : (
+    <Timeline
+      label="Attempts"
+      entries={attempts.map((attempt) => ({
+        title: `${attempt.number}. ${attemptText(attempt)}`,
+        at: attempt.at,
+        tone: isTaken(attempt) ? 'good' : 'bad',
+        detail: (
+          <>
+            took <Duration value={attempt.durationMs} />
+            {attempt.response && (
+              <pre className="mt-1 max-h-40 overflow-y-auto rounded-md bg-sunken px-2 py-1 font-mono text-[13px] wrap-anywhere whitespace-pre-wrap text-text">
+                {attempt.response}
+              </pre>
+            )}
+          </>
+        ),
+      }))}
+    />
+  );

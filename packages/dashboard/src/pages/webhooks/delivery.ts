@@ -1,0 +1,27 @@
+import type { Delivery } from '@agent-network/contracts/webhooks';
+
+type Attempt = Delivery['attempts'][number];
+
+const SOONEST_MS = 1000;
+const LATEST_MS = 60_000;
+
+/** How soon to look again at what still waits for an attempt; false: nothing does. Attempts are no events of their own. */
+export function nextLookMs(
+  deliveries: readonly Pick<Delivery, 'status' | 'nextAttemptAt'>[],
+  nowMs: number,
+): number | false {
+  const waits = deliveries
+    .filter(({ status }) => status === 'pending')
+    .map(({ nextAttemptAt }) => (nextAttemptAt === null ? 0 : Date.parse(nextAttemptAt) - nowMs));
+  if (waits.length === 0) return false;
+  return Math.min(Math.max(Math.min(...waits) + SOONEST_MS, SOONEST_MS), LATEST_MS);
+}
+
+/** "200", "500", "no answer: connection refused"; in words what an attempt came to. */
+export function attemptText({ status, error }: Pick<Attempt, 'status' | 'error'>): string {
+  if (status === null) return `no answer: ${error ?? 'unknown'}`;
+  return error === null ? `HTTP ${status}` : `HTTP ${status}: ${error}`;
+}
+
+export const isTaken = ({ status }: Pick<Attempt, 'status'>): boolean =>
+  status !== null && status >= 200 && status < 300;

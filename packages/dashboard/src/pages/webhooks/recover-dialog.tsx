@@ -1,0 +1,73 @@
+import { useState } from 'react';
+import { useApiMutation } from '../../app/api-query.ts';
+import { Button } from '../../ui/button.tsx';
+import { Actions, Dialog } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Field } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
+import { TextInput } from '../../ui/text-input.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { type Since, sinceTime } from './recover-since.ts';
+
+const choices: readonly { value: Since; label: string }[] = [
+  { value: '1', label: 'The last hour' },
+  { value: '6', label: 'The last 6 hours' },
+  { value: '24', label: 'The last 24 hours' },
+  { value: '72', label: 'The last 3 days' },
+  { value: '168', label: 'The last 7 days' },
+  { value: 'own', label: 'Another time' },
+];
+
+interface RecoverDialogProps {
+  readonly webhookId: string;
+  /** Since when nothing has arrived, where that is known. */
+  readonly failingSince: string | null;
+  readonly onClose: () => void;
+}
+
+/** Sends everything since a time again, also what the endpoint missed while it was disabled. */
+export function RecoverDialog({ webhookId, failingSince, onClose }: RecoverDialogProps) {
+  const [since, setSince] = useState<Since>(failingSince === null ? '24' : 'failing');
+  const [own, setOwn] = useState('');
+  const replay = useApiMutation('replayWebhook', {
+    invalidates: ['listDeliveries'],
+    onSuccess({ replayed }) {
+      toast(replayed === 1 ? '1 event is sent again' : `${replayed} events are sent again`);
+      onClose();
+    },
+  });
+  const options =
+    failingSince === null ? choices : [{ value: 'failing' as const, label: 'Since it began to fail' }, ...choices];
+  const at = sinceTime({ since, own, failingSince }, Date.now());
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title="Recover events"
+      description="Every event since then is sent again with the id it has: a receiver drops what it had before."
+    >
+      <div className="space-y-4">
+        <Field label="Events of">
+          <Select value={since} onChange={setSince} options={options} />
+        </Field>
+        {since === 'own' && (
+          <Field label="Since">
+            <TextInput type="datetime-local" value={own} onChange={setOwn} />
+          </Field>
+        )}
+        <ErrorNote error={replay.error} />
+      </div>
+      <Actions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button
+          variant="primary"
+          isBusy={replay.isPending}
+          disabled={at === null}
+          onClick={() => at !== null && replay.mutate({ params: { webhookId }, body: { since: at } })}
+        >
+          Send again
+        </Button>
+      </Actions>
+    </Dialog>
+  );
+}

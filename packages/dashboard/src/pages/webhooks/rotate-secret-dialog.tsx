@@ -1,0 +1,41 @@
+import { useApiMutation } from '../../app/api-query.ts';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { Actions, Dialog } from '../../ui/dialog.tsx';
+import { Secret } from '../../ui/secret.tsx';
+import { ExactTime } from '../../ui/time-ago.tsx';
+
+/** Makes a new secret; for a day deliveries are signed with both. */
+export function RotateSecretDialog({ webhookId, onClose }: { webhookId: string; onClose: () => void }) {
+  const rotate = useApiMutation('rotateWebhookSecret');
+  if (!rotate.data)
+    return (
+      <ConfirmDialog
+        isOpen
+        onClose={onClose}
+        title="Rotate the signing secret?"
+        action="Rotate secret"
+        isBusy={rotate.isPending}
+        error={rotate.error}
+        onConfirm={() => rotate.mutate({ params: { webhookId } })}
+      >
+        You get a new secret at once. For 24 hours every delivery carries signatures of both, so that your receiver can
+        change over without missing one; until then there is no further rotation.
+      </ConfirmDialog>
+    );
+  return (
+    <Dialog isOpen isModalOnly onClose={onClose} title="The secret was rotated">
+      <div className="space-y-4">
+        <Secret value={rotate.data.secret} label="New signing secret" isShownAgain />
+        <p className="text-muted">
+          The old one stays good until <ExactTime at={rotate.data.oldValidUntil} />.
+        </p>
+      </div>
+      <Actions>
+        <Button variant="primary" onClick={onClose}>
+          Done
+        </Button>
+      </Actions>
+    </Dialog>
+  );
+}

@@ -1,0 +1,58 @@
+import { useState } from 'react';
+import { useApiMutation } from '../../app/api-query.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Secret } from '../../ui/secret.tsx';
+import { RotateSecretDialog } from './rotate-secret-dialog.tsx';
+
+/** The secret that signs what is sent: shown when asked for, which the audit log notes. */
+export function SecretCard({ webhookId }: { webhookId: string }) {
+  const reveal = useApiMutation('getWebhookSecret');
+  const [isRotating, setIsRotating] = useState(false);
+  return (
+    <Card
+      title="Signing secret"
+      actions={
+        <>
+          {reveal.data && (
+            <Button size="sm" onClick={() => reveal.reset()}>
+              Hide
+            </Button>
+          )}
+          <Button size="sm" icon="refresh" onClick={() => setIsRotating(true)}>
+            Rotate
+          </Button>
+        </>
+      }
+    >
+      {reveal.data ? (
+        <Secret value={reveal.data.secret} label="Signing secret" isShownAgain />
+      ) : (
+        <div className="flex flex-wrap items-center gap-3">
+          <span className="font-mono text-muted" aria-hidden="true">
+            whsec_••••••••••••
+          </span>
+          <Button isBusy={reveal.isPending} onClick={() => reveal.mutate({ params: { webhookId } })}>
+            Reveal
+          </Button>
+        </div>
+      )}
+      <div className="mt-3 empty:hidden">
+        <ErrorNote error={reveal.error} />
+      </div>
+      <p className="mt-3 text-[13px] text-muted">
+        Revealing it is noted in the audit log. A rotation keeps the old secret good for 24 hours.
+      </p>
+      {isRotating && (
+        <RotateSecretDialog
+          webhookId={webhookId}
+          onClose={() => {
+            reveal.reset();
+            setIsRotating(false);
+          }}
+        />
+      )}
+    </Card>
+  );
+}

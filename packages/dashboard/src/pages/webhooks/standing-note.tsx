@@ -1,0 +1,54 @@
+import { useState } from 'react';
+import { useApiMutation } from '../../app/api-query.ts';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Note } from '../../ui/note.tsx';
+import { ExactTime, TimeAgo } from '../../ui/time-ago.tsx';
+import { RecoverDialog } from './recover-dialog.tsx';
+import { type Webhook, webhookState } from './webhook.ts';
+
+/** Why nothing arrives at an endpoint, and what can be done. Nothing when it is well. */
+export function StandingNote({ webhook }: { webhook: Webhook }) {
+  const { webhookId, failingSince, pausedUntil, disabledReason } = webhook;
+  // What an enabled endpoint may have missed: enabling it forgets since when it failed.
+  const [missedSince, setMissedSince] = useState<{ at: string | null } | null>(null);
+  const enable = useApiMutation('updateWebhook', {
+    invalidates: ['listWebhooks'],
+    onSuccess: () => setMissedSince({ at: failingSince }),
+  });
+  const state = webhookState(webhook, Date.now());
+  return (
+    <>
+      {state === 'disabled' && (
+        <Note
+          tone="bad"
+          title="Disabled"
+          actions={
+            <Button
+              isBusy={enable.isPending}
+              onClick={() => enable.mutate({ params: { webhookId }, body: { status: 'enabled' } })}
+            >
+              Enable
+            </Button>
+          }
+        >
+          {disabledReason ?? 'It was disabled by somebody of this account.'} Nothing is sent to it.
+        </Note>
+      )}
+      {state === 'failing' && (
+        <Note tone="warn" title="Failing">
+          Nothing has arrived since <ExactTime at={failingSince} />. After five days it is disabled.
+        </Note>
+      )}
+      {state === 'paused' && (
+        <Note tone="warn" title="Paused">
+          The endpoint asked to be left alone; the next attempt is <TimeAgo at={pausedUntil} />.
+        </Note>
+      )}
+      <ErrorNote error={enable.error} />
+      {missedSince && (
+        <RecoverDialog webhookId={webhookId} failingSince={missedSince.at} onClose={() => setMissedSince(null)} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,93 @@
+import { webhookEndpoints } from '@agent-network/contracts/webhooks';
+import { useApiMutation } from '../../app/api-query.ts';
+import type { Form } from '../../forms/use-form.ts';
+import { useForm } from '../../forms/use-form.ts';
+import { Button } from '../../ui/button.tsx';
+import { Actions } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Field } from '../../ui/field.tsx';
+import { TextInput } from '../../ui/text-input.tsx';
+import { EventTypeChoice } from './event-type-choice.tsx';
+import type { Webhook } from './webhook.ts';
+import { changeBody, creationBody, newWebhook, valuesOf, type WebhookValues } from './webhook-body.ts';
+
+interface FieldsProps {
+  readonly form: Form<WebhookValues>;
+  readonly action: string;
+  readonly onCancel: () => void;
+}
+
+function WebhookFields({ form, action, onCancel }: FieldsProps) {
+  const { values, set, error } = form;
+  return (
+    <form onSubmit={form.submit} noValidate className="space-y-4">
+      <Field
+        label="URL"
+        isRequired
+        error={error('url')}
+        hint="Where events are posted to. It answers 2xx once it has one."
+      >
+        <TextInput
+          type="url"
+          value={values.url}
+          onChange={(url) => set('url', url)}
+          placeholder="https://example.com/hooks"
+          autoComplete="off"
+          spellCheck={false}
+        />
+      </Field>
+      <Field label="Description" error={error('description')}>
+        <TextInput
+          value={values.description}
+          onChange={(description) => set('description', description)}
+          autoComplete="off"
+          maxLength={200}
+        />
+      </Field>
+      <EventTypeChoice
+        chosen={values.eventTypes}
+        onChange={(eventTypes) => set('eventTypes', eventTypes)}
+        error={error('eventTypes')}
+      />
+      <ErrorNote error={form.failure} />
+      <Actions>
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" variant="primary" isBusy={form.isBusy}>
+          {action}
+        </Button>
+      </Actions>
+    </form>
+  );
+}
+
+interface CreateWebhookFormProps {
+  readonly onCancel: () => void;
+  readonly onMade: (webhook: Webhook & { secret: string }) => void;
+}
+
+export function CreateWebhookForm({ onCancel, onMade }: CreateWebhookFormProps) {
+  const create = useApiMutation('createWebhook', { invalidates: ['listWebhooks'], onSuccess: onMade });
+  const form = useForm({
+    initial: newWebhook,
+    schema: webhookEndpoints.createWebhook.body,
+    toBody: creationBody,
+    onSubmit: (body) => create.mutateAsync({ body }),
+  });
+  return <WebhookFields form={form} action="Add endpoint" onCancel={onCancel} />;
+}
+
+interface EditWebhookFormProps {
+  readonly webhook: Webhook;
+  readonly onDone: () => void;
+}
+
+export function EditWebhookForm({ webhook, onDone }: EditWebhookFormProps) {
+  const update = useApiMutation('updateWebhook', { invalidates: ['listWebhooks'], onSuccess: onDone });
+  const form = useForm({
+    initial: valuesOf(webhook),
+    schema: webhookEndpoints.updateWebhook.body,
+    toBody: changeBody,
+    onSubmit: (body) => update.mutateAsync({ params: { webhookId: webhook.webhookId }, body }),
+  });
+  return <WebhookFields form={form} action="Save" onCancel={onDone} />;
+}

@@ -1,0 +1,112 @@
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useApi } from '../../app/api-query.ts';
+import { Badge, Status } from '../../ui/badge.tsx';
+import { Card } from '../../ui/card.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { Copyable } from '../../ui/copyable.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { linkClass } from '../../ui/link.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { ExactTime } from '../../ui/time-ago.tsx';
+import { DeliveriesCard } from './deliveries-card.tsx';
+import { SecretCard } from './secret-card.tsx';
+import { StandingNote } from './standing-note.tsx';
+import { verificationSamples } from './verification-samples.ts';
+import { ACCOUNT_WEBHOOK, shortUrl, type Webhook, webhookState } from './webhook.ts';
+import { WebhookActions } from './webhook-actions.tsx';
+
+/** That an endpoint fails is no event of its own. */
+const LOOK_MS = 10_000;
+
+const up = (
+  <Link to="/webhooks" className={linkClass}>
+    Webhooks
+  </Link>
+);
+
+/** One endpoint: how it is doing, its secret, and what was sent to it. */
+export function WebhookView() {
+  const { webhookId } = useParams({ from: '/shell/webhooks/$webhookId' });
+  if (webhookId === ACCOUNT_WEBHOOK) return <AccountWebhookView />;
+  return <EndpointView key={webhookId} webhookId={webhookId} />;
+}
+
+const AccountWebhookView = () => (
+  <Page
+    title="Deliveries of single requests"
+    description="What was sent to the webhookUrl of requests that named one. They share one secret."
+    up={up}
+  >
+    <SecretCard webhookId={ACCOUNT_WEBHOOK} />
+    <DeliveriesCard webhookId={ACCOUNT_WEBHOOK} canReplay />
+  </Page>
+);
+
+function EndpointView({ webhookId }: { webhookId: string }) {
+  const navigate = useNavigate({ from: '/webhooks/$webhookId' });
+  const { data, error, refetch } = useApi('listWebhooks', {}, { refetchIntervalMs: LOOK_MS });
+  const webhook = data?.webhooks.find((each) => each.webhookId === webhookId);
+  if (!webhook)
+    return (
+      <Page title="Webhook" up={up}>
+        {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
+        {!data && !error && <Skeleton className="h-64 w-full" />}
+        {data && <EmptyState title="There is no such endpoint">It may have been deleted.</EmptyState>}
+      </Page>
+    );
+  const showDelivery = (delivery: string) => void navigate({ search: (before) => ({ ...before, delivery }) });
+  return (
+    <Page
+      title={shortUrl(webhook.url)}
+      up={up}
+      aside={<Status value={webhookState(webhook, Date.now())} />}
+      description={webhook.description || undefined}
+      actions={<WebhookActions webhook={webhook} onTested={showDelivery} />}
+    >
+      <StandingNote webhook={webhook} />
+      <div className="grid items-start gap-5 lg:grid-cols-2">
+        <Card title="Endpoint">
+          <Facts webhook={webhook} />
+        </Card>
+        <SecretCard webhookId={webhookId} />
+      </div>
+      <DeliveriesCard webhookId={webhookId} canReplay={webhook.status === 'enabled'} />
+      <Card title="Verify what comes">
+        <CodeBlock label="How to verify a delivery" samples={verificationSamples} />
+      </Card>
+    </Page>
+  );
+}
+
+const Facts = ({ webhook }: { webhook: Webhook }) => (
+  <dl className="space-y-3">
+    <Fact label="URL">
+      <Copyable label="URL" text={webhook.url} />
+    </Fact>
+    <Fact label="Events">
+      <div className="flex flex-wrap gap-1">
+        {webhook.eventTypes === null ? (
+          <Badge>all events</Badge>
+        ) : (
+          webhook.eventTypes.map((type) => <Badge key={type}>{type}</Badge>)
+        )}
+      </div>
+    </Fact>
+    <Fact label="Id">
+      <Copyable label="webhook id" text={webhook.webhookId} />
+    </Fact>
+    <Fact label="Created">
+      <ExactTime at={webhook.createdAt} />
+    </Fact>
+  </dl>
+);
+
+const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
+  <div>
+    <dt className="text-[13px] text-muted">{label}</dt>
+    <dd className="min-w-0">{children}</dd>
+  </div>
+);

@@ -1,0 +1,69 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useApi } from '../../app/api-query.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { DataTable } from '../../ui/data-table.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { linkClass } from '../../ui/link.tsx';
+import { Page } from '../../ui/page.tsx';
+import { CreateWebhookDialog } from './create-webhook-dialog.tsx';
+import { verificationSamples } from './verification-samples.ts';
+import { ACCOUNT_WEBHOOK } from './webhook.ts';
+import { webhookColumns } from './webhook-columns.tsx';
+
+/** That an endpoint fails is no event of its own. */
+const LOOK_MS = 10_000;
+
+/** The endpoints of the account that events are sent to. */
+export function WebhooksView() {
+  const { data, error, refetch } = useApi('listWebhooks', {}, { refetchIntervalMs: LOOK_MS });
+  const [isCreating, setIsCreating] = useState(false);
+  return (
+    <Page
+      title="Webhooks"
+      description="What happens in this account is posted to your endpoints, signed, and again until they take it."
+      actions={
+        <Button variant="primary" icon="plus" onClick={() => setIsCreating(true)}>
+          Add endpoint
+        </Button>
+      }
+    >
+      <Card title="Endpoints" isFlush>
+        <DataTable
+          label="Webhook endpoints"
+          columns={webhookColumns}
+          rows={data?.webhooks}
+          rowId={({ webhookId }) => webhookId}
+          error={error}
+          onRetry={() => void refetch()}
+          empty={<NoEndpoints />}
+        />
+      </Card>
+      <Card title="Single requests">
+        <p className="text-muted">
+          A request may name a <code>webhookUrl</code> of its own. What was sent to those, and the secret that signs it,
+          stand under{' '}
+          <Link to="/webhooks/$webhookId" params={{ webhookId: ACCOUNT_WEBHOOK }} className={`${linkClass} underline`}>
+            deliveries of single requests
+          </Link>
+          .
+        </p>
+      </Card>
+      <Card title="Verify what comes">
+        <CodeBlock label="How to verify a delivery" samples={verificationSamples} />
+      </Card>
+      {isCreating && <CreateWebhookDialog onClose={() => setIsCreating(false)} />}
+    </Page>
+  );
+}
+
+const NoEndpoints = () => (
+  <EmptyState
+    title="No endpoints yet"
+    command={`curl -H "Authorization: Bearer $AGENT_NETWORK_KEY" \\\n     -H 'Content-Type: application/json' \\\n     -d '{"url":"https://example.com/hooks"}' \\\n     ${location.origin}/account/webhooks`}
+  >
+    Add one, then send it a test.
+  </EmptyState>
+);

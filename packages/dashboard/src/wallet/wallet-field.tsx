@@ -1,0 +1,40 @@
+import { useState } from 'react';
+import { Field } from '../ui/field.tsx';
+import { Select } from '../ui/select.tsx';
+import { type InjectedWallet, useInjectedWallets } from './injected-wallets.ts';
+
+interface ChosenWallet {
+  /** null: this browser has none. */
+  readonly wallet: InjectedWallet | null;
+  /** Where it is chosen, when there are several; says so when there are none. */
+  readonly field: React.ReactNode;
+}
+
+/** The wallet of this browser that is to sign. */
+export function useWalletField(): ChosenWallet {
+  const wallets = useInjectedWallets();
+  const [id, setId] = useState('');
+  const wallet = wallets.find((each) => each.id === id) ?? wallets[0] ?? null;
+  if (!wallet)
+    return {
+      wallet,
+      field: (
+        <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
+          No wallet was found in this browser. Install one that tells of itself (EIP-6963), then reload this page.
+        </p>
+      ),
+    };
+  if (wallets.length === 1) return { wallet, field: null };
+  return {
+    wallet,
+    field: (
+      <Field label="Wallet">
+        <Select
+          value={wallet.id}
+          onChange={setId}
+          options={wallets.map((each) => ({ value: each.id, label: each.name }))}
+        />
+      </Field>
+    ),
+  };
+}

@@ -1,0 +1,33 @@
+import type { Payer, PaymentHeaders } from '@agent-network/sdk';
+import type { Eip1193Provider } from './injected-wallets.ts';
+import { requireUsdc } from './require-usdc.ts';
+import type { PaidIn } from './sdk-payer.ts';
+import { connectWallet } from './sign-text.ts';
+import { switchChain } from './switch-chain.ts';
+
+/** Signs one payment: asked again, it shows the same. */
+export interface WalletPayer extends Payer {
+  /** What was signed; undefined: nothing yet. */
+  signed(): PaymentHeaders | undefined;
+}
+
+/**
+ * Pays what one call asks for from a wallet of this browser, which shows the payment to its owner; nothing above `most` (USDC). Throws
+ * in words when the wallet is on another chain and stays there, or holds less.
+ */
+export async function walletPayer(provider: Eip1193Provider, paidIn: PaidIn, most: string): Promise<WalletPayer> {
+  const address = await connectWallet(provider);
+  await switchChain(provider, paidIn.chainId);
+  await requireUsdc(provider, address, { usdc: paidIn.usdc, amount: most });
+  const { sdkPayer } = await import('./sdk-payer.ts');
+  const payer = sdkPayer(provider, address, paidIn, most);
+  let payment: PaymentHeaders | undefined;
+  return {
+    address,
+    signed: () => payment,
+    async pay(header) {
+      payment ??= await payer.pay(header);
+      return payment;
+    },
+  };
+}

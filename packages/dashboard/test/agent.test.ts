@@ -1,0 +1,113 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { addProbe } from '../../service/src/agents/probe-store.ts';
+import { startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
+import { expectAccessible } from './support/expect-accessible.ts';
+import { lookAt } from './support/screenshot.ts';
+import { startWorld, type World } from './support/world.ts';
+
+const HOSTILE = '</p><img src=x onerror=alert(1)> [x](javascript:alert(2)) <style>*{display:none}</style>';
+
+let world: World;
+let page: Page;
+let agent: TestAgent;
+let other: TestAgent;
+
+beforeAll(async () => {
+  world = await startWorld();
+  const { h } = world;
+  const owner = await h.newAccount();
+  [agent, other] = await Promise.all([
+    startTestAgent(h, { owner, name: 'Weaver', capabilities: ['weaving', 'dyeing'], perRequest: '0.07' }),
+    startTestAgent(h, { name: 'Spinner <b>', capabilities: ['weaving', 'dyeing'], perRequest: '0.03' }),
+  ]);
+  await h.request('PUT', `/agents/${agent.id}`, {
+    key: owner.key,
+    body: {
+      description: HOSTILE,
+      rates: { tiers: { premium: '0.14' } },
+      metadata: { tags: ['loom', '"><script>'], website: 'https://example.com/', avatar: 'https://example.com/a.svg' },
+    },
+  });
+  page = (await world.signedIn()).page;
+}, 60_000);
+afterAll(async () => {
+  await Promise.all([agent?.die(), other?.die()]);
+  await world?.stop();
+});
+
+const open = async (tab?: string) => {
+  await page.goto(`/dashboard/explore/${agent.id}${tab ? `?tab=${tab}` : ''}`);
+  await page.getByRole('heading', { level: 1, name: 'Weaver' }).waitFor();
+};
+
+const api = async (path: string) => (await world.h.request('GET', path)).body.data;
+
+it('shows what an agent does, costs and is, as text, and who could do it in its place', async () => {
+  await open();
+  await page.getByText(HOSTILE).waitFor();
+  await page.getByText('0.14 USDC').waitFor();
+  expect(await page.locator('main img').count()).toBe(0);
+  expect(await page.getByRole('link', { name: 'https://example.com/' }).getAttribute('href')).toBe(
+    'https://example.com/',
+  );
+  await page.getByRole('list', { name: 'Alternatives' }).getByRole('link', { name: 'Spinner <b>' }).waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'agent');
+  await page.getByRole('list', { name: 'Tags' }).getByRole('link', { name: 'loom' }).click();
+  await page.getByRole('list', { name: 'Agents' }).getByRole('link', { name: 'Weaver' }).waitFor();
+  await page.getByRole('list', { name: 'Agents' }).getByRole('link', { name: 'Weaver' }).click();
+  await page.getByRole('list', { name: 'Capabilities' }).getByRole('link', { name: 'dyeing' }).click();
+  await page.getByRole('heading', { name: '2 agents' }).waitFor();
+});
+
+it('explains its reputation: the parts add up to it', async () => {
+  await open('reputation');
+  const { score, components } = await api(`/agents/${agent.id}/reputation`);
+  for (const [title, part] of [
+    ['Outcomes of paid calls', components.outcomes],
+    ['Uptime', components.uptime],
+    ['Response time', components.latency],
+  ]) {
+    const card = page.getByRole('region', { name: title });
+    await card.getByText(part.explanation).waitFor();
+    await card.getByText(`${part.contribution} of ${part.weight * 1000} points`).waitFor();
+  }
+  await page.getByText(`${score} of 1000`).waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'agent-reputation');
+});
+
+it('shows its health over time, as a chart and as a table', async () => {
+  const now = Date.now();
+  for (let hour = 0; hour < 60; hour += 1)
+    await addProbe(world.h.ctx.db, agent.id, hour % 9 === 5 ? null : 20 + hour, new Date(now - hour * 3_600_000));
+  await open('health');
+  await page.getByText('not answered', { exact: false }).first().waitFor();
+  await page.getByText('Half answer within').waitFor();
+  await page.getByLabel('Period').selectOption({ label: 'Today' });
+  await expect.poll(() => new URL(page.url()).search).toBe('?tab=health&days=1');
+  await page.getByRole('button', { name: 'Show as table' }).first().click();
+  await page.getByRole('columnheader', { name: 'p95' }).waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'agent-health');
+});
+
+it('says what of its identity is proven, and what stands on the chain', async () => {
+  await open('identity');
+  await page.getByText('proven', { exact: true }).first().waitFor();
+  await page.getByText('It has no entry in the registry.').waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'agent-identity');
+});
+
+it('says so when there is no such agent, and goes through its tabs by keyboard', async () => {
+  await page.goto('/dashboard/explore/agt_none');
+  await page.getByRole('alert').getByText('NOT_FOUND').waitFor();
+  await open();
+  await page.getByRole('tab', { name: 'Overview' }).focus();
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => new URL(page.url()).search).toBe('?tab=try');
+  await page.getByLabel('Task').waitFor();
+});

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { untilRegistered } from '../../service/test/registry-writes/support/registered.ts';
+import { registerOnChain } from '../../service/test/support/registry-actions.ts';
+import { startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
+import { deposit } from '../../service/test/support/treasury.ts';
+import { expectAccessible } from './support/expect-accessible.ts';
+import { keyOf } from './support/key-of.ts';
+import { lookAt } from './support/screenshot.ts';
+import { startUnprovenAgent, type UnprovenAgent } from './support/unproven-agent.ts';
+import { startWorld, type World } from './support/world.ts';
+
+const NAME = '<img src=x onerror=alert(1)> صدى "Echo"';
+
+let world: World;
+let served: UnprovenAgent;
+const started: TestAgent[] = [];
+beforeAll(async () => {
+  [world, served] = await Promise.all([startWorld({ registers: true }), startUnprovenAgent()]);
+});
+afterAll(async () => {
+  await Promise.all([served.stop(), ...started.map((agent) => agent.die())]);
+  await world.stop();
+});
+
+it('registers an agent by keyboard, proves it, calls it, changes and removes it', async () => {
+  const { page } = await world.signedIn();
+  const { h } = world;
+  await page.goto('/dashboard/agents');
+  await page.getByText('No agents yet').waitFor();
+  await lookAt(page, 'agents-empty');
+  await page.getByRole('link', { name: 'Register an agent' }).press('Enter');
+
+  await page.getByRole('heading', { name: 'Register an agent' }).waitFor();
+  const register = page.getByRole('button', { name: 'Register agent' });
+  await register.press('Enter');
+  await page.getByText('must be an http(s) URL').waitFor();
+  for (const field of ['Name', 'Capabilities', 'Per request', 'Endpoint'])
+    expect(await page.getByLabel(field).getAttribute('aria-invalid'), field).toBe('true');
+  await expect.poll(() => page.evaluate('document.activeElement.labels[0].textContent')).toContain('Name');
+  await expectAccessible(page);
+  await lookAt(page, 'agents-new-errors');
+  await page.keyboard.type('\u202Eevil');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('Says it again.');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('echo,not good,');
+  await page.getByLabel('Per request').fill('a cent');
+  await page.getByLabel('Premium tier').fill('0.04');
+  await page.getByLabel('Tags').fill('<b>tag</b>');
+  await page.getByLabel('Website').fill('javascript:alert(1)');
+  await page.getByLabel('Endpoint').fill('https://user:password@agent.example/');
+  await register.press('Enter');
+  await page.getByText('holds control characters').waitFor();
+  await page.getByText('“not good” must be letters').waitFor();
+  expect(await page.getByText('must be an http(s) URL').count()).toBe(1);
+  await page.getByLabel('Name').fill(NAME);
+  await page.getByRole('button', { name: 'Remove capability not good' }).click();
+  await page.getByLabel('Per request').fill('0.05');
+  await page.getByLabel('Website').fill('https://agent.example');
+  await register.press('Enter');
+  // What only the node knows stands at its field too.
+  await page.getByLabel('Endpoint').and(page.locator('[aria-invalid=true]')).waitFor();
+  await page.getByLabel('Endpoint').fill(served.endpoint);
+  await register.press('Enter');
+
+  await page.getByRole('heading', { name: `${NAME} was registered` }).waitFor();
+  const token = await page.getByRole('textbox', { name: 'Identity token' }).inputValue();
+  expect(token).toMatch(/^0x[0-9a-f]{64}$/);
+  await expectAccessible(page);
+  await lookAt(page, 'agents-registered');
+  await page.getByRole('link', { name: 'I have kept the token' }).press('Enter');
+
+  await page.getByText('pending verification').waitFor();
+  const agentId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+  const check = page.getByRole('button', { name: 'Check the endpoint now' });
+  await check.press('Enter');
+  await page.getByText('The endpoint answered the challenge with status 503.').waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'agent-verification');
+  served.learn(agentId, token);
+  await check.press('Enter');
+  await page.getByText('The endpoint answered as the agent.').waitFor();
+  await page.getByText('verified', { exact: true }).waitFor();
+  await page.getByRole('heading', { name: 'Prove the wallet of the owner (done)' }).waitFor();
+  expect((await h.request('GET', `/agents/${agentId}`)).body.data).toMatchObject({ verified: true, name: NAME });
+
+  await page.getByRole('button', { name: 'Claim the token' }).click();
+  await page.getByText('the owner', { exact: true }).waitFor();
+  expect((await h.request('GET', `/identity/${agentId}`)).body.data.onChain.custody).toBe('owner');
+  await lookAt(page, 'agent-verified');
+
+  await page.getByRole('tab', { name: 'Test' }).click();
+  const callIt = page.getByRole('button', { name: 'Call the agent' });
+  await callIt.press('Enter');
+  await page.getByText('INSUFFICIENT_FUNDS').waitFor();
+  const key = await keyOf(page);
+  const { treasuryId } = (await h.request('POST', '/payments/treasury', { key, body: {} })).body.data;
+  await deposit(h, key, treasuryId, '1');
+  await callIt.press('Enter');
+  await page.getByText('hello <b>there</b>').waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'agent-test');
+  served.answer(500, { error: { message: '<script>no</script>' } });
+  await callIt.press('Enter');
+  await page.getByText('agent error').waitFor();
+
+  await page.getByRole('tab', { name: 'Earnings' }).click();
+  await page.getByRole('region', { name: 'Its treasury' }).getByText('0.05').waitFor();
+  await lookAt(page, 'agent-earnings');
+  await page.getByRole('tab', { name: 'Failures' }).click();
+  await page.getByRole('table', { name: 'Calls that failed' }).getByRole('link', { name: 'say hello' }).waitFor();
+  await page.getByText('1 of 2 calls failed in 7 days').waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'agent-failures');
+
+  await page.getByRole('tab', { name: 'Settings' }).click();
+  await page.getByLabel('Per request').fill('0.1.1');
+  const save = page.getByRole('button', { name: 'Save changes' });
+  await save.press('Enter');
+  await page.getByText('must be a decimal USDC amount').first().waitFor();
+  await page.getByLabel('Per request').fill('0.1');
+  await page.getByLabel('Description').fill('Says it <i>twice</i>.');
+  await save.press('Enter');
+  await page.getByText('Saved: description, rates').waitFor();
+  const changed = (await h.request('GET', `/agents/${agentId}`)).body.data;
+  expect(changed).toMatchObject({
+    description: 'Says it <i>twice</i>.',
+    rates: { perRequest: '0.10', perHour: '0.10', tiers: { basic: '0.1', premium: '0.04', enterprise: '0.1' } },
+    metadata: { tags: ['<b>tag</b>'], website: 'https://agent.example' },
+  });
+  await expectAccessible(page);
+  await lookAt(page, 'agent-settings');
+
+  await page.getByRole('link', { name: 'My agents' }).last().click();
+  await page.getByRole('link', { name: NAME }).waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'agents');
+  await page.goBack();
+  await page.getByRole('button', { name: 'Remove agent' }).click();
+  const dialog = page.getByRole('dialog');
+  const remove = dialog.getByRole('button', { name: 'Remove agent' });
+  await dialog.getByRole('textbox').fill('Echo');
+  expect(await remove.isDisabled()).toBe(true);
+  await dialog.getByRole('textbox').fill(NAME);
+  await remove.press('Enter');
+  await page.getByText('No agents yet').waitFor();
+  expect((await h.request('GET', `/agents/${agentId}`)).status).toBe(404);
+});
+
+it('proves the wallet with the browser’s, links a token that it holds, and has it point to the agent', async () => {
+  const { page, wallet } = await world.signedIn();
+  const { h } = world;
+  const key = await keyOf(page);
+  const agent = await startTestAgent(h, { owner: { key, accountId: '', address: wallet.address }, name: 'Linked' });
+  started.push(agent);
+  await untilRegistered(h, agent.id);
+  const tokenId = await registerOnChain(h.rpcUrl, wallet.address, 'https://elsewhere.example/agent.json');
+  await h.ctx.db.query('unprove', 'update account set wallet_proven_at = null where address = $1', [
+    wallet.address.toLowerCase(),
+  ]);
+  await page.goto(`/dashboard/agents/${agent.id}`);
+  const sign = page.getByRole('button', { name: 'Sign with Test wallet' });
+  await sign.waitFor();
+  wallet.refuseNext();
+  await sign.click();
+  await page.getByText('The wallet declined. Nothing was signed.').waitFor();
+  await lookAt(page, 'agent-wallet');
+  await sign.click();
+  await page.getByRole('heading', { name: 'Prove the wallet of the owner (done)' }).waitFor();
+
+  await page.getByText('I have a token already').click();
+  await page.getByLabel('Number of the token').fill('-1');
+  const link = page.getByRole('button', { name: 'Link the token' });
+  await link.click();
+  await page.getByText('is not the number of a token').waitFor();
+  await page.getByLabel('Number of the token').fill(tokenId);
+  await link.click();
+  await page.getByRole('button', { name: 'Send with Test wallet' }).click();
+  await page.getByRole('button', { name: `Copy registration address ${h.baseUrl}/agents/` }).waitFor();
+  const uri = () => h.request('GET', `/identity/${agent.id}`).then(({ body }) => body.data.onChain.agentURI);
+  expect(await uri()).toBe(`${h.baseUrl}/agents/${agent.id}/registration.json`);
+  await expectAccessible(page);
+});
+
+it('says of an agent of somebody else that it is theirs', async () => {
+  const { page } = await world.signedIn();
+  const agent = await startTestAgent(world.h);
+  started.push(agent);
+  await page.goto(`/dashboard/agents/${agent.id}`);
+  await page.getByText('This agent is not yours').waitFor();
+  await page.goto('/dashboard/agents/agt_none');
+  await page.getByRole('alert').getByText('NOT_FOUND').waitFor();
+});

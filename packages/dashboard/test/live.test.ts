@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type NodeFront, startNodeFront } from '../../service/test/support/node-front.ts';
+import { expectAccessible } from './support/expect-accessible.ts';
+import { happen } from './support/happen.ts';
+import { lookAt } from './support/screenshot.ts';
+import { accountIdOf, sessionCall } from './support/session-call.ts';
+import { startWorld, type World } from './support/world.ts';
+
+let world: World;
+let front: NodeFront;
+beforeAll(async () => {
+  front = await startNodeFront();
+  world = await startWorld({ env: { PORT: String(front.port), BASE_URL: front.baseUrl } });
+});
+afterAll(async () => {
+  await world.stop();
+  await front.die();
+});
+
+/** A page that shows deliveries, and its account. */
+async function watching() {
+  const { page, complaints } = await world.signedIn();
+  const { webhookId } = (await sessionCall(page, 'POST', '/account/webhooks', { url: 'http://127.0.0.1:1/' })).data;
+  await page.goto(`/dashboard/webhooks/${webhookId}`);
+  await page.getByText('Nothing was sent yet').waitFor();
+  const rows = page.getByRole('row', { name: /agent\.removed/ });
+  return { page, complaints, rows, accountId: await accountIdOf(page) };
+}
+
+it('says that the connection is lost, and shows what was missed once the node is back', async () => {
+  const { page, complaints, rows, accountId } = await watching();
+  await happen(world.h, accountId);
+  await rows.first().waitFor();
+  await front.die();
+  const banner = page.getByText('The connection to the node is lost.');
+  await banner.waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'connection-lost');
+  await happen(world.h, accountId);
+  await front.revive();
+  await page.getByRole('button', { name: 'Try now' }).click();
+  await banner.waitFor({ state: 'hidden' });
+  await rows.nth(1).waitFor();
+  // The browser itself says of each call that nobody answered.
+  for (const each of complaints.splice(0)) expect(each).toMatch(/net::ERR_/);
+});
+
+it('has one stream for all tabs of a browser, which goes on when the tab that holds it is closed', async () => {
+  const { page, rows, accountId } = await watching();
+  const second = await page.context().newPage();
+  await second.goto(page.url());
+  const secondRows = second.getByRole('row', { name: /agent\.removed/ });
+  await second.getByText('Nothing was sent yet').waitFor();
+  await happen(world.h, accountId);
+  await rows.first().waitFor();
+  await secondRows.first().waitFor();
+  await page.close();
+  await happen(world.h, accountId);
+  await secondRows.nth(1).waitFor();
+});

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { callChain } from '../../chain/src/chain-rpc-client.ts';
+import { issueApiKey } from '../../service/src/access/manage-keys.ts';
+import { openAccount } from '../../service/src/access/open-account.ts';
+import { insertNode } from '../../service/src/network/node-store.ts';
+import { expectAccessible } from './support/expect-accessible.ts';
+import { lookAt } from './support/screenshot.ts';
+import { sessionCall } from './support/session-call.ts';
+import { walletOf } from './support/test-wallet.ts';
+import { signInWithWallet, startWorld, type World } from './support/world.ts';
+
+const HOSTILE = '<img src=x onerror=alert(1)> node';
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+/** A node of another operator, which nobody asks anything for a year. */
+async function listNode(baseUrl: string, nodeId: string): Promise<void> {
+  const { h } = world;
+  const { accountId, address } = await h.newAccount();
+  const node = {
+    nodeId,
+    chainId: h.ctx.chain.chainId,
+    tokenId: '7',
+    baseUrl,
+    accountId,
+    label: HOSTILE,
+    version: '1.2.3',
+  };
+  await h.ctx.db.transaction((tx) => insertNode(tx, { ...node, wallet: address }, new Date(Date.now() + 3e10)));
+}
+
+it('shows this node, its chain index and the other nodes', async () => {
+  await listNode('javascript:alert(1)//', 'nod_1');
+  const { page } = await world.signedIn();
+  await page.keyboard.press('g');
+  await page.keyboard.press('n');
+  await page.getByRole('heading', { name: 'Network' }).waitFor();
+  const row = page.getByRole('row', { name: /node/ }).filter({ hasText: HOSTILE });
+  await row.getByText('online').waitFor();
+  await row.getByText('javascript:alert(1)//').waitFor();
+  expect(await row.getByRole('link').count()).toBe(0);
+  const index = page.getByRole('region', { name: 'Chain index' });
+  await index.getByText('live').waitFor();
+  await index.getByText('Read up to block').waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'network');
+});
+
+it('has an operator page for operators only, in the navigation and in the API', async () => {
+  const { page } = await world.signedIn();
+  expect(await page.getByRole('link', { name: 'Operator' }).count()).toBe(0);
+  await page.goto('/dashboard/operator');
+  await page.getByText('For who runs the node').waitFor();
+  expect((await sessionCall(page, 'GET', '/operator/status')).status).toBe(403);
+});
+
+it('shows an operator how the node stands, and what needs attention', async () => {
+  const { h, newPage } = world;
+  const wallet = walletOf(await h.newWallet(), h.rpcUrl);
+  const address = wallet.address.toLowerCase();
+  const { accountId } = await openAccount(h.ctx, { address, plan: 'enterprise', isWalletProven: true });
+  await issueApiKey(h.ctx, { accountId, name: 'operator', scopes: ['operator'], expiresAt: null });
+  const { page } = await newPage({ wallet });
+  await signInWithWallet(page);
+  await page.getByRole('link', { name: 'Operator' }).click();
+  await page.getByRole('row', { name: /answers you/ }).waitFor();
+  await page.getByText('Nothing needs attention.').waitFor();
+  await page
+    .getByRole('row', { name: /wallet/ })
+    .getByText('ETH')
+    .waitFor();
+  await page.getByRole('region', { name: 'Reserves' }).getByText('balanced').waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'operator');
+
+  await callChain(h.rpcUrl, 'anvil_setBalance', h.ctx.chain.wallet, '0x1');
+  const alarms = page.getByRole('list', { name: 'Alarms' });
+  await alarms.getByText(`The wallet key ${h.ctx.chain.wallet} runs out of gas.`).waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'operator-alarm');
+});

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { answerWith, echo, startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
+import { deposit } from '../../service/test/support/treasury.ts';
+import { expectAccessible } from './support/expect-accessible.ts';
+import { keyOf } from './support/key-of.ts';
+import { lookAt } from './support/screenshot.ts';
+import { startWorld, type World } from './support/world.ts';
+
+let world: World;
+let agent: TestAgent;
+beforeAll(async () => {
+  world = await startWorld();
+  agent = await startTestAgent(world.h, { name: '<b>Echo</b>', perRequest: '0.05' });
+});
+afterAll(async () => {
+  await agent.die();
+  await world.stop();
+});
+
+const invoke = (key: string, agentId = agent.id) =>
+  world.h.request('POST', `/invoke/${agentId}`, { key, body: { task: 'hello' }, headers: { 'x-sync': 'true' } });
+
+it('leads to the first paid call: each step ticks itself, and then shows what the API says', async () => {
+  const { page } = await world.signedIn();
+  const { h } = world;
+  await page.goto('/dashboard/');
+  const steps = page.getByRole('list', { name: 'Steps to the first paid call' });
+  const step = (name: string) => steps.getByRole('heading', { name });
+  await step('Find an agent (done)').waitFor();
+  await step('Get an API key (to do)').waitFor();
+  await lookAt(page, 'overview-first-visit');
+  await expectAccessible(page);
+  await steps.getByText('Commands').last().click();
+  const commands = steps.getByRole('region', { name: 'Make a paid call' });
+  expect(await commands.textContent()).toContain(`curl ${h.baseUrl}/invoke/${agent.id}`);
+
+  const key = await keyOf(page);
+  await step('Get an API key (done)').waitFor();
+  const { treasuryId } = (await h.request('POST', '/payments/treasury', { key, body: {} })).body.data;
+  await deposit(h, key, treasuryId, '2');
+  await step('Fund the treasury (done)').waitFor();
+  await lookAt(page, 'overview-funded');
+  expect((await invoke(key)).body.data.status).toBe('completed');
+  await page.getByRole('heading', { name: 'Your first paid call was made' }).waitFor();
+  await step('Make a paid call (done)').waitFor();
+  await lookAt(page, 'overview-paid');
+  await page.getByRole('button', { name: 'Put away' }).click();
+  expect(await steps.count()).toBe(0);
+
+  agent.behave(answerWith(500, { error: { message: '<script>no</script> javascript:alert(1)' } }));
+  const failed = (await invoke(key)).body.data;
+  agent.behave(echo);
+  const own = await startTestAgent(h, { owner: { key, accountId: '', address: '' }, perRequest: '0.2', name: 'Own' });
+  await invoke(key, own.id);
+  await own.die();
+  await page.reload();
+  await page.getByRole('link', { name: '<b>Echo</b>' }).waitFor();
+  expect(await steps.count()).toBe(0);
+  for (const [days, tab] of [
+    ['1', 'Today'],
+    ['30', '30 days'],
+    ['7', '7 days'],
+  ] as const) {
+    await page.getByRole('tab', { name: tab }).click();
+    await page.waitForURL(`**/dashboard/?days=${days}`);
+    const { data } = (await h.request('GET', `/account/overview?days=${days}`, { key })).body;
+    const shown = (label: string) =>
+      page
+        .getByRole('definition')
+        .and(page.locator(`dt:text-is("${label}") + dd`))
+        .first();
+    await expect.poll(() => shown('Spent').textContent()).toBe(`${data.spent} USDC`);
+    expect(await shown('Earned').textContent()).toBe(`${data.earned} USDC`);
+    expect(await shown('Calls').textContent()).toBe(String(data.calls));
+    expect(await shown('Success rate').textContent()).toBe('66.7%');
+    const received = page.getByRole('region', { name: 'Calls to your agents' });
+    expect(await received.textContent()).toContain(`Earned${data.received.earned} USDC`);
+    const calls = page.getByRole('figure', { name: /^Calls by/ });
+    await calls.getByRole('button', { name: 'Show as table' }).click();
+    const last = calls.getByRole('row').last();
+    expect(await last.getByRole('cell').allTextContents()).toEqual(['3', '1']);
+    await calls.getByRole('button', { name: 'Show as chart' }).click();
+  }
+  const balance = (await h.request('GET', '/payments/balance', { key })).body.data;
+  expect(await page.locator('dt:text-is("Available") + dd').textContent()).toBe(`${balance.available} USDC`);
+  await expectAccessible(page);
+  await lookAt(page, 'overview');
+
+  await page.getByRole('link', { name: '<b>Echo</b>' }).press('Enter');
+  await page.waitForURL(`**/invocations/${failed.requestId}`);
+});

@@ -1,0 +1,225 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { chunk, progress, result, says, spokenBy } from '../../service/test/streams/support/streaming-agent.ts';
+import { answerWith, startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
+import { balanceOf } from '../../service/test/support/treasury.ts';
+import { expectAccessible } from './support/expect-accessible.ts';
+import { fundTreasury, keyOf } from './support/fund-treasury.ts';
+import { lookAt } from './support/screenshot.ts';
+import type { TestWallet } from './support/test-wallet.ts';
+import { startWorld, type World } from './support/world.ts';
+
+const MARKUP = '<script>alert(1)</script><b>done</b>';
+
+let world: World;
+let page: Page;
+let wallet: TestWallet;
+let agent: TestAgent;
+let free: TestAgent;
+let key: string;
+let complaints: string[];
+
+beforeAll(async () => {
+  world = await startWorld();
+  const { h } = world;
+  [agent, free] = await Promise.all([
+    startTestAgent(h, { name: 'Reader', capabilities: ['reading', 'counting'], perRequest: '0.05' }),
+    startTestAgent(h, { name: 'Free reader', capabilities: ['reading', 'counting'], perRequest: '0' }),
+  ]);
+  ({ page, wallet, complaints } = await world.signedIn());
+  key = await keyOf(h, wallet.address);
+  await fundTreasury(h, key, '1');
+}, 60_000);
+afterAll(async () => {
+  await Promise.all([agent?.die(), free?.die()]);
+  await world?.stop();
+});
+
+const available = async () => (await balanceOf(world.h, key)).available;
+const run = () => page.getByRole('button', { name: /^Run / });
+const requestCount = async () => (await world.h.request('GET', '/invoke/history', { key })).body.data.total;
+
+/** Opens the form of an agent, fills it and asks for a quote. */
+async function quote({
+  task = 'read this',
+  mode,
+  input,
+  of = agent,
+}: {
+  task?: string;
+  mode: string;
+  input?: string;
+  of?: TestAgent;
+}) {
+  await page.goto(`/dashboard/explore/${of.id}?tab=try`);
+  await page.getByLabel('Task').fill(task);
+  if (input !== undefined) await page.getByLabel('Input (JSON)').fill(input);
+  await page.getByLabel('Mode').selectOption({ value: mode });
+  await page.getByRole('button', { name: 'Get a quote' }).click();
+  await run().waitFor();
+}
+
+const payByWallet = () => page.getByLabel('Paid by').selectOption({ label: 'Test wallet (x402)' });
+const ended = (status: string) => page.getByRole('heading', { name: `Answer ${status}` }).waitFor();
+
+it('says what is wrong with a call before it costs anything', async () => {
+  await page.goto(`/dashboard/explore/${agent.id}?tab=try`);
+  await page.getByRole('button', { name: 'Get a quote' }).click();
+  await page.locator('textarea[aria-invalid=true]').waitFor();
+  await page.getByLabel('Task').fill('x');
+  await page.getByLabel('Input (JSON)').fill('{"a" 1}');
+  await page.getByRole('button', { name: 'Get a quote' }).click();
+  await page.getByText(/JSON at position/).waitFor();
+  expect(agent.calls).toHaveLength(0);
+});
+
+it('streams an answer that is paid from the treasury, and shows it as it comes', async () => {
+  const spoken = spokenBy();
+  agent.behave(spoken.behaviour);
+  await quote({ mode: 'stream', input: '{"complexity":"high"}' });
+  await page.getByRole('button', { name: 'Run for 0.075 USDC' }).waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'try-it-quote');
+  await run().dblclick();
+  const conversation = await spoken.next();
+  conversation.say(chunk('The first half, '));
+  const live = page.getByRole('region', { name: 'Live answer' });
+  await live.getByText('The first half,').waitFor();
+  await page.getByRole('heading', { name: 'Answer processing' }).waitFor();
+  conversation.say(progress({ percent: 50 }));
+  conversation.say(chunk(MARKUP));
+  conversation.say(result({ pages: 2 }));
+  conversation.end();
+  await ended('completed');
+  await live.getByText(`The first half, ${MARKUP}`).waitFor();
+  expect(await page.locator('main b').count()).toBe(0);
+  expect(await requestCount()).toBe(1);
+  expect(await available()).toBe('0.925');
+  await expectAccessible(page);
+  await lookAt(page, 'try-it-stream');
+});
+
+it('waits for the answer of a synchronous call, and shows the same call as code', async () => {
+  agent.behave(answerWith(200, { result: MARKUP }));
+  await quote({ mode: 'sync' });
+  await run().click();
+  await ended('completed');
+  await page.getByText(MARKUP, { exact: true }).waitFor();
+  const code = page.getByRole('region', { name: /^The same call, / });
+  expect(await code.textContent()).toContain("-H 'X-Sync: true'");
+  await page.getByRole('button', { name: 'SDK', exact: true }).click();
+  expect(await code.textContent()).toContain('invokeAndWait(client, ');
+});
+
+it('starts an asynchronous call, and cancels it: the money comes back', async () => {
+  const before = await available();
+  agent.behave(() => undefined);
+  await quote({ mode: 'async' });
+  await run().click();
+  await page.getByRole('heading', { name: /^Answer (pending|processing)$/ }).waitFor();
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel invocation' }).click();
+  await ended('cancelled');
+  expect(await available()).toBe(before);
+});
+
+it('pays by wallet, once, no more than the quote', async () => {
+  agent.behave(says(chunk('paid'), result('paid')));
+  const held = await world.h.usdcOf(wallet.address);
+  await quote({ mode: 'stream' });
+  await payByWallet();
+  await run().dblclick();
+  await ended('completed');
+  await page.getByText('Wallet (x402)', { exact: true }).waitFor();
+  await page
+    .getByRole('button', { name: /^Copy transaction hash 0x/ })
+    .first()
+    .waitFor();
+  expect(wallet.asked.filter((method) => method === 'eth_signTypedData_v4')).toHaveLength(1);
+  expect(held - (await world.h.usdcOf(wallet.address))).toBe(50_000n);
+  await expectAccessible(page);
+  await lookAt(page, 'try-it-wallet');
+});
+
+it('explains a wallet that declines or stays on another chain; nothing is paid, and it can be tried again', async () => {
+  const held = await world.h.usdcOf(wallet.address);
+  const before = await requestCount();
+  agent.behave(answerWith(200, { result: 'ok' }));
+  await quote({ mode: 'sync' });
+  await payByWallet();
+  wallet.refuseNext('eth_signTypedData_v4');
+  await run().click();
+  await page.getByText('The wallet declined. Nothing was signed.').waitFor();
+  wallet.strayTo(1);
+  wallet.refuseNext('wallet_switchEthereumChain');
+  await run().click();
+  await page.getByText(/The wallet is on chain 1 .* Switch the wallet there/).waitFor();
+  expect(await world.h.usdcOf(wallet.address)).toBe(held);
+  expect(await requestCount()).toBe(before);
+  await run().click();
+  await ended('completed');
+  expect(await world.h.usdcOf(wallet.address)).toBe(held - 50_000n);
+});
+
+it('says that treasury and wallet hold too little, and takes a free agent for nothing', async () => {
+  const dear = await startTestAgent(world.h, { name: 'Dear reader', perRequest: '5000', capabilities: ['reading'] });
+  await quote({ mode: 'sync', of: dear });
+  await run().click();
+  await page.getByText('Nothing was paid.').waitFor();
+  await payByWallet();
+  await run().click();
+  await page.getByText(/The wallet 0x\w+ holds 9\d\d\.\d+ USDC, and 5000\.00 are asked/).waitFor();
+  await dear.die();
+  free.behave(answerWith(200, { result: 'for free' }));
+  await quote({ mode: 'sync', of: free });
+  await page.getByRole('button', { name: 'Run for free' }).click();
+  await page.getByText('for free', { exact: true }).waitFor();
+});
+
+/** Has the node answer, and the page never hear of it. */
+async function lose(isLost: (headers: Record<string, string>) => boolean): Promise<void> {
+  await page.route('**/invoke/agt_*', async (route) => {
+    if (route.request().method() !== 'POST' || !isLost(route.request().headers())) return route.fallback();
+    await route.fetch();
+    return route.abort();
+  });
+}
+
+async function hearAgain(): Promise<void> {
+  await page.unroute('**/invoke/agt_*');
+  // The browser says that it heard nothing.
+  expect(complaints.splice(0).every((each) => each.endsWith('net::ERR_FAILED'))).toBe(true);
+}
+
+it('tries the same call again when its answer was lost, and pays once', async () => {
+  const before = Number(await available());
+  const count = await requestCount();
+  agent.behave(answerWith(200, { result: 'once' }));
+  await quote({ mode: 'sync' });
+  await lose(() => true);
+  await run().click();
+  const again = page.getByRole('button', { name: 'Try the same call again' });
+  await again.waitFor();
+  await hearAgain();
+  await again.click();
+  await ended('completed');
+  expect(await requestCount()).toBe(count + 1);
+  expect(before - Number(await available())).toBeCloseTo(0.05, 6);
+});
+
+it('shows the same payment again when the answer to it was lost: signed once, paid once', async () => {
+  const held = await world.h.usdcOf(wallet.address);
+  const signed = () => wallet.asked.filter((method) => method === 'eth_signTypedData_v4').length;
+  const before = signed();
+  agent.behave(answerWith(200, { result: 'once' }));
+  await quote({ mode: 'stream' });
+  await payByWallet();
+  let losses = 0;
+  await lose((headers) => headers['payment-signature'] !== undefined && losses++ < 2);
+  await run().click();
+  await ended('completed');
+  await hearAgain();
+  expect(losses).toBe(3);
+  expect(signed() - before).toBe(1);
+  expect(held - (await world.h.usdcOf(wallet.address))).toBe(50_000n);
+});

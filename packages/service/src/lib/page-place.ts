@@ -1,0 +1,38 @@
+import { invalid } from './app-error.ts';
+
+/** Where a page of things, newest first, begins: behind this one. */
+export interface PagePlace {
+  readonly createdAt: Date;
+  readonly id: string;
+}
+
+const DAY_MS = 86_400_000;
+
+export const pageCursor = ({ createdAt, id }: PagePlace): string =>
+  Buffer.from(`${createdAt.getTime()}.${id}`).toString('base64url');
+
+/** The place that a cursor stands for; throws VALIDATION_ERROR for one that is none of ours. */
+export function readPageCursor(cursor: string): PagePlace {
+  const [, ms, id] = /^(\d{1,15})\.([\w:-]{1,100})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
+  if (ms === undefined || id === undefined) throw invalid('cursor', 'is not one that this node made');
+  return { createdAt: new Date(Number(ms)), id };
+}
+
+/** Where the page that a query asks for begins. Throws VALIDATION_ERROR when it names both a cursor and an offset. */
+export function placeOf(query: {
+  readonly cursor?: string | undefined;
+  readonly offset?: number | undefined;
+}): PagePlace | null {
+  if (query.cursor === undefined) return null;
+  if (query.offset !== undefined) throw invalid('cursor', 'cannot be used together with offset');
+  return readPageCursor(query.cursor);
+}
+
+/** Whole days (UTC), the last one included, as half-open times. Throws VALIDATION_ERROR when they end before they begin. */
+export function readDays({ startDate, endDate }: { startDate?: string | undefined; endDate?: string | undefined }) {
+  if (startDate && endDate && startDate > endDate) throw invalid('endDate', 'is before startDate');
+  return {
+    from: startDate === undefined ? null : new Date(startDate),
+    before: endDate === undefined ? null : new Date(new Date(endDate).getTime() + DAY_MS),
+  };
+}

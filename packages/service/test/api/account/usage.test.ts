@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openBrowser } from '../../support/browser.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
+import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { deposit, untilEnded } from '../../support/treasury.ts';
+
+let h: Harness;
+let cheap: TestAgent;
+let dear: TestAgent;
+beforeAll(async () => {
+  h = await startHarness();
+  [cheap, dear] = await Promise.all([
+    startTestAgent(h, { name: 'cheap', perRequest: '0.01' }),
+    startTestAgent(h, { name: 'dear', perRequest: '0.5' }),
+  ]);
+});
+afterAll(async () => {
+  await Promise.all([cheap.die(), dear.die()]);
+  await h.stop();
+});
+
+it('tells what was spent by agent, and what each key used of its own limits, whoever asks', async () => {
+  const owner = await openBrowser(h);
+  const { treasuryId } = (await owner.request('POST', '/payments/treasury', { body: {} })).body.data;
+  const newKey = async (limits: object) =>
+    (
+      await owner.request('POST', '/account/keys', {
+        body: { name: 'k', scopes: ['invoke', 'payments:write'], limits },
+      })
+    ).body.data;
+  const limited = await newKey({ perDay: '2' });
+  const free = await newKey({});
+  const revoked = await newKey({});
+  await owner.request('DELETE', `/account/keys/${revoked.keyId}`);
+  await deposit(h, free.apiKey, treasuryId, '2');
+  const invoke = async (agent: TestAgent, key: string) => {
+    const { body } = await h.request('POST', `/invoke/${agent.id}`, { key, body: { task: 'x' } });
+    await untilEnded(h, key, body.data.requestId);
+  };
+  for (const agent of [cheap, cheap, dear]) await invoke(agent, limited.apiKey);
+  await invoke(cheap, free.apiKey);
+
+  const { agents, days } = (await owner.request('GET', '/account/usage?days=1')).body.data;
+  expect(agents).toEqual([
+    { agentId: dear.id, agentName: 'dear', requests: 1, completed: 1, failed: 0, spent: '0.50' },
+    { agentId: cheap.id, agentName: 'cheap', requests: 3, completed: 3, failed: 0, spent: '0.03' },
+  ]);
+  expect(days).toMatchObject([{ requests: 4, completed: 4, spent: '0.53' }]);
+
+  const { keys } = (await owner.request('GET', '/account/keys')).body.data;
+  const useOf = ({ keyId }: { keyId: string }) => keys.find((key: { keyId: string }) => key.keyId === keyId).use;
+  expect(useOf(limited)).toMatchObject({ spentToday: '0.52', invocations: { limit: 10, used: 3, remaining: 7 } });
+  expect(useOf(limited).api.limit).toBe(100);
+  expect(useOf(free)).toMatchObject({ spentToday: null, invocations: { used: 1 } });
+  expect(useOf(revoked)).toBeNull();
+});
