@@ -13,7 +13,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // Processes are killed and waited for in real time: a machine that is busy with something else gets a second try.
     retry: process.env.CI ? 1 : 0,
-    testTimeout: 20_000,
+    // Journeys through the dashboard take long on a machine that is busy.
+    testTimeout: 60_000,
     hookTimeout: 60_000,
   },
 });

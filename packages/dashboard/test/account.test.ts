@@ -3,6 +3,7 @@ import { expectAccessible } from './support/expect-accessible.ts';
 import { lookAt } from './support/screenshot.ts';
 import { sessionCall } from './support/session-call.ts';
 import { tabTo } from './support/tab-to.ts';
+import { walletOf } from './support/test-wallet.ts';
 import { signInWithWallet, startWorld, type World } from './support/world.ts';
 
 const HOSTILE = '<script>alert(1)</script> "key"';
@@ -13,8 +14,10 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 it('shows the sessions, ends one, and signs out everywhere: the other browser is sent away by itself', async () => {
-  const { page, wallet } = await world.signedIn();
+  const wallet = walletOf(await world.h.newWallet(), world.h.rpcUrl);
+  const { page } = await world.newPage({ wallet });
   const [second, third] = [await world.newPage({ wallet }), await world.newPage({ wallet })];
+  await signInWithWallet(page);
   await signInWithWallet(second.page);
   await signInWithWallet(third.page);
   await page.goto('/dashboard/account');

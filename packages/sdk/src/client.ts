@@ -23,7 +23,7 @@ export interface ClientOptions {
 
 const sendOptions = (client: ClientOptions, options: CallOptions): SendOptions => ({
   // A browser's own is called as a function only: as a method it fails.
-  fetch: client.fetch ?? ((...args) => fetch(...args)),
+  fetch: (...args) => (client.fetch ?? fetch)(...args),
   timeoutMs: options.timeoutMs ?? client.timeoutMs ?? 60_000,
   signal: options.signal,
   maxRetries: client.maxRetries ?? 3,

@@ -22,7 +22,7 @@ export async function startLocalNode(options: NodeOptions): Promise<LocalNode> {
   try {
     const node = await startNode({ ...options, beforeReady });
     const localJson = await seeded.promise;
-    if (config.logLevel !== 'silent') process.stdout.write(`${welcomeText(localJson, config.dataDir)}\n`);
+    if (config.logLevel !== 'silent') process.stdout.write(`${welcomeText(localJson, config)}\n`);
     // The agents go last: what is running may still need them.
     const steps = [{ name: 'node', stop: () => node.stop() }, ...agentStops.splice(0)];
     return { ...node, localJson, stop: async () => void (await stopInOrder(steps.splice(0), { log })) };

@@ -1,8 +1,6 @@
 import type { EndpointName } from '@agent-network/contracts/api';
 import type { EventType } from '@agent-network/contracts/events';
 
-/** Every event is sent to webhooks. */
-const always: readonly EndpointName[] = ['listEvents', 'listDeliveries', 'listWebhooks'];
 const money: readonly EndpointName[] = [
   'getBalance',
   'getTreasury',
@@ -49,7 +47,7 @@ const effects: Readonly<Record<EventType, readonly EndpointName[]>> = {
   'network.node_left': ['getNetwork', 'getAgentFacets'],
 };
 
-export function staleAfter(type: string): readonly EndpointName[] {
-  const own = effects[type as EventType];
-  return own ? [...always, ...own] : [];
-}
+export const staleAfter = (type: string): readonly EndpointName[] => effects[type as EventType] ?? [];
+
+/** What every event makes stale a moment later: that is when it is sent to webhooks. */
+export const staleSoonAfter: readonly EndpointName[] = ['listDeliveries', 'listWebhooks'];

@@ -2,17 +2,20 @@ import type { EndpointName } from '@agent-network/contracts/api';
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { LiveNews } from './follow-events.ts';
-import { staleAfter } from './live-event-effects.ts';
+import { staleAfter, staleSoonAfter } from './live-event-effects.ts';
 import { sessionKey } from './session.ts';
 import { type SharedEvents, shareEvents } from './share-events.ts';
 
 /** Many events at once, as of a bulk, have each answer read again once in this time. */
 const REFRESH_MS = 1000;
+/** An event is on its way to webhooks after this. */
+const SOON_MS = 1500;
 
 /** Has the answers of these endpoints read again where they are shown: at once, and then at most once in `REFRESH_MS`. */
 function createRefresher(queryClient: QueryClient) {
   let due = new Set<EndpointName>();
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let later: ReturnType<typeof setTimeout> | undefined;
   function flush(): void {
     timer = undefined;
     if (due.size === 0) return;
@@ -21,12 +24,22 @@ function createRefresher(queryClient: QueryClient) {
     void queryClient.invalidateQueries({ predicate: ({ queryKey }) => names.has(queryKey[0] as EndpointName) });
     timer = setTimeout(flush, REFRESH_MS);
   }
+  function refresh(names: readonly EndpointName[]): void {
+    for (const name of names) due.add(name);
+    if (timer === undefined) flush();
+  }
   return {
-    refresh(names: readonly EndpointName[]): void {
-      for (const name of names) due.add(name);
-      if (timer === undefined) flush();
+    hear(type: string): void {
+      refresh(staleAfter(type));
+      later ??= setTimeout(() => {
+        later = undefined;
+        refresh(staleSoonAfter);
+      }, SOON_MS);
     },
-    stop: () => clearTimeout(timer),
+    stop(): void {
+      clearTimeout(timer);
+      clearTimeout(later);
+    },
   };
 }
 
@@ -46,7 +59,7 @@ export function useLiveEvents({ sessionId, after }: { sessionId: string; after: 
   useEffect(() => {
     const refresher = createRefresher(queryClient);
     const hear = (news: LiveNews) => {
-      if (news.kind === 'event') refresher.refresh(staleAfter(news.type));
+      if (news.kind === 'event') refresher.hear(news.type);
       else if (news.kind === 'over') void queryClient.invalidateQueries({ queryKey: sessionKey });
       else setLost(news.kind === 'lost');
       if (news.kind === 'open' && news.isBehind)

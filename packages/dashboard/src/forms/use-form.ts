@@ -1,7 +1,6 @@
 import type { Endpoint } from '@agent-network/contracts/endpoint';
-import { isApiError } from '@agent-network/sdk';
 import { type FormEvent, useState } from 'react';
-import { problemText } from './problem-text.ts';
+import { type Problems, problemsOf, problemsToldBy } from './problems.ts';
 
 type BodySchema = NonNullable<Endpoint['body']>;
 type BodyOf<Schema extends BodySchema> = Schema['_zod']['input'];
@@ -28,11 +27,6 @@ export interface Form<Values extends object> {
   submit(event: FormEvent): void;
 }
 
-type Problems = ReadonlyMap<string, string>;
-
-const problemsOf = (fields: readonly { path: string; message: string }[]): Problems =>
-  new Map(fields.toReversed().map(({ path, message }) => [path, message]));
-
 /** Puts the cursor where the first thing is wrong, once the page shows it. */
 function focusFirstProblem(form: EventTarget | null): void {
   if (!(form instanceof HTMLFormElement)) return;
@@ -50,23 +44,16 @@ export function useForm<Values extends object, Schema extends BodySchema>(
 
   async function send(form: EventTarget | null): Promise<void> {
     const body = options.toBody ? options.toBody(values) : values;
-    const parsed = options.schema.safeParse(body);
+    const found = problemsOf(options.schema, body);
     setFailure(null);
-    setProblems(
-      problemsOf(
-        (parsed.error?.issues ?? []).map((issue) => ({
-          path: issue.path.map(String).join('.'),
-          message: problemText(issue),
-        })),
-      ),
-    );
-    if (!parsed.success) return focusFirstProblem(form);
+    setProblems(found);
+    if (found.size > 0) return focusFirstProblem(form);
     setIsBusy(true);
     try {
       await options.onSubmit(body as BodyOf<Schema>, values);
     } catch (error) {
       setFailure(error);
-      if (isApiError(error, 'VALIDATION_ERROR')) setProblems(problemsOf(error.extra.details.fields));
+      setProblems(problemsToldBy(error));
       focusFirstProblem(form);
     } finally {
       setIsBusy(false);

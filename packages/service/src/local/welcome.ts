@@ -1,12 +1,16 @@
+import type { Config } from '../config.ts';
 import type { LocalJson } from './seed-local.ts';
 
 /** What a newcomer sees after `npm start`: where everything is and what to try first. */
-export function welcomeText(local: LocalJson, dataDir: string): string {
+export function welcomeText(
+  local: LocalJson,
+  { dataDir, servesDashboard }: Pick<Config, 'dataDir' | 'servesDashboard'>,
+): string {
   const [echo] = local.agents;
   return `
   agent-network is running at ${local.baseUrl}
 
-    agents    ${local.agents.map(({ name, id }) => `${name} ${id}`).join('\n              ')}
+${servesDashboard ? `    dashboard ${local.baseUrl}/dashboard/\n` : ''}    agents    ${local.agents.map(({ name, id }) => `${name} ${id}`).join('\n              ')}
     API key   ${local.apiKey}
     chain     ${local.chain.rpcUrl} (id ${local.chain.chainId}, test USDC)
     registry  ${local.chain.identityRegistry} (ERC-8004)

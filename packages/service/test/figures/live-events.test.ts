@@ -52,6 +52,15 @@ describe('the live stream of an account', () => {
     expect(event).toMatchObject({ id: events[0].sequence, type: 'agent.removed' });
   });
 
+  it('misses nothing that happens after GET /auth/session, behind the number that it tells', async () => {
+    const browser = await openBrowser(h);
+    const { session, eventsAt } = (await browser.request('GET', '/auth/session')).body.data;
+    await happen({ ...session, key: '' });
+    const { events } = (await browser.request('GET', `/events?after=${eventsAt}`)).body.data;
+    expect(events.map((data: unknown) => numberOf({ data } as Parameters<typeof numberOf>[0]))).toEqual([nth]);
+    expect((await h.request('GET', '/auth/session')).body.data.eventsAt).toBeNull();
+  });
+
   it('without the Accept header the same call answers with JSON', async () => {
     const account = await newAccount();
     const { body, headers } = await h.request('GET', '/events', { key: account.key });

@@ -125,6 +125,8 @@ it('a claim needs the signature of that wallet, works once, and only for one acc
   );
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
   expect(await available(first.key)).toBe('1.00');
+  const claimed = { address: wallet.address.toLowerCase(), provenAt: expect.any(String) };
+  expect((await h.request('GET', '/account', { key: first.key })).body.data.wallets).toEqual([claimed]);
   const late = await claim(second.key, wallet);
   expect(late.taken.status).toBe(409);
   expect(await available(second.key)).toBe('0.00');

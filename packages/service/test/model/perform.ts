@@ -116,7 +116,7 @@ async function invokeCall(run: ModelRun, { who, means, priceMicro, end }: Invoca
 export const DEADLINE_MS = 2 * 3_600_000;
 
 /** Minutes pass by the dozen while processes die over a call; a payment that expires over it is told of by other tests. */
-const PAYABLE_FOR_S = 3600;
+const PAYABLE_FOR_S = 900;
 
 /** The call with a payment for what it is asked for first. */
 async function paidCall(run: ModelRun, who: 0 | 1, call: PreparedCall): Promise<PreparedCall> {

@@ -1,11 +1,12 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations';
 import { JsonBlock } from '../../ui/code-block.tsx';
 import { ScrollBox } from '../../ui/scroll-box.tsx';
+import { isOpen } from './invocation.ts';
 
 /** What the agent gave. A text is shown as a text, and nothing in it is taken for markup. */
 export function ResultBlock({ record }: { record: RequestRecord }) {
   const { result, status } = record;
-  if (status !== 'completed') return <p className="text-muted">There is none: the invocation is {status}.</p>;
+  if (status !== 'completed') return <p className="text-muted">{isOpen(record) ? 'Not yet.' : 'None.'}</p>;
   if (typeof result === 'string')
     return (
       <ScrollBox label="Text of the result">

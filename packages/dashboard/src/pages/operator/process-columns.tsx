@@ -20,7 +20,7 @@ export const processColumns = (asOf: string): readonly Column<Process>[] => [
     header: 'Process',
     cell: ({ label, processId, isThis }) => (
       <div className="min-w-32">
-        <div className="flex items-center gap-2">
+        <div className="flex flex-wrap items-center gap-x-2">
           <bdi className="font-medium wrap-anywhere">{label}</bdi>
           {isThis && <Badge tone="accent">answers you</Badge>}
         </div>

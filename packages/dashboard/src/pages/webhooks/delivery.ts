@@ -3,17 +3,13 @@ import type { Delivery } from '@agent-network/contracts/webhooks';
 type Attempt = Delivery['attempts'][number];
 
 const SOONEST_MS = 1000;
-const LATEST_MS = 60_000;
+const LATEST_MS = 10_000;
 
-/** How soon to look again at what still waits for an attempt; false: nothing does. Attempts are no events of their own. */
-export function nextLookMs(
-  deliveries: readonly Pick<Delivery, 'status' | 'nextAttemptAt'>[],
-  nowMs: number,
-): number | false {
+/** How soon to look again: when an attempt is due, and now and then anyway. Attempts are no events of their own. */
+export function nextLookMs(deliveries: readonly Pick<Delivery, 'status' | 'nextAttemptAt'>[], nowMs: number): number {
   const waits = deliveries
     .filter(({ status }) => status === 'pending')
     .map(({ nextAttemptAt }) => (nextAttemptAt === null ? 0 : Date.parse(nextAttemptAt) - nowMs));
-  if (waits.length === 0) return false;
   return Math.min(Math.max(Math.min(...waits) + SOONEST_MS, SOONEST_MS), LATEST_MS);
 }
 

@@ -43,7 +43,7 @@ export function EventTypeChoice({ chosen, onChange, error }: EventTypeChoiceProp
           ))}
         </div>
       )}
-      {error && <p className="mt-1 text-[13px] text-bad">Choose at least one event.</p>}
+      {error && chosen?.length === 0 && <p className="mt-1 text-[13px] text-bad">Choose at least one event.</p>}
     </Fieldset>
   );
 }

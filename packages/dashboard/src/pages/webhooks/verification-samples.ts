@@ -5,7 +5,7 @@ const withFetch = `import { verifyWebhook } from '@agent-network/sdk';
 export async function POST(request: Request): Promise<Response> {
   try {
     const event = await verifyWebhook({
-      secret: process.env.WEBHOOK_SECRET,
+      secret: process.env.WEBHOOK_SECRET ?? '',
       headers: request.headers,
       body: await request.text(), // as it came, before any JSON parser
     });
@@ -23,7 +23,7 @@ import { verifyWebhook } from '@agent-network/sdk';
 createServer(async (request, response) => {
   try {
     const body = await text(request); // as it came, before any JSON parser
-    const secret = process.env.WEBHOOK_SECRET;
+    const secret = process.env.WEBHOOK_SECRET ?? '';
     const event = await verifyWebhook({ secret, headers: request.headers, body });
     console.log(event.id, event.type, event.data);
     response.writeHead(204).end();

@@ -33,7 +33,8 @@ describe('creating a key', () => {
     });
     expect(apiKey.startsWith(rest.start)).toBe(true);
     const listed = (await list(owner.key)).find(({ keyId }: { keyId: string }) => keyId === rest.keyId);
-    expect(listed).toEqual(rest);
+    const { use: _, ...told } = listed;
+    expect(told).toEqual(rest);
   });
 
   it('gives no scope that the asking key lacks', async () => {

@@ -201,7 +201,7 @@ describe('the payment history', () => {
 
   it('shows nothing of other accounts', async () => {
     const { key } = await h.newAccount();
-    expect(await history(key)).toEqual({ payments: [], total: 0, hasMore: false });
+    expect(await history(key)).toEqual({ payments: [], total: 0, hasMore: false, nextCursor: null });
     expect(await balance(key)).toMatchObject({ available: '0.00', held: '0.00', pending: '0.00', treasuries: [] });
   });
 

@@ -26,6 +26,8 @@ const envOf = (h: Harness, dataDir: string) => ({
   PORT: '0',
   DATA_DIR: dataDir,
   DATABASE_URL: h.databaseUrl,
+  // Many processes share one PostgreSQL.
+  DATABASE_CONNECTIONS: '8',
   CHAIN_RPC_URL: h.rpcUrl,
   LOG_LEVEL: 'silent',
 });

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectAccessible } from './support/expect-accessible.ts';
+import { lookAt } from './support/screenshot.ts';
+import { tabTo } from './support/tab-to.ts';
+import { startWorld, type World } from './support/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+it('signs in with the account of local mode, with the keyboard alone', async () => {
+  const { page } = await world.newPage();
+  await page.goto('/dashboard/keys');
+  await tabTo(page, page.getByRole('button', { name: /local account/i }));
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'API keys' }).waitFor();
+});
+
+it('goes where the keys say: / to search, ? for the list, g and a letter to a view', async () => {
+  const { page } = await world.signedIn();
+  await page.goto('/dashboard/keys');
+  await page.getByRole('heading', { name: 'API keys' }).waitFor();
+  await page.keyboard.press('g');
+  await page.keyboard.press('i');
+  await page.getByRole('heading', { name: 'Invocations' }).waitFor();
+  await page.getByRole('searchbox').first().waitFor();
+  await page.keyboard.press('/');
+  const search = page.getByRole('searchbox').first();
+  expect(await search.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+  await page.keyboard.type('g?k');
+  expect(await search.inputValue()).toBe('g?k');
+  await page.getByRole('heading', { name: 'Invocations' }).click();
+  await page.keyboard.press('?');
+  const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  await dialog.getByText('Go to Invocations').waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'shortcuts');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'hidden' });
+});
+
+it('on a narrow screen the navigation is a drawer, which keeps and gives back the focus', async () => {
+  const { page } = await world.signedIn({ width: 320 });
+  await page.goto('/dashboard/keys');
+  const open = page.getByRole('button', { name: 'Open navigation' });
+  await open.click();
+  const drawer = page.getByRole('dialog', { name: 'Navigation' });
+  await drawer.getByRole('link', { name: 'Invocations' }).waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'drawer');
+  await page.keyboard.press('Escape');
+  await drawer.waitFor({ state: 'hidden' });
+  expect(await open.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+  await open.click();
+  await drawer.getByRole('link', { name: 'Invocations' }).click();
+  await page.getByRole('heading', { name: 'Invocations' }).waitFor();
+  await drawer.waitFor({ state: 'hidden' });
+});
+
+it('is light or dark as one chose, at once, after a reload, and as the system when one did not', async () => {
+  const { page } = await world.signedIn();
+  const theme = () => page.evaluate<string>('document.documentElement.dataset.theme');
+  const choose = async (name: string) => {
+    await page.getByRole('button', { name: 'Theme' }).click();
+    await page.getByRole('menuitem', { name }).click();
+  };
+  expect(await theme()).toBe('light');
+  await choose('Dark');
+  expect(await theme()).toBe('dark');
+  await page.reload({ waitUntil: 'domcontentloaded' });
+  expect(await theme()).toBe('dark');
+  await page.getByRole('button', { name: 'Theme' }).waitFor();
+  await choose('Like the system');
+  expect(await theme()).toBe('light');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.locator('html[data-theme=dark]').waitFor();
+});
