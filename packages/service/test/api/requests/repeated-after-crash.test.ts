@@ -137,7 +137,7 @@ describe('a call whose process dies before it kept its answer, repeated under it
     const receiver = await startReceiver();
     const made = await h.request('POST', '/account/webhooks', { key: owner.key, body: { url: receiver.url } });
     const path = `/account/webhooks/${made.body.data.webhookId}/test`;
-    const call = { key: owner.key, headers: { 'idempotency-key': 'unrecorded' } };
+    const call = { key: owner.key, headers: { 'idempotency-key': `unrecorded-${made.body.data.webhookId}` } };
     expect((await callAndDie(h, path, call, { before: 'transaction' })).status).toBe(500);
     const again = await h.request('POST', path, call);
     expect(again.body.data).toMatchObject({ status: 'delivered', eventId: receiver.received[0]?.id });
