@@ -25,10 +25,14 @@ export async function readEvidence(ctx: JudgeContext, agent: Owned): Promise<Evi
   return evidenceOf(days, parties, (id) => credibilityOf(standings.get(id) ?? unknown, now));
 }
 
-/** What ties a payer to the owner of an agent. */
-export async function tieOfPayer(ctx: JudgeContext, agent: Owned, payer: string): Promise<Tie> {
-  const [party] = await readParties(ctx, agent, [payer]);
-  return party?.tie ?? 'none';
+/** What ties payers to the owner of an agent, by account. */
+export async function tiesOfPayers(
+  ctx: JudgeContext,
+  agent: Owned,
+  payers: Iterable<string>,
+): Promise<Map<string, Tie>> {
+  const parties = await readParties(ctx, agent, [...payers]);
+  return new Map(parties.flatMap(({ accountIds, tie }) => accountIds.map((id) => [id, tie] as const)));
 }
 
 async function readParties(ctx: JudgeContext, agent: Owned, payers: readonly string[]): Promise<Party[]> {
