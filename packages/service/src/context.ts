@@ -41,6 +41,7 @@ import { createMetrics } from './lib/metrics.ts';
 import { createSecrets } from './lib/secrets.ts';
 import { createTurns } from './lib/turns.ts';
 import { createSimulator } from './payments/authorize-payment.ts';
+import { createPaymentFinder } from './payments/payment-finder.ts';
 import { createReservesReader } from './payments/read-reserves.ts';
 import { createSeenTreasuries } from './payments/treasury.ts';
 import { createChainFees } from './payments/x402/chain-fees.ts';
@@ -125,6 +126,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     listing: createListingReader({ db }),
     facets: createFacetReader({ db, nodeLabel: config.nodeLabel }),
     agentFinder: createAgentFinder({ db }),
+    paymentFinder: createPaymentFinder({ db }),
     simulator: createSimulator({ usdc }),
     signatureChecker: createSignatureChecker({ chain, usdc }),
     ...chainReaders({ rpcUrl: parts.chainRpcUrl, token, wallet: wallet.address }),

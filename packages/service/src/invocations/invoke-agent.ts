@@ -11,6 +11,7 @@ import { newId } from '../lib/id.ts';
 import { authorizePayment, findHolder, findShownBefore, type HasSimulator } from '../payments/authorize-payment.ts';
 import { paymentOf } from '../payments/claim-payments.ts';
 import type { HasBaseUrl } from '../payments/deposit.ts';
+import type { HasPaymentFinder } from '../payments/payment-finder.ts';
 import { agentTreasuryId, type HasSeenTreasuries, openPayer, treasuryOf } from '../payments/treasury.ts';
 import type { ChainContext } from '../payments/x402/chain-context.ts';
 import type { ChainPayment, NewChainPayment } from '../payments/x402/chain-payment.ts';
@@ -33,6 +34,7 @@ import { runOn } from './runner.ts';
 
 export type InvokeContext = PayContext &
   ChainContext &
+  HasPaymentFinder &
   HasSimulator &
   HasSignatureChecker &
   HasSeenTreasuries &

@@ -5,10 +5,11 @@ import type { HasClock } from '../lib/clock.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import { newId } from '../lib/id.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
+import type { HasPaymentFinder } from './payment-finder.ts';
 import { findKeyedPayments } from './purchase-key-store.ts';
 import type { HasChain } from './x402/chain-info.ts';
 import type { ChainPayment, NewChainPayment } from './x402/chain-payment.ts';
-import { findByAuthorization, findById, findBySubject } from './x402/chain-payment-store.ts';
+import { findById } from './x402/chain-payment-store.ts';
 import { type RefusalReason, refusalOf } from './x402/check-payment.ts';
 import type { HasSignatureChecker } from './x402/check-signature.ts';
 import { findFate } from './x402/find-fate.ts';
@@ -62,6 +63,7 @@ type AuthorizeContext = HasDb &
   HasSecrets &
   HasChain &
   HasUsdc &
+  HasPaymentFinder &
   HasSimulator &
   HasSignatureChecker &
   HasGas;
@@ -124,29 +126,27 @@ export async function authorizePayment(
 
 /** Finds who has the payment, or, when the offer was paid twice, the payment that came first: the second is never taken. */
 async function findKnown(
-  ctx: HasDb & HasChain,
+  ctx: HasDb & HasChain & HasPaymentFinder,
   shown: ShownPayment,
   purchase: Purchase,
   memo: string | null,
 ): Promise<ChainPayment | null> {
   const { from, nonce } = shown.authorization;
   const { chainId, token } = ctx.chain;
-  const [byAuthorization, bySubject] = await Promise.all([
-    findByAuthorization(ctx.db, { chainId, token, from, nonce }),
-    memo === null ? null : findBySubject(ctx.db, memo, purchase.due.purpose),
-  ]);
   const known =
-    byAuthorization ?? bySubject ?? (await findByKeys(ctx, purchase.due.accountId, purchaseKeysOf(shown, purchase)));
+    (await ctx.paymentFinder.find({ chainId, token, from, nonce, subjectId: memo, purpose: purchase.due.purpose })) ??
+    (await findByKeys(ctx, purchase.due.accountId, purchaseKeysOf(shown, purchase)));
   if (known) requireSamePurchase(known, purchase.fingerprint);
   return known;
 }
 
 /** Who holds a payment whose claim came second; null when nobody does. Throws CONFLICT when it was claimed for another purchase. */
-export async function findHolder(ctx: HasDb, payment: NewChainPayment): Promise<ChainPayment | null> {
-  const key = { chainId: payment.chainId, token: payment.token, ...payment.authorization };
+export async function findHolder(
+  ctx: HasDb & HasPaymentFinder,
+  payment: NewChainPayment,
+): Promise<ChainPayment | null> {
   const holder =
-    (await findByAuthorization(ctx.db, key)) ??
-    (await findBySubject(ctx.db, payment.subjectId, payment.purpose)) ??
+    (await ctx.paymentFinder.find({ ...payment, ...payment.authorization })) ??
     (await findByKeys(ctx, payment.accountId, payment.purchaseKeys ?? []));
   if (holder) requireSamePurchase(holder, payment.fingerprint);
   return holder;

@@ -14,6 +14,7 @@ import { until } from '../lib/until.ts';
 import { authorizePayment, findHolder, findShownBefore, type HasSimulator } from './authorize-payment.ts';
 import { claimPayments } from './claim-payments.ts';
 import { findLedgerAccount, findTreasuryOf, type LedgerAccount } from './ledger-store.ts';
+import type { HasPaymentFinder } from './payment-finder.ts';
 import { agentTreasuryId, requireTreasury } from './treasury.ts';
 import type { ChainContext } from './x402/chain-context.ts';
 import type { NewChainPayment } from './x402/chain-payment.ts';
@@ -29,7 +30,13 @@ export interface HasBaseUrl {
   readonly baseUrl: string;
 }
 
-type DepositContext = ChainContext & HasSettler & HasSimulator & HasSignatureChecker & HasSecrets & HasBaseUrl;
+type DepositContext = ChainContext &
+  HasSettler &
+  HasPaymentFinder &
+  HasSimulator &
+  HasSignatureChecker &
+  HasSecrets &
+  HasBaseUrl;
 export interface DepositAnswer {
   readonly data: DataOf<Api['depositToTreasury']>;
   readonly payer: string;

@@ -64,17 +64,42 @@ export async function insertChainPayments(
   return new Set(rows.map((row) => row.id));
 }
 
-/** The payment that holds this authorization, whatever became of it. */
-export async function findByAuthorization(
-  sql: Sql,
-  key: { chainId: number; token: string; from: string; nonce: string },
-): Promise<ChainPayment | null> {
-  const rows = await sql.query<ChainPaymentRow>(
-    'find-chain-payment-by-authorization',
-    `select ${chainPaymentColumns} from chain_payment where chain_id = $1 and token = $2 and from_address = $3 and nonce = $4`,
-    [key.chainId, key.token, key.from, key.nonce],
+/** What a payment is known by: its authorization, and the thing that it pays for, if that is known yet. */
+export interface PaymentNames {
+  readonly chainId: number;
+  readonly token: string;
+  readonly from: string;
+  readonly nonce: string;
+  readonly subjectId: string | null;
+  readonly purpose: ChainPurpose;
+}
+
+/** For each of these the payment that holds the authorization, or else the one for the same thing; whatever became of it. */
+export async function findByNames(sql: Sql, names: readonly PaymentNames[]): Promise<(ChainPayment | null)[]> {
+  const of = <T>(pick: (each: PaymentNames) => T) => names.map(pick);
+  const rows = await sql.query<ChainPaymentRow & { place: bigint }>(
+    'find-chain-payments-by-names',
+    `with shown as (
+       select * from unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+         with ordinality as s(on_chain, of_token, payer, its_nonce, subject, paid_for, place)
+     ), found as (
+       select s.place, 1 as rank, p.* from shown s join chain_payment p
+           on p.chain_id = s.on_chain and p.token = s.of_token and p.from_address = s.payer and p.nonce = s.its_nonce
+       union all
+       select s.place, 2, p.* from shown s join chain_payment p on p.subject_id = s.subject and p.purpose = s.paid_for
+     )
+     select distinct on (place) place, ${chainPaymentColumns} from found order by place, rank`,
+    [
+      of((each) => each.chainId),
+      of((each) => each.token),
+      of((each) => each.from),
+      of((each) => each.nonce),
+      of((each) => each.subjectId),
+      of((each) => each.purpose),
+    ],
   );
-  return rows[0] ? toChainPayment(rows[0]) : null;
+  const found = new Map(rows.map(({ place, ...row }) => [Number(place), toChainPayment(row)]));
+  return names.map((_, index) => found.get(index + 1) ?? null);
 }
 
 export async function findById(sql: Sql, id: string): Promise<ChainPayment | null> {
