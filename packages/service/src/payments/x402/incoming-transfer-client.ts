@@ -1,14 +1,5 @@
-import { usdcAbi } from '@agent-network/chain/usdc-abi';
-import {
-  createPublicClient,
-  type Hex,
-  http,
-  pad,
-  parseEventLogs,
-  type TransactionReceipt,
-  toEventHash,
-  toHex,
-} from 'viem';
+import { createPublicClient, type Hex, http, pad, type TransactionReceipt, toEventHash, toHex } from 'viem';
+import { usdcEventsOf } from './usdc-events.ts';
 
 /** USDC that came to the node's wallet, as the chain's logs tell. Addresses and hashes are lower case. */
 export interface IncomingTransfer {
@@ -81,21 +72,20 @@ export function createIncomingTransfers(options: { rpcUrl: string; token: string
 
 /** USDC logs AuthorizationUsed right before the Transfer that it caused. */
 function incomingIn(receipt: TransactionReceipt, token: string, wallet: string): IncomingTransfer[] {
-  const ofToken = receipt.logs.filter((log) => log.address.toLowerCase() === token);
-  const events = parseEventLogs({ abi: usdcAbi, logs: ofToken });
+  const events = usdcEventsOf(token, receipt.logs);
   const incoming = events.flatMap((event, index) => {
-    if (event.eventName !== 'Transfer' || event.args.to.toLowerCase() !== wallet) return [];
+    if (event.kind !== 'transfer' || event.to !== wallet) return [];
     const cause = events[index - 1];
-    const isAuthorized = cause?.eventName === 'AuthorizationUsed' && cause.args.authorizer === event.args.from;
-    return [{ event, nonce: isAuthorized ? cause.args.nonce.toLowerCase() : null }];
+    const isAuthorized = cause?.kind === 'authorization used' && cause.from === event.from;
+    return [{ event, nonce: isAuthorized ? cause.nonce : null }];
   });
   return incoming.map(({ event, nonce }, ordinal) => ({
     transactionHash: receipt.transactionHash.toLowerCase(),
     ordinal,
     blockNumber: receipt.blockNumber,
     blockHash: receipt.blockHash,
-    from: event.args.from.toLowerCase(),
-    valueMicro: event.args.value,
+    from: event.from,
+    valueMicro: event.valueMicro,
     nonce,
   }));
 }
