@@ -81,7 +81,7 @@ function toErrorAnswer(serving: Serving, request: IncomingMessage, error: unknow
 /** Answers one request of the agent's server, whatever it is; never rejects. */
 export async function answerRequest(serving: Serving, request: IncomingMessage, response: ServerResponse) {
   const hungUp = new AbortController();
-  response.once('close', () => hungUp.abort());
+  response.once('close', () => response.writableFinished || hungUp.abort());
   const { method = '', url = '' } = request;
   const answer = await (method === 'POST'
     ? answerPost(serving, request, hungUp.signal)
