@@ -17,15 +17,20 @@ const MOST_CHARS = 200;
 /** What a proxy says of whom it heard: with any of these the other end is not the client. */
 const forwarding = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 
-export function clientOf(ctx: HasTrustedProxies, c: Context): Client {
-  const host = URL.parse(`http://${c.req.header('host') ?? ''}`)?.hostname ?? '';
-  const isDirect = forwarding.every((name) => c.req.header(name) === undefined);
-  return {
-    address: addressOf(ctx, c),
-    userAgent: plain(c.req.header('user-agent')),
-    isLocal: isDirect && isLoopback(socketAddressOf(c)) && isLoopbackHost(host),
-  };
-}
+/** Worked out when it is asked for: few calls want to know. */
+export const clientOf = (ctx: HasTrustedProxies, c: Context): Client => ({
+  get address() {
+    return addressOf(ctx, c);
+  },
+  get userAgent() {
+    return plain(c.req.header('user-agent'));
+  },
+  get isLocal() {
+    const host = URL.parse(`http://${c.req.header('host') ?? ''}`)?.hostname ?? '';
+    const isDirect = forwarding.every((name) => c.req.header(name) === undefined);
+    return isDirect && isLoopback(socketAddressOf(c)) && isLoopbackHost(host);
+  },
+});
 
 const plain = (text: string | undefined): string | null =>
   text
