@@ -26,8 +26,8 @@ export type ChainPulseOptions = {
 const TICK_MS = 200;
 const ACTIVE_FOR_MS = 30_000;
 const SAVE_GAP_MS = 1_000;
-/** Saving rests mining, so it may take a tenth of the time at most. */
-const SAVE_GAP_FACTOR = 10;
+/** Saving rests mining, so it may take a twentieth of the time at most. */
+const SAVE_GAP_FACTOR = 20;
 const MAX_COUNTED_BLOCKS = 100;
 
 /**
