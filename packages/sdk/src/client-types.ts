@@ -31,6 +31,8 @@ export interface StreamOptions extends CallOptions {
 export interface FollowEventsOptions extends StreamOptions {
   /** Only events of this type. */
   readonly type?: EventType;
+  /** Called whenever a connection is open, with the id that its events come after. */
+  readonly onOpen?: (after: number) => void;
 }
 
 type InvokeCall = CallOf<Api['invokeAgent']>;
@@ -57,7 +59,8 @@ export type Client = { readonly [Name in EndpointName]: ClientMethod<Api[Name]> 
   stream(requestId: string, options?: StreamOptions): AsyncGenerator<StreamEvent>;
   /**
    * The events of the account as they happen, each once and in order: after `after`, else from now on. Comes back by itself after a lost
-   * connection; ends with the signal, or with `ApiError` once the key is no longer good.
+   * connection; ends with the signal, with `ApiError` once the key is no longer good, or with `NoAnswerError` when the node stays away,
+   * for a client without retries at once.
    */
   followEvents(options?: FollowEventsOptions): AsyncGenerator<StoredEvent>;
   /** Invokes an agent and yields the events of the request as `stream` does; pays a 402 as every method does. */

@@ -48,9 +48,9 @@ function streamsOf(client: ClientOptions): Pick<Client, 'stream' | 'followEvents
   };
   return {
     stream: follow,
-    followEvents({ after, type, ...options } = {}) {
+    followEvents({ after, type, onOpen, ...options } = {}) {
       const call = { query: { after, type }, headers: { accept: 'text/event-stream' } };
-      return followEvents(buildRequest(client, api.listEvents, call, options), sendOptions(client, options));
+      return followEvents(buildRequest(client, api.listEvents, call, options), sendOptions(client, options), onOpen);
     },
     invokeStreaming(agentId, body, { headers, quote, ...options } = {}) {
       const call = {

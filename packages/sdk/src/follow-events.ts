@@ -21,6 +21,8 @@ const readLive: ReadEvent<Live> = ({ id, event, data }) => {
   return { id: place, event: event === 'stream.open' ? null : (JSON.parse(data) as StoredEvent) };
 };
 
+type OnOpen = (after: number) => void;
+
 interface Progress {
   lastId: number | null;
   /** Connections in a row that brought nothing. */
@@ -28,12 +30,13 @@ interface Progress {
 }
 
 /** Passes on what is new of one connection, and notes how far it got. That it breaks is no error here. */
-async function* passOn(events: AsyncGenerator<Live>, progress: Progress): AsyncGenerator<StoredEvent> {
+async function* passOn(events: AsyncGenerator<Live>, progress: Progress, onOpen: OnOpen): AsyncGenerator<StoredEvent> {
   try {
     for await (const { id, event } of events) {
       const isNew = progress.lastId === null || id > progress.lastId;
       progress.misses = 0;
       if (isNew) progress.lastId = id;
+      if (!event) onOpen(id);
       if (isNew && event) yield event;
     }
   } catch (error) {
@@ -45,7 +48,12 @@ async function* passOn(events: AsyncGenerator<Live>, progress: Progress): AsyncG
  * The events that the GET opens a stream of, each once and in order, for as long as its reader goes on. A connection that ends is taken
  * up behind the last event. Throws `ApiError` when the key is no longer good, and `NoAnswerError` when the node stays away.
  */
-export async function* followEvents(request: HttpRequest, sending: SendOptions): AsyncGenerator<StoredEvent> {
+export async function* followEvents(
+  request: HttpRequest,
+  sending: SendOptions,
+  onOpen: OnOpen = () => undefined,
+): AsyncGenerator<StoredEvent> {
+  const mostMisses = sending.maxRetries === 0 ? 0 : MOST_MISSES;
   const progress: Progress = { lastId: null, misses: 0 };
   for (;;) {
     const { lastId } = progress;
@@ -53,8 +61,8 @@ export async function* followEvents(request: HttpRequest, sending: SendOptions):
     progress.misses += 1;
     const opened = await withRepeats(sending, () => openEvents({ ...request, headers }, sending, readLive));
     if (!('events' in opened)) throw new NoAnswerError('The node answered with something else than a stream');
-    yield* passOn(opened.events, progress);
-    if (progress.misses > MOST_MISSES) throw new NoAnswerError('The stream of events broke off');
+    yield* passOn(opened.events, progress, onOpen);
+    if (progress.misses > mostMisses) throw new NoAnswerError('The stream of events broke off');
     await wait(retryDelayMs(progress.misses, undefined, Math.random) ?? 0, sending.signal);
   }
 }

@@ -7,3 +7,6 @@ export const client: Client = createClient(options);
 
 /** The same, paying what is asked with 402. */
 export const payingClient = (payer: Payer): Client => createClient({ ...options, payer });
+
+/** The same for the stream of events: who shows that the node is away has to know at once. */
+export const liveClient: Client = createClient({ ...options, maxRetries: 0 });

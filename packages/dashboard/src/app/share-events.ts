@@ -16,7 +16,7 @@ export function shareEvents(
   { sessionId, after }: { sessionId: string; after: number | null },
   hear: (news: LiveNews) => void,
 ): SharedEvents {
-  let lastId = after === null ? undefined : String(after);
+  let lastId = after ?? undefined;
   const name = `events of ${sessionId}`;
   const leaving = new AbortController();
   const wake = new EventTarget();
@@ -27,7 +27,7 @@ export function shareEvents(
     else note(data);
   };
   const note = (news: LiveNews) => {
-    if (news.kind === 'event' && news.id !== '') lastId = news.id;
+    if (news.kind === 'event') lastId = news.id;
     hear(news);
   };
   const tell = (news: LiveNews) => {
