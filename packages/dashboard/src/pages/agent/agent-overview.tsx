@@ -14,6 +14,9 @@ import { Stat, Stats } from '../../ui/stat.tsx';
 import { TimeAgo } from '../../ui/time-ago.tsx';
 import { Alternatives } from './alternatives.tsx';
 
+/** Who answers and was never found up has not been looked after yet. */
+const uptimeOf = ({ uptime, online }: AgentDetail) => (uptime === 0 && online ? null : uptime);
+
 const isMeasured = (duration: string) => Number.parseFloat(duration) > 0;
 
 /** What an agent does and costs, and how it has done so far. */
@@ -29,7 +32,7 @@ export const AgentOverview = ({ agent }: { agent: AgentDetail }) => (
         value={<Duration value={isMeasured(agent.avgResponseTime) ? agent.avgResponseTime : null} />}
         hint="on average"
       />
-      <Stat label="Uptime" value={percentText(agent.uptime)} hint="30 days" />
+      <Stat label="Uptime" value={percentText(uptimeOf(agent))} hint="30 days" />
     </Stats>
     <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem]">
       <div className="min-w-0 space-y-5">

@@ -1,4 +1,4 @@
-import type { AgentSortField } from '@agent-network/contracts/agents';
+import type { AgentSortField } from '@agent-network/contracts/agent-search';
 import { IconButton } from '../../ui/button.tsx';
 import { Select } from '../../ui/select.tsx';
 import { sortOf, sortText } from './explore-search.ts';
