@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { AgentSearch } from '@agent-network/contracts/agents';
+import { AgentSearch } from '@agent-network/contracts/agent-search';
 import { searchAgents } from '../packages/service/src/agents/search-agents.ts';
 import { openDatabase } from '../packages/service/src/db/database.ts';
 import { silentLog } from '../packages/service/src/lib/log.ts';

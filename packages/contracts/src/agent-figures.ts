@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { AgentListItem, agentEndpoints, CapabilityList, Home } from './agents.ts';
+import { CapabilityList, Home } from './agent-search.ts';
+import { AgentListItem, agentEndpoints } from './agents.ts';
 import { endpoint } from './endpoint.ts';
 import { PercentileMs, PeriodDays } from './figures.ts';
 import { Fraction, Id, plainText, Timestamp, Usdc } from './scalars.ts';

@@ -1,6 +1,6 @@
 import type { Tx } from '../db/sql.ts';
 import { type Agent, changesFile } from './agent.ts';
-import { type AgentChange, updateAgentRow } from './agent-store.ts';
+import { type AgentChange, updateAgentRow } from './agent-change-store.ts';
 
 /** Writes the named fields of an agent that the caller's transaction has locked as `before`, and when other nodes have to hear of it. */
 export async function changeAgent(tx: Tx, before: Agent, change: AgentChange, now: Date): Promise<void> {

@@ -4,8 +4,9 @@ import { GuardedFetchError, type HasGuardedFetch } from '../lib/guarded-fetch.ts
 import type { HasLog } from '../lib/log.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
 import { type Agent, type AgentEvent, isVerified, nextAgentStatus } from './agent.ts';
+import type { AgentChange } from './agent-change-store.ts';
 import { agentEventsOf } from './agent-events.ts';
-import { type AgentChange, lockAgentRow, takeDueAgents } from './agent-store.ts';
+import { lockAgentRow, takeDueAgents } from './agent-store.ts';
 import { changeAgent } from './change-agent.ts';
 import { ANSWERS_UNTIL_UP, MISSES_UNTIL_DOWN, nextProbe, nextVerification } from './check-schedule.ts';
 import type { HasNodeLabel } from './discover-agents.ts';

@@ -1,7 +1,8 @@
 import type { Tx } from '../db/sql.ts';
 import type { HasLog } from '../lib/log.ts';
 import type { Agent } from './agent.ts';
-import { findAgentRow, lockAgentRow, updateAgentRow } from './agent-store.ts';
+import { updateAgentRow } from './agent-change-store.ts';
+import { findAgentRow, lockAgentRow } from './agent-store.ts';
 import { ENOUGH_OWNERS } from './credibility.ts';
 import type { HasFeedbackGiver } from './give-feedback.ts';
 import { type JudgeContext, readEvidence } from './judge-payers.ts';

@@ -1,4 +1,4 @@
-import type { AgentQuery, AgentSearch } from '@agent-network/contracts/agents';
+import type { AgentQuery, AgentSearch } from '@agent-network/contracts/agent-search';
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { parseUsdc } from '@agent-network/contracts/money';

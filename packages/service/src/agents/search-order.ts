@@ -1,4 +1,4 @@
-import type { AgentSearch, AgentSortField } from '@agent-network/contracts/agents';
+import type { AgentSearch, AgentSortField } from '@agent-network/contracts/agent-search';
 
 type Direction = 'asc' | 'desc';
 

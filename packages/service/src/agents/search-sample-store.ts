@@ -1,4 +1,4 @@
-import type { AgentSortField } from '@agent-network/contracts/agents';
+import type { AgentSortField } from '@agent-network/contracts/agent-search';
 import type { Sql } from '../db/sql.ts';
 
 const KEPT_MS = 60_000;

@@ -1,4 +1,4 @@
-import type { AgentSortField } from '@agent-network/contracts/agents';
+import type { AgentSortField } from '@agent-network/contracts/agent-search';
 import type { Sql } from '../db/sql.ts';
 import type { ListedAgent } from './agent-view.ts';
 import type { Place } from './search-cursor.ts';

@@ -1,4 +1,4 @@
-import type { AgentSortField } from '@agent-network/contracts/agents';
+import type { AgentSortField } from '@agent-network/contracts/agent-search';
 import type { SearchFilter } from './search-filter.ts';
 import { type Head, headOf } from './search-levels.ts';
 import type { Sample } from './search-sample-store.ts';

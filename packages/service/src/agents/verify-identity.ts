@@ -12,8 +12,9 @@ import type { HasWalletSignatures } from '../identity/wallet-signature-client.ts
 import { notFound } from '../lib/app-error.ts';
 import type { HasChain } from '../payments/x402/chain-info.ts';
 import { type Agent, changesFile, isVerified } from './agent.ts';
+import { noteChange } from './agent-change-store.ts';
 import { agentEventsOf } from './agent-events.ts';
-import { findAgentRow, lockAgentRow, lockAgentsOf, noteChange } from './agent-store.ts';
+import { findAgentRow, lockAgentRow, lockAgentsOf } from './agent-store.ts';
 import type { CheckContext, HasAgentChecks } from './check-agents.ts';
 import type { HasNodeLabel } from './discover-agents.ts';
 import { writeListing } from './listing-store.ts';

@@ -1,4 +1,4 @@
-import type { AgentQuery } from '@agent-network/contracts/agents';
+import type { AgentQuery } from '@agent-network/contracts/agent-search';
 import type { Agent } from './agent.ts';
 
 const MAX_WORD_CHARS = 64;

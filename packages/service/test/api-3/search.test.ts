@@ -1,4 +1,4 @@
-import { AgentSearch } from '@agent-network/contracts/agents';
+import { AgentSearch } from '@agent-network/contracts/agent-search';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { foldCounts } from '../../src/agents/fold-counts.ts';
