@@ -23,6 +23,8 @@ export function findChromium(): string {
   }
   const installed = present();
   if (!installed)
-    throw new Error('The tests of the dashboard need Chromium: apt-get install chromium-headless-shell, or name it in CHROMIUM.');
+    throw new Error(
+      'The tests of the dashboard need Chromium: apt-get install chromium-headless-shell, or name it in CHROMIUM.',
+    );
   return installed;
 }

@@ -1,5 +1,6 @@
 import secp256k1 from 'secp256k1';
-import { bytesToHex, concat, hexToBytes, keccak256, numberToHex, pad, stringToBytes } from 'viem';
+import { bytesToHex, concat, hexToBytes, numberToHex, pad } from 'viem';
+import { keccak256 } from '../../lib/keccak.ts';
 
 type Hex = `0x${string}`;
 
@@ -14,27 +15,28 @@ export interface Authorization {
 }
 
 const TYPE_HASH = keccak256(
-  stringToBytes(
+  Buffer.from(
     'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
   ),
 );
+
+const hashOf = (...parts: readonly Hex[]): Hex =>
+  keccak256(Buffer.from(parts.map((part) => part.slice(2)).join(''), 'hex'));
 
 const word = (value: bigint): Hex => numberToHex(value, { size: 32 });
 
 /** The EIP-712 digest that the payer signs (EIP-3009). */
 export function authorizationDigest(domainSeparator: Hex, authorization: Authorization): Hex {
-  const struct = keccak256(
-    concat([
-      TYPE_HASH,
-      pad(authorization.from as Hex),
-      pad(authorization.to as Hex),
-      word(authorization.valueMicro),
-      word(authorization.validAfterS),
-      word(authorization.validBeforeS),
-      authorization.nonce as Hex,
-    ]),
+  const struct = hashOf(
+    TYPE_HASH,
+    pad(authorization.from as Hex),
+    pad(authorization.to as Hex),
+    word(authorization.valueMicro),
+    word(authorization.validAfterS),
+    word(authorization.validBeforeS),
+    authorization.nonce as Hex,
   );
-  return keccak256(concat(['0x1901', domainSeparator, struct]));
+  return hashOf('0x1901', domainSeparator, struct);
 }
 
 /** Half the order of secp256k1's group: of the two s that are good for a message, USDC takes the one that is not above it. */

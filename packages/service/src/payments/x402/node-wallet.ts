@@ -1,6 +1,7 @@
 import secp256k1 from 'secp256k1';
-import { hashMessage, hexToBytes, keccak256, serializeTransaction, stringToBytes } from 'viem';
+import { hashMessage, hexToBytes, serializeTransaction } from 'viem';
 import { hashAuthorization } from 'viem/utils';
+import { keccak256 } from '../../lib/keccak.ts';
 import { type Authorization, addressOf, authorizationDigest, signDigest } from './authorization.ts';
 
 type Hex = `0x${string}`;
@@ -56,12 +57,15 @@ export function createSender(privateKey: Hex): Sender {
               type: 'eip7702' as const,
               authorizationList: [signDelegation(common, delegateTo, privateKey)],
             };
-      const digest = keccak256(serializeTransaction(unsigned));
+      const digest = hashOfTransaction(serializeTransaction(unsigned));
       const raw = serializeTransaction(unsigned, partsOf(signDigest(digest, privateKey)));
-      return { raw, hash: keccak256(raw) };
+      return { raw, hash: hashOfTransaction(raw) };
     },
   };
 }
+
+/** What a transaction is known by: the hash of its bytes. */
+export const hashOfTransaction = (raw: Hex): Hex => keccak256(Buffer.from(raw.slice(2), 'hex'));
 
 const partsOf = (signature: Hex) => ({
   r: signature.slice(0, 66) as Hex,
@@ -77,11 +81,11 @@ function signDelegation({ chainId, nonce }: { chainId: number; nonce: number }, 
 
 /** The nonce of an outgoing authorization: the same cause always gets the same one, so the token pays it once at most. */
 export const payoutNonce = (chainId: number, purpose: string, subjectId: string): string =>
-  keccak256(stringToBytes(`agent-network:${chainId}:${purpose}:${subjectId}`));
+  keccak256(Buffer.from(`agent-network:${chainId}:${purpose}:${subjectId}`));
 
 /** A stand-in for the nonce that a plain transfer lacks: the same transfer always gets the same one. */
 export const transferNonce = (chainId: number, transactionHash: string, ordinal: number): string =>
-  keccak256(stringToBytes(`agent-network:${chainId}:transfer:${transactionHash}:${ordinal}`));
+  keccak256(Buffer.from(`agent-network:${chainId}:transfer:${transactionHash}:${ordinal}`));
 
 /** Another stand-in, for a transfer that was reversed and is in a block again; given the nonce of the payment that was reversed. */
-export const nonceOfReturned = (nonce: string): string => keccak256(stringToBytes(`agent-network:returned:${nonce}`));
+export const nonceOfReturned = (nonce: string): string => keccak256(Buffer.from(`agent-network:returned:${nonce}`));

@@ -1,11 +1,11 @@
-import { type Hex, keccak256, parseTransaction } from 'viem';
+import { type Hex, parseTransaction } from 'viem';
 import type { Tx } from '../../db/sql.ts';
 import { invariant } from '../../lib/invariant.ts';
 import type { ChainContext } from './chain-context.ts';
 import { moveToTransaction } from './chain-payment-store.ts';
 import { type Fees, raisedFees } from './fees.ts';
 import type { Lease } from './lease.ts';
-import type { UnsignedTransaction } from './node-wallet.ts';
+import { hashOfTransaction, type UnsignedTransaction } from './node-wallet.ts';
 import { senderOf } from './senders.ts';
 import { extendLease, type SignerKey, takeKey } from './signer-store.ts';
 import { insertTransaction } from './transaction-store.ts';
@@ -78,7 +78,7 @@ export async function signAgain(
   return ctx.db.transaction(async (tx) => {
     if (!(await extendLease(tx, open, lease))) return null;
     await insertTransaction(tx, open, { raw, hash, nonce, now: ctx.clock.now() });
-    await moveToTransaction(tx, keccak256(open.raw as Hex), hash);
+    await moveToTransaction(tx, hashOfTransaction(open.raw as Hex), hash);
     return { ...open, raw, hashes: [hash, ...open.hashes] };
   });
 }

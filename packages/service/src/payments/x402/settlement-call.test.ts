@@ -1,6 +1,8 @@
+import { usdcAbi } from '@agent-network/chain/usdc-abi';
 import fc from 'fast-check';
+import { decodeFunctionData } from 'viem';
 import { expect, it } from 'vitest';
-import { BATCH_GAS, gasOf, inCallOrder, MAX_TRANSACTION_GAS, settlementCall } from './settlement-call.ts';
+import { BATCH_GAS, gasOf, inCallOrder, MAX_TRANSACTION_GAS, settlementCall, transferCall } from './settlement-call.ts';
 
 const token = `0x${'aa'.repeat(20)}` as const;
 const ofKey = `0x${'11'.repeat(64)}1b`;
@@ -37,3 +39,17 @@ it('contract wallets are called last, and everybody else in the order of arrival
   const batch = [ofContract, ofKey, ofContract, ofKey].map(signed);
   expect(inCallOrder(batch)).toEqual([batch[1], batch[3], batch[0], batch[2]]);
 });
+
+it.each([
+  ['a key', ofKey, [27, `0x${'11'.repeat(32)}`, `0x${'11'.repeat(32)}`]],
+  ['a contract', ofContract, [ofContract]],
+])(
+  "an authorization of %s is submitted by the form of USDC's function that takes its signature",
+  (_of, signature, last) => {
+    const given = signed(signature, 7);
+    const { from, to, valueMicro, validAfterS, validBeforeS, nonce } = given.authorization;
+    const { functionName, args } = decodeFunctionData({ abi: usdcAbi, data: transferCall(given) });
+    expect(functionName).toBe('transferWithAuthorization');
+    expect(args).toEqual([from, to, valueMicro, validAfterS, validBeforeS, nonce, ...last]);
+  },
+);

@@ -1,7 +1,6 @@
 import { MULTICALL3_ADDRESS } from '@agent-network/chain/addresses';
 import { multicall3Abi } from '@agent-network/chain/multicall3-abi';
-import { usdcAbi } from '@agent-network/chain/usdc-abi';
-import { encodeFunctionData, type Hex } from 'viem';
+import { encodeFunctionData, type Hex, parseAbi, prepareEncodeFunctionData } from 'viem';
 import { type Authorization, splitSignature } from './authorization.ts';
 
 export type SignedAuthorization = { authorization: Authorization; signature: string };
@@ -37,21 +36,25 @@ export const inCallOrder = <T extends SignedAuthorization>(batch: readonly T[]):
   ...batch.filter((each) => !isOfKey(each)),
 ];
 
+/** The two forms of USDC's function. Prepared, as viem else finds the form and hashes its signature anew for every payment. */
+const byKey = prepareEncodeFunctionData({
+  abi: parseAbi([
+    'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+  ]),
+});
+const byContract = prepareEncodeFunctionData({
+  abi: parseAbi([
+    'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+  ]),
+});
+
 /** Calldata that submits one authorization. Contract wallets go through the overload that takes their signature as bytes. */
 export function transferCall({ authorization: a, signature }: SignedAuthorization): Hex {
   const common = [a.from as Hex, a.to as Hex, a.valueMicro, a.validAfterS, a.validBeforeS, a.nonce as Hex] as const;
   const parts = splitSignature(signature);
   return parts
-    ? encodeFunctionData({
-        abi: usdcAbi,
-        functionName: 'transferWithAuthorization',
-        args: [...common, parts.v, parts.r, parts.s],
-      })
-    : encodeFunctionData({
-        abi: usdcAbi,
-        functionName: 'transferWithAuthorization',
-        args: [...common, signature as Hex],
-      });
+    ? encodeFunctionData({ ...byKey, args: [...common, parts.v, parts.r, parts.s] })
+    : encodeFunctionData({ ...byContract, args: [...common, signature as Hex] });
 }
 
 /** Calls of one contract in one, each of which may fail by itself (Multicall3). */
