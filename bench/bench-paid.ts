@@ -9,11 +9,14 @@ import {
   peerOf,
   peerRequest,
 } from './bench-context.ts';
+import type { Request } from './http-connection.ts';
 import type { LoadJob } from './load-jobs.ts';
 import { installPeers, startPeer } from './peers.ts';
 import { runRounds } from './rounds.ts';
 
 const PAYERS = 16;
+/** Until the code that a call takes is compiled, on both sides. */
+const WARM_UP_SECONDS = 5;
 /** How many times faster than the reference stack, by callers. */
 const AIMS: Readonly<Record<number, number>> = { 1: 1, 32: 3, 256: 20 };
 
@@ -36,20 +39,19 @@ export async function paidFigures(
     chain.usdc,
     payerKeys.map((key) => ({ address: privateKeyToAddress(key), ethWei: 0n, usdcMicro })),
   );
-  const figures: Figure[] = [];
-  for (const [callers, aim] of Object.entries(AIMS).map(([key, value]) => [Number(key), value] as const)) {
-    const jobOf = (request: ReturnType<typeof peerRequest>): LoadJob => ({
-      kind: 'paid',
-      callers,
-      seconds: ctx.seconds,
-      request,
-      includes: echoed,
-      payerKeys,
-    });
-    const [mine, theirs] = await runRounds(ctx.load, ctx.rounds, [
+  const contestants = (callers: number, seconds: number) => {
+    const jobOf = (request: Request): LoadJob => {
+      return { kind: 'paid', callers, seconds, request, includes: echoed, payerKeys };
+    };
+    return [
       { name: 'ours', job: jobOf(invokeRequest(ctx, { 'x-payment-method': 'x402' })) },
       { name: peer.name, job: jobOf(peerRequest(peer.url)) },
-    ]);
+    ];
+  };
+  for (const { job } of contestants(32, WARM_UP_SECONDS)) await ctx.load.run(job);
+  const figures: Figure[] = [];
+  for (const [callers, aim] of Object.entries(AIMS).map(([key, value]) => [Number(key), value] as const)) {
+    const [mine, theirs] = await runRounds(ctx.load, ctx.rounds, contestants(callers, ctx.seconds));
     if (!mine || !theirs) continue;
     const beside = peerOf(peer.name, mine, theirs);
     figures.push({

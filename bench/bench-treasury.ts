@@ -1,25 +1,32 @@
 import { fundWallets } from '@agent-network/chain/chain-funding';
 import { createClient, createPayer } from '@agent-network/sdk';
 import { type BenchContext, echoed, type Figure, figureOf, invokeRequest } from './bench-context.ts';
+import type { LoadResult } from './load-jobs.ts';
 import { runRounds } from './rounds.ts';
 
 const DEPOSIT_USDC = '10000';
+/** Until the code that a call takes is compiled. */
+const WARM_UP_SECONDS = 5;
 
 /** (c) A synchronous call paid from a treasury: held, run by an agent over HTTP, captured and recorded, all of it durable. */
 export async function benchTreasury(ctx: BenchContext): Promise<Figure[]> {
   await fillTreasury(ctx);
   const request = invokeRequest(ctx, { 'x-sync': 'true', 'x-payment-method': 'treasury' });
+  const questions = [{ request, status: 200, includes: echoed }];
+  const jobOf = (callers: number, seconds: number) => ({ kind: 'plain', callers, seconds, questions }) as const;
+  await ctx.load.run(jobOf(64, WARM_UP_SECONDS));
   const figures: Figure[] = [];
-  for (const callers of [1, 16, 64]) {
-    const questions = [{ request, status: 200, includes: echoed }];
-    const job = { kind: 'plain', callers, seconds: ctx.seconds, questions } as const;
-    const [ours] = await runRounds(ctx.load, ctx.rounds, [{ name: 'ours', job }]);
-    if (!ours) continue;
-    const isReached = ours.perSecond >= 1000 && ours.p50Ms < 15;
-    const aim = callers === 16 ? { aim: { text: 'at least 1,000/s, p50 under 15 ms', isReached } } : {};
-    figures.push({ ...figureOf('c', 'treasury-paid sync call', callers, ours), ...aim });
+  for (const callers of [1, 16, 64, 256]) {
+    const [ours] = await runRounds(ctx.load, ctx.rounds, [{ name: 'ours', job: jobOf(callers, ctx.seconds) }]);
+    if (ours) figures.push({ ...figureOf('c', 'treasury-paid sync call', callers, ours), ...aimOf(callers, ours) });
   }
   return figures;
+}
+
+function aimOf(callers: number, { perSecond, p50Ms }: LoadResult): Pick<Figure, 'aim'> {
+  if (callers === 16)
+    return { aim: { text: 'at least 1,000/s, p50 under 15 ms', isReached: perSecond >= 1000 && p50Ms < 15 } };
+  return callers === 256 ? { aim: { text: 'at least 2,000/s', isReached: perSecond >= 2000 } } : {};
 }
 
 /** Buys the treasury's money as any client does: with an x402 payment. */
