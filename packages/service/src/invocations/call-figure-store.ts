@@ -62,6 +62,13 @@ export async function foldCallChanges(sql: Sql, limit: number): Promise<number> 
        on conflict (subject_id, side, span, start, bin) do update
           set calls = f.calls + excluded.calls, completed = f.completed + excluded.completed, failed = f.failed + excluded.failed,
               amount_micro = f.amount_micro + excluded.amount_micro
+     ), used as (
+       insert into agent_use as u (account_id, day, agent_id, calls, completed, failed, spent_micro)
+       select account_id, date_trunc('day', made_at, 'UTC'), agent_id, sum(calls), sum(completed), sum(failed), sum(spent_micro)
+         from changes group by 1, 2, 3 order by 1, 2, 3
+       on conflict (account_id, day, agent_id) do update
+          set calls = u.calls + excluded.calls, completed = u.completed + excluded.completed, failed = u.failed + excluded.failed,
+              spent_micro = u.spent_micro + excluded.spent_micro
      )
      select count(*) as folded from changes`,
     [limit],

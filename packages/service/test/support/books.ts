@@ -49,6 +49,22 @@ const FIGURES = `
     from figure f full join booked b using (subject_id, side)
    where coalesce(f.micro, 0) <> coalesce(b.micro, 0) and (b.side is not null or f.side = 'made')`;
 
+/** What was spent by agent, where the figures of who spent it say something else. */
+const USE = `
+  with use as (
+    select account_id, sum(spent_micro) as micro, sum(calls) as calls from (
+      select account_id, spent_micro, calls from agent_use union all select account_id, spent_micro, calls from call_change
+    ) each group by 1
+  ), figure as (
+    select account_id, sum(micro) as micro, sum(calls) as calls from (
+      select subject_id as account_id, amount_micro as micro, calls from call_figure where span = 'day' and side = 'made'
+      union all select account_id, spent_micro, calls from call_change
+    ) each group by 1
+  )
+  select 'use_differs' as kind, account_id as subject, u.micro || ' in ' || u.calls || ', figures ' || f.micro || ' in ' || f.calls as detail
+    from use u full join figure f using (account_id)
+   where u.micro is distinct from f.micro or u.calls is distinct from f.calls`;
+
 /**
  * What the records of requests and of money say against each other; empty when every balance is the sum of its movements and every
  * request was paid for once or paid back. What is on its way back is given a moment to get there.
@@ -59,6 +75,7 @@ export async function contradictions(databaseUrl: string): Promise<string[]> {
     const look = async () => [
       ...(await findMoneyContradictions({ db })),
       ...(await db.query<{ kind: string; subject: string; detail: string }>('', FIGURES)),
+      ...(await db.query<{ kind: string; subject: string; detail: string }>('', USE)),
     ];
     let found = await look();
     const none = async () => {

@@ -1,8 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { until } from '../../../src/lib/until.ts';
 import { openBrowser } from '../../support/browser.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
-import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
-import { deposit, untilEnded } from '../../support/treasury.ts';
+import { echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { deposit, newClient, untilEnded } from '../../support/treasury.ts';
 
 let h: Harness;
 let cheap: TestAgent;
@@ -53,4 +55,36 @@ it('tells what was spent by agent, and what each key used of its own limits, who
   expect(useOf(limited).api.limit).toBe(100);
   expect(useOf(free)).toMatchObject({ spentToday: null, invocations: { used: 1 } });
   expect(useOf(revoked)).toBeNull();
+});
+
+it('counts a request from when it was made, once, before and after its end is carried into the sums', async () => {
+  const client = await newClient(h, '1');
+  const usage = async () => (await h.request('GET', '/account/usage?days=1', { key: client.key })).body.data;
+  const answered = Promise.withResolvers<void>();
+  cheap.behave((call, response) => answered.promise.then(() => echo(call, response)));
+  const { body } = await h.request('POST', `/invoke/${cheap.id}`, { key: client.key, body: { task: 'x' } });
+  const [made] = (await usage()).days;
+  expect(made).toMatchObject({ requests: 1, completed: 0, spent: '0.00' });
+  expect((await usage()).agents).toMatchObject([{ agentId: cheap.id, requests: 1, completed: 0, spent: '0.00' }]);
+  answered.resolve();
+  await untilEnded(h, client.key, body.data.requestId);
+  const ended = await usage();
+  expect(ended.days).toMatchObject([{ requests: 1, completed: 1, spent: '0.01' }]);
+  expect(ended.agents).toMatchObject([{ requests: 1, completed: 1, spent: '0.01' }]);
+  const { pool } = h.ctx.db;
+  const isCarried = async () => ((await pool.query('select from call_change')).rowCount === 0 ? true : null);
+  expect(await until(isCarried, { timeoutMs: 10_000, firstMs: 20, mostMs: 200 })).toBe(true);
+  const { days, agents } = await usage();
+  expect([days, agents]).toEqual([ended.days, ended.agents]);
+});
+
+it('a node that is upgraded finds the use of before, whether it was carried or not', async () => {
+  const text = await readFile(new URL('../../../src/db/migrations/0034-agent-use.sql', import.meta.url), 'utf8');
+  const read = async () =>
+    (await h.ctx.db.pool.query('select * from agent_use order by account_id, day, agent_id')).rows;
+  const before = await read();
+  expect(before).not.toEqual([]);
+  await h.ctx.db.pool.query('delete from agent_use');
+  await h.ctx.db.pool.query(text.slice(text.indexOf('insert into agent_use')));
+  expect(await read()).toEqual(before);
 });

@@ -4,6 +4,7 @@ import type { Harness } from '../../support/harness.ts';
 const bookkeeping = new Set(
   ['process', 'recurring', 'rate_window', 'agent_count', 'agent_bits', 'agent_toggle'].concat([
     'ledger_total',
+    'agent_use',
     'call_change',
     'call_figure',
     'money_audit',
