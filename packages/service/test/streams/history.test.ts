@@ -1,6 +1,8 @@
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../src/lib/until.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { recountUse } from '../support/recount-use.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { type Client, newClient } from '../support/treasury.ts';
 
@@ -50,6 +52,10 @@ beforeAll(async () => {
     if (index === 10) byAgent = body.data.requestId;
     await h.ctx.db.pool.query('update invocation set created_at = $2 where id = $1', [body.data.requestId, at]);
   }
+  // What has ended is carried first: what waits keeps the time that it was made at.
+  const isCarried = async () => ((await h.ctx.db.pool.query('select from call_change')).rowCount === 0 ? true : null);
+  await until(isCarried, { timeoutMs: 10_000, firstMs: 10, mostMs: 100 });
+  await recountUse(h.ctx.db);
   const { rows } = await h.ctx.db.pool.query<{
     id: string;
     agent: string;

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { until } from '../../../src/lib/until.ts';
 import { openBrowser } from '../../support/browser.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
+import { recountUse } from '../../support/recount-use.ts';
 import { echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { deposit, newClient, untilEnded } from '../../support/treasury.ts';
 
@@ -79,12 +79,10 @@ it('counts a request from when it was made, once, before and after its end is ca
 });
 
 it('a node that is upgraded finds the use of before, whether it was carried or not', async () => {
-  const text = await readFile(new URL('../../../src/db/migrations/0034-agent-use.sql', import.meta.url), 'utf8');
   const read = async () =>
     (await h.ctx.db.pool.query('select * from agent_use order by account_id, day, agent_id')).rows;
   const before = await read();
   expect(before).not.toEqual([]);
-  await h.ctx.db.pool.query('delete from agent_use');
-  await h.ctx.db.pool.query(text.slice(text.indexOf('insert into agent_use')));
+  await recountUse(h.ctx.db);
   expect(await read()).toEqual(before);
 });
