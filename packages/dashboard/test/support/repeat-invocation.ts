@@ -1,4 +1,5 @@
 import { askDatabase } from '../../../service/test/support/books.ts';
+import { recountUse } from '../../../service/test/support/recount-use.ts';
 
 /** Puts `count` more like this one into the history of its account: `task 1` a minute older, and so on; each tenth failed. */
 export async function repeatInvocation(databaseUrl: string, requestId: string, count: number): Promise<void> {
@@ -19,4 +20,5 @@ export async function repeatInvocation(databaseUrl: string, requestId: string, c
      select ${names.map((name) => changed[name] ?? `v.${name}`).join(', ')}
        from invocation v, generate_series(1, ${count}) n where v.id = '${requestId}'`,
   );
+  await recountUse(databaseUrl);
 }

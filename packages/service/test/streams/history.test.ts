@@ -55,7 +55,7 @@ beforeAll(async () => {
   // What has ended is carried first: what waits keeps the time that it was made at.
   const isCarried = async () => ((await h.ctx.db.pool.query('select from call_change')).rowCount === 0 ? true : null);
   await until(isCarried, { timeoutMs: 10_000, firstMs: 10, mostMs: 100 });
-  await recountUse(h.ctx.db);
+  await recountUse(h.databaseUrl);
   const { rows } = await h.ctx.db.pool.query<{
     id: string;
     agent: string;

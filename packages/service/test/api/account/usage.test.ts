@@ -83,6 +83,6 @@ it('a node that is upgraded finds the use of before, whether it was carried or n
     (await h.ctx.db.pool.query('select * from agent_use order by account_id, day, agent_id')).rows;
   const before = await read();
   expect(before).not.toEqual([]);
-  await recountUse(h.ctx.db);
+  await recountUse(h.databaseUrl);
   expect(await read()).toEqual(before);
 });
