@@ -16,5 +16,7 @@ export default defineConfig({
     // Journeys through the dashboard take long on a machine that is busy.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // What is waited for comes later on a machine that is busy.
+    expect: { poll: { timeout: 10_000 } },
   },
 });
