@@ -1,11 +1,10 @@
 import type { HasDb } from '../db/database.ts';
 import { AppError } from '../lib/app-error.ts';
-import { createBatcher } from '../lib/batcher.ts';
 import type { HasClock } from '../lib/clock.ts';
-import { failpoint } from '../lib/failpoint.ts';
 import { newId } from '../lib/id.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
 import type { HasPaymentFinder } from './payment-finder.ts';
+import type { HasSimulator } from './payment-simulator.ts';
 import { findKeyedPayments } from './purchase-key-store.ts';
 import type { HasChain } from './x402/chain-info.ts';
 import type { ChainPayment, NewChainPayment } from './x402/chain-payment.ts';
@@ -16,37 +15,8 @@ import { findFate } from './x402/find-fate.ts';
 import type { HasGas } from './x402/gas-watch.ts';
 import type { ShownPayment } from './x402/payment-header.ts';
 import { type Due, paymentRequired } from './x402/payment-required.ts';
-import type { SignedAuthorization } from './x402/settlement-call.ts';
-import { simulateAll } from './x402/simulate-all.ts';
 import { readOffer } from './x402/terms.ts';
 import type { HasUsdc } from './x402/usdc-client.ts';
-import { authorizationKey } from './x402/used-authorizations.ts';
-
-/** Asks the chain about many payments in one call. */
-export interface PaymentSimulator {
-  /** Why the token would refuse the transfer now; null when it would not. */
-  simulate(payment: SignedAuthorization): Promise<string | null>;
-}
-
-export interface HasSimulator {
-  readonly simulator: PaymentSimulator;
-}
-
-const MAX_SIMULATED = 60;
-
-/** A payment shown several times at once is asked about once: in one simulation its second transfer would fail. */
-export function createSimulator(ctx: HasUsdc): PaymentSimulator {
-  const run = async (items: readonly SignedAuthorization[]) => {
-    const distinct = new Map(items.map((item) => [authorizationKey(item.authorization), item]));
-    failpoint('before-simulate');
-    const answers = await simulateAll(ctx, [...distinct.values()]);
-    failpoint('after-simulate');
-    const answerOf = new Map([...distinct.keys()].map((key, index) => [key, answers[index] ?? null]));
-    return items.map((item) => answerOf.get(authorizationKey(item.authorization)) ?? null);
-  };
-  const batcher = createBatcher({ run, maxSize: MAX_SIMULATED });
-  return { simulate: (payment) => batcher.add(payment) };
-}
 
 export interface Purchase {
   readonly due: Due;

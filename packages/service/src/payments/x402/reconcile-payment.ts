@@ -1,4 +1,4 @@
-import type { HasSimulator } from '../authorize-payment.ts';
+import type { HasSimulator } from '../payment-simulator.ts';
 import { PAYOUT_WINDOW_S } from '../refund-payer.ts';
 import { returnWithdrawal } from '../return-withdrawal.ts';
 import type { ChainContext } from './chain-context.ts';
