@@ -1,10 +1,11 @@
 import { readConfig } from './config.ts';
 import { startDashboardBuild } from './http/dashboard/dashboard-build.ts';
 import { createLog } from './lib/log.ts';
+import { stopAsked } from './lib/stop-asked.ts';
 import { startLocalNode } from './local-mode.ts';
 import { startNode } from './node.ts';
 
-/** Reads the configuration, starts the node, waits for a signal, stops. Exit code 1: it could not start, or not stop in order. */
+/** Reads the configuration, starts the node, waits until it is asked to end, stops. Exit code 1: it could not start, or not stop in order. */
 async function main(): Promise<void> {
   const { config, secrets } = readConfig(process.env);
   const log = createLog({ level: config.logLevel, pretty: config.mode === 'local' });
@@ -13,10 +14,7 @@ async function main(): Promise<void> {
   const start = config.mode === 'local' ? startLocalNode : startNode;
   const node = await start({ config, secrets, log, ...(dashboard ? { dashboard } : {}) });
   if (config.mode === 'production') log.info({ baseUrl: node.baseUrl }, 'ready');
-  await new Promise((resolve) => {
-    process.once('SIGINT', resolve);
-    process.once('SIGTERM', resolve);
-  });
+  await stopAsked();
   dashboard?.stop();
   await node.stop();
   // What still waits for a chain or an agent that does not answer has been handed back.
