@@ -12,13 +12,13 @@ import { authorizePayment, findHolder, findShownBefore } from '../payments/autho
 import { paymentOf } from '../payments/claim-payments.ts';
 import type { HasBaseUrl } from '../payments/deposit.ts';
 import type { HasPaymentFinder } from '../payments/payment-finder.ts';
-import type { HasSimulator } from '../payments/payment-simulator.ts';
 import { agentTreasuryId, type HasSeenTreasuries, openPayer, treasuryOf } from '../payments/treasury.ts';
 import type { ChainContext } from '../payments/x402/chain-context.ts';
 import type { ChainPayment, NewChainPayment } from '../payments/x402/chain-payment.ts';
 import type { HasSignatureChecker } from '../payments/x402/check-signature.ts';
 import type { ShownPayment } from '../payments/x402/payment-header.ts';
 import type { Due } from '../payments/x402/payment-required.ts';
+import type { HasSimulator } from '../payments/x402/payment-simulator.ts';
 import type { HasProcessId } from '../queue/heartbeat.ts';
 import type { Acceptance, HasAcceptor } from './accept-invocations.ts';
 import { type Choice, chooseAgent } from './choose-agent.ts';

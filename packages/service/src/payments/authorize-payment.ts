@@ -4,7 +4,6 @@ import type { HasClock } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
 import type { HasPaymentFinder } from './payment-finder.ts';
-import type { HasSimulator } from './payment-simulator.ts';
 import { findKeyedPayments } from './purchase-key-store.ts';
 import type { HasChain } from './x402/chain-info.ts';
 import type { ChainPayment, NewChainPayment } from './x402/chain-payment.ts';
@@ -15,6 +14,7 @@ import { findFate } from './x402/find-fate.ts';
 import type { HasGas } from './x402/gas-watch.ts';
 import type { ShownPayment } from './x402/payment-header.ts';
 import { type Due, paymentRequired } from './x402/payment-required.ts';
+import type { HasSimulator } from './x402/payment-simulator.ts';
 import { readOffer } from './x402/terms.ts';
 import type { HasUsdc } from './x402/usdc-client.ts';
 

@@ -15,7 +15,6 @@ import { authorizePayment, findHolder, findShownBefore } from './authorize-payme
 import { claimPayments } from './claim-payments.ts';
 import { findLedgerAccount, findTreasuryOf, type LedgerAccount } from './ledger-store.ts';
 import type { HasPaymentFinder } from './payment-finder.ts';
-import type { HasSimulator } from './payment-simulator.ts';
 import { agentTreasuryId, requireTreasury } from './treasury.ts';
 import type { ChainContext } from './x402/chain-context.ts';
 import type { NewChainPayment } from './x402/chain-payment.ts';
@@ -25,6 +24,7 @@ import type { RefusalReason } from './x402/check-payment.ts';
 import type { HasSignatureChecker } from './x402/check-signature.ts';
 import type { ShownPayment } from './x402/payment-header.ts';
 import { type Due, paymentPending, paymentRequired } from './x402/payment-required.ts';
+import type { HasSimulator } from './x402/payment-simulator.ts';
 import type { HasSettler } from './x402/settler.ts';
 
 export interface HasBaseUrl {

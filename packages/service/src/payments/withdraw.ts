@@ -10,7 +10,6 @@ import { until } from '../lib/until.ts';
 import { addJob } from '../queue/add-job.ts';
 import { requireUnfrozen } from './freeze-treasury.ts';
 import { type LedgerAccount, lockLedgerAccount, OUTGOING, postTransfers } from './ledger-store.ts';
-import type { HasSimulator } from './payment-simulator.ts';
 import { PAYOUT_WINDOW_S } from './refund-payer.ts';
 import { requireFunds } from './require-funds.ts';
 import { availableFees, requireFees, takeFees } from './take-fees.ts';
@@ -26,6 +25,7 @@ import type { ChainContext } from './x402/chain-context.ts';
 import type { NewChainPayment } from './x402/chain-payment.ts';
 import { findBySubject, insertChainPayments } from './x402/chain-payment-store.ts';
 import { payoutNonce } from './x402/node-wallet.ts';
+import type { HasSimulator } from './x402/payment-simulator.ts';
 
 type WithdrawContext = ChainContext & HasSimulator;
 

@@ -1,4 +1,3 @@
-import type { HasSimulator } from '../payment-simulator.ts';
 import { PAYOUT_WINDOW_S } from '../refund-payer.ts';
 import { returnWithdrawal } from '../return-withdrawal.ts';
 import type { ChainContext } from './chain-context.ts';
@@ -6,6 +5,7 @@ import type { ChainPayment } from './chain-payment.ts';
 import { renewSignature } from './chain-payment-store.ts';
 import { failPayment } from './end-payments.ts';
 import { endSpent } from './end-spent.ts';
+import type { HasSimulator } from './payment-simulator.ts';
 import type { HasSettler } from './settler.ts';
 import { openHashesOfNonce } from './transaction-store.ts';
 

@@ -1,10 +1,10 @@
 import { BaseError, HttpRequestError, TimeoutError } from 'viem';
-import { createBatcher } from '../lib/batcher.ts';
-import { failpoint } from '../lib/failpoint.ts';
-import type { SignedAuthorization } from './x402/settlement-call.ts';
-import { simulateAll } from './x402/simulate-all.ts';
-import type { HasUsdc } from './x402/usdc-client.ts';
-import { authorizationKey } from './x402/used-authorizations.ts';
+import { createBatcher } from '../../lib/batcher.ts';
+import { failpoint } from '../../lib/failpoint.ts';
+import type { SignedAuthorization } from './settlement-call.ts';
+import { simulateAll } from './simulate-all.ts';
+import type { HasUsdc } from './usdc-client.ts';
+import { authorizationKey } from './used-authorizations.ts';
 
 /** Asks the chain about many payments in one call. */
 export interface PaymentSimulator {

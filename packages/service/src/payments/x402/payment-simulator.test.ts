@@ -1,8 +1,8 @@
 import { HttpRequestError, RpcRequestError, TimeoutError } from 'viem';
 import { expect, it } from 'vitest';
 import { createSimulator } from './payment-simulator.ts';
-import type { SignedAuthorization } from './x402/settlement-call.ts';
-import type { UsdcClient } from './x402/usdc-client.ts';
+import type { SignedAuthorization } from './settlement-call.ts';
+import type { UsdcClient } from './usdc-client.ts';
 
 const signed = (index: number): SignedAuthorization => ({
   signature: '0x',
