@@ -260,7 +260,7 @@ describe('a file of an agent', () => {
     server.answers.set(path, json({}, 500));
     await node.ctx.db.query('', 'update network_entry set next_try_at = now() where token_id = $1', [tokenId]);
     const before = server.asked.get(path) ?? 0;
-    await untilSo('it was asked again, often', async () => (server.asked.get(path) ?? 0) > before + 4);
+    await untilSo('it was asked again, often', async () => (server.asked.get(path) ?? 0) > before + 4, 30_000);
     expect(await status()).toBe(200);
     await registryActions(node.rpcUrl).setUri(good.registrar, BigInt(tokenId), 'https://example.com/elsewhere');
     await untilSo('it is gone', async () => (await status()) === 404);
