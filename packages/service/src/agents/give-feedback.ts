@@ -46,7 +46,7 @@ async function findTied(ctx: JudgeContext, given: readonly FeedbackFacts[]): Pro
   const tied = new Set<string>();
   for (const agent of await findAgentRows(ctx.db, [...byAgent.keys()])) {
     const calls = byAgent.get(agent.id) ?? [];
-    const ties = await tiesOfPayers(ctx, agent, new Set(calls.map(({ accountId }) => accountId)));
+    const ties = await tiesOfPayers(ctx, agent, [...new Set(calls.map(({ accountId }) => accountId))]);
     for (const { requestId, accountId } of calls) if (ties.get(accountId) !== 'none') tied.add(requestId);
   }
   return tied;

@@ -5,7 +5,7 @@ import type { Agent } from './agent.ts';
 import { credibilityOf, type Standing, standingOf } from './credibility.ts';
 import { type Evidence, evidenceOf, HORIZON_DAYS } from './evidence.ts';
 import { findStandings, listContacts, listGifts, listPaidOwners, listTrades, saveStandings } from './payer-store.ts';
-import { type Party, partiesOf, type Tie } from './payer-ties.ts';
+import { type Books, type Party, partiesOf, type Tie } from './payer-ties.ts';
 import { findRegistryWallet, listOutcomeDays } from './reputation-store.ts';
 
 export type JudgeContext = HasDb & HasClock & HasChain;
@@ -25,17 +25,37 @@ export async function readEvidence(ctx: JudgeContext, agent: Owned): Promise<Evi
   return evidenceOf(days, parties, (id) => credibilityOf(standings.get(id) ?? unknown, now));
 }
 
-/** What ties payers to the owner of an agent, by account. */
+/** What ties each of these payers, looked at by itself, to the owner of an agent: the same whoever else is asked about. */
 export async function tiesOfPayers(
   ctx: JudgeContext,
   agent: Owned,
-  payers: Iterable<string>,
+  payers: readonly string[],
 ): Promise<Map<string, Tie>> {
-  const parties = await readParties(ctx, agent, [...payers]);
-  return new Map(parties.flatMap(({ accountIds, tie }) => accountIds.map((id) => [id, tie] as const)));
+  const { subject, books } = await readBooks(ctx, agent, payers);
+  return new Map(
+    payers.map((payer) => {
+      const isOfBoth = (id: string) => id === payer || id === agent.accountId;
+      const [party] = partiesOf(subject, [payer], {
+        contacts: books.contacts.filter(({ accountId }) => isOfBoth(accountId)),
+        gifts: books.gifts.filter(({ from }) => isOfBoth(from)),
+        trades: books.trades.filter(({ from, to }) => to === payer && isOfBoth(from)),
+      });
+      return [payer, party?.tie ?? 'none'] as const;
+    }),
+  );
 }
 
 async function readParties(ctx: JudgeContext, agent: Owned, payers: readonly string[]): Promise<Party[]> {
+  const { subject, books } = await readBooks(ctx, agent, payers);
+  return partiesOf(subject, payers, books);
+}
+
+/** What the books know of an agent's owner and of payers, and by which names they know the owner. */
+async function readBooks(
+  ctx: JudgeContext,
+  agent: Owned,
+  payers: readonly string[],
+): Promise<{ subject: string[]; books: Books }> {
   const everyone = [...new Set([...payers, agent.accountId])];
   const [contacts, gifts, trades, wallet] = await Promise.all([
     listContacts(ctx.db, everyone),
@@ -44,7 +64,7 @@ async function readParties(ctx: JudgeContext, agent: Owned, payers: readonly str
     findRegistryWallet(ctx.db, agent.id, ctx.chain.chainId),
   ]);
   const subject = [agent.accountId, agent.owner.toLowerCase(), ...(wallet === null ? [] : [wallet])];
-  return partiesOf(subject, payers, { contacts, gifts, trades });
+  return { subject, books: { contacts, gifts, trades } };
 }
 
 /** The standings of payers; those that are not known, or were worked out long ago, are worked out. */

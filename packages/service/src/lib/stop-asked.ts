@@ -1,4 +1,6 @@
 const PARENT_LOOK_MS = 500;
+/** As it was when this process began: npm may end while the node is starting. */
+const parent = process.ppid;
 
 /**
  * Resolves when this process is asked to end: by SIGINT or SIGTERM, or, started by npm, by the end of what started it. npm passes
@@ -9,7 +11,6 @@ export function stopAsked(): Promise<void> {
     process.once('SIGINT', () => resolve());
     process.once('SIGTERM', () => resolve());
     if (process.env.npm_lifecycle_event === undefined) return;
-    const parent = process.ppid;
     const timer = setInterval(() => {
       if (process.ppid === parent) return;
       clearInterval(timer);

@@ -28,6 +28,12 @@ it.each(['SIGTERM', 'SIGKILL'] as const)('a node that npm started ends when npm 
   expect(await says('asked to stop')).toBe(true);
 });
 
+it('a node that was still starting when npm ended ends as well', async () => {
+  const { shell, says } = await startBehindShell({ npm_lifecycle_event: 'start', STARTS_SLOWLY: 'yes' });
+  shell.kill('SIGTERM');
+  expect(await says('asked to stop')).toBe(true);
+});
+
 it.each(['SIGTERM', 'SIGINT'] as const)('a node that somebody else started ends by %s', async (signal) => {
   const child = spawn(process.execPath, [CHILD], {
     stdio: ['ignore', 'pipe', 'inherit'],
