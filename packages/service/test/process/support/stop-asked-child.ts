@@ -3,10 +3,14 @@ import { until } from '../../../src/lib/until.ts';
 
 // Something that keeps it running, as the node's server does.
 const running = setInterval(() => undefined, 1000);
-const parent = process.ppid;
-process.stdout.write('running\n');
-const isAlone = async () => (process.ppid === parent ? null : true);
-if (process.env.STARTS_SLOWLY) await until(isAlone, { timeoutMs: 10_000, firstMs: 5, mostMs: 20 });
-await stopAsked();
+const say = (text: string) => process.stdout.write(`${text}\n`);
+if (process.env.STARTS_SLOWLY) {
+  const parent = process.ppid;
+  say('running');
+  await until(async () => (process.ppid === parent ? null : true), { timeoutMs: 10_000, firstMs: 5, mostMs: 20 });
+}
+const asked = stopAsked();
+say('running');
+await asked;
 clearInterval(running);
-process.stdout.write('asked to stop\n');
+say('asked to stop');
