@@ -157,7 +157,7 @@ export const accessEndpoints = {
           completed: z.int().min(0),
           failed: z.int().min(0),
           spent: Usdc,
-          earned: Usdc,
+          earned: Usdc.describe('By the day of the request, as `spent`.'),
         }),
       ),
       agents: z

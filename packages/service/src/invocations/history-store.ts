@@ -1,6 +1,7 @@
 import type { HistoryItem } from '@agent-network/contracts/history';
 import type { RequestStatus } from '@agent-network/contracts/invocations';
 import type { Sql } from '../db/sql.ts';
+import { sumUse, type UseSum } from './usage-store.ts';
 
 export interface HistoryQuery {
   readonly accountId: string;
@@ -66,39 +67,16 @@ export const readHistory = (
     [...parameters(query), page.after?.createdAt ?? null, page.after?.id ?? '', page.limit, page.offset],
   );
 
-interface HistorySum {
-  readonly total: number;
-  readonly costMicro: bigint;
-}
-
 /** How many match, and what they cost. Of whole days, and of an agent in them, sums are kept; anything else is counted. */
-export async function sumHistory(sql: Sql, query: HistoryQuery): Promise<HistorySum> {
+export async function sumHistory(sql: Sql, query: HistoryQuery): Promise<{ total: number; costMicro: bigint }> {
   const isKept = query.callerAgentId === null && query.status === null && query.bulkId === null;
-  const [row] = await (isKept ? sumKept(sql, query) : sumRows(sql, query));
-  return { total: Number(row?.total ?? 0), costMicro: row?.costMicro ?? 0n };
+  const [row] = await (isKept ? sumUse(sql, query) : sumRows(sql, query));
+  return { total: Number(row?.requests ?? 0), costMicro: row?.spentMicro ?? 0n };
 }
 
-type SumRow = Omit<HistorySum, 'total'> & { readonly total: bigint };
-
-const sumRows = (sql: Sql, query: HistoryQuery): Promise<SumRow[]> =>
-  sql.query<SumRow>(
+const sumRows = (sql: Sql, query: HistoryQuery): Promise<UseSum[]> =>
+  sql.query<UseSum>(
     'sum-history',
-    `select count(*) as total, coalesce(sum(cost_micro), 0)::bigint as "costMicro" from invocation where ${filter}`,
+    `select count(*) as requests, coalesce(sum(cost_micro), 0)::bigint as "spentMicro" from invocation where ${filter}`,
     parameters(query),
   );
-
-const sumKept = (sql: Sql, { accountId, agentId, from, before }: HistoryQuery): Promise<SumRow[]> => {
-  const within = (time: string) => `account_id = $1 and ($2::text is null or agent_id = $2)
-    and ($3::timestamptz is null or ${time} >= $3) and ($4::timestamptz is null or ${time} < $4)`;
-  return sql.query<SumRow>(
-    'sum-kept-history',
-    `select coalesce(sum(calls), 0)::bigint as total, coalesce(sum(spent_micro), 0)::bigint as "costMicro" from (
-       select calls, spent_micro from agent_use where ${within('day')}
-       union all
-       select calls, spent_micro from call_change where ${within('made_at')}
-       union all
-       select 1, 0 from invocation where ${within('created_at')} and status in ('pending', 'processing')
-     ) each`,
-    [accountId, agentId, from, before],
-  );
-};

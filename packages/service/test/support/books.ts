@@ -49,7 +49,7 @@ const FIGURES = `
     from figure f full join booked b using (subject_id, side)
    where coalesce(f.micro, 0) <> coalesce(b.micro, 0) and (b.side is not null or f.side = 'made')`;
 
-/** What was spent by agent, where the figures of who spent it say something else. */
+/** What was asked for and spent by agent, where the figures of who spent it, or the requests that ended, say something else. */
 const USE = `
   with use as (
     select account_id, sum(spent_micro) as micro, sum(calls) as calls from (
@@ -60,10 +60,13 @@ const USE = `
       select subject_id as account_id, amount_micro as micro, calls from call_figure where span = 'day' and side = 'made'
       union all select account_id, spent_micro, calls from call_change
     ) each group by 1
+  ), ended as (
+    select account_id, count(*) as calls from invocation where completed_at is not null group by 1
   )
-  select 'use_differs' as kind, account_id as subject, u.micro || ' in ' || u.calls || ', figures ' || f.micro || ' in ' || f.calls as detail
-    from use u full join figure f using (account_id)
-   where u.micro is distinct from f.micro or u.calls is distinct from f.calls`;
+  select 'use_differs' as kind, account_id as subject,
+         concat_ws(', ', u.micro, u.calls, 'figures ' || f.micro, f.calls, 'ended ' || e.calls) as detail
+    from use u full join figure f using (account_id) full join ended e using (account_id)
+   where u.micro is distinct from f.micro or u.calls is distinct from f.calls or u.calls is distinct from e.calls`;
 
 /**
  * What the records of requests and of money say against each other; empty when every balance is the sum of its movements and every
