@@ -28,9 +28,9 @@ type Follower = Pick<AccountCaller, 'accountId' | 'keyId'>;
 /** Tells accounts of their events as they happen. */
 export interface LiveEvents {
   /**
-   * Takes a place for a stream, which is free again once the signal aborts. Each event after `after` is told once, in order, when no
+   * What it answers takes a place for a stream when it is called, which is free again once the signal aborts. Each event after `after` is told once, in order, when no
    * transaction is open any more that may write one before it. Ends within a second after the key was revoked or has expired.
-   * Throws RATE_LIMITED when the account has `MAX_STREAMS` open with this process.
+   * That call throws RATE_LIMITED when the account has `MAX_STREAMS` open with this process.
    */
   open(caller: Follower, query: LiveQuery): (signal: AbortSignal) => AsyncGenerator<LiveEvent>;
 }
@@ -73,9 +73,9 @@ export function createLiveEvents(ctx: LiveContext): LiveEvents {
 
   return {
     open(caller, query) {
-      const own = [...streams].filter(({ accountId }) => accountId === caller.accountId);
-      if (own.length >= MAX_STREAMS) throw tooMany();
       return (signal) => {
+        const own = [...streams].filter(({ accountId }) => accountId === caller.accountId);
+        if (own.length >= MAX_STREAMS) throw tooMany();
         const stream = { accountId: caller.accountId, keyId: caller.keyId, last: 0, isOver: false, wake: () => {} };
         streams.add(stream);
         signal.addEventListener('abort', () => {

@@ -7,6 +7,7 @@ import { AppError } from '../lib/app-error.ts';
 import type { StopStep } from '../lib/graceful-stop.ts';
 import { commonHeaders } from './common-headers.ts';
 import { toErrorAnswer } from './errors.ts';
+import { inTurn } from './in-turn.ts';
 
 type Fetch = Hono['fetch'];
 
@@ -17,7 +18,7 @@ export async function listen(
 ): Promise<{ port: number; serve(fetch: Fetch): void }> {
   let serving: Fetch | null = null;
   const server = createAdaptorServer({
-    fetch: (request, env) => (serving ? serving(request, env) : notYet()),
+    fetch: inTurn((request, env) => (serving ? serving(request, env) : notYet())),
     serverOptions: {
       maxHeaderSize: 32 * 1024,
       headersTimeout: 10_000,

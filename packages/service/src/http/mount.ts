@@ -44,17 +44,20 @@ async function answer(
     'content-type': 'application/json',
     'x-request-id': requestId,
   };
+  const openStream = (stream: SseAnswer) => {
+    const socket = connectionOf(c)?.incoming.socket ?? null;
+    // Nobody would read it, so nobody would ever close it.
+    if (c.req.method === 'HEAD' || socket?.destroyed) return '';
+    return sseBody(stream, { socket, breakOff: (reason) => breakOff(ctx, name, requestId, c, reason) });
+  };
   let status = 200;
   let body: string | ReadableStream<Uint8Array>;
   try {
     failpoint('before-handle');
     const answered = await handleCall(ctx, { name, row, handler, c, headers });
     failpoint('after-handle');
+    body = answered instanceof SseAnswer ? openStream(answered) : answered;
     if (answered instanceof SseAnswer) Object.assign(headers, sseHeaders);
-    body =
-      answered instanceof SseAnswer
-        ? sseBody(answered, (reason) => breakOff(ctx, name, requestId, c, reason))
-        : answered;
   } catch (error) {
     const failure = toErrorAnswer(error, requestId);
     status = failure.status;
@@ -72,8 +75,12 @@ async function answer(
 function breakOff(ctx: HttpContext, route: string, requestId: string, c: Context, reason: Error): void {
   if (reason instanceof StalledError) ctx.log.debug({ route, requestId }, 'a client stopped reading its stream');
   else logFailure(ctx, route, requestId, reason);
-  (c.env as Partial<HttpBindings> | undefined)?.outgoing?.destroy();
+  connectionOf(c)?.outgoing.destroy();
 }
+
+/** null: a request without a connection (in tests). */
+const connectionOf = (c: Context): HttpBindings | null =>
+  (c.env as HttpBindings | undefined)?.incoming ? (c.env as HttpBindings) : null;
 
 function logFailure(ctx: HttpContext, route: string, requestId: string, error: unknown): void {
   if (!(error instanceof AppError)) ctx.log.error({ err: error, route, requestId }, 'a request failed');

@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net';
+
 /** One server-sent event; `data` goes out as one line of JSON. */
 export interface SseEvent {
   readonly id: number;
@@ -38,12 +40,22 @@ const encoder = new TextEncoder();
 export const encodeEvent = ({ id, type, data }: SseEvent): Uint8Array =>
   encoder.encode(`id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
 
+/** The connection that a stream goes out on. */
+export interface StreamLink {
+  /** Its end is the end of the stream, also where the answer waits behind others on the same connection. */
+  readonly socket: Pick<Socket, 'once' | 'off'> | null;
+  /** Ends the connection: the client takes nothing any more, or the events ended in an error. */
+  readonly breakOff: ((reason: Error) => void) | null;
+}
+
 /**
  * The bytes of a stream, made as fast as the client takes them: what it does not take is not made, so a slow reader costs no
- * memory. Comments keep the connection alive while nothing happens. `breakOff` is to end the connection: the client takes nothing
- * any more, or the events ended in an error.
+ * memory. Comments keep the connection alive while nothing happens. Throws what opening the stream throws; then nothing is kept.
  */
-export function sseBody(answer: SseAnswer, breakOff?: (reason: Error) => void): ReadableStream<Uint8Array> {
+export function sseBody(
+  answer: SseAnswer,
+  { socket, breakOff }: StreamLink = { socket: null, breakOff: null },
+): ReadableStream<Uint8Array> {
   const hangUp = new AbortController();
   const events = answer.open(hangUp.signal)[Symbol.asyncIterator]();
   let isOver = false;
@@ -51,12 +63,14 @@ export function sseBody(answer: SseAnswer, breakOff?: (reason: Error) => void): 
   let stalled: NodeJS.Timeout | undefined;
   const stop = () => {
     isOver = true;
+    socket?.off('close', stop);
     clearInterval(heartbeat);
     clearTimeout(stalled);
     hangUp.abort();
     // A source that waits for its event to be taken does not see the signal.
     void events.return?.().catch(() => undefined);
   };
+  socket?.once('close', stop);
   const fail = (controller: ReadableStreamDefaultController, reason: Error) => {
     stop();
     if (breakOff) breakOff(reason);
