@@ -25,6 +25,7 @@ import type { NetworkContext } from './network/network-context.ts';
 import { startNetwork } from './network/start-network.ts';
 import { forgetOldPurchases } from './payments/claim-payments.ts';
 import { foldTotals } from './payments/fold-totals.ts';
+import { releaseForgottenWithdrawals } from './payments/hold-withdrawal.ts';
 import { readTransfers } from './payments/read-transfers.ts';
 import { watchReserves } from './payments/watch-reserves.ts';
 import type { HasRegistrarGas } from './payments/x402/gas-watch.ts';
@@ -81,6 +82,7 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     repeatEvery(ctx, 'fold-counts', 1000, () => foldCounts(ctx)),
     repeatEvery(ctx, 'fold-figures', 1000, () => foldFigures(ctx)),
     repeatEvery(ctx, 'release-stale-holds', 60_000, () => releaseStaleHolds(ctx)),
+    repeatEvery(ctx, 'release-forgotten-withdrawals', 30_000, () => releaseForgottenWithdrawals(ctx)),
     repeatEvery(ctx, 'audit-money', 10_000, () => auditMoney(ctx)),
     repeatEvery(ctx, 'watch-reserves', 15_000, () => watchReserves(ctx)),
     repeatEvery(ctx, 'fold-totals', 1000, () => foldTotals(ctx)),

@@ -7,12 +7,12 @@ export interface StaleHold {
   readonly status: string | null;
 }
 
-/** Holds that outlived their time and whose request has ended, or never was. */
+/** Holds that outlived their time and whose request has ended, or never was; those of withdrawals are no request's. */
 export const listStaleHolds = (sql: Sql, now: Date, limit: number): Promise<StaleHold[]> =>
   sql.query<StaleHold>(
     'list-stale-holds',
     `select h.id, h.ledger_account_id as "ledgerAccountId", v.status from hold h left join invocation v on v.id = h.id
-      where h.ended_at is null and h.expires_at <= $1 and (v.id is null or v.completed_at is not null)
+      where h.ended_at is null and h.expires_at <= $1 and h.id not like 'wdr\\_%' and (v.id is null or v.completed_at is not null)
       order by h.expires_at limit $2`,
     [now, limit],
   );

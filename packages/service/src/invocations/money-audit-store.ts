@@ -155,10 +155,10 @@ export const findLedgerContradictions = (sql: Sql): Promise<Contradiction[]> =>
        from linked where balance <> before + amount or sequence <> previous + 1 or created_at < previous_at or balance < 0`,
   );
 
-/** Open holds without a request: placed in the transaction that stores it, a hold is never seen without. */
+/** Open holds without a request: placed in the transaction that stores it, a hold is never seen without. Withdrawals have theirs for moments. */
 export const findHoldContradictions = (sql: Sql): Promise<Contradiction[]> =>
   sql.query<Contradiction>(
     'find-hold-contradictions',
     `select 'hold_without_request' as kind, h.id as subject, 'holds ' || h.amount_micro || ' for a request that is not' as detail
-       from hold h where h.ended_at is null and not exists (select from invocation v where v.id = h.id) limit 1000`,
+       from hold h where h.ended_at is null and h.id not like 'wdr\\_%' and not exists (select from invocation v where v.id = h.id) limit 1000`,
   );

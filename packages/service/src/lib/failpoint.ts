@@ -18,6 +18,7 @@ const steps = [
   'end-bill-commit',
   'finish-commit',
   'bulk-finish-commit',
+  'withdrawal-hold-commit',
   'withdrawal-commit',
   'pay-owed',
   'reconcile-commit',

@@ -2,9 +2,13 @@ import type { Sql, Tx } from '../db/sql.ts';
 import { FEES, lockFees, postTransfers } from './ledger-store.ts';
 import { sumByKind } from './ledger-total-store.ts';
 import { requireFunds } from './require-funds.ts';
+import { sumFeeHolds } from './withdrawal-hold-store.ts';
 
 /** What the node has earned and its operator has not taken, in micro-USDC. */
 export const availableFees = async (sql: Sql): Promise<bigint> => (await sumByKind(sql)).get(FEES) ?? 0n;
+
+/** The same less what withdrawals on their way have set aside, in micro-USDC. */
+export const unheldFees = async (sql: Sql): Promise<bigint> => (await availableFees(sql)) - (await sumFeeHolds(sql));
 
 /** Throws INSUFFICIENT_FUNDS when fewer fees are there than are asked for. */
 export const requireFees = (availableMicro: bigint, amountMicro: bigint): void =>
@@ -20,7 +24,7 @@ export async function takeFees(
 ): Promise<void> {
   const { withdrawalId: subjectId, treasuryId: credit, amountMicro, now } = take;
   await lockFees(tx);
-  requireFees(await availableFees(tx), amountMicro);
+  requireFees(await unheldFees(tx), amountMicro);
   const id = `fee_payout:${subjectId}`;
   await postTransfers(tx, [{ id, debit: FEES, credit, amountMicro, kind: 'fee_payout', subjectId }], now);
 }

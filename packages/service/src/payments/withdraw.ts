@@ -2,6 +2,7 @@ import type { Withdrawal } from '@agent-network/contracts/payments';
 import type { AccountCaller, KnownCaller } from '../access/caller.ts';
 import { findMade, type Once, unkeyed } from '../access/once.ts';
 import type { HasDb } from '../db/database.ts';
+import type { Tx } from '../db/sql.ts';
 import { AppError, invalid, notFound } from '../lib/app-error.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import { newId } from '../lib/id.ts';
@@ -9,10 +10,10 @@ import { invariant } from '../lib/invariant.ts';
 import { until } from '../lib/until.ts';
 import { addJob } from '../queue/add-job.ts';
 import { requireUnfrozen } from './freeze-treasury.ts';
-import { type LedgerAccount, lockLedgerAccount, OUTGOING, postTransfers } from './ledger-store.ts';
+import { holdForWithdrawal, releaseWithdrawal, requireAvailable } from './hold-withdrawal.ts';
+import { type LedgerAccount, lockFees, lockLedgerAccount, OUTGOING, postTransfers } from './ledger-store.ts';
 import { PAYOUT_WINDOW_S } from './refund-payer.ts';
-import { requireFunds } from './require-funds.ts';
-import { availableFees, requireFees, takeFees } from './take-fees.ts';
+import { takeFees } from './take-fees.ts';
 import { requireTreasury } from './treasury.ts';
 import {
   type WithdrawalApproval,
@@ -33,9 +34,10 @@ type WithdrawContext = ChainContext & HasSimulator;
 const WAIT_MS = 2000;
 
 /**
- * Sends USDC from a treasury of the account to a wallet, if the approval that it takes (null: none) allows that. Debit and signed transfer are committed together: from then on the money
- * leaves, once, whatever happens to this process or the chain's answers: a job of the same transaction sends it, and the reconciler
- * sees to it that it arrives. Throws INSUFFICIENT_FUNDS when less is available, CONFLICT for a treasury that is frozen, and
+ * Sends USDC from a treasury of the account to a wallet, if the approval that it takes (null: none) allows that. What it takes is set
+ * aside before the chain is asked; a process that dies then has signed nothing away, and what it set aside is free again soon. Debit
+ * and signed transfer are committed together: from then on the money leaves, once, whatever happens to this process or the chain's
+ * answers: a job of the same transaction sends it, and the reconciler sees to it that it arrives. Throws INSUFFICIENT_FUNDS when less is available, CONFLICT for a treasury that is frozen, and
  * UNAVAILABLE when the node could not send it.
  */
 export async function withdraw(
@@ -50,18 +52,42 @@ export async function withdraw(
   const { terms, treasury } = await withdrawalTerms(ctx, caller, input);
   await approval?.judge(terms);
   const { amountMicro, to, from } = terms;
-  if (from === 'fees') requireFees(await availableFees(ctx.db), amountMicro);
-  else requireAvailable(treasury, amountMicro);
-  await ctx.gas.requireGas('The node cannot send anything now. Nothing was withdrawn.');
   const id = withdrawalId ?? newId('wdr');
   const payment = signPayout(ctx, { id, accountId: caller.accountId, treasury, to, amountMicro });
-  await requireTransferable(ctx, payment);
-  await commit(ctx, payment, from, approval);
+  await hold(ctx, payment, from);
+  try {
+    await ctx.gas.requireGas('The node cannot send anything now. Nothing was withdrawn.');
+    await requireTransferable(ctx, payment);
+    await commit(ctx, payment, from, approval);
+  } catch (error) {
+    await ctx.db.transaction((tx) => releaseWithdrawal(tx, id, ctx.clock.now()));
+    throw error;
+  }
   return waitBriefly(ctx, payment.subjectId);
 }
 
-function requireAvailable({ postedMicro, heldMicro }: LedgerAccount, amountMicro: bigint): void {
-  requireFunds(postedMicro - heldMicro, amountMicro, 'The treasury holds less than the amount.');
+/**
+ * The ledger decides before the chain is asked: of withdrawals at once, those that it cannot bear are refused for lack of funds, and
+ * take no part in the simulation of others.
+ */
+async function hold(ctx: WithdrawContext, payment: NewChainPayment, from: WithdrawalTerms['from']): Promise<void> {
+  const now = ctx.clock.now();
+  const { subjectId: id, authorization } = payment;
+  await ctx.db.transaction(async (tx) => {
+    // The fees first, as where they are taken: withdrawals can't wait for each other in a circle.
+    if (from === 'fees') await lockFees(tx);
+    const treasury = await lockTreasury(tx, payment);
+    await holdForWithdrawal(tx, { id, from, treasury, amountMicro: authorization.valueMicro, now });
+    failpoint('before-withdrawal-hold-commit');
+  });
+  failpoint('after-withdrawal-hold-commit');
+}
+
+async function lockTreasury(tx: Tx, { ledgerAccountId, accountId }: NewChainPayment): Promise<LedgerAccount> {
+  const treasury = await lockLedgerAccount(tx, ledgerAccountId);
+  if (treasury?.accountId !== accountId) throw notFound('treasury');
+  requireUnfrozen(treasury);
+  return treasury;
 }
 
 function signPayout(
@@ -121,14 +147,13 @@ async function commit(
   const amountMicro = payment.authorization.valueMicro;
   await ctx.db.transaction(async (tx) => {
     const { subjectId, ledgerAccountId } = payment;
+    await releaseWithdrawal(tx, subjectId, now);
     // A twin of this call may have made it meanwhile.
     if ((await insertChainPayments(tx, [payment], now)).size === 0) return;
     await approval?.use(tx);
     if (from === 'fees') await takeFees(tx, { withdrawalId: subjectId, treasuryId: ledgerAccountId, amountMicro, now });
-    const treasury = await lockLedgerAccount(tx, ledgerAccountId);
-    if (treasury?.accountId !== payment.accountId) throw notFound('treasury');
-    requireUnfrozen(treasury);
-    requireAvailable(treasury, amountMicro);
+    const treasury = await lockTreasury(tx, payment);
+    requireAvailable(treasury.postedMicro - treasury.heldMicro, amountMicro);
     const id = `withdrawal:${subjectId}`;
     await postTransfers(
       tx,

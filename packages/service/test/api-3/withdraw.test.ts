@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newId } from '../../src/lib/id.ts';
 import { until } from '../../src/lib/until.ts';
+import { holdForWithdrawal, releaseForgottenWithdrawals } from '../../src/payments/hold-withdrawal.ts';
+import { lockLedgerAccount } from '../../src/payments/ledger-store.ts';
 import { payeeProblem } from '../../src/payments/x402/payee.ts';
 import { reconcilePayments } from '../../src/payments/x402/reconcile.ts';
 import { expectError } from '../api/support/expect-error.ts';
@@ -43,6 +46,26 @@ async function untilStatus(key: string, id: string, status: string) {
   expect(reached?.status).toBe(status);
   return reached;
 }
+
+describe('ten withdrawals of 60 % at once', () => {
+  const race = async (before: () => Promise<void>) => {
+    const { key } = await newClient(h, '1');
+    const to = newAddress();
+    await before();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => withdraw(key, { amount: '0.6', to })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(422)]);
+    for (const answer of answers.filter(({ status }) => status === 422)) expectError(answer, 'INSUFFICIENT_FUNDS');
+    expect(await untilUsdc(h, to, 600_000n)).toBe(600_000n);
+    expect(await balanceOf(h, key)).toEqual({ available: '0.40', held: '0.00' });
+    expect(await contradictions(h.databaseUrl)).toEqual([]);
+  };
+
+  it('are one withdrawal and nine refusals by the ledger while the wallet holds no more than the treasury', () =>
+    race(async () => expect(await h.usdcOf(h.ctx.chain.wallet)).toBe(1_000_000n)));
+
+  it('are the same while the wallet holds the money of others as well', () =>
+    race(async () => void (await newClient(h, '6'))));
+});
 
 describe('a withdrawal', () => {
   it("pays the owner's wallet, once, and shows in balance, history, events and books", async () => {
@@ -99,6 +122,34 @@ describe('a withdrawal', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(3).fill(200), ...Array(7).fill(422)]);
     expect(await untilUsdc(h, to, 900_000n)).toBe(900_000n);
     expect(await balanceOf(h, key)).toEqual({ available: '0.10', held: '0.00' });
+    expect(await contradictions(h.databaseUrl)).toEqual([]);
+  });
+
+  it('leaves no trace in history and balance when the simulation fails, and is made when it is repeated under its key', async () => {
+    const { key } = await newClient(h, '1');
+    const to = newAddress();
+    const headers = { 'idempotency-key': randomUUID() };
+    h.proxy.rule('eth_call', () => null);
+    expectError(await withdraw(key, { amount: '1', to }, headers), 'UNAVAILABLE');
+    h.proxy.rule('eth_call', null);
+    expect(await balanceOf(h, key)).toEqual({ available: '1.00', held: '0.00' });
+    expect((await h.request('GET', '/payments/history', { key })).body.data.total).toBe(1);
+    expect((await withdraw(key, { amount: '1', to }, headers)).status).toBe(200);
+    expect(await contradictions(h.databaseUrl)).toEqual([]);
+  });
+
+  it('whose process died before it was signed leaves its money free again', async () => {
+    const { key, treasuryId } = await newClient(h, '1');
+    const before = new Date(Date.now() - 600_000);
+    await h.ctx.db.transaction(async (tx) => {
+      const treasury = await lockLedgerAccount(tx, treasuryId);
+      if (!treasury) throw new Error('no treasury');
+      await holdForWithdrawal(tx, { id: newId('wdr'), from: 'treasury', treasury, amountMicro: 700_000n, now: before });
+    });
+    expect(await balanceOf(h, key)).toEqual({ available: '0.30', held: '0.70' });
+    expect(await contradictions(h.databaseUrl)).toEqual([]);
+    await releaseForgottenWithdrawals(h.ctx);
+    expect(await balanceOf(h, key)).toEqual({ available: '1.00', held: '0.00' });
     expect(await contradictions(h.databaseUrl)).toEqual([]);
   });
 

@@ -46,7 +46,7 @@ const tried: Record<ScenarioName, readonly Deaths[]> = {
     'after-send then before-reconcile-commit',
   ],
   'a withdrawal under an Idempotency-Key': [
-    ...around('withdrawal-commit'),
+    ...around('withdrawal-hold-commit', 'withdrawal-commit'),
     'after-write-ahead-commit',
     'after-send',
     'before-record-commit',
