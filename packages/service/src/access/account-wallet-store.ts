@@ -12,6 +12,18 @@ export async function findAccountsOfWallets(sql: Sql, addresses: readonly string
   return new Map(rows.map(({ address, accountId }) => [address, accountId]));
 }
 
+/** Whether the account has shown to hold this wallet: its own, or a further one. */
+export async function isProvenWallet(sql: Sql, address: string, accountId: string): Promise<boolean> {
+  const rows = await sql.query(
+    'is-proven-wallet',
+    `select from account where id = $2 and address = $1 and wallet_proven_at is not null
+     union all
+     select from account_wallet where address = $1 and account_id = $2`,
+    [address, accountId],
+  );
+  return rows.length > 0;
+}
+
 /** Notes that a wallet was proven to be an account's. One that is another's already stays so: returns whose it is. */
 export async function linkWalletRow(sql: Sql, address: string, accountId: string, now: Date): Promise<string> {
   await sql.query(

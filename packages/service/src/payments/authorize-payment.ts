@@ -3,6 +3,7 @@ import { AppError } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
+import { isSpokenFor, paysThoughSpent } from './judge-spent.ts';
 import type { HasPaymentFinder } from './payment-finder.ts';
 import { findKeyedPayments } from './purchase-key-store.ts';
 import type { HasChain } from './x402/chain-info.ts';
@@ -10,7 +11,6 @@ import type { ChainPayment, NewChainPayment } from './x402/chain-payment.ts';
 import { findById } from './x402/chain-payment-store.ts';
 import { type RefusalReason, refusalOf } from './x402/check-payment.ts';
 import type { HasSignatureChecker } from './x402/check-signature.ts';
-import { findFate } from './x402/find-fate.ts';
 import type { HasGas } from './x402/gas-watch.ts';
 import type { ShownPayment } from './x402/payment-header.ts';
 import { type Due, paymentRequired } from './x402/payment-required.ts';
@@ -157,15 +157,13 @@ function toChainPayment(ctx: HasChain, shown: ShownPayment, purchase: Purchase, 
   };
 }
 
-/** A third party may have submitted the authorization first: then the money is here, and the payment is as good as new. */
 async function refusedByChain(ctx: AuthorizeContext, payment: NewChainPayment): Promise<RefusalReason | null> {
   if (!(await ctx.signatureChecker.mayBeGood(payment))) return 'invalid_exact_evm_signature';
-  const revert = await ctx.simulator.simulate(payment);
+  const [revert, isTaken] = await Promise.all([ctx.simulator.simulate(payment), isSpokenFor(ctx, payment)]);
+  if (isTaken) return 'invalid_exact_evm_nonce_already_used';
   if (revert === null) return null;
-  if (/used or canceled/i.test(revert)) {
-    const fate = await findFate(ctx, payment, ctx.clock.now());
-    return fate?.kind === 'paid' ? null : 'invalid_exact_evm_nonce_already_used';
-  }
+  if (/used or canceled/i.test(revert))
+    return (await paysThoughSpent(ctx, payment)) ? null : 'invalid_exact_evm_nonce_already_used';
   if (/signature/i.test(revert)) return 'invalid_exact_evm_signature';
   if (/exceeds balance/i.test(revert)) return 'invalid_exact_evm_insufficient_balance';
   return 'invalid_exact_evm_transaction_simulation_failed';

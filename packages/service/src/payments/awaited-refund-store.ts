@@ -28,6 +28,20 @@ export async function insertAwaited(sql: Sql, chainId: number, refunds: readonly
   return rows.length;
 }
 
+/** Whether an authorization is one that a request waits for as its refund. */
+export async function isAwaited(
+  sql: Sql,
+  chainId: number,
+  { from, nonce }: Pick<AwaitedRefund, 'from' | 'nonce'>,
+): Promise<boolean> {
+  const rows = await sql.query(
+    'is-awaited-refund',
+    'select from awaited_refund where chain_id = $1 and from_address = $2 and nonce = $3',
+    [chainId, from, nonce],
+  );
+  return rows.length > 0;
+}
+
 /** Refunds that came, as deep in the chain as transfers must be. */
 export const listArrived = (sql: Sql, chainId: number, limit: number): Promise<AwaitedRefund[]> =>
   sql.query<AwaitedRefund>(

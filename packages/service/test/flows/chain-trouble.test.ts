@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { linkWallet } from '../../src/access/link-wallet.ts';
 import { contradictions, walletByBooks } from '../support/books.ts';
 import { cancelPayment, emptyWallet, refillWallet, submitPayment } from '../support/chain-actions.ts';
 import { type ProxiedHarness, startProxiedHarness } from '../support/proxied-harness.ts';
@@ -42,10 +43,10 @@ function disturbFirst(method: string, count: number, rule: RpcRule): void {
 }
 
 async function payer(micro = 50_000n) {
-  const { key } = await h.newAccount();
+  const { key, accountId } = await h.newAccount();
   const wallet = await h.newWallet(micro);
   const headers = await payV2(h, wallet, await invoke(key));
-  return { key, wallet, headers, calls: agent.calls.length };
+  return { key, accountId, wallet, headers, calls: agent.calls.length };
 }
 
 describe('a payment is settled once and the call is answered', () => {
@@ -74,8 +75,9 @@ describe('a payment is settled once and the call is answered', () => {
     expect(await h.usdcOf(wallet.address)).toBe(0n);
   });
 
-  it('although a third party submitted it before we saw it', async () => {
-    const { key, wallet, headers, calls } = await payer();
+  it('although a third party submitted it before we saw it, when the account has proven its wallet', async () => {
+    const { key, accountId, wallet, headers, calls } = await payer();
+    await h.ctx.db.transaction((tx) => linkWallet(tx, wallet.address.toLowerCase(), accountId, h.ctx.clock.now()));
     const hash = await submitPayment(h.chain.rpcUrl, h, headers);
     const paid = await invoke(key, headers);
     expect(paid.body.data).toMatchObject({ status: 'completed', paymentHash: hash });

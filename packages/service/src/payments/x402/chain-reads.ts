@@ -1,4 +1,5 @@
 import { type Hex, type PublicClient, toHex } from 'viem';
+import { hasContractSigned } from './contract-wallet-client.ts';
 import { type SendAnswer, sendAnswerOf } from './send-answer.ts';
 
 /** What is asked of any chain, whatever the token. `gatherer` shares requests among questions of the same moment. */
@@ -23,6 +24,10 @@ export function readsOf(client: PublicClient, gatherer: PublicClient) {
     baseFeePerGas: async () => (await client.getBlock({ blockTag: 'latest' })).baseFeePerGas ?? 0n,
     /** Whether an address is a contract, or a key that has a contract act for it (EIP-7702). */
     hasCode: async (address: string) => ((await gatherer.getCode({ address: address as Hex })) ?? '0x') !== '0x',
+
+    /** Whether a contract wallet says that it signed a digest (EIP-1271), as things are now. */
+    hasContractSigned: (address: string, digest: Hex, signature: string) =>
+      hasContractSigned(client, { address: address as Hex, digest, signature: signature as Hex }),
 
     /** Sends raw bytes. Throws when the chain says neither that it has the transaction nor that it has a better one. */
     async send(raw: string): Promise<SendAnswer> {

@@ -26,7 +26,8 @@ export const refusalText: Record<RefusalReason, string> = {
     'The payment has expired, will before it can be settled, or is valid for more than a day.',
   invalid_exact_evm_signature: 'The signature is not of the paying wallet.',
   invalid_offer: 'The payment answers an offer that is not ours, not for this call, or too old.',
-  invalid_exact_evm_nonce_already_used: 'The authorization was used or cancelled on chain.',
+  invalid_exact_evm_nonce_already_used:
+    'The authorization was used or cancelled on chain. What it brought here belongs to the wallet that sent it, and pays only for an account that has proven this wallet (POST /payments/claims).',
   invalid_exact_evm_insufficient_balance: 'The paying wallet holds less than the amount.',
   invalid_exact_evm_transaction_simulation_failed: 'The token refuses the transfer.',
   invalid_exact_evm_transaction_failed: 'The token refused the transfer.',

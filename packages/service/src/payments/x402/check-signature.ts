@@ -8,6 +8,8 @@ import type { HasUsdc } from './usdc-client.ts';
 export interface SignatureChecker {
   /** False: no token would take it. True: the paying key made it, or the paying address is a contract, which judges for itself. */
   mayBeGood(signed: SignedAuthorization): Promise<boolean>;
+  /** Whether the paying wallet signed exactly this: its key did, or its contract says so now (EIP-1271). Asks no token, which tells nothing of what is spent. */
+  isGood(signed: SignedAuthorization): Promise<boolean>;
 }
 
 export interface HasSignatureChecker {
@@ -23,11 +25,17 @@ export function createSignatureChecker(ctx: HasChain & HasUsdc): SignatureChecke
     ttl: KNOWN_FOR_MS,
     fetchMethod: (address) => ctx.usdc.hasCode(address),
   });
+  const digestOf = ({ authorization }: SignedAuthorization) =>
+    authorizationDigest(ctx.chain.domainSeparator, authorization);
+  const isOfKey = (signed: SignedAuthorization) =>
+    signerOf(digestOf(signed), signed.signature) === signed.authorization.from;
   return {
-    async mayBeGood({ authorization, signature }) {
-      const digest = authorizationDigest(ctx.chain.domainSeparator, authorization);
-      if (signerOf(digest, signature) === authorization.from) return true;
-      return (await hasCode.fetch(authorization.from)) ?? true;
+    async mayBeGood(signed) {
+      return isOfKey(signed) || ((await hasCode.fetch(signed.authorization.from)) ?? true);
+    },
+    async isGood(signed) {
+      if (isOfKey(signed)) return true;
+      return ctx.usdc.hasContractSigned(signed.authorization.from, digestOf(signed), signed.signature);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { PaymentRequiredV1Schema, PaymentRequiredV2Schema } from '@x402/core/schemas';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { linkWallet } from '../../../src/access/link-wallet.ts';
 import { contradictions } from '../../support/books.ts';
 import { type Answer, type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
@@ -127,8 +128,10 @@ describe.each([
   });
 });
 
-it('a payment that a third party has already put on the chain counts as paid, once', async () => {
+it('a payment that a third party has already put on the chain counts as paid, once, for the account that has proven its wallet', async () => {
   const wallet = await h.newWallet();
+  const address = wallet.address.toLowerCase();
+  await h.ctx.db.transaction((tx) => linkWallet(tx, address, account.accountId, h.ctx.clock.now()));
   const headers = await payV2(h, wallet, await invoke());
   await submitAuthorization(h, headers);
   const [one, two] = await Promise.all([invoke(headers), invoke(headers)]);
