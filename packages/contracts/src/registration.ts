@@ -12,6 +12,11 @@ export const agentRegistryOf = (chainId: number, registry: string): string =>
 export const AgentPart = z.object({
   kind: z.literal('agent'),
   id: Id,
+  /** What the id was made with, beside the key of the home: 16 bytes in hex. Ids of older nodes, and of nodes without a registrar, have none. */
+  idSalt: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/)
+    .optional(),
   /** Base address of the node where the agent is at home. */
   nodeUrl: z.string(),
   owner: WalletAddress,

@@ -12,7 +12,7 @@ const columns = `g.id, g.account_id as "accountId", g.owner_address as owner, g.
   g.response_ms as "responseMs", g.reported_load as "reportedLoad", g.reported_at as "reportedAt",
   g.is_accepting as "isAccepting", g.created_at as "createdAt", g.updated_at as "updatedAt",
   t.completed, t.failed, t.duration_ms as "durationMs", t.probes_passed as "probesPassed", t.probes,
-  g.token_id::text as "tokenId", g.home_node as "homeNode", n.label as "homeLabel", n.base_url as "homeUrl"`;
+  g.token_id::text as "tokenId", encode(g.id_salt, 'hex') as "idSalt", g.home_node as "homeNode", n.label as "homeLabel", n.base_url as "homeUrl"`;
 
 const sourceOf = (agents: string) =>
   `${agents} g join account a on a.id = g.account_id join agent_totals t on t.agent_id = g.id left join network_node n on n.id = g.home_node`;
@@ -20,6 +20,7 @@ const source = sourceOf('agent');
 
 export interface NewAgent {
   readonly id: string;
+  readonly idSalt: Buffer | null;
   readonly accountId: string;
   readonly owner: string;
   readonly name: string;
@@ -39,8 +40,9 @@ export async function insertAgent(sql: Sql, agent: NewAgent, now: Date): Promise
   await sql.query(
     'insert-agent',
     `insert into agent (id, account_id, owner_address, name, description, capabilities, per_request_micro, per_hour_micro,
-       tiers, endpoint, metadata, status, reputation, token_hash, token_sealed, next_check_at, last_seen_at, created_at, updated_at, changed_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending_verification', $12, $13, $14, $15, $15, $15, $15, $15)`,
+       tiers, endpoint, metadata, status, reputation, token_hash, token_sealed, next_check_at, last_seen_at, created_at, updated_at, changed_at,
+       id_salt)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending_verification', $12, $13, $14, $15, $15, $15, $15, $15, $16)`,
     [
       agent.id,
       agent.accountId,
@@ -57,6 +59,7 @@ export async function insertAgent(sql: Sql, agent: NewAgent, now: Date): Promise
       agent.tokenHash,
       agent.tokenSealed,
       now,
+      agent.idSalt,
     ],
   );
   await sql.query('insert-agent-totals', 'insert into agent_totals (agent_id) values ($1)', [agent.id]);

@@ -71,6 +71,8 @@ export interface Agent {
   readonly frozenAt: Date | null;
   /** Its entry in the shared registry; null: none yet. */
   readonly tokenId: string | null;
+  /** What its id was made with, in hex; null: an id that does not say whose it is, or an agent of another node. */
+  readonly idSalt: string | null;
   /** Since when its owner's wallet holds the token; null: the registrar of the node does. */
   readonly tokenClaimedAt: Date | null;
   readonly checksDone: number;

@@ -76,9 +76,9 @@ export async function takeDown(tx: Tx, nodeId: string, only: readonly string[] |
 export const moveToAccount = (tx: Tx, nodeId: string, accountId: string): Promise<void> =>
   moveRemoteAccount(tx, nodeId, accountId);
 
-/** Gives an agent of another node a new home, in the caller's transaction, for that to tell of it. */
+/** Notes in the caller's transaction where an agent of another node is at home now, for that node to tell of it. */
 export async function moveHome(tx: Tx, agentId: string, nodeId: string): Promise<void> {
-  await moveRemoteHome(tx, agentId, nodeId);
+  if (!(await moveRemoteHome(tx, agentId, nodeId))) return;
   const agent = await findAgentRow(tx, agentId);
   if (agent) await writeTerms(tx, agent);
 }

@@ -6,19 +6,20 @@ import { parseUsdc } from '@agent-network/contracts/money';
 import { hashSecret } from '../access/api-key.ts';
 import { type Once, unkeyed } from '../access/once.ts';
 import type { HasDb } from '../db/database.ts';
+import { type HomeKeyContext, homeKeyOf } from '../identity/registry/announce-node.ts';
 import { invalid } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
 import type { HasGuardedFetch } from '../lib/guarded-fetch.ts';
-import { newId } from '../lib/id.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
 import { openAgentTreasury } from '../payments/treasury.ts';
+import { newAgentId } from './agent-id.ts';
 import { insertAgent, type NewAgent } from './agent-store.ts';
 import type { HasAgentChecks } from './check-agents.ts';
 import { writeListing, writeTerms } from './listing-store.ts';
 import { startReputation } from './recompute-reputations.ts';
 import { newcomer } from './reputation-parts.ts';
 
-export type RegisterContext = HasDb & HasClock & HasSecrets & HasGuardedFetch & HasAgentChecks;
+export type RegisterContext = HasDb & HasClock & HasSecrets & HasGuardedFetch & HasAgentChecks & HomeKeyContext;
 
 /** Throws VALIDATION_ERROR for an endpoint that this node would never call. */
 export function requireCallable(ctx: HasGuardedFetch, endpoint: string): void {
@@ -35,8 +36,9 @@ export async function registerAgent(
 ): Promise<DataOf<Api['registerAgent']>> {
   requireCallable(ctx, input.endpoint);
   const identityToken = `0x${randomBytes(32).toString('hex')}`;
+  const now = ctx.clock.now();
   const agent: NewAgent = {
-    id: newId('agt'),
+    ...newAgentId(await homeKeyOf(ctx), now),
     accountId: owner.accountId,
     owner: owner.address,
     name: input.name,
@@ -51,7 +53,6 @@ export async function registerAgent(
     tokenHash: hashSecret(identityToken),
     tokenSealed: ctx.secrets.seal(identityToken),
   };
-  const now = ctx.clock.now();
   const registered = {
     id: agent.id,
     name: agent.name,

@@ -36,6 +36,7 @@ export function toRegistrationFile(agent: Agent, { baseUrl, registry }: FilePlac
     agentNetwork: {
       kind: 'agent',
       id: agent.id,
+      ...(agent.idSalt === null ? {} : { idSalt: agent.idSalt }),
       nodeUrl: baseUrl,
       owner: agent.owner,
       capabilities: agent.capabilities,

@@ -99,12 +99,14 @@ export async function moveRemoteAccount(tx: Tx, nodeId: string, accountId: strin
   ]);
 }
 
-/** Notes that an agent of another node is at home elsewhere. */
-export async function moveRemoteHome(tx: Tx, id: string, nodeId: string): Promise<void> {
-  await tx.query('move-remote-home', 'update agent set home_node = $2 where id = $1 and home_node is not null', [
-    id,
-    nodeId,
-  ]);
+/** Notes where an agent of another node is at home; whether that was elsewhere. */
+export async function moveRemoteHome(tx: Tx, id: string, nodeId: string): Promise<boolean> {
+  const rows = await tx.query(
+    'move-remote-home',
+    'update agent set home_node = $2 where id = $1 and home_node <> $2 returning id',
+    [id, nodeId],
+  );
+  return rows.length > 0;
 }
 
 /** How many agents are listed, all told, and of each other node. */

@@ -55,12 +55,24 @@ export function newId<P extends IdPrefix>(prefix: P): `${P}_${string}` {
 /** Ids of this kind made before a time sort below this, those made later do not. */
 export const idsFrom = (prefix: IdPrefix, time: Date): string => `${prefix}_${encodeTime(time.getTime())}`;
 
-function encodeTime(ms: number): string {
+/** Fifty bits: of milliseconds, or more than those. */
+export function encodeTime(ms: number): string {
   let rest = ms;
   let text = '';
   for (let i = 0; i < TIME_CHARS; i++) {
     text = ALPHABET[rest % 32] + text;
     rest = Math.floor(rest / 32);
+  }
+  return text;
+}
+
+/** Bytes whose bits are a multiple of five. */
+export function encodeBase32(bytes: Uint8Array): string {
+  let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+  let text = '';
+  for (let i = 0; i < (bytes.length * 8) / 5; i++) {
+    text = ALPHABET[Number(rest % 32n)] + text;
+    rest /= 32n;
   }
   return text;
 }

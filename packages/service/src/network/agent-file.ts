@@ -1,6 +1,7 @@
 import { AgentRegistration } from '@agent-network/contracts/agents';
 import { parseUsdc } from '@agent-network/contracts/money';
 import { AgentPart } from '@agent-network/contracts/registration';
+import { isBoundId, isIdOf } from '../agents/agent-id.ts';
 import type { RemoteAgent } from '../agents/remote-agent.ts';
 import type { Entry, Reason } from './entry.ts';
 import { faultOfKind, faultOfToken, type RegistryPlace } from './registered-file.ts';
@@ -8,8 +9,8 @@ import { faultOfKind, faultOfToken, type RegistryPlace } from './registered-file
 export type AgentEntry = Pick<Entry, 'baseUrl' | 'tokenId' | 'owner' | 'registeredBy'> & { readonly agentId: string };
 
 export interface FilePlace extends RegistryPlace {
-  /** The keys that the node registers with: its agents' tokens are theirs until somebody claims them. */
-  readonly registrars: readonly string[];
+  /** The key that the node registers with: its agents' tokens are its own until somebody claims them, and their ids are of its making. */
+  readonly registrar: string | null;
   readonly now: Date;
 }
 
@@ -26,6 +27,7 @@ export function judgeAgentFile(file: unknown, entry: AgentEntry, here: FilePlace
   const part = parsed.data;
   if (part.id !== entry.agentId) return 'other_id';
   if (part.nodeUrl !== entry.baseUrl) return 'other_address';
+  if (isBoundId(part.id) && !isIdOf(part.id, here.registrar, part.idSalt)) return 'other_home';
   const other = faultOfToken(file, entry.tokenId, here);
   if (other) return other;
   const owner = part.owner.toLowerCase();
@@ -51,7 +53,7 @@ export function judgeAgentFile(file: unknown, entry: AgentEntry, here: FilePlace
 }
 
 /** The token is still where it was registered, by a key of the node. */
-const isUnclaimed = ({ owner, registeredBy }: AgentEntry, { registrars }: FilePlace): boolean =>
-  owner === registeredBy && registrars.includes(owner);
+const isUnclaimed = ({ owner, registeredBy }: AgentEntry, { registrar }: FilePlace): boolean =>
+  owner === registeredBy && owner === registrar;
 
 const notLater = (text: string, now: Date): Date => new Date(Math.min(Math.max(Date.parse(text), 0), now.getTime()));

@@ -1,15 +1,16 @@
+import { isBoundId } from '../agents/agent-id.ts';
 import { moveHome, saveRemoteAgents } from '../agents/list-remote-agents.ts';
 import type { RemoteAgent } from '../agents/remote-agent.ts';
 import type { Tx } from '../db/sql.ts';
 import { type AgentEntry, judgeAgentFile } from './agent-file.ts';
-import { type Entry, nextLook, type Reason } from './entry.ts';
-import { addressOf } from './entry-address.ts';
+import { type Entry, isBefore, nextLook, type Reason } from './entry.ts';
+import { addressOf, claimOf } from './entry-address.ts';
 import { lockEntries, lockRival, wakeRivals, writeEntry } from './entry-store.ts';
 import { type Ignored, ignore, tellIgnored } from './ignored.ts';
 import { delistAgent } from './list-node.ts';
 import type { NetworkContext } from './network-context.ts';
 import { readJson } from './network-file-client.ts';
-import { findNode, isTelling, lockNode } from './node-store.ts';
+import { findNode, isTelling, lockNode, type NetworkNode } from './node-store.ts';
 import { isRefused } from './refusals.ts';
 
 const MOST_BYTES = 256 * 1024;
@@ -37,11 +38,25 @@ async function readAgent(ctx: NetworkContext, entry: AgentsEntry, signal: AbortS
   const read = await readJson(ctx, { url: addressOf(entry), maxBytes: MOST_BYTES, signal });
   if ('reason' in read) return read.reason;
   const { chainId, address } = ctx.registry;
-  const here = { chainId, registry: address, registrars: node.registrars, now: ctx.clock.now() };
-  return judgeAgentFile(read.file, entry, here);
+  const here = { chainId, registry: address, registrar: node.registrar, now: ctx.clock.now() };
+  const judged = judgeAgentFile(read.file, entry, here);
+  return typeof judged === 'string' || (await isAtHome(ctx, entry.agentId, node)) ? judged : 'other_home';
 }
 
-/** Lists the agent; of two entries for an agent, the first on chain counts. Answers the one that does not. */
+/**
+ * Whether an agent may be at home at a node. Most ids name the key of their home, which its file has shown. One that names none is of the
+ * node that the chain saw it at first, or of the key that wrote so: an older token that is made to point elsewhere later takes nothing.
+ */
+async function isAtHome(ctx: NetworkContext, agentId: string, { baseUrl, registrar }: NetworkNode): Promise<boolean> {
+  if (isBoundId(agentId)) return true;
+  const first = await ctx.registryTokens.firstNaming(agentId);
+  return first !== null && (claimOf(first.uri)?.baseUrl === baseUrl || first.by === registrar);
+}
+
+/**
+ * Lists the agent; of two entries for it, the one that pointed there first counts. Answers the one that does not. Whoever comes this far
+ * is its home: at another address than before, if the node moved.
+ */
 async function list(ctx: NetworkContext, tx: Tx, entry: AgentsEntry, agent: RemoteAgent): Promise<Ignored | null> {
   const { chainId } = ctx.registry;
   const now = ctx.clock.now();
@@ -50,8 +65,8 @@ async function list(ctx: NetworkContext, tx: Tx, entry: AgentsEntry, agent: Remo
   const rival = await lockRival(tx, chainId, entry);
   const isSameNode = rival?.baseUrl === entry.baseUrl;
   const taken = isSameNode ? 'duplicate' : 'id_taken';
-  if (rival && BigInt(rival.tokenId) < BigInt(entry.tokenId)) return notListed(ctx, tx, entry, taken);
-  if (rival && !isSameNode) await moveHome(tx, agent.id, node.nodeId);
+  if (rival && isBefore(rival, entry)) return notListed(ctx, tx, entry, taken);
+  await moveHome(tx, agent.id, node.nodeId);
   const others = await saveRemoteAgents(tx, { ...node, isOnline: isTelling(node) }, [agent], now);
   if (others.length > 0) return notListed(ctx, tx, entry, 'id_taken');
   const nextTryAt = nextLook('agent', Math.random(), now);

@@ -1,5 +1,5 @@
 import type { Tx } from '../db/sql.ts';
-import { type Entry, nextLook, type Reason } from './entry.ts';
+import { type Entry, isBefore, nextLook, type Reason } from './entry.ts';
 import { addressOf } from './entry-address.ts';
 import { lockEntries, lockRival, wakeRivals, writeEntry } from './entry-store.ts';
 import { type Ignored, ignore, tellIgnored } from './ignored.ts';
@@ -38,11 +38,11 @@ interface Ended {
   readonly ignored: Ignored | null;
 }
 
-/** Lists the node; of two entries that its file names, the first on chain counts. */
+/** Lists the node; of two entries that its file names, the one that pointed there first counts. */
 async function list(ctx: NetworkContext, tx: Tx, entry: Entry, description: NodeDescription): Promise<Ended> {
   const { chainId } = ctx.registry;
   const rival = await lockRival(tx, chainId, entry);
-  if (rival && BigInt(rival.tokenId) < BigInt(entry.tokenId)) return notListed(ctx, tx, entry, 'duplicate');
+  if (rival && isBefore(rival, entry)) return notListed(ctx, tx, entry, 'duplicate');
   const ignored = rival && (await ignore(ctx, tx, rival, 'duplicate'));
   const nextTryAt = nextLook('node', Math.random(), ctx.clock.now());
   await writeEntry(tx, chainId, entry.tokenId, { state: 'listed', reason: null, tries: 0, nextTryAt });

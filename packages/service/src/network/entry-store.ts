@@ -3,7 +3,7 @@ import type { Entry, Reason } from './entry.ts';
 import type { Claim } from './entry-address.ts';
 
 const columns = `e.token_id::text as "tokenId", e.kind, e.base_url as "baseUrl", e.agent_id as "agentId", e.owner,
-  e.registered_by as "registeredBy", e.state, e.reason, e.tries`;
+  e.registered_by as "registeredBy", e.uri_block as "uriBlock", e.uri_index as "uriIndex", e.uri_by as "uriBy", e.state, e.reason, e.tries`;
 
 /** How far the registry's changes were followed. */
 export async function readFollowed(sql: Sql, chainId: number): Promise<bigint> {
@@ -41,19 +41,22 @@ export async function deleteEntries(tx: Tx, chainId: number, tokenIds: readonly 
   ]);
 }
 
-export type NewEntry = Claim & { readonly tokenId: string; readonly owner: string; readonly registeredBy: string };
+export type NewEntry = Claim & Pick<Entry, 'tokenId' | 'owner' | 'registeredBy' | 'uriBlock' | 'uriIndex' | 'uriBy'>;
 
 /** Inserts entries, or writes who owns those that are there, for all of them to be checked now. */
 export async function upsertEntries(tx: Tx, chainId: number, entries: readonly NewEntry[], now: Date): Promise<void> {
   await tx.query(
     'upsert-entries',
-    `insert into network_entry (chain_id, token_id, kind, base_url, agent_id, owner, registered_by, state, next_try_at)
-     select $1, r."tokenId", r.kind, r."baseUrl", r."agentId", r.owner, r."registeredBy", 'new', $3
+    `insert into network_entry (chain_id, token_id, kind, base_url, agent_id, owner, registered_by, uri_block, uri_index, uri_by, state,
+       next_try_at)
+     select $1, r."tokenId", r.kind, r."baseUrl", r."agentId", r.owner, r."registeredBy", r."uriBlock", r."uriIndex", r."uriBy", 'new', $3
        from json_to_recordset($2::json)
-         as r("tokenId" numeric, kind text, "baseUrl" text, "agentId" text, owner text, "registeredBy" text)
+         as r("tokenId" numeric, kind text, "baseUrl" text, "agentId" text, owner text, "registeredBy" text,
+           "uriBlock" bigint, "uriIndex" integer, "uriBy" text)
      on conflict (chain_id, token_id) do update
-       set owner = excluded.owner, registered_by = excluded.registered_by, tries = 0, next_try_at = excluded.next_try_at`,
-    [chainId, JSON.stringify(entries), now],
+       set owner = excluded.owner, registered_by = excluded.registered_by, uri_block = excluded.uri_block,
+         uri_index = excluded.uri_index, uri_by = excluded.uri_by, tries = 0, next_try_at = excluded.next_try_at`,
+    [chainId, JSON.stringify(entries.map((entry) => ({ ...entry, uriBlock: String(entry.uriBlock) }))), now],
   );
 }
 
@@ -127,7 +130,7 @@ export async function lockRival(
     'lock-rival',
     `select ${columns} from network_entry e
       where e.chain_id = $1 and e.kind = $3 and e.token_id <> $5 and (e.agent_id = $4 or ($4::text is null and e.base_url = $2))
-        and e.state = 'listed' order by e.token_id limit 1 for update`,
+        and e.state = 'listed' order by e.uri_block, e.uri_index limit 1 for update`,
     [chainId, baseUrl, kind, agentId, tokenId],
   );
   return row ?? null;

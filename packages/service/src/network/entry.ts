@@ -22,6 +22,8 @@ export type Reason =
   | 'other_token'
   | 'other_chain'
   | 'other_owner'
+  /** The id of the agent is of another node. */
+  | 'other_home'
   | 'no_wallet'
   | 'our_wallet'
   // Another was there before it.
@@ -39,6 +41,11 @@ export interface Entry {
   readonly agentId: string | null;
   readonly owner: string;
   readonly registeredBy: string;
+  /** Since which log the token points there. */
+  readonly uriBlock: bigint;
+  readonly uriIndex: number;
+  /** Who held the token when its URI was written. */
+  readonly uriBy: string;
   readonly state: 'new' | 'listed' | 'ignored';
   readonly reason: Reason | null;
   readonly tries: number;
@@ -54,6 +61,12 @@ const passing: ReadonlySet<Reason> = new Set([
   'bad_status',
   'no_json',
 ] as const);
+/** Of two entries for the same, the one whose token began to point there first counts, whatever the numbers of the tokens are. */
+export const isBefore = (a: Place, b: Place): boolean =>
+  a.uriBlock < b.uriBlock || (a.uriBlock === b.uriBlock && a.uriIndex < b.uriIndex);
+
+type Place = Pick<Entry, 'uriBlock' | 'uriIndex'>;
+
 /** Where asking again is of no use until something changes. */
 const final: ReadonlySet<Reason> = new Set([
   'refused',

@@ -8,6 +8,7 @@ import {
   type NewEntry,
   readFollowed,
   upsertEntries,
+  wakeAgents,
   wakeRivals,
   writeFollowed,
 } from './entry-store.ts';
@@ -37,15 +38,22 @@ async function takeOver(ctx: NetworkContext, tx: Tx, changes: readonly TokenChan
     changes.flatMap((change) => entryOf(ctx, change) ?? []).map((entry) => [entry.tokenId, entry]),
   );
   const tokenIds = changes.map(({ tokenId }) => String(tokenId));
-  const gone = (await lockEntries(tx, chainId, tokenIds)).filter((entry) => !isSame(entry, wanted.get(entry.tokenId)));
-  for (const entry of gone) await drop(ctx, tx, entry);
-  await upsertEntries(tx, chainId, [...wanted.values()], ctx.clock.now());
+  const before = await lockEntries(tx, chainId, tokenIds);
+  const isGone = (entry: Entry) => !isSame(entry, wanted.get(entry.tokenId));
+  for (const entry of before.filter(isGone)) await drop(ctx, tx, entry);
+  const now = ctx.clock.now();
+  await upsertEntries(tx, chainId, [...wanted.values()], now);
+  // Whose agents may be at home at a node follows from the key that speaks for it.
+  const hasOtherKey = ({ kind, tokenId, uriBy }: Entry) => kind === 'node' && wanted.get(tokenId)?.uriBy !== uriBy;
+  for (const { baseUrl } of before.filter((entry) => !isGone(entry) && hasOtherKey(entry)))
+    await wakeAgents(tx, chainId, baseUrl, now);
 }
 
 function entryOf(ctx: NetworkContext, { token }: TokenChange): NewEntry | null {
   const claim = token && claimOf(token.uri);
   if (!claim || claim.baseUrl === ctx.baseUrl) return null;
-  return { ...claim, tokenId: String(token.tokenId), owner: token.owner, registeredBy: token.registeredBy };
+  const { owner, registeredBy, uriBlock, uriIndex, uriBy } = token;
+  return { ...claim, tokenId: String(token.tokenId), owner, registeredBy, uriBlock, uriIndex, uriBy };
 }
 
 const isSame = (entry: Entry, wanted: NewEntry | undefined): boolean =>

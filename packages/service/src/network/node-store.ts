@@ -15,15 +15,14 @@ export interface NetworkNode extends NodeDescription {
   readonly feedRead: number;
   readonly joinedAt: Date;
   readonly lastSeenAt: Date;
-  /** The keys that its own token is or was first held by. */
-  readonly registrars: readonly string[];
+  /** The key that speaks for it: it held the node's token when that was made to point here. */
+  readonly registrar: string | null;
 }
 
 const columns = `n.id as "nodeId", n.token_id::text as "tokenId", n.base_url as "baseUrl", n.label, n.version, n.wallet,
   n.account_id as "accountId", n.status, n.is_listed as "isListed", n.is_shown as "isShown", n.failed_in_a_row as "failedInARow",
   n.feed_cursor as "feedCursor", n.feed_read as "feedRead", n.joined_at as "joinedAt", n.last_seen_at as "lastSeenAt",
-  (select coalesce(array_agg(distinct key), '{}') from network_entry e cross join unnest(array[e.owner, e.registered_by]) as key
-    where (e.chain_id, e.token_id) = (n.chain_id, n.token_id)) as registrars`;
+  (select e.uri_by from network_entry e where (e.chain_id, e.token_id) = (n.chain_id, n.token_id)) as registrar`;
 
 /** Whether what a node says of its agents is as they are: it is online, or on the way there. */
 export const isTelling = ({ status, feedCursor }: NetworkNode): boolean => status === 'online' || feedCursor !== null;

@@ -69,7 +69,7 @@ async function judge(
   const { chainId, address } = ctx.registry;
   const told = new Map(files.flatMap((file) => idOf(file) ?? []).map(({ id, file }) => [id, file]));
   const entries = await listedAgents(tx, chainId, node.baseUrl, [...told.keys()]);
-  const here = { chainId, registry: address, registrars: node.registrars, now };
+  const here = { chainId, registry: address, registrar: node.registrar, now };
   const judged = entries.map((entry) => ({
     entry,
     agent: judgeAgentFile(told.get(entry.agentId ?? ''), asAgent(entry), here),

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newAgentId } from '../../src/agents/agent-id.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { seenBy, untilSo } from '../support/network.ts';
@@ -216,22 +217,6 @@ describe('a file of an agent', () => {
     await agent.die();
   });
 
-  it.concurrent('counts for the first token on chain, also when a later one was there before it', async () => {
-    const evil = await listGoodNode('/evil');
-    const id = otherAgentId();
-    const first = await announce(id);
-    expect(await fateOf(first.tokenId)).toBe('not_there');
-    const path = `/evil/agents/${id}/registration.json`;
-    const later = await registerOnChain(node.rpcUrl, evil.registrar, server.origin + path);
-    server.answers.set(path, json(agentFile({ ...evil, tokenId: later, id, owner: evil.registrar })));
-    const endpoint = async () => (await node.request('GET', `/agents/${id}`)).body.data?.endpoint;
-    await untilSo('the later one is listed', async () => (await endpoint()) === `${evil.baseUrl}/invoke/${id}`);
-    server.answers.set(first.path, json(first.file));
-    await node.ctx.db.query('', 'update network_entry set next_try_at = now() where token_id = $1', [first.tokenId]);
-    await untilSo('the first one is listed', async () => (await endpoint()) === `${good.baseUrl}/invoke/${id}`);
-    expect(await fateOf(later)).toBe('id_taken');
-  });
-
   it.concurrent('of a node that is not listed is never fetched', async () => {
     const path = `/nobody/agents/${otherAgentId()}/registration.json`;
     const tokenId = await registerOnChain(node.rpcUrl, newOwner(), server.origin + path);
@@ -264,5 +249,94 @@ describe('a file of an agent', () => {
     expect(await status()).toBe(200);
     await registryActions(node.rpcUrl).setUri(good.registrar, BigInt(tokenId), 'https://example.com/elsewhere');
     await untilSo('it is gone', async () => (await status()) === 404);
+  });
+});
+
+describe('the id of an agent', () => {
+  const pathOf = (base: string, id: string) => `${base}/agents/${id}/registration.json`;
+  const serve = (base: string, file: AgentFile) => server.answers.set(pathOf(base, file.agentNetwork.id), json(file));
+  const endpointAt = async (at: Harness, id: string) => (await at.request('GET', `/agents/${id}`)).body.data?.endpoint;
+  /** Has the registrar of a listed node register an agent there. */
+  async function list(base: string, home: typeof good, id: string, idSalt?: string) {
+    const tokenId = await registerOnChain(node.rpcUrl, home.registrar, server.origin + pathOf(base, id));
+    serve(
+      base,
+      agentFile({ ...home, tokenId, id, owner: home.registrar, ...(idSalt === undefined ? {} : { idSalt }) }),
+    );
+    return tokenId;
+  }
+  const boundTo = (registrar: string) => {
+    const { id, idSalt } = newAgentId(registrar, new Date());
+    return { id, idSalt: idSalt?.toString('hex') ?? '' };
+  };
+
+  it.concurrent('stays with its home when an older token is pointed at it later; a node that reads all anew sees the same', async () => {
+    const evil = await listGoodNode('/older');
+    const old = await registerOnChain(node.rpcUrl, evil.registrar, 'https://example.com/nothing');
+    const id = otherAgentId();
+    const token = await list('/good', good, id);
+    expect(BigInt(old)).toBeLessThan(BigInt(token));
+    await untilSo('it is listed', async () => (await endpointAt(node, id)) === `${good.baseUrl}/invoke/${id}`);
+    serve('/older', agentFile({ ...evil, tokenId: old, id, owner: evil.registrar }));
+    await registryActions(node.rpcUrl).setUri(evil.registrar, BigInt(old), server.origin + pathOf('/older', id));
+    expect(await fateOf(old)).toBe('other_home');
+    expect(await endpointAt(node, id)).toBe(`${good.baseUrl}/invoke/${id}`);
+    const fresh = await startHarness({ env: { CHAIN_RPC_URL: node.rpcUrl } });
+    await untilSo('a new node lists it', async () => (await endpointAt(fresh, id)) !== undefined, 30_000);
+    expect(await endpointAt(fresh, id)).toBe(`${good.baseUrl}/invoke/${id}`);
+    await fresh.stop();
+  });
+
+  it.concurrent('is taken by nobody who only was first on chain, with its salt and all', async () => {
+    const evil = await listGoodNode('/squat');
+    const { id, idSalt } = boundTo(good.registrar);
+    const squat = await list('/squat', evil, id, idSalt);
+    expect(await fateOf(squat)).toBe('other_home');
+    expect(await endpointAt(node, id)).toBeUndefined();
+    await list('/good', good, id, idSalt);
+    await untilSo('its home lists it', async () => (await endpointAt(node, id)) === `${good.baseUrl}/invoke/${id}`);
+  });
+
+  it.concurrent('goes nowhere when the owner of its token points that at another node', async () => {
+    const evil = await listGoodNode('/buyer');
+    const { id, idSalt } = boundTo(good.registrar);
+    const token = await list('/good', good, id, idSalt);
+    await untilSo('it is listed', async () => (await endpointAt(node, id)) !== undefined);
+    const { transfer, setUri } = registryActions(node.rpcUrl);
+    await transfer(good.registrar, evil.registrar, BigInt(token));
+    serve('/buyer', agentFile({ ...evil, tokenId: token, id, owner: evil.registrar, idSalt }));
+    await setUri(evil.registrar, BigInt(token), server.origin + pathOf('/buyer', id));
+    expect(await fateOf(token)).toBe('other_home');
+    expect(await endpointAt(node, id)).toBeUndefined();
+  });
+
+  it.concurrent('is not proven by a token that the home once held, and that others made point to their node', async () => {
+    const [base, buyer] = ['/returned', newOwner()];
+    const baseUrl = server.origin + base;
+    const nodeToken = await registerOnChain(node.rpcUrl, good.registrar, 'https://example.com/an-agent');
+    const { transfer, setUri } = registryActions(node.rpcUrl);
+    await transfer(good.registrar, buyer, BigInt(nodeToken));
+    await setUri(buyer, BigInt(nodeToken), baseUrl + wellKnown);
+    await transfer(buyer, good.registrar, BigInt(nodeToken));
+    server.answers.set(base + wellKnown, json(nodeFile({ baseUrl, tokenId: nodeToken })));
+    await untilSo('it is listed as a node', async () => (await seenBy(node, baseUrl)) !== null);
+    const { id, idSalt } = boundTo(good.registrar);
+    const taken = await list(base, { baseUrl, tokenId: nodeToken, registrar: buyer }, id, idSalt);
+    expect(await fateOf(taken)).toBe('other_home');
+  });
+
+  it.concurrent('follows its home to another address', async () => {
+    const home = await listGoodNode('/before');
+    const { id, idSalt } = boundTo(home.registrar);
+    const token = await list('/before', home, id, idSalt);
+    await untilSo('it is listed', async () => (await endpointAt(node, id)) === `${home.baseUrl}/invoke/${id}`);
+    const after = { ...home, baseUrl: `${server.origin}/after` };
+    server.answers.set(`/after${wellKnown}`, json(nodeFile(after)));
+    server.answers.set('/after/network/agents', server.answers.get('/before/network/agents') as Answer);
+    serve('/after', agentFile({ ...after, tokenId: token, id, owner: home.registrar, idSalt }));
+    const { setUri } = registryActions(node.rpcUrl);
+    await setUri(home.registrar, BigInt(home.tokenId), after.baseUrl + wellKnown);
+    await setUri(home.registrar, BigInt(token), server.origin + pathOf('/after', id));
+    await untilSo('it moved along', async () => (await endpointAt(node, id)) === `${after.baseUrl}/invoke/${id}`);
   });
 });

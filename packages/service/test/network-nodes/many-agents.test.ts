@@ -40,8 +40,8 @@ it(`${COUNT} agents leave with their node and come back with it within seconds, 
   const ours = await insertAgents(node, 10, { areOurs: true });
   await node.ctx.db.query(
     '',
-    `insert into network_entry (chain_id, token_id, kind, base_url, agent_id, owner, registered_by, state)
-     select 84532, token_id, 'agent', $1, id, $2, $2, 'listed' from agent where home_node = $3`,
+    `insert into network_entry (chain_id, token_id, kind, base_url, agent_id, owner, registered_by, uri_block, uri_index, uri_by, state)
+     select 84532, token_id, 'agent', $1, id, $2, $2, 1, 0, $2, 'listed' from agent where home_node = $3`,
     [baseUrl, registrar, nodeId],
   );
   const tokens = await node.ctx.db.query<{ id: string; tokenId: string }>(

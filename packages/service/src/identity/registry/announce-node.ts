@@ -5,6 +5,7 @@ import type { HasRegistrar } from '../../payments/x402/senders.ts';
 import { latestWrite, noteWrite } from './note-write.ts';
 import { registerCall, uriCall } from './registry-calls.ts';
 import type { HasRegistry } from './registry-info.ts';
+import type { HasRegistryTokens } from './registry-tokens.ts';
 import { NODE_SUBJECT } from './registry-write.ts';
 
 type AnnounceContext = HasDb & HasClock & HasBaseUrl & HasRegistry & HasRegistrar;
@@ -15,6 +16,19 @@ export const nodeFileUrl = ({ baseUrl }: HasBaseUrl): string => `${baseUrl}/.wel
 /** The token of this node's own entry in the shared registry; null when it has none. */
 export async function nodeTokenOf(ctx: HasDb & HasRegistry): Promise<string | null> {
   return (await latestWrite(ctx, ['register'], NODE_SUBJECT))?.tokenId ?? null;
+}
+
+export type HomeKeyContext = HasDb & HasRegistry & HasRegistrar & HasRegistryTokens & HasBaseUrl;
+
+/**
+ * The key that speaks for this node in the registry: the one that made its token point to it, which stays the same when the node gets
+ * another registrar; else the registrar. null: the node does not write to the registry.
+ */
+export async function homeKeyOf(ctx: HomeKeyContext): Promise<string | null> {
+  if (!ctx.registrar) return null;
+  const tokenId = await nodeTokenOf(ctx);
+  const own = tokenId === null ? null : await ctx.registryTokens.at(BigInt(tokenId));
+  return own?.token.uri === nodeFileUrl(ctx) ? own.token.uriBy : ctx.registrar.address.toLowerCase();
 }
 
 /** Has the node listed in the shared registry under its present address, if it can write there. */

@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/sql.ts';
+import type { Sql, Tx } from '../../db/sql.ts';
 import type { RegistryLog } from './registry-logs.ts';
 
 /** Inserts logs, in one statement however many they are. */
@@ -45,4 +45,28 @@ export async function listLogsOf(tx: Tx, chainId: number, tokenIds: readonly big
     [chainId, tokenIds],
   );
   return rows.map((row) => ({ ...row, tokenId: BigInt(row.tokenId) }));
+}
+
+/** A URI as it was written first, and who held the token then. */
+export interface FirstNaming {
+  readonly uri: string;
+  readonly by: string;
+}
+
+/** The first log of the chain whose URI ends like this, if it is of the web; `ending` has the 56 characters that are indexed. */
+export async function findFirstNaming(sql: Sql, chainId: number, ending: string): Promise<FirstNaming | null> {
+  const [row] = await sql.query<FirstNaming>(
+    'find-first-naming',
+    `select l.value as uri, (
+        select o.value from registry_log o
+         where (o.chain_id, o.token_id) = (l.chain_id, l.token_id) and o.kind = 'owner'
+           and (o.block_number, o.log_index) < (l.block_number, l.log_index)
+         order by o.block_number desc, o.log_index desc limit 1) as by
+       from registry_log l
+      where l.chain_id = $1 and right(l.value, 56) = $2 and l.kind in ('registered', 'uri')
+        and l.value like '%/registration.json' and l.value like 'http%'
+      order by l.block_number, l.log_index limit 1`,
+    [chainId, ending],
+  );
+  return row ?? null;
 }

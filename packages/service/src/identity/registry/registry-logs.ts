@@ -28,6 +28,11 @@ export interface RegistryToken {
   /** '' with a fault: what stands on chain is no text, or too long. */
   readonly uri: string;
   readonly uriFault: string | null;
+  /** Since which log its URI is this one. */
+  readonly uriBlock: bigint;
+  readonly uriIndex: number;
+  /** Who held the token when the URI was written last: it is the word of that key, whoever holds the token now. */
+  readonly uriBy: string;
   /** Where it wants to be paid; null: nowhere. A transfer clears it. */
   readonly wallet: string | null;
   readonly metadata: Readonly<Record<string, string>>;
@@ -45,18 +50,24 @@ function afterLog(token: RegistryToken | null, log: RegistryLog): RegistryToken 
   return { ...token, ...changeOf(token, log), changedBlock: log.block, changedIndex: log.index };
 }
 
-function changeOf(token: RegistryToken, { kind, value, bytes, fault }: RegistryLog): Partial<RegistryToken> {
+function changeOf(token: RegistryToken, log: RegistryLog): Partial<RegistryToken> {
+  const { kind, value, bytes } = log;
   switch (kind) {
     case 'owner':
       return { owner: value };
     case 'registered':
     case 'uri':
-      return { uri: value, uriFault: fault };
+      return uriAfter(token, log);
     case 'wallet':
       return { wallet: value === '' ? null : value };
     case 'metadata':
       return { metadata: withEntry(token.metadata, value, bytes ?? '0x') };
   }
+}
+
+function uriAfter(token: RegistryToken, { value, fault, block, index }: RegistryLog): Partial<RegistryToken> {
+  const written = { uri: value, uriFault: fault, uriBy: token.owner };
+  return value === token.uri ? written : { ...written, uriBlock: block, uriIndex: index };
 }
 
 const newToken = ({ tokenId, value, block, index, transactionHash }: RegistryLog): RegistryToken => ({
@@ -67,6 +78,9 @@ const newToken = ({ tokenId, value, block, index, transactionHash }: RegistryLog
   registeredHash: transactionHash,
   uri: '',
   uriFault: null,
+  uriBlock: block,
+  uriIndex: index,
+  uriBy: value,
   wallet: null,
   metadata: {},
   changedBlock: block,

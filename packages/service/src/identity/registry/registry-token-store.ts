@@ -1,7 +1,8 @@
 import type { Sql, Tx } from '../../db/sql.ts';
 import type { RegistryToken } from './registry-logs.ts';
 
-const columns = `t.token_id as "tokenId", t.owner, t.registered_by as "registeredBy", t.uri, t.uri_fault as "uriFault", t.wallet,
+const columns = `t.token_id as "tokenId", t.owner, t.registered_by as "registeredBy", t.uri, t.uri_fault as "uriFault",
+  t.uri_block as "uriBlock", t.uri_index as "uriIndex", t.uri_by as "uriBy", t.wallet,
   t.metadata, t.registered_block as "registeredBlock", t.registered_hash as "registeredHash",
   t.changed_block as "changedBlock", t.changed_index as "changedIndex"`;
 
@@ -52,13 +53,15 @@ async function upsertTokens(tx: Tx, chainId: number, tokens: readonly RegistryTo
   await tx.query(
     'upsert-registry-tokens',
     `insert into registry_token (chain_id, token_id, owner, registered_by, uri, uri_fault, wallet, metadata, registered_block,
-        registered_hash, changed_block, changed_index)
+        registered_hash, changed_block, changed_index, uri_block, uri_index, uri_by)
      select $1, * from unnest($2::numeric[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[],
-       $9::bigint[], $10::text[], $11::bigint[], $12::integer[])
+       $9::bigint[], $10::text[], $11::bigint[], $12::integer[],
+       $13::bigint[], $14::integer[], $15::text[])
      on conflict (chain_id, token_id) do update set owner = excluded.owner, registered_by = excluded.registered_by,
        uri = excluded.uri, uri_fault = excluded.uri_fault, wallet = excluded.wallet, metadata = excluded.metadata,
        registered_block = excluded.registered_block, registered_hash = excluded.registered_hash,
-       changed_block = excluded.changed_block, changed_index = excluded.changed_index`,
+       changed_block = excluded.changed_block, changed_index = excluded.changed_index,
+       uri_block = excluded.uri_block, uri_index = excluded.uri_index, uri_by = excluded.uri_by`,
     [
       chainId,
       of((token) => token.tokenId),
@@ -72,6 +75,9 @@ async function upsertTokens(tx: Tx, chainId: number, tokens: readonly RegistryTo
       of((token) => token.registeredHash),
       of((token) => token.changedBlock),
       of((token) => token.changedIndex),
+      of((token) => token.uriBlock),
+      of((token) => token.uriIndex),
+      of((token) => token.uriBy),
     ],
   );
 }

@@ -2,11 +2,12 @@ import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { isStalled } from './reading-state.ts';
 import type { HasRegistry } from './registry-info.ts';
+import { type FirstNaming, findFirstNaming } from './registry-log-store.ts';
 import type { RegistryToken } from './registry-logs.ts';
 import { findReading } from './registry-reading-store.ts';
 import { findTokens, listChanges, type TokenChange } from './registry-token-store.ts';
 
-export type { TokenChange };
+export type { FirstNaming, TokenChange };
 
 /** The entries of the shared registry, as this node has read them. */
 export interface RegistryTokens {
@@ -17,6 +18,8 @@ export interface RegistryTokens {
   at(tokenId: bigint): Promise<{ readonly token: RegistryToken; readonly isSafe: boolean } | null>;
   /** Tokens that changed after this number, each once, in the order of their last change, gone ones included. Start at 0n. */
   changedAfter(number: bigint, limit: number): Promise<TokenChange[]>;
+  /** How an agent of a node was named first on this chain, by any token at any address; null: not that we know. */
+  firstNaming(agentId: string): Promise<FirstNaming | null>;
 }
 
 export interface HasRegistryTokens {
@@ -36,5 +39,6 @@ export function createRegistryTokens(ctx: HasDb & HasClock & HasRegistry): Regis
       return { token, isSafe: isRead && !isStalled(sinceGoodMs) && token.changedBlock <= reading.safeBlock };
     },
     changedAfter: (number, limit) => listChanges(ctx.db, chainId, number, limit),
+    firstNaming: (agentId) => findFirstNaming(ctx.db, chainId, `/agents/${agentId}/registration.json`),
   };
 }

@@ -2,9 +2,9 @@ import { REGISTRATION_TYPE } from '@agent-network/contracts/registration';
 import { newOwner } from '../../support/registry-actions.ts';
 
 const letters = '0123456789abcdefghjkmnpqrstvwxyz';
-/** A new agent id of some other node. */
+/** A new agent id of some other node, which does not name its home. */
 export const otherAgentId = (): string =>
-  `agt_${Array.from({ length: 26 }, () => letters[Math.floor(Math.random() * 32)]).join('')}`;
+  `agt_0${Array.from({ length: 25 }, () => letters[Math.floor(Math.random() * 32)]).join('')}`;
 
 const OURS = 'eip155:84532:0x8004a818bfb912233c491871b3d84c89a494bd9e';
 export const registration = (tokenId: string, agentRegistry = OURS) => ({ agentId: Number(tokenId), agentRegistry });
@@ -24,7 +24,13 @@ export const nodeFile = ({ baseUrl, tokenId }: FileOfNode) => ({
 });
 
 /** A good file of an agent. */
-export const agentFile = ({ baseUrl, tokenId, id, owner }: FileOfNode & { id: string; owner: string }) => ({
+export const agentFile = ({
+  baseUrl,
+  tokenId,
+  id,
+  owner,
+  idSalt,
+}: FileOfNode & { id: string; owner: string; idSalt?: string }) => ({
   type: REGISTRATION_TYPE,
   name: 'Parrot',
   description: 'Repeats.',
@@ -33,6 +39,7 @@ export const agentFile = ({ baseUrl, tokenId, id, owner }: FileOfNode & { id: st
   agentNetwork: {
     kind: 'agent',
     id,
+    ...(idSalt === undefined ? {} : { idSalt }),
     nodeUrl: baseUrl,
     owner,
     capabilities: ['talking'],
