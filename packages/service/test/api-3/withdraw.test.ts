@@ -193,7 +193,7 @@ describe('a withdrawal', () => {
     expectError(await withdraw(key, body), 'VALIDATION_ERROR', field);
   });
 
-  it('to the token, the node itself, a key that sends for it or a mistyped address is refused', async () => {
+  it('to the token, the node itself, a key that sends for it, an address from which anyone takes or a mistyped one is refused', async () => {
     const { key } = await newClient(h, '1');
     const address = privateKeyToAccount(generatePrivateKey()).address;
     const flip = (letter: string) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase());
@@ -201,6 +201,18 @@ describe('a withdrawal', () => {
     const { token, wallet } = h.ctx.chain;
     for (const to of [token, wallet, sender.address, `0x${token.slice(2).toUpperCase()}`, mistyped])
       expectError(await withdraw(key, { amount: '1', to }), 'VALIDATION_ERROR', 'to');
+    const multicall3 = '0xcA11bde05977b3631167028862bE2a173976CA11';
+    for (const to of [
+      multicall3,
+      multicall3.toLowerCase(),
+      '0x4020806089470a89826cB9fB1f4059150b550004',
+      `0x${'1'.padStart(40, '0')}`,
+    ]) {
+      const refused = await withdraw(key, { amount: '1', to });
+      expectError(refused, 'VALIDATION_ERROR', 'to');
+      expect(refused.body.error.message).toMatch(/anyone could take|x402|low address/);
+    }
+    expect(await balanceOf(h, key)).toEqual({ available: '1.00', held: '0.00' });
     expect(payeeProblem(h.ctx, address)).toBeNull();
     expect(payeeProblem(h.ctx, address.toLowerCase())).toBeNull();
   });

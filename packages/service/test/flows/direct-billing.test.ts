@@ -1,3 +1,4 @@
+import { MULTICALL3_ADDRESS } from '@agent-network/chain/addresses';
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import { zeroAddress } from 'viem';
@@ -227,6 +228,7 @@ describe('a bill that cannot be paid fails the call, and costs nothing', () => {
     ['by Permit2', { extra: { assetTransferMethod: 'permit2' } }, 'bill_not_payable'],
     ['by another scheme', { changes: { scheme: 'upto' } }, 'bill_not_payable'],
     ['to the zero address', { changes: { payTo: zeroAddress } }, 'bill_not_payable'],
+    ['to a contract from which anyone takes', { changes: { payTo: MULTICALL3_ADDRESS } }, 'bill_not_payable'],
   ] satisfies [string, Billing, string][])('%s', async (_name, billing, code) => {
     agent.behave(till.bill(billing));
     expect(await invoke()).toMatchObject({ status: 'failed', cost: '0.00', refund: '0.05', error: { code } });

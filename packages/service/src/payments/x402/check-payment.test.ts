@@ -35,6 +35,10 @@ describe('a payment', () => {
     expect(check({ version: 1, network: 'base-sepolia' })).toBeNull();
   });
 
+  it('cannot be of a contract from which anyone takes, as a refund would go there', () => {
+    expect(check({}, { from: '0xca11bde05977b3631167028862be2a173976ca11' })).toBe('invalid_exact_evm_signature');
+  });
+
   it.each<[string, Partial<ShownPayment>]>([
     ['unsupported_scheme', { scheme: 'upto' }],
     ['unsupported_scheme', { scheme: 'EXACT' }],

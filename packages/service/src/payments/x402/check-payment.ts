@@ -1,4 +1,5 @@
 import type { ChainInfo } from './chain-info.ts';
+import { openAddressReason } from './open-addresses.ts';
 import type { ShownPayment } from './payment-header.ts';
 
 /** Names of refusal follow the reference implementation, so that clients which know them need not learn others. */
@@ -52,6 +53,8 @@ export function refusalOf(
   const now = BigInt(due.nowS);
   if (shown.scheme !== 'exact') return 'unsupported_scheme';
   if (shown.network !== (shown.version === 2 ? chain.caip2 : chain.name)) return 'invalid_network';
+  // It could not sign; and what is refunded goes back to it.
+  if (openAddressReason(authorization.from)) return 'invalid_exact_evm_signature';
   if (authorization.to !== chain.wallet) return 'invalid_exact_evm_payload_recipient_mismatch';
   if (authorization.valueMicro !== due.amountMicro) return 'invalid_exact_evm_payload_authorization_value_mismatch';
   if (authorization.validAfterS > now) return 'invalid_exact_evm_payload_authorization_valid_after';

@@ -1,5 +1,6 @@
-import { getAddress, type Hex, zeroAddress } from 'viem';
+import { getAddress, type Hex } from 'viem';
 import type { HasChain } from './chain-info.ts';
+import { openAddressReason } from './open-addresses.ts';
 
 /** The node's own addresses: its wallet, and the keys that only send. */
 export interface KnowsOwn extends HasChain {
@@ -8,15 +9,16 @@ export interface KnowsOwn extends HasChain {
 }
 
 /**
- * Why USDC must not be sent to an address; null when nothing speaks against it. What goes to the token itself is lost, and what
- * goes to a key of the node is the node's, though no books say so.
+ * Why USDC must not be sent to an address; null when nothing speaks against it. What goes to the token itself is lost, what
+ * goes to a key of the node is the node's, though no books say so, and what goes to a contract of anyone's is anyone's.
  */
 export function payeeProblem({ chain, senders, registrar }: KnowsOwn, to: string): string | null {
   const address = to.toLowerCase();
-  if (address === zeroAddress) return 'is the zero address';
   if (address === chain.token) return 'is the address of the token';
   if (address === chain.wallet) return "is the node's own wallet";
   if ([registrar, ...senders].some((key) => key?.address === address)) return "is a key of the node's own";
+  const reason = openAddressReason(address);
+  if (reason) return reason;
   const digits = to.slice(2);
   const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
   return isMixed && getAddress(address as Hex) !== to ? 'has a wrong checksum (EIP-55): a digit is mistyped' : null;
