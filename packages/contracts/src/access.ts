@@ -3,6 +3,7 @@ import { endpoint } from './endpoint.ts';
 import { queryInteger } from './page.ts';
 import { Id, plainText, Timestamp, Usdc, WalletAddress } from './scalars.ts';
 import { Scope, scopes } from './scopes.ts';
+import { type ShownOnce, secretNotice, secretShownOnce } from './shown-once.ts';
 
 export const plans = ['free', 'pro', 'enterprise'] as const;
 export const Plan = z.enum(plans);
@@ -45,6 +46,12 @@ export const ApiKey = z.object({
   lastUsedAt: Timestamp.nullable(),
   limits: SpendingLimits,
 });
+
+const NewApiKey = ApiKey.extend({ apiKey: secretShownOnce('The key itself.'), secretNotice });
+const newApiKey: ShownOnce = {
+  field: 'apiKey',
+  insteadOfIt: 'POST /account/keys/{keyId}/roll makes a new key of the same rights.',
+};
 
 const ApiKeyCreation = z.object({
   name: plainText(120).min(1),
@@ -101,7 +108,8 @@ export const accessEndpoints = {
     scope: 'keys:manage',
     limit: 'api',
     body: ApiKeyCreation,
-    data: ApiKey.extend({ apiKey: z.string() }),
+    data: NewApiKey,
+    shownOnce: newApiKey,
     errors: [],
   }),
   revokeApiKey: endpoint({
@@ -135,7 +143,8 @@ export const accessEndpoints = {
           .describe('How long the old key stays good: up to 7 days.'),
       })
       .default({ overlapS: 86_400 }),
-    data: ApiKey.extend({ apiKey: z.string(), replaces: z.string(), oldExpiresAt: Timestamp }),
+    data: NewApiKey.extend({ replaces: z.string(), oldExpiresAt: Timestamp }),
+    shownOnce: newApiKey,
     errors: [],
   }),
   getUsage: endpoint({

@@ -3,6 +3,7 @@ import { AgentQuery, AgentSearch, Capability } from './agent-search.ts';
 import { endpoint } from './endpoint.ts';
 import { cursorQuery, pageQuery, queryInteger } from './page.ts';
 import { Duration, Fraction, Id, plainText, Timestamp, Usdc, WalletAddress, webUrl } from './scalars.ts';
+import { identityTokenShownOnce, secretNotice, secretShownOnce } from './shown-once.ts';
 
 const Capabilities = z
   .array(Capability)
@@ -101,9 +102,8 @@ export type AgentDetail = z.infer<typeof AgentDetail>;
 const AgentRegistered = z.object({
   id: Id,
   name: z.string(),
-  identityToken: z
-    .string()
-    .describe('Shown here only. The agent proves its endpoint with it and acts as itself with it.'),
+  identityToken: secretShownOnce('Shown here only. The agent proves its endpoint with it and acts as itself with it.'),
+  secretNotice,
   registeredAt: Timestamp,
   status: z.literal('pending_verification'),
 });
@@ -173,6 +173,7 @@ export const agentEndpoints = {
     limit: 'api',
     body: AgentRegistration,
     data: AgentRegistered,
+    shownOnce: identityTokenShownOnce,
     errors: [],
   }),
   getAgent: endpoint({

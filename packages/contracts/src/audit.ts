@@ -20,6 +20,11 @@ const AuditEntry = z.object({
   address: z.string().describe('The network address that it came from.'),
   userAgent: z.string().nullable(),
   outcome: z.enum(auditOutcomes),
+  replayed: z
+    .boolean()
+    .describe(
+      'Whether it was a repetition under an Idempotency-Key: it was answered as the first call, and changed nothing.',
+    ),
   code: z.enum(errorCodes).nullable().describe('The code of the error that it was answered with.'),
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;

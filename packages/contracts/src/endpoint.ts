@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { ErrorCode } from './errors.ts';
 import type { Scope } from './scopes.ts';
+import type { ShownOnce } from './shown-once.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -26,6 +27,8 @@ export interface Endpoint {
   readonly headers?: z.ZodObject;
   readonly body?: z.ZodType;
   readonly data: z.ZodType;
+  /** The secret in `data` that no repetition is answered with. */
+  readonly shownOnce?: ShownOnce;
   /** The answer may be, or is, a stream of server-sent events rather than JSON. */
   readonly stream?: 'always' | 'on_request';
   /** Codes beyond those that every call can give (see `commonErrors`). */

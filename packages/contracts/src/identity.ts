@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AgentMetadata, agentStatuses, Reputation } from './agents.ts';
 import { endpoint } from './endpoint.ts';
 import { Id, Timestamp, TransactionHash, Usdc, WalletAddress } from './scalars.ts';
+import { identityTokenShownOnce, secretNotice } from './shown-once.ts';
 
 const PricingTier = z.object({
   name: z.enum(['default', 'basic', 'premium', 'enterprise']),
@@ -65,8 +66,15 @@ export const WalletSignature = z.object({
   signature: z.string().regex(/^0x([0-9a-fA-F]{2}){1,4096}$/, 'is not a hex signature'),
 });
 
+const OwnerSignature = WalletSignature.extend({
+  newIdentityToken: z
+    .literal(true)
+    .optional()
+    .describe('Gives the agent a new identityToken in place of a lost one; its endpoint has to be proven with that.'),
+});
+
 /** Three things to send to POST /identity/verify: a wish for an endpoint proof, a wish for a challenge, the signed challenge. */
-export const VerifyRequest = z.union([EndpointProof, WalletChallengeRequest, WalletSignature]);
+export const VerifyRequest = z.union([EndpointProof, WalletChallengeRequest, OwnerSignature]);
 export type VerifyRequest = z.output<typeof VerifyRequest>;
 
 const EndpointVerified = z.object({
@@ -93,7 +101,10 @@ const WalletVerified = z.object({
   identityToken: z
     .string()
     .nullable()
-    .describe('A new one, shown here only, when the proof took the agent over from another account; else null.'),
+    .describe(
+      'A new one, shown here only, when the proof took the agent over from another account or `newIdentityToken` asked for it; else null.',
+    ),
+  secretNotice,
 });
 
 const TokenClaim = z.object({
@@ -146,6 +157,7 @@ export const identityEndpoints = {
     limit: 'api',
     body: VerifyRequest,
     data: z.union([EndpointVerified, WalletVerified, WalletChallenge]),
+    shownOnce: identityTokenShownOnce,
     errors: ['NOT_FOUND'],
   }),
   claimToken: endpoint({

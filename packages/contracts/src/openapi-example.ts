@@ -14,6 +14,7 @@ const typeOf = (value: unknown): string => {
 
 function fitsType(schema: JsonSchema, value: unknown): boolean {
   if (schema.type === undefined) return true;
+  if (Array.isArray(schema.type)) return schema.type.includes(typeOf(value));
   return schema.type === typeOf(value) || (schema.type === 'number' && typeof value === 'number');
 }
 
@@ -68,6 +69,8 @@ export function exampleOf(schema: JsonSchema, resolve: Resolve, name = ''): unkn
 
 function objectExample(schema: JsonSchema, resolve: Resolve): Record<string, unknown> {
   const properties = Object.entries(schema.properties as Record<string, JsonSchema>);
-  const shown = properties.filter(([, each]) => !String(each.description).startsWith('Alias of'));
+  const shown = properties.filter(
+    ([, each]) => !/^(Alias of|Only in the answer of a repetition)/.test(`${each.description}`),
+  );
   return Object.fromEntries(shown.map(([name, each]) => [name, exampleOf(each, resolve, name)]));
 }

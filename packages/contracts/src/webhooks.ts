@@ -3,6 +3,7 @@ import { endpoint } from './endpoint.ts';
 import { eventTypes } from './events.ts';
 import { pageQuery, queryInteger } from './page.ts';
 import { Id, plainText, Timestamp, webUrl } from './scalars.ts';
+import { type ShownOnce, secretNotice, secretShownOnce } from './shown-once.ts';
 
 const EventTypeName = z.enum(eventTypes);
 const Subscriptions = z
@@ -24,6 +25,12 @@ const Webhook = z.object({
 });
 
 const secret = z.string().describe('`whsec_…`: signs every delivery (Standard Webhooks).');
+
+const NewSecret = { secret: secretShownOnce('`whsec_…`: signs every delivery (Standard Webhooks).'), secretNotice };
+const newSecret: ShownOnce = {
+  field: 'secret',
+  insteadOfIt: 'GET /account/webhooks/{webhookId}/secret shows it to whoever may manage webhooks.',
+};
 
 const WebhookInput = z.object({
   url: webUrl(2048),
@@ -124,7 +131,8 @@ export const webhookEndpoints = {
     path: '/account/webhooks',
     summary: 'Have events sent to a URL of yours',
     body: WebhookInput,
-    data: Webhook.extend({ secret }),
+    data: Webhook.extend(NewSecret),
+    shownOnce: newSecret,
     errors: [],
   }),
   updateWebhook: endpoint({
@@ -168,7 +176,8 @@ export const webhookEndpoints = {
     path: '/account/webhooks/{webhookId}/rotate',
     summary: 'A new secret; for 24 hours deliveries are signed with both',
     params,
-    data: z.object({ webhookId: z.string(), secret, oldValidUntil: Timestamp }),
+    data: z.object({ webhookId: z.string(), ...NewSecret, oldValidUntil: Timestamp }),
+    shownOnce: newSecret,
     errors: [],
   }),
   testWebhook: endpoint({

@@ -47,6 +47,18 @@ export class NoAnswerError extends Error {
   }
 }
 
+/** The call is done, but its secret was shown once, with an answer that was lost: `message` says how to get another. */
+export class SecretShownError extends Error {
+  override readonly name = 'SecretShownError';
+  /** The answer without the secret. */
+  readonly data: object;
+
+  constructor(message: string, data: object) {
+    super(message);
+    this.data = data;
+  }
+}
+
 /** Narrows to an error of the node, and with a code to that error and what it carries. */
 export function isApiError<C extends ErrorCode = ErrorCode>(error: unknown, code?: C): error is ApiError<C> {
   return error instanceof ApiError && (code === undefined || error.code === code);

@@ -1,5 +1,6 @@
 import { api } from '@agent-network/contracts/api';
 import type { Endpoint } from '@agent-network/contracts/endpoint';
+import { SecretShownError } from './api-error.ts';
 import { buildRequest, type CallParts } from './build-request.ts';
 import type { CallOptions, Client, StreamOptions } from './client-types.ts';
 import { followEvents } from './follow-events.ts';
@@ -36,8 +37,15 @@ function methodOf(client: ClientOptions, row: Endpoint) {
   return async (call: CallParts = {}, options: CallOptions = {}) => {
     const request = buildRequest(client, row, call, options);
     const { answer } = await sendPaying(client.payer, request, sendOptions(client, options), sendRequest);
+    requireSecret(row, answer);
     return answer;
   };
+}
+
+/** An answer that a repetition of ours got, or somebody else's before, comes without its secret. */
+function requireSecret({ shownOnce }: Endpoint, answer: unknown): void {
+  const { secretNotice } = (answer ?? {}) as { readonly secretNotice?: string };
+  if (shownOnce && secretNotice !== undefined) throw new SecretShownError(secretNotice, answer as object);
 }
 
 function streamsOf(client: ClientOptions): Pick<Client, 'stream' | 'followEvents' | 'invokeStreaming'> {
@@ -69,7 +77,8 @@ function streamsOf(client: ClientOptions): Pick<Client, 'stream' | 'followEvents
 
 /**
  * A client of one node with a method per endpoint, each resolving to the `data` of its answer, and three that stream. Throws
- * `ApiError` for the node's errors, `NoAnswerError` when none came and `PaymentRefusedError` when the payer declined. Calls are
+ * `ApiError` for the node's errors, `NoAnswerError` when none came, `PaymentRefusedError` when the payer declined and
+ * `SecretShownError` when it is done but its secret went out with an answer that was lost. Calls are
  * repeated when that may help; every repeat has the same Idempotency-Key and the same payment, so nothing is done or paid twice.
  */
 export function createClient(options: ClientOptions): Client {

@@ -1,7 +1,7 @@
 export type { StreamEvent } from '@agent-network/contracts/stream-events';
 export { AgentError } from './agent/agent-error.ts';
 export { type HeartbeatReport, sendHeartbeat } from './agent/send-heartbeat.ts';
-export { ApiError, isApiError, NoAnswerError, type PaymentHeaders } from './api-error.ts';
+export { ApiError, isApiError, NoAnswerError, type PaymentHeaders, SecretShownError } from './api-error.ts';
 export { type ClientOptions, createClient } from './client.ts';
 export type { CallOf, CallOptions, Client, InvokeStreamingOptions, StreamOptions } from './client-types.ts';
 export {

@@ -1,5 +1,6 @@
 import { caip2ByChain, identityRegistryByChain, usdcByChain, v1NetworkByChain } from '@agent-network/chain/addresses';
 import { createAuthenticator } from './access/authenticate.ts';
+import { releaseLeft } from './access/idempotency.ts';
 import { createKeysInHand } from './access/keys-in-hand.ts';
 import { createRateLimiter } from './access/rate-limiter.ts';
 import { checkDueAgents } from './agents/check-agents.ts';
@@ -115,7 +116,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     guardedFetch,
     rateLimiter: createRateLimiter({ db, clock }),
     authenticator: createAuthenticator({ db, clock }),
-    keysInHand: createKeysInHand(),
+    keysInHand: createKeysInHand((keys) => releaseLeft({ db }, keys)),
     homeKeys: createHomeKeys({ db, secrets, guardedFetch, chain, wallet }),
     changeHub: createChangeHub(),
     chunkWriter: createChunkWriter({ db }),

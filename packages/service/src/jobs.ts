@@ -1,5 +1,5 @@
 import { forgetOldEntries } from './access/audit.ts';
-import { forgetExpiredKeys } from './access/idempotency.ts';
+import { forgetExpiredKeys, forgetSecrets } from './access/idempotency.ts';
 import { forgetOldSessions } from './access/manage-sessions.ts';
 import { checkDueAgents } from './agents/check-agents.ts';
 import { foldCounts } from './agents/fold-counts.ts';
@@ -76,6 +76,7 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     repeatHere(ctx, 'run-queued', 1000, () => ctx.backlog.pump()),
     repeatEvery(ctx, 'fail-overdue', 1000, () => failOverdue(ctx)),
     repeatEvery(ctx, 'forget-expired-keys', 600_000, () => forgetExpiredKeys(ctx)),
+    repeatEvery(ctx, 'forget-secrets', 60_000, () => forgetSecrets(ctx)),
     repeatEvery(ctx, 'forget-old-entries', 3_600_000, () => forgetOldEntries(ctx)),
     repeatEvery(ctx, 'forget-old-sessions', 3_600_000, () => forgetOldSessions(ctx)),
     repeatEvery(ctx, 'forget-old-purchases', 3_600_000, () => forgetOldPurchases(ctx)),

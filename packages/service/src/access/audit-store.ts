@@ -14,16 +14,18 @@ export interface AuditRow {
   readonly userAgent: string | null;
   readonly outcome: 'done' | 'refused' | 'unknown';
   readonly code: ErrorCode | null;
+  /** Whether it was answered as an earlier call under its Idempotency-Key. */
+  readonly replayed: boolean;
 }
 
 export async function insertAuditEntry(sql: Sql, row: AuditRow): Promise<void> {
   await sql.query(
     'insert-audit-entry',
-    `insert into audit_entry (id, account_id, at, action, actor_kind, actor_id, actor_name, subject, address, user_agent, outcome, code)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    `insert into audit_entry (id, account_id, at, action, actor_kind, actor_id, actor_name, subject, address, user_agent, outcome, code, replayed)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     [
       ...[row.id, row.accountId, row.at, row.action, row.actorKind, row.actorId, row.actorName],
-      ...[JSON.stringify(row.subject), row.address, row.userAgent, row.outcome, row.code],
+      ...[JSON.stringify(row.subject), row.address, row.userAgent, row.outcome, row.code, row.replayed],
     ],
   );
 }
@@ -49,7 +51,7 @@ export const listAuditRows = (
   sql.query<AuditRow>(
     'list-audit-entries',
     `select id, account_id as "accountId", at, action, actor_kind as "actorKind", actor_id as "actorId", actor_name as "actorName",
-            subject, address, user_agent as "userAgent", outcome, code
+            subject, address, user_agent as "userAgent", outcome, code, replayed
        from audit_entry where account_id = $1 and ($2::text is null or id < $2) order by id desc limit $3`,
     [accountId, before, limit],
   );

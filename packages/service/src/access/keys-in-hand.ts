@@ -1,21 +1,62 @@
+import type { LeftKey } from './idempotency-store.ts';
+
+type Name = Pick<LeftKey, 'accountId' | 'key'>;
+
 /** The Idempotency-Keys that this process is at work on: one that it is not does not run here, whatever is stored. */
 export interface KeysInHand {
   /** Takes a key in hand, to be given back with `leave`; null when another request has it. */
-  enter(request: { accountId: string; key: string }): { leave(): void } | null;
+  enter(request: Name): { leave(): void } | null;
+  /**
+   * Notes a key in hand that the database still has as ours, as it could not be told how the request ended. Once the key is out of hand
+   * and the database answers it is released, so that a repetition on any process finds the outcome.
+   */
+  leftHeld(key: LeftKey): void;
 }
 
 export interface HasKeysInHand {
   readonly keysInHand: KeysInHand;
 }
 
-export function createKeysInHand(): KeysInHand {
-  const names = new Set<string>();
+const FIRST_TRY_MS = 100;
+const MOST_BETWEEN_MS = 2000;
+/** Beyond that many, keys stay held until this process takes them up again or is gone. */
+const MOST_LEFT = 10_000;
+
+const nameOf = ({ accountId, key }: Name) => `${accountId} ${key}`;
+
+export function createKeysInHand(release: (keys: readonly LeftKey[]) => Promise<void>): KeysInHand {
+  const inHand = new Set<string>();
+  const left = new Map<string, LeftKey>();
+  let isWaiting = false;
+
+  const releaseLeft = async (nextMs: number): Promise<void> => {
+    const due = [...left].filter(([name]) => !inHand.has(name));
+    const isReleased = await release(due.map(([, key]) => key)).then(
+      () => true,
+      () => false,
+    );
+    for (const [name, key] of isReleased ? due : []) if (left.get(name) === key) left.delete(name);
+    isWaiting = false;
+    if (left.size > 0) wait(isReleased ? FIRST_TRY_MS : Math.min(2 * nextMs, MOST_BETWEEN_MS));
+  };
+  const wait = (ms: number): void => {
+    if (isWaiting) return;
+    isWaiting = true;
+    setTimeout(() => void releaseLeft(ms), ms).unref();
+  };
+
   return {
-    enter({ accountId, key }) {
-      const name = `${accountId} ${key}`;
-      if (names.has(name)) return null;
-      names.add(name);
-      return { leave: () => void names.delete(name) };
+    enter(request) {
+      const name = nameOf(request);
+      if (inHand.has(name)) return null;
+      inHand.add(name);
+      left.delete(name);
+      return { leave: () => void inHand.delete(name) };
+    },
+    leftHeld({ accountId, key, worker, takenAt }) {
+      if (left.size >= MOST_LEFT) return;
+      left.set(nameOf({ accountId, key }), { accountId, key, worker, takenAt });
+      wait(FIRST_TRY_MS);
     },
   };
 }

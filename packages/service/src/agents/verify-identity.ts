@@ -50,17 +50,19 @@ async function lockProvable(tx: Tx, caller: AccountCaller, agentId: string): Pro
 async function proveOwner(
   ctx: VerifyContext,
   caller: AccountCaller,
-  signed: { challengeId: string; signature: string },
+  { newIdentityToken, ...signed }: Extract<VerifyRequest, { challengeId: string }>,
   once: Once,
 ): Promise<Verified> {
-  const { agentId, method } = await judgeChallenge(ctx, caller.accountId, signed);
+  const { agentId, method, address } = await judgeChallenge(ctx, caller.accountId, signed);
   if (agentId === null) throw notFound('challenge for an agent');
   const now = ctx.clock.now();
   const verifiedAt = now.toISOString();
   const verified = await ctx.db.transaction(async (tx) => {
     await useChallenge(tx, signed.challengeId, now);
     const before = await lockAgentRow(tx, agentId);
-    const identityToken = before && isHeirOf(caller, before) ? await takeOver(ctx, tx, caller, before) : null;
+    const isNewToken = newIdentityToken === true && before && isOwnersAgent(before, caller, address);
+    const identityToken =
+      before && (isNewToken || isHeirOf(caller, before)) ? await takeOver(ctx, tx, caller, before) : null;
     await recordProvenOwner(ctx, tx, caller.accountId, now);
     const agent = await findAgentRow(tx, agentId);
     if (!agent) throw notFound('agent');
@@ -72,6 +74,10 @@ async function proveOwner(
   ctx.agentChecks.nudge();
   return verified;
 }
+
+/** Whether an agent of the caller's still belongs to the wallet that has signed; a frozen one belongs to somebody else. */
+const isOwnersAgent = ({ accountId, owner, frozenAt }: Agent, caller: AccountCaller, signer: string): boolean =>
+  accountId === caller.accountId && owner === signer && frozenAt === null;
 
 /** Notes in the caller's transaction that an account has proven its wallet, and shows it on all of its agents. */
 export async function recordProvenOwner(

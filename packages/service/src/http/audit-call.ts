@@ -59,6 +59,30 @@ export async function auditCall<T>(
   }
 }
 
+/**
+ * Reads the answer of an earlier call for a repetition, and has that in the audit log: also when it is refused, but not while the first
+ * still runs, which callers ask again and again.
+ */
+export async function auditReplay<Found>(
+  ctx: HttpContext,
+  { name, row, caller, client, parsed }: AuditedCall & { readonly parsed: Parsed<Endpoint> },
+  find: () => Promise<Found>,
+  read: (found: Found) => Promise<unknown>,
+): Promise<unknown> {
+  if (!isAudited(name, row) || caller.kind !== 'account') return read(await find());
+  const subject = { ...idsIn(parsed.params), ...idsIn(parsed.body) };
+  const entry = { ...entryOf(name, { ...caller, ...actorOf(caller) }, client, subject), replayed: true };
+  const found = await find().catch(async (error) => {
+    const end = endByError(error);
+    if (end.outcome === 'refused' && end.code !== 'CONFLICT') await noted(ctx, writeEntry(ctx, entry, end));
+    throw error;
+  });
+  const id = await writeEntry(ctx, entry);
+  const data = await read(found);
+  await noted(ctx, endEntry(ctx, id, { subject: idsIn(data), outcome: 'done', code: null }));
+  return data;
+}
+
 /** Has a call in the audit log that its caller was not allowed to make. */
 export async function auditRefusal(
   ctx: HttpContext,
@@ -78,7 +102,17 @@ const entryOf = (
   { accountId, actorKind, actorId, actorName }: Actor,
   { address, userAgent }: Client,
   subject: Record<string, string>,
-): NewAuditEntry => ({ accountId, actorKind, actorId, actorName, action, address, userAgent, subject });
+): NewAuditEntry => ({
+  accountId,
+  actorKind,
+  actorId,
+  actorName,
+  action,
+  address,
+  userAgent,
+  subject,
+  replayed: false,
+});
 
 /** The entry of a call that had no account and has one by what it was answered: its actor is the session or key that it made. */
 function signedIn(name: EndpointName, data: unknown, client: Client): NewAuditEntry | null {

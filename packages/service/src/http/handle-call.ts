@@ -2,10 +2,10 @@ import type { EndpointName } from '@agent-network/contracts/api';
 import type { Endpoint, Parsed } from '@agent-network/contracts/endpoint';
 import type { Context } from 'hono';
 import type { AgentCaller, Caller } from '../access/caller.ts';
-import { fingerprintOf, type KeyedRequest } from '../access/idempotency.ts';
+import { type FoundAnswer, fingerprintOf, type KeyedRequest, keyCallerOf } from '../access/idempotency.ts';
 import { unkeyed } from '../access/once.ts';
 import { AppError, invalid } from '../lib/app-error.ts';
-import { auditCall, auditRefusal } from './audit-call.ts';
+import { auditCall, auditRefusal, auditReplay } from './audit-call.ts';
 import { clientOf } from './client.ts';
 import { type CountedCall, countCall } from './count-call.ts';
 import type { HandlerCall } from './handler.ts';
@@ -43,14 +43,23 @@ export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<
     });
     const begin = (running: Running) => run(ctx, incoming, { caller, parsed, counted, ...running });
     const request = keyedRequest(incoming, caller, parsed);
-    if (!request) return await begin({ once: unkeyed, headers: {} });
+    if (!request) {
+      const data = await begin({ once: unkeyed, headers: {} });
+      return data instanceof SseAnswer ? data : encodeAnswer(ctx, row, data);
+    }
     return await runKeyed(ctx, {
       request,
+      shownOnce: row.shownOnce,
       encode: (data) => encodeAnswer(ctx, row, data),
       run: begin,
-      async onReplay(kept) {
-        Object.assign(headers, kept, { 'idempotency-replayed': 'true' });
+      async replay(find, read) {
+        const call = { name: incoming.name, row, caller, client: clientOf(ctx, c), parsed };
+        const data = await auditReplay<FoundAnswer>(ctx, call, find, async (found) => {
+          Object.assign(headers, found.headers, { 'idempotency-replayed': 'true' });
+          return read(found);
+        });
         await counted.uncount();
+        return data;
       },
     });
   } catch (error) {
@@ -70,7 +79,7 @@ async function run(
   ctx: HttpContext,
   { name, row, handler, c, headers }: Incoming,
   { caller, parsed, counted, once, headers: kept }: Begun,
-): Promise<string | SseAnswer> {
+): Promise<unknown> {
   const client = clientOf(ctx, c);
   const call = {
     ...parsed,
@@ -84,8 +93,7 @@ async function run(
     countMore: counted.countMore,
     uncount: counted.uncount,
   };
-  const data = await auditCall(ctx, { name, row, caller, client, parsed }, async () => handler(ctx, call));
-  return data instanceof SseAnswer ? data : encodeAnswer(ctx, row, data);
+  return auditCall(ctx, { name, row, caller, client, parsed }, async () => handler(ctx, call));
 }
 
 async function requireAllowedOrNote(ctx: HttpContext, { name, row, c }: Incoming, caller: Caller): Promise<void> {
@@ -103,7 +111,8 @@ function keyedRequest({ row, c }: Incoming, caller: Caller, parsed: Parsed<Endpo
   if (key === undefined || row.method !== 'POST' || row.auth === 'none' || caller.kind === 'anonymous') return null;
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalid('Idempotency-Key', 'must be 1 to 255 visible ASCII characters');
   const who = caller.kind === 'agent' ? caller.agentId : caller.accountId;
-  return { accountId: who, key, fingerprint: fingerprintOf([row.method, c.req.path, parsed.query, parsed.body]) };
+  const fingerprint = fingerprintOf([row.method, c.req.path, parsed.query, parsed.body]);
+  return { accountId: who, key, fingerprint, ...keyCallerOf(caller) };
 }
 
 function encodeAnswer(ctx: HttpContext, row: Endpoint, data: unknown): string {

@@ -146,6 +146,10 @@ async function spendOrThrow(tx: Tx, caller: KnownCaller, requests: readonly Invo
 
 /** A bulk request of the caller's with its requests and, once decided, its outcome. */
 export async function readBulk(ctx: InvokeContext, caller: KnownCaller, bulkId: string): Promise<BulkRecord> {
-  const bulk = requireOwn(await findBulk(ctx.db, bulkId), caller, 'bulk request');
-  return toBulkRecord(bulk, await findBulkRequests(ctx.db, bulkId));
+  // Of one moment: a bulk request that goes on has no winner whose result is not there, and the other way round.
+  const { bulk, requests } = await ctx.db.transaction(
+    async (tx) => ({ bulk: await findBulk(tx, bulkId), requests: await findBulkRequests(tx, bulkId) }),
+    { isolation: 'repeatable read' },
+  );
+  return toBulkRecord(requireOwn(bulk, caller, 'bulk request'), requests);
 }

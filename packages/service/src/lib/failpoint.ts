@@ -3,6 +3,7 @@ const steps = [
   'handle',
   'take-key',
   'keep-answer',
+  'take-secret',
   'simulate',
   'open-payer',
   'accept-commit',

@@ -69,7 +69,7 @@ it.each([
 ])(
   '%s made by a process that is killed before it answered is there once, and its secret is shown to who repeats the call',
   async (_what, path, body, secret, made) => {
-    const mortal = await cluster.startProcess({ FAILPOINT: 'before-keep-answer' });
+    const mortal = await cluster.startProcess({ FAILPOINT: 'before-take-secret' });
     const { key } = await cluster.newAccount();
     const call = { key, body, headers: { 'idempotency-key': 'once' } };
     expect(
@@ -86,6 +86,8 @@ it.each([
     expect(await askDatabase(cluster.databaseUrl, made, [body.name])).toHaveLength(1);
     const asIt = await heir.request('GET', '/payments/balance', { key: again.body.data[secret] });
     expect(asIt.status).toBe(200);
+    const third = await heir.request('POST', path, call);
+    expect(third.body.data).toMatchObject({ [secret]: null, secretNotice: expect.stringContaining('shown once') });
   },
   60_000,
 );

@@ -43,7 +43,7 @@ export const invocationHandlers = {
     if (!isAwaited) {
       const begun = invoked.payment ? await awaitBegun(ctx, invoked, ctx.syncWaitMs) : invoked.invocation;
       notePayment(ctx, call, invoked, begun);
-      return toCreated(begun);
+      return shownAs(begun, caller.kind === 'agent');
     }
     const invocation = await awaitInvocation(ctx, invoked, ctx.syncWaitMs);
     notePayment(ctx, call, invoked, invocation);
@@ -79,6 +79,7 @@ function notePayment(
   setPaymentResponse(ctx, call, { payer: payment.authorization.from, version, transactionHash: paymentHash });
 }
 
+/** The record of a request that has ended, which a repetition may find even where nobody waits: never an end without its result. */
 function shownAs(invocation: Invocation, isForAgent: boolean) {
   if (!hasEnded(invocation.status)) return toCreated(invocation);
   return isForAgent ? toAgentResult(invocation) : toRecord(invocation);

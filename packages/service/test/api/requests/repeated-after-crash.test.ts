@@ -73,12 +73,28 @@ async function expectOnce(call: Repeatable, name: string): Promise<void> {
   if (!changesNothing.has(name)) expect(between).not.toEqual(before);
 }
 
+/** The same for a call whose answer shows a secret: it dies before it shows it, and only the first repetition does. */
+async function expectShownOnce({ path, key, body }: Repeatable, name: string, field: string): Promise<void> {
+  const headers = { 'idempotency-key': `crash-${name}` };
+  const before = await effects();
+  const told = await callAndDie(world.h, path, { key, body, headers }, { before: 'take-idempotent-secret' });
+  expect([told.status, told.body.error.code]).toEqual([503, 'UNAVAILABLE']);
+  const between = await effects();
+  expect(between).not.toEqual(before);
+  const repeat = () => world.h.request('POST', path, { key, body, headers });
+  const { secretNotice, ...first } = (await repeat()).body.data;
+  expect([secretNotice, first[field]]).toEqual([undefined, expect.stringMatching(/^(ank_|whsec_|0x).{40,}/)]);
+  expect((await repeat()).body.data).toEqual({ ...first, [field]: null, secretNotice: expect.any(String) });
+  expect(await effects()).toEqual(between);
+}
+
 /** These say or look at the same again, or find what there is. */
 const changesNothing = new Set<string>(['heartbeat', 'verifyIdentity', 'createTreasury', 'claimToken', 'linkToken']);
 
 /** What tells the time of the call, and what has gone on since, aside. */
 function stable(name: string, { status, lastPing, responseTime, ...rest }: Record<string, unknown>) {
-  return name === 'invokeAgent' ? rest : { ...rest, status };
+  const { requestId, agentId, createdAt, deadline } = rest;
+  return name === 'invokeAgent' ? { requestId, agentId, createdAt, deadline } : { ...rest, status };
 }
 
 const posts = endpoints.filter(([, row]) => row.method === 'POST' && row.auth !== 'none').map(([name]) => name);
@@ -88,7 +104,10 @@ describe('a call whose process dies before it kept its answer, repeated under it
     const row = endpoints.find(([known]) => known === name)?.[1];
     if (!row) throw new Error(name);
     const { key, params, body } = validCalls[name](world);
-    await expectOnce({ path: pathOf(row, params), key, body }, name);
+    const call = { path: pathOf(row, params), key, body };
+    // What `validCalls` asks to verify shows no secret.
+    if (row.shownOnce && name !== 'verifyIdentity') await expectShownOnce(call, name, row.shownOnce.field);
+    else await expectOnce(call, name);
   });
 
   it('depositToTreasury, paid', async () => {
@@ -130,6 +149,19 @@ describe('a call whose process dies before it kept its answer, repeated under it
     const calls = world.agent.calls.length;
     await expectOnce({ ...call, headers }, 'invokeAgent');
     expect([await h.usdcOf(wallet.address), world.agent.calls.length - calls]).toEqual([950_000n, 1]);
+  });
+
+  it('invokeAgent, when nobody waits and it has ended meanwhile: the stored record is the answer, its result included', async () => {
+    const { h, owner } = world;
+    const call = { key: owner.key, body: { task: 'async' }, headers: { 'idempotency-key': 'ended-meanwhile' } };
+    const path = `/invoke/${world.strangersAgent.id}`;
+    const told = await callAndDie(h, path, call);
+    expect(told.body.data).toMatchObject({ status: 'processing', estimatedCost: expect.any(String) });
+    const { requestId } = told.body.data;
+    const record = await untilEnded(h, owner.key, requestId);
+    const again = await h.request('POST', path, call);
+    expect(again.body.data).toEqual(record);
+    expect(again.body.data).toMatchObject({ requestId, status: 'completed', result: expect.anything() });
   });
 
   it('testWebhook, when it dies before it could record what it sent: the receiver is sent the same event again', async () => {
