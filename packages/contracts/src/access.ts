@@ -70,12 +70,10 @@ export type LimitUse = z.infer<typeof LimitUse>;
 
 const KeyUse = z
   .object({
-    api: LimitUse,
-    invocations: LimitUse,
     spentToday: Usdc.nullable().describe('What counts for `limits.perDay` (UTC); null: the key has no such limit.'),
   })
   .nullable()
-  .describe('What is used of the limits of the key in the hour that runs; null: the key has ended.');
+  .describe('null: the key has ended.');
 
 export const accessEndpoints = {
   getAccount: endpoint({
@@ -96,7 +94,17 @@ export const accessEndpoints = {
     auth: 'key',
     scope: 'keys:manage',
     limit: 'api',
-    data: z.object({ keys: z.array(ApiKey.extend({ use: KeyUse })) }),
+    data: z.object({
+      keys: z
+        .array(ApiKey.extend({ use: KeyUse }))
+        .describe('Those that are good first, each newest first; at most 1,000.'),
+      limits: z
+        .object({ api: LimitUse, invocations: LimitUse })
+        .describe(
+          'What the account used of its limits in the hour that runs: all its keys, agents and sessions together.',
+        ),
+      mostKeys: z.int().describe('How many keys of the account may be good at a time.'),
+    }),
     errors: [],
   }),
   createApiKey: endpoint({
@@ -150,7 +158,7 @@ export const accessEndpoints = {
   getUsage: endpoint({
     method: 'GET',
     path: '/account/usage',
-    summary: 'What is left of the limits of this key, and what the account used day by day and by agent',
+    summary: 'What is left of the limits of the account, and what the account used day by day and by agent',
     tag: 'Account',
     auth: 'key',
     scope: 'payments:read',

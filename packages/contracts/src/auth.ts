@@ -27,7 +27,7 @@ export const authEndpoints = {
     summary: 'Ask for the text that a wallet signs to sign in; good for five minutes, and for one sign-in',
     tag: 'Account',
     auth: 'none',
-    limit: 'api',
+    limit: 'signIns',
     body: z.object({ address: WalletAddress.describe('The wallet that will sign.') }),
     data: z.object({
       challengeId: Id,
@@ -43,7 +43,7 @@ export const authEndpoints = {
     summary: 'Sign in with a wallet: the signed challenge opens its account, if there is none, and gets an API key',
     tag: 'Account',
     auth: 'none',
-    limit: 'api',
+    limit: 'signIns',
     body: SignIn,
     data: ApiKey.extend({ apiKey: z.string(), accountId: Id, address: WalletAddress }),
     errors: ['NOT_FOUND', 'CONFLICT'],

@@ -20,8 +20,8 @@ export interface Endpoint {
   readonly sessionProof?: true;
   /** Only for pages of the node itself: what gives or takes the session cookie is refused without their `Origin`. */
   readonly sameOrigin?: true;
-  /** Which rate limit counts the call. */
-  readonly limit: 'api' | 'invocations';
+  /** Which rate limit counts the call, beside `api`, which counts every call. `signIns` is counted by network address. */
+  readonly limit: 'api' | 'invocations' | 'signIns';
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly headers?: z.ZodObject;

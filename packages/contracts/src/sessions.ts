@@ -36,6 +36,7 @@ const managed = { ...common, auth: 'key', scope: 'keys:manage' } as const;
 export const sessionEndpoints = {
   createSession: endpoint({
     ...common,
+    limit: 'signIns',
     method: 'POST',
     path: '/auth/session',
     summary: 'Sign in with a browser: the signed challenge opens the account of the wallet and sets the session cookie',
@@ -47,6 +48,7 @@ export const sessionEndpoints = {
   }),
   createLocalSession: endpoint({
     ...common,
+    limit: 'signIns',
     method: 'POST',
     path: '/auth/session/local',
     summary: "Sign in as local mode's own account, without a wallet; only on the machine of the node",

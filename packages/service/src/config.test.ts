@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, readConfig } from './config.ts';
+import { readConfig } from './config.ts';
+import { ConfigError } from './lib/read-env.ts';
 
 const stepsOf = (env: Record<string, string>) => readConfig(env).config.confirmations;
 

@@ -1,14 +1,11 @@
 import { isKnownChainId, type KnownChainId, LOCAL_CHAIN_ID } from '@agent-network/chain/addresses';
-import type { Plan } from '@agent-network/contracts/access';
 import { parseUsdc } from '@agent-network/contracts/money';
+import { type Limits, readLimits } from './config-limits.ts';
 import { type AddressRanges, parseAddressRanges } from './lib/address-ranges.ts';
 import { type ArmedFailpoint, parseFailpoint } from './lib/failpoint.ts';
+import { isLoopbackHost } from './lib/guarded-fetch-address.ts';
 import type { LogLevel } from './lib/log.ts';
-
-/** What a rate limit counts: all calls, or only those that invoke an agent. */
-export type LimitClass = 'api' | 'invocations';
-/** Calls per hour, by plan; listed nodes that are online have limits of their own, whatever their plan. */
-export type PlanLimits = Readonly<Record<Plan | 'anonymous' | 'node', Readonly<Record<LimitClass, number>>>>;
+import { ConfigError, type Env, flag, integer } from './lib/read-env.ts';
 
 /**
  * How deep in the chain payments must be before they count, by amount, in rising order from 0; 1: in a block. An amount takes the
@@ -16,10 +13,12 @@ export type PlanLimits = Readonly<Record<Plan | 'anonymous' | 'node', Readonly<R
  */
 export type Confirmations = readonly { readonly fromMicro: bigint; readonly depthBlocks: number }[];
 
-export interface Config {
+export interface Config extends Limits {
   /** `local`: what is not configured is started or made in DATA_DIR. `production`: nothing is. */
   readonly mode: 'local' | 'production';
   readonly host: string;
+  /** Local mode that others reach: by the address that it listens on, by BASE_URL, or through a proxy. It then has no local comforts. */
+  readonly isExposed: boolean;
   /** 0: any free one. */
   readonly port: number;
   /** Proxies in front of this process, whose `X-Forwarded-For` is believed. */
@@ -33,7 +32,6 @@ export interface Config {
   readonly nodeLabel: string;
   readonly allowPrivateEndpoints: boolean;
   readonly logLevel: LogLevel;
-  readonly planLimits: PlanLimits;
   /** Invocations that run at once in this process before those that nobody waits for are queued. */
   readonly maxRunning: number;
   readonly databaseConnections: number;
@@ -66,12 +64,6 @@ export interface ConfiguredSecrets {
   readonly secretKey: string | null;
 }
 
-export class ConfigError extends Error {
-  override name = 'ConfigError';
-}
-
-type Env = Readonly<Record<string, string | undefined>>;
-
 /** Reads the configuration (DESIGN section 6). Throws ConfigError that names the variable and what it should be. */
 export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecrets } {
   const mode = env.NODE_ENV === 'production' ? 'production' : 'local';
@@ -82,35 +74,25 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
     secretKey: env.SECRET_KEY === undefined ? null : secretKeyOf(env.SECRET_KEY),
   };
   requireApart(secrets);
+  const host = env.HOST ?? '127.0.0.1';
+  const baseUrl = env.BASE_URL === undefined ? null : baseUrlOf(urlOf('BASE_URL', env.BASE_URL, /^https?:$/));
+  const trustedProxies = addressesOf('TRUSTED_PROXIES', env.TRUSTED_PROXIES ?? '');
+  const isPrivate = mode === 'local' && !isReached({ host, baseUrl, trustedProxies });
   const config: Config = Object.freeze({
     mode,
-    host: env.HOST ?? '127.0.0.1',
+    host,
+    isExposed: mode === 'local' && !isPrivate,
     port: integer(env, 'PORT', 4020, 0, 65_535),
-    baseUrl: env.BASE_URL === undefined ? null : baseUrlOf(urlOf('BASE_URL', env.BASE_URL, /^https?:$/)),
-    trustedProxies: addressesOf('TRUSTED_PROXIES', env.TRUSTED_PROXIES ?? ''),
+    baseUrl,
+    trustedProxies,
     dataDir: env.DATA_DIR ?? '.agent-network',
     databaseUrl: env.DATABASE_URL === undefined ? null : urlOf('DATABASE_URL', env.DATABASE_URL, /^postgres(ql)?:$/),
     chainRpcUrl: env.CHAIN_RPC_URL === undefined ? null : urlOf('CHAIN_RPC_URL', env.CHAIN_RPC_URL, /^https?:$/),
     chainId: chainIdOf(env),
     nodeLabel: env.NODE_LABEL ?? 'local',
-    allowPrivateEndpoints: flag(env, 'ALLOW_PRIVATE_ENDPOINTS', mode === 'local'),
+    allowPrivateEndpoints: flag(env, 'ALLOW_PRIVATE_ENDPOINTS', isPrivate),
     logLevel: logLevelOf(env, mode),
-    planLimits: {
-      free: { api: 100, invocations: 10 },
-      pro: { api: 1000, invocations: 100 },
-      enterprise: {
-        api: integer(env, 'ENTERPRISE_REQUESTS_PER_HOUR', 1_000_000_000, 1, 2_000_000_000),
-        invocations: integer(env, 'ENTERPRISE_INVOCATIONS_PER_HOUR', 1_000_000_000, 1, 2_000_000_000),
-      },
-      anonymous: {
-        api: integer(env, 'ANONYMOUS_REQUESTS_PER_HOUR', mode === 'local' ? 1_000_000_000 : 1000, 1, 2_000_000_000),
-        invocations: 1,
-      },
-      node: {
-        api: integer(env, 'NODE_REQUESTS_PER_HOUR', 1_000_000, 1, 2_000_000_000),
-        invocations: integer(env, 'NODE_INVOCATIONS_PER_HOUR', 100_000, 1, 2_000_000_000),
-      },
-    },
+    ...readLimits(env, isPrivate),
     maxRunning: integer(env, 'MAX_RUNNING', 512, 1, 100_000),
     databaseConnections: integer(env, 'DATABASE_CONNECTIONS', 16, 4, 500),
     confirmations: confirmationsOf(env.CONFIRMATIONS ?? (mode === 'local' ? '0:1' : '0:1,10:3,1000:12')),
@@ -126,6 +108,12 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
   if (mode === 'production') requireExplicit(env);
   return { config, secrets };
 }
+
+/** Whether others than this machine can reach a node: a proxy on it may be asked by anybody. */
+const isReached = ({ host, baseUrl, trustedProxies }: Pick<Config, 'host' | 'baseUrl' | 'trustedProxies'>): boolean =>
+  !isLoopbackHost(host) ||
+  (baseUrl !== null && !isLoopbackHost(new URL(baseUrl).hostname)) ||
+  trustedProxies.length > 0;
 
 /** Whether the chain is one for development: our own, or one on this machine that another node started. */
 export function isLocalChain({ mode, chainId, chainRpcUrl }: Config): boolean {
@@ -148,14 +136,6 @@ function requireExplicit(env: Env): void {
   if (missing.length > 0) throw new ConfigError(`NODE_ENV=production needs ${missing.join(', ')}.`);
 }
 
-function integer(env: Env, name: string, fallback: number, min: number, max: number): number {
-  const text = env[name];
-  if (text === undefined) return fallback;
-  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= min && value <= max)) throw new ConfigError(`${name} must be a whole number from ${min} to ${max}.`);
-  return value;
-}
-
 function failpointOf(env: Env, mode: Config['mode']): ArmedFailpoint | null {
   const text = env.FAILPOINT;
   if (text === undefined) return null;
@@ -163,13 +143,6 @@ function failpointOf(env: Env, mode: Config['mode']): ArmedFailpoint | null {
   const failpoint = parseFailpoint(text);
   if (!failpoint) throw new ConfigError('FAILPOINT must be the name of a failpoint, or name:n.');
   return failpoint;
-}
-
-function flag(env: Env, name: string, fallback: boolean): boolean {
-  const text = env[name];
-  if (text === undefined) return fallback;
-  if (text !== 'true' && text !== 'false') throw new ConfigError(`${name} must be true or false.`);
-  return text === 'true';
 }
 
 function addressesOf(name: string, text: string): AddressRanges {

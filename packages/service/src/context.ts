@@ -184,6 +184,8 @@ const settingsOf = (config: Config) => ({
   confirmations: config.confirmations,
   transferDepthBlocks: config.transferDepthBlocks,
   planLimits: config.planLimits,
+  planCaps: config.planCaps,
+  signInsPerHour: config.signInsPerHour,
   trustedProxies: config.trustedProxies,
   platformFeeBps: config.platformFeeBps,
   nodeLabel: config.nodeLabel,

@@ -1,7 +1,7 @@
 import type { Plan } from '@agent-network/contracts/access';
 import type { Scope } from '@agent-network/contracts/scopes';
-import type { LimitClass } from '../config.ts';
 import type { Sql } from '../db/sql.ts';
+import type { CountedClass } from './rate-limit.ts';
 
 export interface ApiKeyRow {
   keyId: string;
@@ -21,12 +21,15 @@ export interface ApiKeyRow {
   allowedAgents: string[] | null;
 }
 
+const nodeOfAccount =
+  '(select n.status from network_node n where n.account_id = a.id and n.is_listed order by n.status desc limit 1)';
+
 export async function findApiKey(sql: Sql, keyId: string): Promise<ApiKeyRow | undefined> {
   const rows = await sql.query<ApiKeyRow>(
     'find-api-key',
     `select k.id as "keyId", k.name, k.account_id as "accountId", a.address, a.plan, k.scopes,
             a.wallet_proven_at is not null as "isWalletProven",
-            (select n.status from network_node n where n.account_id = a.id and n.is_listed order by n.status desc limit 1) as node,
+            ${nodeOfAccount} as node,
             k.secret_hash as "secretHash", k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
             coalesce(k.budget_id, k.id) as "budgetId", k.per_call_micro as "perCallMicro", k.per_day_micro as "perDayMicro",
             k.allowed_agents as "allowedAgents"
@@ -62,13 +65,17 @@ export async function touchApiKey(sql: Sql, keyId: string, now: Date): Promise<b
   return rows.length > 0;
 }
 
-export async function findAgentByToken(
-  sql: Sql,
-  tokenHash: Buffer,
-): Promise<{ agentId: string; accountId: string; plan: Plan } | undefined> {
-  const rows = await sql.query<{ agentId: string; accountId: string; plan: Plan }>(
+interface AgentTokenRow {
+  agentId: string;
+  accountId: string;
+  plan: Plan;
+  node: ApiKeyRow['node'];
+}
+
+export async function findAgentByToken(sql: Sql, tokenHash: Buffer): Promise<AgentTokenRow | undefined> {
+  const rows = await sql.query<AgentTokenRow>(
     'find-agent-by-token',
-    `select g.id as "agentId", g.account_id as "accountId", a.plan
+    `select g.id as "agentId", g.account_id as "accountId", a.plan, ${nodeOfAccount} as node
        from agent g join account a on a.id = g.account_id
       where g.token_hash = $1 and g.status <> 'removed'`,
     [tokenHash],
@@ -78,7 +85,7 @@ export async function findAgentByToken(
 
 export interface CallLease {
   subject: string;
-  limitClass: LimitClass;
+  limitClass: CountedClass;
   limit: number;
   wanted: number;
   now: Date;
@@ -106,20 +113,22 @@ export async function leaseCalls(
 }
 
 /** The subject's window, whether it is over or not. */
-export const findWindows = (
+export async function findWindow(
   sql: Sql,
-  calls: { subjects: readonly string[]; limitClass: LimitClass },
-): Promise<{ subject: string; used: number; startedAt: Date }[]> =>
-  sql.query<{ subject: string; used: number; startedAt: Date }>(
-    'find-windows',
-    'select subject, used, started_at as "startedAt" from rate_window where subject = any($1) and class = $2',
-    [calls.subjects, calls.limitClass],
+  { subject, limitClass }: { subject: string; limitClass: CountedClass },
+): Promise<{ used: number; startedAt: Date } | undefined> {
+  const rows = await sql.query<{ used: number; startedAt: Date }>(
+    'find-window',
+    'select used, started_at as "startedAt" from rate_window where subject = $1 and class = $2',
+    [subject, limitClass],
   );
+  return rows[0];
+}
 
 /** Puts a call back into the window that it was taken from; a window that has begun since is left as it is. */
 export async function returnCall(
   sql: Sql,
-  call: { subject: string; limitClass: LimitClass; startedAt: Date },
+  call: { subject: string; limitClass: CountedClass; startedAt: Date },
 ): Promise<void> {
   await sql.query(
     'return-call',

@@ -1,6 +1,6 @@
 import type { Plan } from '@agent-network/contracts/access';
 import type { Scope } from '@agent-network/contracts/scopes';
-import type { Sql } from '../db/sql.ts';
+import type { Sql, Tx } from '../db/sql.ts';
 import type { SpendingLimits } from './caller.ts';
 
 export interface AccountRow {
@@ -104,14 +104,15 @@ export async function insertApiKey(
     limits: SpendingLimits;
     /** null: its own. */
     budgetId: string | null;
+    isFromSignIn: boolean;
     now: Date;
   },
 ): Promise<KeyRow> {
   const [row] = await sql.query<KeyRow>(
     'insert-api-key',
     `insert into api_key (id, account_id, name, start, secret_hash, scopes, expires_at, created_at, per_call_micro, per_day_micro,
-       allowed_agents, budget_id)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning ${keyColumns}`,
+       allowed_agents, budget_id, from_sign_in)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) returning ${keyColumns}`,
     [
       key.id,
       key.accountId,
@@ -125,17 +126,56 @@ export async function insertApiKey(
       key.limits.perDayMicro,
       key.limits.allowedAgents,
       key.budgetId,
+      key.isFromSignIn,
     ],
   );
   return row as NonNullable<typeof row>;
 }
 
-export const listApiKeyRows = (sql: Sql, accountId: string): Promise<KeyRow[]> =>
+const isLiving = '(revoked_at is null and (expires_at is null or expires_at > $2))';
+
+/** The living ones first, so that dead ones never hide them. */
+export const listApiKeyRows = (sql: Sql, accountId: string, now: Date): Promise<KeyRow[]> =>
   sql.query<KeyRow>(
     'list-api-keys',
-    `select ${keyColumns} from api_key where account_id = $1 and kind = 'key' order by created_at desc, id limit 1000`,
+    `select ${keyColumns} from api_key where account_id = $1 and kind = 'key'
+      order by ${isLiving} desc, created_at desc, id limit 1000`,
+    [accountId, now],
+  );
+
+export async function readPlan(sql: Sql, accountId: string): Promise<Plan> {
+  const [row] = await sql.query<{ plan: Plan }>('read-plan', 'select plan from account where id = $1', [accountId]);
+  return (row as NonNullable<typeof row>).plan;
+}
+
+/** Keeps others who lock it waiting until the transaction ends; its plan. */
+export async function lockAccount(tx: Tx, accountId: string): Promise<Plan> {
+  const [row] = await tx.query<{ plan: Plan }>(
+    'lock-account',
+    'select plan from account where id = $1 for no key update',
     [accountId],
   );
+  return (row as NonNullable<typeof row>).plan;
+}
+
+export async function countLivingKeys(sql: Sql, accountId: string, now: Date): Promise<number> {
+  const [row] = await sql.query<{ count: number }>(
+    'count-living-keys',
+    `select count(*)::int as count from api_key where account_id = $1 and kind = 'key' and ${isLiving}`,
+    [accountId, now],
+  );
+  return row?.count ?? 0;
+}
+
+export async function endOldestSignInKeys(sql: Sql, accountId: string, count: number, now: Date): Promise<void> {
+  await sql.query(
+    'end-oldest-sign-in-keys',
+    `update api_key set revoked_at = $2 where id in (
+       select id from api_key where account_id = $1 and kind = 'key' and from_sign_in and ${isLiving}
+        order by created_at, id limit $3)`,
+    [accountId, now, count],
+  );
+}
 
 /** A key of the account, kept from changing until the transaction ends. */
 export async function lockApiKeyRow(

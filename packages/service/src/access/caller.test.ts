@@ -16,7 +16,7 @@ const withScopes = (held: readonly Scope[]): AccountCaller => ({
   limits: { perCallMicro: null, perDayMicro: null, allowedAgents: null },
   budgetId: 'k',
 });
-const agent = { kind: 'agent', accountId: 'acc_1', agentId: 'agt_1', plan: 'free' } as const;
+const agent = { kind: 'agent', accountId: 'acc_1', agentId: 'agt_1', plan: 'free', node: null } as const;
 
 describe.each(scopes)('the scope %s', (scope) => {
   it('is needed and is enough', () => {

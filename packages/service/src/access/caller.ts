@@ -44,6 +44,8 @@ export interface AgentCaller {
   readonly accountId: string;
   readonly agentId: string;
   readonly plan: Plan;
+  /** As of its account. */
+  readonly node: AccountCaller['node'];
 }
 
 /** Someone without a key; may read the registry. `address` is the network address that limits count. */

@@ -11,6 +11,7 @@ import { hashSecret, keyStart, newApiKey } from './api-key.ts';
 import type { HasAuthenticator } from './authenticate.ts';
 import type { AccountCaller, KnownCaller, SpendingLimits } from './caller.ts';
 import { type Once, unkeyed } from './once.ts';
+import { type HasPlanCaps, withinKeyCap } from './plan-caps.ts';
 import { isSession } from './session-caller.ts';
 import { noLimits, readLimits, toWireLimits } from './spending-limits.ts';
 
@@ -21,9 +22,9 @@ export interface HasKeyMode {
 
 type KeyInput = Parsed<Api['createApiKey']>['body'];
 
-/** Creates a key for the account. A key can't give away more than it may itself. */
+/** Creates a key for the account. A key can't give away more than it may itself. Throws CONFLICT when the account has all that it may have. */
 export async function createApiKey(
-  ctx: HasDb & HasClock & HasKeyMode,
+  ctx: HasDb & HasClock & HasKeyMode & HasPlanCaps,
   caller: AccountCaller,
   input: KeyInput,
   once: Once = unkeyed,
@@ -33,10 +34,15 @@ export async function createApiKey(
     throw invalid('scopes', 'must be named: this key has none of those that are given by default');
   requireGivable(caller, scopes);
   const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null;
-  if (expiresAt && expiresAt <= ctx.clock.now()) throw invalid('expiresAt', 'is in the past');
+  const now = ctx.clock.now();
+  if (expiresAt && expiresAt <= now) throw invalid('expiresAt', 'is in the past');
   const limits = readLimits(input.limits, scopes);
-  const key = { accountId: caller.accountId, name: input.name, scopes, expiresAt, limits };
-  return ctx.db.transaction(async (tx) => once.keep(tx, await issueApiKey({ ...ctx, db: tx }, key)));
+  const { accountId } = caller;
+  const key = { accountId, name: input.name, scopes, expiresAt, limits };
+  return ctx.db.transaction(async (tx) => {
+    const made = await withinKeyCap(ctx, tx, { accountId, now }, () => issueApiKey({ ...ctx, db: tx }, key));
+    return once.keep(tx, made);
+  });
 }
 
 /** Throws FORBIDDEN for scopes that the caller's own key lacks. */
@@ -61,6 +67,7 @@ export async function issueApiKey(
     limits?: SpendingLimits;
     /** The budget that it goes on with. */
     budgetId?: string;
+    isFromSignIn?: boolean;
   },
 ): Promise<DataOf<Api['createApiKey']>> {
   const made = newApiKey(ctx.keyMode);
@@ -71,6 +78,7 @@ export async function issueApiKey(
     secretHash: hashSecret(made.key),
     limits: key.limits ?? noLimits,
     budgetId: key.budgetId ?? null,
+    isFromSignIn: key.isFromSignIn ?? false,
     now: ctx.clock.now(),
   });
   return { ...toApiKey(row), apiKey: made.key };

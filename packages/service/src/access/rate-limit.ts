@@ -1,7 +1,12 @@
-import type { LimitClass, PlanLimits } from '../config.ts';
-import type { Caller } from './caller.ts';
+import type { Endpoint } from '@agent-network/contracts/endpoint';
+import type { LimitClass, PlanLimits } from '../config-limits.ts';
+import { networkOf } from '../lib/address-ranges.ts';
+import type { Caller, KnownCaller } from './caller.ts';
 
 export const HOUR_MS = 3_600_000;
+
+/** `pages`: what the pages of a node read for whoever is signed in. `signIns`: calls that open sessions, keys and accounts. */
+export type CountedClass = LimitClass | 'pages' | 'signIns';
 
 /** What the answer's `X-RateLimit-*` headers say. */
 export interface LimitState {
@@ -11,22 +16,50 @@ export interface LimitState {
   readonly isAllowed: boolean;
 }
 
-export const keySubject = (keyId: string): string => `key:${keyId}`;
-
-/** Who is counted: each key by itself, all sessions of an account together, each agent by itself, everybody else by network address. */
-export function limitSubject(caller: Caller): string {
-  if (caller.kind === 'account') return caller.session ? `sessions:${caller.accountId}` : keySubject(caller.keyId);
-  return caller.kind === 'agent' ? `agent:${caller.agentId}` : `address:${caller.address}`;
+/** One limit that a call counts against. */
+export interface CountedLimit {
+  readonly subject: string;
+  readonly limitClass: CountedClass;
+  readonly limit: number;
 }
 
-/** What a person who looks at pages makes a browser ask for, many times over; invocations count by the plan. */
-const REQUESTS_OF_SESSIONS = 10_000;
+/** All keys, sessions and agents of an account count together: an account has as many of them as it likes, and one wallet. */
+export const accountSubject = (accountId: string): string => `account:${accountId}`;
 
-export function limitOf(limits: PlanLimits, caller: Caller, limitClass: LimitClass): number {
+/** An IPv4 address, or the /64 of an IPv6 address: a single host has all of it. */
+export const addressSubject = (address: string): string => `address:${networkOf(address) ?? address}`;
+
+/** What a person who looks at pages makes a browser ask for, many times over; whatever the plan. */
+const PAGE_READS = 10_000;
+
+type CountedRow = Pick<Endpoint, 'limit' | 'method' | 'auth'>;
+
+/** Whether a session makes this call to show a page. What changes something counts by the plan, as with a key. */
+const isPageRead = (caller: Caller, { limit, method, auth }: CountedRow): boolean =>
+  caller.kind === 'account' && caller.session !== null && limit === 'api' && (method === 'GET' || auth === 'none');
+
+/** The limits that a call counts against, in their order; the last is the one that its answer tells of. */
+export function limitsOf(
+  { planLimits, signInsPerHour }: { readonly planLimits: PlanLimits; readonly signInsPerHour: number },
+  caller: Caller,
+  row: CountedRow,
+  address: () => string,
+): readonly CountedLimit[] {
+  const counted = (limitClass: LimitClass): CountedLimit => {
+    const subject = caller.kind === 'anonymous' ? addressSubject(caller.address) : accountSubject(caller.accountId);
+    return { subject, limitClass, limit: limitOf(planLimits, caller, limitClass) };
+  };
+  const api = counted('api');
+  if (isPageRead(caller, row)) return [{ ...api, limitClass: 'pages', limit: Math.max(api.limit, PAGE_READS) }];
+  if (row.limit === 'signIns')
+    return [api, { subject: addressSubject(address()), limitClass: 'signIns', limit: signInsPerHour }];
+  return row.limit === 'invocations' ? [api, counted('invocations')] : [api];
+}
+
+/** The plan of an account is that of all who act for it. */
+export function limitOf(limits: PlanLimits, caller: Caller | KnownCaller, limitClass: LimitClass): number {
   if (caller.kind === 'anonymous') return limits.anonymous[limitClass];
-  const isAccount = caller.kind === 'account';
-  const limit = limits[isAccount && caller.node === 'online' ? 'node' : caller.plan][limitClass];
-  return isAccount && caller.session && limitClass === 'api' ? Math.max(limit, REQUESTS_OF_SESSIONS) : limit;
+  return limits[caller.node === 'online' ? 'node' : caller.plan][limitClass];
 }
 
 /**

@@ -1,9 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import type { LimitClass } from '../config.ts';
 import type { HasDb } from '../db/database.ts';
 import type { HasClock } from '../lib/clock.ts';
-import { findWindows, leaseCalls, returnCall } from './access-store.ts';
-import { HOUR_MS, type LimitState, leaseSize } from './rate-limit.ts';
+import { findWindow, leaseCalls, returnCall } from './access-store.ts';
+import { type CountedClass, HOUR_MS, type LimitState, leaseSize } from './rate-limit.ts';
 
 interface Counter {
   /** Calls taken from the shared counter and not spent yet. */
@@ -11,17 +10,19 @@ interface Counter {
   /** Calls that nobody has taken yet, when last heard. */
   unleased: number;
   endsAtMs: number;
+  /** The largest limit that was found used up; it stays so until the window ends, unless calls can be given back. */
+  usedUp: number;
   /** Takers stand in line, so that a burst leases once and not once each. */
   line: Promise<unknown>;
 }
 
 export interface RateLimiter {
   /** Counts one call against the limit, or says that it is used up. */
-  take(subject: string, limitClass: LimitClass, limit: number): Promise<LimitState>;
-  /** Undoes one `take`: the call turned out to be none of its class (unpaid, or a replay). Once its hour is over, nothing. */
-  giveBack(subject: string, limitClass: LimitClass, taken: LimitState): Promise<void>;
-  /** How the limit of each stands, counting nothing. Exact but for calls that other processes have leased and not spent. */
-  look(subjects: readonly string[], limitClass: LimitClass, limit: number): Promise<LimitUse[]>;
+  take(subject: string, limitClass: CountedClass, limit: number): Promise<LimitState>;
+  /** Undoes one `take` of an invocation: the call turned out to be none (unpaid, or a replay). Once its hour is over, nothing. */
+  giveBack(subject: string, limitClass: CountedClass, taken: LimitState): Promise<void>;
+  /** How a limit stands, counting nothing. Exact but for calls that other processes have leased and not spent. */
+  look(subject: string, limitClass: CountedClass, limit: number): Promise<LimitUse>;
 }
 
 /** How much of a limit is used in the window that runs; `resetAt` is null when none does. */
@@ -48,7 +49,13 @@ export function createRateLimiter(ctx: HasDb & HasClock): RateLimiter {
   const counterOf = (name: string): Counter => {
     const known = counters.get(name);
     if (known && known.endsAtMs > nowMs()) return known;
-    const fresh = { left: 0, unleased: 0, endsAtMs: Number.POSITIVE_INFINITY, line: known?.line ?? Promise.resolve() };
+    const fresh = {
+      left: 0,
+      unleased: 0,
+      endsAtMs: Number.POSITIVE_INFINITY,
+      usedUp: 0,
+      line: known?.line ?? Promise.resolve(),
+    };
     counters.set(name, fresh);
     return fresh;
   };
@@ -60,7 +67,13 @@ export function createRateLimiter(ctx: HasDb & HasClock): RateLimiter {
     isAllowed,
   });
 
-  async function lease(counter: Counter, subject: string, limitClass: LimitClass, limit: number): Promise<LimitState> {
+  async function lease(
+    counter: Counter,
+    subject: string,
+    limitClass: CountedClass,
+    limit: number,
+  ): Promise<LimitState> {
+    if (isUsedUp(counter, limitClass, limit)) return state(counter, limit, false);
     if (counter.left === 0) {
       const got = await leaseCalls(ctx.db, {
         subject,
@@ -73,10 +86,17 @@ export function createRateLimiter(ctx: HasDb & HasClock): RateLimiter {
       counter.unleased = limit - got.used;
       counter.endsAtMs = got.startedAt.getTime() + HOUR_MS;
     }
-    if (counter.left === 0) return state(counter, limit, false);
+    if (counter.left === 0) {
+      counter.usedUp = Math.max(counter.usedUp, limit);
+      return state(counter, limit, false);
+    }
     counter.left -= 1;
     return state(counter, limit, true);
   }
+
+  /** Whoever goes on after the limit costs no query. Invocations are asked about: another process may have given some back. */
+  const isUsedUp = ({ usedUp, left, endsAtMs }: Counter, limitClass: CountedClass, limit: number): boolean =>
+    limitClass !== 'invocations' && left === 0 && limit <= usedUp && endsAtMs > nowMs();
 
   return {
     async take(subject, limitClass, limit) {
@@ -85,21 +105,19 @@ export function createRateLimiter(ctx: HasDb & HasClock): RateLimiter {
         counter.left -= 1;
         return state(counter, limit, true);
       }
+      if (isUsedUp(counter, limitClass, limit)) return state(counter, limit, false);
       const turn = counter.line.then(() => lease(counter, subject, limitClass, limit));
       counter.line = turn.catch(() => undefined);
       return turn;
     },
-    async look(subjects, limitClass, limit) {
-      const windows = new Map((await findWindows(ctx.db, { subjects, limitClass })).map((row) => [row.subject, row]));
-      return subjects.map((subject) => {
-        const window = windows.get(subject);
-        const endsAtMs = window ? window.startedAt.getTime() + HOUR_MS : 0;
-        if (!window || endsAtMs <= nowMs()) return { limit, used: 0, remaining: limit, resetAt: null };
-        const counter = counters.get(`${limitClass} ${subject}`);
-        const unspent = counter?.endsAtMs === endsAtMs ? counter.left : 0;
-        const used = Math.min(limit, Math.max(0, window.used - unspent));
-        return { limit, used, remaining: limit - used, resetAt: new Date(endsAtMs).toISOString() };
-      });
+    async look(subject, limitClass, limit) {
+      const window = await findWindow(ctx.db, { subject, limitClass });
+      const endsAtMs = window ? window.startedAt.getTime() + HOUR_MS : 0;
+      if (!window || endsAtMs <= nowMs()) return { limit, used: 0, remaining: limit, resetAt: null };
+      const counter = counters.get(`${limitClass} ${subject}`);
+      const unspent = counter?.endsAtMs === endsAtMs ? counter.left : 0;
+      const used = Math.min(limit, Math.max(0, window.used - unspent));
+      return { limit, used, remaining: limit - used, resetAt: new Date(endsAtMs).toISOString() };
     },
     async giveBack(subject, limitClass, taken) {
       const counter = counterOf(`${limitClass} ${subject}`);

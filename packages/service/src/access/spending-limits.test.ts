@@ -41,7 +41,7 @@ describe('a call is within the limits of its key', () => {
   });
 
   it('and an agent with its identityToken has none', () => {
-    const agent = { kind: 'agent', accountId: 'acc_1', agentId: 'agt_9', plan: 'pro' } as const;
+    const agent = { kind: 'agent', accountId: 'acc_1', agentId: 'agt_9', plan: 'pro', node: null } as const;
     expect(() => requireWithinLimits(agent, 'agt_1', 10n ** 12n)).not.toThrow();
   });
 });

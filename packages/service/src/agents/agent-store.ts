@@ -65,6 +65,17 @@ export async function insertAgent(sql: Sql, agent: NewAgent, now: Date): Promise
   await sql.query('insert-agent-totals', 'insert into agent_totals (agent_id) values ($1)', [agent.id]);
 }
 
+/** How many agents of this node an account has that are not removed; counts no further than `most`. */
+export async function countOwnAgents(sql: Sql, accountId: string, most: number): Promise<number> {
+  const [row] = await sql.query<{ count: number }>(
+    'count-own-agents',
+    `select count(*)::int as count from (
+       select from agent where account_id = $1 and home_node is null and status <> 'removed' limit $2) own`,
+    [accountId, most],
+  );
+  return row?.count ?? 0;
+}
+
 /** An agent that is not removed. */
 export async function findAgentRow(sql: Sql, id: string): Promise<Agent | null> {
   const rows = await sql.query<Agent>(

@@ -5,6 +5,7 @@ import type { DataOf } from '@agent-network/contracts/endpoint';
 import { parseUsdc } from '@agent-network/contracts/money';
 import { hashSecret } from '../access/api-key.ts';
 import { type Once, unkeyed } from '../access/once.ts';
+import { type HasPlanCaps, requireRoomForAgent } from '../access/plan-caps.ts';
 import type { HasDb } from '../db/database.ts';
 import { type HomeKeyContext, homeKeyOf } from '../identity/registry/announce-node.ts';
 import { invalid } from '../lib/app-error.ts';
@@ -13,13 +14,19 @@ import type { HasGuardedFetch } from '../lib/guarded-fetch.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
 import { openAgentTreasury } from '../payments/treasury.ts';
 import { newAgentId } from './agent-id.ts';
-import { insertAgent, type NewAgent } from './agent-store.ts';
+import { countOwnAgents, insertAgent, type NewAgent } from './agent-store.ts';
 import type { HasAgentChecks } from './check-agents.ts';
 import { writeListing, writeTerms } from './listing-store.ts';
 import { startReputation } from './recompute-reputations.ts';
 import { newcomer } from './reputation-parts.ts';
 
-export type RegisterContext = HasDb & HasClock & HasSecrets & HasGuardedFetch & HasAgentChecks & HomeKeyContext;
+export type RegisterContext = HasDb &
+  HasClock &
+  HasSecrets &
+  HasGuardedFetch &
+  HasAgentChecks &
+  HomeKeyContext &
+  HasPlanCaps;
 
 /** Throws VALIDATION_ERROR for an endpoint that this node would never call. */
 export function requireCallable(ctx: HasGuardedFetch, endpoint: string): void {
@@ -27,7 +34,7 @@ export function requireCallable(ctx: HasGuardedFetch, endpoint: string): void {
   if (!checked.ok) throw invalid('endpoint', checked.reason);
 }
 
-/** Registers an agent of an account: pending until its endpoint is proven, which is tried at once. */
+/** Registers an agent of an account: pending until its endpoint is proven, which is tried at once. Throws CONFLICT when the plan allows no more. */
 export async function registerAgent(
   ctx: RegisterContext,
   owner: { accountId: string; address: string },
@@ -61,6 +68,7 @@ export async function registerAgent(
     status: 'pending_verification',
   } as const;
   await ctx.db.transaction(async (tx) => {
+    await requireRoomForAgent(ctx, tx, owner.accountId, (most) => countOwnAgents(tx, owner.accountId, most));
     await insertAgent(tx, agent, now);
     await writeListing(tx, agent);
     await writeTerms(tx, { ...agent, capabilities: input.capabilities });

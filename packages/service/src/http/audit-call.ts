@@ -19,7 +19,7 @@ const unaudited = new Set<EndpointName>([
 /** Whether the account's audit log has calls of this row: changes unless named above, and the showing of a secret. */
 export function isAudited(name: EndpointName, row: Endpoint): boolean {
   if (name === 'getWebhookSecret') return true;
-  return row.method !== 'GET' && row.limit === 'api' && row.auth !== 'agent' && !unaudited.has(name);
+  return row.method !== 'GET' && row.limit !== 'invocations' && row.auth !== 'agent' && !unaudited.has(name);
 }
 
 export interface AuditedCall {

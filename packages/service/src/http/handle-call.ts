@@ -13,6 +13,7 @@ import type { HttpContext } from './http-context.ts';
 import { identify, requireAllowed } from './identify.ts';
 import { parseRequest } from './parse-request.ts';
 import { readBody } from './read-body.ts';
+import { addressOf } from './remote-address.ts';
 import { type Running, runKeyed } from './run-keyed.ts';
 import { SseAnswer } from './sse.ts';
 
@@ -32,7 +33,7 @@ export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<
   const { row, c, headers } = incoming;
   if (!ctx.isReady()) throw new AppError('UNAVAILABLE', 'The node is starting or stopping.');
   const caller = await identify(ctx, row, c, headers);
-  const counted = await countCall(ctx, caller, row, headers);
+  const counted = await countCall(ctx, { caller, row, address: () => addressOf(ctx, c) }, headers);
   try {
     await requireAllowedOrNote(ctx, incoming, caller);
     const parsed = parseRequest(row, {

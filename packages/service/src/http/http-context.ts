@@ -1,11 +1,12 @@
 import type { HasAuthenticator } from '../access/authenticate.ts';
 import type { HasKeysInHand } from '../access/keys-in-hand.ts';
 import type { HasKeyMode } from '../access/manage-keys.ts';
+import type { HasPlanCaps } from '../access/plan-caps.ts';
 import type { HasRateLimiter } from '../access/rate-limiter.ts';
 import type { HasAgentChecks } from '../agents/check-agents.ts';
 import type { HasFacets } from '../agents/count-facets.ts';
 import type { HasListing, HasNodeLabel } from '../agents/discover-agents.ts';
-import type { PlanLimits } from '../config.ts';
+import type { PlanLimits } from '../config-limits.ts';
 import type { HasCourier } from '../events/courier.ts';
 import type { HasLiveEvents } from '../events/live-events.ts';
 import type { HasSubjects } from '../events/subjects.ts';
@@ -33,6 +34,7 @@ export type HttpContext = InvokeContext &
   HasSubjects &
   HasLiveEvents &
   HasKeyMode &
+  HasPlanCaps &
   HasKeysInHand &
   HasRateLimiter &
   HasAgentChecks &
@@ -53,6 +55,7 @@ export type HttpContext = InvokeContext &
   StatusContext &
   HasMetrics & {
     readonly planLimits: PlanLimits;
+    readonly signInsPerHour: number;
     /** How long a caller that waits for a result is kept waiting. */
     readonly syncWaitMs: number;
     /** Checks every answer against its schema: a breach is an INTERNAL_ERROR. On in tests. */

@@ -32,7 +32,11 @@ export async function identify(
     throw new AppError('UNAUTHORIZED', 'Send "Authorization: Bearer <API key>".');
   } catch (error) {
     if (error instanceof AppError && (error.code === 'UNAUTHORIZED' || error.code === 'FORBIDDEN'))
-      await countCall(ctx, anonymous, { limit: 'api' }, headers);
+      await countCall(
+        ctx,
+        { caller: anonymous, row: { ...row, limit: 'api' }, address: () => anonymous.address },
+        headers,
+      );
     throw error;
   }
 }

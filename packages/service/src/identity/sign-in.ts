@@ -3,6 +3,7 @@ import type { SignIn } from '@agent-network/contracts/auth';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { admitWallet } from '../access/admit-wallet.ts';
 import { type HasKeyMode, issueApiKey } from '../access/manage-keys.ts';
+import { giveWayToSignIn, type HasPlanCaps, withinKeyCap } from '../access/plan-caps.ts';
 import type { HasDb } from '../db/database.ts';
 import type { HasClock } from '../lib/clock.ts';
 import type { HasBaseUrl } from '../payments/deposit.ts';
@@ -11,7 +12,7 @@ import { keepNewestSignIns } from './challenge-store.ts';
 import { giveChallenge, judgeChallenge, useChallenge } from './prove-wallet.ts';
 import type { HasWalletSignatures } from './wallet-signature-client.ts';
 
-type SignInContext = HasDb & HasClock & HasChain & HasBaseUrl & HasWalletSignatures & HasKeyMode;
+type SignInContext = HasDb & HasClock & HasChain & HasBaseUrl & HasWalletSignatures & HasKeyMode & HasPlanCaps;
 
 /** Of one wallet. The oldest gives way: were further ones refused, anybody could lock the owner out by asking in its name. */
 const MOST_CHALLENGES = 20;
@@ -30,7 +31,8 @@ export function requestSignIn(
 
 /**
  * Gives whoever signed the challenge an API key for the account of the wallet, which is opened when there is none. A challenge is good
- * for one key. Throws as `judgeChallenge` does, and CONFLICT for a wallet that another account has claimed.
+ * for one key. An account that has all the keys that it may have loses the oldest that came from signing in. Throws as `judgeChallenge`
+ * does, and CONFLICT for a wallet that another account has claimed, and where there is no such key to give way.
  */
 export async function signIn(
   ctx: SignInContext,
@@ -42,7 +44,10 @@ export async function signIn(
     await useChallenge(tx, challengeId, now);
     const accountId = await admitWallet(tx, address, now);
     const expiresAt = new Date(now.getTime() + expiresInS * 1000);
-    const key = await issueApiKey({ ...ctx, db: tx }, { accountId, name, scopes, expiresAt });
+    await giveWayToSignIn(ctx, tx, { accountId, now });
+    const key = await withinKeyCap(ctx, tx, { accountId, now }, () =>
+      issueApiKey({ ...ctx, db: tx }, { accountId, name, scopes, expiresAt, isFromSignIn: true }),
+    );
     return { ...key, accountId, address };
   });
 }

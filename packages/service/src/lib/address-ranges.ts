@@ -25,5 +25,15 @@ export function isInRanges(address: string, ranges: AddressRanges): boolean {
 export const normalAddress = (text: string): string | null =>
   isAddress(text) ? ipaddr.process(text).toString() : null;
 
+/** The IPv4 address, or the /64 of an IPv6 address: what one client is given, and can't multiply; null for what is no address. */
+export function networkOf(text: string): string | null {
+  const bare = text.replace(/%.*$/, '');
+  if (!isAddress(bare)) return null;
+  const address = ipaddr.process(bare);
+  if (address.kind() === 'ipv4') return address.toString();
+  const network = [...(address as ipaddr.IPv6).parts.slice(0, 4), 0, 0, 0, 0];
+  return `${new ipaddr.IPv6(network).toString()}/64`;
+}
+
 /** Four decimal parts or IPv6: the other ways to write IPv4 are not what proxies send. */
 const isAddress = (text: string) => ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);

@@ -9,14 +9,13 @@ import { linkClass } from '../../ui/link.tsx';
 import { Meter } from '../../ui/meter.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { TimeAgo } from '../../ui/time-ago.tsx';
-import { LimitMeter } from './limit-meter.tsx';
 
 type ListedKey = DataOf<Api['listApiKeys']>['keys'][number];
 type KeyInUse = ListedKey & { readonly use: NonNullable<ListedKey['use']> };
 
 const isInUse = (key: ListedKey): key is KeyInUse => key.use !== null;
 
-/** What each living key has used of its limits, and may spend. */
+/** What each living key may spend, and has spent today. */
 export function KeysCard() {
   const { data, error, refetch } = useApi('listApiKeys');
   const keys = data?.keys.filter(isInUse);
@@ -35,7 +34,9 @@ export function KeysCard() {
           {error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-16 w-full" />}
         </div>
       )}
-      {keys?.length === 0 && <EmptyState title="No living keys">Each key has limits of its own.</EmptyState>}
+      {keys?.length === 0 && (
+        <EmptyState title="No living keys">Each key may have a spending limit of its own.</EmptyState>
+      )}
       {keys && keys.length > 0 && (
         <ul aria-label="Keys">
           {keys.map((apiKey) => (
@@ -56,9 +57,7 @@ const KeyUse = ({ apiKey: { name, start, lastUsedAt, limits, use } }: { apiKey: 
         used <TimeAgo at={lastUsedAt} none="never" />
       </div>
     </div>
-    <div className="grid min-w-0 gap-x-8 gap-y-3 sm:grid-cols-3">
-      <LimitMeter label="Requests" use={use.api} />
-      <LimitMeter label="Invocations" use={use.invocations} />
+    <div className="min-w-0">
       <Spending limits={limits} spentToday={use.spentToday} />
     </div>
   </li>

@@ -3,15 +3,15 @@ import { Badge } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card.tsx';
 import { LimitMeter } from './limit-meter.tsx';
 
-/** What this browser and the other sessions of the account have used of their limits. */
+/** What the account has used of its limits. */
 export const LimitsCard = ({ limits }: { limits: Overview['limits'] }) => (
-  <Card title="Limits of sessions" actions={<Badge tone="accent">{limits.plan} plan</Badge>}>
+  <Card title="Limits of the account" actions={<Badge tone="accent">{limits.plan} plan</Badge>}>
     <div className="grid gap-x-8 gap-y-4 sm:grid-cols-2">
       <LimitMeter label="Requests this hour" use={limits.api} />
       <LimitMeter label="Invocations this hour" use={limits.invocations} />
     </div>
     <p className="mt-4 text-[13px] text-muted">
-      The sessions of an account are counted together. Each key is counted by itself, below.
+      Keys, agents and sessions of an account are counted together. What pages like this one read is counted apart.
     </p>
   </Card>
 );

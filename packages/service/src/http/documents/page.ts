@@ -1,7 +1,7 @@
 import { api } from '@agent-network/contracts/api';
 import type { Endpoint } from '@agent-network/contracts/endpoint';
 import { errorCatalogue } from '@agent-network/contracts/errors';
-import type { PlanLimits } from '../../config.ts';
+import type { PlanLimits } from '../../config-limits.ts';
 import { type ApiDocument, operationsOf, type Schema } from './document.ts';
 import { brokenPath, endpointSection, fieldTable, methodBadge } from './endpoint-section.ts';
 import { fieldsOf } from './fields.ts';

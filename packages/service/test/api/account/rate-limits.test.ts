@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LimitState } from '../../../src/access/rate-limit.ts';
 import { createRateLimiter } from '../../../src/access/rate-limiter.ts';
 import { fixedClock } from '../../../src/lib/clock.ts';
-import { type Answer, type Harness, startHarness } from '../../support/harness.ts';
+import { newSigner, openBrowser, signedChallenge } from '../../support/browser.ts';
+import { type Answer, type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { payV2 } from '../../support/x402-payer.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -13,7 +14,7 @@ let h: Harness;
 let free: TestAgent;
 let paid: TestAgent;
 beforeAll(async () => {
-  h = await startHarness({ clock, env: { ANONYMOUS_REQUESTS_PER_HOUR: '60' } });
+  h = await startHarness({ clock, env: { ANONYMOUS_REQUESTS_PER_HOUR: '60', SIGN_INS_PER_HOUR: '40' } });
   const owner = await h.newAccount();
   free = await startTestAgent(h, { owner, perRequest: '0' });
   paid = await startTestAgent(h, { owner, perRequest: '0.05' });
@@ -28,11 +29,20 @@ afterAll(async () => {
 const countOf = (answers: readonly Answer[], status: number) =>
   answers.filter((answer) => answer.status === status).length;
 const times = (count: number, send: () => Promise<Answer>) => Promise.all(Array.from({ length: count }, send));
+const manyScopes = ['invoke', 'agents:write', 'payments:read', 'keys:manage'];
+const registration = {
+  name: 'one of many',
+  description: 'Does nothing.',
+  capabilities: ['nothing'],
+  rates: { perRequest: '0.01' },
+  endpoint: 'http://127.0.0.1:9/',
+};
+const accountOf = async (key: string) => (await h.request('GET', '/account', { key })).body.data as TestAccount;
 const account = (key: string) => () => h.request('GET', '/account', { key });
 const invoke = (key: string, agent = free, headers: Record<string, string> = {}) =>
   h.request('POST', `/invoke/${agent.id}`, { key, body: { task: 'x' }, headers: { 'x-sync': 'true', ...headers } });
 
-function expectLimited(answer: Answer, type: 'api' | 'invocations', limit: number): void {
+function expectLimited(answer: Answer, type: string, limit: number): void {
   expectError(answer, 'RATE_LIMITED');
   const retryAfterS = Number(answer.headers.get('retry-after'));
   expect(retryAfterS).toBeGreaterThan(0);
@@ -77,21 +87,107 @@ describe('the free plan', () => {
     expect((await invoke(key)).headers.get('x-ratelimit-remaining')).toBe('9');
   });
 
-  it('is counted by key: another key of the account has its own', async () => {
-    const { key } = await h.newAccount({ plan: 'free' });
-    const { body } = await h.request('POST', '/account/keys', { key, body: { name: 'second' } });
-    await times(99, account(key));
-    expect((await account(key)()).status).toBe(429);
-    expect((await account(body.data.apiKey)()).headers.get('x-ratelimit-remaining')).toBe('99');
-  });
-
-  it('still has an agent of its account call with a limit of its own', async () => {
-    const owner = await h.newAccount({ plan: 'free' });
-    const agent = await startTestAgent(h, { owner });
-    const answers = await times(12, () => invoke(agent.identityToken));
-    expect([countOf(answers, 200), countOf(answers, 429)]).toEqual([10, 2]);
+  it('is that of the account: further keys, sessions and agents add nothing to it', async () => {
+    const browser = await openBrowser(h);
+    const made = () => browser.request('POST', '/account/keys', { body: { name: 'more', scopes: ['payments:read'] } });
+    const keys = (await times(9, made)).map(({ body }) => body.data.apiKey as string);
+    const { body } = await browser.request('POST', '/account/keys', { body: { name: 'all', scopes: manyScopes } });
+    const all = body.data.apiKey as string;
+    const agent = await startTestAgent(h, { owner: { ...(await accountOf(all)), key: all } });
+    const left = async (key: string) =>
+      Number((await h.request('GET', '/account', { key })).headers.get('x-ratelimit-remaining'));
+    const before = await left(all);
+    expect(before).toBeLessThanOrEqual(100 - 11);
+    expect([await left(keys[0] ?? ''), await left(keys[8] ?? '')]).toEqual([before - 1, before - 2]);
+    expect(Number((await made()).headers.get('x-ratelimit-remaining'))).toBe(before - 3);
+    const answers = await Promise.all(
+      [...keys, all, agent.identityToken]
+        .flatMap((key) => Array.from({ length: 12 }, account(key)))
+        .map((send) => send),
+    );
+    expect([countOf(answers, 200), countOf(answers, 429)]).toEqual([before - 3, 132 - (before - 3)]);
+    for (const key of [...keys, agent.identityToken]) expectLimited(await account(key)(), 'api', 100);
+    expectLimited(await made(), 'api', 100);
+    // Its pages stay readable, under a limit of their own.
+    expect((await browser.request('GET', '/account')).headers.get('x-ratelimit-limit')).toBe('10000');
     await agent.die();
     clock.advance(HOUR_MS);
+  });
+
+  it('has an agent, a key and a session invoke ten times together', async () => {
+    const browser = await openBrowser(h);
+    const { body } = await browser.request('POST', '/account/keys', { body: { name: 'all', scopes: manyScopes } });
+    const key = body.data.apiKey as string;
+    const agent = await startTestAgent(h, { owner: { ...(await accountOf(key)), key } });
+    const bySession = () => browser.request('POST', `/invoke/${free.id}`, { body: { task: 'x' } });
+    const answers = (
+      await Promise.all([times(6, () => invoke(agent.identityToken)), times(6, () => invoke(key)), times(6, bySession)])
+    ).flat();
+    expect([countOf(answers, 200), countOf(answers, 429)]).toEqual([10, 8]);
+    for (const refused of answers.filter(({ status }) => status === 429)) expectLimited(refused, 'invocations', 10);
+    await agent.die();
+    clock.advance(HOUR_MS);
+  });
+});
+
+describe('the keys of an account', () => {
+  it('are at most ten on the free plan, however many are asked for at once; a revoked one makes room', async () => {
+    const browser = await openBrowser(h);
+    const make = () => browser.request('POST', '/account/keys', { body: { name: 'more' } });
+    const answers = await times(30, make);
+    expect([countOf(answers, 200), countOf(answers, 409)]).toEqual([10, 20]);
+    for (const refused of answers.filter(({ status }) => status === 409)) {
+      expectError(refused, 'CONFLICT');
+      expect(refused.body.error.message).toBe(
+        'An account of plan "free" has at most 10 API keys that are good; revoke one first.',
+      );
+    }
+    const { keyId } = (answers.find(({ status }) => status === 200) as Answer).body.data;
+    expectError(await browser.request('POST', `/account/keys/${keyId}/roll`), 'CONFLICT');
+    expect((await browser.request('POST', `/account/keys/${keyId}/roll`, { body: { overlapS: 0 } })).status).toBe(200);
+    const listed = (await browser.request('GET', '/account/keys')).body.data;
+    expect([listed.mostKeys, listed.keys.length, listed.limits.api.used]).toEqual([10, 11, 32]);
+    expect(listed.keys.map(({ use }: { use: object | null }) => use !== null)).toEqual([
+      ...Array(10).fill(true),
+      false,
+    ]);
+    expectError(await make(), 'CONFLICT');
+    await browser.request('DELETE', `/account/keys/${listed.keys[0].keyId}`);
+    expect((await make()).status).toBe(200);
+    clock.advance(HOUR_MS);
+  });
+
+  it('that came from signing in give way to a new sign-in, the oldest first; those that were made do not', async () => {
+    const browser = await openBrowser(h);
+    const signIn = async () => h.request('POST', '/auth/sign-in', { body: await signedChallenge(h, browser.wallet) });
+    const first = (await signIn()).body.data.apiKey as string;
+    const second = (await signIn()).body.data.apiKey as string;
+    const made = await times(8, () => browser.request('POST', '/account/keys', { body: { name: 'made' } }));
+    expect(countOf(made, 200)).toBe(8);
+    const third = (await signIn()).body.data.apiKey as string;
+    const works = async (key: string) => (await account(key)()).status === 200;
+    h.ctx.authenticator.forget();
+    expect([await works(first), await works(second), await works(third)]).toEqual([false, true, true]);
+    const { keys } = (await browser.request('GET', '/account/keys')).body.data;
+    for (const { keyId, name } of keys)
+      if (name === 'sign-in') await browser.request('DELETE', `/account/keys/${keyId}`);
+    await times(2, () => browser.request('POST', '/account/keys', { body: { name: 'made' } }));
+    expectError(await signIn(), 'CONFLICT');
+    clock.advance(HOUR_MS);
+  });
+});
+
+describe('the agents of an account', () => {
+  it('are at most twenty on the free plan; a removed one makes room', async () => {
+    const { key } = await h.newAccount({ plan: 'free' });
+    const register = () => h.request('POST', '/agents', { key, body: registration });
+    const answers = await times(25, register);
+    expect([countOf(answers, 200), countOf(answers, 409)]).toEqual([20, 5]);
+    const refused = answers.find(({ status }) => status === 409) as Answer;
+    expect(refused.body.error.message).toBe('An account of plan "free" has at most 20 agents; remove one first.');
+    const { id } = (answers.find(({ status }) => status === 200) as Answer).body.data;
+    expect((await h.request('DELETE', `/agents/${id}`, { key })).status).toBe(200);
+    expect((await register()).status).toBe(200);
   });
 });
 
@@ -115,7 +211,7 @@ describe('what is no invocation does not count as one', () => {
         'task',
       );
     const narrow = await h.request('POST', '/account/keys', { key, body: { name: 'n', scopes: ['payments:read'] } });
-    expect((await invoke(narrow.body.data.apiKey)).headers.get('x-ratelimit-remaining')).toBe('10');
+    expect((await invoke(narrow.body.data.apiKey)).headers.get('x-ratelimit-remaining')).toBe('9');
     expect((await invoke(key)).headers.get('x-ratelimit-remaining')).toBe('8');
   });
 });
@@ -136,6 +232,25 @@ describe('without a key', () => {
   });
 });
 
+describe('signing in', () => {
+  it('is limited by network address, also for who shows a key: accounts are not opened in a hurry', async () => {
+    clock.advance(HOUR_MS);
+    const { key } = await h.newAccount();
+    const challenge = (options: object) => () =>
+      h.request('POST', '/auth/challenge', { body: { address: newSigner().address }, ...options });
+    const answers = [...(await times(30, challenge({}))), ...(await times(20, challenge({ key })))];
+    expect([countOf(answers, 200), countOf(answers, 429)]).toEqual([40, 10]);
+    for (const refused of answers.filter(({ status }) => status === 429)) expectLimited(refused, 'signIns', 40);
+    expectLimited(await h.request('POST', '/auth/sign-in', { body: {} }), 'signIns', 40);
+    const headers = { 'sec-fetch-site': 'same-origin', origin: h.baseUrl };
+    expectLimited(await h.request('POST', '/auth/session', { body: {}, headers }), 'signIns', 40);
+    expectLimited(await h.request('POST', '/auth/session/local', { headers }), 'signIns', 40);
+    expect((await h.request('GET', '/auth/session')).status).toBe(200);
+    clock.advance(HOUR_MS);
+    expect((await challenge({})()).status).toBe(200);
+  });
+});
+
 describe('several processes on one database', () => {
   it.each([1, 10, 100, 5000])('together never exceed a limit of %i', async (limit) => {
     const limiters = [0, 1, 2].map(() => createRateLimiter({ db: h.ctx.db, clock }));
@@ -148,6 +263,23 @@ describe('several processes on one database', () => {
     const strandedAtMost = 2 * Math.floor(limit / 1000);
     expect(allowed).toBeLessThanOrEqual(limit);
     expect(allowed).toBeGreaterThanOrEqual(limit - strandedAtMost);
+  });
+
+  it('ask the database no more about a limit that is used up, until the hour is over or the limit is larger', async () => {
+    let queries = 0;
+    const query: typeof h.ctx.db.query = (...asked) => {
+      queries += 1;
+      return h.ctx.db.query(...asked);
+    };
+    const limiter = createRateLimiter({ db: { ...h.ctx.db, query }, clock });
+    for (let call = 0; call < 4; call++) await limiter.take('hammering', 'api', 3);
+    queries = 0;
+    const states = await Promise.all(Array.from({ length: 500 }, () => limiter.take('hammering', 'api', 3)));
+    expect(states.every(({ isAllowed, remaining }) => !isAllowed && remaining === 0)).toBe(true);
+    expect(queries).toBe(0);
+    expect((await limiter.take('hammering', 'api', 5)).isAllowed).toBe(true);
+    clock.advance(HOUR_MS);
+    expect((await limiter.take('hammering', 'api', 3)).isAllowed).toBe(true);
   });
 
   it('see a call given back by another', async () => {

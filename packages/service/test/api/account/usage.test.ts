@@ -21,13 +21,13 @@ afterAll(async () => {
   await h.stop();
 });
 
-it('tells what was spent by agent, and what each key used of its own limits, whoever asks', async () => {
+it('tells what was spent by agent and by key, and what the account used of its limits, whoever asks', async () => {
   const owner = await openBrowser(h);
   const { treasuryId } = (await owner.request('POST', '/payments/treasury', { body: {} })).body.data;
   const newKey = async (limits: object) =>
     (
       await owner.request('POST', '/account/keys', {
-        body: { name: 'k', scopes: ['invoke', 'payments:write'], limits },
+        body: { name: 'k', scopes: ['invoke', 'payments:read', 'payments:write'], limits },
       })
     ).body.data;
   const limited = await newKey({ perDay: '2' });
@@ -49,11 +49,12 @@ it('tells what was spent by agent, and what each key used of its own limits, who
   ]);
   expect(days).toMatchObject([{ requests: 4, completed: 4, spent: '0.53' }]);
 
-  const { keys } = (await owner.request('GET', '/account/keys')).body.data;
+  const { keys, limits } = (await owner.request('GET', '/account/keys')).body.data;
   const useOf = ({ keyId }: { keyId: string }) => keys.find((key: { keyId: string }) => key.keyId === keyId).use;
-  expect(useOf(limited)).toMatchObject({ spentToday: '0.52', invocations: { limit: 10, used: 3, remaining: 7 } });
-  expect(useOf(limited).api.limit).toBe(100);
-  expect(useOf(free)).toMatchObject({ spentToday: null, invocations: { used: 1 } });
+  expect([useOf(limited), useOf(free)]).toEqual([{ spentToday: '0.52' }, { spentToday: null }]);
+  expect(limits.invocations).toMatchObject({ limit: 10, used: 4, remaining: 6 });
+  expect(limits.api).toMatchObject({ limit: 100 });
+  expect((await h.request('GET', '/account/usage', { key: free.apiKey })).body.data.limits.invocations.used).toBe(4);
   expect(useOf(revoked)).toBeNull();
 });
 

@@ -1,0 +1,48 @@
+import type { Plan } from '@agent-network/contracts/access';
+import { type Env, integer } from './lib/read-env.ts';
+
+/** What a rate limit of a plan counts: all calls, or only those that invoke an agent. */
+export type LimitClass = 'api' | 'invocations';
+/** Calls per hour, by plan; listed nodes that are online have limits of their own, whatever their plan. */
+export type PlanLimits = Readonly<Record<Plan | 'anonymous' | 'node', Readonly<Record<LimitClass, number>>>>;
+/** The most that an account of a plan may have at a time; null: any number. */
+export type PlanCaps = Readonly<Record<Plan, { readonly keys: number; readonly agents: number | null }>>;
+
+export interface Limits {
+  readonly planLimits: PlanLimits;
+  readonly planCaps: PlanCaps;
+  /** Calls of `POST /auth/*` per hour that one network address may make: this bounds how fast it can open accounts. */
+  readonly signInsPerHour: number;
+  /** Documents, files and health checks per hour that one network address may have from this process. */
+  readonly documentsPerHour: number;
+}
+
+const UNLIMITED = 1_000_000_000;
+const MOST = 2_000_000_000;
+
+/** `isPrivate`: nobody but this machine reaches the node, so that network addresses tell nothing apart. */
+export function readLimits(env: Env, isPrivate: boolean): Limits {
+  const perHour = (name: string, fallback: number) => integer(env, name, fallback, 1, MOST);
+  return {
+    planLimits: {
+      free: { api: 100, invocations: 10 },
+      pro: { api: 1000, invocations: 100 },
+      enterprise: {
+        api: perHour('ENTERPRISE_REQUESTS_PER_HOUR', UNLIMITED),
+        invocations: perHour('ENTERPRISE_INVOCATIONS_PER_HOUR', UNLIMITED),
+      },
+      anonymous: { api: perHour('ANONYMOUS_REQUESTS_PER_HOUR', isPrivate ? UNLIMITED : 1000), invocations: 1 },
+      node: {
+        api: perHour('NODE_REQUESTS_PER_HOUR', 1_000_000),
+        invocations: perHour('NODE_INVOCATIONS_PER_HOUR', 100_000),
+      },
+    },
+    planCaps: {
+      free: { keys: 10, agents: 20 },
+      pro: { keys: 50, agents: 200 },
+      enterprise: { keys: integer(env, 'ENTERPRISE_KEYS', 1000, 1, 1_000_000), agents: null },
+    },
+    signInsPerHour: perHour('SIGN_INS_PER_HOUR', isPrivate ? UNLIMITED : 120),
+    documentsPerHour: perHour('DOCUMENTS_PER_HOUR', isPrivate ? UNLIMITED : 36_000),
+  };
+}
