@@ -38,7 +38,7 @@ import type { JobContext } from './jobs.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { createGuardedFetch } from './lib/guarded-fetch.ts';
 import type { Log } from './lib/log.ts';
-import { createMetrics } from './lib/metrics.ts';
+import { createMetrics, type Metrics } from './lib/metrics.ts';
 import { createSecrets } from './lib/secrets.ts';
 import { createTurns } from './lib/turns.ts';
 import { createPaymentFinder } from './payments/payment-finder.ts';
@@ -57,6 +57,7 @@ import { createUsdcClient } from './payments/x402/usdc-client.ts';
 import { createWalletBalances } from './payments/x402/wallet-balance-client.ts';
 import { createReorgWatch } from './payments/x402/watch-reorgs.ts';
 import { type Heartbeat, startHeartbeat } from './queue/heartbeat.ts';
+import { createQueueStanding } from './queue/queue-standing.ts';
 
 export type NodeContext = HttpContext & JobContext & HasRegistryTokens & { readonly heartbeat: Heartbeat };
 
@@ -110,7 +111,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     ...keys,
     fees,
     ...createGasWatches(keys, { usdc, fees, log, metrics }),
-    metrics,
+    ...metersOf(metrics),
     processId: () => heartbeat.processId(),
     secrets,
     guardedFetch,
@@ -158,6 +159,8 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const registryWork = createRegistryWork(base);
   return { ...base, ...registryWork, ...live, settler, reorgWatch, finisher, backlog, agentChecks, courier, reserves };
 }
+
+const metersOf = (metrics: Metrics) => ({ metrics, queueStanding: createQueueStanding({ metrics }) });
 
 const createKeys = (wallet: NodeWallet, { registrarPrivateKey, senderPrivateKeys }: ContextParts) => ({
   senders: createSenders(wallet, senderPrivateKeys),

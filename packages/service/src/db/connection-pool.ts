@@ -10,7 +10,9 @@ export interface PoolOptions {
 const STATEMENT_TIMEOUT_MS = 30_000;
 const LOCK_TIMEOUT_MS = 10_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
-const CONNECT_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+/** A connection that nothing was heard on for so long is probed each second, ten times: a vanished host is known within 15 s. */
+const KEEP_ALIVE_AFTER_MS = 5_000;
 const DEFAULT_MAX = 20;
 const INT8 = 20;
 const INT8_ARRAY = 1016;
@@ -20,26 +22,37 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(INT8, (text) => BigInt(text));
 types.setTypeParser(INT8_ARRAY, (text) => parseTextArray(text).map(toBigInt));
 
+/** What every connection of a node to its database has: limits on the server, and a kernel that asks whether the other side still lives. */
+export const connectionOptions = (url: string, label = 'agent-network') => ({
+  connectionString: url,
+  keepAlive: true,
+  keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+  connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  statement_timeout: STATEMENT_TIMEOUT_MS,
+  lock_timeout: LOCK_TIMEOUT_MS,
+  idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+  application_name: label,
+});
+
 /**
  * A pool whose int8 columns are bigint, numeric text, timestamptz Date. Every statement has time limits on the server. A lost
  * connection is logged and replaced; the statement that was running on it fails.
  */
 export function createConnectionPool(url: string, { max = DEFAULT_MAX, log }: PoolOptions): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max,
-    types,
-    keepAlive: true,
-    pipeline: true,
-    stream: openSocket,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    lock_timeout: LOCK_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
-    application_name: 'agent-network',
-  });
+  const pool = new pg.Pool({ ...connectionOptions(url), max, types, pipeline: true, stream: openSocket });
   surviveConnectionLoss(pool, log);
   return pool;
+}
+
+/** Connects, with somebody to hear of the connection's loss from its first moment on: unheard, that would end the process. */
+export async function openClient(
+  options: pg.ClientConfig,
+  onLost: (error: Error) => void = () => undefined,
+): Promise<pg.Client> {
+  const client = new pg.Client(options);
+  client.on('error', onLost);
+  await client.connect();
+  return client;
 }
 
 /** Without listeners, an error on any connection of the pool would end the process. */

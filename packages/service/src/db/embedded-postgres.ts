@@ -2,8 +2,8 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
 import type { Log } from '../lib/log.ts';
+import { openClient } from './connection-pool.ts';
 import { type Cluster, initCluster, POSTGRES_ROLE } from './embedded/init-cluster.ts';
 import { readAccess, writeAccess } from './embedded/postgres-access.ts';
 import { findPostgresBinaries } from './embedded/postgres-binaries.ts';
@@ -102,8 +102,7 @@ async function startOnFreePort(cluster: Cluster, preferredPort: number | undefin
 }
 
 async function assertAnswers(port: number, password: string): Promise<void> {
-  const client = new pg.Client({ host: '127.0.0.1', port, user: POSTGRES_ROLE, password, database: 'postgres' });
-  await client.connect();
+  const client = await openClient({ host: '127.0.0.1', port, user: POSTGRES_ROLE, password, database: 'postgres' });
   await client.end();
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Log } from '../lib/log.ts';
+import { connectionOptions } from './connection-pool.ts';
 
 /** Gets the payload, or null when the connection was lost and is back: anything may have been missed. */
 export type ListenHandler = (payload: string | null) => void;
@@ -15,26 +16,35 @@ export interface Listener {
 }
 
 const RECONNECT_MS = 250;
+/** A connection that only listens would never notice that the other side is gone. */
+const CHECK_MS = 5_000;
+const ANSWER_MS = 5_000;
+
+interface Connection {
+  listen(channel: string): Promise<void>;
+  close(): Promise<void>;
+}
 
 /** One dedicated connection for all channels of a process; made at the first `listen`, made again when it is lost. */
 export function openListener(url: string, log: Log): Listener {
   const handlers = new Map<string, Set<ListenHandler>>();
   const closing = new AbortController();
-  let client: Promise<pg.Client> | undefined;
+  let connection: Promise<Connection> | undefined;
 
-  const connect = async (): Promise<pg.Client> => {
-    const fresh = new pg.Client({ connectionString: url, keepAlive: true, application_name: 'agent-network listen' });
-    fresh.on('notification', ({ channel, payload }) => dispatch(handlers.get(channel), payload ?? '', log));
-    await fresh.connect();
-    fresh.on('error', (err) => log.warn({ err }, 'lost the database connection that listens'));
-    fresh.once('end', () => {
-      if (!closing.signal.aborted) client = reconnect();
+  const connect = (): Promise<Connection> =>
+    openConnection(url, {
+      channels: () => [...handlers.keys()],
+      onNotification: (channel, payload) => dispatch(handlers.get(channel), payload, log),
+      onLost(err) {
+        if (closing.signal.aborted) return;
+        log.warn({ err }, 'lost the database connection that listens');
+        connection = reconnect();
+        // Nobody may be waiting for it; it only fails once we close.
+        connection.catch(() => undefined);
+      },
     });
-    for (const channel of handlers.keys()) await fresh.query(`listen ${pg.escapeIdentifier(channel)}`);
-    return fresh;
-  };
 
-  const reconnect = async (): Promise<pg.Client> => {
+  const reconnect = async (): Promise<Connection> => {
     for (;;) {
       await delay(RECONNECT_MS, undefined, { signal: closing.signal });
       try {
@@ -51,20 +61,70 @@ export function openListener(url: string, log: Log): Listener {
     async listen(channel, handler) {
       const known = handlers.get(channel);
       if (known !== undefined) known.add(handler);
-      else {
-        handlers.set(channel, new Set([handler]));
-        if (client !== undefined) await (await client).query(`listen ${pg.escapeIdentifier(channel)}`);
-      }
-      client ??= connect();
-      await client;
+      else handlers.set(channel, new Set([handler]));
+      // When the first connection fails, the next one listens to this channel as to all others.
+      if (connection === undefined) connection = connect().catch(reconnect);
+      else if (known === undefined) await (await connection).listen(channel).catch(() => undefined);
+      await connection;
       return { stop: async () => void handlers.get(channel)?.delete(handler) };
     },
     async close() {
       closing.abort();
-      await (await client?.catch(() => undefined))?.end();
+      await (await connection?.catch(() => undefined))?.close();
     },
   };
 }
+
+interface ConnectionEvents {
+  channels(): string[];
+  onNotification(channel: string, payload: string): void;
+  /** Once, and only for a connection that was handed out. */
+  onLost(error: Error): void;
+}
+
+/** Connects and listens. Whatever happens to the connection, and whenever, somebody hears of it; unheard, it would end the process. */
+async function openConnection(url: string, events: ConnectionEvents): Promise<Connection> {
+  const client = new pg.Client({ ...connectionOptions(url, 'agent-network listen'), query_timeout: ANSWER_MS });
+  let lost: Error | undefined;
+  let isOut = false;
+  const lose = (error: Error) => {
+    if (lost) return;
+    lost = error;
+    clearInterval(checking);
+    destroy(client);
+    if (isOut) events.onLost(error);
+  };
+  const checking = setInterval(() => void client.query('select 1').catch(lose), CHECK_MS);
+  client.on('error', lose);
+  client.on('end', () => lose(new Error('the connection ended')));
+  client.on('notification', ({ channel, payload }) => events.onNotification(channel, payload ?? ''));
+  const listen = async (channel: string): Promise<void> => {
+    await client.query(`listen ${pg.escapeIdentifier(channel)}`).catch((error: Error) => {
+      lose(error);
+      throw error;
+    });
+  };
+  try {
+    await client.connect();
+    for (const channel of events.channels()) await listen(channel);
+    if (lost) throw lost;
+  } catch (error) {
+    lose(error as Error);
+    throw error;
+  }
+  isOut = true;
+  return {
+    listen,
+    async close() {
+      clearInterval(checking);
+      await Promise.race([client.end(), delay(ANSWER_MS, undefined, { ref: false })]);
+    },
+  };
+}
+
+/** Without a word to the other side, which may be gone. */
+const destroy = (client: pg.Client): void =>
+  (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
 
 function dispatch(handlers: Iterable<ListenHandler> = [], payload: string | null, log: Log): void {
   for (const handler of [...handlers]) {

@@ -33,7 +33,7 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
   mountRegistrations(app, ctx);
   app.get('/livez', (c) => json(c, { status: 'live' }));
   app.get('/readyz', async (c) =>
-    (await isReady(ctx)) ? json(c, { status: 'ready' }) : json(c, { status: 'not ready' }, 503),
+    (await isReady(ctx)) ? json(c, { status: 'ready', jobs: jobsOf(ctx) }) : json(c, { status: 'not ready' }, 503),
   );
   app.get('/metrics', async (c) => {
     if (!(await mayReadMetrics(ctx, c))) return json(c, { status: 'forbidden' }, 403);
@@ -51,6 +51,12 @@ async function isReady(ctx: HttpContext): Promise<boolean> {
     ctx.log.warn({ err: error }, 'not ready');
     return false;
   }
+}
+
+/** A node whose background jobs are held up still serves: it is ready, and says so. */
+function jobsOf({ queueStanding }: HttpContext) {
+  const { isRunning, oldestDueS } = queueStanding.read();
+  return { isRunning, oldestDueS: Math.round(oldestDueS) };
 }
 
 /** From this machine, or with a key whose scope is `operator`. */

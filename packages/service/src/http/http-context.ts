@@ -23,6 +23,7 @@ import type { HasMetrics } from '../lib/metrics.ts';
 import type { StatusContext } from '../operator/read-status.ts';
 import type { HasBaseUrl } from '../payments/deposit.ts';
 import type { HasReserves } from '../payments/read-reserves.ts';
+import type { HasQueueStanding } from '../queue/queue-standing.ts';
 import type { HasDashboard } from './dashboard/dashboard-build.ts';
 import type { HasTrustedProxies } from './remote-address.ts';
 
@@ -53,6 +54,7 @@ export type HttpContext = InvokeContext &
   HasTrustedProxies &
   HasDashboard &
   StatusContext &
+  HasQueueStanding &
   HasMetrics & {
     readonly planLimits: PlanLimits;
     readonly signInsPerHour: number;

@@ -10,6 +10,9 @@ export interface Metrics {
   readonly oldestUnknownSeconds: Gauge;
   readonly reservesDifference: Gauge;
   readonly moneyContradictions: Counter<'kind'>;
+  readonly queueRunning: Gauge;
+  readonly queueRestarts: Counter;
+  readonly queueOldestDueSeconds: Gauge;
   readonly registryBlock: Gauge;
   readonly registryLagBlocks: Gauge;
   readonly registryLogs: Counter<'kind'>;
@@ -77,10 +80,29 @@ export function createMetrics(): Metrics {
       labelNames: ['kind'],
       registers,
     }),
+    ...queueMetrics(registers),
     ...registryMetrics(registers),
     ...networkMetrics(registers),
   };
 }
+
+const queueMetrics = (registers: Registry[]) => ({
+  queueRunning: new Gauge({
+    name: 'queue_worker_running',
+    help: '1 while this process runs background jobs, 0 while it is about to start them again.',
+    registers,
+  }),
+  queueRestarts: new Counter({
+    name: 'queue_worker_restarts_total',
+    help: 'How often background jobs had to be started again, after a lost database connection for example.',
+    registers,
+  }),
+  queueOldestDueSeconds: new Gauge({
+    name: 'queue_oldest_due_job_seconds',
+    help: 'How long the job that has waited longest is due and not taken; 0 without any.',
+    registers,
+  }),
+});
 
 const registryMetrics = (registers: Registry[]) => ({
   registryBlock: new Gauge({

@@ -74,3 +74,15 @@ interface RemovedProcess {
   label: string;
   workerIds: string[];
 }
+
+/** How long the oldest job of these kinds that nobody has taken is due; 0 without any. */
+export async function oldestDueSeconds(sql: Sql, jobNames: readonly string[]): Promise<number> {
+  const [row] = await sql.query<{ seconds: number }>(
+    'queue-oldest-due',
+    `select coalesce(extract(epoch from clock_timestamp() - min(j.run_at)), 0)::float8 as seconds
+       from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
+      where j.is_available and j.run_at <= clock_timestamp() and t.identifier = any($1)`,
+    [jobNames],
+  );
+  return row?.seconds ?? 0;
+}

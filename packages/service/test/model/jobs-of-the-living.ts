@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../src/db/database.ts';
 import { jobHandlers } from '../../src/jobs.ts';
 import { silentLog } from '../../src/lib/log.ts';
+import { createMetrics } from '../../src/lib/metrics.ts';
 import { startHeartbeat } from '../../src/queue/heartbeat.ts';
 import type { JobHandlers } from '../../src/queue/job-types.ts';
+import { createQueueStanding } from '../../src/queue/queue-standing.ts';
 import { startWorker } from '../../src/queue/worker.ts';
 import type { MortalNode } from './mortal-node.ts';
 
@@ -22,7 +24,11 @@ export async function startJobs(db: Database, current: () => MortalNode): Promis
       }
     },
   };
-  const worker = await startWorker({ db, log, heartbeat }, handlers, { concurrency: 2 });
+  const worker = await startWorker(
+    { db, log, heartbeat, queueStanding: createQueueStanding({ metrics: createMetrics() }) },
+    handlers,
+    { concurrency: 2 },
+  );
   return {
     async stop() {
       stopping.abort();

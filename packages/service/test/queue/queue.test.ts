@@ -5,9 +5,11 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import type { Sql } from '../../src/db/sql.ts';
 import { silentLog as log } from '../../src/lib/log.ts';
+import { createMetrics } from '../../src/lib/metrics.ts';
 import { type AddJobOptions, addJob, removeJob } from '../../src/queue/add-job.ts';
 import { type HeartbeatHooks, startHeartbeat } from '../../src/queue/heartbeat.ts';
 import type { JobHandlers, JobRun } from '../../src/queue/job-types.ts';
+import { createQueueStanding } from '../../src/queue/queue-standing.ts';
 import { startWorker } from '../../src/queue/worker.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
@@ -29,7 +31,11 @@ afterAll(async () => {
 
 async function startNode(handlers: TestHandlers, hooks: HeartbeatHooks = {}) {
   const heartbeat = await startHeartbeat({ db, log }, { label: 'test', ...hooks });
-  const worker = await startWorker({ db, log, heartbeat }, handlers as unknown as JobHandlers, { concurrency: 4 });
+  const worker = await startWorker(
+    { db, log, heartbeat, queueStanding: createQueueStanding({ metrics: createMetrics() }) },
+    handlers as unknown as JobHandlers,
+    { concurrency: 4 },
+  );
   let stopped = false;
   const stop = async (gracefulMs = 5_000) => {
     if (stopped) return;

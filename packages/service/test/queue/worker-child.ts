@@ -1,7 +1,9 @@
 import { openDatabase } from '../../src/db/database.ts';
 import { createLog } from '../../src/lib/log.ts';
+import { createMetrics } from '../../src/lib/metrics.ts';
 import { startHeartbeat } from '../../src/queue/heartbeat.ts';
 import type { JobHandlers } from '../../src/queue/job-types.ts';
+import { createQueueStanding } from '../../src/queue/queue-standing.ts';
 import { startWorker } from '../../src/queue/worker.ts';
 
 /** A process that takes `test.hang` and never ends it; tells its parent when it has it. Killed by its parent. */
@@ -16,4 +18,6 @@ const handlers = {
     await new Promise(() => undefined);
   },
 } as unknown as JobHandlers;
-await startWorker({ db, log, heartbeat }, handlers, { concurrency: 1 });
+await startWorker({ db, log, heartbeat, queueStanding: createQueueStanding({ metrics: createMetrics() }) }, handlers, {
+  concurrency: 1,
+});

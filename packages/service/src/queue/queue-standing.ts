@@ -1,0 +1,37 @@
+import type { Metrics } from '../lib/metrics.ts';
+
+/** How background jobs of this process are doing. */
+export interface QueueReport {
+  /** False while the worker was given up and its successor is not there yet. */
+  readonly isRunning: boolean;
+  /** How long the job that has waited longest is due, as far as the database could be asked. */
+  readonly oldestDueS: number;
+}
+
+export interface QueueStanding {
+  read(): QueueReport;
+  set(report: Partial<QueueReport>): void;
+  restarted(): void;
+}
+
+export interface HasQueueStanding {
+  readonly queueStanding: QueueStanding;
+}
+
+/** Told by the worker's supervisor, read by `/readyz` and the metrics. */
+export function createQueueStanding({
+  metrics,
+}: {
+  metrics: Pick<Metrics, 'queueRunning' | 'queueRestarts' | 'queueOldestDueSeconds'>;
+}): QueueStanding {
+  let current: QueueReport = { isRunning: false, oldestDueS: 0 };
+  return {
+    read: () => current,
+    set(report) {
+      current = { ...current, ...report };
+      metrics.queueRunning.set(current.isRunning ? 1 : 0);
+      metrics.queueOldestDueSeconds.set(current.oldestDueS);
+    },
+    restarted: () => metrics.queueRestarts.inc(),
+  };
+}

@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, Socket } from 'node:net';
+
+/** `refusing`: connections are reset as they come. `silent`: nothing is passed on and nothing is closed, as when a host vanishes. */
+export type ProxyMode = 'open' | 'refusing' | 'silent';
+
+export interface DatabaseProxy {
+  /** The database's URL, by way of the proxy. */
+  readonly url: string;
+  /** What was connected while the proxy was silent stays silent: the host that came back does not know it. */
+  set(mode: ProxyMode): void;
+  /** How long each direction takes from now on: half a round trip. */
+  delay(oneWayMs: number): void;
+  /** Resets every connection that is open. */
+  cut(): void;
+  /** What the server sends passes through here: null for a chunk that never arrives. */
+  rewrite(change: ((fromServer: Buffer, connection: number) => Buffer | null) | null): void;
+  /** How often a client sent something after it had heard something, over all connections: round trips. */
+  roundTrips(): number;
+  connections(): number;
+  /** How many connections it refused so far. */
+  refusals(): number;
+  stop(): Promise<void>;
+}
+
+interface Pair {
+  readonly number: number;
+  readonly client: Socket;
+  readonly server: Socket;
+  isMute: boolean;
+  hasHeard: boolean;
+}
+
+/** Stands between a process and its database, and does to its connections what networks do. */
+export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
+  const target = new URL(databaseUrl);
+  const pairs = new Set<Pair>();
+  let mode: ProxyMode = 'open';
+  let oneWayMs = 0;
+  let roundTrips = 0;
+  let made = 0;
+  let refused = 0;
+  let change: ((fromServer: Buffer, connection: number) => Buffer | null) | null = null;
+
+  const pass = (pair: Pair, to: Socket, chunk: Buffer) => {
+    const write = () => {
+      if (!pair.isMute && !to.destroyed) to.write(chunk);
+    };
+    if (oneWayMs === 0) write();
+    else setTimeout(write, oneWayMs);
+  };
+  const accept = (client: Socket) => {
+    if (mode === 'refusing') {
+      refused += 1;
+      return void client.resetAndDestroy();
+    }
+    const server = new Socket();
+    const pair: Pair = { number: ++made, client, server, isMute: mode === 'silent', hasHeard: true };
+    pairs.add(pair);
+    client.setNoDelay(true);
+    server.setNoDelay(true);
+    if (mode === 'open') server.connect(Number(target.port), target.hostname);
+    client.on('data', (chunk) => {
+      if (pair.hasHeard) roundTrips += 1;
+      pair.hasHeard = false;
+      pass(pair, server, chunk);
+    });
+    server.on('data', (chunk) => {
+      pair.hasHeard = true;
+      const changed = change ? change(chunk, pair.number) : chunk;
+      if (changed) pass(pair, client, changed);
+    });
+    const end = (other: Socket) => () => {
+      pairs.delete(pair);
+      if (!pair.isMute) other.destroy();
+    };
+    client.on('error', () => undefined).on('close', end(server));
+    server.on('error', () => undefined).on('close', end(client));
+  };
+  const listener: Server = createServer(accept);
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const url = new URL(databaseUrl);
+  url.hostname = '127.0.0.1';
+  url.port = String((listener.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    set(next) {
+      mode = next;
+      if (next === 'silent') for (const pair of pairs) pair.isMute = true;
+    },
+    delay(ms) {
+      oneWayMs = ms;
+    },
+    cut() {
+      for (const { client, server } of [...pairs]) {
+        client.resetAndDestroy();
+        server.destroy();
+      }
+    },
+    rewrite(next) {
+      change = next;
+    },
+    roundTrips: () => roundTrips,
+    connections: () => pairs.size,
+    refusals: () => refused,
+    async stop() {
+      const closed = once(listener, 'close');
+      listener.close();
+      for (const { client, server } of [...pairs]) {
+        client.destroy();
+        server.destroy();
+      }
+      await closed;
+    },
+  };
+}
