@@ -2,7 +2,7 @@ import type { HasDb } from '../db/database.ts';
 import type { Tx } from '../db/sql.ts';
 import { newId } from '../lib/id.ts';
 import { invariant } from '../lib/invariant.ts';
-import { type AwaitedRefund, insertAwaited, listArrived, takeArrived } from './awaited-refund-store.ts';
+import { type AwaitedRefund, insertAwaited, listArrived } from './awaited-refund-store.ts';
 import { creditTransfers } from './credit-transfers.ts';
 import { PAYOUT_WINDOW_S } from './refund-payer.ts';
 import { payerAddressOf } from './treasury.ts';
@@ -12,6 +12,7 @@ import type { NewChainPayment } from './x402/chain-payment.ts';
 import { findBySubject, insertChainPayments } from './x402/chain-payment-store.ts';
 import { settlePayment } from './x402/end-payments.ts';
 import { payoutNonce } from './x402/node-wallet.ts';
+import { takeTransfer } from './x402/transfer-point-store.ts';
 
 /**
  * Notes, in the transaction that signs what a node is paid for a request, how its refunds of it will be known: by its wallet, and by
@@ -62,7 +63,7 @@ export async function bookRefund(
   const { requestId, purpose } = awaited;
   const bill = await findBySubject(tx, requestId, 'bill');
   if (bill?.state === 'claimed' || bill?.state === 'broadcasting') return 0n;
-  const transfer = await takeArrived(tx, chainId, awaited);
+  const transfer = await takeTransfer(tx, chainId, awaited);
   if (!transfer) return 0n;
   const { from, nonce, valueMicro } = transfer;
   if (to === null || bill?.state !== 'settled' || valueMicro > to.mostMicro) {

@@ -1,6 +1,5 @@
 import type { Sql } from '../db/sql.ts';
 import type { HomePurpose } from './x402/chain-payment.ts';
-import type { AuthorizedTransfer } from './x402/transfer-point-store.ts';
 
 export interface AwaitedRefund {
   readonly from: string;
@@ -51,19 +50,3 @@ export const listArrived = (sql: Sql, chainId: number, limit: number): Promise<A
       where chain_id = $1 order by seen_at limit $2`,
     [chainId, limit],
   );
-
-/** Takes one out, for the caller's transaction to book; null when another has. */
-export async function takeArrived(
-  sql: Sql,
-  chainId: number,
-  { from, nonce }: Pick<AwaitedRefund, 'from' | 'nonce'>,
-): Promise<AuthorizedTransfer | null> {
-  const rows = await sql.query<AuthorizedTransfer>(
-    'take-arrived-refund',
-    `delete from unshown_transfer where chain_id = $1 and from_address = $2 and nonce = $3
-     returning from_address as "from", nonce, value_micro as "valueMicro", transaction_hash as "transactionHash",
-       block_number as "blockNumber", block_hash as "blockHash"`,
-    [chainId, from, nonce],
-  );
-  return rows[0] ?? null;
-}

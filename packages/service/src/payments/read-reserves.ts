@@ -6,11 +6,10 @@ import type { HasClock } from '../lib/clock.ts';
 import type { LedgerAccountKind } from './ledger-store.ts';
 import type { HasPlatformFee } from './platform-fee.ts';
 import { type Judgement, judgeReserves } from './reserves.ts';
-import { type Books, findKnownAuthorizations, type PaymentUnderWay, readBooks } from './reserves-store.ts';
+import { type Books, findAccountedFor, type PaymentUnderWay, readBooks, transferKey } from './reserves-store.ts';
 import type { HasChain } from './x402/chain-info.ts';
 import type { HasIncomingTransfers } from './x402/incoming-transfer-client.ts';
 import type { HasUsdc } from './x402/usdc-client.ts';
-import { authorizationKey } from './x402/used-authorizations.ts';
 import type { Block, HasWalletBalances } from './x402/wallet-balance-client.ts';
 
 type ReservesContext = HasDb &
@@ -83,10 +82,10 @@ async function readOnce(ctx: ReservesContext): Promise<ReservesReading> {
   const block = await walletBalances.head();
   const onChainMicro = await walletBalances.balanceAt(block);
   const now = ctx.clock.now();
-  const books = await ctx.db.transaction(
-    (tx) => readBooks(tx, chain.chainId, block.number, Math.floor(now.getTime() / 1000)),
-    { isolation: 'repeatable read' },
-  );
+  const nowS = Math.floor(now.getTime() / 1000);
+  const books = await ctx.db.transaction((tx) => readBooks(tx, chain.chainId, block.number, nowS), {
+    isolation: 'repeatable read',
+  });
   const spent = await walletBalances.areSpentAt(block, books.underWay);
   const isUnbooked = ({ standing }: PaymentUnderWay, index: number) => spent[index] === (standing !== 'lost');
   const unbooked = books.underWay.filter(isUnbooked);
@@ -100,7 +99,7 @@ async function readOnce(ctx: ReservesContext): Promise<ReservesReading> {
   const judgement =
     first.driftMicro === 0n
       ? first
-      : judgeReserves({ ...view, unbookedMicro: await lookCloser(ctx, block, books, unbooked) });
+      : judgeReserves({ ...view, unbookedMicro: await lookCloser(ctx, { block, nowS, books, unbooked }) });
   return {
     reserves: toReserves(ctx, { now, block, books, onChainMicro, judgement }),
     driftMicro: judgement.driftMicro,
@@ -120,9 +119,7 @@ const netOf = (payments: readonly PaymentUnderWay[]): bigint =>
 /** The same by the chain's logs, which cost more to read: cancelled authorizations moved nothing, and transfers may be unread yet. */
 async function lookCloser(
   ctx: ReservesContext,
-  block: Block,
-  books: Books,
-  unbooked: readonly PaymentUnderWay[],
+  { block, nowS, books, unbooked }: { block: Block; nowS: number; books: Books; unbooked: readonly PaymentUnderWay[] },
 ): Promise<bigint> {
   const from = block.number > SEARCH_BLOCKS ? block.number - SEARCH_BLOCKS : 0n;
   const found: PaymentUnderWay[] = [];
@@ -132,18 +129,23 @@ async function lookCloser(
     const use = spent && 'to' in spent ? spent : null;
     if (!isAsked || (use?.to === payment.to && use.valueMicro === payment.valueMicro)) found.push(payment);
   }
-  return netOf(found) + books.unshownMicro + (await sumUnread(ctx, block, books.readUpTo));
+  return netOf(found) + books.unshownMicro + (await sumUnread(ctx, { block, nowS, readUpTo: books.readUpTo }));
 }
 
-/** What came since incoming transfers were last read, and is no payment that we know. */
-async function sumUnread(ctx: ReservesContext, block: Block, readUpTo: bigint | null): Promise<bigint> {
+/** What came since incoming transfers were last read, and no payment that we know accounts for. */
+async function sumUnread(
+  ctx: ReservesContext,
+  { block, nowS, readUpTo }: { block: Block; nowS: number; readUpTo: bigint | null },
+): Promise<bigint> {
   if (readUpTo === null || readUpTo >= block.number) return 0n;
   const found = (await ctx.incomingTransfers.read(readUpTo + 1n, block.number)).filter(
     ({ from }) => from !== ctx.chain.wallet,
   );
-  const authorized = found.flatMap(({ from, nonce }) => (nonce === null ? [] : [{ from, nonce }]));
-  const known = await findKnownAuthorizations(ctx.db, ctx.chain.chainId, authorized);
-  const unknown = found.filter(({ from, nonce }) => nonce === null || !known.has(authorizationKey({ from, nonce })));
+  const authorized = found.flatMap(({ nonce, ...transfer }) => (nonce === null ? [] : [{ ...transfer, nonce }]));
+  const known = await findAccountedFor(ctx.db, { chainId: ctx.chain.chainId, nowS }, authorized);
+  const unknown = found.filter(
+    ({ nonce, ...transfer }) => nonce === null || !known.has(transferKey({ ...transfer, nonce })),
+  );
   return total(unknown.map(({ valueMicro }) => valueMicro));
 }
 

@@ -1,4 +1,5 @@
 import { failpoint } from '../lib/failpoint.ts';
+import { bookLateTransfers } from './book-late.ts';
 import { creditTransfers, nonceOfPlain } from './credit-transfers.ts';
 import type { ArrivedTransfer } from './newly-arrived.ts';
 import type { ChainContext } from './x402/chain-context.ts';
@@ -8,6 +9,7 @@ import type { HasIncomingTransfers, IncomingTransfer } from './x402/incoming-tra
 import {
   type AuthorizedTransfer,
   addTransferPoint,
+  forgetBooked,
   goBackToPoint,
   insertUnshown,
   listTransferPoints,
@@ -45,6 +47,8 @@ export async function readTransfers(ctx: ReadContext): Promise<void> {
       return from;
     });
   }
+  await forgetBooked(ctx.db, ctx.chain.chainId);
+  await bookLateTransfers(ctx, head);
   await creditUnshown(ctx);
 }
 

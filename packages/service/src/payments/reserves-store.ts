@@ -15,11 +15,15 @@ export interface Books {
   readonly sums: ReadonlyMap<LedgerAccountKind, bigint>;
   readonly bookedAfterBlockMicro: bigint;
   readonly underWay: readonly PaymentUnderWay[];
-  /** Came by an authorization that nobody has shown; credited after a while. */
+  /** Came by an authorization that no payment of the books, or under way, stands for; credited after a while. */
   readonly unshownMicro: bigint;
   /** Up to which block incoming transfers were read; null: none were. */
   readonly readUpTo: bigint | null;
 }
+
+/** Whether a payment accounts for its transfer: it is in the books, or under way in them. */
+const accountsFor = (nowS: string) =>
+  `(p.state in ('claimed', 'broadcasting', 'settled') or (p.state = 'failed' and p.valid_before > ${nowS}))`;
 
 /** The books as they stand beside a block of the chain. All of it is one snapshot only in a transaction that is `repeatable read`. */
 export async function readBooks(tx: Tx, chainId: number, block: bigint, nowS: number): Promise<Books> {
@@ -30,9 +34,10 @@ export async function readBooks(tx: Tx, chainId: number, block: bigint, nowS: nu
               where chain_id = $1 and block_hash is not null and block_number > $2 and state = 'settled' and lost_at is null) as "bookedAfterBlockMicro",
             (select coalesce(sum(value_micro), 0)::bigint from unshown_transfer u
               where u.chain_id = $1 and u.block_number <= $2 and not exists (select from chain_payment p
-                where p.chain_id = u.chain_id and p.from_address = u.from_address and p.nonce = u.nonce and p.state <> 'reversed')) as "unshownMicro",
+                where p.chain_id = u.chain_id and p.from_address = u.from_address and p.nonce = u.nonce
+                  and p.value_micro = u.value_micro and ${accountsFor('$3')})) as "unshownMicro",
             (select max(block_number) from transfer_point where chain_id = $1) as "readUpTo"`,
-    [chainId, block],
+    [chainId, block, nowS],
   );
   const underWay = await tx.query<PaymentUnderWay>(
     'list-under-way',
@@ -50,19 +55,35 @@ export async function readBooks(tx: Tx, chainId: number, block: bigint, nowS: nu
   return { ...(row as NonNullable<typeof row>), sums, underWay };
 }
 
-/** Which of the authorizations, as `from nonce`, are those of payments that we know and have not reversed. */
-export async function findKnownAuthorizations(
+export interface KnownTransfer {
+  readonly from: string;
+  readonly nonce: string;
+  readonly valueMicro: bigint;
+}
+
+/** What a transfer by an authorization is known by in `findAccountedFor`. */
+export const transferKey = ({ from, nonce, valueMicro }: KnownTransfer): string => `${from} ${nonce} ${valueMicro}`;
+
+/** Which of the transfers payments account for that we know, by `transferKey`. */
+export async function findAccountedFor(
   sql: Sql,
-  chainId: number,
-  keys: readonly { readonly from: string; readonly nonce: string }[],
+  { chainId, nowS }: { chainId: number; nowS: number },
+  transfers: readonly KnownTransfer[],
 ): Promise<Set<string>> {
-  const rows = await sql.query<{ key: string }>(
-    'find-known-authorizations',
-    `select p.from_address || ' ' || p.nonce as key from chain_payment p
-       join unnest($2::text[], $3::text[]) as k(from_address, nonce) using (from_address, nonce) where p.chain_id = $1 and p.state <> 'reversed'`,
-    [chainId, keys.map(({ from }) => from), keys.map(({ nonce }) => nonce)],
+  const rows = await sql.query<KnownTransfer>(
+    'find-accounted-for',
+    `select p.from_address as "from", p.nonce, p.value_micro as "valueMicro" from chain_payment p
+       join unnest($3::text[], $4::text[], $5::bigint[]) as k(from_address, nonce, value_micro) using (from_address, nonce, value_micro)
+      where p.chain_id = $1 and ${accountsFor('$2')}`,
+    [
+      chainId,
+      nowS,
+      transfers.map(({ from }) => from),
+      transfers.map(({ nonce }) => nonce),
+      transfers.map(({ valueMicro }) => valueMicro),
+    ],
   );
-  return new Set(rows.map(({ key }) => key));
+  return new Set(rows.map(transferKey));
 }
 
 /** The episode as it stands, kept from changing until the transaction ends. */

@@ -54,10 +54,10 @@ export async function listOpenBills(sql: Sql, after: Cursor, limit: number): Pro
   return rows.map(toChainPayment);
 }
 
-/** Incoming payments that failed here, but whose authorization anybody may still submit. */
+/** Incoming payments that failed here, but whose authorization anybody could still submit at this time. */
 export async function listFailedUnexpired(
   sql: Sql,
-  nowS: bigint,
+  atS: bigint,
   after: Cursor,
   limit: number,
 ): Promise<ChainPayment[]> {
@@ -66,7 +66,7 @@ export async function listFailedUnexpired(
     `select ${chainPaymentColumns} from chain_payment
       where state = 'failed' and direction = 'in' and valid_before > $1 and (created_at, id) > ($2, $3)
       order by created_at, id limit $4`,
-    [nowS, after.createdAt, after.id, limit],
+    [atS, after.createdAt, after.id, limit],
   );
   return rows.map(toChainPayment);
 }

@@ -11,4 +11,8 @@ export function depthFor(confirmations: Confirmations, amountMicro: bigint): big
   return BigInt(step?.depthBlocks ?? 1);
 }
 
+/** The most that any amount asks for. */
+export const deepestOf = (confirmations: Confirmations): bigint =>
+  BigInt(Math.max(1, ...confirmations.map(({ depthBlocks }) => depthBlocks)));
+
 export const isDeepEnough = (depth: bigint, block: bigint, head: bigint): boolean => head - block + 1n >= depth;

@@ -1,5 +1,6 @@
 import type { ChainContext } from './chain-context.ts';
 import { forEachPage, listFailedUnexpired, listOpenChainPayments } from './chain-payment-list-store.ts';
+import { deepestOf } from './confirmation-depth.ts';
 import { endSpent } from './end-spent.ts';
 import { giveBackLate } from './give-back-late.ts';
 import { recollectLost } from './recollect-lost.ts';
@@ -47,11 +48,13 @@ async function reconcileOpen(ctx: ReconcileContext, graceMs: number): Promise<vo
   );
 }
 
-/** A payment that failed here can still be submitted by anyone who saw it, until it expires. */
+/** A payment that failed here can still be submitted by anyone who saw it, until it expires; what came last is not deep enough yet. */
 async function watchFailed(ctx: ChainContext): Promise<void> {
-  const nowS = await ctx.usdc.headTimeS();
+  const deepest = deepestOf(ctx.confirmations);
+  const head = await ctx.usdc.headBlock();
+  const sinceS = await ctx.usdc.timeOfS(head < deepest ? 0n : head - deepest);
   await forEachPage(
-    (after, limit) => listFailedUnexpired(ctx.db, nowS, after, limit),
+    (after, limit) => listFailedUnexpired(ctx.db, sinceS ?? 0n, after, limit),
     async (payments) => {
       const spent = await ctx.usdc.areSpent(payments.map((payment) => payment.authorization));
       for (const payment of payments.filter((_, index) => spent[index])) await giveBackLate(ctx, payment);

@@ -49,9 +49,15 @@ export async function goBackToPoint(sql: Sql, chainId: number, block: bigint): P
   ]);
 }
 
+const transferColumns = `from_address as "from", nonce, value_micro as "valueMicro", transaction_hash as "transactionHash",
+  block_number as "blockNumber", block_hash as "blockHash"`;
+
 export type AuthorizedTransfer = Omit<IncomingTransfer, 'nonce' | 'ordinal'> & { readonly nonce: string };
 
-/** Keeps transfers whose authorization nobody has shown; those of payments that are known, and not reversed, are left to the settler. */
+/**
+ * Keeps transfers by an authorization until they are in the books: nobody may have shown it, or its payment may be open, and whoever
+ * looks after that one may take it for failed.
+ */
 export async function insertUnshown(
   sql: Sql,
   { chainId, token, now }: { chainId: number; token: string; now: Date },
@@ -66,7 +72,8 @@ export async function insertUnshown(
        from unnest($3::text[], $4::text[], $5::bigint[], $6::text[], $7::bigint[], $8::text[])
          as t(from_address, nonce, value, hash, block, block_hash)
       where not exists (select from chain_payment p
-        where p.chain_id = $1 and p.token = $2 and p.from_address = t.from_address and p.nonce = t.nonce and p.state <> 'reversed')
+        where p.chain_id = $1 and p.token = $2 and p.from_address = t.from_address and p.nonce = t.nonce
+          and p.value_micro = t.value and p.state = 'settled')
      on conflict do nothing`,
     [
       chainId,
@@ -82,7 +89,21 @@ export async function insertUnshown(
   );
 }
 
-/** Takes out what was seen before a time and no request waits for, for the caller's transaction to credit. */
+/** Forgets the transfers of payments that have settled. */
+export async function forgetBooked(sql: Sql, chainId: number): Promise<void> {
+  await sql.query(
+    'forget-booked-transfers',
+    `delete from unshown_transfer u using chain_payment p
+      where u.chain_id = $1 and p.chain_id = u.chain_id and p.from_address = u.from_address and p.nonce = u.nonce
+        and p.value_micro = u.value_micro and p.state = 'settled'`,
+    [chainId],
+  );
+}
+
+/**
+ * Takes out what was seen before a time and no request waits for, for the caller's transaction to credit. What a payment of ours stands
+ * for is left to whoever ends that one, or books it late.
+ */
 export const takeUnshown = (
   sql: Sql,
   { chainId, before, limit }: { chainId: number; before: Date; limit: number },
@@ -93,8 +114,42 @@ export const takeUnshown = (
        select u.chain_id, u.from_address, u.nonce from unshown_transfer u
         where u.chain_id = $1 and u.seen_at <= $2 and not exists (select from awaited_refund a
           where a.chain_id = u.chain_id and a.from_address = u.from_address and a.nonce = u.nonce)
+          and not exists (select from chain_payment p
+            where p.chain_id = u.chain_id and p.from_address = u.from_address and p.nonce = u.nonce
+              and p.value_micro = u.value_micro and p.state in ('claimed', 'broadcasting', 'failed'))
         order by u.seen_at limit $3 for update skip locked)
-     returning from_address as "from", nonce, value_micro as "valueMicro", transaction_hash as "transactionHash",
-       block_number as "blockNumber", block_hash as "blockHash"`,
+     returning ${transferColumns}`,
     [chainId, before, limit],
   );
+
+/** A transfer of a payment that had failed: anybody may submit an authorization until it expires. */
+export interface LateTransfer {
+  readonly paymentId: string;
+  readonly from: string;
+  readonly nonce: string;
+  readonly valueMicro: bigint;
+  readonly blockNumber: bigint;
+}
+
+export const listLate = (sql: Sql, chainId: number, limit: number): Promise<LateTransfer[]> =>
+  sql.query<LateTransfer>(
+    'list-late-transfers',
+    `select p.id as "paymentId", u.from_address as "from", u.nonce, u.value_micro as "valueMicro", u.block_number as "blockNumber"
+       from unshown_transfer u join chain_payment p using (chain_id, from_address, nonce, value_micro)
+      where u.chain_id = $1 and p.state = 'failed' and p.direction = 'in' order by u.seen_at limit $2`,
+    [chainId, limit],
+  );
+
+/** Takes a transfer out, for the caller's transaction to book; null when another has. */
+export async function takeTransfer(
+  sql: Sql,
+  chainId: number,
+  { from, nonce }: { from: string; nonce: string },
+): Promise<AuthorizedTransfer | null> {
+  const rows = await sql.query<AuthorizedTransfer>(
+    'take-transfer',
+    `delete from unshown_transfer where chain_id = $1 and from_address = $2 and nonce = $3 returning ${transferColumns}`,
+    [chainId, from, nonce],
+  );
+  return rows[0] ?? null;
+}
