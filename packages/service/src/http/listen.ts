@@ -5,6 +5,7 @@ import type { Hono } from 'hono';
 import type { Config } from '../config.ts';
 import { AppError } from '../lib/app-error.ts';
 import type { StopStep } from '../lib/graceful-stop.ts';
+import { answerUnread } from './answer-unread.ts';
 import { commonHeaders } from './common-headers.ts';
 import { toErrorAnswer } from './errors.ts';
 import { inTurn } from './in-turn.ts';
@@ -26,6 +27,7 @@ export async function listen(
       keepAliveTimeout: 65_000,
     },
   }) as Server;
+  answerUnread(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(config.port, config.host, resolve);

@@ -15,6 +15,7 @@ import type { HasPaymentFinder } from '../payments/payment-finder.ts';
 import { agentTreasuryId, type HasSeenTreasuries, openPayer, treasuryOf } from '../payments/treasury.ts';
 import type { ChainContext } from '../payments/x402/chain-context.ts';
 import type { ChainPayment, NewChainPayment } from '../payments/x402/chain-payment.ts';
+import { isOpen } from '../payments/x402/chain-payment-state.ts';
 import type { HasSignatureChecker } from '../payments/x402/check-signature.ts';
 import type { ShownPayment } from '../payments/x402/payment-header.ts';
 import type { Due } from '../payments/x402/payment-required.ts';
@@ -90,17 +91,48 @@ export async function invokeAgent(ctx: InvokeContext, caller: KnownCaller, given
   const found = await find();
   // What was paid for is delivered, whatever became of the agent and the quote meanwhile.
   if (found?.state === 'settled') return replay(ctx, found, buy(offeredId, found.authorization.valueMicro).due);
-  const asked = await looking;
-  requireAtHome(asked, caller, input.via);
-  const price = await lockedPrice(ctx, caller, asked, input);
+  if (found)
+    return replay(ctx, found, buy(offeredId, await priceAgain(ctx, caller, input, { found, offeredId, looking })).due);
+  const { asked, price } = await findPriced(ctx, caller, input, looking);
   // What has used the quote meanwhile may be a twin of this request, with the same payment.
-  const before = found ?? (price.isUsed ? await find() : null);
-  if (before)
-    return replay(ctx, before, buy(offeredId, offeredId ? before.authorization.valueMicro : price.priceMicro).due);
+  const twin = price.isUsed ? await find() : null;
+  if (twin) return replay(ctx, twin, buy(offeredId, offeredId ? twin.authorization.valueMicro : price.priceMicro).due);
   if (price.isUsed) throw quoteUsed();
 
   const choice = await chooseAgent(ctx, caller, { ...input, agent: asked, priceMicro: price.priceMicro, offeredId });
   return startChosen(ctx, caller, input, choice);
+}
+
+async function findPriced(
+  ctx: InvokeContext,
+  caller: KnownCaller,
+  input: Input,
+  looking: Promise<CallableAgent>,
+): Promise<{ readonly asked: CallableAgent; readonly price: Awaited<ReturnType<typeof lockedPrice>> }> {
+  const asked = await looking;
+  requireAtHome(asked, caller, input.via);
+  return { asked, price: await lockedPrice(ctx, caller, asked, input) };
+}
+
+/**
+ * What a purchase costs whose payment was shown before, should that fail. While it is on its way, no refusal of today is the answer:
+ * the call may have run.
+ */
+async function priceAgain(
+  ctx: InvokeContext,
+  caller: KnownCaller,
+  input: Input,
+  shown: { found: ChainPayment; offeredId: string | null; looking: Promise<CallableAgent> },
+): Promise<bigint> {
+  const { found, offeredId, looking } = shown;
+  const { valueMicro } = found.authorization;
+  try {
+    const { price } = await findPriced(ctx, caller, input, looking);
+    return offeredId ? valueMicro : price.priceMicro;
+  } catch (error) {
+    if (isOpen(found.state)) return valueMicro;
+    throw error;
+  }
 }
 
 /** Prices, pays and starts a call of the agent that was chosen. */

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { linkWallet } from '../../src/access/link-wallet.ts';
+import { until } from '../../src/lib/until.ts';
 import { contradictions, walletByBooks } from '../support/books.ts';
 import { cancelPayment, emptyWallet, refillWallet, submitPayment } from '../support/chain-actions.ts';
 import { type ProxiedHarness, startProxiedHarness } from '../support/proxied-harness.ts';
@@ -48,6 +49,28 @@ async function payer(micro = 50_000n) {
   const headers = await payV2(h, wallet, await invoke(key));
   return { key, accountId, wallet, headers, calls: agent.calls.length };
 }
+
+it('a payment on its way, shown again when its agent has been removed, is not refused: the same request is the answer', async () => {
+  const owner = await h.newAccount();
+  const leaving = await startTestAgent(h, { owner, perRequest: '0.05' });
+  const { key } = await h.newAccount();
+  const wallet = await h.newWallet(50_000n);
+  const call = (headers: Record<string, string> = {}) =>
+    h.request('POST', `/invoke/${leaving.id}`, { key, body, headers });
+  const headers = await payV2(h, wallet, await call());
+  disturb('eth_getTransactionReceipt', ({ answer }) => answer(null));
+  const first = call(headers);
+  const isOnItsWay = async () => (await h.usdcOf(wallet.address)) === 0n || null;
+  expect(await until(isOnItsWay, { timeoutMs: 10_000, firstMs: 10, mostMs: 100 })).toBe(true);
+  expect((await h.request('DELETE', `/agents/${leaving.id}`, { key: owner.key })).status).toBe(200);
+  const again = call(headers);
+  await h.request('GET', `/agents/${leaving.id}`);
+  h.proxy.rule('eth_getTransactionReceipt', null);
+  const [one, two] = await Promise.all([first, again]);
+  expect([one.status, two.status]).toEqual([200, 200]);
+  expect(two.body.data).toEqual(one.body.data);
+  await leaving.die();
+});
 
 describe('a payment is settled once and the call is answered', () => {
   const lost: Record<string, () => void> = {
