@@ -83,3 +83,43 @@ describe('TRUSTED_PROXIES', () => {
     expect(() => readConfig({ TRUSTED_PROXIES: text })).toThrow(/^TRUSTED_PROXIES/);
   });
 });
+
+describe('a local node that others reach', () => {
+  const private_ = { isExposed: false, allowPrivateEndpoints: true, signInsPerHour: 1_000_000_000 };
+  const exposed = { isExposed: true, allowPrivateEndpoints: false, signInsPerHour: 120 };
+
+  it.each([
+    {},
+    { HOST: '127.0.0.1' },
+    { HOST: 'localhost' },
+    { HOST: '::1' },
+    { HOST: '127.0.0.5', BASE_URL: 'http://localhost:1' },
+  ])('is not one with %j', (env) => expect(readConfig(env).config).toMatchObject(private_));
+
+  it.each([
+    { HOST: '0.0.0.0' },
+    { HOST: '::' },
+    { HOST: '' },
+    { HOST: '192.168.1.2' },
+    { HOST: 'node.example' },
+    { BASE_URL: 'https://node.example' },
+    { TRUSTED_PROXIES: '127.0.0.1' },
+  ])('is one with %j: the comforts of local mode are off', (env) => {
+    const { config } = readConfig(env as Record<string, string>);
+    expect(config).toMatchObject(exposed);
+    expect(config.planLimits.anonymous.api).toBe(1000);
+  });
+
+  it('allows what its settings name', () => {
+    const env = { HOST: '0.0.0.0', ALLOW_PRIVATE_ENDPOINTS: 'true', ANONYMOUS_REQUESTS_PER_HOUR: '5000' };
+    const { config } = readConfig(env);
+    expect(config).toMatchObject({ isExposed: true, allowPrivateEndpoints: true });
+    expect(config.planLimits.anonymous.api).toBe(5000);
+  });
+});
+
+it('local mode on a chain that is not its own waits for blocks as production does', () => {
+  const { config } = readConfig({ CHAIN_RPC_URL: 'https://rpc.example', CHAIN_ID: '8453' });
+  expect([config.confirmations.length, config.transferDepthBlocks]).toEqual([3, 12]);
+  expect(readConfig({ CHAIN_RPC_URL: 'http://127.0.0.1:8545' }).config.transferDepthBlocks).toBe(1);
+});

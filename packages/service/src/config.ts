@@ -77,9 +77,13 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
   const host = env.HOST ?? '127.0.0.1';
   const baseUrl = env.BASE_URL === undefined ? null : baseUrlOf(urlOf('BASE_URL', env.BASE_URL, /^https?:$/));
   const trustedProxies = addressesOf('TRUSTED_PROXIES', env.TRUSTED_PROXIES ?? '');
+  const chain = {
+    mode,
+    chainRpcUrl: env.CHAIN_RPC_URL === undefined ? null : urlOf('CHAIN_RPC_URL', env.CHAIN_RPC_URL, /^https?:$/),
+    chainId: chainIdOf(env),
+  } as const;
   const isPrivate = mode === 'local' && !isReached({ host, baseUrl, trustedProxies });
   const config: Config = Object.freeze({
-    mode,
     host,
     isExposed: mode === 'local' && !isPrivate,
     port: integer(env, 'PORT', 4020, 0, 65_535),
@@ -87,16 +91,15 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
     trustedProxies,
     dataDir: env.DATA_DIR ?? '.agent-network',
     databaseUrl: env.DATABASE_URL === undefined ? null : urlOf('DATABASE_URL', env.DATABASE_URL, /^postgres(ql)?:$/),
-    chainRpcUrl: env.CHAIN_RPC_URL === undefined ? null : urlOf('CHAIN_RPC_URL', env.CHAIN_RPC_URL, /^https?:$/),
-    chainId: chainIdOf(env),
+    ...chain,
     nodeLabel: env.NODE_LABEL ?? 'local',
     allowPrivateEndpoints: flag(env, 'ALLOW_PRIVATE_ENDPOINTS', isPrivate),
     logLevel: logLevelOf(env, mode),
     ...readLimits(env, isPrivate),
     maxRunning: integer(env, 'MAX_RUNNING', 512, 1, 100_000),
     databaseConnections: integer(env, 'DATABASE_CONNECTIONS', 16, 4, 500),
-    confirmations: confirmationsOf(env.CONFIRMATIONS ?? (mode === 'local' ? '0:1' : '0:1,10:3,1000:12')),
-    transferDepthBlocks: integer(env, 'TRANSFER_CONFIRMATIONS', mode === 'local' ? 1 : 12, 1, 10_000),
+    confirmations: confirmationsOf(env.CONFIRMATIONS ?? (isLocalChain(chain) ? '0:1' : '0:1,10:3,1000:12')),
+    transferDepthBlocks: integer(env, 'TRANSFER_CONFIRMATIONS', isLocalChain(chain) ? 1 : 12, 1, 10_000),
     registryStartBlock: BigInt(integer(env, 'REGISTRY_START_BLOCK', 0, 0, 2_000_000_000)),
     networkPollMs: env.NETWORK_POLL_MS === undefined ? null : integer(env, 'NETWORK_POLL_MS', 0, 100, 3_600_000),
     networkRefused: refusedOf(env.NETWORK_REFUSED ?? ''),
@@ -116,7 +119,11 @@ const isReached = ({ host, baseUrl, trustedProxies }: Pick<Config, 'host' | 'bas
   trustedProxies.length > 0;
 
 /** Whether the chain is one for development: our own, or one on this machine that another node started. */
-export function isLocalChain({ mode, chainId, chainRpcUrl }: Config): boolean {
+export function isLocalChain({
+  mode,
+  chainId,
+  chainRpcUrl,
+}: Pick<Config, 'mode' | 'chainId' | 'chainRpcUrl'>): boolean {
   if (mode !== 'local' || chainId !== LOCAL_CHAIN_ID) return false;
   return chainRpcUrl === null || /^(127\.|localhost$|\[::1\]$)/.test(new URL(chainRpcUrl).hostname);
 }

@@ -115,9 +115,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     processId: () => heartbeat.processId(),
     secrets,
     guardedFetch,
-    rateLimiter: createRateLimiter({ db, clock }),
-    authenticator: createAuthenticator({ db, clock }),
-    keysInHand: createKeysInHand((keys) => releaseLeft({ db }, keys)),
+    ...accessParts(parts, { db, clock }),
     homeKeys: createHomeKeys({ db, secrets, guardedFetch, chain, wallet }),
     changeHub: createChangeHub(),
     chunkWriter: createChunkWriter({ db }),
@@ -136,7 +134,6 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     seenTreasuries: createSeenTreasuries(),
     feedbackGiver: config.reputationFeedback ? (keys.registrar?.address ?? null) : null,
     baseUrl: parts.baseUrl,
-    localAccount: localAccountOf({ wallet: parts.localWallet, chainId: config.chainId, baseUrl: parts.baseUrl }),
     ...settingsOf(config),
     dashboard: parts.dashboard ?? null,
     checksAnswers: parts.checksAnswers ?? false,
@@ -161,6 +158,17 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
 }
 
 const metersOf = (metrics: Metrics) => ({ metrics, queueStanding: createQueueStanding({ metrics }) });
+
+function accessParts({ config, baseUrl, localWallet }: ContextParts, needs: Parameters<typeof createRateLimiter>[0]) {
+  const { chainId, isExposed } = config;
+  const localAccount = localAccountOf({ wallet: localWallet, chainId, isExposed, baseUrl });
+  return {
+    localAccount,
+    rateLimiter: createRateLimiter(needs),
+    authenticator: createAuthenticator({ ...needs, hasLocalAccount: localAccount !== null }),
+    keysInHand: createKeysInHand((keys) => releaseLeft(needs, keys)),
+  };
+}
 
 const createKeys = (wallet: NodeWallet, { registrarPrivateKey, senderPrivateKeys }: ContextParts) => ({
   senders: createSenders(wallet, senderPrivateKeys),

@@ -14,6 +14,7 @@ import type { Log } from './lib/log.ts';
 import { type LocalPlan, startLocalParts } from './local/local-parts.ts';
 import { prepareChain } from './payments/x402/prepare-chain.ts';
 import { startWorker } from './queue/worker.ts';
+import { warnOfReach } from './warn-of-reach.ts';
 
 export interface NodeOptions {
   readonly config: Config;
@@ -59,6 +60,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   if (config.failpoint) armFailpoint(config.failpoint);
   const front = await listen(config, stops);
   const baseUrl = config.baseUrl ?? `http://${hostForUrl(config.host)}:${front.port}`;
+  warnOfReach(config, baseUrl, log);
   const local = config.mode === 'local' ? await startLocalParts(options, stops) : null;
   const databaseUrl = config.databaseUrl ?? required(local?.databaseUrl);
   await migrate(databaseUrl, log);

@@ -31,7 +31,7 @@ const REMEMBER_MS = 1000;
 const refuse = (message: string) => new AppError('UNAUTHORIZED', message);
 
 /** Bearer authentication with API keys and identityTokens, and cookies of sessions: neither is ever taken for the other. */
-export function createAuthenticator(ctx: HasDb & HasClock): Authenticator {
+export function createAuthenticator(ctx: HasDb & HasClock & { readonly hasLocalAccount: boolean }): Authenticator {
   const remembered = new LRUCache<string, { caller: KnownCaller; expiresAt: Date | null }>({
     max: 20_000,
     ttl: REMEMBER_MS,
@@ -66,6 +66,8 @@ export function createAuthenticator(ctx: HasDb & HasClock): Authenticator {
     if (!row || !timingSafeEqual(row.secretHash, hashSecret(token))) throw refuse('The session is not valid.');
     if (row.revokedAt) throw refuse('The session was ended.');
     if (hasEnded(row, now)) throw refuse('The session has expired.');
+    if (row.isLocal && !ctx.hasLocalAccount)
+      throw refuse('The session was begun without a wallet; this node no longer allows that.');
     const lastSeenAt = (await touchApiKey(ctx.db, row.keyId, now)) ? now : row.lastSeenAt;
     return sessionCaller({ ...row, lastSeenAt });
   }

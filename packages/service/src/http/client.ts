@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { isInRanges } from '../lib/address-ranges.ts';
 import { isLoopback, isLoopbackHost } from '../lib/guarded-fetch-address.ts';
 import { addressOf, type HasTrustedProxies, socketAddressOf } from './remote-address.ts';
 
@@ -14,8 +15,9 @@ export interface Client {
 
 const MOST_CHARS = 200;
 
-/** What a proxy says of whom it heard: with any of these the other end is not the client. */
-const forwarding = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
+/** What proxies and tunnels say of whom they heard: with any of these the other end is not the client. */
+const FORWARDING =
+  /^(forwarded|via|x-forwarded(-.*)?|x-original-.*|x-envoy-.*|x-proxy-.*|x-real-ip|x-remote-.*|cdn-loop|(.*-)?(client|connecting|true)-ip)$/;
 
 /** Worked out when it is asked for: few calls want to know. */
 export const clientOf = (ctx: HasTrustedProxies, c: Context): Client => ({
@@ -26,11 +28,20 @@ export const clientOf = (ctx: HasTrustedProxies, c: Context): Client => ({
     return plain(c.req.header('user-agent'));
   },
   get isLocal() {
-    const host = URL.parse(`http://${c.req.header('host') ?? ''}`)?.hostname ?? '';
-    const isDirect = forwarding.every((name) => c.req.header(name) === undefined);
-    return isDirect && isLoopback(socketAddressOf(c)) && isLoopbackHost(host);
+    return isLocalClient(ctx, c);
   },
 });
+
+/**
+ * Another machine is never taken for this one: not through a proxy on it, whether it is trusted or just says that it forwards, and not
+ * by a page of another site whose name leads to loopback (DNS rebinding).
+ */
+export function isLocalClient(ctx: HasTrustedProxies, c: Context): boolean {
+  const address = socketAddressOf(c);
+  const host = URL.parse(`http://${c.req.header('host') ?? ''}`)?.hostname ?? '';
+  const isForwarded = [...c.req.raw.headers.keys()].some((name) => FORWARDING.test(name));
+  return !isForwarded && isLoopback(address) && !isInRanges(address, ctx.trustedProxies) && isLoopbackHost(host);
+}
 
 const plain = (text: string | undefined): string | null =>
   text

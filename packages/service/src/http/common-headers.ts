@@ -1,5 +1,5 @@
 /**
- * On every answer. The API is for any origin that has a key: calls by cookie are for the node's own pages, and no answer allows others
+ * On every answer but those of `headersForNoOtherOrigin`. The API is for any origin that has a key: calls by cookie are for the node's own pages, and no answer allows others
  * to send any (`Access-Control-Allow-Credentials`).
  */
 export const commonHeaders: Readonly<Record<string, string>> = {
@@ -10,6 +10,12 @@ export const commonHeaders: Readonly<Record<string, string>> = {
   'referrer-policy': 'no-referrer',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'cache-control': 'no-store',
+};
+
+/** On what is for whoever runs the node: a page of another origin can't read it. */
+export const headersForNoOtherOrigin: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.entries(commonHeaders).filter(([name]) => !name.startsWith('access-control-'))),
+  'cross-origin-resource-policy': 'same-origin',
 };
 
 export const preflightHeaders: Readonly<Record<string, string>> = {

@@ -1,14 +1,13 @@
 import { openApiDocument } from '@agent-network/contracts/openapi';
 import type { Context, Hono } from 'hono';
-import { isLoopback } from '../lib/guarded-fetch-address.ts';
 import { madeOnce } from '../lib/made-once.ts';
-import { commonHeaders } from './common-headers.ts';
+import { isLocalClient } from './client.ts';
+import { commonHeaders, headersForNoOtherOrigin } from './common-headers.ts';
 import { mountDocs } from './documents/mount-docs.ts';
 import { mountFeedback } from './documents/mount-feedback.ts';
 import type { HttpContext } from './http-context.ts';
 import { requestIdOf } from './mount.ts';
 import { mountRegistrations } from './registration-documents.ts';
-import { socketAddressOf } from './remote-address.ts';
 
 const document = (c: Context, text: string, status = 200, type = 'application/json') =>
   new Response(text, { status, headers: { ...commonHeaders, 'content-type': type, 'x-request-id': requestIdOf(c) } });
@@ -36,9 +35,14 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
     (await isReady(ctx)) ? json(c, { status: 'ready', jobs: jobsOf(ctx) }) : json(c, { status: 'not ready' }, 503),
   );
   app.get('/metrics', async (c) => {
-    if (!(await mayReadMetrics(ctx, c))) return json(c, { status: 'forbidden' }, 403);
+    const isAllowed = await mayReadMetrics(ctx, c);
     const { registry } = ctx.metrics;
-    return document(c, await registry.metrics(), 200, registry.contentType);
+    const text = isAllowed ? await registry.metrics() : JSON.stringify({ status: 'forbidden' });
+    const type = isAllowed ? registry.contentType : 'application/json';
+    return new Response(text, {
+      status: isAllowed ? 200 : 403,
+      headers: { ...headersForNoOtherOrigin, 'content-type': type, 'x-request-id': requestIdOf(c) },
+    });
   });
 }
 
@@ -59,11 +63,10 @@ function jobsOf({ queueStanding }: HttpContext) {
   return { isRunning, oldestDueS: Math.round(oldestDueS) };
 }
 
-/** From this machine, or with a key whose scope is `operator`. */
+/** From this machine and not through a proxy, or with a key whose scope is `operator`. */
 async function mayReadMetrics(ctx: HttpContext, c: Context): Promise<boolean> {
   const authorization = c.req.header('authorization');
-  if (authorization === undefined)
-    return isLoopback(socketAddressOf(c)) && c.req.header('x-forwarded-for') === undefined;
+  if (authorization === undefined) return isLocalClient(ctx, c);
   const caller = await ctx.authenticator.authenticate(authorization).catch(() => null);
   return caller?.kind === 'account' && caller.scopes.includes('operator');
 }

@@ -10,9 +10,14 @@ const REAL_MONEY_CHAIN_ID = 8453;
 
 /**
  * The wallet that whoever is on this machine may sign in as without holding its key (`wallet`; null outside local mode): nobody's where
- * money is real, or where the node is known by an address that others reach.
+ * money is real, or where others reach the node (`isExposed`), or know it by an address that they would reach.
  */
-export function localAccountOf(node: { wallet: string | null; chainId: number; baseUrl: string }): string | null {
-  if (node.wallet === null || node.chainId === REAL_MONEY_CHAIN_ID) return null;
+export function localAccountOf(node: {
+  wallet: string | null;
+  chainId: number;
+  baseUrl: string;
+  isExposed: boolean;
+}): string | null {
+  if (node.wallet === null || node.isExposed || node.chainId === REAL_MONEY_CHAIN_ID) return null;
   return isLoopbackHost(new URL(node.baseUrl).hostname) ? node.wallet.toLowerCase() : null;
 }

@@ -41,7 +41,8 @@ export async function seedLocal(
   await seedAccount(ctx, keys, keys.free, 'free', defaultScopes);
   await seedAccount(ctx, keys, keys.pro, 'pro', defaultScopes);
   await saveLocalKeys(config.dataDir, keys);
-  const agents = await startLocalAgents(ctx, keys, owner, stops);
+  // They are on loopback, which a node that others reach does not call.
+  const agents = config.allowPrivateEndpoints ? await startLocalAgents(ctx, keys, owner, stops) : [];
   await saveLocalKeys(config.dataDir, keys);
   const local: LocalJson = {
     baseUrl: ctx.baseUrl,

@@ -1,6 +1,12 @@
 import type { Config } from '../config.ts';
 import type { LocalJson } from './seed-local.ts';
 
+const tryEcho = ({ apiKey, baseUrl }: LocalJson, echoId: string) => `\
+    curl -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' \\
+         -d '{"task":"hello"}' ${baseUrl}/invoke/${echoId}      (402: what it costs)
+    npm run example -- pay-with-x402-fetch                              (pays it, gets the result)
+`;
+
 /** What a newcomer sees after `npm start`: where everything is and what to try first. */
 export function welcomeText(
   local: LocalJson,
@@ -10,7 +16,7 @@ export function welcomeText(
   return `
   agent-network is running at ${local.baseUrl}
 
-${servesDashboard ? `    dashboard ${local.baseUrl}/dashboard/\n` : ''}    agents    ${local.agents.map(({ name, id }) => `${name} ${id}`).join('\n              ')}
+${servesDashboard ? `    dashboard ${local.baseUrl}/dashboard/\n` : ''}    agents    ${local.agents.map(({ name, id }) => `${name} ${id}`).join('\n              ') || 'none: the examples are only for this machine'}
     API key   ${local.apiKey}
     chain     ${local.chain.rpcUrl} (id ${local.chain.chainId}, test USDC)
     registry  ${local.chain.identityRegistry} (ERC-8004)
@@ -19,10 +25,7 @@ ${servesDashboard ? `    dashboard ${local.baseUrl}/dashboard/\n` : ''}    agent
   Try next, in another terminal:
 
     curl ${local.baseUrl}/agents
-    curl -H 'Authorization: Bearer ${local.apiKey}' -H 'Content-Type: application/json' \\
-         -d '{"task":"hello"}' ${local.baseUrl}/invoke/${echo?.id}      (402: what it costs)
-    npm run example -- pay-with-x402-fetch                              (pays it, gets the result)
-
+${echo ? tryEcho(local, echo.id) : ''}
   Ctrl-C stops it; everything is kept for the next start.
 `;
 }

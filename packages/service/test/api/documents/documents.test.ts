@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, startHarness } from '../../support/harness.ts';
+import { rawRequest } from '../../support/raw-request.ts';
 import { problemWithError } from '../support/expect-error.ts';
 import { endpoints } from '../support/valid-calls.ts';
 
@@ -45,9 +46,32 @@ describe('metrics', () => {
 
   it.each([
     ['a proxy on this machine', { headers: { 'x-forwarded-for': '203.0.113.7' } }],
+    ['a proxy that tells the protocol only', { headers: { 'x-forwarded-proto': 'https' } }],
+    ['a proxy that tells no address', { headers: { via: '1.1 proxy' } }],
+    ['a tunnel', { headers: { 'cf-connecting-ip': '203.0.113.7' } }],
+    ['another tunnel', { headers: { 'true-client-ip': '203.0.113.7' } }],
     ['a key that does not exist', { key: 'ank_test_guess' }],
   ])('are refused to %s', async (_who, options) => {
     expect(await get('/metrics', options)).toMatchObject({ status: 403, body: { status: 'forbidden' } });
+  });
+
+  it('are refused under a foreign name that leads here (DNS rebinding), and given under names of loopback', async () => {
+    const { port } = new URL(h.baseUrl);
+    const statusAs = async (host: string) =>
+      (await rawRequest(h.baseUrl, { path: '/metrics', headers: { host } })).status;
+    for (const host of ['evil.example', `127.0.0.1.evil.example:${port}`, '203.0.113.7'])
+      expect([host, await statusAs(host)]).toEqual([host, 403]);
+    for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`])
+      expect([host, await statusAs(host)]).toEqual([host, 200]);
+  });
+
+  it('are for no page of another origin, whether they are given or refused', async () => {
+    for (const headers of [{ origin: 'https://evil.example' }, { origin: 'https://evil.example', via: 'x' }]) {
+      const answer = await get('/metrics', { headers });
+      expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+      expect(answer.headers.get('cross-origin-resource-policy')).toBe('same-origin');
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+    }
   });
 
   it('are refused to a key without the scope', async () => {
