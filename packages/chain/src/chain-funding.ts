@@ -8,7 +8,6 @@ import {
   testUsdcCode,
 } from './artifacts.ts';
 import { callChain, callChainBatch, type RpcCall } from './chain-rpc-client.ts';
-import { minePending } from './chain-snapshot-client.ts';
 
 /** A wallet and what it is given: ETH for fees in wei, test USDC in millionths. */
 export type WalletFunding = { address: Address; ethWei: bigint; usdcMicro: bigint };
@@ -60,5 +59,6 @@ export async function fundWallets(rpcUrl: string, usdc: Address, wallets: readon
     const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args: [address, usdcMicro] });
     await callChain<Hex>(rpcUrl, 'eth_sendTransaction', { from: MINTER, to: usdc, data, gasPrice: '0x0' });
   }
-  await minePending(rpcUrl);
+  const { pending } = await callChain<{ pending: string }>(rpcUrl, 'txpool_status');
+  if (Number(pending) > 0) await callChain(rpcUrl, 'evm_mine');
 }

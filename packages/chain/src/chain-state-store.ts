@@ -3,6 +3,7 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { syncFolder } from './sync-folder.ts';
 
 /** A chain's saved states in one folder: the newest and the one before it. */
 export type ChainStateStore = {
@@ -51,15 +52,6 @@ async function writeWhole(file: string, content: Buffer | string): Promise<void>
   const handle = await open(file, 'w', 0o600);
   try {
     await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
     await handle.sync();
   } finally {
     await handle.close();

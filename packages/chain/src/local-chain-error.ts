@@ -2,6 +2,7 @@
 export type LocalChainProblem =
   | 'ANVIL_MISSING'
   | 'ANVIL_FAILED'
+  | 'PORT_TAKEN'
   | 'DATA_DIR_IN_USE'
   | 'STATE_UNREADABLE'
   | 'STATE_MISSING';

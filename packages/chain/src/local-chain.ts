@@ -2,13 +2,20 @@ import { join } from 'node:path';
 import type { Address } from 'viem';
 import { LOCAL_CHAIN_ID, MULTICALL3_ADDRESS, usdcByChain } from './addresses.ts';
 import { type AnvilProcess, startAnvil } from './anvil-process.ts';
+import { type ChainClock, createChainClock } from './chain-clock.ts';
+import { type ChainFront, listenAsChain } from './chain-front.ts';
 import { fundWallets, installContracts, type WalletFunding } from './chain-funding.ts';
+import { type ChainJournal, openChainJournal } from './chain-journal-store.ts';
 import { type ChainLock, lockChainFolder } from './chain-lock.ts';
 import { type ChainPulse, startChainPulse } from './chain-pulse.ts';
 import { callChain } from './chain-rpc-client.ts';
+import { type ChainSaver, createChainSaver } from './chain-saver.ts';
+import { type ChainSequencer, createChainSequencer } from './chain-sequencer.ts';
 import { type ChainStateStore, openChainStateStore } from './chain-state-store.ts';
+import { openChainUpstream } from './chain-upstream.ts';
 import { findAnvil } from './find-anvil.ts';
 import { LocalChainError } from './local-chain-error.ts';
+import { replayJournal } from './replay-journal.ts';
 import { type ReplayOutcome, type ReplayTransaction, replayTransactions } from './replay-transactions.ts';
 import { trimChainState } from './trim-chain-state.ts';
 
@@ -51,52 +58,75 @@ export type LocalChain = {
 };
 
 /**
- * Starts anvil with test USDC, Multicall3 and the ERC-8004 registries where clients expect them, from the saved state if there is one. State is
- * saved about a second after each transaction and on `stop`; anvil ends with this process, however that ends.
+ * Starts anvil with test USDC, Multicall3 and the ERC-8004 registries where clients expect them, from the saved state if there is one, and
+ * makes again what the journal has since. Every change is in the journal on disk before anvil has it; the state is saved about a second
+ * after it and on `stop`. anvil ends with this process, however that ends.
  * Throws `LocalChainError`; it never replaces a state that it cannot read by an empty chain.
  */
 export async function startLocalChain(options: LocalChainOptions = {}): Promise<LocalChain> {
   const folder = options.dataDir === undefined ? undefined : join(options.dataDir, 'chain');
   const lock = folder === undefined ? undefined : await lockChainFolder(folder);
+  let front: ChainFront | undefined;
   let anvil: AnvilProcess | undefined;
   try {
-    const store =
-      folder === undefined ? undefined : await openChainStateStore(folder, options.now ?? (() => new Date()));
+    front = await listenAsChain(options.port ?? 0);
+    const disk = folder === undefined ? undefined : await openDisk(folder, options);
     const binary = findAnvil();
-    const saved = store?.existed() ? store : undefined;
-    anvil = await (saved ? startSaved(binary, saved, options) : startAnvil(binary, historyArgs(options), options.port));
-    await lock?.noteAnvil(anvil.pid, anvil.rpcUrl);
-    return await bringUp({ anvil, isNew: !saved, options, lock, store });
+    const saved = disk?.store.existed() ? disk.store : undefined;
+    anvil = await (saved ? startSaved(binary, saved, options) : startAnvil(binary, chainArgs(options)));
+    await lock?.noteAnvil(anvil.pid, front.rpcUrl);
+    return await bringUp({ anvil, front, isNew: !saved, options, lock, disk });
   } catch (error) {
+    await front?.close();
     await anvil?.stop();
     await lock?.release();
     throw error;
   }
 }
 
-const historyArgs = ({ pastStates = 8 }: LocalChainOptions): string[] => ['--prune-history', String(pastStates)];
+/** Blocks come when the sequencer asks for them. */
+const chainArgs = ({ pastStates = 8 }: LocalChainOptions): string[] => [
+  ...['--no-mining', '--prune-history', String(pastStates)],
+];
+
+type Disk = { store: ChainStateStore; journal: ChainJournal };
+
+async function openDisk(folder: string, { now = () => new Date() }: LocalChainOptions): Promise<Disk> {
+  const store = await openChainStateStore(folder, now);
+  return { store, journal: await openChainJournal(folder) };
+}
 
 type Parts = {
   anvil: AnvilProcess;
+  front: ChainFront;
   isNew: boolean;
   options: LocalChainOptions;
   lock: ChainLock | undefined;
-  store: ChainStateStore | undefined;
+  disk: Disk | undefined;
 };
 
-async function bringUp({ anvil, isNew, options, lock, store }: Parts): Promise<LocalChain> {
-  const { rpcUrl } = anvil;
+async function bringUp(parts: Parts): Promise<LocalChain> {
+  const { anvil, front, isNew, options, lock, disk } = parts;
   const usdc = usdcByChain[LOCAL_CHAIN_ID];
-  await installContracts(rpcUrl, usdc);
-  const known = (await options.transactionsToReplay?.()) ?? [];
-  if (isNew && known.length > 0) throw stateMissing(options, known.length);
-  if (isNew) await fundWallets(rpcUrl, usdc, options.wallets ?? []);
-  const replayed = isNew ? [] : await replayTransactions(rpcUrl, known);
-  const pulse = await startPulse(anvil, store, options);
-  if (store) await pulse.save();
+  const replayed = await restore(parts, usdc);
+  const clock = createChainClock();
+  const { timestamp } = await callChain<{ timestamp: string }>(anvil.rpcUrl, 'eth_getBlockByNumber', 'latest', false);
+  clock.mined(Number(timestamp));
+  const upstream = openChainUpstream(anvil.port);
+  const sequencer: ChainSequencer = createChainSequencer({
+    upstream,
+    journal: disk?.journal ?? null,
+    clock,
+    onRewritten: async (turn) => saver?.saveRewritten(turn),
+  });
+  const saver = disk && createChainSaver({ rpcUrl: anvil.rpcUrl, sequencer, ...disk });
+  const pulse = startPulse({ anvil, sequencer, clock, saver }, options);
+  await pulse.save();
+  front.open({ upstream, sequencer });
+  void anvil.ended.then(() => front.close());
   return {
-    rpcUrl,
-    port: anvil.port,
+    rpcUrl: front.rpcUrl,
+    port: front.port,
     chainId: LOCAL_CHAIN_ID,
     usdc,
     multicall3: MULTICALL3_ADDRESS,
@@ -104,17 +134,46 @@ async function bringUp({ anvil, isNew, options, lock, store }: Parts): Promise<L
     isNew,
     replayed,
     ended: anvil.ended,
-    fund: (wallets) => pulse.exclusively(() => fundWallets(rpcUrl, usdc, wallets)),
-    replayTransactions: (transactions) => pulse.exclusively(() => replayTransactions(rpcUrl, transactions)),
+    fund: (wallets) => fundWallets(front.rpcUrl, usdc, wallets),
+    async replayTransactions(transactions) {
+      const outcomes = await sequencer.exclusively(async () => replayTransactions(anvil.rpcUrl, transactions));
+      await pulse.save();
+      return outcomes;
+    },
     saveState: () => pulse.save(),
     stop: once(async () => {
       await pulse.stop();
-      const saved = store ? pulse.save() : Promise.resolve();
-      await saved.catch((error: unknown) => options.log?.('error', `the chain's last state is not saved: ${error}`));
+      await front.close();
+      await pulse
+        .save()
+        .catch((error: unknown) => options.log?.('error', `the chain's last state is not saved: ${error}`));
+      await disk?.journal.close();
+      upstream.close();
       await anvil.stop();
       await lock?.release();
     }),
   };
+}
+
+/** Has anvil where the chain was: contracts, what the journal has since the state that was loaded, and what the caller knows beside. */
+async function restore({ anvil, isNew, options, disk }: Parts, usdc: Address): Promise<readonly ReplayOutcome[]> {
+  const { rpcUrl } = anvil;
+  const { hash } = await callChain<{ hash: string }>(rpcUrl, 'eth_getBlockByNumber', 'latest', false);
+  await installContracts(rpcUrl, usdc);
+  if (!isNew && disk) {
+    const { records, problems } = await disk.journal.since(hash);
+    for (const problem of problems) options.log?.('warn', `the chain's journal: ${problem}`);
+    const { calls, blocks } = await replayJournal(rpcUrl, records);
+    if (calls > 0)
+      options.log?.(
+        'info',
+        `the chain was not saved at its end: made ${calls} calls of its journal again, in ${blocks} blocks`,
+      );
+  }
+  const known = (await options.transactionsToReplay?.()) ?? [];
+  if (isNew && known.length > 0) throw stateMissing(options, known.length);
+  if (isNew) await fundWallets(rpcUrl, usdc, options.wallets ?? []);
+  return isNew ? [] : replayTransactions(rpcUrl, known);
 }
 
 /** A chain that starts empty would take those transactions in again as if nothing had been lost. */
@@ -126,18 +185,23 @@ function stateMissing({ dataDir }: LocalChainOptions, count: number): LocalChain
   );
 }
 
-async function startPulse(
-  anvil: AnvilProcess,
-  store: ChainStateStore | undefined,
+type PulseParts = {
+  anvil: AnvilProcess;
+  sequencer: ChainSequencer;
+  clock: ChainClock;
+  saver: ChainSaver | undefined;
+};
+
+function startPulse(
+  { anvil, saver, ...chain }: PulseParts,
   { blockTimeS = 1, idleBlockTimeS = 15, log }: LocalChainOptions,
-): Promise<ChainPulse> {
+): ChainPulse {
   let gone = false;
   const pulse = startChainPulse({
-    rpcUrl: anvil.rpcUrl,
+    ...chain,
     blockTimeS,
     idleBlockTimeS,
-    savedBlock: Number(await callChain(anvil.rpcUrl, 'eth_blockNumber')),
-    write: store ? (state) => store.save(state) : null,
+    save: saver ? () => saver.save() : null,
     onError: (error) => {
       if (!gone) log?.('warn', `the local chain did not answer or could not be saved: ${error}`);
     },
@@ -154,7 +218,7 @@ async function startSaved(binary: string, store: ChainStateStore, options: Local
   for (const file of store.generations()) {
     try {
       const loadable = await store.writeLoadable(trimChainState(await store.read(file)));
-      const anvil = await startAnvil(binary, [...historyArgs(options), '--load-state', loadable], options.port);
+      const anvil = await startAnvil(binary, [...chainArgs(options), '--load-state', loadable]);
       if (failures.length > 0) options.log?.('warn', `chain state: ${failures.join('; ')}; loaded ${file} instead`);
       return anvil;
     } catch (error) {

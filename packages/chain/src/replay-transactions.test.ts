@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeFunctionData, type Hex } from 'viem';
@@ -48,7 +48,7 @@ async function mine(raw: Hex): Promise<ReplayTransaction> {
 
 const stateFile = () => join(dataDir, 'chain', 'state.json.gz');
 
-/** Saves the chain; `crash` goes back to this state, however often the chain saves itself meanwhile. */
+/** Saves the chain; `crash` goes back to this state, however often the chain saves itself meanwhile, and as versions without a journal left it. */
 async function keepState(): Promise<void> {
   await chain.saveState();
   await copyFile(stateFile(), join(dataDir, 'kept'));
@@ -58,6 +58,8 @@ async function crash(): Promise<void> {
   process.kill(-chain.processGroup, 'SIGKILL');
   await chain.stop();
   await copyFile(join(dataDir, 'kept'), stateFile());
+  const folder = join(dataDir, 'chain');
+  for (const file of await readdir(folder)) if (file.startsWith('journal.')) await rm(join(folder, file));
 }
 
 async function restart(transactions: readonly ReplayTransaction[]): Promise<void> {

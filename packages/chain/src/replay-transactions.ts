@@ -1,5 +1,6 @@
 import { type Hex, keccak256 } from 'viem';
 import { callChain, callChainBatch } from './chain-rpc-client.ts';
+import { minerOf, presentS } from './replay-journal.ts';
 
 /** A signed transaction that was sent before. `minedAtS` is the timestamp of the block that had it, in Unix seconds. */
 export type ReplayTransaction = { raw: Hex; minedAtS?: number };
@@ -14,25 +15,22 @@ export type ReplayOutcome = {
 /**
  * Sends transactions again to a local chain that lost them, in the order given. Each is mined at its own block's
  * timestamp when the chain has not passed it yet, so that an EIP-3009 window which has closed since still counts; those
- * never mined come last, at the present time. Nobody else may mine meanwhile. Afterwards the chain's time is the present
- * and automining is on. Only the chain's own unavailability throws.
+ * never mined come last, at the present time. The chain mines on demand only, and nobody else may mine meanwhile. Afterwards its time is
+ * the present. Only the chain's own unavailability throws.
  */
 export async function replayTransactions(
   rpcUrl: string,
   transactions: readonly ReplayTransaction[],
 ): Promise<ReplayOutcome[]> {
   const outcomes = new Map<ReplayTransaction, ReplayOutcome>();
-  await callChain(rpcUrl, 'evm_setAutomine', false);
-  try {
-    for (const [minedAtS, group] of groupByBlock(transactions)) {
-      const sent = await sendUnknown(rpcUrl, group, outcomes);
-      if (sent.length > 0) await mineAt(rpcUrl, minedAtS);
-      for (const transaction of sent) await noteReceipt(rpcUrl, transaction, outcomes);
-    }
-    await mineAt(rpcUrl, undefined);
-  } finally {
-    await callChain(rpcUrl, 'evm_setAutomine', true);
+  const mineAt = await minerOf(rpcUrl);
+  for (const [minedAtS, group] of groupByBlock(transactions)) {
+    const sent = await sendUnknown(rpcUrl, group, outcomes);
+    if (sent.length > 0) await mineAt(minedAtS ?? presentS());
+    for (const transaction of sent) await noteReceipt(rpcUrl, transaction, outcomes);
   }
+  await mineAt(presentS());
+  await callChain(rpcUrl, 'evm_setTime', presentS());
   return transactions.flatMap((transaction) => outcomes.get(transaction) ?? []);
 }
 
@@ -81,16 +79,6 @@ async function refusal(rpcUrl: string, raw: Hex): Promise<string | undefined> {
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
-}
-
-/** Mines one block at a past time, or at the latest block's when the chain is past it; without a time, at the present. */
-async function mineAt(rpcUrl: string, timeS: number | undefined): Promise<void> {
-  const latest = await callChain<{ timestamp: Hex }>(rpcUrl, 'eth_getBlockByNumber', 'latest', false);
-  const timestamp = Math.max(timeS ?? Math.floor(Date.now() / 1000), Number(latest.timestamp));
-  // A freshly loaded anvil takes its own start for the latest block's time; setting its clock first corrects that.
-  await callChain(rpcUrl, 'evm_setTime', timestamp);
-  await callChain(rpcUrl, 'evm_setNextBlockTimestamp', timestamp);
-  await callChain(rpcUrl, 'evm_mine');
 }
 
 async function noteReceipt(

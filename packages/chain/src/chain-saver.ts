@@ -1,0 +1,59 @@
+import type { ChainJournal } from './chain-journal-store.ts';
+import { callChain } from './chain-rpc-client.ts';
+import type { ChainSequencer } from './chain-sequencer.ts';
+import type { ChainStateStore } from './chain-state-store.ts';
+import type { Turn } from './chain-writer.ts';
+
+/** Saves the chain's whole state, and drops the part of the journal that no saved state needs any more. */
+export type ChainSaver = {
+  save(): Promise<void>;
+  /** As `save`, for who has the chain for itself, after blocks were taken back: no journal leads there from an earlier state. */
+  saveRewritten(turn: Turn): Promise<void>;
+};
+
+export type SaverParts = {
+  /** anvil's own address. */
+  rpcUrl: string;
+  store: ChainStateStore;
+  journal: ChainJournal;
+  sequencer: ChainSequencer;
+};
+
+/**
+ * The state is taken while nothing changes the chain, and a new segment of the journal begins at that moment. Whenever the process dies,
+ * the newest state that is whole on disk and the segments from there on are the whole chain.
+ */
+export function createChainSaver({ rpcUrl, store, journal, sequencer }: SaverParts): ChainSaver {
+  let lastWrite: Promise<void> = Promise.resolve();
+
+  const take = async (turn: Turn): Promise<{ state: Buffer; segment: number }> => {
+    // A block of its own: its hash names this state and no other.
+    await turn.mine();
+    const { hash } = await callChain<{ hash: string }>(rpcUrl, 'eth_getBlockByNumber', 'latest', false);
+    turn.taken();
+    const segment = await journal.goOnFrom(hash);
+    const hex = await callChain<string>(rpcUrl, 'anvil_dumpState');
+    return { state: Buffer.from(hex.slice(2), 'hex'), segment };
+  };
+  /** States are written in the order in which they were taken. */
+  const write = ({ state, segment }: { state: Buffer; segment: number }, all: boolean): Promise<void> => {
+    const written = lastWrite
+      .catch(() => {})
+      .then(() => store.save(state))
+      .then(() => journal.forgetBefore(segment, { all }));
+    lastWrite = written;
+    return written;
+  };
+
+  return {
+    async save() {
+      let written = lastWrite;
+      await sequencer.exclusively(async (turn) => {
+        written = write(await take(turn), false);
+        written.catch(() => {});
+      });
+      await written;
+    },
+    saveRewritten: async (turn) => write(await take(turn), true),
+  };
+}

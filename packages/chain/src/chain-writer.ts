@@ -1,0 +1,119 @@
+import type { ChainClock } from './chain-clock.ts';
+import type { ChainJournal, JournalRecord } from './chain-journal-store.ts';
+import { kindOf, ownName } from './chain-methods.ts';
+import type { ChainUpstream, UpstreamAnswer } from './chain-upstream.ts';
+import { blocksAsked } from './mine-request.ts';
+
+export type WriteCall = { method: string; params: readonly unknown[] };
+
+/** What may be done with the chain by whoever has it for itself. */
+export type Turn = {
+  /** Mines one block. */
+  mine(): Promise<void>;
+  /** Mines what waits in the pool, if callers did not turn automining off. */
+  mineLeftovers(): Promise<void>;
+  /** The state is being taken as it is now. */
+  taken(): void;
+};
+
+export type WriterParts = {
+  upstream: ChainUpstream;
+  journal: ChainJournal | null;
+  clock: ChainClock;
+  /** Blocks were taken back or the state replaced; called before anyone else may change the chain. */
+  onRewritten: (turn: Turn) => Promise<void>;
+};
+
+/** Makes the calls that change the chain, each when the journal has it. One at a time: who calls sees to that. */
+export type ChainWriter = {
+  /** Transactions and settings, in this order, with one write to the journal; the transactions share a block. */
+  makeTogether(calls: readonly WriteCall[]): Promise<UpstreamAnswer[]>;
+  /** Any other call that is not a read. */
+  makeOne(call: WriteCall): Promise<UpstreamAnswer>;
+  turn: Turn;
+  unsavedChanges(): number;
+  lastSentMs(): number;
+};
+
+export function createChainWriter({ upstream, journal, clock, onRewritten }: WriterParts): ChainWriter {
+  let automine = true;
+  let changes = 0;
+  let lastSentMs = 0;
+
+  const note = async (records: readonly JournalRecord[]) => {
+    changes += 1;
+    await journal?.append(records, { sync: true });
+  };
+  const ask = async <Result>(method: string, ...params: unknown[]): Promise<Result> => {
+    const { result, error } = await upstream.call(method, params);
+    if (error) throw new Error(`${method}: ${error.message}`);
+    return result as Result;
+  };
+  const mineAt = async (atS: number) => {
+    await upstream.mine(atS);
+    clock.mined(atS);
+  };
+  /** The record need not be on disk: without it the block's transactions are replayed all the same, at the time that stands by them. */
+  const mine = async (atS = clock.nextS()) => {
+    await journal?.append([{ method: 'evm_mine', params: [], atS }], { sync: false });
+    await mineAt(atS);
+  };
+  const turn: Turn = {
+    mine,
+    async mineLeftovers() {
+      const { pending } = await ask<{ pending: string }>('txpool_status');
+      if (automine && Number(pending) > 0) await mine();
+    },
+    taken: () => {
+      changes = 0;
+    },
+  };
+
+  const mineBlocks = async ({ method, params }: WriteCall): Promise<UpstreamAnswer> => {
+    const asked = blocksAsked(method, params);
+    if (typeof asked === 'string') return { error: { code: -32602, message: asked } };
+    if (asked.atS !== undefined) clock.moved('setTime', [asked.atS]);
+    const firstS = clock.nextS();
+    const times = Array.from({ length: asked.blocks }, (_, index) => firstS + index * asked.intervalS);
+    await note(times.map((atS) => ({ method: 'evm_mine', params: [], atS })));
+    for (const atS of times) await mineAt(atS);
+    return { result: method === 'evm_mine' ? '0x0' : null };
+  };
+
+  const setAutomine = async (isOn: boolean): Promise<UpstreamAnswer> => {
+    automine = isOn;
+    await turn.mineLeftovers();
+    return { result: null };
+  };
+
+  return {
+    turn,
+    unsavedChanges: () => changes,
+    lastSentMs: () => lastSentMs,
+    async makeTogether(calls) {
+      const atS = clock.nextS();
+      await note(calls.map((call) => ({ ...call, atS })));
+      const answers: UpstreamAnswer[] = [];
+      for (const { method, params } of calls) answers.push(await upstream.call(method, params));
+      const isSent = calls.some(({ method }, index) => kindOf(method) === 'send' && !answers[index]?.error);
+      if (isSent) lastSentMs = Date.now();
+      if (isSent && automine) await mine(atS);
+      return answers;
+    },
+    async makeOne({ method, params }) {
+      const [kind, name] = [kindOf(method), ownName(method)];
+      if (kind === 'mine') return mineBlocks({ method, params });
+      if (name === 'getAutomine') return { result: automine };
+      if (name === 'setAutomine') return setAutomine(params[0] === true);
+      const answer = await upstream.call(method, params);
+      if (answer.error) return answer;
+      if (kind === 'time') clock.moved(name, params);
+      if (kind === 'rewrite') {
+        const { timestamp } = await ask<{ timestamp: string }>('eth_getBlockByNumber', 'latest', false);
+        clock.mined(Number(timestamp));
+        await onRewritten(turn);
+      }
+      return answer;
+    },
+  };
+}
