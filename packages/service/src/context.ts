@@ -16,6 +16,7 @@ import { createCourier } from './events/courier.ts';
 import { createLiveEvents } from './events/live-events.ts';
 import type { DashboardBuild } from './http/dashboard/dashboard-build.ts';
 import type { HttpContext } from './http/http-context.ts';
+import { createChallengeTries } from './identity/challenge-tries.ts';
 import { localAccountOf } from './identity/local-account.ts';
 import { createRegistryReader } from './identity/registry/read-registry.ts';
 import { createRegistryClient } from './identity/registry/registry-log-client.ts';
@@ -116,7 +117,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     secrets,
     guardedFetch,
     ...accessParts(parts, { db, clock }),
-    homeKeys: createHomeKeys({ db, secrets, guardedFetch, chain, wallet }),
+    homeKeys: createHomeKeys({ db, secrets, guardedFetch, chain, wallet, clock }),
     changeHub: createChangeHub(),
     chunkWriter: createChunkWriter({ db }),
     runner: createRunner({ maxRunning: config.maxRunning }),
@@ -205,6 +206,7 @@ const settingsOf = (config: Config) => ({
 
 const chainReaders = ({ rpcUrl, token, wallet }: { rpcUrl: string; token: string; wallet: string }) => ({
   walletSignatures: createWalletSignatures({ rpcUrl }),
+  challengeTries: createChallengeTries(),
   incomingTransfers: createIncomingTransfers({ rpcUrl, token, wallet }),
   walletBalances: createWalletBalances({ rpcUrl, token, wallet }),
 });

@@ -7,10 +7,8 @@ import { type Once, unkeyed } from '../access/once.ts';
 import { proveAccount } from '../access/prove-account.ts';
 import type { Tx } from '../db/sql.ts';
 import { emit } from '../events/outbox.ts';
-import { giveChallenge, judgeChallenge, useChallenge } from '../identity/prove-wallet.ts';
-import type { HasWalletSignatures } from '../identity/wallet-signature-client.ts';
+import { type ChallengeContext, giveChallenge, judgeChallenge, useChallenge } from '../identity/prove-wallet.ts';
 import { notFound } from '../lib/app-error.ts';
-import type { HasChain } from '../payments/x402/chain-info.ts';
 import { type Agent, changesFile, isVerified } from './agent.ts';
 import { noteChange } from './agent-change-store.ts';
 import { agentEventsOf } from './agent-events.ts';
@@ -23,7 +21,7 @@ import { isHeirOf, takeOver } from './take-over.ts';
 import { lockOwnAgent } from './update-agent.ts';
 import { verifyAgent } from './verify-agent.ts';
 
-type VerifyContext = CheckContext & HasChain & HasWalletSignatures & HasAuthenticator & HasAgentChecks;
+type VerifyContext = CheckContext & ChallengeContext & HasAuthenticator & HasAgentChecks;
 type Verified = DataOf<Api['verifyIdentity']>;
 
 /** Proves the endpoint of an agent of the caller's now, or its owner's wallet in two steps: a challenge, and the challenge signed. */
@@ -37,7 +35,8 @@ export async function verifyIdentity(
   if (body.proof === 'endpoint') return verifyAgent(ctx, caller, body.agentId);
   const { owner } = await ctx.db.transaction((tx) => lockProvable(tx, caller, body.agentId));
   const asked = { accountId: caller.accountId, agentId: body.agentId, address: owner };
-  return giveChallenge(ctx, asked, once.keep);
+  const given = giveChallenge(ctx, asked);
+  return ctx.db.transaction((tx) => once.keep(tx, given));
 }
 
 /** Locks an agent whose owner the caller may prove to be: one of its own, or one whose token its wallet has by now. */
@@ -53,12 +52,13 @@ async function proveOwner(
   { newIdentityToken, ...signed }: Extract<VerifyRequest, { challengeId: string }>,
   once: Once,
 ): Promise<Verified> {
-  const { agentId, method, address } = await judgeChallenge(ctx, caller.accountId, signed);
+  const proof = await judgeChallenge(ctx, caller.accountId, signed, { purpose: 'agent' });
+  const { agentId, method, address } = proof;
   if (agentId === null) throw notFound('challenge for an agent');
   const now = ctx.clock.now();
   const verifiedAt = now.toISOString();
   const verified = await ctx.db.transaction(async (tx) => {
-    await useChallenge(tx, signed.challengeId, now);
+    await useChallenge(tx, proof, now);
     const before = await lockAgentRow(tx, agentId);
     const isNewToken = newIdentityToken === true && before && isOwnersAgent(before, caller, address);
     const identityToken =

@@ -10,6 +10,7 @@ import type { PlanLimits } from '../config-limits.ts';
 import type { HasCourier } from '../events/courier.ts';
 import type { HasLiveEvents } from '../events/live-events.ts';
 import type { HasSubjects } from '../events/subjects.ts';
+import type { HasChallengeTries } from '../identity/challenge-tries.ts';
 import type { HasLocalAccount } from '../identity/local-account.ts';
 import type { HasRegistry } from '../identity/registry/registry-info.ts';
 import type { HasTokenClient } from '../identity/registry/registry-token-client.ts';
@@ -44,6 +45,7 @@ export type HttpContext = InvokeContext &
   HasLookout &
   HasNodeLabel &
   HasWalletSignatures &
+  HasChallengeTries &
   HasLocalAccount &
   HasBaseUrl &
   HasReserves &

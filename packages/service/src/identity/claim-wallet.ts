@@ -5,18 +5,11 @@ import { formatUsdc } from '@agent-network/contracts/money';
 import type { AccountCaller } from '../access/caller.ts';
 import { linkWallet } from '../access/link-wallet.ts';
 import { type Once, unkeyed } from '../access/once.ts';
-import type { HasDb } from '../db/database.ts';
-import { notFound } from '../lib/app-error.ts';
-import type { HasClock } from '../lib/clock.ts';
 import { failpoint } from '../lib/failpoint.ts';
-import type { HasBaseUrl } from '../payments/deposit.ts';
 import { openTreasury } from '../payments/open-treasury.ts';
 import { claimSuspense, suspenseOf } from '../payments/suspense.ts';
-import type { HasChain } from '../payments/x402/chain-info.ts';
-import { giveChallenge, judgeChallenge, useChallenge } from './prove-wallet.ts';
-import type { HasWalletSignatures } from './wallet-signature-client.ts';
+import { type ChallengeContext, giveChallenge, judgeChallenge, useChallenge } from './prove-wallet.ts';
 
-type ClaimContext = HasDb & HasClock & HasChain & HasBaseUrl & HasWalletSignatures;
 type Claim = DataOf<Api['claimWallet']>;
 
 /**
@@ -24,7 +17,7 @@ type Claim = DataOf<Api['claimWallet']>;
  * account's then, and what it sends later. Throws CONFLICT when the wallet is another account's.
  */
 export async function claimWallet(
-  ctx: ClaimContext,
+  ctx: ChallengeContext,
   caller: AccountCaller,
   body: ClaimRequest,
   once: Once = unkeyed,
@@ -32,22 +25,21 @@ export async function claimWallet(
   if ('challengeId' in body) return takeClaim(ctx, caller, body, once);
   const address = body.address.toLowerCase();
   const amount = formatUsdc(await suspenseOf(ctx, address));
-  return giveChallenge(ctx, { accountId: caller.accountId, agentId: null, address }, (tx, given) =>
-    once.keep(tx, { ...given, address, amount }),
-  );
+  const given = giveChallenge(ctx, { accountId: caller.accountId, agentId: null, address });
+  return ctx.db.transaction((tx) => once.keep(tx, { ...given, address, amount }));
 }
 
 async function takeClaim(
-  ctx: ClaimContext,
+  ctx: ChallengeContext,
   { accountId }: AccountCaller,
   signed: { challengeId: string; signature: string },
   once: Once,
 ): Promise<Claim> {
-  const { address, agentId } = await judgeChallenge(ctx, accountId, signed);
-  if (agentId !== null) throw notFound('challenge for a wallet');
+  const proof = await judgeChallenge(ctx, accountId, signed, { purpose: 'account' });
+  const { address } = proof;
   const now = ctx.clock.now();
   const claim = await ctx.db.transaction(async (tx) => {
-    await useChallenge(tx, signed.challengeId, now);
+    await useChallenge(tx, proof, now);
     await linkWallet(tx, address, accountId, now);
     const treasuryId = await openTreasury(tx, accountId, now);
     const amountMicro = await claimSuspense(tx, { claimId: signed.challengeId, address, accountId, treasuryId, now });

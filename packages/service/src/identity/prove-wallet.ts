@@ -2,20 +2,21 @@ import type { HasDb } from '../db/database.ts';
 import type { Tx } from '../db/sql.ts';
 import { AppError, invalid, notFound } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
-import { newId } from '../lib/id.ts';
+import type { HasSecrets } from '../lib/secrets.ts';
 import type { HasBaseUrl } from '../payments/deposit.ts';
 import type { WithdrawalTerms } from '../payments/withdrawal-terms.ts';
 import type { HasChain } from '../payments/x402/chain-info.ts';
 import {
+  type Challenge,
   type ChallengePurpose,
-  findChallenge,
-  insertChallenge,
-  returnAttempt,
-  type StoredChallenge,
-  takeAttempt,
-  useChallengeRow,
-} from './challenge-store.ts';
-import { CHALLENGE_TTL_MS, challengeText, MAX_ATTEMPTS, newNonce, termsText } from './wallet-challenge.ts';
+  challengeIdOf,
+  digestOf,
+  newNonce,
+  readChallengeId,
+} from './challenge-id.ts';
+import { isUsed, useOnce } from './challenge-store.ts';
+import type { HasChallengeTries } from './challenge-tries.ts';
+import { CHALLENGE_TTL_MS, challengeText, termsText } from './wallet-challenge.ts';
 import type { HasWalletSignatures, SignatureMethod } from './wallet-signature-client.ts';
 
 export interface GivenChallenge {
@@ -25,63 +26,77 @@ export interface GivenChallenge {
   readonly expiresAt: string;
 }
 
+type GiveContext = HasClock & HasChain & HasBaseUrl & HasSecrets;
+export type ChallengeContext = GiveContext & HasDb & HasWalletSignatures & HasChallengeTries;
+
 /**
  * Gives the text that a wallet must sign: to be proven as the owner of an agent, or as one of the account's, to withdraw, or,
- * without an account, to sign in. Good for five minutes. `keep` comes last in its transaction.
+ * without an account, to sign in. Good for five minutes. Nothing is stored.
  */
-export async function giveChallenge<T>(
-  ctx: HasDb & HasClock & HasChain & HasBaseUrl,
-  owner: { accountId: string | null; agentId: string | null; address: string; withdrawal?: WithdrawalTerms },
-  keep: (tx: Tx, given: GivenChallenge) => Promise<T>,
-): Promise<T> {
-  const createdAt = ctx.clock.now();
-  const expiresAt = new Date(createdAt.getTime() + CHALLENGE_TTL_MS);
-  const nonce = newNonce();
-  const { baseUrl, chain } = ctx;
-  const id = newId('chl');
-  const terms = { ...owner, challengeId: id, baseUrl, chainId: chain.chainId, nonce, issuedAt: createdAt, expiresAt };
-  const message = challengeText(terms);
-  const { withdrawal, ...asked } = owner;
-  const kept = withdrawal
-    ? ({ ...asked, purpose: 'withdrawal', terms: termsText(withdrawal) } as const)
-    : ({ ...asked, purpose: 'proof', terms: null } as const);
-  return ctx.db.transaction(async (tx) => {
-    await insertChallenge(tx, { ...kept, id, message, nonce, createdAt, expiresAt });
-    return keep(tx, { challengeId: id, message, nonce, expiresAt: expiresAt.toISOString() });
-  });
+export function giveChallenge(
+  ctx: GiveContext,
+  asked: { accountId: string | null; agentId: string | null; address: string; withdrawal?: WithdrawalTerms },
+): GivenChallenge {
+  const { withdrawal, accountId, agentId, address } = asked;
+  const termsDigest = withdrawal ? digestOf(termsText(withdrawal)) : null;
+  const purpose = purposeOf(asked);
+  const challenge = { purpose, accountId, agentId, address, termsDigest, issuedAt: ctx.clock.now(), nonce: newNonce() };
+  const challengeId = challengeIdOf(ctx.secrets, challenge);
+  const message = textOf(ctx, challenge, { challengeId, withdrawal });
+  return { challengeId, message, nonce: challenge.nonce, expiresAt: expiryOf(challenge).toISOString() };
 }
 
-export interface SignedChallenge extends StoredChallenge {
+function purposeOf({ withdrawal, agentId, accountId }: Parameters<typeof giveChallenge>[1]): ChallengePurpose {
+  if (withdrawal) return 'withdrawal';
+  if (agentId !== null) return 'agent';
+  return accountId === null ? 'sign-in' : 'account';
+}
+
+const expiryOf = ({ issuedAt }: Challenge): Date => new Date(issuedAt.getTime() + CHALLENGE_TTL_MS);
+
+const textOf = (
+  { baseUrl, chain }: HasBaseUrl & HasChain,
+  challenge: Challenge,
+  more: { challengeId: string; withdrawal: WithdrawalTerms | undefined },
+): string => challengeText({ ...challenge, ...more, baseUrl, chainId: chain.chainId, expiresAt: expiryOf(challenge) });
+
+export interface SignedChallenge extends Challenge {
+  readonly challengeId: string;
   readonly method: SignatureMethod;
 }
 
 /**
- * Judges a signed challenge of the account (null: one for signing in) without using it up: a signature that is wrong costs an attempt, no more. Throws
- * NOT_FOUND, CONFLICT for a challenge that is used, expired or out of attempts, VALIDATION_ERROR for a wrong signature, and
- * UNAVAILABLE when only the chain could tell and it can't be asked.
+ * Judges a signed challenge of the account (null: one for signing in) without using it up: a signature that is wrong costs an attempt,
+ * no more. Throws NOT_FOUND for what this node did not give to this account for this purpose, CONFLICT for a challenge that is used,
+ * expired or out of attempts, VALIDATION_ERROR for a wrong signature or other terms, and UNAVAILABLE when only the chain could tell and
+ * it can't be asked.
  */
 export async function judgeChallenge(
-  ctx: HasDb & HasClock & HasWalletSignatures,
+  ctx: ChallengeContext,
   accountId: string | null,
   { challengeId, signature }: { challengeId: string; signature: string },
-  purpose: ChallengePurpose = 'proof',
+  { purpose, withdrawal }: { purpose: ChallengePurpose; withdrawal?: WithdrawalTerms },
 ): Promise<SignedChallenge> {
-  const challenge = await findChallenge(ctx.db, { accountId, id: challengeId, purpose });
-  if (!challenge) throw notFound('challenge');
-  if (challenge.usedAt) throw spent('was used');
-  if (challenge.expiresAt <= ctx.clock.now()) throw spent('has expired');
-  if (!(await takeAttempt(ctx.db, challengeId, MAX_ATTEMPTS))) throw spent('was tried too often');
-  const method = await ctx.walletSignatures.judge({ ...challenge, signature }).catch(async (cause) => {
-    await returnAttempt(ctx.db, challengeId);
+  const challenge = readChallengeId(ctx.secrets, accountId, challengeId);
+  if (challenge?.purpose !== purpose) throw notFound('challenge');
+  if (await isUsed(ctx.db, challengeId)) throw spent('was used');
+  if (expiryOf(challenge) <= ctx.clock.now()) throw spent('has expired');
+  if (withdrawal && digestOf(termsText(withdrawal)) !== challenge.termsDigest)
+    throw invalid('proof', 'is of a withdrawal of other values');
+  if (!ctx.challengeTries.take(challengeId)) throw spent('was tried too often');
+  const { address } = challenge;
+  const message = textOf(ctx, challenge, { challengeId, withdrawal });
+  const method = await ctx.walletSignatures.judge({ address, message, signature }).catch((cause) => {
+    ctx.challengeTries.giveBack(challengeId);
     throw new AppError('UNAVAILABLE', 'The chain cannot be asked about the signature now.', {}, { cause });
   });
-  if (!method) throw invalid('signature', `is not of ${challenge.address} over the text of the challenge`);
-  return { ...challenge, method };
+  if (!method) throw invalid('signature', `is not of ${address} over the text of the challenge`);
+  return { ...challenge, challengeId, method };
 }
 
 /** Uses up a challenge in the transaction that acts on it. Throws CONFLICT when another did. */
-export async function useChallenge(tx: Tx, challengeId: string, now: Date): Promise<void> {
-  if (!(await useChallengeRow(tx, challengeId, now))) throw spent('was used');
+export async function useChallenge(tx: Tx, signed: SignedChallenge, now: Date): Promise<void> {
+  if (!(await useOnce(tx, signed.challengeId, { expiresAt: expiryOf(signed), now }))) throw spent('was used');
 }
 
 const spent = (how: string) => new AppError('CONFLICT', `This challenge ${how}. Ask for a new one.`);

@@ -4,15 +4,19 @@ import type { Withdrawal } from '@agent-network/contracts/payments';
 import type { AccountCaller } from '../access/caller.ts';
 import { type Once, unkeyed } from '../access/once.ts';
 import { AppError, invalid } from '../lib/app-error.ts';
-import type { HasBaseUrl } from '../payments/deposit.ts';
+import { invariant } from '../lib/invariant.ts';
 import { withdraw } from '../payments/withdraw.ts';
 import { type WithdrawalApproval, type WithdrawInput, withdrawalTerms } from '../payments/withdrawal-terms.ts';
 import type { HasLocalAccount } from './local-account.ts';
-import { giveChallenge, judgeChallenge, useChallenge } from './prove-wallet.ts';
-import { termsText } from './wallet-challenge.ts';
-import type { HasWalletSignatures } from './wallet-signature-client.ts';
+import {
+  type ChallengeContext,
+  giveChallenge,
+  judgeChallenge,
+  type SignedChallenge,
+  useChallenge,
+} from './prove-wallet.ts';
 
-type WithdrawContext = Parameters<typeof withdraw>[0] & HasWalletSignatures & HasLocalAccount & HasBaseUrl;
+type WithdrawContext = Parameters<typeof withdraw>[0] & ChallengeContext & HasLocalAccount;
 
 /** A challenge of the account that the wallet signed, in place of the scope. */
 type Proof = { readonly challengeId: string; readonly signature: string };
@@ -29,9 +33,8 @@ export async function requestWithdrawal(
 ): Promise<DataOf<Api['requestWithdrawal']>> {
   const { terms: withdrawal } = await withdrawalTerms(ctx, caller, input);
   const { accountId, address } = caller;
-  return giveChallenge(ctx, { accountId, agentId: null, address, withdrawal }, (tx, { nonce: _, ...given }) =>
-    once.keep(tx, given),
-  );
+  const { nonce: _, ...given } = giveChallenge(ctx, { accountId, agentId: null, address, withdrawal });
+  return ctx.db.transaction((tx) => once.keep(tx, given));
 }
 
 /**
@@ -58,11 +61,14 @@ function approvalFor(ctx: WithdrawContext, caller: AccountCaller, proof: Proof |
       'FORBIDDEN',
       'A session withdraws with a signature of the wallet: get the text from POST /payments/withdraw/challenge, and send it signed as "proof".',
     );
+  let judged: SignedChallenge | null = null;
   return {
-    async judge(terms) {
-      const signed = await judgeChallenge(ctx, caller.accountId, proof, 'withdrawal');
-      if (signed.terms !== termsText(terms)) throw invalid('proof', 'is of a withdrawal of other values');
+    async judge(withdrawal) {
+      judged = await judgeChallenge(ctx, caller.accountId, proof, { purpose: 'withdrawal', withdrawal });
     },
-    use: (tx) => useChallenge(tx, proof.challengeId, ctx.clock.now()),
+    async use(tx) {
+      invariant(judged !== null, 'a proof is judged before it is used');
+      await useChallenge(tx, judged, ctx.clock.now());
+    },
   };
 }

@@ -5,23 +5,22 @@ import type { HasDb } from '../db/database.ts';
 import { notFound } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
 import type { HasLocalAccount } from './local-account.ts';
-import { judgeChallenge, useChallenge } from './prove-wallet.ts';
-import type { HasWalletSignatures } from './wallet-signature-client.ts';
+import { type ChallengeContext, judgeChallenge, useChallenge } from './prove-wallet.ts';
 
 /**
  * Begins a session for whoever signed the challenge, of the account of the wallet, which is opened when there is none. A challenge is
  * good for one. Throws as `judgeChallenge` does, and CONFLICT for a wallet that another account has claimed.
  */
 export async function signInSession(
-  ctx: HasDb & HasClock & HasWalletSignatures,
+  ctx: ChallengeContext,
   signed: { challengeId: string; signature: string },
   userAgent: string | null,
 ): Promise<StartedSession> {
-  const { address } = await judgeChallenge(ctx, null, signed);
+  const proof = await judgeChallenge(ctx, null, signed, { purpose: 'sign-in' });
   const now = ctx.clock.now();
   return ctx.db.transaction(async (tx) => {
-    await useChallenge(tx, signed.challengeId, now);
-    const accountId = await admitWallet(tx, address, now);
+    await useChallenge(tx, proof, now);
+    const accountId = await admitWallet(tx, proof.address, now);
     return startSession(tx, { accountId, userAgent, isLocal: false, now });
   });
 }

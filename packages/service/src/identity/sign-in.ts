@@ -4,29 +4,16 @@ import type { DataOf } from '@agent-network/contracts/endpoint';
 import { admitWallet } from '../access/admit-wallet.ts';
 import { type HasKeyMode, issueApiKey } from '../access/manage-keys.ts';
 import { giveWayToSignIn, type HasPlanCaps, withinKeyCap } from '../access/plan-caps.ts';
-import type { HasDb } from '../db/database.ts';
-import type { HasClock } from '../lib/clock.ts';
-import type { HasBaseUrl } from '../payments/deposit.ts';
-import type { HasChain } from '../payments/x402/chain-info.ts';
-import { keepNewestSignIns } from './challenge-store.ts';
-import { giveChallenge, judgeChallenge, useChallenge } from './prove-wallet.ts';
-import type { HasWalletSignatures } from './wallet-signature-client.ts';
+import { type ChallengeContext, giveChallenge, judgeChallenge, useChallenge } from './prove-wallet.ts';
 
-type SignInContext = HasDb & HasClock & HasChain & HasBaseUrl & HasWalletSignatures & HasKeyMode & HasPlanCaps;
+type SignInContext = ChallengeContext & HasKeyMode & HasPlanCaps;
 
-/** Of one wallet. The oldest gives way: were further ones refused, anybody could lock the owner out by asking in its name. */
-const MOST_CHALLENGES = 20;
-
-/** The text that a wallet signs to sign in; asking for it needs no rights and shows nothing of the wallet. */
-export function requestSignIn(
+/** The text that a wallet signs to sign in; asking for it needs no rights, shows nothing of the wallet and takes no place of its owner's. */
+export async function requestSignIn(
   ctx: SignInContext,
   { address }: { address: string },
 ): Promise<DataOf<Api['requestSignIn']>> {
-  const wallet = address.toLowerCase();
-  return giveChallenge(ctx, { accountId: null, agentId: null, address: wallet }, async (tx, given) => {
-    await keepNewestSignIns(tx, wallet, MOST_CHALLENGES);
-    return given;
-  });
+  return giveChallenge(ctx, { accountId: null, agentId: null, address: address.toLowerCase() });
 }
 
 /**
@@ -38,10 +25,11 @@ export async function signIn(
   ctx: SignInContext,
   { challengeId, signature, name, scopes, expiresInS }: SignIn,
 ): Promise<DataOf<Api['signIn']>> {
-  const { address } = await judgeChallenge(ctx, null, { challengeId, signature });
+  const proof = await judgeChallenge(ctx, null, { challengeId, signature }, { purpose: 'sign-in' });
+  const { address } = proof;
   const now = ctx.clock.now();
   return ctx.db.transaction(async (tx) => {
-    await useChallenge(tx, challengeId, now);
+    await useChallenge(tx, proof, now);
     const accountId = await admitWallet(tx, address, now);
     const expiresAt = new Date(now.getTime() + expiresInS * 1000);
     await giveWayToSignIn(ctx, tx, { accountId, now });

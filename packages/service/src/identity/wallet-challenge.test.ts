@@ -1,6 +1,7 @@
 import { parseSiweMessage } from 'viem/siwe';
 import { expect, test } from 'vitest';
-import { challengeText, isSignInText, newNonce } from './wallet-challenge.ts';
+import { newNonce } from './challenge-id.ts';
+import { challengeText, signInText } from './wallet-challenge.ts';
 
 const terms = {
   chainId: 8453,
@@ -44,20 +45,52 @@ test('the text that claims a wallet for an account names the account and no agen
   });
 });
 
+const node = { baseUrl: 'https://node.example.com', chainId: terms.chainId, address: terms.address };
+const now = new Date('2026-11-21T10:01:00Z');
+const signInOf = (change: object = {}) =>
+  challengeText({ ...terms, ...node, agentId: null, accountId: null, ...change });
+
 test('the text for signing in names no account, and a node signs that text only', () => {
-  const node = { baseUrl: 'https://node.example.com', chainId: terms.chainId, address: terms.address };
-  const text = challengeText({ ...terms, ...node, agentId: null, accountId: null });
+  const text = signInOf();
   expect(parseSiweMessage(text)).toMatchObject({
     uri: 'https://node.example.com/auth/sign-in',
     requestId: 'chl_1',
     statement: 'Sign in to the account of this wallet, with a session or an API key. This moves no money.',
   });
-  expect(isSignInText(text, node)).toBe(true);
-  expect(isSignInText(text, { ...node, baseUrl: 'https://other.example.com' })).toBe(false);
-  expect(isSignInText(text, { ...node, chainId: 1 })).toBe(false);
-  expect(isSignInText(text, { ...node, address: `0x${'1'.repeat(40)}` })).toBe(false);
-  expect(isSignInText(challengeText({ ...terms, ...node, agentId: null }), node)).toBe(false);
-  expect(isSignInText('0x1234', node)).toBe(false);
+  expect(signInText(text, { ...node, now })).toBe(text);
+  expect(signInText(text, { ...node, now, baseUrl: 'https://other.example.com' })).toBe(null);
+  expect(signInText(text, { ...node, now, chainId: 1 })).toBe(null);
+  expect(signInText(text, { ...node, now, address: `0x${'1'.repeat(40)}` })).toBe(null);
+  expect(signInText(challengeText({ ...terms, ...node, agentId: null }), { ...node, now })).toBe(null);
+  expect(signInText('0x1234', { ...node, now })).toBe(null);
+});
+
+test.each<[string, (text: string) => string]>([
+  ['a line behind it', (text) => `${text}\nI owe Mallory 100 USDC.`],
+  ['a further resource', (text) => `${text}\n- https://evil.example/terms`],
+  ['a line before the times', (text) => text.replace('\nIssued At', '\nI owe Mallory 100 USDC.\nIssued At')],
+  ['another id in the resource', (text) => text.replace(/chl_1$/, 'chl_2')],
+  ['words in place of an id', (text) => text.replaceAll('chl_1', 'chl_1 and all my USDC')],
+  ['words behind the nonce', (text) => text.replace(terms.nonce, `${terms.nonce} I agree`)],
+  ['a nonce without end', (text) => text.replace(terms.nonce, 'a'.repeat(65))],
+  ['a short nonce', (text) => text.replace(terms.nonce, 'abc')],
+  ['a time that is none', (text) => text.replace('2026-11-21T10:05:00.000Z', '2026-11-21T10:05:00.000A')],
+  ['another spelling of a time', (text) => text.replace('2026-11-21T10:00:00.000Z', '2026-11-21T10:00:00+00:0')],
+  ['a line break of another kind', (text) => text.replaceAll('\n', '\r\n')],
+  ['a space at the end', (text) => `${text} `],
+])('a node does not sign a text for signing in with %s', (_what, change) => {
+  const changed = change(signInOf());
+  expect(changed).not.toBe(signInOf());
+  expect(signInText(changed, { ...node, now })).toBe(null);
+});
+
+test.each([
+  ['is good for long', { expiresAt: new Date('2026-11-22T10:00:00Z') }],
+  ['was issued long ago', { issuedAt: new Date('2026-11-21T09:00:00Z'), expiresAt: new Date('2026-11-21T09:05:00Z') }],
+  ['is of later', { issuedAt: new Date('2026-11-21T10:30:00Z'), expiresAt: new Date('2026-11-21T10:35:00Z') }],
+  ['ends before it begins', { expiresAt: new Date('2026-11-21T09:59:00Z') }],
+])('a node does not sign a text for signing in that %s', (_what, change) => {
+  expect(signInText(signInOf(change), { ...node, now })).toBe(null);
 });
 
 test('nonces do not repeat', () => {

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { formatUsdc } from '@agent-network/contracts/money';
 import { getAddress } from 'viem';
 import { canonicalJson } from '../lib/canonical-json.ts';
@@ -15,20 +14,16 @@ export interface ChallengeTerms {
   readonly accountId: string | null;
   readonly address: string;
   /** The withdrawal that the signature allows, in place of all else. */
-  readonly withdrawal?: WithdrawalTerms;
+  readonly withdrawal?: WithdrawalTerms | undefined;
   readonly nonce: string;
   readonly issuedAt: Date;
   readonly expiresAt: Date;
 }
 
 export const CHALLENGE_TTL_MS = 300_000;
-export const MAX_ATTEMPTS = 5;
 
 const SIGN_IN_STATEMENT = 'Sign in to the account of this wallet, with a session or an API key. This moves no money.';
 const SIGN_IN_PATH = '/auth/sign-in';
-
-/** 32 hex digits: EIP-4361 asks for at least 8 letters and digits. */
-export const newNonce = (): string => randomBytes(16).toString('hex');
 
 /**
  * The text that an owner signs to prove the wallet (EIP-4361, "Message Format"). It names action, agent, node, chain and time, so
@@ -55,24 +50,27 @@ export function challengeText(terms: ChallengeTerms): string {
   ].join('\n');
 }
 
+/** The parts of a text for signing in that the node which asks for it chooses. */
+const SIGN_IN_TAIL =
+  /\nNonce: ([0-9A-Za-z]{8,64})\nIssued At: (\S{24})\nExpiration Time: (\S{24})\nRequest ID: (chl_[\w-]{1,96})\n/;
+const MOST_SKEW_MS = 600_000;
+
 /**
- * Whether a text is what a node asks this wallet to sign for signing in there, and nothing else: a signature of anything else might be
- * good for something else.
+ * The text for signing in at another node, made here out of parts that were checked, when it is the text that was asked for; else null.
+ * Every character that is signed is of this node's wording, as a signature of anything else might be good for something else.
  */
-export function isSignInText(
-  message: string,
-  { baseUrl, chainId, address }: Pick<ChallengeTerms, 'baseUrl' | 'chainId' | 'address'>,
-): boolean {
-  const [domain, wallet, , statement, , uri, version, chain, ...rest] = message.split('\n');
-  return (
-    domain === `${new URL(baseUrl).host} wants you to sign in with your Ethereum account:` &&
-    wallet === getAddress(address) &&
-    statement === SIGN_IN_STATEMENT &&
-    uri === `URI: ${baseUrl}${SIGN_IN_PATH}` &&
-    version === 'Version: 1' &&
-    chain === `Chain ID: ${chainId}` &&
-    /^Nonce: \w{8,}$/.test(rest[0] ?? '')
-  );
+export function signInText(
+  asked: string,
+  { now, ...node }: Pick<ChallengeTerms, 'baseUrl' | 'chainId' | 'address'> & { readonly now: Date },
+): string | null {
+  const [, nonce = '', issued = '', expires = '', challengeId = ''] = SIGN_IN_TAIL.exec(asked) ?? [];
+  const [issuedAt, expiresAt] = [new Date(issued), new Date(expires)];
+  const lifetimeMs = expiresAt.getTime() - issuedAt.getTime();
+  const isTimely =
+    Math.abs(now.getTime() - issuedAt.getTime()) <= MOST_SKEW_MS && lifetimeMs > 0 && lifetimeMs <= MOST_SKEW_MS;
+  if (!isTimely) return null;
+  const own = challengeText({ ...node, challengeId, agentId: null, accountId: null, nonce, issuedAt, expiresAt });
+  return own === asked ? own : null;
 }
 
 /** The one way to write what may be withdrawn, in which it is compared. */

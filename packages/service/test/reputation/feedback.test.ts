@@ -24,7 +24,7 @@ beforeAll(async () => {
   await h.ctx.db.pool.query('update agent set token_id = 7 where id = $1', [agent.id]);
   await h.ctx.db.pool.query(
     `insert into registry_token (chain_id, token_id, owner, registered_by, uri, metadata, registered_block, registered_hash,
-       changed_block, changed_index) values ($1, 7, $2, $2, '', '{}', 1, '0x', 1, 0)`,
+       changed_block, changed_index, uri_block, uri_index, uri_by) values ($1, 7, $2, $2, '', '{}', 1, '0x', 1, 0, 1, 0, $2)`,
     [LOCAL_CHAIN_ID, owner.address],
   );
 });

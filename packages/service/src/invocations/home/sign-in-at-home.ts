@@ -1,11 +1,12 @@
 import type { Home } from '../../agents/agent.ts';
-import { isSignInText } from '../../identity/wallet-challenge.ts';
+import { signInText } from '../../identity/wallet-challenge.ts';
+import type { HasClock } from '../../lib/clock.ts';
 import type { HasGuardedFetch } from '../../lib/guarded-fetch.ts';
 import type { HasChain } from '../../payments/x402/chain-info.ts';
 import type { HasWallet } from '../../payments/x402/node-wallet.ts';
 import { parseObject } from '../agent-answer.ts';
 
-export type SignInContext = HasGuardedFetch & HasChain & HasWallet;
+export type SignInContext = HasGuardedFetch & HasChain & HasWallet & HasClock;
 
 /** An API key, or the status of the answer that came in place of one. */
 export type KeyAtHome = { readonly key: string } | { readonly refusal: number };
@@ -17,8 +18,8 @@ const KEY_LIFETIME_S = 30 * 86_400;
 const UNUSABLE = { refusal: 403 };
 
 /**
- * Signs in at another node with this node's wallet, for a key that may invoke and nothing else. Only the text that is for signing in at
- * that very node is signed. Throws GuardedFetchError when it can't be asked.
+ * Signs in at another node with this node's wallet, for a key that may invoke and nothing else. What is signed is this node's
+ * own text for signing in at that very node. Throws GuardedFetchError when it can't be asked.
  */
 export async function signInAtHome(ctx: SignInContext, home: Home): Promise<KeyAtHome> {
   const { address } = ctx.wallet;
@@ -27,10 +28,11 @@ export async function signInAtHome(ctx: SignInContext, home: Home): Promise<KeyA
   const { challengeId, message } = asked.data;
   const { chainId } = ctx.chain;
   if (typeof challengeId !== 'string' || typeof message !== 'string') return UNUSABLE;
-  if (!isSignInText(message, { baseUrl: home.baseUrl, chainId, address })) return UNUSABLE;
+  const text = signInText(message, { baseUrl: home.baseUrl, chainId, address, now: ctx.clock.now() });
+  if (text === null) return UNUSABLE;
   const signed = await post(ctx, home, '/auth/sign-in', {
     challengeId,
-    signature: ctx.wallet.signText(message),
+    signature: ctx.wallet.signText(text),
     name: 'node',
     scopes: ['invoke'],
     expiresInS: KEY_LIFETIME_S,

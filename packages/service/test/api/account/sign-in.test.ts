@@ -2,6 +2,8 @@ import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { parseSiweMessage } from 'viem/siwe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { challengeIdOf, newNonce } from '../../../src/identity/challenge-id.ts';
+import { createSecrets } from '../../../src/lib/secrets.ts';
 import { listNode } from '../../network/support/list-node.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -82,7 +84,7 @@ describe('signing in with a wallet', () => {
     offsetMs += 301_000;
     expectError(await send(body), 'CONFLICT');
     await ask(newSigner().address);
-    expectError(await send(body), 'NOT_FOUND');
+    expectError(await send(body), 'CONFLICT');
   });
 
   it('refuses the signature of another wallet, or of another text', async () => {
@@ -120,16 +122,56 @@ describe('signing in with a wallet', () => {
     expectError(await signIn(wallet), 'CONFLICT');
   });
 
-  it('keeps the newest challenges of a wallet, so that who asks for many locks nobody out', async () => {
+  it('stays possible with a challenge that was given before strangers asked for many in the name of the wallet', async () => {
     const wallet = newSigner();
-    const old = await ask(wallet.address);
-    for (let i = 0; i < 20; i++) await ask(wallet.address);
-    const body = async ({ challengeId, message }: { challengeId: string; message: string }) => ({
-      challengeId,
-      signature: await wallet.signMessage({ message }),
-    });
-    expectError(await send(await body(old)), 'NOT_FOUND');
-    expect((await signIn(wallet)).status).toBe(200);
+    const { challengeId, message } = await ask(wallet.address);
+    await Promise.all(Array.from({ length: 40 }, () => ask(wallet.address)));
+    const signed = { challengeId, signature: await wallet.signMessage({ message }) };
+    expect((await send(signed)).status).toBe(200);
+  });
+
+  it('stores what was signed and used, and nothing for who only asks', async () => {
+    const count = async () =>
+      (await h.ctx.db.query<{ n: bigint }>('', 'select count(*) as n from used_challenge'))[0]?.n;
+    const before = await count();
+    await ask(newSigner().address);
+    expect(await count()).toBe(before);
+    await signIn(newSigner());
+    expect(await count()).toBe((before ?? 0n) + 1n);
+  });
+
+  it('forgets what was used once it could not be used anyway', async () => {
+    await h.ctx.db.query(
+      '',
+      `insert into used_challenge select 'old_' || n, now() - interval '1 day' from generate_series(1, 15) as n`,
+    );
+    await signIn(newSigner());
+    expect(await h.ctx.db.query('', `select from used_challenge where id like 'old_%'`)).toEqual([]);
+  });
+
+  it('takes no challenge that was altered, or that another node gave', async () => {
+    const wallet = newSigner();
+    const { challengeId, message } = await ask(wallet.address);
+    const signature = await wallet.signMessage({ message });
+    for (const nth of [5, 12, 30, 60, challengeId.length - 1]) {
+      const other = challengeId[nth] === 'A' ? 'B' : 'A';
+      const altered = challengeId.slice(0, nth) + other + challengeId.slice(nth + 1);
+      expectError(await send({ challengeId: altered, signature }), 'NOT_FOUND');
+    }
+    const secrets = createSecrets('x'.repeat(32));
+    const address = wallet.address.toLowerCase();
+    const [issuedAt, nonce] = [new Date(Date.now() + offsetMs), newNonce()];
+    const made = {
+      purpose: 'sign-in',
+      accountId: null,
+      agentId: null,
+      termsDigest: null,
+      address,
+      issuedAt,
+      nonce,
+    } as const;
+    expectError(await send({ challengeId: challengeIdOf(secrets, made), signature }), 'NOT_FOUND');
+    expect((await send({ challengeId, signature })).status).toBe(200);
   });
 });
 

@@ -36,7 +36,7 @@ const EFFECTS = `
   union all select 'registry_write', count(*)::text from registry_write
   union all select 'ledger_account', count(*)::text from ledger_account where kind in ('treasury', 'agent')
   union all select 'chain_payment', count(*)::text from chain_payment
-  union all select 'wallet_challenge', count(*) || ' ' || sum(attempts) from wallet_challenge
+  union all select 'used_challenge', count(*)::text from used_challenge
   union all select 'test', count(*) || ' ' || sum(attempts) from webhook_delivery where type = 'webhook.test'`;
 
 async function effects(): Promise<Record<string, string>> {
@@ -89,7 +89,17 @@ async function expectShownOnce({ path, key, body }: Repeatable, name: string, fi
 }
 
 /** These say or look at the same again, or find what there is. */
-const changesNothing = new Set<string>(['heartbeat', 'verifyIdentity', 'createTreasury', 'claimToken', 'linkToken']);
+const changesNothing = new Set<string>([
+  'heartbeat',
+  'verifyIdentity',
+  'createTreasury',
+  'claimToken',
+  'linkToken',
+  // Challenges are stored nowhere.
+  'challenge',
+  'requestWithdrawal',
+  'claimWallet',
+]);
 
 /** What tells the time of the call, and what has gone on since, aside. */
 function stable(name: string, { status, lastPing, responseTime, ...rest }: Record<string, unknown>) {
