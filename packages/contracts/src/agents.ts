@@ -26,6 +26,12 @@ export const AgentMetadata = z.object({
     .max(10_000)
     .optional()
     .describe('How many calls the agent takes at once; the base of `load`.'),
+  priceHints: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether `input.complexity` of a call changes its price: `low` 0.8 times, `high` 1.5 times. Default: false, callers set no price.',
+    ),
 });
 
 /** Body of POST /agents (spec, "Agent registration body"). */

@@ -201,6 +201,7 @@ export const identityEndpoints = {
         website: AgentMetadata.shape.website.nullable(),
         tags: AgentMetadata.shape.tags.nullable(),
         maxConcurrency: AgentMetadata.shape.maxConcurrency.nullable(),
+        priceHints: AgentMetadata.shape.priceHints.nullable(),
       })
       .partial()
       .refine((body) => Object.keys(body).length > 0, 'names no field to change'),

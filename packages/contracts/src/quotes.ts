@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { Task } from './invocations.ts';
-import { Id, JsonObject, Timestamp, Usdc } from './scalars.ts';
+import { Id, JsonObject, plainText, Timestamp, Usdc } from './scalars.ts';
 
 const Quote = z.object({
   quoteId: Id,
@@ -23,7 +23,12 @@ export const quoteEndpoints = {
     scope: 'invoke',
     limit: 'api',
     params: z.object({ agentId: Id }),
-    body: z.object({ task: Task, input: JsonObject.default({}) }),
+    body: z.object({
+      task: Task,
+      input: JsonObject.default({}),
+      context: plainText(100_000).optional(),
+      metadata: JsonObject.optional(),
+    }),
     data: Quote,
     errors: [],
   }),

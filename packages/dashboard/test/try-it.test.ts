@@ -23,7 +23,12 @@ beforeAll(async () => {
   world = await startWorld();
   const { h } = world;
   [agent, free] = await Promise.all([
-    startTestAgent(h, { name: 'Reader', capabilities: ['reading', 'counting'], perRequest: '0.05' }),
+    startTestAgent(h, {
+      name: 'Reader',
+      capabilities: ['reading', 'counting'],
+      perRequest: '0.05',
+      metadata: { priceHints: true },
+    }),
     startTestAgent(h, { name: 'Free reader', capabilities: ['reading', 'counting'], perRequest: '0' }),
   ]);
   ({ page, wallet, complaints } = await world.signedIn());

@@ -155,6 +155,7 @@ export const findCallableRows = (sql: Sql, ids: readonly string[]): Promise<Call
     `select g.id, g.account_id as "accountId", g.capabilities, g.per_request_micro as "perRequestMicro", g.reputation, g.endpoint,
             g.status, g.token_sealed as "tokenSealed", g.last_seen_at as "lastSeenAt",
             case when t.completed > 0 then t.duration_ms::float8 / t.completed end as "averageMs",
+            coalesce((g.metadata->>'priceHints')::boolean, false) as "takesHints",
             case when n.id is not null then json_build_object('nodeId', n.id, 'baseUrl', n.base_url, 'wallet', lower(n.wallet)) end as home
        from agent g join agent_totals t on t.agent_id = g.id left join network_node n on n.id = g.home_node
       where g.id = any($1) and g.status <> 'removed'`,

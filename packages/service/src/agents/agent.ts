@@ -107,6 +107,7 @@ export interface AgentMetadata {
   website?: string | undefined;
   tags?: string[] | undefined;
   maxConcurrency?: number | undefined;
+  priceHints?: boolean | undefined;
 }
 
 /** The node of the network where an agent is at home. */
@@ -129,7 +130,12 @@ export type CallableAgent = Pick<
   | 'status'
   | 'tokenSealed'
   | 'lastSeenAt'
-> & { readonly averageMs: number | null; readonly home: Home | null };
+> & {
+  readonly averageMs: number | null;
+  readonly home: Home | null;
+  /** Whether the hints of callers change its price (`metadata.priceHints`). */
+  readonly takesHints: boolean;
+};
 
 /** Spec: `verified`. The endpoint was proven and the owner's wallet was; of an agent of another node, that node says so. */
 export const isVerified = (agent: Pick<Agent, 'endpointProvenAt' | 'isWalletProven'>): boolean =>

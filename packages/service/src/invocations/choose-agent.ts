@@ -71,10 +71,9 @@ async function chooseOffered(
 }
 
 async function chooseAlternative(ctx: HasDb & HasAgentFinder, caller: KnownCaller, asked: Asked): Promise<Choice> {
-  const { task, input } = asked.body;
   const mostMicro = agreedMicro(caller, asked);
   const standIns = await findStandIns(ctx, asked.agent, {
-    maxPerRequestMicro: rateWithin(mostMicro, task, input),
+    maxPerRequestMicro: rateWithin(mostMicro, asked.body),
     among: caller.kind === 'account' ? caller.limits.allowedAgents : null,
     except: caller.kind === 'agent' ? [caller.agentId] : [],
   });
@@ -88,7 +87,7 @@ async function chooseAlternative(ctx: HasDb & HasAgentFinder, caller: KnownCalle
 }
 
 function toChoice({ agent: { id }, body }: Asked, agent: CallableAgent): Choice {
-  const priceMicro = priceOf(agent.perRequestMicro, body.task, body.input).totalMicro;
+  const priceMicro = priceOf(agent, body).totalMicro;
   return { agent, priceMicro, quoteId: null, requestedAgentId: id };
 }
 

@@ -9,6 +9,7 @@ import type { HasBaseUrl } from '../payments/deposit.ts';
 import { payerAccountId } from '../payments/treasury.ts';
 import type { HasChain } from '../payments/x402/chain-info.ts';
 import type { ShownPayment } from '../payments/x402/payment-header.ts';
+import { priceClassOf } from './price.ts';
 
 /** What of a call says what is bought. */
 export interface Wanted {
@@ -25,7 +26,10 @@ export interface Price {
   readonly alternativeId: string | null;
 }
 
-/** The same payment is good for exactly this: this account, this agent, this quote, this body, and no other agent than was offered. */
+/**
+ * The same payment is good for exactly this: this account, this agent, this quote, this body, and no other agent than was offered. An
+ * offer is for a call of this price class: one for a small call is none for a large one.
+ */
 export function purchaseOf(
   ctx: HasBaseUrl,
   caller: KnownCaller,
@@ -34,6 +38,7 @@ export function purchaseOf(
 ): Purchase {
   const who = caller.kind === 'agent' ? caller.agentId : caller.accountId;
   const asked = quoteId ? `${agentId}?quote=${quoteId}` : agentId;
+  const priced = `${asked} ${priceClassOf(body)}`;
   const call = {
     purpose: 'invocation' as const,
     accountId: caller.accountId,
@@ -49,10 +54,10 @@ export function purchaseOf(
     keyedId: requestId,
     due:
       alternativeId === null
-        ? { ...call, target: asked, description: `Invocation of agent ${agentId}` }
+        ? { ...call, target: priced, description: `Invocation of agent ${agentId}` }
         : {
             ...call,
-            ...{ target: `${alternativeId}?instead=${asked}`, alternativeId },
+            ...{ target: `${alternativeId}?instead=${priced}`, alternativeId },
             description: `Invocation of agent ${alternativeId} in place of ${agentId}`,
           },
   };

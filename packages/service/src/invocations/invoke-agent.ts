@@ -164,8 +164,8 @@ async function startChosen(ctx: InvokeContext, caller: KnownCaller, input: Input
 const wasPaid = ({ errorCode }: Invocation) => errorCode !== 'payment_failed';
 
 async function lockedPrice(ctx: InvokeContext, caller: KnownCaller, agent: CallableAgent, input: InvokeInput) {
-  if (input.quoteId) return quotedPrice(ctx, caller, agent.id, input.quoteId);
-  return { priceMicro: priceOf(agent.perRequestMicro, input.body.task, input.body.input).totalMicro, isUsed: false };
+  if (input.quoteId) return quotedPrice(ctx, caller, agent, input.quoteId, input.body);
+  return { priceMicro: priceOf(agent, input.body).totalMicro, isUsed: false };
 }
 
 function requireAffordable(body: InvocationRequest, priceMicro: bigint): void {

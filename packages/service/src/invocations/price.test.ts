@@ -1,13 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { estimatedTime, formatMultiplier, priceOf, rateWithin } from './price.ts';
+import {
+  estimatedTime,
+  formatMultiplier,
+  multiplierOf as multiplier,
+  priceClassOf,
+  priceOf,
+  rateWithin,
+} from './price.ts';
 
 /** An input that makes task and input together this many bytes of JSON. */
 const inputOf = (bytes: number, extra: Record<string, unknown> = {}) => {
   const frame = Buffer.byteLength(JSON.stringify({ ...extra, text: '' }));
   return { ...extra, text: 'x'.repeat(bytes - frame - 1) };
 };
-const multiplierOf = (input: Record<string, unknown>) => priceOf(1_000_000n, 't', input).multiplierHundredths;
+const workOf = (input: Record<string, unknown>, task = 't') => ({ task, input });
+const rateOf = (perRequestMicro: bigint, takesHints = true) => ({ perRequestMicro, takesHints });
+const multiplierOf = (input: Record<string, unknown>) =>
+  priceOf(rateOf(1_000_000n), workOf(input)).multiplierHundredths;
 
 describe('the price', () => {
   it.each([
@@ -20,7 +30,9 @@ describe('the price', () => {
     [{ complexity: 'constructor' }, 100n],
     [{ complexity: '__proto__' }, 100n],
     [{ complexity: 'toString' }, 100n],
-  ])('follows the hint of %j', (input, hundredths) => expect(multiplierOf(input)).toBe(hundredths));
+  ])('of an agent that takes hints follows that of %j', (input, hundredths) =>
+    expect(multiplierOf(input)).toBe(hundredths),
+  );
 
   it.each([
     [16_384, 100n],
@@ -34,28 +46,56 @@ describe('the price', () => {
     expect(multiplierOf(inputOf(bytes, { complexity: 'low' }))).toBe((80n * hundredths) / 100n);
   });
 
-  it('is within an amount at this rate, and at no higher one', () => {
-    const input = fc.constantFrom({}, { complexity: 'low' }, { complexity: 'high' }, inputOf(20_000));
+  it.each([['low'], ['medium'], ['high']])(
+    'of an agent that takes no hints is the same with the hint %s',
+    (complexity) => expect(priceOf(rateOf(50_000n, false), workOf({ complexity })).totalMicro).toBe(50_000n),
+  );
+
+  it('counts all that the agent is sent: what is moved to context or metadata is not cheaper', () => {
+    const text = 'x'.repeat(20_000);
+    for (const work of [
+      { task: text, input: {} },
+      { task: 't', input: { text } },
+      { task: 't', input: {}, context: text },
+      { task: 't', input: {}, metadata: { text } },
+    ]) {
+      expect(multiplier(false, work)).toBe(125n);
+      expect(priceClassOf(work)).toBe('125 100');
+    }
+    expect(priceClassOf({ task: 't', input: {}, context: null, metadata: {} })).toBe('100 100');
+  });
+
+  it('is within an amount at this rate, and at no higher one, of an agent that takes hints if they make it cheaper', () => {
+    const input = fc.constantFrom<Record<string, unknown>>(
+      {},
+      { complexity: 'low' },
+      { complexity: 'high' },
+      inputOf(20_000),
+    );
     fc.assert(
       fc.property(fc.bigInt(0n, 10n ** 15n), input, (mostMicro, given) => {
-        const rate = rateWithin(mostMicro, 't', given);
-        expect(priceOf(rate, 't', given).totalMicro).toBeLessThanOrEqual(mostMicro);
-        expect(priceOf(rate + 1n, 't', given).totalMicro).toBeGreaterThan(mostMicro);
+        const rate = rateWithin(mostMicro, workOf(given));
+        const takesHints = given.complexity === 'low';
+        expect(priceOf(rateOf(rate, takesHints), workOf(given)).totalMicro).toBeLessThanOrEqual(mostMicro);
+        for (const takes of [true, false])
+          expect(priceOf(rateOf(rate + 1n, takes), workOf(given)).totalMicro).toBeGreaterThan(mostMicro);
       }),
     );
   });
 
   it('counts bytes rather than characters', () =>
-    expect(priceOf(100n, 'é'.repeat(8_192), {}).multiplierHundredths).toBe(125n));
+    expect(priceOf(rateOf(100n), workOf({}, 'é'.repeat(8_192))).multiplierHundredths).toBe(125n));
 
   it('rounds up, so that nothing which costs becomes free, and what is free stays so', () => {
-    expect(priceOf(1n, 't', { complexity: 'low' }).totalMicro).toBe(1n);
-    expect(priceOf(3n, 't', { complexity: 'high' }).totalMicro).toBe(5n);
-    expect(priceOf(0n, 't', { complexity: 'high' }).totalMicro).toBe(0n);
+    expect(priceOf(rateOf(1n), workOf({ complexity: 'low' })).totalMicro).toBe(1n);
+    expect(priceOf(rateOf(3n), workOf({ complexity: 'high' })).totalMicro).toBe(5n);
+    expect(priceOf(rateOf(0n), workOf({ complexity: 'high' })).totalMicro).toBe(0n);
   });
 
   it('of the dearest agent still fits what the database holds', () => {
-    expect(priceOf(10n ** 18n - 1n, 't', inputOf(300_000, { complexity: 'high' })).totalMicro).toBeLessThan(2n ** 63n);
+    expect(priceOf(rateOf(10n ** 18n - 1n), workOf(inputOf(300_000, { complexity: 'high' }))).totalMicro).toBeLessThan(
+      2n ** 63n,
+    );
   });
 });
 

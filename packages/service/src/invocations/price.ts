@@ -1,6 +1,6 @@
 import { timesHundredths } from '@agent-network/contracts/money';
 
-/** Hints of the input and what they do to the price, in hundredths (docs/decisions/0005-price.md). */
+/** What the hint `input.complexity` does to the price of agents that take hints, in hundredths (docs/decisions/0005-price.md). */
 const complexityHundredths: ReadonlyMap<unknown, bigint> = new Map([
   ['low', 80n],
   ['medium', 100n],
@@ -21,16 +21,41 @@ export interface Price {
   readonly totalMicro: bigint;
 }
 
-function multiplierOf(task: string, input: Record<string, unknown>): bigint {
-  const hint = complexityHundredths.get(input.complexity);
-  const bytes = Buffer.byteLength(task) + Buffer.byteLength(JSON.stringify(input));
-  const size = sizeSteps.find(({ aboveBytes }) => bytes > aboveBytes)?.hundredths ?? 100n;
-  return ((hint ?? 100n) * size) / 100n;
+/** What an agent asks for a call. */
+export interface Rate {
+  readonly perRequestMicro: bigint;
+  /** Whether the hints of callers change its price: its owner says so. */
+  readonly takesHints: boolean;
 }
 
+/** All of a call that its agent is sent, and so all that may make it dearer. */
+export interface Work {
+  readonly task: string;
+  readonly input: Record<string, unknown>;
+  readonly context?: string | null | undefined;
+  readonly metadata?: Record<string, unknown> | undefined;
+}
+
+function sizeHundredths({ task, input, context, metadata }: Work): bigint {
+  const parts = [task, JSON.stringify(input), context ?? '', hasFields(metadata) ? JSON.stringify(metadata) : ''];
+  const bytes = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+  return sizeSteps.find(({ aboveBytes }) => bytes > aboveBytes)?.hundredths ?? 100n;
+}
+
+const hasFields = (object: Record<string, unknown> | undefined): boolean => Object.keys(object ?? {}).length > 0;
+
+const hintHundredths = ({ input }: Work): bigint => complexityHundredths.get(input.complexity) ?? 100n;
+
+/** What a call is multiplied with, in hundredths. */
+export const multiplierOf = (takesHints: boolean, work: Work): bigint =>
+  ((takesHints ? hintHundredths(work) : 100n) * sizeHundredths(work)) / 100n;
+
+/** What of a call its price follows, whatever the agent: an offer for one class is none for another. */
+export const priceClassOf = (work: Work): string => `${sizeHundredths(work)} ${hintHundredths(work)}`;
+
 /** The price of a call. A quote and a direct call follow the same rule; a quote locks what it gives. */
-export function priceOf(perRequestMicro: bigint, task: string, input: Record<string, unknown>): Price {
-  const multiplierHundredths = multiplierOf(task, input);
+export function priceOf({ perRequestMicro, takesHints }: Rate, work: Work): Price {
+  const multiplierHundredths = multiplierOf(takesHints, work);
   return {
     baseMicro: perRequestMicro,
     multiplierHundredths,
@@ -38,9 +63,9 @@ export function priceOf(perRequestMicro: bigint, task: string, input: Record<str
   };
 }
 
-/** The highest rate at which a call costs no more than this. */
-export const rateWithin = (mostMicro: bigint, task: string, input: Record<string, unknown>): bigint =>
-  (mostMicro * 100n) / multiplierOf(task, input);
+/** The highest rate at which a call costs no more than this with some agent: whether one takes hints is its own. */
+export const rateWithin = (mostMicro: bigint, work: Work): bigint =>
+  (mostMicro * 100n) / multiplierOf(hintHundredths(work) < 100n, work);
 
 /** "1.5x" */
 export const formatMultiplier = (hundredths: bigint): string =>

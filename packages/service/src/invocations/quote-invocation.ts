@@ -2,12 +2,13 @@ import { formatUsdc } from '@agent-network/contracts/money';
 import type { Quote } from '@agent-network/contracts/quotes';
 import type { KnownCaller } from '../access/caller.ts';
 import { type Once, unkeyed } from '../access/once.ts';
+import type { CallableAgent } from '../agents/agent.ts';
 import { type HasAgentFinder, requireAgent } from '../agents/find-agent.ts';
 import type { HasDb } from '../db/database.ts';
 import { AppError, invalid, notFound } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
-import { estimatedTime, formatMultiplier, priceOf } from './price.ts';
+import { estimatedTime, formatMultiplier, multiplierOf, priceOf, type Work } from './price.ts';
 import { findQuote, insertQuote } from './quote-store.ts';
 
 const VALID_MS = 15 * 60_000;
@@ -17,11 +18,11 @@ export async function quoteInvocation(
   ctx: HasDb & HasClock & HasAgentFinder,
   caller: KnownCaller,
   agentId: string,
-  body: { task: string; input: Record<string, unknown> },
+  body: Work,
   once: Once = unkeyed,
 ): Promise<Quote> {
   const agent = await requireAgent(ctx, agentId);
-  const price = priceOf(agent.perRequestMicro, body.task, body.input);
+  const price = priceOf(agent, body);
   const id = newId('qte');
   const now = ctx.clock.now();
   const validUntil = new Date(now.getTime() + VALID_MS);
@@ -37,7 +38,10 @@ export async function quoteInvocation(
     validUntil: validUntil.toISOString(),
     acceptUrl: `/invoke/${agentId}?quote=${id}`,
   };
-  const row = { id, accountId: caller.accountId, agentId, priceMicro: price.totalMicro, validUntil };
+  const row = {
+    ...{ id, accountId: caller.accountId, agentId, priceMicro: price.totalMicro, validUntil },
+    multiplierHundredths: Number(price.multiplierHundredths),
+  };
   return ctx.db.transaction(async (tx) => {
     await insertQuote(tx, row, now);
     return once.keep(tx, quote);
@@ -46,16 +50,22 @@ export async function quoteInvocation(
 
 export const quoteUsed = () => new AppError('CONFLICT', 'This quote was used already; ask for a new one.');
 
-/** The price that a quote of this caller, for this agent, holds. Whether it is still unused is decided when it is used. */
+/**
+ * The price that a quote of this caller, for this agent, holds; for a call that is multiplied with no more than the quoted one was.
+ * Whether it is still unused is decided when it is used.
+ */
 export async function quotedPrice(
   ctx: HasDb & HasClock,
   caller: KnownCaller,
-  agentId: string,
+  agent: Pick<CallableAgent, 'id' | 'takesHints'>,
   quoteId: string,
+  work: Work,
 ): Promise<{ priceMicro: bigint; isUsed: boolean }> {
   const quote = await findQuote(ctx.db, quoteId, caller.accountId);
   if (!quote) throw notFound('quote');
-  if (quote.agentId !== agentId) throw invalid('quote', 'is for another agent');
+  if (quote.agentId !== agent.id) throw invalid('quote', 'is for another agent');
   if (quote.validUntil <= ctx.clock.now()) throw invalid('quote', 'has expired');
+  if (quote.multiplierHundredths !== null && multiplierOf(agent.takesHints, work) > quote.multiplierHundredths)
+    throw invalid('quote', 'is for a smaller or simpler call than this one; ask for a new one with this input');
   return { priceMicro: quote.priceMicro, isUsed: quote.usedBy !== null };
 }

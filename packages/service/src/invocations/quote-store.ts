@@ -5,6 +5,8 @@ export interface QuoteRow {
   readonly accountId: string;
   readonly agentId: string;
   readonly priceMicro: bigint;
+  /** What the quoted call was multiplied with; null: of before this was noted. */
+  readonly multiplierHundredths: number | null;
   readonly validUntil: Date;
   readonly usedBy: string | null;
 }
@@ -12,15 +14,17 @@ export interface QuoteRow {
 export async function insertQuote(sql: Sql, quote: Omit<QuoteRow, 'usedBy'>, now: Date): Promise<void> {
   await sql.query(
     'insert-quote',
-    'insert into quote (id, account_id, agent_id, price_micro, valid_until, created_at) values ($1, $2, $3, $4, $5, $6)',
-    [quote.id, quote.accountId, quote.agentId, quote.priceMicro, quote.validUntil, now],
+    `insert into quote (id, account_id, agent_id, price_micro, multiplier_hundredths, valid_until, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [quote.id, quote.accountId, quote.agentId, quote.priceMicro, quote.multiplierHundredths, quote.validUntil, now],
   );
 }
 
 export async function findQuote(sql: Sql, id: string, accountId: string): Promise<QuoteRow | null> {
   const rows = await sql.query<QuoteRow>(
     'find-quote',
-    `select id, account_id as "accountId", agent_id as "agentId", price_micro as "priceMicro", valid_until as "validUntil",
+    `select id, account_id as "accountId", agent_id as "agentId", price_micro as "priceMicro",
+            multiplier_hundredths as "multiplierHundredths", valid_until as "validUntil",
             used_by as "usedBy"
        from quote where id = $1 and account_id = $2`,
     [id, accountId],

@@ -89,7 +89,7 @@ describe('with `fallback`, an agent that is offline', () => {
     const { key } = await newClient(h, '2.00');
     expect((await invoke(key, { maxCost: '0.50' })).body.data).toMatchObject({ agentId: dear.id, cost: '0.50' });
     expect((await invoke(key, { maxCost: '0.49' })).body.data).toMatchObject({ agentId: twin.id, cost: '0.04' });
-    expect((await invoke(key, { input: { complexity: 'high' } })).body.data).toMatchObject({ cost: '0.06' });
+    expect((await invoke(key, { input: { complexity: 'high' } })).body.data).toMatchObject({ cost: '0.04' });
   });
 
   it('is not replaced by what is too dear, shares no capability, or by nobody asked for', async () => {

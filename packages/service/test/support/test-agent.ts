@@ -46,6 +46,7 @@ export interface TestAgentOptions {
   readonly name?: string;
   readonly capabilities?: readonly string[];
   readonly behaviour?: Behaviour;
+  readonly metadata?: Record<string, unknown>;
   /** false: it never answers the challenge, and so stays pending. */
   readonly provesItself?: boolean;
   /** Takes what comes to any other path than the endpoint's. */
@@ -94,6 +95,7 @@ export async function startTestAgent(harness: AgentHost, options: TestAgentOptio
       capabilities: options.capabilities ?? ['testing'],
       rates: { perRequest: options.perRequest ?? '0.05' },
       endpoint: known.endpoint,
+      ...(options.metadata ? { metadata: options.metadata } : {}),
     },
   });
   if (status !== 200) throw new Error(`registration answered ${status}: ${JSON.stringify(body)}`);

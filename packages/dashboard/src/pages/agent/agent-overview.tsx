@@ -125,6 +125,7 @@ const About = ({ agent }: { agent: AgentDetail }) => (
         <Copyable label="address of the avatar" text={agent.metadata.avatar} />
       </FactRow>
     )}
+    {agent.metadata.priceHints && <FactRow label="Price hints">complexity: low 0.8, high 1.5 times the price</FactRow>}
     {agent.metadata.maxConcurrency && <FactRow label="Calls at once">{agent.metadata.maxConcurrency}</FactRow>}
     <FactRow label="Last seen">
       <TimeAgo at={agent.lastSeen} />

@@ -1,5 +1,6 @@
 import type { Form } from '../../forms/use-form.ts';
 import { Card } from '../../ui/card.tsx';
+import { Checkbox } from '../../ui/checkbox.tsx';
 import { Field } from '../../ui/field.tsx';
 import { NumberInput, Textarea, TextInput } from '../../ui/text-input.tsx';
 import { TokenInput } from '../../ui/token-input.tsx';
@@ -92,6 +93,14 @@ const PriceFields = ({ form: { values, set, error } }: AgentFieldsProps) => {
             <NumberInput unit="USDC" placeholder={like} value={values[tier]} onChange={(amount) => set(tier, amount)} />
           </Field>
         ))}
+      </div>
+      <div className="mt-4">
+        <Checkbox
+          label="Callers may hint at how difficult a call is"
+          hint="“complexity” in the input of a call then multiplies the price: low 0.8, high 1.5."
+          isChecked={values.priceHints}
+          onChange={(takesHints) => set('priceHints', takesHints)}
+        />
       </div>
     </Card>
   );

@@ -33,3 +33,11 @@ it('replaces the metadata as a whole', () => {
     metadata: { website: 'https://a.test', tags: ['test'], maxConcurrency: 4 },
   });
 });
+
+it('has the price follow hints of callers only when the owner says so', () => {
+  expect(valuesOf(agent).priceHints).toBe(false);
+  expect(registrationBody({ ...noValues, priceHints: true }).metadata).toEqual({ priceHints: true });
+  const body = updateBody({ ...valuesOf(agent), priceHints: true }, agent);
+  expect(body).toEqual({ metadata: { tags: ['test'], maxConcurrency: 4, priceHints: true } });
+  expect(AgentUpdate.safeParse(body).success).toBe(true);
+});

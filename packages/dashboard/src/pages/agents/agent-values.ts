@@ -16,19 +16,22 @@ export interface AgentValues extends Readonly<Record<Tier, string>> {
   readonly website: string;
   readonly avatar: string;
   readonly maxConcurrency: string;
+  readonly priceHints: boolean;
 }
 
 export const noValues: AgentValues = {
   ...{ name: '', description: '', capabilities: [], endpoint: '', perRequest: '', perHour: '' },
   ...{ basic: '', premium: '', enterprise: '', tags: [], website: '', avatar: '', maxConcurrency: '' },
+  priceHints: false,
 };
 
-function metadataOf({ avatar, website, tags, maxConcurrency }: AgentValues): AgentDetail['metadata'] {
+function metadataOf({ avatar, website, tags, maxConcurrency, priceHints }: AgentValues): AgentDetail['metadata'] {
   return {
     ...(avatar ? { avatar } : {}),
     ...(website ? { website } : {}),
     ...(tags.length > 0 ? { tags: [...tags] } : {}),
     ...(maxConcurrency ? { maxConcurrency: Number(maxConcurrency) } : {}),
+    ...(priceHints ? { priceHints } : {}),
   };
 }
 
@@ -54,12 +57,13 @@ const isSameAmount = (a: string, b: string) =>
 export function valuesOf({ name, description, capabilities, endpoint, rates, metadata }: AgentDetail): AgentValues {
   const own = (amount: string) => (isSameAmount(amount, rates.perRequest) ? '' : amount);
   const { basic, premium, enterprise } = rates.tiers;
-  const { tags = [], website = '', avatar = '', maxConcurrency } = metadata;
+  const { tags = [], website = '', avatar = '', maxConcurrency, priceHints = false } = metadata;
   return {
     ...{ name, description, capabilities, endpoint, tags, website, avatar },
     ...{ perRequest: rates.perRequest, perHour: own(rates.perHour) },
     ...{ basic: own(basic), premium: own(premium), enterprise: own(enterprise) },
     maxConcurrency: maxConcurrency === undefined ? '' : String(maxConcurrency),
+    priceHints,
   };
 }
 

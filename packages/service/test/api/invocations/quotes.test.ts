@@ -14,17 +14,19 @@ let owner: TestAccount;
 let client: TestAccount;
 let free: TestAgent;
 let priced: TestAgent;
+let hinted: TestAgent;
 beforeAll(async () => {
   h = await startHarness({ clock });
   owner = await h.newAccount();
-  [free, priced, client] = await Promise.all([
+  [free, priced, hinted, client] = await Promise.all([
     startTestAgent(h, { owner, perRequest: '0' }),
     startTestAgent(h, { owner, perRequest: '0.05' }),
+    startTestAgent(h, { owner, perRequest: '0.05', metadata: { priceHints: true } }),
     newClient(h, '100'),
   ]);
 });
 afterAll(async () => {
-  await Promise.all([free.die(), priced.die()]);
+  await Promise.all([free.die(), priced.die(), hinted.die()]);
   await h.stop();
 });
 afterEach(async () => {
@@ -52,22 +54,35 @@ describe('a quote', () => {
     ['medium', '0.05', '1.0x'],
     ['high', '0.075', '1.5x'],
     ['extreme', '0.05', '1.0x'],
-  ])('of complexity %s costs %s and locks it', async (complexity, total, multiplier) => {
-    const quoted = await quote(priced, { complexity });
+  ])('of complexity %s, of an agent that takes hints, costs %s and locks it', async (complexity, total, multiplier) => {
+    const quoted = await quote(hinted, { complexity });
     expect(quoted).toMatchObject({
       estimatedCost: total,
       breakdown: { base_fee: '0.05', complexity_multiplier: multiplier, total },
-      acceptUrl: `/invoke/${priced.id}?quote=${quoted.quoteId}`,
+      acceptUrl: `/invoke/${hinted.id}?quote=${quoted.quoteId}`,
       validUntil: inMinutes(15),
     });
-    const { data } = (
-      await h.request('POST', quoted.acceptUrl, {
-        key: client.key,
-        body: { task: 'other' },
-        headers: { 'x-sync': 'true' },
-      })
-    ).body;
-    expect(data).toMatchObject({ status: 'completed', cost: total });
+    const body = { task: 'other', input: { complexity } };
+    const options = { key: client.key, body, headers: { 'x-sync': 'true' } };
+    expect((await h.request('POST', quoted.acceptUrl, options)).body.data).toMatchObject({
+      status: 'completed',
+      cost: total,
+    });
+  });
+
+  it('of a small or simple call is no price for a large or difficult one', async () => {
+    const text = 'x'.repeat(20_000);
+    const use = (to: TestAgent, quoteId: string, body: object) => invoke(body, { to, query: `?quote=${quoteId}` });
+    const { quoteId } = await quote(priced);
+    for (const body of [{ input: { text } }, { context: text }, { metadata: { text } }, { task: text }])
+      expectError(await use(priced, quoteId, body), 'VALIDATION_ERROR', 'quote');
+    expect((await use(priced, quoteId, { input: { complexity: 'high' } })).body.data).toMatchObject({ cost: '0.05' });
+    const cheap = await quote(hinted, { complexity: 'low' });
+    expectError(await use(hinted, cheap.quoteId, {}), 'VALIDATION_ERROR', 'quote');
+    expectError(await use(hinted, cheap.quoteId, { input: { complexity: 'high' } }), 'VALIDATION_ERROR', 'quote');
+    const large = await quote(priced, { text });
+    expect(large).toMatchObject({ estimatedCost: '0.0625' });
+    expect((await use(priced, large.quoteId, { task: 'small' })).body.data).toMatchObject({ cost: '0.0625' });
   });
 
   it('is used once, also by many at once', async () => {

@@ -1,0 +1,79 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { contradictions } from '../../support/books.ts';
+import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
+import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { newClient } from '../../support/treasury.ts';
+import { payV1, payV2 } from '../../support/x402-payer.ts';
+
+let h: Harness;
+let owner: TestAccount;
+let client: TestAccount;
+let plain: TestAgent;
+let hinted: TestAgent;
+beforeAll(async () => {
+  h = await startHarness();
+  owner = await h.newAccount();
+  [plain, hinted, client] = await Promise.all([
+    startTestAgent(h, { owner, perRequest: '0.05' }),
+    startTestAgent(h, { owner, perRequest: '0.05', metadata: { priceHints: true } }),
+    newClient(h, '100'),
+  ]);
+});
+afterAll(async () => {
+  await Promise.all([plain.die(), hinted.die()]);
+  await h.stop();
+});
+afterEach(async () => {
+  expect(await contradictions(h.databaseUrl)).toEqual([]);
+});
+
+const text = 'x'.repeat(20_000);
+const body = (complexity: string) => ({ task: 'x', input: { complexity } });
+const call = (agent: TestAgent, sent: object, headers: Record<string, string> = {}) =>
+  h.request('POST', `/invoke/${agent.id}`, { key: client.key, body: sent, headers: { 'x-sync': 'true', ...headers } });
+const costOf = async (agent: TestAgent, sent: object) => (await call(agent, sent)).body.data.cost;
+const x402 = { 'x-payment-method': 'x402' };
+
+it('an agent is paid its price whatever its callers say of the complexity', async () => {
+  for (const complexity of ['low', 'medium', 'high']) {
+    expect(await costOf(plain, body(complexity))).toBe('0.05');
+    expect((await call(plain, body(complexity), x402)).body.error.payment.amount).toBe('0.05');
+    const quoted = await h.request('POST', `/invoke/${plain.id}/quote`, { key: client.key, body: body(complexity) });
+    expect(quoted.body.data).toMatchObject({ estimatedCost: '0.05', breakdown: { complexity_multiplier: '1.0x' } });
+  }
+  const bulk = { ...body('low'), agents: [plain.id, hinted.id], strategy: 'all' };
+  const started = await h.request('POST', '/invoke/bulk', { key: client.key, body: bulk });
+  expect(started.body.data).toMatchObject({ estimatedCost: '0.09' });
+});
+
+it('an owner has hints taken at registration, and takes that back', async () => {
+  expect((await h.request('GET', `/agents/${hinted.id}`)).body.data.metadata).toEqual({ priceHints: true });
+  expect(await costOf(hinted, body('low'))).toBe('0.04');
+  const change = (metadata: object) =>
+    h.request('PUT', `/identity/${hinted.id}/metadata`, { key: owner.key, body: metadata });
+  const put = (metadata: object) => h.request('PUT', `/agents/${hinted.id}`, { key: owner.key, body: { metadata } });
+  await put({});
+  expect(await costOf(hinted, body('low'))).toBe('0.05');
+  expect((await put({ priceHints: 'yes' })).status).toBe(400);
+  expect((await change({ priceHints: true })).status).toBe(200);
+  expect(await costOf(hinted, body('high'))).toBe('0.075');
+});
+
+it.each([
+  ['v2', payV2],
+  ['v1', payV1],
+])('an offer for a small or simple call does not pay for a large or difficult one (x402 %s)', async (_version, pay) => {
+  const wallet = await h.newWallet(1_000_000n);
+  const offered = async (agent: TestAgent, sent: object) => pay(h, wallet, await call(agent, sent, x402));
+  const small = await offered(plain, { task: 'x' });
+  for (const large of [
+    { task: 'x', context: text },
+    { task: 'x', input: { text } },
+  ])
+    expect((await call(plain, large, small)).status).toBe(402);
+  const low = await offered(hinted, body('low'));
+  for (const more of [body('high'), { task: 'x' }]) expect((await call(hinted, more, low)).status).toBe(402);
+  expect(await h.usdcOf(wallet.address)).toBe(1_000_000n);
+  expect((await call(hinted, body('low'), low)).body.data).toMatchObject({ status: 'completed', cost: '0.04' });
+  expect((await call(plain, { task: 'y' }, small)).body.data).toMatchObject({ status: 'completed', cost: '0.05' });
+});
