@@ -84,7 +84,21 @@ export const errorCatalogue = {
     when: 'The payment shown may have moved money, but is not confirmed yet. Repeat the identical request; do not sign a new payment.',
     extra: z.object({ details: z.object({ requestId: Id, transactionHash: z.string().nullable() }) }),
   },
-  UNAVAILABLE: { status: 503, when: 'The node is starting, stopping or cannot reach its chain.', extra: none },
+  UNAVAILABLE: {
+    status: 503,
+    when: 'The node is starting, stopping, overloaded, or cannot reach its chain or its database. Repeat the identical request after `Retry-After`.',
+    extra: z.object({
+      details: z
+        .object({
+          outcome: z
+            .enum(['nothing', 'unknown'])
+            .describe(
+              '`nothing`: the request did nothing. `unknown`: it may have been carried out; repeated under the same Idempotency-Key, or with the same payment, it finds what was done.',
+            ),
+        })
+        .optional(),
+    }),
+  },
 } as const satisfies Record<string, { status: number; when: string; extra: z.ZodObject }>;
 
 export type ErrorCode = keyof typeof errorCatalogue;

@@ -2,6 +2,7 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import { type ErrorCode, errorCatalogue } from '@agent-network/contracts/errors';
 import type { HasDb } from '../db/database.ts';
+import { DatabaseAwayError } from '../db/database-away.ts';
 import { AppError } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
@@ -38,6 +39,7 @@ export const endEntry = (ctx: HasDb, id: string, end: AuditEnd & Pick<AuditRow, 
 
 /** What an error says of a change: refused by a rule, or nobody knows. */
 export function endByError(error: unknown): AuditEnd {
+  if (error instanceof DatabaseAwayError) return { outcome: 'unknown', code: 'UNAVAILABLE' };
   if (!(error instanceof AppError)) return { outcome: 'unknown', code: 'INTERNAL_ERROR' };
   const code: ErrorCode = error.code;
   return { outcome: errorCatalogue[code].status < 500 ? 'refused' : 'unknown', code };

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { Log } from '../lib/log.ts';
 import { openSocket } from './open-socket.ts';
+import { watchSilence } from './silence-watch.ts';
 
 export interface PoolOptions {
   max?: number;
@@ -9,10 +10,13 @@ export interface PoolOptions {
 
 const STATEMENT_TIMEOUT_MS = 30_000;
 const LOCK_TIMEOUT_MS = 10_000;
-const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
+/** No transaction waits for anything but the database: one that pauses for so long has lost its client. */
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A connection that nothing was heard on for so long is probed each second, ten times: a vanished host is known within 15 s. */
 const KEEP_ALIVE_AFTER_MS = 5_000;
+/** The server looks after its side in the same way, and frees what a vanished client has locked. */
+const SERVER_OPTIONS = '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=1 -c tcp_keepalives_count=10';
 const DEFAULT_MAX = 20;
 const INT8 = 20;
 const INT8_ARRAY = 1016;
@@ -32,6 +36,8 @@ export const connectionOptions = (url: string, label = 'agent-network') => ({
   lock_timeout: LOCK_TIMEOUT_MS,
   idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
   application_name: label,
+  options: SERVER_OPTIONS,
+  stream: openSocket,
 });
 
 /**
@@ -39,8 +45,9 @@ export const connectionOptions = (url: string, label = 'agent-network') => ({
  * connection is logged and replaced; the statement that was running on it fails.
  */
 export function createConnectionPool(url: string, { max = DEFAULT_MAX, log }: PoolOptions): pg.Pool {
-  const pool = new pg.Pool({ ...connectionOptions(url), max, types, pipeline: true, stream: openSocket });
+  const pool = new pg.Pool({ ...connectionOptions(url), max, types, pipeline: true });
   surviveConnectionLoss(pool, log);
+  watchSilence(pool, { url, log });
   return pool;
 }
 

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { createConnectionPool, type PoolOptions } from './connection-pool.ts';
 import { type Listener, type ListenHandler, type Listening, openListener } from './listener.ts';
-import { queryOn } from './query-on.ts';
+import { queryAlone } from './query-on.ts';
 import type { Sql, Tx } from './sql.ts';
 import { runTransaction, type TransactionOptions } from './transaction.ts';
 
@@ -10,7 +10,8 @@ export interface Database extends Sql {
   readonly pool: pg.Pool;
   /**
    * Commits what `fn` did, or nothing. Serialization failures and deadlocks run `fn` again (5 tries in all), so `fn` must
-   * change nothing but the database. Never nests. If the connection dies during COMMIT the outcome is unknown to the caller.
+   * change nothing but the database; so does a connection that is lost before COMMIT was sent. Never nests. If the connection dies
+   * during COMMIT the outcome is unknown to the caller: a DatabaseAwayError says so.
    */
   transaction<T>(fn: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Calls `handler` for each NOTIFY on the channel. Only ever a hint: notifications sent while disconnected are lost. */
@@ -31,7 +32,7 @@ export function openDatabase(url: string, options: PoolOptions): Database {
   return {
     url,
     pool,
-    query: (name, text, params) => queryOn(pool, name, text, params),
+    query: (name, text, params) => queryAlone(pool, name, text, params),
     transaction: (fn, transactionOptions) => runTransaction(pool, fn, transactionOptions),
     listen(channel, handler) {
       listener ??= openListener(url, log);

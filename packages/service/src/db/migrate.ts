@@ -3,8 +3,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { Log } from '../lib/log.ts';
-import { surviveConnectionLoss } from './connection-pool.ts';
+import { connectionOptions, surviveConnectionLoss } from './connection-pool.ts';
 import { migrateQueue } from './migrate-queue.ts';
+import { watchSilence } from './silence-watch.ts';
 
 interface Migration {
   version: number;
@@ -30,8 +31,11 @@ const LOCK_KEY = 7_402_002;
  */
 export async function migrate(url: string, log: Log, directory: string = MIGRATIONS_DIR): Promise<void> {
   const migrations = await readMigrations(directory);
-  const pool = new pg.Pool({ connectionString: url, max: 2 });
+  // A migration may take its time, and others wait for it: no limits but for a server that does not know of it.
+  const unlimited = { statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 };
+  const pool = new pg.Pool({ ...connectionOptions(url, 'agent-network migrate'), ...unlimited, max: 2 });
   surviveConnectionLoss(pool, log);
+  watchSilence(pool, { url, log, hardLimitMs: Number.POSITIVE_INFINITY });
   try {
     const client = await pool.connect();
     try {

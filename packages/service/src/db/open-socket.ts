@@ -1,10 +1,48 @@
-import { Socket } from 'node:net';
+import { lookup } from 'node:dns';
+import { type LookupFunction, Socket, type SocketConnectOpts } from 'node:net';
 
-/** A socket for a database connection: what is written in one go of the event loop leaves in one piece. */
+/** How long a look-up of the database's host may take before its last known address is tried. */
+const LOOKUP_MS = 1_500;
+
+/**
+ * A socket for a database connection: what is written in one go of the event loop leaves in one piece, and name servers that do not answer
+ * do not keep it from an address that it knows.
+ */
 export const openSocket = (): Socket => new GatheringSocket();
+
+type Found = Parameters<Parameters<LookupFunction>[2]>;
+const known = new Map<string, Found>();
+
+const lookupKnown: LookupFunction = (hostname, options, callback) => {
+  const name = `${hostname} ${options.all === true} ${options.family ?? 0}`;
+  let isAnswered = false;
+  const answer = (...found: Found) => {
+    if (isAnswered) return;
+    isAnswered = true;
+    clearTimeout(late);
+    callback(...found);
+  };
+  const fallBack = (): Found | undefined => known.get(name);
+  const late = setTimeout(() => {
+    const before = fallBack();
+    if (before) answer(...before);
+  }, LOOKUP_MS);
+  lookup(hostname, options, (error: NodeJS.ErrnoException | null, ...found: unknown[]) => {
+    const result = [error, ...found] as unknown as Found;
+    if (error) return answer(...(fallBack() ?? result));
+    known.set(name, result);
+    answer(...result);
+  });
+};
 
 class GatheringSocket extends Socket {
   #isGathering = false;
+
+  override connect(...args: unknown[]): this {
+    const [port, host] = args;
+    if (typeof port !== 'number' || typeof host !== 'string') return super.connect(...(args as [SocketConnectOpts]));
+    return super.connect({ port, host, lookup: lookupKnown });
+  }
 
   override write(...args: unknown[]): boolean {
     if (!this.#isGathering) {

@@ -1,6 +1,7 @@
 import type pg from 'pg';
+import { asAway, isConnectionLost } from './database-away.ts';
 
-/** Runs one prepared statement on a pool or a client. */
+/** Runs one prepared statement on the client of a transaction; its errors come as they are. */
 export async function queryOn<Row>(
   target: pg.Pool | pg.PoolClient,
   name: string,
@@ -9,4 +10,25 @@ export async function queryOn<Row>(
 ): Promise<Row[]> {
   const result = await target.query({ name, text, values: params as unknown[] });
   return result.rows as Row[];
+}
+
+/** Runs one prepared statement on a connection of the pool, as a transaction of its own. */
+export async function queryAlone<Row>(
+  pool: pg.Pool,
+  name: string,
+  text: string,
+  params: readonly unknown[] = [],
+): Promise<Row[]> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw asAway(error, 'nothing');
+  });
+  let failure: unknown;
+  try {
+    return await queryOn<Row>(client, name, text, params);
+  } catch (error) {
+    failure = error;
+    throw asAway(error, 'unknown');
+  } finally {
+    client.release(isConnectionLost(failure));
+  }
 }

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { invariant } from '../lib/invariant.ts';
+import { asAway, DatabaseAwayError, isConnectionLost } from './database-away.ts';
 import { queryOn } from './query-on.ts';
 import type { Tx } from './sql.ts';
 
@@ -14,6 +15,8 @@ const MAX_TRIES = 5;
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK = '40P01';
 const FIRST_RETRY_MS = 10;
+/** A connection that is lost later than this was not merely an old one of the pool: the database is away. */
+const RETRY_LOST_WITHIN_MS = 2_000;
 
 interface Scope {
   open: boolean;
@@ -28,24 +31,32 @@ export async function runTransaction<T>(
 ): Promise<T> {
   invariant(currentScope.getStore()?.open !== true, 'a transaction was opened inside a transaction');
   for (let tryNumber = 1; ; tryNumber++) {
+    const startMs = performance.now();
     try {
       return await runOnce(pool, fn, options);
     } catch (error) {
-      if (tryNumber === MAX_TRIES || !isRetryable(error)) throw error;
+      if (tryNumber === MAX_TRIES || !isRetryable(error, performance.now() - startMs)) throw asAway(error, 'unknown');
       await delay(Math.random() * FIRST_RETRY_MS * 2 ** tryNumber);
     }
   }
 }
 
+/** The connection was lost before COMMIT was sent: the transaction changed nothing. */
+class LostBeforeCommitError extends DatabaseAwayError {}
+
 async function runOnce<T>(pool: pg.Pool, fn: (tx: Tx) => Promise<T>, { isolation }: TransactionOptions): Promise<T> {
-  const client = await pool.connect();
+  const client = await pool.connect().catch((error: unknown) => {
+    throw asAway(error, 'nothing');
+  });
   const scope: Scope = { open: true };
+  let isCommitSent = false;
   let broken: Error | undefined;
   try {
     // Sent along with the first statement: it cannot fail but with the connection.
     const begun = client.query(isolation === undefined ? 'begin' : `begin isolation level ${isolation}`);
     const result = await currentScope.run(scope, () => afterAll(begun, fn(handleOn(client, scope))));
     scope.open = false;
+    isCommitSent = true;
     const { command } = await client.query('commit');
     // The server answers COMMIT with ROLLBACK when a failed statement's error was swallowed.
     if (command !== 'COMMIT') throw new Error('the transaction was rolled back: one of its statements had failed');
@@ -55,7 +66,11 @@ async function runOnce<T>(pool: pg.Pool, fn: (tx: Tx) => Promise<T>, { isolation
     await client.query('rollback').catch((rollbackError: Error) => {
       broken = rollbackError;
     });
-    throw error;
+    if (isConnectionLost(error)) broken ??= error as Error;
+    // What `fn` threw may be another's error of the same kind: only with the connection gone was it this one.
+    if (broken && !isCommitSent && isConnectionLost(error))
+      throw new LostBeforeCommitError(error as Error, 'nothing', false);
+    throw asAway(error, isCommitSent ? 'unknown' : 'nothing');
   } finally {
     client.release(broken);
   }
@@ -76,6 +91,8 @@ function handleOn(client: pg.PoolClient, scope: Scope): Tx {
   };
 }
 
-function isRetryable(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK);
+function isRetryable(error: unknown, tookMs: number): boolean {
+  if (error instanceof LostBeforeCommitError) return tookMs < RETRY_LOST_WITHIN_MS;
+  const { cause } = error instanceof DatabaseAwayError ? error : { cause: error };
+  return cause instanceof pg.DatabaseError && (cause.code === SERIALIZATION_FAILURE || cause.code === DEADLOCK);
 }

@@ -1,4 +1,5 @@
 import { errorCatalogue } from '@agent-network/contracts/errors';
+import { DatabaseAwayError } from '../db/database-away.ts';
 import { AppError } from '../lib/app-error.ts';
 import { PaymentRequiredError } from '../payments/x402/payment-required.ts';
 
@@ -17,8 +18,7 @@ const retryAfterS: Partial<Record<string, string>> = {
 
 /** The answer to a failure. What is not in the catalogue is a 500 that says nothing; its cause is for the log. */
 export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
-  const known: AppError =
-    error instanceof AppError ? error : new AppError('INTERNAL_ERROR', 'Something went wrong on our side.');
+  const known = toAppError(error);
   const { code, message } = known;
   const headers: Record<string, string> = {};
   const wait =
@@ -39,6 +39,13 @@ export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
     headers['payment-response'] = encode(answer);
   }
   return { status: 402, headers, body: { ...body, ...known.offer.v1, error: body.error } };
+}
+
+function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  if (error instanceof DatabaseAwayError)
+    return new AppError('UNAVAILABLE', 'The database cannot be reached at the moment.', {}, { cause: error });
+  return new AppError('INTERNAL_ERROR', 'Something went wrong on our side.');
 }
 
 /** Base64 JSON, as x402 headers carry it. */

@@ -16,6 +16,7 @@ import { readBody } from './read-body.ts';
 import { addressOf } from './remote-address.ts';
 import { type Running, runKeyed } from './run-keyed.ts';
 import { SseAnswer } from './sse.ts';
+import { tellAway } from './tell-away.ts';
 
 export type AnyHandler = (ctx: HttpContext, call: HandlerCall<Endpoint>) => unknown;
 
@@ -30,8 +31,27 @@ export interface Incoming {
 
 /** Identifies, counts, validates and handles a request; resolves with the JSON of the answer, or with a stream. */
 export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<string | SseAnswer> {
-  const { row, c, headers } = incoming;
+  const { row, c } = incoming;
   if (!ctx.isReady()) throw new AppError('UNAVAILABLE', 'The node is starting or stopping.');
+  const progress = { hasBegun: false };
+  try {
+    return await handleReady(ctx, incoming, progress);
+  } catch (error) {
+    throw tellAway(error, {
+      method: row.method,
+      ...progress,
+      hasKey: c.req.header('idempotency-key') !== undefined,
+      hasPayment: ['payment-signature', 'x-payment'].some((name) => c.req.header(name) !== undefined),
+    });
+  }
+}
+
+async function handleReady(
+  ctx: HttpContext,
+  incoming: Incoming,
+  progress: { hasBegun: boolean },
+): Promise<string | SseAnswer> {
+  const { row, c, headers } = incoming;
   const caller = await identify(ctx, row, c, headers);
   const counted = await countCall(ctx, { caller, row, address: () => addressOf(ctx, c) }, headers);
   try {
@@ -42,7 +62,10 @@ export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<
       header: (name) => c.req.header(name),
       body: row.body ? await readBody(c.req.raw) : undefined,
     });
-    const begin = (running: Running) => run(ctx, incoming, { caller, parsed, counted, ...running });
+    const begin = (running: Running) => {
+      progress.hasBegun = true;
+      return run(ctx, incoming, { caller, parsed, counted, ...running });
+    };
     const request = keyedRequest(incoming, caller, parsed);
     if (!request) {
       const data = await begin({ once: unkeyed, headers: {} });
@@ -64,8 +87,8 @@ export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<
       },
     });
   } catch (error) {
-    // Whatever did not become an invocation does not count as one.
-    await counted.uncount();
+    // Whatever did not become an invocation does not count as one. Where that cannot be stored, the first error is still the one to tell.
+    await counted.uncount().catch((err: unknown) => ctx.log.debug({ err }, 'a call that failed stays counted'));
     throw error;
   }
 }

@@ -14,6 +14,7 @@ import {
 } from '../access/idempotency.ts';
 import type { Once } from '../access/once.ts';
 import { joinSecret, splitSecret } from '../access/shown-once.ts';
+import { DatabaseAwayError } from '../db/database-away.ts';
 import { AppError } from '../lib/app-error.ts';
 import type { HttpContext } from './http-context.ts';
 import { SseAnswer } from './sse.ts';
@@ -83,7 +84,9 @@ async function runOnce(ctx: HttpContext, call: KeyedCall, run: KeyedRun): Promis
     await settle(ctx, run, () => keepAnswer(ctx, run, { body, headers }));
     return answer;
   } catch (error) {
-    await settle(ctx, run, () => freeKey(ctx, run));
+    // With the database away nobody knows how far it came: the key stays with this request.
+    const letGo = error instanceof DatabaseAwayError ? keepKey : freeKey;
+    await settle(ctx, run, () => letGo(ctx, run));
     throw error;
   }
 }

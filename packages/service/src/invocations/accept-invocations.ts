@@ -1,7 +1,7 @@
 import { spend, unspend } from '../access/spend.ts';
 import type { Budget } from '../access/spending-limits.ts';
 import type { HasDb } from '../db/database.ts';
-import { isRolledBack } from '../db/is-rolled-back.ts';
+import { isRolledBack } from '../db/database-away.ts';
 import type { Tx } from '../db/sql.ts';
 import { createBatcher } from '../lib/batcher.ts';
 import type { HasClock } from '../lib/clock.ts';

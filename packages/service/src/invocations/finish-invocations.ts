@@ -1,5 +1,5 @@
 import type { HasDb } from '../db/database.ts';
-import { isRolledBack } from '../db/is-rolled-back.ts';
+import { isRolledBack } from '../db/database-away.ts';
 import type { HasCourier } from '../events/courier.ts';
 import { createBatcher } from '../lib/batcher.ts';
 import { failpoint } from '../lib/failpoint.ts';

@@ -1,5 +1,5 @@
 import type { HasDb } from '../db/database.ts';
-import { isRolledBack } from '../db/is-rolled-back.ts';
+import { isRolledBack } from '../db/database-away.ts';
 import { createBatcher } from '../lib/batcher.ts';
 import type { HasClock } from '../lib/clock.ts';
 import type { HasChangeHub } from './change-hub.ts';

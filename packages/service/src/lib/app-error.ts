@@ -14,7 +14,9 @@ export class AppError<C extends ErrorCode = ErrorCode> extends Error {
   constructor(
     code: C,
     message: string,
-    ...rest: ErrorExtra<C> extends NoExtra ? [extra?: NoExtra, options?: ErrorOptions] : [ErrorExtra<C>, ErrorOptions?]
+    ...rest: NoExtra extends ErrorExtra<C>
+      ? [extra?: ErrorExtra<C>, options?: ErrorOptions]
+      : [ErrorExtra<C>, ErrorOptions?]
   ) {
     // Where an expected refusal was made tells nobody anything, and finding out costs more than the refusal.
     const limit = Error.stackTraceLimit;

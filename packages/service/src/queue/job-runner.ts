@@ -13,6 +13,7 @@ import pg from 'pg';
 import { connectionOptions, surviveConnectionLoss } from '../db/connection-pool.ts';
 import type { HasDb } from '../db/database.ts';
 import { graphileLog } from '../db/graphile-log.ts';
+import { watchSilence } from '../db/silence-watch.ts';
 import type { Log } from '../lib/log.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { JobHandlers, JobRun } from './job-types.ts';
@@ -56,6 +57,7 @@ export async function startJobRunner(
 ): Promise<JobRunner> {
   const pool = new pg.Pool({ ...connectionOptions(ctx.db.url), max: concurrency + SPARE_CONNECTIONS });
   surviveConnectionLoss(pool, ctx.log);
+  watchSilence(pool, { url: ctx.db.url, log: ctx.log });
   const aborting = new AbortController();
   const watched = watchEvents(concurrency);
   const covered = new Map<WorkerPool, Promise<void>>();

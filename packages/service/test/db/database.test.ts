@@ -32,7 +32,7 @@ describe('values', () => {
       `select current_setting('statement_timeout') s, current_setting('lock_timeout') l,
               current_setting('idle_in_transaction_session_timeout') i`,
     );
-    expect(row).toEqual({ s: '30s', l: '10s', i: '30s' });
+    expect(row).toEqual({ s: '30s', l: '10s', i: '10s' });
   });
 });
 

@@ -1,0 +1,75 @@
+import pg from 'pg';
+
+/**
+ * The database was not there, or was too busy, for what was asked of it. `outcome` is what became of that one statement or transaction:
+ * `nothing` when it certainly changed nothing, `unknown` when the connection was lost before an answer that may have been a yes.
+ */
+export class DatabaseAwayError extends Error {
+  override name = 'DatabaseAwayError';
+  readonly outcome: 'nothing' | 'unknown';
+  /** Whether the server answered, and gave up on a lock or a limit of time. */
+  readonly isBusy: boolean;
+
+  constructor(cause: Error, outcome: 'nothing' | 'unknown', isBusy: boolean) {
+    super(`the database is ${isBusy ? 'busy' : 'away'}: ${cause.message}`, { cause });
+    this.outcome = outcome;
+    this.isBusy = isBusy;
+  }
+}
+
+/** Statement or lock time-out, serialization failure, deadlock: the server undid what it had begun. */
+const BUSY = new Set(['57014', '55P03', '40001', '40P01']);
+/** No connection, shutting down, starting up, out of connections, memory or disk, a standby after a failover. */
+const AWAY = /^(08...|57P0.|53...|25006|25P03|25P04)$/;
+const SOCKET = new Set([
+  'ECONNRESET',
+  'ECONNREFUSED',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
+]);
+/** pg and pg-pool have no codes for what they find out themselves. */
+const SAID =
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client (has encountered a connection error|was closed) |Cannot use a pool after calling end)/;
+const NOT_SENT = /^(timeout exceeded|Client |Cannot use a pool)/;
+
+const codeOf = (error: Error): string => String((error as { code?: unknown }).code ?? '');
+
+const isAway = (error: Error): boolean => {
+  if (error instanceof pg.DatabaseError) return AWAY.test(codeOf(error));
+  // Several addresses of one host were tried.
+  if (error instanceof AggregateError) return error.errors.some((each) => each instanceof Error && isAway(each));
+  return SOCKET.has(codeOf(error)) || SAID.test(error.message);
+};
+
+/** Whether the connection is of no more use. */
+export const isConnectionLost = (error: unknown): boolean =>
+  error instanceof Error && (isAway(error) || (error instanceof pg.DatabaseError && isFatal(error)));
+
+const isFatal = ({ severity }: pg.DatabaseError): boolean => severity === 'FATAL' || severity === 'PANIC';
+
+/**
+ * The one place that tells failures of the database's from those of what was asked of it: the first become a DatabaseAwayError, the others
+ * stay as they are. `ifLost`: what became of the work when the connection went away under it.
+ */
+export function asAway(error: unknown, ifLost: 'nothing' | 'unknown'): unknown {
+  if (!(error instanceof Error) || error instanceof DatabaseAwayError) return error;
+  if (error instanceof pg.DatabaseError && BUSY.has(codeOf(error)) && !isFatal(error))
+    return new DatabaseAwayError(error, 'nothing', true);
+  if (!isConnectionLost(error)) return error;
+  return new DatabaseAwayError(error, NOT_SENT.test(error.message) ? 'nothing' : ifLost, false);
+}
+
+/**
+ * Whether an error means that the transaction certainly changed nothing, and that the same may be tried in smaller pieces: the server
+ * itself refused a statement. A lost connection says nothing about a commit that was on its way, and a FATAL is one.
+ */
+export const isRolledBack = (error: unknown): boolean =>
+  error instanceof DatabaseAwayError ? error.isBusy : error instanceof pg.DatabaseError && !isFatal(error);

@@ -1,0 +1,136 @@
+import pg from 'pg';
+import type { Log } from '../lib/log.ts';
+
+const CHECK_MS = 500;
+/** A connection that has answered nothing for so long, with statements under way, is asked about. */
+const SUSPECT_MS = 2_000;
+const ASK_MS = 3_000;
+/** With nobody to ask, a statement is given up after this. */
+const GIVE_UP_MS = 6_000;
+/** The server ends statements after 30 s: with no answer a while later, none will come. */
+const HARD_LIMIT_MS = 35_000;
+/** The statement, or its answer, may be on its way at the moment of asking. */
+const STRIKES = 2;
+
+interface Watched {
+  readonly client: pg.Client;
+  /** Statements that wait for their answers. */
+  waiting: number;
+  /** When the last of them was answered, or the first was sent. */
+  heardMs: number;
+  strikes: number;
+}
+
+export interface SilenceWatchOptions {
+  readonly url: string;
+  readonly log: Log;
+  /** Default: as long as the server lets statements run. Infinity for migrations. */
+  readonly hardLimitMs?: number;
+}
+
+/**
+ * Gives up the connections of a pool whose server is gone without a word, as when a host loses power: TCP alone needs a quarter of an
+ * hour to notice. A connection whose statement gets no answer is asked about over another one. Where the server works on the statement
+ * it may take its time; where it does not know of it, or nobody answers, the connection is destroyed: the statement fails, its outcome
+ * unknown.
+ */
+export function watchSilence(pool: pg.Pool, options: SilenceWatchOptions): void {
+  const watched = new Map<pg.PoolClient, Watched>();
+  let isAsking = false;
+  const check = async (): Promise<void> => {
+    const suspects = [...watched.values()].filter((each) => silentMs(each) >= SUSPECT_MS);
+    if (suspects.length === 0 || isAsking) return;
+    isAsking = true;
+    const heardBefore = new Map(suspects.map((each) => [each, each.heardMs]));
+    const working = await askServer(
+      options.url,
+      suspects.map(({ client }) => pidOf(client)),
+    ).catch(() => null);
+    isAsking = false;
+    const silent = suspects.filter((each) => each.waiting > 0 && each.heardMs === heardBefore.get(each));
+    for (const each of silent) judge(each, working, options);
+  };
+  const timer = setInterval(() => void check(), CHECK_MS);
+  timer.unref();
+  pool.on('connect', (client) => {
+    watched.set(client, follow(client as unknown as pg.Client));
+    client.once('end', () => watched.delete(client));
+  });
+  const end = pool.end.bind(pool);
+  pool.end = (() => {
+    // Until every connection has ended: the last statements may be silent, too.
+    const ended = end();
+    return ended.finally(() => clearInterval(timer));
+  }) as typeof pool.end;
+}
+
+const silentMs = ({ waiting, heardMs }: Watched) => (waiting === 0 ? 0 : performance.now() - heardMs);
+
+/** `working`: the connections that the server works for; null when nobody answered. */
+function judge(each: Watched, working: ReadonlySet<number> | null, { log, hardLimitMs }: SilenceWatchOptions): void {
+  const silence = silentMs(each);
+  const isUnknown = working !== null && !working.has(pidOf(each.client));
+  each.strikes = isUnknown ? each.strikes + 1 : 0;
+  const isLost =
+    each.strikes >= STRIKES || (working === null && silence >= GIVE_UP_MS) || silence >= (hardLimitMs ?? HARD_LIMIT_MS);
+  if (!isLost) return;
+  log.warn({ silentMs: Math.round(silence), isUnknown }, 'gave up a database connection that does not answer');
+  const error = Object.assign(new Error('the database does not answer'), { code: 'ETIMEDOUT' });
+  (each.client as unknown as { connection: { stream: { destroy(error: Error): void } } }).connection.stream.destroy(
+    error,
+  );
+}
+
+const pidOf = (client: pg.Client): number => (client as unknown as { processID: number | null }).processID ?? 0;
+
+/** Notes when statements are sent on a connection and when they are answered. */
+function follow(client: pg.Client): Watched {
+  const watched: Watched = { client, waiting: 0, heardMs: performance.now(), strikes: 0 };
+  const answered = () => {
+    watched.waiting -= 1;
+    watched.heardMs = performance.now();
+    watched.strikes = 0;
+  };
+  const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+  const followed = (...args: unknown[]): unknown => {
+    if (watched.waiting === 0) watched.heardMs = performance.now();
+    watched.waiting += 1;
+    const callback = args.at(-1);
+    if (typeof callback === 'function')
+      return query(...args.slice(0, -1), (...results: unknown[]) => {
+        answered();
+        callback(...results);
+      });
+    const result = query(...args) as Promise<unknown>;
+    result.then(answered, answered);
+    return result;
+  };
+  client.query = followed as typeof client.query;
+  return watched;
+}
+
+/**
+ * Over a connection of its own: which of these backends work on a statement. Transactions whose next statement never came are ended, so
+ * that what they have locked is free. Where a pooler gives out process ids of its own nothing can be said of any: all are taken to be at work.
+ */
+async function askServer(url: string, pids: readonly number[]): Promise<ReadonlySet<number>> {
+  const client = new pg.Client({ connectionString: url, application_name: 'agent-network asks' });
+  client.on('error', () => undefined);
+  const stream = (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream;
+  const late = setTimeout(() => stream.destroy(), ASK_MS);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ own: number; pid: number | null; isWorking: boolean }>(
+      `select pg_backend_pid() as own, a.pid, coalesce(a.state, 'active') not like 'idle%' as "isWorking",
+              case when a.state like 'idle in transaction%' and a.state_change < clock_timestamp() - interval '1 second'
+                    and a.application_name like 'agent-network%' then pg_terminate_backend(a.pid) end as "isEnded"
+         from (select) one left join pg_stat_activity a on a.pid = any($1) and a.datname = current_database()`,
+      [pids],
+    );
+    if (rows[0]?.own !== pidOf(client)) return new Set(pids);
+    return new Set(rows.flatMap(({ pid, isWorking }) => (pid !== null && isWorking ? [pid] : [])));
+  } finally {
+    clearTimeout(late);
+    stream.destroy();
+  }
+}

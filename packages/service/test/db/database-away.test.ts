@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import { DatabaseAwayError } from '../../src/db/database-away.ts';
+import { silentLog as log } from '../../src/lib/log.ts';
+import { startDatabaseProxy } from '../support/database-proxy.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+
+let testDatabase: TestDatabase;
+let direct: Database;
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  direct = openDatabase(testDatabase.url, { max: 2, log });
+  await direct.pool.query('create table thing (id integer primary key)');
+});
+afterAll(async () => {
+  await direct.close();
+  await testDatabase.drop();
+});
+beforeEach(() => direct.query('empty', 'delete from thing'));
+
+async function openProxied(max = 3) {
+  const proxy = await startDatabaseProxy(testDatabase.url);
+  const db = openDatabase(proxy.url, { max, log });
+  onTestFinished(async () => {
+    await db.close();
+    await proxy.stop();
+  });
+  return { proxy, db };
+}
+
+const failureOf = (work: Promise<unknown>) =>
+  work.then(
+    () => null,
+    (error: unknown) => error,
+  );
+const things = async () =>
+  (await direct.query<{ id: number }>('things', 'select id from thing order by id')).map(({ id }) => id);
+
+describe('a connection that is lost', () => {
+  test('before COMMIT was sent: the transaction runs again on another, and is done once', async () => {
+    const { proxy, db } = await openProxied();
+    let runs = 0;
+    await db.transaction(async (tx) => {
+      runs += 1;
+      await tx.query('insert', 'insert into thing (id) values ($1)', [1]);
+      if (runs === 1) proxy.cut();
+      await tx.query('insert', 'insert into thing (id) values ($1)', [2]);
+    });
+    expect(runs).toBe(2);
+    expect(await things()).toEqual([1, 2]);
+  });
+
+  test('with the answer to COMMIT on its way: the outcome is unknown, and the transaction does not run again', async () => {
+    const { proxy, db } = await openProxied();
+    proxy.rewrite((chunk) => {
+      if (!chunk.includes('COMMIT')) return chunk;
+      proxy.cut();
+      return null;
+    });
+    let runs = 0;
+    const failure = await failureOf(
+      db.transaction(async (tx) => {
+        runs += 1;
+        await tx.query('insert', 'insert into thing (id) values ($1)', [3]);
+      }),
+    );
+    expect(failure).toBeInstanceOf(DatabaseAwayError);
+    expect(failure).toMatchObject({ outcome: 'unknown', isBusy: false });
+    expect(runs).toBe(1);
+    expect(await things()).toEqual([3]);
+  });
+
+  test('none to be had: nothing was done', async () => {
+    const { proxy, db } = await openProxied();
+    proxy.set('refusing');
+    expect(await failureOf(db.query('one', 'select 1'))).toMatchObject({
+      name: 'DatabaseAwayError',
+      outcome: 'nothing',
+    });
+    const inTransaction = failureOf(db.transaction((tx) => tx.query('one', 'select 1')));
+    expect(await inTransaction).toMatchObject({ name: 'DatabaseAwayError', outcome: 'nothing' });
+  });
+
+  test('a lock that is not to be had is no lost connection: busy, and nothing was done', async () => {
+    const held = Promise.withResolvers<void>();
+    const letGo = Promise.withResolvers<void>();
+    const holding = direct.transaction(async (tx) => {
+      await tx.query('lock', 'lock table thing');
+      held.resolve();
+      await letGo.promise;
+    });
+    await held.promise;
+    const { db } = await openProxied();
+    const failure = await failureOf(
+      db.transaction(async (tx) => {
+        await tx.query('impatient', `select set_config('lock_timeout', '20ms', true)`);
+        await tx.query('insert', 'insert into thing (id) values ($1)', [4]);
+      }),
+    );
+    letGo.resolve();
+    await holding;
+    expect(failure).toMatchObject({ name: 'DatabaseAwayError', outcome: 'nothing', isBusy: true });
+  });
+});
+
+describe('a database host that vanishes without a word', () => {
+  test('statements on open connections end within 12 s, and new ones run within 5 s of its return', {
+    timeout: 60_000,
+  }, async () => {
+    const { proxy, db } = await openProxied(3);
+    await Promise.all([1, 2, 3].map((n) => db.query(`warm-${n}`, 'select pg_sleep(0.05)')));
+    expect(proxy.connections()).toBe(3);
+    proxy.set('silent');
+    const sentMs = performance.now();
+    const hanging = [1, 2, 3].map((n) => failureOf(db.query('hang', 'insert into thing (id) values ($1)', [n])));
+    for (const failure of await Promise.all(hanging))
+      expect(failure).toMatchObject({ name: 'DatabaseAwayError', outcome: 'unknown' });
+    expect(performance.now() - sentMs).toBeLessThan(12_000);
+    const again = [4, 5, 6].map((n) => failureOf(db.query('hang', 'insert into thing (id) values ($1)', [n])));
+    proxy.set('open');
+    const backMs = performance.now();
+    await expect
+      .poll(() => db.query('alive', 'select 1 as one').catch(() => null), { timeout: 20_000 })
+      .toEqual([{ one: 1 }]);
+    expect(performance.now() - backMs).toBeLessThan(5_500);
+    await Promise.all(again);
+  });
+
+  test('one that comes back without its connections is asked about them: they are replaced within 6 s', {
+    timeout: 40_000,
+  }, async () => {
+    const { proxy, db } = await openProxied(3);
+    await Promise.all([1, 2, 3].map((n) => db.query(`warm-${n}`, 'select pg_sleep(0.05)')));
+    proxy.set('silent');
+    proxy.set('open');
+    const sentMs = performance.now();
+    await Promise.all([1, 2, 3].map((n) => failureOf(db.query('hang', 'insert into thing (id) values ($1)', [n]))));
+    expect(await db.query('alive', 'select 1 as one')).toEqual([{ one: 1 }]);
+    expect(performance.now() - sentMs).toBeLessThan(6_000);
+  });
+
+  test('what the lost side of a transaction has locked is free again', { timeout: 40_000 }, async () => {
+    const { proxy, db } = await openProxied(1);
+    await direct.query('first', 'insert into thing (id) values (1)');
+    const failure = await failureOf(
+      db.transaction(async (tx) => {
+        await tx.query('lock-one', 'select from thing where id = 1 for update');
+        proxy.set('silent');
+        proxy.set('open');
+        await tx.query('lost', 'update thing set id = 2 where id = 1');
+      }),
+    );
+    expect(failure).toMatchObject({ name: 'DatabaseAwayError', outcome: 'nothing' });
+    const startMs = performance.now();
+    await direct.query('other', 'update thing set id = 3 where id = 1');
+    expect(performance.now() - startMs).toBeLessThan(2_000);
+  });
+
+  test('a statement that takes long on a server that lives is left alone', { timeout: 40_000 }, async () => {
+    const { db } = await openProxied(1);
+    expect(await db.query('long', `select 'done' as it from pg_sleep(8)`)).toEqual([{ it: 'done' }]);
+  });
+});
