@@ -43,6 +43,8 @@ export async function startService(
     DATA_DIR: dataDir,
     PORT: '0',
     LOG_LEVEL: 'warn',
+    // One account calls one agent, more at once than an account may by default.
+    MAX_RUNNING: '16384',
     ...(chainRpcUrl === undefined ? {} : { CHAIN_RPC_URL: chainRpcUrl }),
   });
   stops.add(() => child.stop());

@@ -70,7 +70,7 @@ export const errorCatalogue = {
   },
   RATE_LIMITED: {
     status: 429,
-    when: 'The limit of the plan is used up; `Retry-After` tells when to come back.',
+    when: 'The limit of the plan is used up, or too many requests of the account wait for a place to run; `Retry-After` tells when to come back. Nothing was charged.',
     extra: z.object({ details: z.object({ limit: z.int(), type: z.string(), retryAfterS: z.int() }) }),
   },
   INTERNAL_ERROR: { status: 500, when: 'We failed; the request id finds the cause in our log.', extra: none },

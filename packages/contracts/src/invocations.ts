@@ -34,7 +34,9 @@ export const InvocationRequest = z
     max_cost: Usdc.optional().describe('Alias of maxCost.'),
     max_spend: Usdc.optional().describe('Alias of maxCost.'),
     priority: z.enum(priorities).default('normal'),
-    deadline: Timestamp.optional().describe('Default: ten minutes from now; at most 24 hours from now.'),
+    deadline: Timestamp.optional().describe(
+      'At most 24 hours from now. Default: ten minutes from now; five where the caller waits for the result itself (`X-Sync: true`, or paid with the call and no `webhookUrl`).',
+    ),
     metadata: JsonObject.default({}),
     context: plainText(100_000).optional(),
     webhookUrl: webUrl(2048)

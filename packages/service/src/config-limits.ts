@@ -8,7 +8,16 @@ export type PlanLimits = Readonly<Record<Plan | 'anonymous' | 'node', Readonly<R
 /** The most that an account of a plan may have at a time; null: any number. */
 export type PlanCaps = Readonly<Record<Plan, { readonly keys: number; readonly agents: number | null }>>;
 
+/** How many invocations run at once in this process, of one account and of one agent, and how many of an account may wait. */
+export interface PlaceSettings {
+  readonly most: number;
+  readonly mostOfLane: number;
+  readonly mostOfAgent: number;
+  readonly mostWaiting: number;
+}
+
 export interface Limits {
+  readonly placeLimits: PlaceSettings;
   readonly planLimits: PlanLimits;
   readonly planCaps: PlanCaps;
   /** Calls of `POST /auth/*` per hour that one network address may make: this bounds how fast it can open accounts. */
@@ -24,6 +33,7 @@ const MOST = 2_000_000_000;
 export function readLimits(env: Env, isPrivate: boolean): Limits {
   const perHour = (name: string, fallback: number) => integer(env, name, fallback, 1, MOST);
   return {
+    placeLimits: placeLimitsOf(env),
     planLimits: {
       free: { api: 100, invocations: 10 },
       pro: { api: 1000, invocations: 100 },
@@ -44,5 +54,16 @@ export function readLimits(env: Env, isPrivate: boolean): Limits {
     },
     signInsPerHour: perHour('SIGN_INS_PER_HOUR', isPrivate ? UNLIMITED : 120),
     documentsPerHour: perHour('DOCUMENTS_PER_HOUR', isPrivate ? UNLIMITED : 36_000),
+  };
+}
+
+/** Without settings, an account has a quarter of the places, and an agent half of them: others always find some. */
+function placeLimitsOf(env: Env): PlaceSettings {
+  const most = integer(env, 'MAX_RUNNING', 512, 1, 100_000);
+  return {
+    most,
+    mostOfLane: integer(env, 'MAX_RUNNING_PER_ACCOUNT', Math.ceil(most / 4), 1, 100_000),
+    mostOfAgent: integer(env, 'MAX_RUNNING_PER_AGENT', Math.ceil(most / 2), 1, 100_000),
+    mostWaiting: integer(env, 'MAX_WAITING_PER_ACCOUNT', 1000, 1, 1_000_000),
   };
 }

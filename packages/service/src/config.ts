@@ -32,8 +32,6 @@ export interface Config extends Limits {
   readonly nodeLabel: string;
   readonly allowPrivateEndpoints: boolean;
   readonly logLevel: LogLevel;
-  /** Invocations that run at once in this process before those that nobody waits for are queued. */
-  readonly maxRunning: number;
   readonly databaseConnections: number;
   readonly confirmations: Confirmations;
   /** How deep in the chain a plain transfer to the node's wallet must be before it is credited; 1: in a block. */
@@ -96,7 +94,6 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
     allowPrivateEndpoints: flag(env, 'ALLOW_PRIVATE_ENDPOINTS', isPrivate),
     logLevel: logLevelOf(env, mode),
     ...readLimits(env, isPrivate),
-    maxRunning: integer(env, 'MAX_RUNNING', 512, 1, 100_000),
     databaseConnections: integer(env, 'DATABASE_CONNECTIONS', 16, 4, 500),
     confirmations: confirmationsOf(env.CONFIRMATIONS ?? (isLocalChain(chain) ? '0:1' : '0:1,10:3,1000:12')),
     transferDepthBlocks: integer(env, 'TRANSFER_CONFIRMATIONS', isLocalChain(chain) ? 1 : 12, 1, 10_000),

@@ -120,7 +120,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     homeKeys: createHomeKeys({ db, secrets, guardedFetch, chain, wallet, clock }),
     changeHub: createChangeHub(),
     chunkWriter: createChunkWriter({ db }),
-    runner: createRunner({ maxRunning: config.maxRunning }),
+    runner: createRunner(config.placeLimits),
     ledgerTurns,
     acceptor: createAcceptor({ db, clock, ledgerTurns }),
     beginner: createBeginner({ db, clock, ledgerTurns }),
@@ -194,6 +194,7 @@ function createRegistryWork(base: WriterContext & RegistrationContext) {
 
 const settingsOf = (config: Config) => ({
   confirmations: config.confirmations,
+  placeLimits: config.placeLimits,
   transferDepthBlocks: config.transferDepthBlocks,
   planLimits: config.planLimits,
   planCaps: config.planCaps,

@@ -113,6 +113,9 @@ async function run(
       kept[header] = value;
     },
     client,
+    get hungUp() {
+      return c.req.raw.signal;
+    },
     once,
     countMore: counted.countMore,
     uncount: counted.uncount,

@@ -18,6 +18,8 @@ export interface HandlerCall<E extends Endpoint> extends Parsed<E> {
   /** Sets a header of this answer; repetitions with the same Idempotency-Key get it as well. */
   setHeader(name: string, value: string): void;
   readonly client: Client;
+  /** Aborted when the client hangs up before it has its answer. */
+  readonly hungUp: AbortSignal;
   readonly once: Once;
   /** Counts further invocations that the call makes. Throws RATE_LIMITED. */
   countMore(count: number): Promise<void>;

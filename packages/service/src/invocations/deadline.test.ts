@@ -8,6 +8,9 @@ const now = new Date('2026-11-21T10:00:00.000Z');
 it('is ten minutes from now when nothing is wished for', () =>
   expect(deadlineOf(undefined, now)).toEqual(new Date('2026-11-21T10:10:00Z')));
 
+it('is five minutes from now when the caller waits for the result', () =>
+  expect(deadlineOf(undefined, now, { isAwaited: true })).toEqual(new Date('2026-11-21T10:05:00Z')));
+
 it.each([
   ['2026-11-21T10:00:00.001Z', '2026-11-21T10:00:00.001Z'],
   ['2026-11-22T10:00:00Z', '2026-11-22T10:00:00.000Z'],

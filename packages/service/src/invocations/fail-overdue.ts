@@ -1,7 +1,7 @@
 import type { HasDb } from '../db/database.ts';
 import type { HasClock } from '../lib/clock.ts';
 import type { HasFinisher } from './end-invocations.ts';
-import { findOverdue } from './invocation-store.ts';
+import { findOverdue } from './queue-store.ts';
 
 const BATCH = 100;
 

@@ -2,7 +2,7 @@ import type { FailureReason } from '@agent-network/contracts/invocations';
 import type { Sql, Tx } from '../db/sql.ts';
 import { type Invocation, statesThatTake } from './invocation.ts';
 
-const columns = `id, bulk_id as "bulkId", webhook_url as "webhookUrl", is_streamed as "isStreamed", account_id as "accountId", caller_agent_id as "callerAgentId", agent_id as "agentId", requested_agent_id as "requestedAgentId", task, input, context,
+export const invocationColumns = `id, bulk_id as "bulkId", webhook_url as "webhookUrl", is_streamed as "isStreamed", account_id as "accountId", caller_agent_id as "callerAgentId", agent_id as "agentId", requested_agent_id as "requestedAgentId", task, input, context,
   metadata, priority, price_micro as "priceMicro", estimated_time as "estimatedTime", deadline,
   payment_method as "paymentMethod", payer_ledger_id as "payerLedgerId", payment_hash as "paymentHash", status, worker, attempt,
   result, cost_micro as "costMicro", refund_micro as "refundMicro", billed_micro as "billedMicro", promised_micro as "promisedMicro", returned_micro as "returnedMicro", budget_id as "budgetId", error_code as "errorCode",
@@ -68,12 +68,16 @@ export async function removeRefused(tx: Tx, ids: readonly string[]): Promise<voi
 }
 
 export async function findInvocation(sql: Sql, id: string): Promise<Invocation | null> {
-  const rows = await sql.query<Invocation>('find-invocation', `select ${columns} from invocation where id = $1`, [id]);
+  const rows = await sql.query<Invocation>(
+    'find-invocation',
+    `select ${invocationColumns} from invocation where id = $1`,
+    [id],
+  );
   return rows[0] ?? null;
 }
 
 export const findInvocations = (sql: Sql, ids: readonly string[]): Promise<Invocation[]> =>
-  sql.query<Invocation>('find-invocations', `select ${columns} from invocation where id = any($1)`, [ids]);
+  sql.query<Invocation>('find-invocations', `select ${invocationColumns} from invocation where id = any($1)`, [ids]);
 
 /** Sets what was paid for to work; returns the ids that this call moved. */
 export async function beginInvocations(
@@ -151,38 +155,6 @@ export async function endInvocations(
   return new Map(rows.map(({ id, ...money }) => [id, money]));
 }
 
-const isQueued = `status = 'pending' and worker is null and payment_method <> 'x402'`;
-
-/** Whether invocations wait because every process was busy. */
-export async function hasQueued(sql: Sql): Promise<boolean> {
-  const [row] = await sql.query<{ found: boolean }>(
-    'has-queued',
-    `select exists (select from invocation where ${isQueued}) as found`,
-  );
-  return row?.found ?? false;
-}
-
-/** Takes invocations that wait because every process was busy: high priority first, then in the order in which they came. */
-export const takeQueued = (sql: Sql, worker: string, now: Date, limit: number): Promise<Invocation[]> =>
-  sql.query<Invocation>(
-    'take-queued',
-    `update invocation set status = 'processing', started_at = $2, worker = $1, attempt = attempt + 1
-      where id in (
-        select id from invocation where ${isQueued}
-         order by queue_rank, created_at, id limit $3 for update skip locked)
-      returning ${columns}`,
-    [worker, now, limit],
-  );
-
-/** Those that wait in vain: their deadline has passed. They are not taken; ending them is enough. */
-export const findOverdue = (sql: Sql, now: Date, limit: number): Promise<Invocation[]> =>
-  sql.query<Invocation>(
-    'find-overdue',
-    `select ${columns} from invocation
-      where ${isQueued} and deadline <= $1 limit $2`,
-    [now, limit],
-  );
-
 /** Which of these requests were cancelled. */
 export async function findCancelled(sql: Sql, ids: readonly string[]): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
@@ -212,7 +184,7 @@ export const takeOrphans = (
                     when v.worker = $1 then coalesce(v.started_at, v.created_at) < now() - interval '10 seconds' and not (v.id = any($2))
                     else not exists (select 1 from process p where p.id = v.worker) end
          order by v.created_at limit $3 for update skip locked)
-      returning ${columns}`,
+      returning ${invocationColumns}`,
     [worker, tracked, limit],
   );
 
@@ -231,11 +203,13 @@ export async function giveBackAll(sql: Sql, worker: string): Promise<number> {
 export const lockBulkRequests = (sql: Sql, bulkId: string): Promise<Invocation[]> =>
   sql.query<Invocation>(
     'lock-bulk-requests',
-    `select ${columns} from invocation where bulk_id = $1 order by id for update`,
+    `select ${invocationColumns} from invocation where bulk_id = $1 order by id for update`,
     [bulkId],
   );
 
 export const findBulkRequests = (sql: Sql, bulkId: string): Promise<Invocation[]> =>
-  sql.query<Invocation>('find-bulk-requests', `select ${columns} from invocation where bulk_id = $1 order by id`, [
-    bulkId,
-  ]);
+  sql.query<Invocation>(
+    'find-bulk-requests',
+    `select ${invocationColumns} from invocation where bulk_id = $1 order by id`,
+    [bulkId],
+  );

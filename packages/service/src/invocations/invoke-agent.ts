@@ -29,10 +29,12 @@ import type { Invocation, PaymentMethod } from './invocation.ts';
 import { offeredAlternative, purchaseOf } from './invocation-purchase.ts';
 import { findInvocation } from './invocation-store.ts';
 import { type PayContext, payAndRun } from './pay-and-run.ts';
+import { type Call, type HasPlaceLimits, laneOf, type Side } from './places.ts';
 import { estimatedTime, priceOf } from './price.ts';
 import { quotedPrice, quoteUsed } from './quote-invocation.ts';
+import { callOf, requireLine, requireRoomToPay } from './require-line.ts';
 import type { HasBacklog } from './run-queued.ts';
-import { runOn } from './runner.ts';
+import { type Reservation, runOn } from './runner.ts';
 
 export type InvokeContext = PayContext &
   ChainContext &
@@ -42,6 +44,7 @@ export type InvokeContext = PayContext &
   HasSeenTreasuries &
   HasAcceptor &
   HasBacklog &
+  HasPlaceLimits &
   HasBaseUrl &
   HasProcessId;
 
@@ -52,7 +55,7 @@ export interface InvokeInput {
   /** The x402 payment that came with the request. */
   readonly shown: ShownPayment | null;
   readonly forced: 'x402' | 'treasury' | null;
-  /** Whether the caller waits for the result: then it is run here and now, however busy this process is. */
+  /** Whether the caller waits for the result. */
   readonly isAwaited: boolean;
   /** Whether the agent is asked to stream. */
   readonly isStreamed: boolean;
@@ -141,25 +144,37 @@ async function startChosen(ctx: InvokeContext, caller: KnownCaller, input: Input
   if (!input.shown) requireAffordable(input.body, choice.priceMicro);
   const alternativeId = requestedAgentId === null ? null : agent.id;
   const purchase = purchaseOf(ctx, caller, input, { amountMicro: choice.priceMicro, alternativeId });
-  const deadline = deadlineOf(input.body.deadline, ctx.clock.now());
+  const deadline = deadlineOf(input.body.deadline, ctx.clock.now(), {
+    isAwaited: input.isAwaited && !input.isStreamed,
+  });
   const means = await chooseMeans(ctx, caller, input, choice.priceMicro);
+  if (means.method === 'x402') requireRoomToPay(ctx, caller);
   const payment = means.method === 'x402' ? await authorizePayment(ctx, input.shown, purchase) : null;
   const priceMicro = payment ? payment.authorization.valueMicro : choice.priceMicro;
   requireAffordable(input.body, priceMicro);
-  const place = payment || input.isAwaited ? null : ctx.backlog.reserve(1);
+  const side = input.isAwaited ? 'front' : 'back';
+  const place = payment ? null : reserve(ctx, callOf(caller, agent.id), side);
+  const isQueued = place?.granted[0] === false;
+  let leaveLine: (() => void) | null = null;
   try {
+    leaveLine = await requireLine(ctx, caller, isQueued ? 1 : 0);
     const invocation = newInvocation(ctx, caller, choice, input, {
       ...means,
       payerLedgerId: payment ? payment.ledgerAccountId : means.payerLedgerId,
       id: payment ? payment.subjectId : (input.requestId ?? newId('req')),
-      ...{ priceMicro, deadline, isQueued: place?.room === 0 },
+      ...{ priceMicro, deadline, isQueued },
     });
     const budget = budgetOf(caller);
-    return await start(ctx, caller, agent, { invocation, payment, budget, quoteId, due: purchase.due });
+    return await start(ctx, caller, agent, { invocation, payment, budget, quoteId, due: purchase.due, side });
   } finally {
+    leaveLine?.();
     place?.giveBack();
   }
 }
+
+/** Who waits for the result is called ahead of those in line, as far as there is room in front. */
+const reserve = (ctx: InvokeContext, call: Call, side: Side): Reservation =>
+  side === 'front' ? ctx.runner.reserve([call], side) : ctx.backlog.reserve([call]);
 
 const wasPaid = ({ errorCode }: Invocation) => errorCode !== 'payment_failed';
 
@@ -251,9 +266,9 @@ async function start(
   ctx: InvokeContext,
   caller: KnownCaller,
   agent: CallableAgent,
-  item: Acceptance & { due: Due },
+  item: Acceptance & { due: Due; side: Side },
 ): Promise<Invoked> {
-  const { invocation, payment, due } = item;
+  const { invocation, payment, due, side } = item;
   if (payment) {
     failpoint('before-open-payer');
     await openPayer(ctx, payment.authorization.from, invocation.createdAt);
@@ -268,11 +283,13 @@ async function start(
     throw quoteUsed();
   }
   if (invocation.worker === null) {
-    ctx.backlog.add();
+    ctx.backlog.add(laneOf(invocation));
     return { invocation, ending: null, payment, due, isReplay: false };
   }
-  const ending = ctx.runner.track(invocation.id, (signal) =>
-    payment ? payAndRun(ctx, invocation, payment, signal) : runOn(ctx, invocation, agent, signal),
+  const ending = ctx.runner.track(
+    invocation,
+    (signal) => (payment ? payAndRun(ctx, invocation, payment, signal) : runOn(ctx, invocation, agent, signal)),
+    { side, entersLater: payment !== null },
   );
   return { invocation, ending, payment, due, isReplay: false };
 }

@@ -26,9 +26,11 @@ import { requireAtHome } from './home/require-at-home.ts';
 import { hasEnded, type Invocation } from './invocation.ts';
 import { findBulkRequests, insertInvocations } from './invocation-store.ts';
 import { type InvokeContext, insufficient } from './invoke-agent.ts';
+import { laneOf } from './places.ts';
 import { type BulkPlan, type Part, planBulk, putInLine } from './plan-bulk.ts';
 import { priceOf } from './price.ts';
 import { requireOwn } from './read-invocation.ts';
+import { requireLine } from './require-line.ts';
 import { runOn } from './runner.ts';
 
 type BulkResult = DataOf<Api['invokeBulk']>;
@@ -59,10 +61,13 @@ export async function invokeBulk(
     worker: ctx.processId(),
   });
   const agents = parts.map(({ agent }) => agent);
-  const { room, giveBack } = ctx.backlog.reserve(plan.requests.length);
+  const begins = plan.requests.filter(({ status }) => status === 'processing');
+  const { granted, giveBack } = ctx.backlog.reserve(begins);
   try {
-    const requests = putInLine(plan.requests, room);
-    const result = await store(ctx, caller, { ...plan, requests }, once);
+    const waiting = new Set(begins.filter((_, index) => !granted[index]).map(({ id }) => id));
+    const requests = putInLine(plan.requests, waiting);
+    const leaveLine = await requireLine(ctx, caller, waiting.size);
+    const result = await store(ctx, caller, { ...plan, requests }, once).finally(leaveLine);
     begin(ctx, requests, agents);
     return result;
   } finally {
@@ -86,9 +91,10 @@ function begin(ctx: InvokeContext, requests: readonly Invocation[], agents: read
   for (const [index, invocation] of requests.entries()) {
     const agent = agents[index];
     if (agent && invocation.status === 'processing')
-      void ctx.runner.track(invocation.id, (signal) => runOn(ctx, invocation, agent, signal));
+      void ctx.runner.track(invocation, (signal) => runOn(ctx, invocation, agent, signal));
   }
-  if (requests.some(({ status }) => status === 'pending')) ctx.backlog.add();
+  const waiting = requests.find(({ status }) => status === 'pending');
+  if (waiting) ctx.backlog.add(laneOf(waiting));
 }
 
 async function partOf(ctx: InvokeContext, agentId: string, body: BulkRequest): Promise<Part> {

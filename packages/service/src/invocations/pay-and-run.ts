@@ -49,7 +49,10 @@ async function runPaid(
   looking.catch(() => undefined);
   const begun = await ctx.beginner.begin({ invocation, paymentHash: outcome.transactionHash });
   ctx.changeHub.changed(invocation.id);
-  if (begun) return runFound(ctx, begun, await looking, signal);
+  if (begun) {
+    await ctx.runner.enter(begun, signal);
+    return runFound(ctx, begun, await looking, signal);
+  }
   return (await findInvocation(ctx.db, invocation.id)) ?? invocation;
 }
 

@@ -33,14 +33,11 @@ export function planBulk(bulk: Bulk, parts: readonly Part[], terms: BulkTerms): 
   return unlessLost({ bulk, requests });
 }
 
-/** Puts in line what goes beyond the first `room` requests. */
-export function putInLine(requests: readonly Invocation[], room: number): Invocation[] {
-  let left = room;
-  return requests.map((request) => {
-    if (request.status !== 'processing' || left-- > 0) return request;
-    return { ...request, status: 'pending' as const, worker: null, startedAt: null };
-  });
-}
+/** Puts the requests in line that there is no place for. */
+export const putInLine = (requests: readonly Invocation[], waiting: ReadonlySet<string>): Invocation[] =>
+  requests.map((request) =>
+    waiting.has(request.id) ? { ...request, status: 'pending' as const, worker: null, startedAt: null } : request,
+  );
 
 function toInvocation(bulk: Bulk, part: Part, id: string, terms: BulkTerms): Invocation {
   const { body, worker, payerId, budgetId, deadline } = terms;

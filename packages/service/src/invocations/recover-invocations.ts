@@ -12,7 +12,11 @@ const BATCH = 100;
 export async function recoverInvocations(ctx: RecoverContext): Promise<number> {
   const tracked = ctx.runner.trackedIds();
   const orphans = await takeOrphans(ctx.db, { worker: ctx.processId(), tracked, limit: BATCH });
-  for (const invocation of orphans) void ctx.runner.track(invocation.id, (signal) => goOn(ctx, invocation, signal));
+  // They began once, so they go on whether or not there is room; those that are not paid for yet take a place then.
+  for (const invocation of orphans)
+    void ctx.runner.track(invocation, (signal) => goOn(ctx, invocation, signal), {
+      entersLater: invocation.status === 'pending',
+    });
   if (orphans.length > 0) ctx.log.info({ invocations: orphans.length }, 'took over invocations that nobody worked on');
   return orphans.length;
 }

@@ -11,7 +11,9 @@ let h: Harness;
 let agents: TestAgent[];
 let client: Client;
 beforeAll(async () => {
-  h = await startHarness({ env: { MAX_RUNNING: String(ROOM) } });
+  h = await startHarness({
+    env: { MAX_RUNNING: String(ROOM), MAX_RUNNING_PER_ACCOUNT: String(ROOM), MAX_RUNNING_PER_AGENT: String(ROOM) },
+  });
   agents = await Promise.all(Array.from({ length: AGENTS }, () => startTestAgent(h, { perRequest: '0.05' })));
 });
 beforeEach(async () => {

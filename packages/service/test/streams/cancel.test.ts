@@ -10,7 +10,7 @@ let h: Harness;
 let agent: TestAgent;
 let client: Client;
 beforeAll(async () => {
-  h = await startHarness({ env: { MAX_RUNNING: '1' } });
+  h = await startHarness({ env: { MAX_RUNNING: '1', MAX_RUNNING_PER_ACCOUNT: '2', MAX_RUNNING_PER_AGENT: '2' } });
   agent = await startTestAgent(h, { perRequest: '0.05' });
 });
 beforeEach(async () => {

@@ -27,25 +27,31 @@ export const invocationHandlers = {
       body,
       shown,
       forced: headers['x-payment-method'] ?? null,
-      isAwaited: isSync || isStreamed || shown !== null,
+      isAwaited: isSync || isStreamed || (shown !== null && body.webhookUrl === undefined),
       isStreamed: body.stream,
       via: headers['x-agent-network-via'] ?? null,
       once: call.once,
     });
     if (invoked.isReplay) await call.uncount();
+    const { id } = invoked.invocation;
+    // A paid call gets its result (spec), unless it named who is to be told.
+    const isAwaited = isSync || isStreamed || (invoked.payment !== null && body.webhookUrl === undefined);
+    const unawait = () => ctx.runner.unawait(id);
+    // The work goes on, and what comes of it is kept for a repetition, but it holds no place in front.
+    if (isAwaited) onAbort(call.hungUp, unawait);
     if (isStreamed) {
       notePayment(ctx, call, invoked, await awaitBegun(ctx, invoked, ctx.syncWaitMs));
-      const { id } = invoked.invocation;
-      return new SseAnswer((signal) => readStream(ctx, id, 0, signal));
+      return new SseAnswer((signal) => {
+        onAbort(signal, unawait);
+        return readStream(ctx, id, 0, signal);
+      });
     }
-    // A paid call gets its result (spec), unless it named who is to be told.
-    const isAwaited = isSync || (invoked.payment !== null && body.webhookUrl === undefined);
     if (!isAwaited) {
       const begun = invoked.payment ? await awaitBegun(ctx, invoked, ctx.syncWaitMs) : invoked.invocation;
       notePayment(ctx, call, invoked, begun);
       return shownAs(begun, caller.kind === 'agent');
     }
-    const invocation = await awaitInvocation(ctx, invoked, ctx.syncWaitMs);
+    const invocation = await awaitInvocation(ctx, invoked, ctx.syncWaitMs).finally(unawait);
     notePayment(ctx, call, invoked, invocation);
     return shownAs(invocation, caller.kind === 'agent');
   },
@@ -67,6 +73,11 @@ export const invocationHandlers = {
   },
   getBulk: (ctx, { caller, params }) => readBulk(ctx, caller, params.bulkId),
 } satisfies Partial<Handlers>;
+
+function onAbort(signal: AbortSignal, listener: () => void): void {
+  if (signal.aborted) listener();
+  else signal.addEventListener('abort', listener, { once: true });
+}
 
 function notePayment(
   ctx: HttpContext,
