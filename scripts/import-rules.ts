@@ -15,7 +15,7 @@ const PACKAGES: Record<string, string[]> = {
 /** The floors of the service, lowest first. An import leads to a lower floor, or stays within one folder or among the root files of one floor. */
 const FLOORS: string[][] = [
   ['lib'],
-  ['config-limits.ts'],
+  ['config-limits.ts', 'config-payments.ts'],
   ['config.ts'],
   ['db'],
   ['queue'],

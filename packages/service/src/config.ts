@@ -1,6 +1,7 @@
 import { isKnownChainId, type KnownChainId, LOCAL_CHAIN_ID } from '@agent-network/chain/addresses';
 import { parseUsdc } from '@agent-network/contracts/money';
 import { type Limits, readLimits } from './config-limits.ts';
+import { type PaymentLimits, readPaymentLimits } from './config-payments.ts';
 import { type AddressRanges, parseAddressRanges } from './lib/address-ranges.ts';
 import { type ArmedFailpoint, parseFailpoint } from './lib/failpoint.ts';
 import { isLoopbackHost } from './lib/guarded-fetch-address.ts';
@@ -44,6 +45,7 @@ export interface Config extends Limits {
   readonly networkRefused: readonly string[];
   /** What the node keeps of what agents earn, in hundredths of a percent. */
   readonly platformFeeBps: number;
+  readonly paymentLimits: PaymentLimits;
   /** Whether feedback of settled calls is written to the shared reputation registry. */
   readonly reputationFeedback: boolean;
   /** Where this process dies, for tests; null: nowhere, as always in production. */
@@ -101,6 +103,7 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
     networkPollMs: env.NETWORK_POLL_MS === undefined ? null : integer(env, 'NETWORK_POLL_MS', 0, 100, 3_600_000),
     networkRefused: refusedOf(env.NETWORK_REFUSED ?? ''),
     platformFeeBps: integer(env, 'PLATFORM_FEE_BPS', 0, 0, 5000),
+    paymentLimits: readPaymentLimits(env, mode),
     reputationFeedback: flag(env, 'REPUTATION_FEEDBACK', mode === 'local'),
     failpoint: failpointOf(env, mode),
     servesDashboard: flag(env, 'DASHBOARD', true),

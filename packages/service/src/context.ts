@@ -11,7 +11,7 @@ import { createFollower } from './agents/follow-writes.ts';
 import { createEntryKeeper } from './agents/keep-entries.ts';
 import type { RegistrationContext } from './agents/register-verified.ts';
 import { type Config, isLocalChain } from './config.ts';
-import { openDatabase } from './db/database.ts';
+import { type HasDb, openDatabase } from './db/database.ts';
 import { createCourier } from './events/courier.ts';
 import { createLiveEvents } from './events/live-events.ts';
 import type { DashboardBuild } from './http/dashboard/dashboard-build.ts';
@@ -36,7 +36,7 @@ import { createChunkWriter } from './invocations/record-chunks.ts';
 import { createBacklog } from './invocations/run-queued.ts';
 import { createRunner } from './invocations/runner.ts';
 import type { JobContext } from './jobs.ts';
-import { type Clock, systemClock } from './lib/clock.ts';
+import { type Clock, type HasClock, systemClock } from './lib/clock.ts';
 import { createGuardedFetch } from './lib/guarded-fetch.ts';
 import type { Log } from './lib/log.ts';
 import { createMetrics, type Metrics } from './lib/metrics.ts';
@@ -46,15 +46,17 @@ import { createPaymentFinder } from './payments/payment-finder.ts';
 import { createReservesReader } from './payments/read-reserves.ts';
 import { createSeenTreasuries } from './payments/treasury.ts';
 import { createChainFees } from './payments/x402/chain-fees.ts';
-import type { ChainInfo } from './payments/x402/chain-info.ts';
+import type { ChainInfo, HasChain } from './payments/x402/chain-info.ts';
 import { createSignatureChecker } from './payments/x402/check-signature.ts';
+import { createContractPayers } from './payments/x402/contract-payers.ts';
 import { createGasWatch } from './payments/x402/gas-watch.ts';
 import { createIncomingTransfers } from './payments/x402/incoming-transfer-client.ts';
 import { createNodeWallet, createSender, type NodeWallet } from './payments/x402/node-wallet.ts';
+import { createPayerStanding } from './payments/x402/payer-standing.ts';
 import { createSimulator } from './payments/x402/payment-simulator.ts';
 import { createSenders } from './payments/x402/senders.ts';
 import { createSettler } from './payments/x402/settler.ts';
-import { createUsdcClient } from './payments/x402/usdc-client.ts';
+import { createUsdcClient, type HasUsdc } from './payments/x402/usdc-client.ts';
 import { createWalletBalances } from './payments/x402/wallet-balance-client.ts';
 import { createReorgWatch } from './payments/x402/watch-reorgs.ts';
 import { type Heartbeat, startHeartbeat } from './queue/heartbeat.ts';
@@ -128,8 +130,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     facets: createFacetReader({ db, nodeLabel: config.nodeLabel }),
     agentFinder: createAgentFinder({ db }),
     paymentFinder: createPaymentFinder({ db }),
-    simulator: createSimulator({ usdc }),
-    signatureChecker: createSignatureChecker({ chain, usdc }),
+    ...paymentChecks({ db, clock, chain, usdc }),
     ...chainReaders({ rpcUrl: parts.chainRpcUrl, token, wallet: wallet.address }),
     ...registryParts(config, parts.chainRpcUrl, { db, log, clock, metrics, chain }),
     seenTreasuries: createSeenTreasuries(),
@@ -171,6 +172,13 @@ function accessParts({ config, baseUrl, localWallet }: ContextParts, needs: Para
   };
 }
 
+const paymentChecks = (needs: HasDb & HasClock & HasChain & HasUsdc) => ({
+  simulator: createSimulator(needs),
+  contractPayers: createContractPayers(needs),
+  payerStanding: createPayerStanding(needs),
+  signatureChecker: createSignatureChecker(needs),
+});
+
 const createKeys = (wallet: NodeWallet, { registrarPrivateKey, senderPrivateKeys }: ContextParts) => ({
   senders: createSenders(wallet, senderPrivateKeys),
   registrar: registrarPrivateKey === null ? null : createSender(registrarPrivateKey),
@@ -201,6 +209,7 @@ const settingsOf = (config: Config) => ({
   signInsPerHour: config.signInsPerHour,
   trustedProxies: config.trustedProxies,
   platformFeeBps: config.platformFeeBps,
+  paymentLimits: config.paymentLimits,
   nodeLabel: config.nodeLabel,
   keyMode: config.chainId === 8453 ? ('live' as const) : ('test' as const),
 });

@@ -29,6 +29,7 @@ import { releaseForgottenWithdrawals } from './payments/hold-withdrawal.ts';
 import { readTransfers } from './payments/read-transfers.ts';
 import { watchReserves } from './payments/watch-reserves.ts';
 import type { HasRegistrarGas } from './payments/x402/gas-watch.ts';
+import { forgetOldStrikes } from './payments/x402/payer-standing.ts';
 import { reconcilePayments } from './payments/x402/reconcile.ts';
 import { settleOwed } from './payments/x402/settle-owed.ts';
 import { watchSettlement } from './payments/x402/watch-settlement.ts';
@@ -80,6 +81,7 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     repeatEvery(ctx, 'forget-old-entries', 3_600_000, () => forgetOldEntries(ctx)),
     repeatEvery(ctx, 'forget-old-sessions', 3_600_000, () => forgetOldSessions(ctx)),
     repeatEvery(ctx, 'forget-old-purchases', 3_600_000, () => forgetOldPurchases(ctx)),
+    repeatEvery(ctx, 'forget-old-strikes', 3_600_000, async () => void (await forgetOldStrikes(ctx))),
     repeatEvery(ctx, 'fold-counts', 1000, () => foldCounts(ctx)),
     repeatEvery(ctx, 'fold-figures', 1000, () => foldFigures(ctx)),
     repeatEvery(ctx, 'release-stale-holds', 60_000, () => releaseStaleHolds(ctx)),

@@ -18,6 +18,8 @@ export interface Wanted {
   readonly body: InvocationRequest;
   /** The id that the request must have, as a repetition under the same Idempotency-Key looks for it. */
   readonly requestId: string | null;
+  /** The network address of the caller; null: unknown. */
+  readonly client: string | null;
 }
 
 /** What is paid, and for whom: `alternativeId` when that is not the agent asked for. */
@@ -33,7 +35,7 @@ export interface Price {
 export function purchaseOf(
   ctx: HasBaseUrl,
   caller: KnownCaller,
-  { agentId, quoteId, body, requestId }: Wanted,
+  { agentId, quoteId, body, requestId, client }: Wanted,
   { amountMicro, alternativeId }: Price,
 ): Purchase {
   const who = caller.kind === 'agent' ? caller.agentId : caller.accountId;
@@ -51,6 +53,7 @@ export function purchaseOf(
       .update(JSON.stringify(['invocation', who, agentId, quoteId, body]))
       .digest(),
     ledgerAccountId: payerAccountId,
+    client,
     keyedId: requestId,
     due:
       alternativeId === null

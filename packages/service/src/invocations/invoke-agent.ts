@@ -17,6 +17,8 @@ import type { ChainContext } from '../payments/x402/chain-context.ts';
 import type { ChainPayment, NewChainPayment } from '../payments/x402/chain-payment.ts';
 import { isOpen } from '../payments/x402/chain-payment-state.ts';
 import type { HasSignatureChecker } from '../payments/x402/check-signature.ts';
+import type { HasContractPayers } from '../payments/x402/contract-payers.ts';
+import type { HasPayerStanding } from '../payments/x402/payer-standing.ts';
 import type { ShownPayment } from '../payments/x402/payment-header.ts';
 import type { Due } from '../payments/x402/payment-required.ts';
 import type { HasSimulator } from '../payments/x402/payment-simulator.ts';
@@ -41,6 +43,8 @@ export type InvokeContext = PayContext &
   HasPaymentFinder &
   HasSimulator &
   HasSignatureChecker &
+  HasContractPayers &
+  HasPayerStanding &
   HasSeenTreasuries &
   HasAcceptor &
   HasBacklog &
@@ -61,6 +65,8 @@ export interface InvokeInput {
   readonly isStreamed: boolean;
   /** The node that passes the call on; null: nobody does. */
   readonly via: string | null;
+  /** The network address of the caller; null: unknown. */
+  readonly client: string | null;
   readonly once: Once;
 }
 

@@ -5,13 +5,17 @@ import { newId } from '../lib/id.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
 import { isSpokenFor, paysThoughSpent } from './judge-spent.ts';
 import type { HasPaymentFinder } from './payment-finder.ts';
+import type { HasPaymentLimits } from './payment-limits.ts';
 import { findKeyedPayments } from './purchase-key-store.ts';
 import type { HasChain } from './x402/chain-info.ts';
 import type { ChainPayment, NewChainPayment } from './x402/chain-payment.ts';
 import { findById } from './x402/chain-payment-store.ts';
 import { type RefusalReason, refusalOf } from './x402/check-payment.ts';
 import type { HasSignatureChecker } from './x402/check-signature.ts';
+import { type HasContractPayers, isWithinGas } from './x402/contract-payers.ts';
 import type { HasGas } from './x402/gas-watch.ts';
+import type { HasWallet } from './x402/node-wallet.ts';
+import type { HasPayerStanding } from './x402/payer-standing.ts';
 import type { ShownPayment } from './x402/payment-header.ts';
 import { type Due, paymentRequired } from './x402/payment-required.ts';
 import type { HasSimulator } from './x402/payment-simulator.ts';
@@ -24,6 +28,8 @@ export interface Purchase {
   readonly fingerprint: Buffer;
   /** Credited when the payment settles. */
   readonly ledgerAccountId: (payer: string) => string;
+  /** The network address of who shows the payment; null: unknown. */
+  readonly client: string | null;
   /** The id that follows from the Idempotency-Key of the request: another name of the purchase. */
   readonly keyedId: string | null;
 }
@@ -36,6 +42,10 @@ type AuthorizeContext = HasDb &
   HasPaymentFinder &
   HasSimulator &
   HasSignatureChecker &
+  HasContractPayers &
+  HasPayerStanding &
+  HasPaymentLimits &
+  HasWallet &
   HasGas;
 
 type OfferContext = HasClock & HasChain & HasSecrets;
@@ -80,6 +90,7 @@ export async function authorizePayment(
   await ctx.gas.requireGas('The node cannot settle payments now. Nothing was charged.');
 
   const payment = toChainPayment(ctx, shown, purchase, offer?.memo ?? purchase.due.makeMemo());
+  await ctx.payerStanding.require(payment);
   const refused = await refusedByChain(ctx, payment).catch((cause) => {
     throw new AppError(
       'UNAVAILABLE',
@@ -153,6 +164,7 @@ function toChainPayment(ctx: HasChain, shown: ShownPayment, purchase: Purchase, 
     signature: shown.signature,
     fingerprint: purchase.fingerprint,
     x402Version: shown.version,
+    client: purchase.client,
     purchaseKeys: purchaseKeysOf(shown, purchase).filter((key) => key !== subjectId),
   };
 }
@@ -161,7 +173,8 @@ async function refusedByChain(ctx: AuthorizeContext, payment: NewChainPayment): 
   if (!(await ctx.signatureChecker.mayBeGood(payment))) return 'invalid_exact_evm_signature';
   const [revert, isTaken] = await Promise.all([ctx.simulator.simulate(payment), isSpokenFor(ctx, payment)]);
   if (isTaken) return 'invalid_exact_evm_nonce_already_used';
-  if (revert === null) return null;
+  if (revert === null)
+    return (await isWithinGas(ctx, payment)) ? null : 'invalid_exact_evm_transaction_simulation_failed';
   if (/used or canceled/i.test(revert))
     return (await paysThoughSpent(ctx, payment)) ? null : 'invalid_exact_evm_nonce_already_used';
   if (/signature/i.test(revert)) return 'invalid_exact_evm_signature';

@@ -22,6 +22,8 @@ import { isOpen } from './x402/chain-payment-state.ts';
 import { findBySubject } from './x402/chain-payment-store.ts';
 import type { RefusalReason } from './x402/check-payment.ts';
 import type { HasSignatureChecker } from './x402/check-signature.ts';
+import type { HasContractPayers } from './x402/contract-payers.ts';
+import type { HasPayerStanding } from './x402/payer-standing.ts';
 import type { ShownPayment } from './x402/payment-header.ts';
 import { type Due, paymentPending, paymentRequired } from './x402/payment-required.ts';
 import type { HasSimulator } from './x402/payment-simulator.ts';
@@ -36,6 +38,8 @@ type DepositContext = ChainContext &
   HasPaymentFinder &
   HasSimulator &
   HasSignatureChecker &
+  HasContractPayers &
+  HasPayerStanding &
   HasSecrets &
   HasBaseUrl;
 export interface DepositAnswer {
@@ -53,7 +57,7 @@ export async function deposit(
   caller: KnownCaller,
   input: { amount: string; treasuryId?: string | undefined },
   shown: ShownPayment | null,
-  once: Once = unkeyed,
+  { once = unkeyed, client = null }: { once?: Once; client?: string | null } = {},
 ): Promise<DepositAnswer> {
   const startMs = performance.now();
   const treasury = await treasuryFor(ctx, caller, input.treasuryId);
@@ -74,7 +78,7 @@ export async function deposit(
   const fingerprint = createHash('sha256')
     .update(JSON.stringify(['deposit', caller.accountId, treasury.id, input.amount]))
     .digest();
-  const purchase = { due, fingerprint, ledgerAccountId: () => treasury.id, keyedId: id };
+  const purchase = { due, fingerprint, ledgerAccountId: () => treasury.id, client, keyedId: id };
   const before = made ?? (shown && (await findShownBefore(ctx, shown, purchase)));
   const claimed = before ?? (await claimDeposit(ctx, await authorizePayment(ctx, shown, purchase)));
   const payment = await waitForDeposit(ctx, claimed, due, WAIT_MS - (performance.now() - startMs));

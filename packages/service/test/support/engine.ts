@@ -2,7 +2,7 @@ import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { type LocalChain, startLocalChain } from '@agent-network/chain/local-chain';
 import { type Hex, numberToHex } from 'viem';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
-import type { Confirmations } from '../../src/config.ts';
+import { type Confirmations, readConfig } from '../../src/config.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
@@ -15,6 +15,7 @@ import { createChainFees } from '../../src/payments/x402/chain-fees.ts';
 import type { ChainInfo } from '../../src/payments/x402/chain-info.ts';
 import type { NewChainPayment } from '../../src/payments/x402/chain-payment.ts';
 import { insertChainPayments } from '../../src/payments/x402/chain-payment-store.ts';
+import { createContractPayers } from '../../src/payments/x402/contract-payers.ts';
 import { createGasWatch } from '../../src/payments/x402/gas-watch.ts';
 import { createNodeWallet } from '../../src/payments/x402/node-wallet.ts';
 import { createSimulator } from '../../src/payments/x402/payment-simulator.ts';
@@ -148,6 +149,8 @@ async function createContext(
     gas: createGasWatch({ usdc, senders, fees, log, metrics }),
     confirmations: parts.confirmations ?? [{ fromMicro: 0n, depthBlocks: 1 }],
     simulator: createSimulator({ usdc }),
+    contractPayers: createContractPayers({ usdc }),
+    paymentLimits: readConfig({}).config.paymentLimits,
   };
   return { ...base, settler: createSettler(base), reorgWatch: createReorgWatch(base) };
 }

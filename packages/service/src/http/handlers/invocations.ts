@@ -30,6 +30,7 @@ export const invocationHandlers = {
       isAwaited: isSync || isStreamed || (shown !== null && body.webhookUrl === undefined),
       isStreamed: body.stream,
       via: headers['x-agent-network-via'] ?? null,
+      client: call.client.address,
       once: call.once,
     });
     if (invoked.isReplay) await call.uncount();

@@ -14,7 +14,10 @@ export const paymentHandlers = {
   createTreasury: (ctx, { caller, body }) => createTreasury(ctx, caller, body),
   async depositToTreasury(ctx, call) {
     const shown = readPaymentHeader(call.headers);
-    const { data, payer, version } = await deposit(ctx, call.caller, call.body, shown, call.once);
+    const { data, payer, version } = await deposit(ctx, call.caller, call.body, shown, {
+      once: call.once,
+      client: call.client.address,
+    });
     setPaymentResponse(ctx, call, { payer, version, transactionHash: data.transactionHash });
     return data;
   },

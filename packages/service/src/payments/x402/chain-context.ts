@@ -2,6 +2,7 @@ import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasLog } from '../../lib/log.ts';
 import type { HasMetrics } from '../../lib/metrics.ts';
+import type { HasPaymentLimits } from '../payment-limits.ts';
 import type { HasFees } from './chain-fees.ts';
 import type { HasChain } from './chain-info.ts';
 import type { HasConfirmations } from './confirmation-depth.ts';
@@ -22,4 +23,5 @@ export type ChainContext = HasDb &
   HasRegistrar &
   HasFees &
   HasGas &
+  HasPaymentLimits &
   HasConfirmations;

@@ -35,6 +35,8 @@ export interface NewChainPayment {
   readonly signature: string;
   readonly fingerprint: Buffer | null;
   readonly x402Version: 1 | 2 | null;
+  /** The network address that showed it; null: nobody showed it. */
+  readonly client?: string | null;
   /** Second names of the purchase, claimed together with the authorization and not stored with it. */
   readonly purchaseKeys?: readonly string[];
 }

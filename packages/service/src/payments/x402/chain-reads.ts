@@ -1,4 +1,4 @@
-import { type Hex, type PublicClient, toHex } from 'viem';
+import { BaseError, ExecutionRevertedError, type Hex, type PublicClient, toHex } from 'viem';
 import { hasContractSigned } from './contract-wallet-client.ts';
 import { type SendAnswer, sendAnswerOf } from './send-answer.ts';
 
@@ -24,6 +24,17 @@ export function readsOf(client: PublicClient, gatherer: PublicClient) {
     baseFeePerGas: async () => (await client.getBlock({ blockTag: 'latest' })).baseFeePerGas ?? 0n,
     /** Whether an address is a contract, or a key that has a contract act for it (EIP-7702). */
     hasCode: async (address: string) => ((await gatherer.getCode({ address: address as Hex })) ?? '0x') !== '0x',
+
+    /** The gas that a transaction takes as things are now, or why it would be undone. */
+    async estimateGas(call: { from: string; to: string; data: Hex }): Promise<bigint | string> {
+      try {
+        return await client.estimateGas({ account: call.from as Hex, to: call.to as Hex, data: call.data });
+      } catch (error) {
+        if (error instanceof BaseError && error.walk((cause) => cause instanceof ExecutionRevertedError))
+          return error.shortMessage;
+        throw error;
+      }
+    },
 
     /** Whether a contract wallet says that it signed a digest (EIP-1271), as things are now. */
     hasContractSigned: (address: string, digest: Hex, signature: string) =>

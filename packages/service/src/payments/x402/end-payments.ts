@@ -7,7 +7,8 @@ import { postTransfers } from '../ledger-store.ts';
 import type { NewChainPayment } from './chain-payment.ts';
 import { endChainPayments, nowhere, type PaymentEnd, type PaymentPlace } from './chain-payment-store.ts';
 import type { RefusalReason } from './check-payment.ts';
-import { paymentEventsOf } from './payment-events.ts';
+import { strike } from './payer-standing.ts';
+import { type EndedPayment, paymentEventsOf } from './payment-events.ts';
 import { toTransfer } from './payment-transfer.ts';
 
 /** Ends payments and tells of it. Returns the ids of those that this call ended, each exactly once. */
@@ -24,9 +25,18 @@ export async function endPayments(
     const state = stateOf.get(payment.id);
     return row && state ? [{ payment, state, transactionHash: row.transactionHash, createdAt: row.createdAt }] : [];
   });
+  await strike(
+    tx,
+    ended.filter((each) => hasBurntGas(each)).map(({ payment }) => payment),
+    now,
+  );
   await emit(tx, paymentEventsOf(ended), now);
   return new Set(rows.keys());
 }
+
+/** A payment to us that was sent, for our gas, and moved nothing. */
+const hasBurntGas = ({ payment, state, transactionHash }: EndedPayment): boolean =>
+  payment.direction === 'in' && state === 'failed' && transactionHash !== null;
 
 /** Ends a payment as settled and moves its money in the ledger, in the caller's transaction. False when it had ended before. */
 export async function settlePayment(

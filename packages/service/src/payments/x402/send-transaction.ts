@@ -25,24 +25,27 @@ export interface Sent {
 export function createSending(
   ctx: ChainContext,
   { signal, freed }: { signal: AbortSignal; freed: Wake },
-): (payments: readonly NewChainPayment[]) => Promise<Sent> {
+): (payments: readonly NewChainPayment[], gas?: bigint) => Promise<Sent> {
   const lease: Lease = { holder: `settler ${randomUUID()}`, leaseMs: LEASE_MS };
 
   /** Another batch has every key: this one waits for the first that a block sets free. */
-  async function takeTurn(payments: readonly NewChainPayment[], endMs: number): Promise<OpenTransaction | null> {
+  async function takeTurn(
+    payments: readonly NewChainPayment[],
+    { endMs, gas }: { endMs: number; gas: bigint | undefined },
+  ): Promise<OpenTransaction | null> {
     for (let pauseMs = KEY_LOOK_MS.first; ; pauseMs = Math.min(pauseMs * 2, KEY_LOOK_MS.most)) {
       signal.throwIfAborted();
-      const open = await writeAhead(ctx, payments, lease);
+      const open = await writeAhead(ctx, payments, lease, gas);
       if (open || performance.now() > endMs) return open;
       await freed.wait(pauseMs);
     }
   }
 
-  return async (payments) => {
+  return async (payments, gas) => {
     const endMs = performance.now() + SENT_WITHIN_MS;
     let care: Care | null = null;
     try {
-      const open = await takeTurn(payments, endMs);
+      const open = await takeTurn(payments, { endMs, gas });
       if (!open) ctx.log.warn({ payments: payments.length }, 'no key is free to settle payments');
       if (open) care = createCare(ctx, open, lease);
       const mined = await care?.untilMined(endMs, signal);

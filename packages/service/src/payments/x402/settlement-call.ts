@@ -17,24 +17,12 @@ export const MAX_TRANSACTION_GAS = 16_500_000n;
 const GAS_BASE = 60_000n;
 /** USDC takes about 90,000 behind its proxy, our test token 37,500 in a batch. */
 const GAS_OF_KEY = 100_000n;
-/** A contract wallet runs code of its own over a signature of its own length. */
-const GAS_OF_CONTRACT = 500_000n;
-/** One that goes alone has more room than it needs: there is nobody whose gas it could use up. */
-const GAS_ALONE = 1_000_000n;
 
 /** How much gas one transaction has for authorizations. */
 export const BATCH_GAS = MAX_TRANSACTION_GAS - GAS_BASE;
 
-/** Only a contract wallet can have a signature that is not of a key; one of a key may be a contract wallet's all the same. */
-const isOfKey = ({ signature }: SignedAuthorization): boolean => splitSignature(signature) !== null;
-
-export const gasOf = (signed: SignedAuthorization): bigint => (isOfKey(signed) ? GAS_OF_KEY : GAS_OF_CONTRACT);
-
-/** Contract wallets last: one that burns gas can take it only from those that come after it. */
-export const inCallOrder = <T extends SignedAuthorization>(batch: readonly T[]): T[] => [
-  ...batch.filter(isOfKey),
-  ...batch.filter((each) => !isOfKey(each)),
-];
+/** How many payments of keys one transaction has room for. */
+export const MOST_IN_BATCH = Number(BATCH_GAS / GAS_OF_KEY);
 
 /** The two forms of USDC's function. Prepared, as viem else finds the form and hashes its signature anew for every payment. */
 const byKey = prepareEncodeFunctionData({
@@ -65,24 +53,26 @@ export const aggregate = (target: Hex, calls: readonly Hex[]): Hex =>
     args: [calls.map((callData) => ({ target, allowFailure: true, callData }))],
   });
 
-/** How much gas the transaction of a batch has. */
-const gasOfCall = (batch: readonly SignedAuthorization[]): bigint =>
-  GAS_BASE + (batch.length === 1 ? GAS_ALONE : batch.reduce((sum, each) => sum + gasOf(each), 0n));
+/** How much gas the transaction of a batch of keys has. */
+const gasOfCall = (count: number): bigint => GAS_BASE + BigInt(count) * GAS_OF_KEY;
 
 /** As many of the first as one transaction of so much gas has room for; none when it has for none. */
-export function thatFit<T extends SignedAuthorization>(batch: readonly T[], mostGas: bigint): T[] {
-  for (let count = batch.length; count > 0; count--) {
-    const first = batch.slice(0, count);
-    if (gasOfCall(first) <= mostGas) return first;
-  }
-  return [];
+export function thatFit<T>(batch: readonly T[], mostGas: bigint): T[] {
+  const room = (mostGas - GAS_BASE) / GAS_OF_KEY;
+  return room <= 0n ? [] : batch.slice(0, Number(room));
 }
 
-/** What to send for a batch: a lone authorization goes straight to the token, several through Multicall3. */
-export function settlementCall(token: Hex, batch: readonly SignedAuthorization[]): SettlementCall {
+/**
+ * What to send for a batch: a lone authorization goes straight to the token, several through Multicall3. `gas`: the most that it may
+ * take, where it is not that of as many keys.
+ */
+export function settlementCall(
+  token: Hex,
+  batch: readonly SignedAuthorization[],
+  gas = gasOfCall(batch.length),
+): SettlementCall {
   const calls = batch.map(transferCall);
   const [only] = calls;
-  const gas = gasOfCall(batch);
   if (only !== undefined && calls.length === 1) return { to: token, data: only, gas };
   return { to: MULTICALL3_ADDRESS as Hex, data: aggregate(token, calls), gas };
 }

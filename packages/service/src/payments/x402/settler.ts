@@ -3,10 +3,12 @@ import { createWake } from '../../lib/wake.ts';
 import { awaitDepth } from './await-depth.ts';
 import type { ChainContext } from './chain-context.ts';
 import type { NewChainPayment } from './chain-payment.ts';
+import { createContractLane } from './contract-lane.ts';
+import type { HasContractPayers } from './contract-payers.ts';
 import { type Recorded, recordMined, type SettleOutcome } from './record-mined.ts';
 import { retryUnmoved } from './retry-unmoved.ts';
 import { createSending, type Sent } from './send-transaction.ts';
-import { BATCH_GAS, gasOf, inCallOrder, thatFit } from './settlement-call.ts';
+import { MOST_IN_BATCH, thatFit } from './settlement-call.ts';
 
 /** Brings claimed payments onto the chain. */
 export interface Settler {
@@ -31,7 +33,7 @@ const LAST_GATHER_MS = 700;
  * One transaction per key at a time: a lone payment goes out at once, and those that come while others are on their way share the
  * next. Raw bytes and hash are committed before they are sent, so a process that dies here leaves all that another needs to go on.
  */
-export function createSettler(ctx: ChainContext): Settler {
+export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
   const stopping = new AbortController();
   const { signal } = stopping;
   const freed = createWake();
@@ -63,7 +65,7 @@ export function createSettler(ctx: ChainContext): Settler {
   const ending = new Set<Promise<unknown>>();
   let blockMs = 0;
   async function settleBatch(batch: NewChainPayment[]): Promise<Promise<SettleOutcome>[]> {
-    const payments = await thatCanBeSent(ctx, inCallOrder(batch));
+    const payments = await thatCanBeSent(ctx, batch);
     if (payments.length === 0) return batch.map((payment) => outcomeOf(payment, undefined));
     const startMs = performance.now();
     const sent = await send(payments);
@@ -85,8 +87,7 @@ export function createSettler(ctx: ChainContext): Settler {
 
   const batcher = createBatcher({
     run: settleBatch,
-    maxSize: Number(BATCH_GAS),
-    weightOf: (payment) => Number(gasOf(payment)),
+    maxSize: MOST_IN_BATCH,
     maxConcurrent: ctx.senders.length,
     staggerMs: (running) =>
       running < ctx.senders.length - 1
@@ -94,13 +95,20 @@ export function createSettler(ctx: ChainContext): Settler {
         : Math.min(Math.max(blockMs / LAST_GATHER_PART, GATHER_MS), LAST_GATHER_MS),
     canSplit: () => false,
   });
+  const ofContracts = createContractLane(ctx, async (payment, gas) => {
+    const [recorded] = await record([payment], await send([payment], gas));
+    return outcomeOf(payment, recorded);
+  });
+  const laneOf = async (payment: NewChainPayment) =>
+    (await ctx.contractPayers.isContract(payment)) ? ofContracts : batcher;
   const idle = async () => {
-    await batcher.idle();
+    await Promise.all([batcher.idle(), ofContracts.idle()]);
     await Promise.allSettled(ending);
   };
   return {
     async settle(payment) {
-      const outcome = await batcher.add(payment);
+      const lane = await laneOf(payment).catch(() => null);
+      const outcome: SettleOutcome = lane ? await lane.add(payment) : { state: 'unknown', transactionHash: null };
       ctx.metrics.settlements.inc({ outcome: outcome.state });
       return outcome;
     },

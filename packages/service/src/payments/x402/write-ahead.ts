@@ -15,8 +15,9 @@ export async function writeAhead(
   ctx: ChainContext,
   payments: readonly NewChainPayment[],
   lease: Lease,
+  gas?: bigint,
 ): Promise<OpenTransaction | null> {
-  const call = settlementCall(ctx.chain.token as Hex, payments);
+  const call = settlementCall(ctx.chain.token as Hex, payments, gas);
   const fees = await ctx.fees.current();
   const costWei = call.gas * fees.maxFeePerGas;
   const signers = ctx.gas.thatBear(costWei);

@@ -1,0 +1,41 @@
+import { parseUsdc } from '@agent-network/contracts/money';
+import { ConfigError, type Env, integer } from './lib/read-env.ts';
+
+/** What the node pays gas for, at most. Amounts in micro-USDC. */
+export interface PaymentLimits {
+  /** The least that a call is paid with on chain; a treasury pays any price. */
+  readonly minPaymentMicro: bigint;
+  readonly minDepositMicro: bigint;
+  readonly minWithdrawalMicro: bigint;
+  /** What a withdrawal costs beside its amount, for the gas that it takes. */
+  readonly withdrawalFeeMicro: bigint;
+  /** Refunds of less are credited to the payer here rather than sent on chain. */
+  readonly minRefundMicro: bigint;
+  /** How many refunds a wallet, and an account, are sent on chain in 24 hours; those beyond are credited as well. */
+  readonly refundsPerDay: number;
+  /** The most gas that the payment of a contract wallet may take. */
+  readonly contractGas: bigint;
+  /** How many tokens of the registry the node pays for an account in 24 hours. */
+  readonly tokensPerDay: number;
+}
+
+/** In local mode gas costs nothing, and the smallest amounts are good for trying things out. */
+export function readPaymentLimits(env: Env, mode: 'local' | 'production'): PaymentLimits {
+  const amount = (name: string, local: string, production: string): bigint => {
+    const text = env[name] ?? (mode === 'local' ? local : production);
+    if (!/^\d{1,6}(\.\d{1,6})?$/.test(text)) throw new ConfigError(`${name} must be an amount of USDC like 0.01.`);
+    return parseUsdc(text);
+  };
+  const perDay = (name: string, production: number) =>
+    integer(env, name, mode === 'local' ? 1_000_000 : production, 0, 1_000_000);
+  return {
+    minPaymentMicro: amount('MIN_PAYMENT', '0.000001', '0.001'),
+    minDepositMicro: amount('MIN_DEPOSIT', '0.000001', '0.01'),
+    minWithdrawalMicro: amount('MIN_WITHDRAWAL', '0.000001', '0.01'),
+    withdrawalFeeMicro: amount('WITHDRAWAL_FEE', '0', '0.005'),
+    minRefundMicro: amount('MIN_REFUND', '0', '0.01'),
+    refundsPerDay: perDay('REFUNDS_PER_DAY', 20),
+    contractGas: BigInt(integer(env, 'CONTRACT_WALLET_GAS', 300_000, 60_000, 2_000_000)),
+    tokensPerDay: perDay('TOKENS_PER_DAY', 5),
+  };
+}

@@ -1,0 +1,76 @@
+import type { HasDb } from '../../db/database.ts';
+import type { Tx } from '../../db/sql.ts';
+import { AppError } from '../../lib/app-error.ts';
+import { createBatcher } from '../../lib/batcher.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { NewChainPayment } from './chain-payment.ts';
+import { backOffMs, STRIKES_KEPT_MS, type StrikeKind, strikeSubjects } from './payer-back-off.ts';
+import { addStrikes, dropOldStrikes, listRefused, type Refused, writeRefused } from './payer-strike-store.ts';
+
+/** Whether payments are taken from a wallet, an account and a network address now. */
+export interface PayerStanding {
+  /** Throws RATE_LIMITED while one of them is refused for payments that cost the node gas and moved nothing. */
+  require(payment: NewChainPayment): Promise<void>;
+}
+
+export interface HasPayerStanding {
+  readonly payerStanding: PayerStanding;
+}
+
+const MAX_FOUND = 200;
+
+export function createPayerStanding(ctx: HasDb & HasClock): PayerStanding {
+  const finder = createBatcher<NewChainPayment, Refused | null>({
+    maxSize: MAX_FOUND,
+    async run(payments) {
+      const subjects = payments.map((payment) => strikeSubjects(payment).map(({ subject }) => subject));
+      const refused = await listRefused(ctx.db, [...new Set(subjects.flat())], ctx.clock.now());
+      const latest = refused.toSorted((a, b) => b.until.getTime() - a.until.getTime());
+      return subjects.map((own) => latest.find(({ subject }) => own.includes(subject)) ?? null);
+    },
+  });
+  return {
+    async require(payment) {
+      const refused = await finder.add(payment);
+      if (!refused) return;
+      const kind = refused.subject.split(':')[0] as StrikeKind;
+      const leftS = Math.ceil((refused.until.getTime() - ctx.clock.now().getTime()) / 1000);
+      throw new AppError(
+        'RATE_LIMITED',
+        `Payments of this ${names[kind]} were put on chain and moved nothing. The next is taken later; a treasury can pay meanwhile.`,
+        { details: { limit: 0, type: 'failed_payments', retryAfterS: Math.max(1, leftS) } },
+      );
+    },
+  };
+}
+
+const names: Record<StrikeKind, string> = { wallet: 'wallet', account: 'account', client: 'network address' };
+
+/** Whether a payment is refused by now, as others of the same payer have failed since it was taken. */
+export async function isRefusedNow(ctx: HasDb & HasClock, payment: NewChainPayment): Promise<boolean> {
+  const subjects = strikeSubjects(payment).map(({ subject }) => subject);
+  return (await listRefused(ctx.db, subjects, ctx.clock.now())).length > 0;
+}
+
+/**
+ * Counts payments that were sent and moved nothing, in the transaction that records it, against wallet, account and network address:
+ * the next is refused for longer each time.
+ */
+export async function strike(tx: Tx, payments: readonly NewChainPayment[], now: Date): Promise<void> {
+  const subjects = payments.flatMap(strikeSubjects);
+  if (subjects.length === 0) return;
+  const counted = await addStrikes(
+    tx,
+    subjects.map(({ subject }) => subject),
+    { now, forgottenBefore: new Date(now.getTime() - STRIKES_KEPT_MS) },
+  );
+  const kindOf = new Map(subjects.map(({ subject, kind }) => [subject, kind]));
+  const refused = counted.flatMap(({ subject, strikes }) => {
+    const ms = backOffMs(kindOf.get(subject) ?? 'client', strikes);
+    return ms === 0 ? [] : [{ subject, until: new Date(now.getTime() + ms) }];
+  });
+  if (refused.length > 0) await writeRefused(tx, refused);
+}
+
+export const forgetOldStrikes = (ctx: HasDb & HasClock): Promise<unknown> =>
+  dropOldStrikes(ctx.db, new Date(ctx.clock.now().getTime() - STRIKES_KEPT_MS));
