@@ -5,6 +5,7 @@ import { type PaymentLimits, readPaymentLimits } from './config-payments.ts';
 import { type AddressRanges, parseAddressRanges } from './lib/address-ranges.ts';
 import { type ArmedFailpoint, parseFailpoint } from './lib/failpoint.ts';
 import { isLoopbackHost } from './lib/guarded-fetch-address.ts';
+import { isServerAddress } from './lib/guarded-fetch-resolve.ts';
 import type { LogLevel } from './lib/log.ts';
 import { ConfigError, type Env, flag, integer } from './lib/read-env.ts';
 
@@ -32,6 +33,8 @@ export interface Config extends Limits {
   readonly chainId: KnownChainId;
   readonly nodeLabel: string;
   readonly allowPrivateEndpoints: boolean;
+  /** Who resolves the names of agents and webhooks; none: the servers of the system. */
+  readonly dnsServers: readonly string[];
   readonly logLevel: LogLevel;
   readonly databaseConnections: number;
   readonly confirmations: Confirmations;
@@ -94,6 +97,7 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
     ...chain,
     nodeLabel: env.NODE_LABEL ?? 'local',
     allowPrivateEndpoints: flag(env, 'ALLOW_PRIVATE_ENDPOINTS', isPrivate),
+    dnsServers: dnsServersOf(env.DNS_SERVERS ?? ''),
     logLevel: logLevelOf(env, mode),
     ...readLimits(env, isPrivate),
     databaseConnections: integer(env, 'DATABASE_CONNECTIONS', 16, 4, 500),
@@ -235,4 +239,10 @@ function logLevelOf(env: Env, mode: Config['mode']): LogLevel {
   const levels: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
   if (!levels.includes(level)) throw new ConfigError(`LOG_LEVEL must be one of ${levels.join(', ')}.`);
   return level as LogLevel;
+}
+
+function dnsServersOf(text: string): string[] {
+  const servers = text.split(',').flatMap((each) => each.trim() || []);
+  if (servers.every(isServerAddress)) return servers;
+  throw new ConfigError('DNS_SERVERS must be IP addresses with or without a port, separated by commas');
 }

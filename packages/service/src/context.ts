@@ -38,6 +38,7 @@ import { createRunner } from './invocations/runner.ts';
 import type { JobContext } from './jobs.ts';
 import { type Clock, type HasClock, systemClock } from './lib/clock.ts';
 import { createGuardedFetch } from './lib/guarded-fetch.ts';
+import { createResolver } from './lib/guarded-fetch-resolve.ts';
 import type { Log } from './lib/log.ts';
 import { createMetrics, type Metrics } from './lib/metrics.ts';
 import { createSecrets } from './lib/secrets.ts';
@@ -244,7 +245,12 @@ function registryParts(config: Config, rpcUrl: string, needs: RegistryNeeds) {
 }
 
 const createOutboundCalls = (config: Config) =>
-  createGuardedFetch({ allowPrivate: config.allowPrivateEndpoints, userAgent: 'agent-network', connections: 4096 });
+  createGuardedFetch({
+    allowPrivate: config.allowPrivateEndpoints,
+    userAgent: 'agent-network',
+    connections: 4096,
+    resolve: createResolver({ servers: config.dnsServers }),
+  });
 
 async function readChain(
   config: Config,

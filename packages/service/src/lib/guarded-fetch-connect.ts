@@ -1,4 +1,3 @@
-import { lookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { isAllowedAddress } from './guarded-fetch-address.ts';
@@ -6,8 +5,6 @@ import { GuardedFetchError } from './guarded-fetch-error.ts';
 
 export type ResolvedAddress = { address: string; family: number };
 export type Resolve = (hostname: string) => Promise<ResolvedAddress[]>;
-
-export const resolveWithSystem: Resolve = (hostname) => lookup(hostname, { all: true, order: 'verbatim' });
 
 /**
  * A connector that opens sockets to allowed addresses only. Literal addresses never pass through a lookup, so they are judged here;

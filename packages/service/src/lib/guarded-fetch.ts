@@ -1,8 +1,9 @@
 import { Agent } from 'undici';
 import { checkUrl, type UrlCheck } from './guarded-fetch-address.ts';
-import { guardedConnector, type Resolve, resolveWithSystem } from './guarded-fetch-connect.ts';
+import { guardedConnector, type Resolve } from './guarded-fetch-connect.ts';
 import { GuardedFetchError } from './guarded-fetch-error.ts';
 import { type GuardedRequest, type ResponseHead, startExchange } from './guarded-fetch-exchange.ts';
+import { createResolver } from './guarded-fetch-resolve.ts';
 import { type GuardedStream, type GuardedStreamRequest, openStream } from './guarded-fetch-stream.ts';
 
 export { GuardedFetchError };
@@ -37,7 +38,7 @@ export type GuardedFetchOptions = {
  * session reuse; every address is judged at the moment of connecting, so a DNS answer that changes gains nothing.
  */
 export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
-  const { allowPrivate, userAgent, connections = 128, connectTimeoutMs = 5_000, resolve = resolveWithSystem } = options;
+  const { allowPrivate, userAgent, connections = 128, connectTimeoutMs = 5_000, resolve = createResolver() } = options;
   const agent = new Agent({
     connect: guardedConnector({ allowPrivate, connectTimeoutMs, resolve }),
     connections,

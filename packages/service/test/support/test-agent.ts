@@ -49,6 +49,8 @@ export interface TestAgentOptions {
   readonly metadata?: Record<string, unknown>;
   /** false: it never answers the challenge, and so stays pending. */
   readonly provesItself?: boolean;
+  /** The name of its host, as it registers itself. */
+  readonly host?: string;
   /** Takes what comes to any other path than the endpoint's. */
   readonly aside?: RequestListener;
 }
@@ -84,7 +86,7 @@ export async function startTestAgent(harness: AgentHost, options: TestAgentOptio
     return (server.address() as AddressInfo).port;
   };
   const port = await listen(0);
-  known.endpoint = `http://127.0.0.1:${port}/agent`;
+  known.endpoint = `http://${options.host ?? '127.0.0.1'}:${port}/agent`;
 
   const owner = options.owner ?? (await harness.newAccount());
   const { status, body } = await harness.request('POST', '/agents', {

@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import type { ResolvedAddress } from './guarded-fetch-connect.ts';
+
+/** Where this machine's own names stand. */
+const HOSTS_FILE =
+  process.platform === 'win32'
+    ? `${process.env.SystemRoot ?? 'C:\\Windows'}\\System32\\drivers\\etc\\hosts`
+    : '/etc/hosts';
+const READ_AGAIN_MS = 5000;
+const MOST_BYTES = 1024 * 1024;
+
+/** Finds what the hosts file says of a name, in lower case; null when it says nothing. */
+export type FindHost = (name: string) => Promise<readonly ResolvedAddress[] | null>;
+
+/** Reads the hosts file when a name is asked for, at most every five seconds. One that cannot be read says nothing. */
+export function createHostsFile(path = HOSTS_FILE): FindHost {
+  let known: Promise<ReadonlyMap<string, readonly ResolvedAddress[]>> | null = null;
+  let readAtMs = 0;
+  return async (name) => {
+    const nowMs = performance.now();
+    if (!known || nowMs - readAtMs > READ_AGAIN_MS) {
+      readAtMs = nowMs;
+      known = readFile(path, 'utf8').then(
+        (text) => parseHosts(text.slice(0, MOST_BYTES)),
+        () => new Map(),
+      );
+    }
+    return (await known).get(name) ?? null;
+  };
+}
+
+/** `address name name … # remark`, line by line; a name may have an address of each family, and keeps the first of them. */
+export function parseHosts(text: string): Map<string, ResolvedAddress[]> {
+  const hosts = new Map<string, ResolvedAddress[]>();
+  for (const line of text.split('\n')) {
+    const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
+    const family = isIP(address);
+    for (const name of family === 0 ? [] : names) {
+      const known = hosts.get(name.toLowerCase()) ?? [];
+      if (!known.some((each) => each.family === family)) known.push({ address, family });
+      hosts.set(name.toLowerCase(), known);
+    }
+  }
+  return hosts;
+}

@@ -1,0 +1,162 @@
+import { Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import type { Resolve, ResolvedAddress } from './guarded-fetch-connect.ts';
+import { createHostsFile, type FindHost } from './guarded-fetch-hosts.ts';
+import { createLookupRoom, type LookupRoom } from './guarded-fetch-room.ts';
+
+export interface ResolverOptions {
+  /** `address` or `address:port`; default: those of the system. */
+  readonly servers?: readonly string[];
+  readonly findHost?: FindHost;
+  /** Of one try; there are two. */
+  readonly timeoutMs?: number;
+  /** Look-ups at once, and those of one registrable domain. */
+  readonly most?: number;
+  readonly mostOfDomain?: number;
+}
+
+const TRIES = 2;
+/** The system's servers may change while we run. */
+const SERVERS_KEPT_MS = 60_000;
+/** Once one family has answered, the other has this long. */
+const OTHER_FAMILY_MS = 100;
+const LEAST_KEPT_MS = 5000;
+const MOST_KEPT_MS = 60_000;
+const FAILURE_KEPT_MS = 5000;
+const MOST_KEPT = 4096;
+/** How old an answer may be that stands in for one that does not come (RFC 8767). */
+const STALE_MS = 3_600_000;
+
+type Found = { readonly addresses: ResolvedAddress[]; readonly ttlS: number };
+type Kept = {
+  readonly answer: Promise<ResolvedAddress[]>;
+  untilMs: number;
+  /** What a server said last, for when none says anything. */
+  last: { readonly addresses: ResolvedAddress[]; readonly atMs: number } | null;
+};
+
+/**
+ * Resolves names that strangers gave us with c-ares, which needs no thread: `dns.lookup` has the four of libuv, so that a few dozen
+ * names that nobody answers would stop everything else that resolves or reads files. Bounded in time, in look-ups at once, in all and
+ * by domain, and in what is kept; who asks for a name that is being looked up waits for that, and who asks for one that was known
+ * within the last hour gets that when no server says anything. The hosts file comes first; search domains are not used.
+ */
+export function createResolver(options: ResolverOptions = {}): Resolve {
+  const { timeoutMs = 1000, findHost = createHostsFile() } = options;
+  const room = createLookupRoom({ most: options.most ?? 128, mostOfKey: options.mostOfDomain ?? 8 });
+  const query = queryWith(options.servers, timeoutMs);
+  const kept = new Map<string, Kept>();
+
+  const lookUp = (name: string): Promise<ResolvedAddress[]> => {
+    const nowMs = performance.now();
+    const known = kept.get(name);
+    if (known && known.untilMs > nowMs) return known.answer;
+    const last = known?.last && nowMs - known.last.atMs < STALE_MS ? known.last : null;
+    const keepFor = (ms: number) => {
+      entry.untilMs = performance.now() + ms;
+    };
+    const answer = query(name, room).then(
+      ({ addresses, ttlS }) => {
+        keepFor(Math.min(Math.max(ttlS * 1000, LEAST_KEPT_MS), MOST_KEPT_MS));
+        entry.last = { addresses, atMs: performance.now() };
+        return addresses;
+      },
+      (error) => {
+        keepFor(error instanceof NoRoomError ? 0 : FAILURE_KEPT_MS);
+        if (last && !isAnswer(error)) return last.addresses;
+        throw error;
+      },
+    );
+    // Kept while it is being looked up, so that it is looked up once.
+    const entry: Kept = { answer, untilMs: Number.POSITIVE_INFINITY, last };
+    kept.delete(name);
+    kept.set(name, entry);
+    forgetOldest(kept);
+    return entry.answer;
+  };
+
+  return async (hostname) => {
+    const name = hostname.toLowerCase().replace(/\.$/, '');
+    const family = isIP(name);
+    if (family !== 0) return [{ address: name, family }];
+    const own = await findHost(name);
+    if (own) return [...own];
+    if (name === 'localhost' || name.endsWith('.localhost')) return [{ address: '127.0.0.1', family: 4 }];
+    return lookUp(name);
+  };
+}
+
+/** Whether a server has answered that there is no such name, or no address of it. */
+const isAnswer = ({ code }: NodeJS.ErrnoException) => code === 'ENOTFOUND' || code === 'ENODATA';
+
+/** Forgets those that were asked for first, but not what is being looked up: of that there are not more than have room. */
+function forgetOldest(kept: Map<string, Kept>): void {
+  if (kept.size <= MOST_KEPT) return;
+  for (const [name, { untilMs }] of kept) {
+    if (untilMs !== Number.POSITIVE_INFINITY) kept.delete(name);
+    if (kept.size <= MOST_KEPT) return;
+  }
+}
+
+/** No room for a further look-up: the node is asked for more names at once than it looks up. */
+class NoRoomError extends Error {
+  override readonly name = 'NoRoomError';
+}
+
+function queryWith(servers: readonly string[] | undefined, timeoutMs: number) {
+  let resolver: Resolver | null = null;
+  let madeAtMs = 0;
+  const current = (): Resolver => {
+    if (!resolver || performance.now() - madeAtMs > SERVERS_KEPT_MS) {
+      resolver = new Resolver({ timeout: timeoutMs, tries: TRIES, maxTimeout: timeoutMs });
+      if (servers && servers.length > 0) resolver.setServers(servers);
+      madeAtMs = performance.now();
+    }
+    return resolver;
+  };
+  return async (name: string, room: LookupRoom): Promise<Found> => {
+    const isIn = await room.enter(domainOf(name), TRIES * timeoutMs);
+    if (!isIn) throw new NoRoomError(`no room to look ${name} up`);
+    const dns = current();
+    const families = [
+      dns.resolve4(name, { ttl: true }).then((records) => records.map((record) => ({ ...record, family: 4 }))),
+      dns.resolve6(name, { ttl: true }).then((records) => records.map((record) => ({ ...record, family: 6 }))),
+    ];
+    // It takes its place until both have ended, whoever still waits.
+    void Promise.allSettled(families).then(() => room.leave(domainOf(name)));
+    return firstFound(families);
+  };
+}
+
+/** The addresses of both families, or of one when the other has none or is late. Rejects when there are none. */
+async function firstFound(families: readonly Promise<(ResolvedAddress & { ttl: number })[]>[]): Promise<Found> {
+  await Promise.any(families).catch(({ errors }: AggregateError) => {
+    throw errors[0];
+  });
+  const late = new Promise<[]>((resolve) => {
+    setTimeout(resolve, OTHER_FAMILY_MS, []);
+  });
+  const records = (await Promise.all(families.map((family) => Promise.race([family.catch(() => []), late])))).flat();
+  return {
+    addresses: records.map(({ address, family }) => ({ address, family })),
+    ttlS: Math.min(...records.map(({ ttl }) => ttl)),
+  };
+}
+
+/** What somebody registers under a public suffix, as near as no list of them can tell: two labels, or three as in `x.co.uk`. */
+export function domainOf(name: string): string {
+  const labels = name.split('.');
+  const [second = '', first = ''] = labels.slice(-2);
+  const isUnderSecond = first.length === 2 && /^(ac|co|com|edu|go|gov|ne|net|or|org)$/.test(second);
+  return labels.slice(isUnderSecond ? -3 : -2).join('.');
+}
+
+/** Whether a text names a server that can be asked: `192.0.2.1`, `192.0.2.1:53`, `2001:db8::1`, `[2001:db8::1]:53`. */
+export function isServerAddress(text: string): boolean {
+  try {
+    new Resolver().setServers([text]);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,62 @@
+/** Room for so many look-ups at once, and so many of one key: those that are silent leave the others theirs. */
+export interface LookupRoom {
+  /** Resolves with true when there is room, and with false when there was none in time. */
+  enter(key: string, waitMs: number): Promise<boolean>;
+  leave(key: string): void;
+}
+
+/** How many may wait behind those of one key that have room. */
+const MOST_WAITING_OF_KEY = 64;
+
+interface Line {
+  inside: number;
+  readonly waiting: Set<() => void>;
+}
+
+export function createLookupRoom({ most, mostOfKey }: { most: number; mostOfKey: number }): LookupRoom {
+  const lines = new Map<string, Line>();
+  let inside = 0;
+
+  const letIn = (line: Line): void => {
+    line.inside += 1;
+    inside += 1;
+  };
+  const wait = (line: Line, waitMs: number): Promise<boolean> =>
+    new Promise((resolve) => {
+      const enter = () => {
+        clearTimeout(timer);
+        letIn(line);
+        resolve(true);
+      };
+      const timer = setTimeout(() => {
+        line.waiting.delete(enter);
+        resolve(false);
+      }, waitMs);
+      line.waiting.add(enter);
+    });
+
+  return {
+    async enter(key, waitMs) {
+      const line = lines.get(key) ?? { inside: 0, waiting: new Set() };
+      if (line.inside < mostOfKey && inside < most) {
+        lines.set(key, line);
+        letIn(line);
+        return true;
+      }
+      // Beyond all that there is room for nobody waits: strangers' names could hold others up so.
+      if (line.inside === 0 || line.waiting.size >= MOST_WAITING_OF_KEY) return false;
+      return wait(line, waitMs);
+    },
+    leave(key) {
+      const line = lines.get(key);
+      if (!line) return;
+      line.inside -= 1;
+      inside -= 1;
+      const [next] = line.waiting;
+      if (next && inside < most) {
+        line.waiting.delete(next);
+        next();
+      } else if (line.inside === 0 && line.waiting.size === 0) lines.delete(key);
+    },
+  };
+}
