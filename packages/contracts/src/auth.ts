@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ApiKey } from './access.ts';
 import { endpoint } from './endpoint.ts';
 import { WalletSignature } from './identity.ts';
-import { Id, plainText, Timestamp, WalletAddress } from './scalars.ts';
+import { Id, plainText, Timestamp, viaHeader, WalletAddress } from './scalars.ts';
 import { defaultScopes } from './scopes.ts';
 
 const YEAR_S = 31_536_000;
@@ -45,6 +45,11 @@ export const authEndpoints = {
     auth: 'none',
     limit: 'signIns',
     body: SignIn,
+    headers: z.object({
+      'x-agent-network-via': viaHeader.describe(
+        'The node whose wallet this is, by its base URL, when a node signs in.',
+      ),
+    }),
     data: ApiKey.extend({ apiKey: z.string(), accountId: Id, address: WalletAddress }),
     errors: ['NOT_FOUND', 'CONFLICT'],
   }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { Duration, Id, JsonObject, plainText, Timestamp, TransactionHash, Usdc, webUrl } from './scalars.ts';
+import { Duration, Id, JsonObject, plainText, Timestamp, TransactionHash, Usdc, viaHeader, webUrl } from './scalars.ts';
 
 export const priorities = ['low', 'normal', 'high'] as const;
 export type Priority = (typeof priorities)[number];
@@ -182,12 +182,9 @@ export const invocationEndpoints = {
     query: z.object({ quote: Id.optional().describe('A quote of this agent: its price is used, once.') }),
     headers: z.object({
       accept: z.string().max(1024).optional().describe('text/event-stream, with `stream: true`: a stream of events.'),
-      'x-agent-network-via': z
-        .string()
-        .max(2048)
-        .regex(/^https?:\/\/\S+$/, 'must be the base URL of a node')
-        .optional()
-        .describe('The node that passes the call on. It is passed on once: only agents of this node take it.'),
+      'x-agent-network-via': viaHeader.describe(
+        'The node that passes the call on. It is passed on once: only agents of this node take it.',
+      ),
       'x-sync': z.enum(['true', 'false']).optional().describe('true: wait up to 30 s for the result.'),
       'x-payment-method': z.enum(['x402', 'treasury']).optional().describe('Forces one way to pay.'),
       'payment-signature': z.string().max(16_384).optional().describe('x402 v2 payment, base64 JSON.'),

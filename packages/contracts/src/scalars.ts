@@ -25,6 +25,13 @@ export const TransactionHash = z.string().regex(/^0x[0-9a-f]{64}$/);
 /** Identifiers are opaque. Ours are a prefix that names the kind, then letters and digits; another text names nothing. */
 export const Id = z.string().regex(/^[\x21-\x7e]{1,100}$/, 'is not an id');
 
+/** The header by which a node says who it is. */
+export const viaHeader = z
+  .string()
+  .max(2048)
+  .regex(/^https?:\/\/\S+$/, 'must be the base URL of a node')
+  .optional();
+
 /** Duration text with its unit, in seconds: "1.25s". */
 export const Duration = z.string().meta({ examples: ['1.25s'] });
 

@@ -120,7 +120,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     secrets,
     guardedFetch,
     ...accessParts(parts, { db, clock }),
-    homeKeys: createHomeKeys({ db, secrets, guardedFetch, chain, wallet, clock }),
+    homeKeys: createHomeKeys({ db, secrets, guardedFetch, chain, wallet, clock, baseUrl: parts.baseUrl }),
     changeHub: createChangeHub(),
     chunkWriter: createChunkWriter({ db }),
     runner: createRunner(config.placeLimits),

@@ -22,7 +22,7 @@ export interface ApiKeyRow {
 }
 
 const nodeOfAccount =
-  '(select n.status from network_node n where n.account_id = a.id and n.is_listed order by n.status desc limit 1)';
+  '(select n.status from network_node n where n.base_url = a.node_url and n.wallet = a.address and n.is_listed)';
 
 export async function findApiKey(sql: Sql, keyId: string): Promise<ApiKeyRow | undefined> {
   const rows = await sql.query<ApiKeyRow>(

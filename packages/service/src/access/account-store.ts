@@ -68,6 +68,24 @@ export async function ensureAccount(sql: Sql, account: { id: string; address: st
   return (row as NonNullable<typeof row>).id;
 }
 
+/** Notes as which node the account's wallet signed in. */
+export async function writeNodeUrl(sql: Sql, accountId: string, nodeUrl: string): Promise<void> {
+  await sql.query('write-node-url', 'update account set node_url = $2 where id = $1 and node_url is distinct from $2', [
+    accountId,
+    nodeUrl,
+  ]);
+}
+
+/** The account of a wallet that signed in as this node; null: it has not. */
+export async function findNodeAccount(sql: Sql, address: string, nodeUrl: string): Promise<string | null> {
+  const [row] = await sql.query<{ id: string }>(
+    'find-node-account',
+    'select id from account where address = $1 and node_url = $2 and wallet_proven_at is not null',
+    [address, nodeUrl],
+  );
+  return row?.id ?? null;
+}
+
 /** Notes that the account's wallet was proven; the first time stays. */
 export async function markWalletProven(sql: Sql, accountId: string, now: Date): Promise<void> {
   await sql.query(

@@ -1,7 +1,7 @@
 import type { Tx } from '../db/sql.ts';
 import { AppError } from '../lib/app-error.ts';
 import { newId } from '../lib/id.ts';
-import { openProvenAccount } from './account-store.ts';
+import { openProvenAccount, writeNodeUrl } from './account-store.ts';
 import { accountsOfWallets } from './link-wallet.ts';
 
 /**
@@ -15,3 +15,7 @@ export async function admitWallet(tx: Tx, address: string, now: Date): Promise<s
     throw new AppError('CONFLICT', 'This wallet was claimed by an account of another wallet; sign in with that one.');
   return accountId;
 }
+
+/** Notes in the caller's transaction, in which the account's wallet was proven, as which node it signed in. */
+export const noteNode = (tx: Tx, accountId: string, baseUrl: string): Promise<void> =>
+  writeNodeUrl(tx, accountId, baseUrl);

@@ -3,7 +3,7 @@ import type { HasDb } from '../db/database.ts';
 import type { Tx } from '../db/sql.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
-import { ensureAccount, saveAccount } from './account-store.ts';
+import { ensureAccount, findNodeAccount, saveAccount } from './account-store.ts';
 
 /** Opens the account of a wallet, or sets the plan of the one it has. `isWalletProven`: whoever asks has shown to hold the key. */
 export async function openAccount(
@@ -26,3 +26,7 @@ export async function openAccount(
 /** The account of a wallet, in the caller's transaction; a new one, plan free and not proven, when it has none. */
 export const accountOfWallet = (tx: Tx, address: string, now: Date): Promise<string> =>
   ensureAccount(tx, { id: newId('acc'), address: address.toLowerCase(), now });
+
+/** The account of a wallet that has signed in as the node at this address; null: none has. */
+export const accountOfNode = (tx: Tx, wallet: string, baseUrl: string): Promise<string | null> =>
+  findNodeAccount(tx, wallet, baseUrl);

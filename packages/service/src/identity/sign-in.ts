@@ -1,7 +1,7 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { SignIn } from '@agent-network/contracts/auth';
 import type { DataOf } from '@agent-network/contracts/endpoint';
-import { admitWallet } from '../access/admit-wallet.ts';
+import { admitWallet, noteNode } from '../access/admit-wallet.ts';
 import { type HasKeyMode, issueApiKey } from '../access/manage-keys.ts';
 import { giveWayToSignIn, type HasPlanCaps, withinKeyCap } from '../access/plan-caps.ts';
 import { type ChallengeContext, giveChallenge, judgeChallenge, useChallenge } from './prove-wallet.ts';
@@ -19,11 +19,13 @@ export async function requestSignIn(
 /**
  * Gives whoever signed the challenge an API key for the account of the wallet, which is opened when there is none. A challenge is good
  * for one key. An account that has all the keys that it may have loses the oldest that came from signing in. Throws as `judgeChallenge`
- * does, and CONFLICT for a wallet that another account has claimed, and where there is no such key to give way.
+ * does, and CONFLICT for a wallet that another account has claimed, and where there is no such key to give way. `asNode`: the node that the
+ * wallet says it is, by its base address.
  */
 export async function signIn(
   ctx: SignInContext,
   { challengeId, signature, name, scopes, expiresInS }: SignIn,
+  asNode: string | null = null,
 ): Promise<DataOf<Api['signIn']>> {
   const proof = await judgeChallenge(ctx, null, { challengeId, signature }, { purpose: 'sign-in' });
   const { address } = proof;
@@ -31,6 +33,7 @@ export async function signIn(
   return ctx.db.transaction(async (tx) => {
     await useChallenge(tx, proof, now);
     const accountId = await admitWallet(tx, address, now);
+    if (asNode !== null) await noteNode(tx, accountId, asNode);
     const expiresAt = new Date(now.getTime() + expiresInS * 1000);
     await giveWayToSignIn(ctx, tx, { accountId, now });
     const key = await withinKeyCap(ctx, tx, { accountId, now }, () =>

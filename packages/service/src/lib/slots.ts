@@ -1,17 +1,17 @@
 export interface Slots {
   /** How many more may run now. */
   free(): number;
-  /** Keys that have as many running as one may have. */
-  crowded(): string[];
-  /** Starts work; whoever asks has seen that there is room. What it throws is for `onError`. */
-  run(key: string, work: () => Promise<void>): void;
+  /** Keys that have as many running as one may have; `most`: as many as these. */
+  crowded(most?: number): string[];
+  /** Starts work, under one key or several; whoever asks has seen that there is room. What it throws is for `onError`. */
+  run(keys: string | readonly string[], work: () => Promise<void>): void;
   /** Resolves when nothing runs. */
   idle(): Promise<void>;
 }
 
 /** Room for so many pieces of work at once, and so many of one key: one that is slow leaves the others theirs. */
 export function createSlots({
-  most,
+  most: mostAtOnce,
   mostOfKey,
   onError,
 }: {
@@ -19,18 +19,18 @@ export function createSlots({
   mostOfKey: number;
   onError: (error: unknown) => void;
 }): Slots {
-  const running = new Map<Promise<void>, string>();
+  const running = new Map<Promise<void>, readonly string[]>();
   return {
-    free: () => most - running.size,
-    crowded() {
-      const counts = Map.groupBy(running.values(), (key) => key);
-      return [...counts].filter(([, { length }]) => length >= mostOfKey).map(([key]) => key);
+    free: () => mostAtOnce - running.size,
+    crowded(most = mostOfKey) {
+      const counts = Map.groupBy([...running.values()].flat(), (key) => key);
+      return [...counts].filter(([, { length }]) => length >= most).map(([key]) => key);
     },
-    run(key, work) {
+    run(keys, work) {
       const done: Promise<void> = work()
         .catch(onError)
         .finally(() => running.delete(done));
-      running.set(done, key);
+      running.set(done, [keys].flat());
     },
     idle: async () => void (await Promise.all(running.keys())),
   };

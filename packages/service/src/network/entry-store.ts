@@ -3,7 +3,8 @@ import type { Entry, Reason } from './entry.ts';
 import type { Claim } from './entry-address.ts';
 
 const columns = `e.token_id::text as "tokenId", e.kind, e.base_url as "baseUrl", e.agent_id as "agentId", e.owner,
-  e.registered_by as "registeredBy", e.uri_block as "uriBlock", e.uri_index as "uriIndex", e.uri_by as "uriBy", e.state, e.reason, e.tries`;
+  e.registered_by as "registeredBy", e.uri_block as "uriBlock", e.uri_index as "uriIndex", e.uri_by as "uriBy", e.state, e.reason, e.tries,
+  site_of(e.base_url) as site`;
 
 /** How far the registry's changes were followed. */
 export async function readFollowed(sql: Sql, chainId: number): Promise<bigint> {
@@ -65,34 +66,63 @@ export interface Due {
   readonly now: Date;
   readonly busyUntil: Date;
   readonly limit: number;
-  /** Nodes that are being asked as much as one may be. */
-  readonly crowded: readonly string[];
+  /** Nodes, keys that announce them, and sites where they are, that are being asked as much as one may be. */
+  readonly crowded: {
+    readonly nodes: readonly string[];
+    readonly keys: readonly string[];
+    readonly sites: readonly string[];
+  };
+  /** How much one key, and one site, may have of what is taken at once. */
+  readonly mostOfKey: number;
+  readonly mostOfSite: number;
 }
 
-/** Takes nodes' entries that are due, and puts their next try off: another process that asks gets others. New ones come first. */
+/**
+ * Takes nodes' entries that are due, and puts their next try off: another process that asks gets others. Half go by turns of the keys
+ * that announced them, half by turns of the sites where they are: whoever has thousands under one key or at one site has one turn.
+ */
 export const takeDueNodes = (sql: Sql, due: Due): Promise<Entry[]> =>
   sql.query<Entry>(
     'take-due-node-entries',
     `with due as (
-       select chain_id, token_id from network_entry
+       select chain_id, token_id, tries, next_try_at, uri_by, site_of(base_url) as site from network_entry
         where chain_id = $1 and kind = 'node' and next_try_at <= $2 and base_url <> all($5)
-        order by tries, next_try_at limit $4 for update skip locked
+     ), ranked as (
+       select *, row_number() over (partition by uri_by order by tries, next_try_at) as of_key,
+              row_number() over (partition by site order by tries, next_try_at) as of_site from due
+     ), chosen as (
+       (select chain_id, token_id from ranked where of_key <= $8 and uri_by <> all($6) order by of_key, random() limit ($4::int + 1) / 2)
+       union
+       (select chain_id, token_id from ranked where of_site <= $9 and site <> all($7) order by of_site, random() limit ($4::int + 1) / 2)
+     ), taken as (
+       select e.chain_id, e.token_id from network_entry e join chosen using (chain_id, token_id)
+        where e.next_try_at <= $2 order by random() limit $4 for update of e skip locked
      )
-     update network_entry e set next_try_at = $3 from due where (e.chain_id, e.token_id) = (due.chain_id, due.token_id)
+     update network_entry e set next_try_at = $3 from taken where (e.chain_id, e.token_id) = (taken.chain_id, taken.token_id)
      returning ${columns}`,
-    [due.chainId, due.now, due.busyUntil, due.limit, due.crowded],
+    [
+      ...[due.chainId, due.now, due.busyUntil, due.limit],
+      ...[due.crowded.nodes, due.crowded.keys, due.crowded.sites, due.mostOfKey, due.mostOfSite],
+    ],
   );
 
-/** The same of agents: a few of each node that is listed, and those of nodes that are not. */
+/** The same of agents: a few of each node that is listed, by turns of their sites, and those of nodes that are not. */
 export const takeDueAgents = (sql: Sql, due: Due, mostOfNode: number): Promise<Entry[]> =>
   sql.query<Entry>(
     'take-due-agent-entries',
-    `with known as (
-       select e.chain_id, e.token_id from network_node n cross join lateral (
+    `with home as (
+       select base_url, row_number() over (partition by site_of(base_url) order by random()) as of_site from network_node n
+        where is_listed and base_url <> all($5) and site_of(base_url) <> all($7)
+          and exists (select from network_entry e
+                       where e.base_url = n.base_url and e.chain_id = $1 and e.kind = 'agent' and e.next_try_at <= $2)
+     ), turn as (
+       select base_url from home order by of_site, random() limit $4
+     ), known as (
+       select e.chain_id, e.token_id from turn cross join lateral (
          select chain_id, token_id from network_entry
-          where base_url = n.base_url and chain_id = $1 and kind = 'agent' and next_try_at <= $2
+          where base_url = turn.base_url and chain_id = $1 and kind = 'agent' and next_try_at <= $2
           order by next_try_at limit $6 for update skip locked
-       ) e where n.is_listed and n.base_url <> all($5) limit $4
+       ) e limit $4
      ), unknown as (
        select chain_id, token_id from network_entry e
         where chain_id = $1 and kind = 'agent' and next_try_at <= $2
@@ -103,7 +133,7 @@ export const takeDueAgents = (sql: Sql, due: Due, mostOfNode: number): Promise<E
      )
      update network_entry e set next_try_at = $3 from due where (e.chain_id, e.token_id) = (due.chain_id, due.token_id)
      returning ${columns}`,
-    [due.chainId, due.now, due.busyUntil, due.limit, due.crowded, mostOfNode],
+    [due.chainId, due.now, due.busyUntil, due.limit, due.crowded.nodes, mostOfNode, due.crowded.sites],
   );
 
 /** Notes what came of a check. */

@@ -37,6 +37,8 @@ export interface Entry {
   readonly tokenId: string;
   readonly kind: 'node' | 'agent';
   readonly baseUrl: string;
+  /** What one operator may hold many addresses of: a machine, or the end of a name. */
+  readonly site: string;
   /** null for a node. */
   readonly agentId: string | null;
   readonly owner: string;

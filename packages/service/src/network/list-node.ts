@@ -1,4 +1,4 @@
-import { accountOfWallet } from '../access/open-account.ts';
+import { accountOfNode, accountOfWallet } from '../access/open-account.ts';
 import { moveToAccount, takeDown } from '../agents/list-remote-agents.ts';
 import type { Tx } from '../db/sql.ts';
 import { newId } from '../lib/id.ts';
@@ -19,7 +19,9 @@ export async function listNode(
   const { chainId } = ctx.registry;
   const now = ctx.clock.now();
   const { baseUrl, tokenId } = entry;
-  const accountId = await accountOfWallet(tx, description.wallet, now);
+  // Its wallet is what its file says; until that signs in as the node, its agents belong to the key that announced it.
+  const accountId =
+    (await accountOfNode(tx, description.wallet, baseUrl)) ?? (await accountOfWallet(tx, entry.uriBy, now));
   const known = await lockNode(tx, baseUrl, 'update');
   const nodeId = known?.nodeId ?? newId('nod');
   const node = { ...description, nodeId, chainId, tokenId, baseUrl, accountId };

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../db/sql.ts';
+import type { Due } from './entry-store.ts';
 import type { NodeDescription } from './node-file.ts';
 
 /** A node of another operator that is listed here, or was. */
@@ -6,6 +7,8 @@ export interface NetworkNode extends NodeDescription {
   readonly nodeId: string;
   readonly tokenId: string;
   readonly baseUrl: string;
+  /** As of an entry. */
+  readonly site: string;
   readonly accountId: string;
   readonly status: 'online' | 'offline';
   readonly isListed: boolean;
@@ -19,7 +22,7 @@ export interface NetworkNode extends NodeDescription {
   readonly registrar: string | null;
 }
 
-const columns = `n.id as "nodeId", n.token_id::text as "tokenId", n.base_url as "baseUrl", n.label, n.version, n.wallet,
+const columns = `n.id as "nodeId", n.token_id::text as "tokenId", n.base_url as "baseUrl", site_of(n.base_url) as site, n.label, n.version, n.wallet,
   n.account_id as "accountId", n.status, n.is_listed as "isListed", n.is_shown as "isShown", n.failed_in_a_row as "failedInARow",
   n.feed_cursor as "feedCursor", n.feed_read as "feedRead", n.joined_at as "joinedAt", n.last_seen_at as "lastSeenAt",
   (select e.uri_by from network_entry e where (e.chain_id, e.token_id) = (n.chain_id, n.token_id)) as registrar`;
@@ -105,19 +108,26 @@ export async function unlistNode(tx: Tx, nodeId: string): Promise<void> {
   );
 }
 
-/** Takes nodes that are to be asked what changed, and puts their next time off: another process that asks gets others. */
+/**
+ * Takes nodes that are to be asked what changed, those that answer first and a few of each site, and puts their next time off: another
+ * process that asks gets others.
+ */
 export const takeDueFeeds = (
   sql: Sql,
-  due: { now: Date; busyUntil: Date; limit: number; crowded: readonly string[] },
+  due: Pick<Due, 'now' | 'busyUntil' | 'limit' | 'crowded' | 'mostOfSite'>,
 ): Promise<NetworkNode[]> =>
   sql.query<NetworkNode>(
     'take-due-feeds',
-    `with due as (
-       select id from network_node where is_listed and next_check_at <= $1 and base_url <> all($4)
-        order by next_check_at limit $3 for no key update skip locked
+    `with ranked as (
+       select id, failed_in_a_row > 0 as is_failing, next_check_at,
+              row_number() over (partition by site_of(base_url) order by failed_in_a_row > 0, next_check_at) as of_site
+         from network_node where is_listed and next_check_at <= $1 and base_url <> all($4) and site_of(base_url) <> all($5)
+     ), due as (
+       select n.id from network_node n join ranked using (id) where of_site <= $6 and n.next_check_at <= $1
+        order by is_failing, n.next_check_at limit $3 for no key update of n skip locked
      )
      update network_node n set next_check_at = $2 from due where n.id = due.id returning ${columns}`,
-    [due.now, due.busyUntil, due.limit, due.crowded],
+    [due.now, due.busyUntil, due.limit, due.crowded.nodes, due.crowded.sites, due.mostOfSite],
   );
 
 /** Notes that a node told what changed up to a cursor; `isEnd`: that is all. One that was offline is back once it has told all. */

@@ -1,5 +1,4 @@
 import { countAgents } from '../agents/list-remote-agents.ts';
-import { createSlots } from '../lib/slots.ts';
 import { type Repeating, repeatEvery, repeatHere } from '../queue/repeat-every.ts';
 import { askNode, showNodes } from './ask-node.ts';
 import { checkAgent } from './check-agent.ts';
@@ -7,6 +6,7 @@ import { checkNode } from './check-node.ts';
 import { takeDueAgents, takeDueNodes, wakeRefused } from './entry-store.ts';
 import { followEntries } from './follow-entries.ts';
 import type { NetworkContext } from './network-context.ts';
+import { createShares, takeDue } from './network-shares.ts';
 import { listNodes, takeDueFeeds } from './node-store.ts';
 
 /** A look at another node that takes longer than this was lost with its process, and is due again. */
@@ -19,7 +19,8 @@ export const MOST_NODES = 1000;
 
 /**
  * Keeps the list of other nodes and their agents: follows the registry, reads the files that its entries lead to, and asks each node
- * again and again what changed. Strangers, agents and nodes have room of their own, so that none keeps others waiting.
+ * again and again what changed. Strangers, agents and nodes have room of their own, and each node, key and site only so much of it, so that
+ * none keeps others waiting.
  */
 export function startNetwork(ctx: NetworkContext): Repeating {
   const stopping = new AbortController();
@@ -27,21 +28,22 @@ export function startNetwork(ctx: NetworkContext): Repeating {
   const onError = (err: unknown) => {
     if (!signal.aborted) ctx.log.error({ err }, 'looking at another node failed');
   };
-  const strangers = createSlots({ most: 16, mostOfKey: 1, onError });
-  const agents = createSlots({ most: 32, mostOfKey: AGENTS_OF_NODE_AT_ONCE, onError });
-  const feeds = createSlots({ most: 32, mostOfKey: 1, onError });
+  const strangers = createShares({ most: 16, mostOfNode: 1, mostOfKey: 4, mostOfSite: 6 }, onError);
+  const agents = createShares({ most: 32, mostOfNode: AGENTS_OF_NODE_AT_ONCE, mostOfKey: 16, mostOfSite: 16 }, onError);
+  const feeds = createShares({ most: 32, mostOfNode: 1, mostOfKey: 16, mostOfSite: 16 }, onError);
 
   async function look(): Promise<void> {
     const now = ctx.clock.now();
     const { chainId } = ctx.registry;
     const due = { chainId, now, busyUntil: new Date(now.getTime() + LOST_AFTER_MS) };
-    const room = ({ free, crowded }: typeof feeds) => ({ limit: Math.max(0, free()), crowded: crowded() });
-    for (const node of await takeDueFeeds(ctx.db, { ...due, ...room(feeds) }))
-      feeds.run(node.baseUrl, () => askNode(ctx, node, signal));
-    for (const entry of await takeDueNodes(ctx.db, { ...due, ...room(strangers) }))
-      strangers.run(entry.baseUrl, () => checkNode(ctx, entry, signal));
-    for (const entry of await takeDueAgents(ctx.db, { ...due, ...room(agents) }, AGENTS_OF_NODE_AT_ONCE))
-      agents.run(entry.baseUrl, () => checkAgent(ctx, entry, signal));
+    for (const node of await takeDue(feeds, (room) => takeDueFeeds(ctx.db, { ...due, ...room })))
+      feeds.run(node, () => askNode(ctx, node, signal));
+    for (const entry of await takeDue(strangers, (room) => takeDueNodes(ctx.db, { ...due, ...room })))
+      strangers.run(entry, () => checkNode(ctx, entry, signal));
+    for (const entry of await takeDue(agents, (room) =>
+      takeDueAgents(ctx.db, { ...due, ...room }, AGENTS_OF_NODE_AT_ONCE),
+    ))
+      agents.run(entry, () => checkAgent(ctx, entry, signal));
   }
 
   let hasRefused = false;

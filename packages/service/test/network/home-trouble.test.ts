@@ -540,10 +540,9 @@ describe('what came from another node', () => {
     expect([via.status, via.body.error.code]).toEqual([404, 'NOT_FOUND']);
     expect(via.body.error.message).toContain(home.baseUrl);
     const peer = await newClient(here, '1');
-    await here.ctx.db.query('be-a-node', 'update network_node set account_id = $1 where id = $2', [
-      peer.accountId,
-      nodeId,
-    ]);
+    const beNode = 'update network_node set wallet = (select address from account where id = $1) where id = $2';
+    await here.ctx.db.query('', beNode, [peer.accountId, nodeId]);
+    await here.ctx.db.query('', 'update account set node_url = $2 where id = $1', [peer.accountId, home.baseUrl]);
     here.ctx.authenticator.forget();
     const options = { key: peer.key, body: { task: 'x' }, headers: sync };
     expect((await here.request('POST', `/invoke/${agent.id}`, options)).status).toBe(404);

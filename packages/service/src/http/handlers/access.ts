@@ -11,7 +11,7 @@ import type { Handlers } from '../handler.ts';
 
 export const accessHandlers = {
   requestSignIn: (ctx, { body }) => requestSignIn(ctx, body),
-  signIn: (ctx, { body }) => signIn(ctx, body),
+  signIn: (ctx, { body, headers }) => signIn(ctx, body, headers['x-agent-network-via']),
   getAccount: (ctx, { caller }) => readAccount(ctx, caller),
   listApiKeys: (ctx, { caller }) => listApiKeys(ctx, requireAccount(caller)),
   createApiKey: (ctx, { caller, body, once }) => createApiKey(ctx, requireAccount(caller), body, once),

@@ -2,11 +2,12 @@ import type { Home } from '../../agents/agent.ts';
 import { signInText } from '../../identity/wallet-challenge.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasGuardedFetch } from '../../lib/guarded-fetch.ts';
+import type { HasBaseUrl } from '../../payments/deposit.ts';
 import type { HasChain } from '../../payments/x402/chain-info.ts';
 import type { HasWallet } from '../../payments/x402/node-wallet.ts';
 import { parseObject } from '../agent-answer.ts';
 
-export type SignInContext = HasGuardedFetch & HasChain & HasWallet & HasClock;
+export type SignInContext = HasGuardedFetch & HasChain & HasWallet & HasClock & HasBaseUrl;
 
 /** An API key, or the status of the answer that came in place of one. */
 export type KeyAtHome = { readonly key: string } | { readonly refusal: number };
@@ -44,11 +45,11 @@ export async function signInAtHome(ctx: SignInContext, home: Home): Promise<KeyA
 
 type Posted = { readonly data: Record<string, unknown> } | { readonly refusal: number };
 
-async function post(ctx: HasGuardedFetch, home: Home, path: string, body: object): Promise<Posted> {
+async function post(ctx: SignInContext, home: Home, path: string, body: object): Promise<Posted> {
   const answer = await ctx.guardedFetch.request({
     url: home.baseUrl + path,
     method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    headers: { 'content-type': 'application/json', accept: 'application/json', 'x-agent-network-via': ctx.baseUrl },
     body: JSON.stringify(body),
     timeoutMs: TIMEOUT_MS,
     maxBytes: MAX_BYTES,

@@ -20,10 +20,11 @@ afterAll(() => h.stop());
 
 const newSigner = () => privateKeyToAccount(generatePrivateKey());
 const ask = async (address: string) => (await h.request('POST', '/auth/challenge', { body: { address } })).body.data;
-const send = (body: unknown) => h.request('POST', '/auth/sign-in', { body });
-async function signIn(wallet: ReturnType<typeof newSigner>, more: object = {}) {
+const send = (body: unknown, headers: Record<string, string> = {}) =>
+  h.request('POST', '/auth/sign-in', { body, headers });
+async function signIn(wallet: ReturnType<typeof newSigner>, more: object = {}, headers: Record<string, string> = {}) {
   const { challengeId, message } = await ask(wallet.address);
-  return send({ challengeId, signature: await wallet.signMessage({ message }), ...more });
+  return send({ challengeId, signature: await wallet.signMessage({ message }), ...more }, headers);
 }
 const account = async (key: string) => (await h.request('GET', '/account', { key })).body.data;
 
@@ -180,7 +181,7 @@ describe('a node that is listed', () => {
     const wallet = newSigner();
     const stranger = { baseUrl: 'http://node.test', ctx: { wallet: { address: wallet.address.toLowerCase() } } };
     const nodeId = await listNode(h, stranger as Parameters<typeof listNode>[1]);
-    const { apiKey } = (await signIn(wallet)).body.data;
+    const { apiKey } = (await signIn(wallet, {}, { 'x-agent-network-via': 'http://node.test' })).body.data;
     const limit = async () => (await h.request('GET', '/account', { key: apiKey })).headers.get('x-ratelimit-limit');
     expect(await limit()).toBe('5000');
     await h.ctx.db.query('leave', `update network_node set status = 'offline' where id = $1`, [nodeId]);
