@@ -28,7 +28,7 @@ const FLOORS: string[][] = [
   ['network'],
   ['operator'],
   ['http', 'jobs.ts'],
-  ['context.ts', 'app.ts', 'node.ts', 'warn-of-reach.ts', 'local-mode.ts', 'local'],
+  ['context.ts', 'app.ts', 'node.ts', 'start-warnings.ts', 'local-mode.ts', 'local'],
   ['main.ts'],
 ];
 

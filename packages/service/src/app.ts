@@ -5,6 +5,7 @@ import { mountDocuments } from './http/documents.ts';
 import { toErrorAnswer } from './http/errors.ts';
 import { handlers } from './http/handlers/all.ts';
 import type { HttpContext } from './http/http-context.ts';
+import { limitDocuments } from './http/limit-documents.ts';
 import { mount, requestIdOf } from './http/mount.ts';
 import { AppError } from './lib/app-error.ts';
 
@@ -12,6 +13,7 @@ import { AppError } from './lib/app-error.ts';
 export function createApp(ctx: HttpContext): Hono {
   const app = new Hono();
   app.options('*', () => new Response(null, { status: 204, headers: preflightHeaders }));
+  limitDocuments(app, ctx);
   mountDashboard(app, ctx);
   mountDocuments(app, ctx);
   mount(app, ctx, handlers);

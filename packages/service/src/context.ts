@@ -57,6 +57,7 @@ import { createPayerStanding } from './payments/x402/payer-standing.ts';
 import { createSimulator } from './payments/x402/payment-simulator.ts';
 import { createSenders } from './payments/x402/senders.ts';
 import { createSettler } from './payments/x402/settler.ts';
+import { readSignatureEngine } from './payments/x402/signature-engine.ts';
 import { createUsdcClient, type HasUsdc } from './payments/x402/usdc-client.ts';
 import { createWalletBalances } from './payments/x402/wallet-balance-client.ts';
 import { createReorgWatch } from './payments/x402/watch-reorgs.ts';
@@ -208,10 +209,12 @@ const settingsOf = (config: Config) => ({
   planLimits: config.planLimits,
   planCaps: config.planCaps,
   signInsPerHour: config.signInsPerHour,
+  documentsPerHour: config.documentsPerHour,
   trustedProxies: config.trustedProxies,
   platformFeeBps: config.platformFeeBps,
   paymentLimits: config.paymentLimits,
   nodeLabel: config.nodeLabel,
+  signatureEngine: readSignatureEngine(),
   keyMode: config.chainId === 8453 ? ('live' as const) : ('test' as const),
 });
 

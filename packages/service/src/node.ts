@@ -14,7 +14,7 @@ import type { Log } from './lib/log.ts';
 import { type LocalPlan, startLocalParts } from './local/local-parts.ts';
 import { prepareChain } from './payments/x402/prepare-chain.ts';
 import { startWorker } from './queue/worker.ts';
-import { warnOfReach } from './warn-of-reach.ts';
+import { noteSignatureEngine, warnOfReach } from './start-warnings.ts';
 
 export interface NodeOptions {
   readonly config: Config;
@@ -79,6 +79,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
     localWallet: local?.keys.account.address ?? null,
     isReady: () => isReady,
   });
+  noteSignatureEngine(ctx);
   stops.push({ name: 'database', stop: () => ctx.db.close() });
   stops.push({ name: 'outbound calls', stop: () => ctx.guardedFetch.close() });
   stops.push({ name: 'heartbeat', stop: () => ctx.heartbeat.stop() });

@@ -3,16 +3,22 @@ import type { Context, Hono } from 'hono';
 import { madeOnce } from '../lib/made-once.ts';
 import { isLocalClient } from './client.ts';
 import { commonHeaders, headersForNoOtherOrigin } from './common-headers.ts';
+import { documentAnswer, toDocument } from './document-answer.ts';
 import { mountDocs } from './documents/mount-docs.ts';
 import { mountFeedback } from './documents/mount-feedback.ts';
 import type { HttpContext } from './http-context.ts';
 import { requestIdOf } from './mount.ts';
+import { createReadiness } from './readiness.ts';
 import { mountRegistrations } from './registration-documents.ts';
 
-const document = (c: Context, text: string, status = 200, type = 'application/json') =>
-  new Response(text, { status, headers: { ...commonHeaders, 'content-type': type, 'x-request-id': requestIdOf(c) } });
+const json = (c: Context, body: unknown, status = 200) =>
+  new Response(JSON.stringify(body), {
+    status,
+    headers: { ...commonHeaders, 'content-type': 'application/json', 'x-request-id': requestIdOf(c) },
+  });
 
-const json = (c: Context, body: unknown, status = 200) => document(c, JSON.stringify(body), status);
+/** What only another version of the node would change. */
+const CACHE = { 'cache-control': 'public, max-age=300' };
 
 const start = {
   name: 'agent-network',
@@ -24,15 +30,21 @@ const start = {
 
 /** What is not part of the endpoint table: health, metrics and documents. */
 export function mountDocuments(app: Hono, ctx: HttpContext): void {
-  const openApi = madeOnce(() => JSON.stringify(openApiDocument()));
+  const openApi = madeOnce(() => toDocument(JSON.stringify(openApiDocument()), 'application/json'));
+  const isReady = createReadiness(() => Promise.all([ctx.db.query('ready', 'select 1'), ctx.usdc.chainId()]), {
+    onFailure: (err) => ctx.log.warn({ err }, 'not ready'),
+  });
   app.get('/', (c) => json(c, start));
-  app.get('/openapi.json', (c) => document(c, openApi()));
+  app.get('/openapi.json', (c) => documentAnswer(c, openApi(), CACHE));
   mountDocs(app, ctx);
   mountFeedback(app, ctx);
   mountRegistrations(app, ctx);
   app.get('/livez', (c) => json(c, { status: 'live' }));
+  // Starting and stopping are told at once.
   app.get('/readyz', async (c) =>
-    (await isReady(ctx)) ? json(c, { status: 'ready', jobs: jobsOf(ctx) }) : json(c, { status: 'not ready' }, 503),
+    ctx.isReady() && (await isReady())
+      ? json(c, { status: 'ready', jobs: jobsOf(ctx), signatures: ctx.signatureEngine })
+      : json(c, { status: 'not ready' }, 503),
   );
   app.get('/metrics', async (c) => {
     const isAllowed = await mayReadMetrics(ctx, c);
@@ -44,17 +56,6 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
       headers: { ...headersForNoOtherOrigin, 'content-type': type, 'x-request-id': requestIdOf(c) },
     });
   });
-}
-
-async function isReady(ctx: HttpContext): Promise<boolean> {
-  if (!ctx.isReady()) return false;
-  try {
-    await Promise.all([ctx.db.query('ready', 'select 1'), ctx.usdc.chainId()]);
-    return true;
-  } catch (error) {
-    ctx.log.warn({ err: error }, 'not ready');
-    return false;
-  }
 }
 
 /** A node whose background jobs are held up still serves: it is ready, and says so. */

@@ -24,6 +24,7 @@ import type { HasMetrics } from '../lib/metrics.ts';
 import type { StatusContext } from '../operator/read-status.ts';
 import type { HasBaseUrl } from '../payments/deposit.ts';
 import type { HasReserves } from '../payments/read-reserves.ts';
+import type { HasSignatureEngine } from '../payments/x402/signature-engine.ts';
 import type { HasQueueStanding } from '../queue/queue-standing.ts';
 import type { HasDashboard } from './dashboard/dashboard-build.ts';
 import type { HasTrustedProxies } from './remote-address.ts';
@@ -57,9 +58,11 @@ export type HttpContext = InvokeContext &
   HasDashboard &
   StatusContext &
   HasQueueStanding &
+  HasSignatureEngine &
   HasMetrics & {
     readonly planLimits: PlanLimits;
     readonly signInsPerHour: number;
+    readonly documentsPerHour: number;
     /** How long a caller that waits for a result is kept waiting. */
     readonly syncWaitMs: number;
     /** Checks every answer against its schema: a breach is an INTERNAL_ERROR. On in tests. */

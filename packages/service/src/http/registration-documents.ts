@@ -1,11 +1,12 @@
-import { createHash } from 'node:crypto';
 import type { Context, Hono } from 'hono';
 import { readRegistration } from '../agents/read-registration.ts';
 import { nodeTokenOf } from '../identity/registry/announce-node.ts';
 import { toNodeFile } from '../identity/registry/node-file.ts';
 import { NODE_VERSION } from '../lib/node-version.ts';
 import { commonHeaders } from './common-headers.ts';
+import { type Document, documentAnswer, toDocument } from './document-answer.ts';
 import { toErrorAnswer } from './errors.ts';
+import { createFreshDocuments } from './fresh-documents.ts';
 import type { HttpContext } from './http-context.ts';
 import { requestIdOf } from './mount.ts';
 
@@ -14,30 +15,26 @@ const CACHE = 'public, max-age=15';
 
 /** The files that entries of the shared registry point to (ERC-8004), as they are and in no envelope. */
 export function mountRegistrations(app: Hono, ctx: HttpContext): void {
+  const fresh = createFreshDocuments();
+  const serve = (c: Context, read: () => Promise<unknown>) =>
+    answer(c, () => fresh(c.req.path, async () => toDocument(JSON.stringify(await read()), 'application/json')));
   app.get('/.well-known/agent-network.json', (c) =>
-    answer(c, async () => {
+    serve(c, async () => {
       const { baseUrl, nodeLabel: label, chain, registry } = ctx;
       const tokenId = await nodeTokenOf(ctx);
       return toNodeFile({ baseUrl, label, version: NODE_VERSION, wallet: chain.wallet, tokenId, registry });
     }),
   );
-  app.get('/agents/:id/registration.json', (c) => answer(c, () => readRegistration(ctx, c.req.param('id'))));
+  app.get('/agents/:id/registration.json', (c) => serve(c, () => readRegistration(ctx, c.req.param('id'))));
 }
 
-async function answer(c: Context, read: () => Promise<unknown>): Promise<Response> {
-  const requestId = requestIdOf(c);
-  const common = { ...commonHeaders, 'content-type': 'application/json', 'x-request-id': requestId };
+async function answer(c: Context, read: () => Promise<Document>): Promise<Response> {
   try {
-    const text = JSON.stringify(await read());
-    const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
-    const headers = { ...common, 'cache-control': CACHE, etag };
-    if (isKnown(c.req.header('if-none-match'), etag)) return new Response(null, { status: 304, headers });
-    return new Response(text, { headers });
+    return documentAnswer(c, await read(), { 'cache-control': CACHE });
   } catch (error) {
+    const requestId = requestIdOf(c);
     const { status, headers, body } = toErrorAnswer(error, requestId);
+    const common = { ...commonHeaders, 'content-type': 'application/json', 'x-request-id': requestId };
     return new Response(JSON.stringify(body), { status, headers: { ...common, ...headers } });
   }
 }
-
-const isKnown = (given: string | undefined, etag: string): boolean =>
-  (given ?? '').split(',').some((each) => [etag, `W/${etag}`, '*'].includes(each.trim()));

@@ -5,6 +5,7 @@ export interface Metrics {
   readonly requestDuration: Histogram<'route' | 'status'>;
   readonly invocationsEnded: Counter<'status' | 'reason'>;
   readonly settlements: Counter<'outcome'>;
+  readonly nativeSignatures: Gauge;
   readonly gasBalance: Gauge<'signer'>;
   readonly unknownPayments: Gauge;
   readonly oldestUnknownSeconds: Gauge;
@@ -51,6 +52,11 @@ export function createMetrics(): Metrics {
       name: 'settlements_total',
       help: 'Payments brought onto the chain, by outcome. `unknown` ones are decided by the reconciler.',
       labelNames: ['outcome'],
+      registers,
+    }),
+    nativeSignatures: new Gauge({
+      name: 'native_signatures',
+      help: '1: signatures are checked by compiled code. 0: by JavaScript, many times slower, for want of a build of secp256k1.',
       registers,
     }),
     gasBalance: new Gauge({

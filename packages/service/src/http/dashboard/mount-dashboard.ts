@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Context, Hono } from 'hono';
+import { type Document, isKnown, toDocument } from '../document-answer.ts';
 import type { DashboardBuild, HasDashboard } from './dashboard-build.ts';
 import { dashboardHeaders } from './dashboard-headers.ts';
 import { buildingPage, failedPage } from './waiting-page.ts';
@@ -50,8 +51,10 @@ async function fileAnswer(c: Context, dashboard: DashboardBuild, name: string): 
     (each) =>
       new RegExp(`\\b${each.name}\\b(?!;q=0(?:[,\\s]|$))`).test(accepted) && dashboard.files().has(name + each.ending),
   );
-  const bytes = await readFile(join(dashboard.folder, name + (encoding?.ending ?? '')));
-  return answer(bytes, 200, {
+  const { bytes, etag } = await fileOf(dashboard, name, encoding?.ending ?? '');
+  const isThere = isKnown(c.req.header('if-none-match'), etag);
+  return answer(isThere ? null : bytes, isThere ? 304 : 200, {
+    etag,
     'content-type': types[extname(name)] ?? 'application/octet-stream',
     // Names under assets/ hold a hash of what is in them.
     'cache-control': name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
@@ -60,5 +63,24 @@ async function fileAnswer(c: Context, dashboard: DashboardBuild, name: string): 
   });
 }
 
-const answer = (body: string | Uint8Array<ArrayBuffer>, status: number, headers: Record<string, string>): Response =>
-  new Response(body, { status, headers: { ...dashboardHeaders, ...headers } });
+/** What a build consists of stays in memory once it was asked for: its files are few, and are read from disk once. */
+const kept = new WeakMap<ReadonlySet<string>, Map<string, Promise<Document>>>();
+
+function fileOf(dashboard: DashboardBuild, name: string, ending: string): Promise<Document> {
+  const built = dashboard.files();
+  const files = kept.get(built) ?? new Map<string, Promise<Document>>();
+  kept.set(built, files);
+  const path = name + ending;
+  const known = files.get(path);
+  if (known) return known;
+  const read = readFile(join(dashboard.folder, path)).then((bytes) => toDocument(new Uint8Array(bytes), ''));
+  files.set(path, read);
+  read.catch(() => files.delete(path));
+  return read;
+}
+
+const answer = (
+  body: string | Uint8Array<ArrayBuffer> | null,
+  status: number,
+  headers: Record<string, string>,
+): Response => new Response(body, { status, headers: { ...dashboardHeaders, ...headers } });

@@ -1,19 +1,28 @@
-import type { Context, Hono } from 'hono';
+import type { Hono } from 'hono';
 import { readFeedbackFile } from '../../agents/give-feedback.ts';
-import { commonHeaders } from '../common-headers.ts';
+import { AppError, notFound } from '../../lib/app-error.ts';
+import { documentAnswer, toDocument } from '../document-answer.ts';
+import { createFreshDocuments } from '../fresh-documents.ts';
 import type { HttpContext } from '../http-context.ts';
-import { requestIdOf } from '../mount.ts';
+
+/** The registry has the hash of each: what is there never changes. */
+const CACHE = { 'cache-control': 'public, max-age=3600' };
 
 /** The files behind this node's feedback in the shared registry, byte for byte: the registry has their hashes. */
 export function mountFeedback(app: Hono, ctx: HttpContext): void {
+  const fresh = createFreshDocuments();
   app.get('/agents/:id/feedback/:file{.+\\.json}', async (c, next) => {
     const { id, file } = c.req.param();
-    const text = await readFeedbackFile(ctx, id, file.slice(0, -'.json'.length));
-    return text === null ? next() : answer(c, text);
+    const found = await fresh(c.req.path, async () => {
+      const text = await readFeedbackFile(ctx, id, file.slice(0, -'.json'.length));
+      if (text === null) throw notFound('feedback file');
+      return toDocument(text, 'application/json');
+    }).catch(orNull);
+    return found ? documentAnswer(c, found, CACHE) : next();
   });
 }
 
-const answer = (c: Context, text: string) =>
-  new Response(text, {
-    headers: { ...commonHeaders, 'content-type': 'application/json', 'x-request-id': requestIdOf(c) },
-  });
+function orNull(error: unknown): null {
+  if (error instanceof AppError && error.code === 'NOT_FOUND') return null;
+  throw error;
+}

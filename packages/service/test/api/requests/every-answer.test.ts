@@ -19,7 +19,7 @@ const exposed = ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', '
   ])
   .map((name) => name.toLowerCase());
 
-function expectCommonHeaders(headers: Headers): void {
+function expectCommonHeaders(headers: Headers, cache = 'no-store'): void {
   expect(headers.get('access-control-allow-origin')).toBe('*');
   expect(headers.get('access-control-allow-credentials')).toBeNull();
   expect(headers.get('access-control-expose-headers')?.toLowerCase().split(', ')).toEqual(
@@ -28,7 +28,7 @@ function expectCommonHeaders(headers: Headers): void {
   expect(headers.get('x-content-type-options')).toBe('nosniff');
   expect(headers.get('referrer-policy')).toBe('no-referrer');
   expect(headers.get('content-security-policy')).toContain("default-src 'none'");
-  expect(headers.get('cache-control')).toBe('no-store');
+  expect(headers.get('cache-control')).toBe(cache);
 }
 
 function expectLimitHeaders(headers: Headers, isInvocation: boolean): void {
@@ -104,7 +104,7 @@ describe('X-Request-Id', () => {
   it.each(['/', '/agents', '/livez', '/readyz', '/openapi.json', '/nowhere'])('%s has one', async (path) => {
     const { headers } = await world.h.request('GET', path, { headers: { 'x-request-id': 'my-request-1' } });
     expect(headers.get('x-request-id')).toBe('my-request-1');
-    expectCommonHeaders(headers);
+    expectCommonHeaders(headers, path === '/openapi.json' ? 'public, max-age=300' : 'no-store');
   });
 });
 

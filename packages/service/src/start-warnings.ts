@@ -1,5 +1,7 @@
 import type { Config } from './config.ts';
-import type { Log } from './lib/log.ts';
+import type { HasLog, Log } from './lib/log.ts';
+import type { HasMetrics } from './lib/metrics.ts';
+import type { HasSignatureEngine } from './payments/x402/signature-engine.ts';
 
 /** Tells at start which comforts of local mode are off because others reach the node, and which settings let others reach further. */
 export function warnOfReach(config: Config, baseUrl: string, log: Log): void {
@@ -22,5 +24,20 @@ export function warnOfReach(config: Config, baseUrl: string, log: Log): void {
     log.warn(
       { setting: 'ALLOW_PRIVATE_ENDPOINTS' },
       'private endpoints are allowed: whoever registers an agent or a webhook has this node call into its own network',
+    );
+}
+
+/** Tells by metric, and where it is so by a warning, that signatures cost many times what they should. */
+export function noteSignatureEngine({ signatureEngine, metrics, log }: HasSignatureEngine & HasMetrics & HasLog): void {
+  metrics.nativeSignatures.set(signatureEngine === 'native' ? 1 : 0);
+  if (signatureEngine === 'javascript')
+    log.warn(
+      {
+        package: 'secp256k1',
+        platform: process.platform,
+        arch: process.arch,
+        remedy: 'npm rebuild secp256k1 (needs python3, make and a C++ compiler)',
+      },
+      'signatures are checked in JavaScript, many times slower: secp256k1 has no native build here',
     );
 }

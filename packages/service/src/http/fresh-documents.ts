@@ -1,0 +1,31 @@
+import { LRUCache } from 'lru-cache';
+import type { Document } from './document-answer.ts';
+
+/** How old a document may be that is read from the database. */
+const MAX_AGE_MS = 1000;
+const MAX_KEPT = 500;
+
+interface Reading {
+  readonly startedMs: number;
+  readonly result: Promise<Document>;
+  isOver: boolean;
+}
+
+/**
+ * Has each document read at most once a second, and never twice at a time, however many ask for it. Failures count as readings:
+ * what is not there is not looked for at every call.
+ */
+export function createFreshDocuments(): (name: string, read: () => Promise<Document>) => Promise<Document> {
+  const readings = new LRUCache<string, Reading>({ max: MAX_KEPT });
+  return (name, read) => {
+    const known = readings.get(name);
+    if (known && !(known.isOver && performance.now() - known.startedMs >= MAX_AGE_MS)) return known.result;
+    const reading: Reading = { startedMs: performance.now(), result: read(), isOver: false };
+    const end = () => {
+      reading.isOver = true;
+    };
+    reading.result.then(end, end);
+    readings.set(name, reading);
+    return reading.result;
+  };
+}

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import { createLog } from '../../src/lib/log.ts';
+import { createMetrics } from '../../src/lib/metrics.ts';
+import { readSignatureEngine } from '../../src/payments/x402/signature-engine.ts';
+import { noteSignatureEngine } from '../../src/start-warnings.ts';
+import { startHarness } from '../support/harness.ts';
+
+const gauge = async (text: string) => /^native_signatures (\d)$/m.exec(text)?.[1];
+
+it('a node without compiled signatures warns at start and says so in its metrics', async () => {
+  const lines: string[] = [];
+  const log = createLog({ level: 'warn', destination: { write: (line) => lines.push(line) } });
+  for (const [signatureEngine, value] of [
+    ['javascript', '0'],
+    ['native', '1'],
+  ] as const) {
+    const metrics = createMetrics();
+    noteSignatureEngine({ signatureEngine, metrics, log });
+    expect(await gauge(await metrics.registry.metrics())).toBe(value);
+  }
+  expect(lines).toHaveLength(1);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    level: 'warn',
+    package: 'secp256k1',
+    platform: process.platform,
+    arch: process.arch,
+    msg: 'signatures are checked in JavaScript, many times slower: secp256k1 has no native build here',
+  });
+});
+
+it('a node tells in /readyz and /metrics how it checks signatures', async () => {
+  const h = await startHarness();
+  try {
+    const engine = readSignatureEngine();
+    expect((await h.request('GET', '/readyz')).body).toMatchObject({ status: 'ready', signatures: engine });
+    expect(await gauge((await h.request('GET', '/metrics')).body)).toBe(engine === 'native' ? '1' : '0');
+  } finally {
+    await h.stop();
+  }
+});
