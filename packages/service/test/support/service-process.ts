@@ -11,6 +11,8 @@ export interface ServiceOptions {
   /** Another user and group to run as; only root may. */
   readonly uid?: number | undefined;
   readonly env?: Record<string, string>;
+  /** Told its number as soon as it has one. */
+  readonly onSpawn?: (pid: number) => void;
 }
 
 export interface Ended {
@@ -56,6 +58,7 @@ export const runToEnd = (options: ServiceOptions): Promise<Ended> => launch(opti
 /** Starts the service as `npm start` does and waits for its welcome. Throws with its words when it ends before. */
 export async function startService(options: ServiceOptions): Promise<ServiceProcess> {
   const { child, startMs, ended, output } = launch(options);
+  options.onSpawn?.(child.pid ?? 0);
   const welcomed = new Promise<true>((resolve) => {
     child.stdout.on('data', () => output().includes('is running at') && resolve(true));
   });

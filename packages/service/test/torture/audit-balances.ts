@@ -4,7 +4,7 @@ import { askDatabase, walletByBooks } from '../support/books.ts';
 import { earningOf, isPaidOut } from './audit-bills.ts';
 import type { Deal, SignedPayment } from './bank-book.ts';
 import { type Facts, sum } from './bank-facts.ts';
-import { type BankClient, type BankWorld, FUNDS_MICRO, WALLET_MICRO } from './bank-world.ts';
+import { type BankClient, type BankScene, FUNDS_MICRO, WALLET_MICRO } from './bank-world.ts';
 import { sendWithin } from './insist.ts';
 
 /** What the client has left, on chain and with the node, is what it had less what it bought. Answers what the node owes it. */
@@ -35,7 +35,7 @@ export async function checkClient(facts: Facts, client: BankClient): Promise<big
 }
 
 /** What its wallet sent, and nobody has claimed yet. */
-async function suspenseOf(world: BankWorld, { wallet }: BankClient): Promise<bigint> {
+async function suspenseOf(world: BankScene, { wallet }: BankClient): Promise<bigint> {
   const id = `suspense:${wallet.address.toLowerCase()}`;
   const [row] = await askDatabase<{ micro: string }>(
     world.databaseUrl,
@@ -86,7 +86,7 @@ export async function checkAgents(facts: Facts): Promise<bigint> {
 }
 
 /** The node says of itself what we found. */
-export async function checkReserves(world: BankWorld): Promise<void> {
+export async function checkReserves(world: BankScene): Promise<void> {
   const read = async () => {
     const { status, body } = await sendWithin(world.baseUrl(), 'GET', '/payments/reserves', {});
     return status === 200 ? body.data.status : null;
@@ -97,7 +97,7 @@ export async function checkReserves(world: BankWorld): Promise<void> {
 }
 
 /** The node's wallet has what the books say, and that is what it owes to clients and agents. */
-export async function checkWallet(world: BankWorld, owed: bigint): Promise<void> {
+export async function checkWallet(world: BankScene, owed: bigint): Promise<void> {
   const holds = async () => world.usdcOf(world.walletAddress);
   await until(async () => ((await holds()) === owed ? true : null), { timeoutMs: 2000, firstMs: 50, mostMs: 500 });
   const [onChain, booked] = [await holds(), await walletByBooks(world.databaseUrl)];

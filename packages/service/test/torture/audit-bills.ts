@@ -2,7 +2,7 @@ import { until } from '../../src/lib/until.ts';
 import { payoutNonce } from '../../src/payments/x402/node-wallet.ts';
 import { askDatabase } from '../support/books.ts';
 import type { Facts, RequestRow } from './bank-facts.ts';
-import type { BankWorld } from './bank-world.ts';
+import type { BankScene } from './bank-world.ts';
 
 /** Whether the chain has the payment of a purpose that belongs to a request. */
 export const isPaidOut = ({ world, timesUsed }: Facts, purpose: string, { id }: RequestRow): boolean =>
@@ -29,7 +29,7 @@ export function checkBills(facts: Facts): void {
 }
 
 /** Lets the bills that agents left lying expire, when nobody is left who would collect one. */
-export async function letBillsExpire(world: BankWorld, timeoutMs: number): Promise<void> {
+export async function letBillsExpire(world: BankScene, timeoutMs: number): Promise<void> {
   const running = 'select id from invocation where completed_at is null';
   const isEnded = async () => ((await askDatabase(world.databaseUrl, running)).length === 0 ? true : null);
   await until(isEnded, { timeoutMs, firstMs: 50, mostMs: 250 });

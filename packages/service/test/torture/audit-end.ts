@@ -4,11 +4,11 @@ import { checkBills, letBillsExpire } from './audit-bills.ts';
 import { checkDeal, checkDeposits } from './audit-deals.ts';
 import type { BankBook } from './bank-book.ts';
 import { gatherFacts, sum } from './bank-facts.ts';
-import type { BankWorld } from './bank-world.ts';
+import type { BankScene } from './bank-world.ts';
 import { untilNothingIsOpen } from './open-work.ts';
 
 /** Waits until nothing is open, and then holds what the clients did against the books, the agents and the chain, to the last millionth. */
-export async function auditEnd(world: BankWorld, book: BankBook, timeoutMs: number): Promise<void> {
+export async function auditEnd(world: BankScene, book: BankBook, timeoutMs: number): Promise<void> {
   const { tally } = world;
   await letBillsExpire(world, timeoutMs);
   for (const open of await untilNothingIsOpen(world.databaseUrl, timeoutMs)) tally.violation(`left open: ${open}`);

@@ -4,7 +4,7 @@ import { paymentIn } from '../support/chain-actions.ts';
 import type { Answer, RequestOptions } from '../support/harness.ts';
 import { payV1, payV2 } from '../support/x402-payer.ts';
 import type { BankBook, Deal, SignedPayment } from './bank-book.ts';
-import type { BankClient, BankWorld } from './bank-world.ts';
+import type { BankClient, BankScene } from './bank-world.ts';
 import { type Insisted, insist } from './insist.ts';
 import type { Random } from './random.ts';
 
@@ -25,7 +25,7 @@ const PATIENCE_MS = 8_000;
 const UNTIL_ANSWERED_MS = 120_000;
 
 export interface Acting {
-  readonly world: BankWorld;
+  readonly world: BankScene;
   readonly client: BankClient;
   readonly random: Random;
   readonly book: BankBook;

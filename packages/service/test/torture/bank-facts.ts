@@ -1,6 +1,6 @@
 import { askDatabase } from '../support/books.ts';
 import type { BankBook, SignedPayment } from './bank-book.ts';
-import type { BankClient, BankWorld } from './bank-world.ts';
+import type { BankClient, BankScene } from './bank-world.ts';
 import { usedNonces } from './used-nonces.ts';
 
 export interface RequestRow {
@@ -21,7 +21,7 @@ const REQUESTS = `
 
 /** All that is known when nothing moves any more. */
 export interface Facts {
-  readonly world: BankWorld;
+  readonly world: BankScene;
   readonly book: BankBook;
   readonly requests: readonly RequestRow[];
   readonly byMark: ReadonlyMap<string, readonly RequestRow[]>;
@@ -32,7 +32,7 @@ export interface Facts {
 
 export const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, each) => total + each, 0n);
 
-export async function gatherFacts(world: BankWorld, book: BankBook): Promise<Facts> {
+export async function gatherFacts(world: BankScene, book: BankBook): Promise<Facts> {
   const requests = await askDatabase<RequestRow>(world.databaseUrl, REQUESTS);
   const used = await usedNonces(world.chain.rpcUrl, world.ctx.chain.token);
   const moved = await Promise.all(book.plain.map(({ transfer }) => world.bankChain.hasMoved(transfer)));

@@ -20,15 +20,21 @@ export interface BankClient {
   readonly wallet: TestWallet;
 }
 
-/** Processes of one node on one database and one chain, their agents and their clients, and what is done to them. */
-export interface BankWorld extends NodeCluster {
+/** What clients act on and the audit looks at: a node, however it is run, with its agents and its clients. */
+export interface BankScene extends Pick<NodeCluster, 'usdcOf' | 'databaseUrl' | 'walletAddress' | 'ctx'> {
   readonly tally: Tally;
   readonly owner: TestAccount;
   readonly agents: readonly BankAgent[];
   readonly clients: readonly BankClient[];
   /** One process, as a load balancer chooses. */
   baseUrl(): string;
+  readonly chain: Pick<LocalChain, 'rpcUrl'>;
   readonly bankChain: BankChain;
+}
+
+/** Processes of one node on one database and one chain, their agents and their clients, and what is done to them. */
+export interface BankWorld extends NodeCluster, BankScene {
+  readonly chain: LocalChain;
   readonly seats: readonly Seat[];
 }
 
@@ -106,7 +112,7 @@ export async function startBankWorld(parts: BankParts): Promise<BankWorld> {
 }
 
 /** What came before the node first looked at the chain is its operator's. */
-async function untilItReads({ databaseUrl }: NodeCluster): Promise<void> {
+export async function untilItReads({ databaseUrl }: Pick<NodeCluster, 'databaseUrl'>): Promise<void> {
   const read = async () => ((await askDatabase(databaseUrl, 'select 1 from transfer_point')).length > 0 ? true : null);
   if (!(await until(read, { timeoutMs: 20_000, firstMs: 50, mostMs: 200 }))) throw new Error('no transfer is read');
 }

@@ -6,10 +6,13 @@ import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { removePostgresDataDir } from '../support/remove-data-dir.ts';
 import { runBank } from './bank.ts';
+import { runGroupKills } from './group-kills.ts';
+import type { Tally } from './tally.ts';
 
 const usage = `Runs a node of several processes under every fault at once, and then asks where every micro-USDC is.
 
   npm run torture -- --minutes 5 [--seed text] [--processes 2] [--clients 16] [--reorgs]
+                     [--group-kills 5]   afterwards, kills all that npm start runs so often; alone with --minutes 0
 
 Ends with 1 when anything was not as promised.
 `;
@@ -20,20 +23,21 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now()) },
     processes: { type: 'string', default: '2' },
     clients: { type: 'string', default: '16' },
+    'group-kills': { type: 'string', default: '5' },
     reorgs: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
 
-async function torture(): Promise<boolean> {
+async function tortureProcesses(minutes: number): Promise<Tally> {
   const dataDir = await mkdtemp(join(tmpdir(), 'agent-network-torture-'));
   // As root, PostgreSQL's own user has to get in.
   await chmod(dataDir, 0o711);
   const postgres = await startEmbeddedPostgres({ dataDir, durable: false, log: silentLog });
   try {
-    const tally = await runBank({
+    return await runBank({
       seed: values.seed,
-      actsForMs: Number(values.minutes) * 60_000,
+      actsForMs: minutes * 60_000,
       restsWithinMs: 120_000,
       processes: Number(values.processes),
       clients: Number(values.clients),
@@ -41,12 +45,25 @@ async function torture(): Promise<boolean> {
       reorganises: values.reorgs,
       database: { url: postgres.url, drop: () => Promise.resolve() },
     });
-    process.stdout.write(`${tally.print()}\n`);
-    return tally.violations.length === 0;
   } finally {
     await postgres.stop();
     await removePostgresDataDir(dataDir);
   }
+}
+
+async function torture(): Promise<boolean> {
+  const [minutes, kills] = [Number(values.minutes), Number(values['group-kills'])];
+  const runs = [
+    ...(minutes > 0 ? [() => tortureProcesses(minutes)] : []),
+    ...(kills > 0 ? [() => runGroupKills({ seed: values.seed, kills })] : []),
+  ];
+  let isClean = true;
+  for (const run of runs) {
+    const tally = await run();
+    process.stdout.write(`${tally.print()}\n\n`);
+    isClean &&= tally.violations.length === 0;
+  }
+  return isClean;
 }
 
 if (values.help) process.stdout.write(usage);
