@@ -9,6 +9,10 @@ export interface DatabaseProxy {
   readonly url: string;
   /** What was connected while the proxy was silent stays silent: the host that came back does not know it. */
   set(mode: ProxyMode): void;
+  /** Makes those connections silent that the server sees under one of these ports. */
+  mute(ports: ReadonlySet<number>): void;
+  /** The server's ends of silent connections are closed, with what they hold locked; the clients are told nothing. */
+  forgetMute(): void;
   /** How long each direction takes from now on: half a round trip. */
   delay(oneWayMs: number): void;
   /** Resets every connection that is open. */
@@ -88,6 +92,12 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     set(next) {
       mode = next;
       if (next === 'silent') for (const pair of pairs) pair.isMute = true;
+    },
+    mute(ports) {
+      for (const pair of pairs) if (ports.has(pair.server.localPort ?? -1)) pair.isMute = true;
+    },
+    forgetMute() {
+      for (const { isMute, server } of pairs) if (isMute) server.destroy();
     },
     delay(ms) {
       oneWayMs = ms;

@@ -3,6 +3,7 @@ import type { LocalChain } from '@agent-network/chain/local-chain';
 import { until } from '../../src/lib/until.ts';
 import { createTill } from '../support/billing-agent.ts';
 import { askDatabase } from '../support/books.ts';
+import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts';
 import type { TestAccount, TestWallet } from '../support/harness.ts';
 import { type NodeCluster, type NodeProcess, startCluster } from '../support/node-cluster.ts';
 import type { TestDatabase } from '../support/test-database.ts';
@@ -35,6 +36,8 @@ export interface BankScene extends Pick<NodeCluster, 'usdcOf' | 'databaseUrl' | 
 /** Processes of one node on one database and one chain, their agents and their clients, and what is done to them. */
 export interface BankWorld extends NodeCluster, BankScene {
   readonly chain: LocalChain;
+  /** The way of the processes to their database; the audit has its own. */
+  readonly databaseProxy: DatabaseProxy;
   readonly seats: readonly Seat[];
 }
 
@@ -70,7 +73,9 @@ export async function startBankWorld(parts: BankParts): Promise<BankWorld> {
   const { random, tally } = parts;
   // Processes that do not start while the chain is disturbed would tell it at length.
   const cluster = await startCluster({ ...parts, stderr: 'ignore' });
-  const seats = await Promise.all(Array.from({ length: parts.processes }, () => takeSeat(cluster, tally)));
+  const databaseProxy = await startDatabaseProxy(cluster.databaseUrl);
+  const start = () => cluster.startProcess({ DATABASE_URL: databaseProxy.url });
+  const seats = await Promise.all(Array.from({ length: parts.processes }, () => takeSeat(start, tally)));
   const baseUrl = () => {
     const taken = seats.flatMap(({ current }) => (current ? [current.baseUrl] : []));
     return taken.length === 0 ? 'http://127.0.0.1:9' : random.pick(taken);
@@ -102,11 +107,13 @@ export async function startBankWorld(parts: BankParts): Promise<BankWorld> {
     agents,
     clients,
     baseUrl,
+    databaseProxy,
     seats,
     async stop() {
       for (const seat of seats) seat.thaw();
       await Promise.all(agents.map((agent) => agent.die()));
       await cluster.stop();
+      await databaseProxy.stop();
     },
   };
 }
@@ -117,15 +124,15 @@ export async function untilItReads({ databaseUrl }: Pick<NodeCluster, 'databaseU
   if (!(await until(read, { timeoutMs: 20_000, firstMs: 50, mostMs: 200 }))) throw new Error('no transfer is read');
 }
 
-async function takeSeat(cluster: NodeCluster, tally: Tally): Promise<Seat> {
-  let current: NodeProcess | null = await cluster.startProcess();
+async function takeSeat(start: () => Promise<NodeProcess>, tally: Tally): Promise<Seat> {
+  let current: NodeProcess | null = await start();
   let taking: Promise<void> | null = null;
 
   /** A process that cannot reach chain or database does not start; it is started until it does. */
   async function take(restMs: number): Promise<void> {
     await sleep(restMs);
     while (!current) {
-      current = await cluster.startProcess().catch(async () => {
+      current = await start().catch(async () => {
         tally.count('faults', 'a process could not start');
         await sleep(START_AGAIN_MS);
         return null;

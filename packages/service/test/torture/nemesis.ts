@@ -8,6 +8,8 @@ const FAULTS = {
   kill: 20,
   freeze: 12,
   dropConnections: 15,
+  vanishDatabase: 8,
+  stickWorker: 10,
   disturbChain: 40,
   reorganise: 13,
 } as const;
@@ -61,6 +63,10 @@ export function startNemesis(world: BankWorld, random: Random, options: NemesisO
       case 'dropConnections':
         await dropConnections(world.databaseUrl, random);
         return 'database connections dropped';
+      case 'vanishDatabase':
+        return vanishDatabase(world, random, later);
+      case 'stickWorker':
+        return stickWorker(world, random, later);
       case 'disturbChain':
         return disturbChain(world, random, later);
       case 'reorganise':
@@ -82,6 +88,8 @@ export function startNemesis(world: BankWorld, random: Random, options: NemesisO
       await looping;
       await Promise.all(ending);
       for (const method of METHODS) world.proxy.rule(method, null);
+      world.databaseProxy.set('open');
+      world.databaseProxy.forgetMute();
       for (const seat of world.seats) seat.thaw();
       await Promise.all(world.seats.map((seat) => seat.untilTaken()));
     },
@@ -96,6 +104,37 @@ async function dropConnections(databaseUrl: string, random: Random): Promise<voi
       where datname = current_database() and pid <> pg_backend_pid() and random() < $1`,
     [share],
   );
+}
+
+/** Neither old connections nor new ones hear anything, and nobody tells them so; who was connected then has to find out alone. */
+function vanishDatabase(world: BankWorld, random: Random, later: (afterMs: number, what: () => void) => void): string {
+  const isTakenForDead = random.chance(0.25);
+  world.databaseProxy.set('silent');
+  later(isTakenForDead ? random.int(12_000, 20_000) : random.int(300, 5000), () => {
+    world.databaseProxy.set('open');
+    world.databaseProxy.forgetMute();
+  });
+  return `the database's host vanished${isTakenForDead ? ', for long' : ''}`;
+}
+
+const JOB_CONNECTIONS = `
+  select client_port as port, pid from pg_stat_activity
+   where datname = current_database() and pid <> pg_backend_pid() and query ~ 'graphile_worker|jobs:insert' and client_port > 0`;
+
+/** The job runners' connections end, or hang for good: they have to notice, and come back. */
+async function stickWorker(
+  world: BankWorld,
+  random: Random,
+  later: (afterMs: number, what: () => void) => void,
+): Promise<string> {
+  if (random.chance(0.4)) {
+    await askDatabase(world.databaseUrl, `select pg_terminate_backend(pid) from (${JOB_CONNECTIONS}) job`);
+    return 'the job runners cut off';
+  }
+  const connections = await askDatabase<{ port: number }>(world.databaseUrl, JOB_CONNECTIONS);
+  world.databaseProxy.mute(new Set(connections.map(({ port }) => port)));
+  later(random.int(5000, 15_000), () => world.databaseProxy.forgetMute());
+  return 'the job runners hang';
 }
 
 /** For a while, calls of one method meet with trouble, each by its own luck. */
