@@ -26,8 +26,11 @@ export type LocalChainOptions = {
   port?: number | undefined;
   /** Given ETH and test USDC once, when the chain is new. */
   wallets?: readonly WalletFunding[] | undefined;
-  /** Transactions of ours that a reloaded chain may lack; asked for before it mines anything at the present time. A new chain with any is refused. */
-  transactionsToReplay?: (() => Promise<readonly ReplayTransaction[]>) | undefined;
+  /**
+   * Transactions of ours that a reloaded chain may lack; asked for before it mines anything at the present time, with the chain's own
+   * address, to make good what they need. A new chain with any is refused.
+   */
+  transactionsToReplay?: ((rpcUrl: string) => Promise<readonly ReplayTransaction[]>) | undefined;
   /** Longest time between blocks while transactions come (default 1), and while none come (default 15). */
   blockTimeS?: number | undefined;
   idleBlockTimeS?: number | undefined;
@@ -170,7 +173,7 @@ async function restore({ anvil, isNew, options, disk }: Parts, usdc: Address): P
         `the chain was not saved at its end: made ${calls} calls of its journal again, in ${blocks} blocks`,
       );
   }
-  const known = (await options.transactionsToReplay?.()) ?? [];
+  const known = (await options.transactionsToReplay?.(rpcUrl)) ?? [];
   if (isNew && known.length > 0) throw stateMissing(options, known.length);
   if (isNew) await fundWallets(rpcUrl, usdc, options.wallets ?? []);
   return isNew ? [] : replayTransactions(rpcUrl, known);

@@ -83,7 +83,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   stops.push({ name: 'database', stop: () => ctx.db.close() });
   stops.push({ name: 'outbound calls', stop: () => ctx.guardedFetch.close() });
   stops.push({ name: 'heartbeat', stop: () => ctx.heartbeat.stop() });
-  await prepareChain(ctx);
+  await prepareChain(ctx, local?.chainRepair);
   await startBackground(ctx, stops);
   stops.push({
     name: 'requests',

@@ -11,7 +11,9 @@ import { openDatabase } from '../db/database.ts';
 import { startEmbeddedPostgres } from '../db/embedded-postgres.ts';
 import type { StopStep } from '../lib/graceful-stop.ts';
 import type { Log } from '../lib/log.ts';
+import type { ChainRepair } from '../payments/x402/chain-repair.ts';
 import { transactionsToReplay } from '../payments/x402/replay.ts';
+import { fundLostPayers, repairOf } from './chain-repair.ts';
 import { freePort } from './free-port.ts';
 import { type LocalKeys, loadLocalKeys, registrarKeyOf, saveLocalKeys, senderKeysOf } from './local-keys.ts';
 
@@ -31,6 +33,8 @@ export interface LocalPlan {
   openChain(): Promise<string>;
   /** The chain's address for others; known once it was started. */
   readonly chainRpcUrl: () => string;
+  /** Makes good what a local chain lost; null for any other chain. */
+  readonly chainRepair: ChainRepair | null;
 }
 
 interface Parts {
@@ -68,6 +72,7 @@ export async function startLocalParts({ config, secrets, log }: Parts, stops: St
       return rpcUrl;
     },
     chainRpcUrl: () => rpcUrl ?? '',
+    chainRepair: config.chainRpcUrl === null || isLocalChain(config) ? repairOf(() => rpcUrl ?? '') : null,
   };
 }
 
@@ -97,9 +102,11 @@ async function startChain(parts: ChainParts, stops: StopStep[]): Promise<string>
     port,
     wallets: fundingOf(keys, senders),
     log: (level, message) => log[level](message),
-    async transactionsToReplay() {
+    async transactionsToReplay(rpcUrl) {
       const db = openDatabase(databaseUrl, { max: 1, log });
       const stored = await transactionsToReplay({ db }, LOCAL_CHAIN_ID);
+      const mined = stored.filter(({ minedAtS }) => minedAtS !== null).map(({ raw }) => raw as Hex);
+      await fundLostPayers({ db, log, rpcUrl, mined });
       await db.close();
       return stored.map(({ raw, minedAtS }) => ({
         raw: raw as Hex,

@@ -46,7 +46,11 @@ export async function actOnce(acting: Acting): Promise<void> {
 }
 
 const ask = ({ world }: Acting, method: string, path: string, options: RequestOptions): Promise<Insisted> =>
-  insist(world.baseUrl, method, path, { ...options, patienceMs: PATIENCE_MS, timeoutMs: UNTIL_ANSWERED_MS });
+  insist(world.baseUrl, method, path, {
+    ...options,
+    patienceMs: PATIENCE_MS,
+    timeoutMs: world.untilAnsweredMs ?? UNTIL_ANSWERED_MS,
+  });
 
 const codeOf = ({ status, body }: Answer): string => (status === 200 ? 'done' : `${status} ${body?.error?.code}`);
 

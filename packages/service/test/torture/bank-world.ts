@@ -31,6 +31,8 @@ export interface BankScene extends Pick<NodeCluster, 'usdcOf' | 'databaseUrl' | 
   baseUrl(): string;
   readonly chain: Pick<LocalChain, 'rpcUrl'>;
   readonly bankChain: BankChain;
+  /** How long a client goes on asking; default two minutes. */
+  readonly untilAnsweredMs?: number;
 }
 
 /** Processes of one node on one database and one chain, their agents and their clients, and what is done to them. */

@@ -20,14 +20,18 @@ export interface GroupKillOptions {
   readonly restsWithinMs?: number;
 }
 
-/** The longest time between a start and its kill. */
+/** The longest time between a start and its kill; now and then it is longer, so that more than beginnings is done. */
 const LIVES_MS = 2500;
+const LIVES_LONG_MS = 8000;
+const LIVES_LONG = 0.15;
+const LONGEST_ROUND_MS = 40_000;
 /** How often the start itself is killed. */
 const KILLED_ON_THE_WAY = 0.2;
 const STARTS_WITHIN_MS = 5000;
 /** Every so often somebody new comes, whose wallet a third party has just funded. */
 const JOINS = 0.25;
 const MOST_CLIENTS = 24;
+const PASSING = 3;
 
 /**
  * `npm start`, killed with everything that it runs, again and again, while clients buy, pay in and out, and others send plain transfers on
@@ -46,7 +50,8 @@ export async function runGroupKills({
   await chmod(dataDir, 0o711);
   const group = localGroup(dataDir, { PORT: String(await freePort(0)), LOG_LEVEL: 'fatal' });
   try {
-    const world = await startLocalWorld({ group, tally, clients });
+    const untilAnsweredMs = kills * LONGEST_ROUND_MS + restsWithinMs;
+    const world = await startLocalWorld({ group, tally, clients, untilAnsweredMs });
     await killAndAudit(world, group, { seed, kills, restsWithinMs });
     await world.stop();
   } finally {
@@ -81,16 +86,24 @@ async function killAndAudit(
     tally.count('requests', 'a client joined, funded by a plain transfer');
     if (client) acting.push(act(client));
   };
+  const passing = Array.from({ length: PASSING }, async (_, index) => {
+    const random = createRandom(seed, 'passing', index);
+    while (!isOver) {
+      await world.passBy(random);
+      await sleep(random.int(0, 100));
+    }
+  });
   let killed = 0;
   while (killed < kills) {
     if (joining.length < MOST_CLIENTS && killing.chance(JOINS)) joining.push(joinAndAct());
-    await sleep(killing.int(50, LIVES_MS));
+    await sleep(killing.int(50, killing.chance(LIVES_LONG) ? LIVES_LONG_MS : LIVES_MS));
     if (!(await killOnce(world, group, killing))) break;
     killed += 1;
+    process.stderr.write(`\r${killed} of ${kills} kills, violations ${tally.violations.length} `);
   }
   isOver = true;
   await Promise.all(joining);
-  await Promise.all(acting);
+  await Promise.all([...acting, ...passing]);
   tally.count('readings', `${world.thirdParties.seen()} receipts of third parties seen`);
   if (group.current()) await auditEnd(world, book, restsWithinMs);
 }

@@ -9,6 +9,7 @@ import { startBankAgent } from './bank-agents.ts';
 import { type BankClient, type BankScene, FUNDS, untilItReads, WALLET_MICRO } from './bank-world.ts';
 import { insist, sendWithin } from './insist.ts';
 import type { LocalGroup } from './local-group.ts';
+import type { Random } from './random.ts';
 import type { Tally } from './tally.ts';
 import { createThirdParties, type ThirdParties } from './third-parties.ts';
 
@@ -17,6 +18,8 @@ export interface LocalWorld extends BankScene {
   readonly thirdParties: ThirdParties;
   /** A client whose wallet is funded by somebody's plain transfer, and pays in at once. */
   join(): Promise<BankClient>;
+  /** A transfer between wallets that have nothing to do with the node. */
+  passBy(random: Random): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -24,14 +27,22 @@ export interface LocalWorldParts {
   readonly group: LocalGroup;
   readonly tally: Tally;
   readonly clients: number;
+  /** How long a client goes on asking: it may be killed again before anything is done. */
+  readonly untilAnsweredMs: number;
 }
 
 const NOWHERE = 'http://127.0.0.1:9';
 const FUNDER_MICRO = 1_000_000_000_000n;
 const AGENTS = 3;
+const PASSERS = 3;
 const PRICE = '0.01';
 
-export async function startLocalWorld({ group, tally, clients: count }: LocalWorldParts): Promise<LocalWorld> {
+export async function startLocalWorld({
+  group,
+  tally,
+  clients: count,
+  untilAnsweredMs,
+}: LocalWorldParts): Promise<LocalWorld> {
   await group.start();
   const local = group.current()?.local;
   if (!local) throw new Error('the node is not there');
@@ -65,6 +76,7 @@ export async function startLocalWorld({ group, tally, clients: count }: LocalWor
   const funder = await host.newWallet(FUNDER_MICRO);
   const fund = async (wallet: TestWallet, micro: bigint) =>
     void (await thirdParties.transfer(funder, wallet.address, micro));
+  const passers = await Promise.all(Array.from({ length: PASSERS }, () => host.newWallet(FUNDER_MICRO)));
   const clients: BankClient[] = [];
 
   const join = async (): Promise<BankClient> => {
@@ -72,7 +84,7 @@ export async function startLocalWorld({ group, tally, clients: count }: LocalWor
       ...host,
       newAccount: () => again(() => host.newAccount()),
       request: async (method: string, path: string, options = {}) =>
-        (await insist(baseUrl, method, path, { ...options, timeoutMs: 120_000, patienceMs: 10_000 })).answer,
+        (await insist(baseUrl, method, path, { ...options, timeoutMs: untilAnsweredMs, patienceMs: 10_000 })).answer,
       newWallet: async (micro = 0n) => {
         const wallet = privateKeyToAccount(generatePrivateKey());
         await fund(wallet, micro);
@@ -99,6 +111,11 @@ export async function startLocalWorld({ group, tally, clients: count }: LocalWor
     bankChain: thirdParties,
     thirdParties,
     join,
+    async passBy(random) {
+      const to = privateKeyToAccount(generatePrivateKey()).address;
+      await thirdParties.transfer(random.pick(passers), to, BigInt(random.int(1, 1000)));
+    },
+    untilAnsweredMs,
     stop: async () => void (await Promise.all(agents.map((agent) => agent.die()))),
   };
 }

@@ -117,3 +117,18 @@ export const listMovements = (sql: Sql, subjectId: string): Promise<Movement[]> 
        from chain_payment where subject_id = $1 order by created_at, id`,
     [subjectId],
   );
+
+/** A wallet, and what it paid in. */
+export interface PaidIn {
+  readonly address: string;
+  readonly paidMicro: bigint;
+}
+
+/** What each wallet paid in by settled payments of these transactions. */
+export const sumPaidIn = (sql: Sql, hashes: readonly string[]): Promise<PaidIn[]> =>
+  sql.query<PaidIn>(
+    'sum-paid-in',
+    `select from_address as address, sum(value_micro)::bigint as "paidMicro" from chain_payment
+      where direction = 'in' and state = 'settled' and transaction_hash = any($1) group by 1 order by 1`,
+    [hashes],
+  );

@@ -4,6 +4,7 @@ import { sumWallet } from '../ledger-total-store.ts';
 import { listSeenBlocks } from './block-store.ts';
 import type { ChainContext } from './chain-context.ts';
 import { paymentsInBlocks } from './chain-payment-list-store.ts';
+import type { ChainRepair } from './chain-repair.ts';
 import { sumOpenPayouts } from './open-payout-store.ts';
 import { keysOf } from './senders.ts';
 import { registerSigner, type SignerKey } from './signer-store.ts';
@@ -22,25 +23,35 @@ const COMPARED_FOR_MS = 1000;
 /**
  * Compares the chain with what this node has recorded, and makes the keys that send known with their nonces and balances. Throws
  * ChainMismatchError, and so keeps the node from starting, when the chain lacks transactions that were in a block and does not take
- * them again, or the wallet holds less than the ledger says.
+ * them again, or the wallet holds less than the ledger says. With means of repair it says what is missing, makes it good and goes on.
  */
-export async function prepareChain(ctx: ChainContext): Promise<void> {
+export async function prepareChain(ctx: ChainContext, repair: ChainRepair | null = null): Promise<void> {
   const { chainId } = ctx.chain;
   const keys = keysOf(ctx);
-  const counts = await Promise.all(keys.map(({ address }) => requireSameChain(ctx, { chainId, signer: address })));
-  await requireMoney(ctx);
+  const counts = await Promise.all(
+    keys.map(({ address }) => requireSameChain(ctx, { chainId, signer: address }, repair)),
+  );
+  await requireMoney(ctx, repair);
   for (const [index, { address }] of keys.entries())
     await registerSigner(ctx.db, { chainId, signer: address }, counts[index] ?? 0);
   await ctx.gas.refresh();
 }
 
 /** Answers how many transactions of a key the chain has. */
-async function requireSameChain(ctx: ChainContext, key: SignerKey): Promise<number> {
+async function requireSameChain(ctx: ChainContext, key: SignerKey, repair: ChainRepair | null): Promise<number> {
   const mined = await countMined(ctx.db, key);
   const count = await ctx.usdc.transactionCount(key.signer);
   if (BigInt(count) >= mined) return count;
   const again = await sendMissing(ctx, key, { count, mined });
   if (again !== null) return again;
+  if (repair) {
+    ctx.log.warn(
+      { signer: key.signer, count, mined },
+      'the chain lost transactions of a key for good; its nonce goes on',
+    );
+    await repair.setNonce(key.signer, mined);
+    return Number(mined);
+  }
   throw new ChainMismatchError(
     `The chain knows ${count} transactions of ${key.signer}, but ${mined} had been mined: it is another chain, or lost blocks. ` +
       'Restore the state of the chain that belongs to this database; nothing was changed.',
@@ -70,7 +81,7 @@ async function sendMissing(
  * the ledger yet: so it is after a crash between the two. What a reorg took back is missing rightly: it is collected again once the
  * node runs. Other processes go on meanwhile, and a payout may begin between the readings: only what is missing every time is missing.
  */
-async function requireMoney(ctx: ChainContext): Promise<void> {
+async function requireMoney(ctx: ChainContext, repair: ChainRepair | null): Promise<void> {
   const { address } = ctx.wallet;
   let last = { holds: 0n, owes: 0n };
   const isEnough = async () => {
@@ -80,6 +91,13 @@ async function requireMoney(ctx: ChainContext): Promise<void> {
     return last.holds >= owes || last.holds + (await sumTakenBack(ctx)) >= owes ? true : null;
   };
   if (await until(isEnough, { timeoutMs: COMPARED_FOR_MS, firstMs: 50, mostMs: 200 })) return;
+  if (repair) {
+    ctx.log.warn(
+      { address, holds: formatUsdc(last.holds), ledger: formatUsdc(last.owes) },
+      'the chain lost USDC that the ledger counts on; test money takes its place',
+    );
+    return repair.setUsdc(address, last.owes);
+  }
   throw new ChainMismatchError(
     `The wallet ${address} holds ${formatUsdc(last.holds)} USDC on chain ${ctx.chain.chainId}, but the ledger counts on ${formatUsdc(last.owes)}. ` +
       'Restore the missing USDC, or the state of the chain that belongs to this database; nothing was changed.',
