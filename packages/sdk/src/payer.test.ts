@@ -32,12 +32,19 @@ const clientOf = (node: { baseUrl: string }, maxPerCall = '0.05') =>
   createClient({ baseUrl: node.baseUrl, payer: createPayer({ account, maxPerCall }) });
 
 describe('a paying client', () => {
-  it('answers a 402 with an authorization of the asked amount, signed by its account', async () => {
-    await using node = await startFakeNode((seen) => (paymentOf(seen) ? success({ paid: true }) : asksFor(offer)));
+  it.each([
+    ['', undefined],
+    [', under the nonce that the offer binds to this purchase', `0x${'5a'.repeat(32)}`],
+    [', under a nonce of its own when that of the offer is none', '0x5a'],
+  ])('answers a 402 with an authorization of the asked amount, signed by its account%s', async (_how, bound) => {
+    const asked = { ...offer, extra: { ...offer.extra, ...(bound ? { nonce: bound } : {}) } };
+    await using node = await startFakeNode((seen) => (paymentOf(seen) ? success({ paid: true }) : asksFor(asked)));
     expect(await clientOf(node).invokeAgent(call)).toEqual({ paid: true });
     const { accepted, payload } = decode(paymentOf(node.seen[1] as Seen));
     const { from, to, value, validAfter, validBefore, nonce } = payload.authorization;
-    expect(accepted).toEqual(offer);
+    expect(accepted).toEqual(asked);
+    expect(nonce === bound).toBe(bound?.length === 66);
+    expect(nonce).toMatch(/^0x[0-9a-f]{64}$/);
     expect({ from, to, value }).toEqual({ from: account.address, to: payTo, value: '50000' });
     const bytes32 = { type: 'bytes32' };
     const signer = await recoverTypedDataAddress({

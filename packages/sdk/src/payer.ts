@@ -2,7 +2,7 @@ import { type Micro, parseUsdc } from '@agent-network/contracts/money';
 import { x402Client } from '@x402/core/client';
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from '@x402/core/http';
 import { isPaymentRequiredV2, type PaymentRequirementsV2 } from '@x402/core/schemas';
-import type { PaymentRequired } from '@x402/core/types';
+import type { PaymentPayload, PaymentRequired } from '@x402/core/types';
 import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { type LocalAccount, privateKeyToAccount } from 'viem/accounts';
 import type { PaymentHeaders } from './api-error.ts';
@@ -83,6 +83,24 @@ function chooseOffer(
   return cheapest;
 }
 
+const noncePattern = /^0x[0-9a-f]{64}$/;
+
+/** The nonce that the node would have the payment signed under: bound to this account's purchase, so that it is good for nobody else's. */
+const offeredNonce = ({ extra }: PaymentRequirementsV2): `0x${string}` | null =>
+  typeof extra?.nonce === 'string' && noncePattern.test(extra.nonce) ? (extra.nonce as `0x${string}`) : null;
+
+/** Has a scheme sign under another nonce than the one that it makes up. */
+const signingUnder = (signer: PayerSigner, nonce: `0x${string}`): PayerSigner => ({
+  address: signer.address,
+  signTypedData: (typedData) => signer.signTypedData({ ...typedData, message: { ...typedData.message, nonce } }),
+});
+
+/** The payload as it was signed. */
+const under = (nonce: `0x${string}`, signed: PaymentPayload): PaymentPayload => {
+  const authorization = { ...(signed.payload.authorization as Record<string, unknown>), nonce };
+  return { ...signed, payload: { ...signed.payload, authorization } };
+};
+
 function signerOf(options: PayerOptions): PayerSigner {
   if ('signer' in options) return options.signer;
   return ('account' in options ? options.account : privateKeyToAccount(options.privateKey)) as PayerSigner;
@@ -96,16 +114,17 @@ export function createPayer(options: PayerOptions): Payer {
   const signer = signerOf(options);
   const tokens = options.tokens ?? usdcContracts;
   const capMicro = parseUsdc(options.maxPerCall);
-  const scheme = new ExactEvmScheme(signer);
   return {
     address: signer.address,
     async pay(paymentRequiredHeader) {
       const terms = readTerms(paymentRequiredHeader);
       const offer = chooseOffer(terms.accepts, tokens, capMicro);
       const network = offer.network as `${string}:${string}`;
+      const nonce = offeredNonce(offer);
+      const scheme = new ExactEvmScheme(nonce ? signingUnder(signer, nonce) : signer);
       const client = x402Client.fromConfig({ schemes: [{ network, client: scheme }], spendControls: false });
-      const payload = await client.createPaymentPayload({ ...terms, accepts: [offer] } as PaymentRequired);
-      return { 'payment-signature': encodePaymentSignatureHeader(payload) };
+      const signed = await client.createPaymentPayload({ ...terms, accepts: [offer] } as PaymentRequired);
+      return { 'payment-signature': encodePaymentSignatureHeader(nonce ? under(nonce, signed) : signed) };
     },
   };
 }

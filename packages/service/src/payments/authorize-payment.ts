@@ -7,6 +7,7 @@ import { isSpokenFor, paysThoughSpent } from './judge-spent.ts';
 import type { HasPaymentFinder } from './payment-finder.ts';
 import type { HasPaymentLimits } from './payment-limits.ts';
 import { findKeyedPayments } from './purchase-key-store.ts';
+import { originOf } from './x402/bound-nonce.ts';
 import type { HasChain } from './x402/chain-info.ts';
 import type { ChainPayment, NewChainPayment } from './x402/chain-payment.ts';
 import { findById } from './x402/chain-payment-store.ts';
@@ -84,14 +85,15 @@ export async function authorizePayment(
   if (!shown) throw paymentRequired(ctx, purchase.due, null);
   const { nowS, offer } = offerOf(ctx, shown, purchase);
   const amountMicro = offer?.amountMicro ?? purchase.due.amountMicro;
-  const refusal =
-    refusalOf(ctx.chain, shown, { amountMicro, nowS }) ?? (shown.version === 2 && !offer ? 'invalid_offer' : null);
+  const origin = originOf(ctx.chain, ctx.secrets, shown.authorization.nonce, { ...purchase.due, amountMicro });
+  const isForOther = (shown.version === 2 && !offer) || origin === 'bound to another';
+  const refusal = refusalOf(ctx.chain, shown, { amountMicro, nowS }) ?? (isForOther ? 'invalid_offer' : null);
   if (refusal) throw paymentRequired(ctx, purchase.due, refusal);
   await ctx.gas.requireGas('The node cannot settle payments now. Nothing was charged.');
 
   const payment = toChainPayment(ctx, shown, purchase, offer?.memo ?? purchase.due.makeMemo());
   await ctx.payerStanding.require(payment);
-  const refused = await refusedByChain(ctx, payment).catch((cause) => {
+  const refused = await refusedByChain(ctx, payment, origin === 'bound').catch((cause) => {
     throw new AppError(
       'UNAVAILABLE',
       'The chain cannot be asked about the payment now. Nothing was charged.',
@@ -169,14 +171,18 @@ function toChainPayment(ctx: HasChain, shown: ShownPayment, purchase: Purchase, 
   };
 }
 
-async function refusedByChain(ctx: AuthorizeContext, payment: NewChainPayment): Promise<RefusalReason | null> {
+async function refusedByChain(
+  ctx: AuthorizeContext,
+  payment: NewChainPayment,
+  isBound: boolean,
+): Promise<RefusalReason | null> {
   if (!(await ctx.signatureChecker.mayBeGood(payment))) return 'invalid_exact_evm_signature';
   const [revert, isTaken] = await Promise.all([ctx.simulator.simulate(payment), isSpokenFor(ctx, payment)]);
   if (isTaken) return 'invalid_exact_evm_nonce_already_used';
   if (revert === null)
     return (await isWithinGas(ctx, payment)) ? null : 'invalid_exact_evm_transaction_simulation_failed';
   if (/used or canceled/i.test(revert))
-    return (await paysThoughSpent(ctx, payment)) ? null : 'invalid_exact_evm_nonce_already_used';
+    return (await paysThoughSpent(ctx, payment, isBound)) ? null : 'invalid_exact_evm_nonce_already_used';
   if (/signature/i.test(revert)) return 'invalid_exact_evm_signature';
   if (/exceeds balance/i.test(revert)) return 'invalid_exact_evm_insufficient_balance';
   return 'invalid_exact_evm_transaction_simulation_failed';

@@ -10,15 +10,16 @@ import type { HasUsdc } from './x402/usdc-client.ts';
 
 /**
  * Whether an authorization that is spent already pays for a purchase. The chain shows it to everybody, signature included, so to have
- * it proves nothing: it counts only for an account that has proven the paying wallet, only if that wallet signed exactly what is shown,
- * and only if its money came here. Anybody else's is a deposit of the wallet that sent it (docs/decisions/0015-other-ways-in.md).
+ * it proves nothing: it counts only for an account that has proven the paying wallet, or whose purchase the nonce is bound to, only if
+ * that wallet signed exactly what is shown, and only if its money came here. Anybody else's is a deposit of the wallet that sent it (docs/decisions/0015-other-ways-in.md).
  */
 export async function paysThoughSpent(
   ctx: HasDb & HasClock & HasUsdc & HasSignatureChecker,
   payment: NewChainPayment,
+  isBound: boolean,
 ): Promise<boolean> {
   const { accountId, authorization } = payment;
-  if (accountId === null || !(await hasProven(ctx.db, accountId, authorization.from))) return false;
+  if (accountId === null || !(isBound || (await hasProven(ctx.db, accountId, authorization.from)))) return false;
   if (!(await ctx.signatureChecker.isGood(payment))) return false;
   return (await findFate(ctx, payment, ctx.clock.now()))?.kind === 'paid';
 }

@@ -1,6 +1,7 @@
+import { MULTICALL3_ADDRESS } from '@agent-network/chain/addresses';
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { usdcAbi } from '@agent-network/chain/usdc-abi';
-import { encodeFunctionData, type Hex, keccak256 } from 'viem';
+import { encodeFunctionData, type Hex, keccak256, zeroAddress } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { issueApiKey } from '../../src/access/manage-keys.ts';
@@ -130,6 +131,29 @@ it('a claim needs the signature of that wallet, works once, and only for one acc
   const late = await claim(second.key, wallet);
   expect(late.taken.status).toBe(409);
   expect(await available(second.key)).toBe('0.00');
+});
+
+it.each([
+  ['zero', zeroAddress],
+  ['the precompile that echoes what it is asked', '0x0000000000000000000000000000000000000004' as const],
+  ['the token', '0x036CbD53842c5426634e7929541eC2318f3dCF7e' as const],
+  ['Multicall3', MULTICALL3_ADDRESS as Hex],
+])('an address that no key and no contract wallet stands behind is claimed by nobody: %s', async (_name, address) => {
+  const { key } = await accountOf(privateKeyToAccount(generatePrivateKey()));
+  const claims = (body: object) => h.request('POST', '/payments/claims', { key, body });
+  const signer = privateKeyToAccount(generatePrivateKey());
+  const magic = `0x1626ba7e${'0'.repeat(56)}`;
+  for (const forge of [
+    (message: string) => signer.signMessage({ message }),
+    () => `0x${'0'.repeat(130)}`,
+    () => magic,
+  ]) {
+    const asked = await claims({ address });
+    expect(asked.status).toBe(200);
+    const { challengeId, message } = asked.body.data;
+    expect((await claims({ challengeId, signature: await forge(message) })).status).toBe(400);
+  }
+  expect((await h.request('GET', '/account', { key })).body.data.wallets).toEqual([]);
 });
 
 it('an authorization that a third party submitted pays for the request when the account of its wallet shows it, and is not credited beside it', async () => {

@@ -178,6 +178,47 @@ it('a made-up signature of a contract wallet is refused when its authorization i
   expect(await available(key)).toBe('0.05');
 });
 
+describe('a payment under the nonce of its offer', () => {
+  const boundOf = (unpaid: Answer) => unpaid.body.accepts[0].extra.nonce as `0x${string}`;
+
+  it.each([
+    ['a deposit', 2, deposit],
+    ['a deposit', 1, deposit],
+    ['a call', 2, invoke],
+    ['a call', 1, invoke],
+  ] as const)(
+    'is refused to a stranger who shows it first, unspent, and pays for its purchase: %s (x402 v%i)',
+    async (_what, version, buy) => {
+      const pay = version === 2 ? payV2 : payV1;
+      const wallet = await h.newWallet(50_000n);
+      const { key } = await h.newAccount();
+      await h.request('POST', '/payments/treasury', { key, body: {} });
+      const unpaid = await buy(key);
+      const signed = await pay(h, wallet, unpaid, { nonce: boundOf(unpaid) });
+      const show = async () => buy(thief.key, await shownBy(wallet, await buy(thief.key), signed, version));
+      const notTheirs = { status: 402, body: { error: { details: { reason: 'invalid_offer' } } } };
+      expect(await show()).toMatchObject(notTheirs);
+      await submitSigned(h.rpcUrl, h, paymentIn(signed));
+      expect(await show()).toMatchObject(notTheirs);
+      // The wallet is nobody's: the nonce alone tells whose purchase it is.
+      expect((await buy(key, signed)).status).toBe(200);
+      expect(await available(thief.key)).toBe('0.05');
+      await isBooked();
+    },
+  );
+
+  it('is refused for another thing of the same account, and under a nonce that only looks like one it is any payment', async () => {
+    const wallet = await h.newWallet(100_000n);
+    const { key } = await h.newAccount();
+    await h.request('POST', '/payments/treasury', { key, body: {} });
+    const nonce = boundOf(await invoke(key));
+    expect((await deposit(key, await payV1(h, wallet, await deposit(key), { nonce }))).status).toBe(402);
+    const last = nonce.slice(18, 20) === '00' ? '01' : '00';
+    const altered = `${nonce.slice(0, 18)}${last}${nonce.slice(20)}` as `0x${string}`;
+    expect((await deposit(key, await payV1(h, wallet, await deposit(key), { nonce: altered }))).status).toBe(200);
+  });
+});
+
 describe('an authorization that is spoken for is nobody’s payment, spent or not', () => {
   it('another node’s refund of a request, even for the account of that node', async () => {
     const wallet = await h.newWallet(100_000n);

@@ -26,7 +26,7 @@ export const refusalText: Record<RefusalReason, string> = {
   invalid_exact_evm_payload_authorization_valid_before:
     'The payment has expired, will before it can be settled, or is valid for more than a day.',
   invalid_exact_evm_signature: 'The signature is not of the paying wallet.',
-  invalid_offer: 'The payment answers an offer that is not ours, not for this call, or too old.',
+  invalid_offer: 'The payment answers an offer that is not ours, not for this call or account, or too old.',
   invalid_exact_evm_nonce_already_used:
     'The authorization was used or cancelled on chain. What it brought here belongs to the wallet that sent it, and pays only for an account that has proven this wallet (POST /payments/claims).',
   invalid_exact_evm_insufficient_balance: 'The paying wallet holds less than the amount.',

@@ -1,6 +1,7 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { PaymentRequiredV1, PaymentRequiredV2, RequirementsV2 } from '@agent-network/contracts/x402';
 import type { Secrets } from '../../lib/secrets.ts';
+import { makeNonce } from './bound-nonce.ts';
 import type { ChainInfo } from './chain-info.ts';
 
 /** What a payment is for, and for how much. */
@@ -66,6 +67,7 @@ export function makeOffer(chain: ChainInfo, secrets: Secrets, terms: Terms, erro
     version: chain.tokenVersion,
     memo: terms.memo,
     offer: `${terms.expiresAtS}.${code}`,
+    nonce: makeNonce(chain, secrets, terms),
     ...(terms.alternativeId === undefined ? {} : { agentId: terms.alternativeId }),
   };
   const common = {

@@ -31,7 +31,7 @@ export function usedIn(token: string, logs: Logs): Map<string, UsedAuthorization
   const events = usdcEventsOf(token, logs);
   for (const [index, event] of events.entries()) {
     const transfer = events[index + 1];
-    if (event.kind !== 'authorization used' || transfer?.kind !== 'transfer') continue;
+    if (event.kind !== 'authorization used' || transfer?.kind !== 'transfer' || transfer.from !== event.from) continue;
     const { transactionHash, blockNumber, blockHash } = event.log;
     used.set(authorizationKey(event), {
       transactionHash,
