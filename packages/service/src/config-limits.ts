@@ -17,6 +17,8 @@ export interface PlaceSettings {
 }
 
 export interface Limits {
+  /** Connections at a time: of one network address, and in all. */
+  readonly connectionLimits: { readonly most: number; readonly mostOfAddress: number };
   readonly placeLimits: PlaceSettings;
   readonly planLimits: PlanLimits;
   readonly planCaps: PlanCaps;
@@ -34,6 +36,10 @@ export function readLimits(env: Env, isPrivate: boolean): Limits {
   const perHour = (name: string, fallback: number) => integer(env, name, fallback, 1, MOST);
   return {
     placeLimits: placeLimitsOf(env),
+    connectionLimits: {
+      most: integer(env, 'MAX_CONNECTIONS', 10_000, 10, 1_000_000),
+      mostOfAddress: integer(env, 'MAX_CONNECTIONS_PER_ADDRESS', isPrivate ? 10_000 : 256, 1, 1_000_000),
+    },
     planLimits: {
       free: { api: 100, invocations: 10 },
       pro: { api: 1000, invocations: 100 },

@@ -1,8 +1,9 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
+import type { StoredEvent } from '@agent-network/contracts/webhooks';
 import type { AccountCaller } from '../access/caller.ts';
 import type { HasDb } from '../db/database.ts';
-import { listEventRows } from './event-store.ts';
+import { type EventRow, listEventRows } from './event-store.ts';
 import type { HasSubjects } from './subjects.ts';
 
 /** The account's events after a sequence, in order. None that commits later will have a sequence at or below `next`. */
@@ -13,15 +14,37 @@ export async function readEvents(
 ): Promise<DataOf<Api['listEvents']>> {
   const { after = 0, type = null, limit = 20 } = query;
   const rows = await listEventRows(ctx.db, caller.accountId, { after, type, limit: limit + 1 });
-  const shown = rows.slice(0, limit);
-  const events = await Promise.all(
-    shown.map(async (row) => ({
-      eventId: row.eventId,
-      sequence: Number(row.sequence),
-      type: row.type,
-      timestamp: row.createdAt.toISOString(),
-      data: row.data ?? (await ctx.readSubject(row)),
-    })),
-  );
-  return { events, hasMore: rows.length > limit, next: events.at(-1)?.sequence ?? after };
+  const events = await readUntilFull(ctx, rows.slice(0, limit));
+  return { events, hasMore: rows.length > events.length, next: events.at(-1)?.sequence ?? after };
 }
+
+/** A page ends with the event that makes it as large as this. */
+export const MOST_PAGE_BYTES = 1024 * 1024;
+const MOST_AT_ONCE = 20;
+
+/** What events are about may be large, so no more is read at once than is likely to fit, going by what was read before. */
+async function readUntilFull(ctx: HasSubjects, rows: readonly EventRow[]): Promise<StoredEvent[]> {
+  const events: StoredEvent[] = [];
+  let bytes = 0;
+  while (events.length < rows.length && bytes < MOST_PAGE_BYTES) {
+    const each = bytes / Math.max(1, events.length);
+    const likely = events.length === 0 ? 1 : Math.floor((MOST_PAGE_BYTES - bytes) / each);
+    const count = Math.max(1, Math.min(MOST_AT_ONCE, likely));
+    for (const event of await Promise.all(
+      rows.slice(events.length, events.length + count).map((row) => read(ctx, row)),
+    )) {
+      if (bytes >= MOST_PAGE_BYTES) break;
+      events.push(event);
+      bytes += Buffer.byteLength(JSON.stringify(event));
+    }
+  }
+  return events;
+}
+
+const read = async (ctx: HasSubjects, row: EventRow): Promise<StoredEvent> => ({
+  eventId: row.eventId,
+  sequence: Number(row.sequence),
+  type: row.type,
+  timestamp: row.createdAt.toISOString(),
+  data: (row.data ?? (await ctx.readSubject(row))) as StoredEvent['data'],
+});

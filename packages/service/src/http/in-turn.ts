@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { createAdaptorServer, HttpBindings } from '@hono/node-server';
+import type { AnswerWatch } from './answer-watch.ts';
 
 /** How the adapter calls what answers. */
 type Fetch = Parameters<typeof createAdaptorServer>[0]['fetch'];
@@ -11,15 +12,22 @@ export const MOST_WAITING = 16;
  * Handles the requests of one connection one after the other, as their answers leave in that order anyway: what is pipelined behind a
  * slow answer costs its headers and no more. A connection with more than `MOST_WAITING` requests waiting is ended.
  */
-export function inTurn(fetch: Fetch): Fetch {
+export function inTurn(fetch: Fetch, watch: AnswerWatch): Fetch {
   const lines = new WeakMap<Socket, (() => void)[]>();
   return (request, env) => {
     // The server speaks HTTP/1.1 only.
     const { incoming, outgoing } = env as HttpBindings;
     const { socket } = incoming;
     const serve = () => {
-      outgoing.once('close', () => letNextIn(lines, socket));
-      return fetch(request, env);
+      const asked = watch.asked(socket, outgoing);
+      outgoing.once('close', () => {
+        asked.closed();
+        letNextIn(lines, socket);
+      });
+      const answer = fetch(request, env);
+      if (answer instanceof Promise) void answer.then(asked.answered, asked.answered);
+      else asked.answered();
+      return answer;
     };
     const line = lines.get(socket);
     if (!line) {

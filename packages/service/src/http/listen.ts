@@ -6,27 +6,33 @@ import type { Config } from '../config.ts';
 import { AppError } from '../lib/app-error.ts';
 import type { StopStep } from '../lib/graceful-stop.ts';
 import { answerUnread } from './answer-unread.ts';
+import { createAnswerWatch } from './answer-watch.ts';
 import { commonHeaders } from './common-headers.ts';
 import { toErrorAnswer } from './errors.ts';
 import { inTurn } from './in-turn.ts';
+import { limitConnections } from './limit-connections.ts';
 
 type Fetch = Hono['fetch'];
 
 /** Takes the port at once, so that the address is known; until there is something behind it, every answer is 503. */
 export async function listen(
-  config: Pick<Config, 'host' | 'port'>,
+  config: Pick<Config, 'host' | 'port' | 'connectionLimits' | 'trustedProxies'>,
   stops: StopStep[],
 ): Promise<{ port: number; serve(fetch: Fetch): void }> {
   let serving: Fetch | null = null;
+  const watch = createAnswerWatch();
   const server = createAdaptorServer({
-    fetch: inTurn((request, env) => (serving ? serving(request, env) : notYet())),
+    fetch: inTurn((request, env) => (serving ? serving(request, env) : notYet()), watch),
     serverOptions: {
       maxHeaderSize: 32 * 1024,
       headersTimeout: 10_000,
       requestTimeout: 60_000,
+      connectionsCheckingInterval: 5000,
       keepAliveTimeout: 65_000,
     },
   }) as Server;
+  server.maxHeadersCount = 100;
+  limitConnections(server, config);
   answerUnread(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -36,6 +42,7 @@ export async function listen(
     name: 'HTTP server',
     stop: () =>
       new Promise<void>((resolve) => {
+        watch.stop();
         server.close(() => resolve());
         server.closeAllConnections();
       }),

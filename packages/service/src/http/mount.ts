@@ -2,23 +2,27 @@ import { api, type EndpointName } from '@agent-network/contracts/api';
 import type { Endpoint } from '@agent-network/contracts/endpoint';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
+import { networkOf } from '../lib/address-ranges.ts';
 import { AppError } from '../lib/app-error.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import { newId } from '../lib/id.ts';
+import { type AnswerRoom, createAnswerRoom } from './answer-room.ts';
 import { commonHeaders } from './common-headers.ts';
 import { toErrorAnswer } from './errors.ts';
 import { type AnyHandler, handleCall } from './handle-call.ts';
 import type { Handlers } from './handler.ts';
 import type { HttpContext } from './http-context.ts';
+import { addressOf } from './remote-address.ts';
 import { SseAnswer, StalledError, sseBody, sseHeaders } from './sse.ts';
 
 /** Walks the endpoint table: each row becomes a route; `handle-call.ts` says what happens on it. */
 export function mount(app: Hono, ctx: HttpContext, handlers: Handlers): void {
+  const room = createAnswerRoom();
   const names = (Object.keys(api) as EndpointName[]).sort((a, b) => parametersOf(a) - parametersOf(b));
   for (const name of names) {
     const row: Endpoint = api[name];
     const handler = handlers[name] as unknown as AnyHandler;
-    app.on(row.method, row.path.replace(/\{(\w+)\}/g, ':$1'), (c) => answer(ctx, name, row, handler, c));
+    app.on(row.method, row.path.replace(/\{(\w+)\}/g, ':$1'), (c) => answer({ ctx, room }, name, row, handler, c));
   }
 }
 
@@ -31,7 +35,7 @@ export function requestIdOf(c: Context): string {
 }
 
 async function answer(
-  ctx: HttpContext,
+  { ctx, room }: { ctx: HttpContext; room: AnswerRoom },
   name: EndpointName,
   row: Endpoint,
   handler: AnyHandler,
@@ -57,6 +61,7 @@ async function answer(
     const answered = await handleCall(ctx, { name, row, handler, c, headers });
     failpoint('after-handle');
     body = answered instanceof SseAnswer ? openStream(answered) : answered;
+    if (row.method === 'GET' && typeof body === 'string') countUntilTaken(ctx, room, c, body);
     if (answered instanceof SseAnswer) Object.assign(headers, sseHeaders);
   } catch (error) {
     const failure = toErrorAnswer(error, requestId);
@@ -69,6 +74,16 @@ async function answer(
   ctx.metrics.requestDuration.observe({ route: name, status }, tookMs / 1000);
   ctx.log.debug({ requestId, route: name, status, tookMs: Math.round(tookMs * 10) / 10 }, 'request');
   return new Response(body, { status, headers });
+}
+
+/** What was only read may be refused: asking again does no harm. */
+function countUntilTaken(ctx: HttpContext, room: AnswerRoom, c: Context, body: string): void {
+  const outgoing = connectionOf(c)?.outgoing;
+  if (!outgoing) return;
+  const address = addressOf(ctx, c);
+  const taken = room.take(networkOf(address) ?? address, Buffer.byteLength(body));
+  if (outgoing.destroyed) taken();
+  else outgoing.once('close', taken);
 }
 
 /** Ends the connection of a stream: its client comes back with `Last-Event-ID`. */
