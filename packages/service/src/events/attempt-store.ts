@@ -22,7 +22,7 @@ export async function insertAttempts(tx: Tx, attempts: readonly MadeAttempt[]): 
          as n(id, number, at, status, error, duration_ms, response, state, next_at, tries)
      ), moved as (
        update webhook_delivery d
-          set attempts = n.number, tries = n.tries,
+          set attempts = n.number, tries = n.tries, is_early = false,
               -- Ended meanwhile, as its endpoint was disabled: it stays so unless it arrived.
               state = case when d.state = 'pending' or n.state = 'delivered' then n.state else d.state end,
               next_attempt_at = case when d.state = 'pending' then n.next_at end

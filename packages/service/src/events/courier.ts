@@ -3,7 +3,7 @@ import type { HasProcessId } from '../queue/heartbeat.ts';
 import type { Repeating } from '../queue/repeat-every.ts';
 import { advanceEventClock } from './event-store.ts';
 import { fanOut } from './fan-out.ts';
-import { type Lane, releaseLane, takeLanes } from './lane-store.ts';
+import { type Answered, type Lane, releaseLane, takeLanes } from './lane-store.ts';
 import { createAttemptRecorder } from './record-attempts.ts';
 import { type LaneContext, runLane } from './run-lane.ts';
 
@@ -27,6 +27,9 @@ const MAX_LANES = 256;
 /** How long an endpoint may take to answer once the process stops. */
 const GRACE_MS = 1000;
 
+const answeredOf = ({ id, kind }: Lane, urls: ReadonlySet<string>): Answered | null =>
+  urls.size === 0 ? null : { webhookId: id, urls: kind === 'endpoint' ? null : [...urls] };
+
 export function createCourier(given: CourierContext): Courier {
   const ctx = { ...given, recorder: createAttemptRecorder(given) };
   const lanes = new Map<string, Promise<void>>();
@@ -42,20 +45,21 @@ export function createCourier(given: CourierContext): Courier {
 
   async function work(lane: Lane): Promise<void> {
     let wentWell = true;
+    const answered = new Set<string>();
     try {
-      await runLane(ctx, lane, aborting.signal);
+      await runLane(ctx, lane, aborting.signal, answered);
     } catch (err) {
       wentWell = false;
       if (!aborting.signal.aborted) ctx.log.error({ err, webhookId: lane.id }, 'sending to a webhook failed');
     }
-    const isDueAgain = await release(lane);
+    const isDueAgain = await release(lane, answered);
     lanes.delete(lane.id);
     if (isDueAgain && wentWell) nudge();
   }
 
-  const release = (lane: Lane): Promise<boolean> =>
+  const release = (lane: Lane, urls: ReadonlySet<string>): Promise<boolean> =>
     ctx.db
-      .transaction((tx) => releaseLane(tx, lane, ctx.clock.now()))
+      .transaction((tx) => releaseLane(tx, lane, answeredOf(lane, urls), ctx.clock.now()))
       .catch((err: unknown) => {
         ctx.log.warn({ err, webhookId: lane.id }, 'a webhook stays taken until the next tick');
         return false;

@@ -112,7 +112,7 @@ export async function insertTestDelivery(tx: Tx, { answer, ...test }: TestDelive
   );
 }
 
-const repeated = `update webhook_delivery set state = 'pending', tries = 0`;
+const repeated = `update webhook_delivery set state = 'pending', tries = 0, is_early = false`;
 
 /** Makes one delivery due again from the start of the schedule. False when the webhook has no such delivery. */
 export async function repeatDelivery(tx: Tx, webhookId: string, deliveryId: string, now: Date): Promise<boolean> {

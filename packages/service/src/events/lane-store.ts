@@ -37,6 +37,8 @@ export interface DueDelivery {
   readonly hasBody: boolean;
   readonly attempts: number;
   readonly tries: number;
+  /** Brought forward, as the endpoint has answered something else. */
+  readonly isEarly: boolean;
   readonly event: {
     readonly type: EventType;
     readonly subjectId: string;
@@ -48,14 +50,14 @@ export interface DueDelivery {
 
 type DueRow = Omit<DueDelivery, 'event'> & DueDelivery['event'];
 
-const waiting = `select id, event_id, sequence, url, body is not null as has_body, attempts, tries from webhook_delivery
+const waiting = `select id, event_id, sequence, url, body is not null as has_body, attempts, tries, is_early from webhook_delivery
   where webhook_id = $1 and state = 'pending'`;
 
 /** First tries and retries that are due, in the order of their events. */
 export async function listDue(sql: Sql, webhookId: string, now: Date, limit: number): Promise<DueDelivery[]> {
   const rows = await sql.query<DueRow>(
     'list-due-deliveries',
-    `select d.id, d.event_id as "eventId", d.sequence, d.url, d.has_body as "hasBody", d.attempts, d.tries, e.type, e.subject_id as "subjectId",
+    `select d.id, d.event_id as "eventId", d.sequence, d.url, d.has_body as "hasBody", d.attempts, d.tries, d.is_early as "isEarly", e.type, e.subject_id as "subjectId",
             e.account_id as "accountId", e.created_at as "createdAt", e.data
        from ((${waiting} and tries = 0 order by sequence limit $3)
              union all (${waiting} and tries > 0 and next_attempt_at <= $2 order by next_attempt_at limit $3)) d
@@ -89,10 +91,37 @@ export async function storeBodies(sql: Sql, bodies: ReadonlyMap<string, string>)
   );
 }
 
+/** What was answered with success in a turn: the endpoint, or addresses of single requests. */
+export interface Answered {
+  readonly webhookId: string;
+  /** null: the endpoint. */
+  readonly urls: readonly string[] | null;
+}
+
+/**
+ * Brings forward what waits for an endpoint that has just answered, rather than for the schedule; not to sooner than five seconds after
+ * its last attempt, nor than a tenth of its age: what is never taken is tried ever more rarely.
+ */
+async function bringForward(tx: Tx, { webhookId, urls }: Answered, now: Date): Promise<void> {
+  await tx.query(
+    'bring-forward-deliveries',
+    `update webhook_delivery d set next_attempt_at = early.at, is_early = true
+       from (
+         select w.id, greatest($3::timestamptz, (select max(at) from webhook_attempt where delivery_id = w.id)
+                                   + greatest(interval '5 seconds', ($3::timestamptz - w.created_at) / 10)) as at
+           from webhook_delivery w
+          where w.webhook_id = $1 and w.state = 'pending' and w.tries > 0 and not w.is_early
+            and w.next_attempt_at > $3 and ($2::text[] is null or w.url = any($2))) early
+      where d.id = early.id and early.at < d.next_attempt_at`,
+    [webhookId, urls, now],
+  );
+}
+
 /** Lets go of a lane and notes when it is next due, behind all that are due now. Returns whether it is due at once. */
-export async function releaseLane(tx: Tx, lane: Lane, now: Date): Promise<boolean> {
+export async function releaseLane(tx: Tx, lane: Lane, answered: Answered | null, now: Date): Promise<boolean> {
   // Locked by a statement of its own: the next one then sees all that fan-out committed before.
   await tx.query('lock-lane', 'select from webhook where id = $1 for no key update', [lane.id]);
+  if (answered) await bringForward(tx, answered, now);
   const [row] = await tx.query<{ dueAt: Date | null }>(
     'release-lane',
     `update webhook w

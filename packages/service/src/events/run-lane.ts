@@ -28,14 +28,23 @@ interface Turn {
   readonly lane: Lane;
   readonly signal: AbortSignal;
   hasFailed: boolean;
+  readonly answered: Set<string>;
   isOver: boolean;
   error: unknown;
 }
 
-/** Sends what is due at one webhook, in the order of the events, for one turn. The lane must be taken; it stays so. */
-export async function runLane(ctx: LaneContext, lane: Lane, signal: AbortSignal): Promise<void> {
+/**
+ * Sends what is due at one webhook, in the order of the events, for one turn. The lane must be taken; it stays so. What was answered with
+ * success is added to `answered`, also when the turn throws.
+ */
+export async function runLane(
+  ctx: LaneContext,
+  lane: Lane,
+  signal: AbortSignal,
+  answered: Set<string> = new Set(),
+): Promise<void> {
   const endMs = performance.now() + TURN_MS;
-  const turn: Turn = { lane, signal, hasFailed: lane.failingSince !== null, isOver: false, error: null };
+  const turn: Turn = { lane, signal, hasFailed: lane.failingSince !== null, answered, isOver: false, error: null };
   const mayGoOn = () => !turn.isOver && !signal.aborted && performance.now() <= endMs;
   let sent = BATCH;
   // All that was sent is recorded before more is looked for: nothing is sent twice.
@@ -110,7 +119,8 @@ function attempt(
   const message = { eventId, sequence, url: lane.url ?? delivery.url ?? '', body: body ?? '' };
   const answered = body === undefined ? Promise.resolve(unreadable) : sendDelivery(ctx, lane, message, signal);
   const record = async (answer: EndpointAnswer) => {
-    const tries = delivery.tries + 1;
+    // What was brought forward uses up no step of the schedule.
+    const tries = delivery.isEarly && delivery.tries > 0 ? delivery.tries : delivery.tries + 1;
     const verdict = judge(answer, tries, ctx.clock.now(), Math.random());
     if (lane.kind === 'endpoint') {
       turn.hasFailed ||= verdict.state !== 'delivered';
@@ -120,6 +130,7 @@ function attempt(
     const concernsEndpoint = lane.kind === 'endpoint' && body !== undefined && turn.hasFailed;
     const made = { deliveryId, webhookId: lane.id, number: delivery.attempts + 1, tries, at, answer, verdict };
     await ctx.recorder.record({ ...made, concernsEndpoint });
+    if (verdict.state === 'delivered') turn.answered.add(message.url);
   };
   return { answered, recorded: answered.then(record) };
 }

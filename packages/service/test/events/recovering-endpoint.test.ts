@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { openEventWorld } from './support/event-world.ts';
+import { answer, type Received, startReceiver } from './support/receiver.ts';
+import { happened } from './support/sample-event.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const SECOND = 1000;
+
+async function setUp() {
+  const world = openEventWorld(database.url);
+  const receiver = await startReceiver();
+  const { accountId } = await world.newAccount();
+  const { webhookId } = await world.newEndpoint(accountId, receiver.url);
+  const courier = await world.startCourier();
+  const deliveryOf = async (subjectId: string) => {
+    const eventId = receiver.received.find((each) => subjectOf(each) === subjectId)?.id;
+    const { deliveries } = await world.deliveries(accountId, webhookId);
+    return deliveries.find((delivery) => delivery.eventId === eventId);
+  };
+  const advance = (ms: number) => {
+    world.ctx.clock.advance(ms);
+    courier.nudge();
+  };
+  return { world, receiver, accountId, deliveryOf, advance };
+}
+
+const statuses = async (delivery: Promise<{ attempts: { status: number | null }[] } | undefined>) =>
+  (await delivery)?.attempts.map(({ status }) => status) ?? [];
+const subjectOf = ({ body }: Received): string => body.data.id;
+
+test('an endpoint that answers again gets what waits for it at once, not when the schedule says', async () => {
+  const { world, receiver, accountId, deliveryOf, advance } = await setUp();
+  receiver.react(answer(500));
+  await world.emit(happened(accountId, 'agt_a'), happened(accountId, 'agt_b'));
+  await expect.poll(() => statuses(deliveryOf('agt_b'))).toEqual([500]);
+  advance(6 * SECOND);
+  await expect.poll(() => statuses(deliveryOf('agt_a'))).toEqual([500, 500]);
+  await expect.poll(() => statuses(deliveryOf('agt_b'))).toEqual([500, 500]);
+  receiver.react(answer(200));
+  advance(6 * SECOND);
+  await world.emit(happened(accountId, 'agt_c'));
+  await expect.poll(() => statuses(deliveryOf('agt_a'))).toEqual([500, 500, 200]);
+  await expect.poll(() => statuses(deliveryOf('agt_b'))).toEqual([500, 500, 200]);
+  expect(receiver.received.slice(-3).map(subjectOf)).toEqual(['agt_c', 'agt_a', 'agt_b']);
+});
+
+test('an event that its receiver never takes is brought forward ever more rarely, and uses up no step of its schedule', async () => {
+  const { world, receiver, accountId, deliveryOf, advance } = await setUp();
+  receiver.react((response, received) => answer(subjectOf(received) === 'agt_bad' ? 500 : 200)(response, received));
+  await world.emit(happened(accountId, 'agt_bad'));
+  await expect.poll(() => statuses(deliveryOf('agt_bad'))).toHaveLength(1);
+  for (let n = 0; n < 40; n++) {
+    advance(4 * SECOND);
+    await world.emit(happened(accountId, `agt_${n}`));
+    await expect
+      .poll(() => receiver.received.some((each) => subjectOf(each) === `agt_${n}`), { interval: 5 })
+      .toBe(true);
+  }
+  const bad = await deliveryOf('agt_bad');
+  expect(bad?.status).toBe('pending');
+  expect(bad?.attempts.length).toBeGreaterThan(5);
+  expect(bad?.attempts.length).toBeLessThan(30);
+});
+
+test('from a receiver that fails half of the time every event arrives within three minutes, and webhook-sequence sorts them', async () => {
+  const { world, receiver, accountId, advance } = await setUp();
+  let calls = 0;
+  const taken = new Map<string, number>();
+  receiver.react((response, received) => {
+    // A fixed pattern without a period that retries could fall in with: the bits of a generator.
+    calls += 1;
+    const isTaken = ((calls * 1_103_515_245 + 12_345) >>> 16) % 2 === 0;
+    if (isTaken) taken.set(subjectOf(received), Number(received.headers['webhook-sequence']));
+    answer(isTaken ? 200 : 500)(response, received);
+  });
+  const subjects = Array.from({ length: 60 }, (_, n) => `agt_flaky_${n}`);
+  let passedS = 0;
+  for (const subject of subjects) {
+    await world.emit(happened(accountId, subject));
+    const before = calls;
+    await expect.poll(() => calls, { interval: 5 }).toBeGreaterThan(before);
+    advance(SECOND);
+    passedS += 1;
+  }
+  // What still waits hears of no further event: the schedule, or its own success, has to bring it.
+  const allArrived = async () => {
+    if (taken.size < subjects.length && passedS < 300) {
+      advance(SECOND);
+      passedS += 1;
+    }
+    return taken.size;
+  };
+  await expect.poll(allArrived, { interval: 15, timeout: 40_000 }).toBe(subjects.length);
+  expect(passedS).toBeLessThan(60 + 180);
+  const bySequence = [...taken].sort(([, a], [, b]) => a - b).map(([subject]) => subject);
+  expect(bySequence).toEqual(subjects);
+});
