@@ -7,8 +7,8 @@ export interface PaymentLimits {
   readonly minPaymentMicro: bigint;
   readonly minDepositMicro: bigint;
   readonly minWithdrawalMicro: bigint;
-  /** What a withdrawal costs beside its amount, for the gas that it takes. */
-  readonly withdrawalFeeMicro: bigint;
+  /** How many withdrawals an account makes in 24 hours. */
+  readonly withdrawalsPerDay: number;
   /** Refunds of less are credited to the payer here rather than sent on chain. */
   readonly minRefundMicro: bigint;
   /** How many refunds a wallet, and an account, are sent on chain in 24 hours; those beyond are credited as well. */
@@ -32,7 +32,7 @@ export function readPaymentLimits(env: Env, mode: 'local' | 'production'): Payme
     minPaymentMicro: amount('MIN_PAYMENT', '0.000001', '0.001'),
     minDepositMicro: amount('MIN_DEPOSIT', '0.000001', '0.01'),
     minWithdrawalMicro: amount('MIN_WITHDRAWAL', '0.000001', '0.01'),
-    withdrawalFeeMicro: amount('WITHDRAWAL_FEE', '0', '0.005'),
+    withdrawalsPerDay: perDay('WITHDRAWALS_PER_DAY', 20),
     minRefundMicro: amount('MIN_REFUND', '0', '0.01'),
     refundsPerDay: perDay('REFUNDS_PER_DAY', 20),
     contractGas: BigInt(integer(env, 'CONTRACT_WALLET_GAS', 300_000, 60_000, 2_000_000)),

@@ -227,3 +227,13 @@ export async function revokeApiKeyRow(sql: Sql, accountId: string, keyId: string
   );
   return rows.length > 0;
 }
+
+export async function findListedNode(sql: Sql, accountId: string, address: string): Promise<boolean> {
+  const rows = await sql.query(
+    'find-listed-node',
+    `select from network_node n join account a on a.id = n.account_id
+      where a.id = $1 and lower(a.address) = $2 and n.is_listed limit 1`,
+    [accountId, address],
+  );
+  return rows.length > 0;
+}

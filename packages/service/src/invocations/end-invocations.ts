@@ -5,6 +5,7 @@ import type { Tx } from '../db/sql.ts';
 import { emit } from '../events/outbox.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { endHolds } from '../payments/hold-money.ts';
+import type { HasPaymentLimits } from '../payments/payment-limits.ts';
 import { feeOf, type HasPlatformFee } from '../payments/platform-fee.ts';
 import { owePayer } from '../payments/refund-payer.ts';
 import { agentTreasuryId, payerAddressOf } from '../payments/treasury.ts';
@@ -21,7 +22,7 @@ export interface End {
   readonly outcome: Outcome | { readonly kind: 'cancelled' };
 }
 
-export type EndContext = HasClock & HasChain & HasWallet & HasPlatformFee;
+export type EndContext = HasClock & HasChain & HasWallet & HasPlatformFee & HasPaymentLimits;
 
 export interface Ended {
   /** The invocations that a call ended, as they are now, by id; others had been ended, or taken over, before. */

@@ -5,7 +5,7 @@ import { findMade, type Once } from '../access/once.ts';
 import { budgetOf, dayExceeded } from '../access/spending-limits.ts';
 import type { CallableAgent } from '../agents/agent.ts';
 import { requireAgent } from '../agents/find-agent.ts';
-import { AppError, invalid } from '../lib/app-error.ts';
+import { invalid } from '../lib/app-error.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import { newId } from '../lib/id.ts';
 import { authorizePayment, findHolder, findShownBefore } from '../payments/authorize-payment.ts';
@@ -35,6 +35,7 @@ import { type Call, type HasPlaceLimits, laneOf, type Side } from './places.ts';
 import { estimatedTime, priceOf } from './price.ts';
 import { quotedPrice, quoteUsed } from './quote-invocation.ts';
 import { callOf, requireLine, requireRoomToPay } from './require-line.ts';
+import { insufficient, requirePayable } from './require-payable.ts';
 import type { HasBacklog } from './run-queued.ts';
 import { type Reservation, runOn } from './runner.ts';
 
@@ -155,6 +156,7 @@ async function startChosen(ctx: InvokeContext, caller: KnownCaller, input: Input
   });
   const means = await chooseMeans(ctx, caller, input, choice.priceMicro);
   if (means.method === 'x402') requireRoomToPay(ctx, caller);
+  if (means.method === 'x402') requirePayable(ctx, caller, choice.priceMicro);
   const payment = means.method === 'x402' ? await authorizePayment(ctx, input.shown, purchase) : null;
   const priceMicro = payment ? payment.authorization.valueMicro : choice.priceMicro;
   requireAffordable(input.body, priceMicro);
@@ -211,13 +213,6 @@ async function chooseMeans(
   if (treasury) return { method: 'treasury', payerLedgerId: treasury };
   if (input.forced === 'treasury') throw insufficient(caller, priceMicro, 0n);
   return { method: 'x402', payerLedgerId: null };
-}
-
-export function insufficient(caller: KnownCaller, requiredMicro: bigint, availableMicro: bigint): AppError {
-  const details = { required: formatUsdc(requiredMicro), available: formatUsdc(availableMicro) };
-  return caller.kind === 'agent'
-    ? new AppError('INSUFFICIENT_BALANCE', "The agent's treasury balance is below the cost.", { details })
-    : new AppError('INSUFFICIENT_FUNDS', 'The treasury balance is below the cost.', { details });
 }
 
 function newInvocation(

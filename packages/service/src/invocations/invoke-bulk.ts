@@ -25,12 +25,13 @@ import { holdsOf } from './hold-of.ts';
 import { requireAtHome } from './home/require-at-home.ts';
 import { hasEnded, type Invocation } from './invocation.ts';
 import { findBulkRequests, insertInvocations } from './invocation-store.ts';
-import { type InvokeContext, insufficient } from './invoke-agent.ts';
+import type { InvokeContext } from './invoke-agent.ts';
 import { laneOf } from './places.ts';
 import { type BulkPlan, type Part, planBulk, putInLine } from './plan-bulk.ts';
 import { priceOf } from './price.ts';
 import { requireOwn } from './read-invocation.ts';
 import { requireLine } from './require-line.ts';
+import { insufficient } from './require-payable.ts';
 import { runOn } from './runner.ts';
 
 type BulkResult = DataOf<Api['invokeBulk']>;

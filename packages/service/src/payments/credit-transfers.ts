@@ -1,10 +1,10 @@
 import { accountsOfWallets } from '../access/link-wallet.ts';
 import type { Tx } from '../db/sql.ts';
 import { newId } from '../lib/id.ts';
-import { openLedgerAccount, postTransfers } from './ledger-store.ts';
+import { postTransfers } from './ledger-store.ts';
 import { type ArrivedTransfer, newlyArrived } from './newly-arrived.ts';
 import { openTreasury } from './open-treasury.ts';
-import { suspenseAccountId } from './suspense.ts';
+import { openSuspense } from './suspense.ts';
 import type { ChainContext } from './x402/chain-context.ts';
 import type { NewChainPayment } from './x402/chain-payment.ts';
 import { insertChainPayments } from './x402/chain-payment-store.ts';
@@ -45,12 +45,6 @@ export async function creditTransfers(ctx: ChainContext, tx: Tx, found: readonly
   });
   await endPayments(tx, news, ends, now);
   await postTransfers(tx, news.map(toTransfer), now);
-}
-
-async function openSuspense(tx: Tx, address: string, now: Date): Promise<string> {
-  const id = suspenseAccountId(address);
-  await openLedgerAccount(tx, { id, kind: 'suspense', address, now });
-  return id;
 }
 
 function toDeposit(

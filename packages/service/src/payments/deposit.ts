@@ -5,7 +5,7 @@ import type { DataOf } from '@agent-network/contracts/endpoint';
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../access/caller.ts';
 import { findMade, type Once, unkeyed } from '../access/once.ts';
-import { invalid, notFound } from '../lib/app-error.ts';
+import { notFound } from '../lib/app-error.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import { newId } from '../lib/id.ts';
 import { invariant } from '../lib/invariant.ts';
@@ -15,6 +15,7 @@ import { authorizePayment, findHolder, findShownBefore } from './authorize-payme
 import { claimPayments } from './claim-payments.ts';
 import { findLedgerAccount, findTreasuryOf, type LedgerAccount } from './ledger-store.ts';
 import type { HasPaymentFinder } from './payment-finder.ts';
+import { requireAtLeast } from './payment-limits.ts';
 import { agentTreasuryId, requireTreasury } from './treasury.ts';
 import type { ChainContext } from './x402/chain-context.ts';
 import type { NewChainPayment } from './x402/chain-payment.ts';
@@ -62,7 +63,7 @@ export async function deposit(
   const startMs = performance.now();
   const treasury = await treasuryFor(ctx, caller, input.treasuryId);
   const amountMicro = parseUsdc(input.amount);
-  if (amountMicro === 0n) throw invalid('amount', 'must be more than zero');
+  requireAtLeast(amountMicro, ctx.paymentLimits.minDepositMicro);
   const find = (id: string) => findBySubject(ctx.db, id, 'deposit');
   const { made, id } = await findMade(ctx, once, 'trf', find, ({ state }) => state !== 'failed');
   const due: Due = {

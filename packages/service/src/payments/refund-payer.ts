@@ -1,8 +1,11 @@
-import type { Sql } from '../db/sql.ts';
+import type { Tx } from '../db/sql.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
 import { addJob } from '../queue/add-job.ts';
+import { creditRefund, isCredited } from './credit-refund.ts';
 import { OUTGOING, postTransfers } from './ledger-store.ts';
+import type { HasPaymentLimits } from './payment-limits.ts';
+import type { Refund } from './refund.ts';
 import type { HasChain } from './x402/chain-info.ts';
 import type { NewChainPayment } from './x402/chain-payment.ts';
 import { insertChainPayments } from './x402/chain-payment-store.ts';
@@ -11,23 +14,16 @@ import { type HasWallet, payoutNonce } from './x402/node-wallet.ts';
 /** How long an outgoing authorization is valid; it is signed anew, under the same nonce, when it expires unused. */
 export const PAYOUT_WINDOW_S = 86_400n;
 
-export interface Refund {
-  readonly requestId: string;
-  readonly accountId: string;
-  /** The ledger account and the wallet that paid. */
-  readonly ledgerAccountId: string;
-  readonly address: string;
-  readonly amountMicro: bigint;
-  /** Beside what was given back when the request ended: of a bill that was not collected, or came back; see `ChainPurpose`. */
-  readonly purpose?: 'refund' | 'return' | 'second_return';
-}
-
 /**
  * Owes a wallet what it paid, in the caller's transaction: the ledger moves and the signed transfer is stored together, so the
  * money is on its way from the moment the failure is recorded. One refund per request and purpose, however often this is called.
- * A job of the same transaction sends it; the reconciler sees to it that it arrives.
+ * A job of the same transaction sends it; the reconciler sees to it that it arrives. What is not worth its gas is credited here.
  */
-export async function owePayer(ctx: HasChain & HasWallet & HasClock, tx: Sql, refund: Refund): Promise<void> {
+export async function owePayer(
+  ctx: HasChain & HasWallet & HasClock & HasPaymentLimits,
+  tx: Tx,
+  refund: Refund,
+): Promise<void> {
   const now = ctx.clock.now();
   const { purpose = 'refund' } = refund;
   const authorization = {
@@ -52,13 +48,16 @@ export async function owePayer(ctx: HasChain & HasWallet & HasClock, tx: Sql, re
     fingerprint: null,
     x402Version: null,
   };
+  const transferId = purpose === 'refund' ? `refund:${refund.requestId}` : `refund:${refund.requestId}:${purpose}`;
+  if (await isCredited(ctx, tx, refund, now))
+    return creditRefund(tx, { ...payment, signature: '0x' }, { ...refund, transferId }, now);
   const inserted = await insertChainPayments(tx, [payment], now);
   if (!inserted.has(payment.id)) return;
   await postTransfers(
     tx,
     [
       {
-        id: purpose === 'refund' ? `refund:${refund.requestId}` : `refund:${refund.requestId}:${purpose}`,
+        id: transferId,
         debit: refund.ledgerAccountId,
         credit: OUTGOING,
         amountMicro: refund.amountMicro,

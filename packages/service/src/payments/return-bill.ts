@@ -4,6 +4,7 @@ import type { Tx } from '../db/sql.ts';
 import { emit } from '../events/outbox.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { OUTGOING, postTransfers } from './ledger-store.ts';
+import type { HasPaymentLimits } from './payment-limits.ts';
 import { owePayer } from './refund-payer.ts';
 import { agentTreasuryId, openAgentTreasury, payerAddressOf } from './treasury.ts';
 import type { HasChain } from './x402/chain-info.ts';
@@ -12,7 +13,7 @@ import { nowhere } from './x402/chain-payment-store.ts';
 import { endPayments } from './x402/end-payments.ts';
 import type { HasWallet } from './x402/node-wallet.ts';
 
-type ReturnContext = HasChain & HasWallet & HasClock;
+type ReturnContext = HasChain & HasWallet & HasClock & HasPaymentLimits;
 
 /** Ends a bill that nobody can collect any more; false when it had ended before. */
 async function endUnused(tx: Tx, bill: ChainPayment, now: Date): Promise<boolean> {

@@ -1,10 +1,17 @@
 import type { HasDb } from '../db/database.ts';
 import type { Tx } from '../db/sql.ts';
-import { findLedgerAccount, lockLedgerAccount, postTransfers } from './ledger-store.ts';
+import { findLedgerAccount, lockLedgerAccount, openLedgerAccount, postTransfers } from './ledger-store.ts';
 import { moveSuspensePayments } from './suspense-store.ts';
 
 /** Where USDC from a wallet of nobody waits until its owner shows who it is. */
 export const suspenseAccountId = (address: string): string => `suspense:${address}`;
+
+/** Opens the account where money of a wallet of nobody waits, unless it exists. Returns its id. */
+export async function openSuspense(tx: Tx, address: string, now: Date): Promise<string> {
+  const id = suspenseAccountId(address);
+  await openLedgerAccount(tx, { id, kind: 'suspense', address, now });
+  return id;
+}
 
 /** What waits for the owner of a wallet, in micro-USDC. */
 export async function suspenseOf(ctx: HasDb, address: string): Promise<bigint> {

@@ -13,6 +13,7 @@ import { requireUnfrozen } from './freeze-treasury.ts';
 import { holdForWithdrawal, releaseWithdrawal, requireAvailable } from './hold-withdrawal.ts';
 import { type LedgerAccount, lockFees, lockLedgerAccount, OUTGOING, postTransfers } from './ledger-store.ts';
 import { PAYOUT_WINDOW_S } from './refund-payer.ts';
+import { countWithdrawals } from './refund-store.ts';
 import { takeFees } from './take-fees.ts';
 import { requireTreasury } from './treasury.ts';
 import {
@@ -51,6 +52,7 @@ export async function withdraw(
   if (made) return waitBriefly(ctx, made.subjectId);
   const { terms, treasury } = await withdrawalTerms(ctx, caller, input);
   await approval?.judge(terms);
+  await requireFewWithdrawals(ctx, caller.accountId);
   const { amountMicro, to, from } = terms;
   const id = withdrawalId ?? newId('wdr');
   const payment = signPayout(ctx, { id, accountId: caller.accountId, treasury, to, amountMicro });
@@ -64,6 +66,16 @@ export async function withdraw(
     throw error;
   }
   return waitBriefly(ctx, payment.subjectId);
+}
+
+const DAY_MS = 86_400_000;
+
+async function requireFewWithdrawals({ db, clock, paymentLimits }: WithdrawContext, accountId: string): Promise<void> {
+  const limit = paymentLimits.withdrawalsPerDay;
+  if ((await countWithdrawals(db, accountId, new Date(clock.now().getTime() - DAY_MS))) < limit) return;
+  throw new AppError('RATE_LIMITED', `An account makes at most ${limit} withdrawals in 24 hours.`, {
+    details: { limit, type: 'withdrawals', retryAfterS: 3600 },
+  });
 }
 
 /**

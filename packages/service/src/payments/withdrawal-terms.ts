@@ -5,6 +5,7 @@ import type { Tx } from '../db/sql.ts';
 import { invalid, notFound } from '../lib/app-error.ts';
 import { requireUnfrozen } from './freeze-treasury.ts';
 import { findTreasuryOf, type LedgerAccount } from './ledger-store.ts';
+import { requireAtLeast } from './payment-limits.ts';
 import { requireTreasury } from './treasury.ts';
 import type { ChainContext } from './x402/chain-context.ts';
 import { payeeProblem } from './x402/payee.ts';
@@ -42,7 +43,7 @@ export async function withdrawalTerms(
 ): Promise<{ terms: WithdrawalTerms; treasury: LedgerAccount }> {
   if (from === 'fees') requireScope(caller, 'operator');
   const amountMicro = parseUsdc(amount);
-  if (amountMicro === 0n) throw invalid('amount', 'must be more than zero');
+  requireAtLeast(amountMicro, ctx.paymentLimits.minWithdrawalMicro);
   const problem = payeeProblem(ctx, to);
   if (problem) throw invalid('to', problem);
   const treasury = await treasuryFor(ctx, caller, treasuryId);

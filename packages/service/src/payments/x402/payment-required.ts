@@ -1,6 +1,7 @@
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
+import type { HasPaymentLimits } from '../payment-limits.ts';
 import type { HasChain } from './chain-info.ts';
 import { type RefusalReason, refusalText } from './check-payment.ts';
 import { makeOffer, OFFER_LIFETIME_S, type Offer, type Terms } from './terms.ts';
@@ -30,13 +31,15 @@ export interface Due extends Omit<Terms, 'memo' | 'expiresAtS'> {
 
 /** Makes the 402. Only for when it is certain that no payment shown with the request moved, or can move, money. */
 export function paymentRequired(
-  ctx: HasChain & HasSecrets & HasClock,
+  ctx: HasChain & HasSecrets & HasClock & HasPaymentLimits,
   due: Due,
   reason: RefusalReason | null,
 ): PaymentRequiredError {
   const { makeMemo, ...rest } = due;
   const nowS = Math.floor(ctx.clock.now().getTime() / 1000);
-  const terms = { ...rest, memo: makeMemo(), expiresAtS: nowS + OFFER_LIFETIME_S };
+  const { minPaymentMicro, minDepositMicro } = ctx.paymentLimits;
+  const minAmountMicro = due.purpose === 'deposit' ? minDepositMicro : minPaymentMicro;
+  const terms = { ...rest, minAmountMicro, memo: makeMemo(), expiresAtS: nowS + OFFER_LIFETIME_S };
   const text = reason === null ? 'Payment required' : reason;
   return new PaymentRequiredError(makeOffer(ctx.chain, ctx.secrets, terms, text), reason, due.alternativeId);
 }

@@ -15,6 +15,8 @@ export interface Terms {
   readonly alternativeId?: string | undefined;
   readonly accountId: string;
   readonly amountMicro: bigint;
+  /** The least that is taken on chain for such a thing. */
+  readonly minAmountMicro?: bigint;
   readonly resourceUrl: string;
   readonly description: string;
   readonly expiresAtS: number;
@@ -68,6 +70,7 @@ export function makeOffer(chain: ChainInfo, secrets: Secrets, terms: Terms, erro
     memo: terms.memo,
     offer: `${terms.expiresAtS}.${code}`,
     nonce: makeNonce(chain, secrets, terms),
+    ...(terms.minAmountMicro === undefined ? {} : { minAmount: formatUsdc(terms.minAmountMicro) }),
     ...(terms.alternativeId === undefined ? {} : { agentId: terms.alternativeId }),
   };
   const common = {
