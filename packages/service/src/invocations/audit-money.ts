@@ -1,15 +1,13 @@
 import type { HasDb } from '../db/database.ts';
 import type { HasClock } from '../lib/clock.ts';
-import { idsFrom } from '../lib/id.ts';
 import type { HasLog } from '../lib/log.ts';
 import type { HasMetrics } from '../lib/metrics.ts';
-import { findFirstOpen, readAuditPlace, writeAuditPlace } from './audit-store.ts';
+import { dropAudited, listUnaudited, readAuditPlace, writeAuditPlace } from './audit-store.ts';
 import {
   type Contradiction,
   findAccountContradictions,
   findHoldContradictions,
   findLastAccount,
-  findLastRequest,
   findLedgerContradictions,
   findRequestContradictions,
   findTotalContradictions,
@@ -24,7 +22,7 @@ const ALL = { after: '', before: null, limit: 1_000_000_000 };
 export async function findMoneyContradictions(ctx: HasDb): Promise<Contradiction[]> {
   const { db } = ctx;
   const found = await Promise.all([
-    findRequestContradictions(db, ALL),
+    findRequestContradictions(db, null),
     findAccountContradictions(db, ALL),
     findLedgerContradictions(db),
     findHoldContradictions(db),
@@ -41,29 +39,23 @@ const ACCOUNTS = 2000;
 const MOST_ROUNDS = 20;
 
 /**
- * The same bit by bit: every request once, when all before it have ended and it is at rest, and the accounts round and round. What is
- * found is logged as an error and counted; nothing is changed.
+ * The same bit by bit: every request when its money has not changed for an hour, whatever became of others, and the accounts round and
+ * round. What is found is logged as an error and counted; nothing is changed. A process that dies before it has taken requests off the
+ * list has them looked at again.
  */
 export async function auditMoney(ctx: AuditContext): Promise<void> {
-  const place = await readAuditPlace(ctx.db);
-  const requestId = await auditRequests(ctx, place.requestId);
-  const accountId = await auditAccounts(ctx, place.accountId);
-  await writeAuditPlace(ctx.db, { requestId, accountId });
+  await auditRequests(ctx);
+  await writeAuditPlace(ctx.db, await auditAccounts(ctx, await readAuditPlace(ctx.db)));
 }
 
-async function auditRequests(ctx: AuditContext, from: string): Promise<string> {
-  const atRest = idsFrom('req', new Date(ctx.clock.now().getTime() - AT_REST_MS));
-  const firstOpen = await findFirstOpen(ctx.db);
-  const before = firstOpen !== null && firstOpen < atRest ? firstOpen : atRest;
-  let after = from;
+async function auditRequests(ctx: AuditContext): Promise<void> {
+  const atRest = new Date(ctx.clock.now().getTime() - AT_REST_MS);
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    const range = { after, before, limit: REQUESTS };
-    const last = await findLastRequest(ctx.db, range);
-    if (last === null) break;
-    report(ctx, await findRequestContradictions(ctx.db, range));
-    after = last;
+    const ids = await listUnaudited(ctx.db, atRest, REQUESTS);
+    if (ids.length === 0) return;
+    report(ctx, await findRequestContradictions(ctx.db, ids));
+    await dropAudited(ctx.db, ids, atRest);
   }
-  return after;
 }
 
 async function auditAccounts(ctx: AuditContext, after: string): Promise<string> {

@@ -1,4 +1,5 @@
 import type { Sql } from '../db/sql.ts';
+import { NOTE_UNAUDITED, OR_AGAIN } from './audit-store.ts';
 import type { Invocation } from './invocation.ts';
 
 /** Notes what a request costs from now on, by compare-and-set on state and attempt: once, and only while it is worked on by us. */
@@ -42,15 +43,23 @@ export async function lockBilled(sql: Sql, id: string): Promise<BilledRequest | 
 export async function markReturned(sql: Sql, id: string, returnedMicro: bigint): Promise<void> {
   await sql.query(
     'mark-returned',
-    `update invocation set returned_micro = returned_micro + $2, cost_micro = cost_micro - $2, refund_micro = refund_micro + $2
-      where id = $1`,
+    `with changed as (
+       update invocation set returned_micro = returned_micro + $2, cost_micro = cost_micro - $2, refund_micro = refund_micro + $2
+        where id = $1 returning id, completed_at
+     )
+     ${NOTE_UNAUDITED} select id, now() from changed where completed_at is not null ${OR_AGAIN}`,
     [id, returnedMicro],
   );
 }
 
 /** A bill that was not collected cost nothing after all. */
 export async function markUnbilled(sql: Sql, id: string): Promise<void> {
-  await sql.query('mark-unbilled', 'update invocation set cost_micro = 0, refund_micro = price_micro where id = $1', [
-    id,
-  ]);
+  await sql.query(
+    'mark-unbilled',
+    `with changed as (
+       update invocation set cost_micro = 0, refund_micro = price_micro where id = $1 returning id, completed_at
+     )
+     ${NOTE_UNAUDITED} select id, now() from changed where completed_at is not null ${OR_AGAIN}`,
+    [id],
+  );
 }

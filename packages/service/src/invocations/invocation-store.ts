@@ -1,5 +1,6 @@
 import type { FailureReason } from '@agent-network/contracts/invocations';
 import type { Sql, Tx } from '../db/sql.ts';
+import { NOTE_UNAUDITED, noteUnaudited, OR_AGAIN } from './audit-store.ts';
 import { type Invocation, statesThatTake } from './invocation.ts';
 
 export const invocationColumns = `id, bulk_id as "bulkId", webhook_url as "webhookUrl", is_streamed as "isStreamed", account_id as "accountId", caller_agent_id as "callerAgentId", agent_id as "agentId", requested_agent_id as "requestedAgentId", task, input, context,
@@ -60,6 +61,8 @@ export async function insertInvocations(sql: Sql, rows: readonly Invocation[]): 
       of((r) => r.requestedAgentId),
     ],
   );
+  const ended = rows.filter(({ completedAt }) => completedAt !== null);
+  if (ended.length > 0) await noteUnaudited(sql, ended);
 }
 
 /** Takes back what the caller's own transaction has stored, before anybody saw it. */
@@ -127,16 +130,21 @@ export async function endInvocations(
   const of = <T>(pick: (end: InvocationEnd) => T) => ends.map(pick);
   const rows = await sql.query<{ id: string } & EndedMoney>(
     'end-invocations',
-    `update invocation v
-        set status = n.status, result = n.result::json, cost_micro = coalesce(v.billed_micro - v.returned_micro, n.cost),
-            refund_micro = coalesce(v.price_micro - v.billed_micro + v.returned_micro, n.refund), error_code = n.code, error_message = n.message,
-            completed_at = $9
-       from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[])
-         as n(id, attempt, status, result, cost, refund, code, message)
-      where v.id = n.id and v.attempt = n.attempt
-        and v.status = any(case n.status when 'completed' then $10::text[] when 'failed' then $11::text[] else $12::text[] end)
-      returning v.id, v.cost_micro as "costMicro", v.refund_micro as "refundMicro", v.billed_micro as "billedMicro",
-                v.promised_micro as "promisedMicro", v.returned_micro as "returnedMicro"`,
+    `with ended as (
+       update invocation v
+          set status = n.status, result = n.result::json, cost_micro = coalesce(v.billed_micro - v.returned_micro, n.cost),
+              refund_micro = coalesce(v.price_micro - v.billed_micro + v.returned_micro, n.refund), error_code = n.code, error_message = n.message,
+              completed_at = $9
+         from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[])
+           as n(id, attempt, status, result, cost, refund, code, message)
+        where v.id = n.id and v.attempt = n.attempt
+          and v.status = any(case n.status when 'completed' then $10::text[] when 'failed' then $11::text[] else $12::text[] end)
+        returning v.id, v.cost_micro, v.refund_micro, v.billed_micro, v.promised_micro, v.returned_micro
+     ), noted as (
+       ${NOTE_UNAUDITED} select id, $9::timestamptz from ended ${OR_AGAIN}
+     )
+     select id, cost_micro as "costMicro", refund_micro as "refundMicro", billed_micro as "billedMicro",
+            promised_micro as "promisedMicro", returned_micro as "returnedMicro" from ended`,
     [
       of((e) => e.id),
       of((e) => e.attempt),

@@ -8,7 +8,7 @@ export interface Contradiction {
   readonly detail: string;
 }
 
-/** Requests by id, or ledger accounts by id: those after one, at most so many. */
+/** Ledger accounts by id: those after one, at most so many. */
 export interface AuditRange {
   readonly after: string;
   /** Ids from here on are left out; null: none are. */
@@ -24,11 +24,11 @@ const BOOKED = `(select sum(case when t.debit = r.payer_ledger_id then t.amount_
 const UNBILLED = `(select sum(t.amount_micro) from transfer t where t.id in (${RETURNS}))`;
 const REFUNDED = `coalesce((select sum(t.amount_micro) from transfer t where t.id in ('refund:' || r.id, 'refund:' || r.id || ':return', 'refund:' || r.id || ':second_return')), 0)`;
 
-/** Every request that has ended was paid for once, or paid back, and nothing of it is held. */
-const REQUESTS = `
+/** Every request that has ended, of some, was paid for once, or paid back, and nothing of it is held. */
+const ofRequests = (which: string) => `
   with request as (
     select id, status, payment_method, payer_ledger_id, coalesce(cost_micro, 0) as cost
-      from invocation where id > $1 and ($2::text is null or id < $2) and completed_at is not null order by id limit $3
+      from invocation where ${which} and completed_at is not null
   ), paid as (
     select r.*, h.id is not null as has_hold, h.ended_at, coalesce(h.captured_micro, 0) - coalesce(${UNBILLED}, 0) as captured, coalesce(${BOOKED}, 0) as booked
       from request r left join hold h on h.id = r.id where r.payer_ledger_id is not null
@@ -48,21 +48,11 @@ const REQUESTS = `
     from paid r left join chain_payment p on p.subject_id = r.id and p.purpose = 'invocation'
    where ${REFUNDED} > 0 and p.state is distinct from 'settled' and p.state is distinct from 'reversed'`;
 
-/** What requests that have ended say against the ledger. */
-export const findRequestContradictions = (sql: Sql, range: AuditRange): Promise<Contradiction[]> =>
-  sql.query<Contradiction>('find-request-contradictions', REQUESTS, [range.after, range.before, range.limit]);
-
-/** The last request of a range; null when there is none. */
-export async function findLastRequest(sql: Sql, range: AuditRange): Promise<string | null> {
-  const [row] = await sql.query<{ id: string | null }>(
-    'find-last-request',
-    `select max(id) as id from (
-       select id from invocation where id > $1 and ($2::text is null or id < $2) and completed_at is not null order by id limit $3
-     ) request`,
-    [range.after, range.before, range.limit],
-  );
-  return row?.id ?? null;
-}
+/** What requests that have ended say against the ledger; null: all of them. */
+export const findRequestContradictions = (sql: Sql, ids: readonly string[] | null): Promise<Contradiction[]> =>
+  ids === null
+    ? sql.query<Contradiction>('find-contradictions-of-all', ofRequests('true'))
+    : sql.query<Contradiction>('find-request-contradictions', ofRequests('id = any($1)'), [ids]);
 
 /** Kept balances against the last entry of each account, and what is held against the holds that are open. */
 export const findAccountContradictions = (sql: Sql, range: AuditRange): Promise<Contradiction[]> =>

@@ -52,9 +52,6 @@ export function newId<P extends IdPrefix>(prefix: P): `${P}_${string}` {
   return `${prefix}_${timeText}${random}`;
 }
 
-/** Ids of this kind made before a time sort below this, those made later do not. */
-export const idsFrom = (prefix: IdPrefix, time: Date): string => `${prefix}_${encodeTime(time.getTime())}`;
-
 /** Fifty bits: of milliseconds, or more than those. */
 export function encodeTime(ms: number): string {
   let rest = ms;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditMoney, findMoneyContradictions } from '../../src/invocations/audit-money.ts';
+import { markReturned } from '../../src/invocations/billed-store.ts';
 import { releaseStaleHolds } from '../../src/invocations/release-stale-holds.ts';
 import { until } from '../../src/lib/until.ts';
 import { askDatabase } from '../support/books.ts';
@@ -121,7 +122,7 @@ describe('the audit of the books', () => {
     expect(await kinds()).toEqual([]);
   });
 
-  it('looks at every request once when all before it have ended and at every account in turn, and counts what it finds', async () => {
+  it('looks at every request once when it is at rest and at every account in turn, and counts what it finds', async () => {
     const requestId = await invoke();
     await auditMoney(laterCtx());
     expect(await found('completed_without_capture')).toBe(0);
@@ -136,6 +137,61 @@ describe('the audit of the books', () => {
     for (let turn = 0; turn < 2; turn++) await auditMoney(h.ctx);
     await ask('update ledger_account set held_micro = held_micro - 1 where id = $1', [client.treasuryId]);
     expect(await found('held_differs')).toBeGreaterThan(0);
+  });
+});
+
+describe('no request is passed over', () => {
+  const breakIt = (requestId: string) => ask('update hold set captured_micro = 0 where id = $1', [requestId]);
+  const mend = (requestId: string) => ask('update hold set captured_micro = 50000 where id = $1', [requestId]);
+  const newlyFound = async (requestId: string) => {
+    const before = await found('completed_without_capture');
+    await breakIt(requestId);
+    await auditMoney(laterCtx());
+    await mend(requestId);
+    return (await found('completed_without_capture')) - before;
+  };
+
+  it('whose id follows from an Idempotency-Key and so does not sort by time', async () => {
+    await invoke();
+    await auditMoney(laterCtx());
+    for (let i = 0; i < 8; i++) {
+      const headers = { 'x-sync': 'true', 'idempotency-key': `audited-${i}` };
+      const { body } = await h.request('POST', `/invoke/${agent.id}`, {
+        key: client.key,
+        body: { task: 'x' },
+        headers,
+      });
+      expect([body.data.requestId, await newlyFound(body.data.requestId)]).toEqual([expect.any(String), 1]);
+    }
+  });
+
+  it('while another that began before it stays open', async () => {
+    const reached = Promise.withResolvers<void>();
+    agent.behave(() => reached.resolve());
+    const open = await h.request('POST', `/invoke/${agent.id}`, { key: client.key, body: { task: 'x' } });
+    await reached.promise;
+    work();
+    expect(await newlyFound(await invoke())).toBe(1);
+    await h.request('POST', `/invoke/${open.body.data.requestId}/cancel`, { key: client.key });
+  });
+
+  it('that had ended when it was stored, as one of a bulk request whose agent cannot be called', async () => {
+    const gone = await startTestAgent(h, { owner: await h.newAccount(), perRequest: '0.05' });
+    await gone.die();
+    await ask(`update agent set status = 'offline' where id = $1`, [gone.id]);
+    const body = { task: 'x', agents: [agent.id, gone.id] };
+    const bulk = await h.request('POST', '/invoke/bulk', { key: client.key, body });
+    const ended = bulk.body.data.requests.find(({ agentId }: { agentId: string }) => agentId === gone.id);
+    expect(ended.status).toBe('failed');
+    const listed = 'select request_id as id from unaudited_request where request_id = $1';
+    expect(await ask(listed, [ended.requestId])).toEqual([{ id: ended.requestId }]);
+  });
+
+  it('whose money changed after it was looked at', async () => {
+    const requestId = await invoke();
+    await auditMoney(laterCtx());
+    await h.ctx.db.transaction((tx) => markReturned(tx, requestId, 0n));
+    expect(await newlyFound(requestId)).toBe(1);
   });
 });
 

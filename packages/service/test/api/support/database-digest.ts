@@ -8,6 +8,7 @@ const bookkeeping = new Set(
     'call_change',
     'call_figure',
     'money_audit',
+    'unaudited_request',
     'reserves_watch',
     'transfer_point',
     'registry_point',
