@@ -1,10 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { Secrets } from '../../lib/secrets.ts';
 import type { ChainInfo } from './chain-info.ts';
-import type { Terms } from './terms.ts';
 
 /** What a nonce is bound to: one account's purchase of one thing at one price. */
-export type Binding = Pick<Terms, 'purpose' | 'target' | 'accountId' | 'amountMicro'>;
+export interface Binding {
+  readonly purpose: 'invocation' | 'deposit';
+  /** What is bought: see `Terms`. */
+  readonly target: string;
+  readonly accountId: string;
+  readonly amountMicro: bigint;
+}
 
 /** `free`: of the payer's own making, as those of stock x402 clients are. */
 export type NonceOrigin = 'bound' | 'bound to another' | 'free';
