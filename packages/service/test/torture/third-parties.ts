@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callChain } from '@agent-network/chain/chain-rpc-client';
+import { callChainBatch, type RpcCall } from '@agent-network/chain/chain-rpc-client';
 import { usdcAbi } from '@agent-network/chain/usdc-abi';
 import { encodeFunctionData, type Hex, keccak256 } from 'viem';
 import type { TestWallet } from '../support/harness.ts';
@@ -24,7 +24,10 @@ interface Told {
   readonly timestamp: string;
 }
 
+type Receipt = Omit<Told, 'hash' | 'timestamp'> & { readonly transactionHash: string };
+
 const RETRY_MS = 50;
+const COMPARED_AT_ONCE = 500;
 const FEES = { gas: 300_000n, gasPrice: 0n } as const;
 
 export function createThirdParties(rpcUrl: string, host: TokenHost, node: { walletAddress: string }): ThirdParties {
@@ -33,23 +36,30 @@ export function createThirdParties(rpcUrl: string, host: TokenHost, node: { wall
   const turns = new Map<string, Promise<unknown>>();
 
   /** Goes on until the chain is there to answer. */
-  const ask = async <Result>(method: string, ...params: unknown[]): Promise<Result> => {
+  const askAll = async <Result>(calls: readonly RpcCall[]): Promise<Result[]> => {
     for (;;) {
       try {
-        return await callChain<Result>(rpcUrl, method, ...params);
+        return (await callChainBatch(rpcUrl, calls)) as Result[];
       } catch (error) {
         if (error instanceof Error && error.name === 'ChainRpcError') throw error;
         await sleep(RETRY_MS);
       }
     }
   };
-  const read = async (hash: string): Promise<Told | null> => {
-    const receipt = await ask<Told | null>('eth_getTransactionReceipt', hash);
-    if (!receipt) return null;
-    const { blockNumber, transactionIndex, status } = receipt;
-    const block = await ask<{ timestamp: string } | null>('eth_getBlockByNumber', blockNumber, false);
-    return { hash, blockNumber, transactionIndex, status, timestamp: block?.timestamp ?? 'no block' };
+  const ask = async <Result>(...call: RpcCall): Promise<Result> => (await askAll<Result>([call]))[0] as Result;
+  const readAll = async (hashes: readonly string[]): Promise<(Told | null)[]> => {
+    const receipts = await askAll<Receipt | null>(hashes.map((hash): RpcCall => ['eth_getTransactionReceipt', hash]));
+    const numbers = receipts.map((receipt) => receipt?.blockNumber ?? '0x0');
+    const blocks = await askAll<{ timestamp: string } | null>(
+      numbers.map((number): RpcCall => ['eth_getBlockByNumber', number, false]),
+    );
+    return receipts.map((receipt, index) => {
+      if (!receipt) return null;
+      const { transactionHash: hash, blockNumber, transactionIndex, status } = receipt;
+      return { hash, blockNumber, transactionIndex, status, timestamp: blocks[index]?.timestamp ?? 'no block' };
+    });
   };
+  const read = async (hash: string): Promise<Told | null> => (await readAll([hash]))[0] ?? null;
   /** Sends the same bytes until their receipt is seen; once it was, nobody sends them again. */
   const send = async (raw: Hex): Promise<void> => {
     const hash = keccak256(raw);
@@ -90,10 +100,13 @@ export function createThirdParties(rpcUrl: string, host: TokenHost, node: { wall
     seen: () => told.size,
     async contradictions() {
       const found: string[] = [];
-      for (const before of told.values()) {
-        const now = await read(before.hash);
-        if (JSON.stringify(now) !== JSON.stringify(before))
-          found.push(`a transaction was told as ${JSON.stringify(before)}, and is ${JSON.stringify(now)}`);
+      const all = [...told.values()];
+      for (let start = 0; start < all.length; start += COMPARED_AT_ONCE) {
+        const some = all.slice(start, start + COMPARED_AT_ONCE);
+        const now = await readAll(some.map(({ hash }) => hash));
+        for (const [index, before] of some.entries())
+          if (JSON.stringify(now[index]) !== JSON.stringify(before))
+            found.push(`a transaction was told as ${JSON.stringify(before)}, and is ${JSON.stringify(now[index])}`);
       }
       return found;
     },
