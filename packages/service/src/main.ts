@@ -1,6 +1,7 @@
 import { readConfig } from './config.ts';
 import { startDashboardBuild } from './http/dashboard/dashboard-build.ts';
 import { createLog } from './lib/log.ts';
+import { redactText } from './lib/redact.ts';
 import { stopAsked } from './lib/stop-asked.ts';
 import { startLocalNode } from './local-mode.ts';
 import { startNode } from './node.ts';
@@ -22,7 +23,9 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`agent-network could not start: ${error instanceof Error ? error.message : error}\n`);
-  if (process.env.LOG_LEVEL === 'debug' && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  process.stderr.write(
+    redactText(`agent-network could not start: ${error instanceof Error ? error.message : error}\n`),
+  );
+  if (process.env.LOG_LEVEL === 'debug' && error instanceof Error) process.stderr.write(redactText(`${error.stack}\n`));
   process.exit(1);
 });

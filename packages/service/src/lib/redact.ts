@@ -5,19 +5,44 @@ const HIDDEN = '[redacted]';
 const SECRET_NAME =
   /(authorization|cookies?|api-?key|signatures?|private-?key|secret|secret-?key|passw(or)?d|mnemonic|(identity|access|bearer|refresh|session|csrf)-?token)$|^x?-?payment$/;
 
-const SECRET_TEXT: [RegExp, string][] = [
+/** Fields of the log in which 32 bytes are public and needed to look things up on the chain. Anywhere else they may be a key. */
+const PUBLIC_HASH = 'hash|hashes|txHash|transactionHash|transaction|blockHash|nonce|digest';
+
+/** Names in front of `=` or `:` whose value is a secret, whatever it looks like. */
+const SECRET_PARAMETER =
+  '(?:[\\w-]*(?:api[-_]?key|access[-_]?key|secret|passw(?:or)?d|passwd|pwd|token|signature|credentials?|jwt)|d?key|auth|sig|code)';
+
+const SECRET_TEXT: [RegExp, string | ((match: string) => string)][] = [
+  // A password may hold an unescaped "/" or "@": up to the last "@" of what belongs together.
+  [/\b(postgres(?:ql)?:\/\/)[^\s"]*@/gi, `$1${HIDDEN}@`],
   [/:\/\/[^\s/"]+@/g, `://${HIDDEN}@`],
-  [/([?&](?:api[-_]?key|key|token|access_token|secret|password|signature)=)[^&\s"\\]+/gi, `$1${HIDDEN}`],
-  [/(\bpassword=)[^&\s"\\;]+/gi, `$1${HIDDEN}`],
-  [/(\/v[123]\/)[\w-]{20,}/g, `$1${HIDDEN}`],
-  [/(\bses_[0-9a-z]{26}\.)\w{43}/g, `$1${HIDDEN}`],
-  [/(\bbearer\s+)[^\s"\\]+/gi, `$1${HIDDEN}`],
+  [new RegExp(`([?&]${SECRET_PARAMETER}=)[^&\\s"\\\\]+`, 'gi'), `$1${HIDDEN}`],
+  [/(\b\w*(?:password|passwd|api_?key|secret)=)[^&\s"\\;]+/gi, `$1${HIDDEN}`],
+  [/\b(?!file:|node:)[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>\\)]+/gi, redactUrl],
+  [/(\bank_(?:live|test)_(?:[0-9A-Za-z]{12}_)?)[\w-]+/g, `$1${HIDDEN}`],
+  [/(\bwhsec_)[\w+/=-]+/g, `$1${HIDDEN}`],
+  [/(\bses_[0-9a-z]{26}\.)[\w-]+/g, `$1${HIDDEN}`],
+  [/(\b(?:bearer|basic)\s+)[^\s"\\]+/gi, `$1${HIDDEN}`],
+  [/(\b(?:set-)?cookie:\s*)[^"\\\r\n]+/gi, `$1${HIDDEN}`],
+  // JSON in base64, as in tokens and in the headers of payments.
+  [/\beyJ[\w+/=-]{16,}(?:\.[\w-]+)*/g, HIDDEN],
+  [new RegExp(`(?<!"(?:${PUBLIC_HASH})":(?:"|\\["(?:0x[0-9a-fA-F]{64}",")*))0x[0-9a-fA-F]{64,}`, 'g'), HIDDEN],
+  [/(?<![0-9A-Za-z])(?=[0-9]*[a-fA-F])[0-9a-fA-F]{64,}/g, HIDDEN],
 ];
 
-/** Hides credentials inside a text: user info and keys in URLs, connection strings, bearer tokens. Safe on a line of JSON. */
+/** What is long and no word, in the path or query of a URL: providers put their keys there. Ids of ours and addresses stay. */
+function redactUrl(url: string): string {
+  const [, authority = '', rest = ''] = /^([a-z0-9+.-]+:\/\/[^/?#]*)(.*)$/is.exec(url) ?? [];
+  return authority + rest.replace(/[\w-]{16,}/g, (part) => (isPublicPart(part) ? part : HIDDEN));
+}
+
+const isPublicPart = (part: string): boolean =>
+  /^([a-z]{3}_[0-9a-z]{26}|0x[0-9a-fA-F]{40}|[a-z]{1,15}([-_][a-z]{1,15})*)$/.test(part);
+
+/** Hides credentials inside a text, wherever they stand in it. Safe on a line of JSON; hashes stay under the names of fields that hold them. */
 export function redactText(text: string): string {
   let redacted = text;
-  for (const [pattern, replacement] of SECRET_TEXT) redacted = redacted.replace(pattern, replacement);
+  for (const [pattern, replacement] of SECRET_TEXT) redacted = redacted.replace(pattern, replacement as string);
   return redacted;
 }
 
