@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { nameText } from './display-text.ts';
 import { endpoint } from './endpoint.ts';
 import { queryInteger } from './page.ts';
-import { Id, plainText, Timestamp, Usdc, WalletAddress } from './scalars.ts';
+import { Id, Timestamp, Usdc, WalletAddress } from './scalars.ts';
 import { Scope, scopes } from './scopes.ts';
 import { type ShownOnce, secretNotice, secretShownOnce } from './shown-once.ts';
 
@@ -54,7 +55,7 @@ const newApiKey: ShownOnce = {
 };
 
 const ApiKeyCreation = z.object({
-  name: plainText(120).min(1),
+  name: nameText(120).min(1),
   scopes: z.array(Scope).min(1).max(scopes.length).optional(),
   expiresAt: Timestamp.optional(),
   limits: SpendingLimits.partial().optional().describe('Default: none. Not for keys that could get around them.'),

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { AgentQuery, AgentSearch, Capability } from './agent-search.ts';
+import { displayText, nameText } from './display-text.ts';
 import { endpoint } from './endpoint.ts';
 import { cursorQuery, pageQuery, queryInteger } from './page.ts';
-import { Duration, Fraction, Id, plainText, Timestamp, Usdc, WalletAddress, webUrl } from './scalars.ts';
+import { Duration, Fraction, Id, Timestamp, Usdc, WalletAddress, webUrl } from './scalars.ts';
 import { identityTokenShownOnce, secretNotice, secretShownOnce } from './shown-once.ts';
 
 const Capabilities = z
@@ -19,7 +20,7 @@ const Rates = z.object({ perRequest: Usdc, perHour: Usdc });
 export const AgentMetadata = z.object({
   avatar: webUrl(2048).optional(),
   website: webUrl(2048).optional(),
-  tags: z.array(plainText(64).min(1)).max(30).optional(),
+  tags: z.array(nameText(64).min(1)).max(30).optional(),
   maxConcurrency: z
     .int()
     .min(1)
@@ -36,8 +37,8 @@ export const AgentMetadata = z.object({
 
 /** Body of POST /agents (spec, "Agent registration body"). */
 export const AgentRegistration = z.object({
-  name: plainText(120).trim().min(1),
-  description: plainText(2000).default(''),
+  name: nameText(120).min(1),
+  description: displayText(2000).default(''),
   capabilities: Capabilities,
   rates: RatesInput,
   endpoint: webUrl(2048),
@@ -48,8 +49,8 @@ export type AgentRegistration = z.output<typeof AgentRegistration>;
 /** Body of PUT /agents/{id}: any subset; a changed endpoint must be proven anew. */
 export const AgentUpdate = z
   .object({
-    name: plainText(120).trim().min(1).optional(),
-    description: plainText(2000).optional(),
+    name: nameText(120).min(1).optional(),
+    description: displayText(2000).optional(),
     capabilities: Capabilities.optional(),
     rates: RatesInput.partial().optional(),
     endpoint: webUrl(2048).optional(),

@@ -1,15 +1,16 @@
 import { z } from 'zod';
 import { ApiKey } from './access.ts';
+import { nameText } from './display-text.ts';
 import { endpoint } from './endpoint.ts';
 import { WalletSignature } from './identity.ts';
-import { Id, plainText, Timestamp, viaHeader, WalletAddress } from './scalars.ts';
+import { Id, Timestamp, viaHeader, WalletAddress } from './scalars.ts';
 import { defaultScopes } from './scopes.ts';
 
 const YEAR_S = 31_536_000;
 
 /** Body of POST /auth/sign-in: the challenge signed, and what the key is to be. */
 const SignIn = WalletSignature.extend({
-  name: plainText(120).min(1).default('sign-in'),
+  name: nameText(120).min(1).default('sign-in'),
   scopes: z
     .array(z.enum(defaultScopes))
     .min(1)

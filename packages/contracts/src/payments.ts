@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { nameText } from './display-text.ts';
 import { endpoint } from './endpoint.ts';
 import { WalletSignature } from './identity.ts';
 import { cursorQuery, dayQuery, pageQuery } from './page.ts';
-import { Id, plainText, Timestamp, TransactionHash, Usdc, WalletAddress } from './scalars.ts';
+import { Id, Timestamp, TransactionHash, Usdc, WalletAddress } from './scalars.ts';
 
 const currency = z.literal('USDC');
 const network = z.string().meta({ examples: ['base'] });
@@ -100,7 +101,7 @@ export const paymentEndpoints = {
     auth: 'key',
     scope: 'payments:write',
     limit: 'api',
-    body: z.object({ agentId: Id.optional(), label: plainText(120).optional() }).default({}),
+    body: z.object({ agentId: Id.optional(), label: nameText(120).optional() }).default({}),
     data: Treasury,
     errors: ['NOT_FOUND'],
   }),

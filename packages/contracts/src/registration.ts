@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AgentMetadata, agentStatuses } from './agents.ts';
-import { Id, plainText, Timestamp, Usdc, WalletAddress } from './scalars.ts';
+import { nameText } from './display-text.ts';
+import { Id, Timestamp, Usdc, WalletAddress } from './scalars.ts';
 
 export const REGISTRATION_TYPE = 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1';
 
@@ -38,8 +39,8 @@ export const AgentPart = z.object({
 export const NodePart = z.object({
   kind: z.literal('node'),
   baseUrl: z.string(),
-  label: plainText(64).min(1),
-  version: plainText(64),
+  label: nameText(64).min(1),
+  version: nameText(64),
   /** Takes payments for the node's agents, and sends refunds. */
   wallet: WalletAddress,
 });

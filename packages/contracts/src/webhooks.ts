@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { displayText } from './display-text.ts';
 import { endpoint } from './endpoint.ts';
 import { eventTypes } from './events.ts';
 import { pageQuery, queryInteger } from './page.ts';
-import { Id, plainText, Timestamp, webUrl } from './scalars.ts';
+import { Id, Timestamp, webUrl } from './scalars.ts';
 import { type ShownOnce, secretNotice, secretShownOnce } from './shown-once.ts';
 
 const EventTypeName = z.enum(eventTypes);
@@ -34,7 +35,7 @@ const newSecret: ShownOnce = {
 
 const WebhookInput = z.object({
   url: webUrl(2048),
-  description: plainText(200).default(''),
+  description: displayText(200).default(''),
   eventTypes: Subscriptions.optional(),
 });
 
@@ -144,7 +145,7 @@ export const webhookEndpoints = {
     body: z
       .object({
         url: webUrl(2048).optional(),
-        description: plainText(200).optional(),
+        description: displayText(200).optional(),
         eventTypes: Subscriptions.nullable().optional(),
         status: z.enum(['enabled', 'disabled']).optional(),
       })

@@ -1,4 +1,5 @@
 import { isKnownChainId, type KnownChainId, LOCAL_CHAIN_ID } from '@agent-network/chain/addresses';
+import { nameText } from '@agent-network/contracts/display-text';
 import { parseUsdc } from '@agent-network/contracts/money';
 import { type Limits, readLimits } from './config-limits.ts';
 import { type PaymentLimits, readPaymentLimits } from './config-payments.ts';
@@ -95,7 +96,7 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
     dataDir: env.DATA_DIR ?? '.agent-network',
     databaseUrl: env.DATABASE_URL === undefined ? null : urlOf('DATABASE_URL', env.DATABASE_URL, /^postgres(ql)?:$/),
     ...chain,
-    nodeLabel: env.NODE_LABEL ?? 'local',
+    nodeLabel: labelOf(env.NODE_LABEL ?? 'local'),
     allowPrivateEndpoints: flag(env, 'ALLOW_PRIVATE_ENDPOINTS', isPrivate),
     dnsServers: dnsServersOf(env.DNS_SERVERS ?? ''),
     logLevel: logLevelOf(env, mode),
@@ -145,6 +146,13 @@ function requireExplicit(env: Env): void {
   ];
   const missing = names.filter((name) => env[name] === undefined);
   if (missing.length > 0) throw new ConfigError(`NODE_ENV=production needs ${missing.join(', ')}.`);
+}
+
+/** Other nodes take no other label. */
+function labelOf(text: string): string {
+  const parsed = nameText(64).min(1).safeParse(text);
+  if (!parsed.success) throw new ConfigError(`NODE_LABEL ${parsed.error.issues[0]?.message}.`);
+  return parsed.data;
 }
 
 function failpointOf(env: Env, mode: Config['mode']): ArmedFailpoint | null {

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+
+/**
+ * Names and descriptions that strangers word and others trust by their look. No list of confusable characters is complete (UTS #39
+ * names thousands): what cannot be seen is refused, what looks the same is written the same (NFKC), and a word is of one alphabet.
+ */
+
+/** Between parts of one emoji, and where Arabic and Indic letters are joined or parted by rule, these are no hidden characters. */
+const rightfulJoiners = [
+  /(?<=\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?)\u200D(?=\p{Extended_Pictographic})/gu,
+  /(?<=\p{Extended_Pictographic})[\uFE0E\uFE0F]/gu,
+  /(?<=[0-9#*])\uFE0F(?=\u20E3)/gu,
+  /(?<=[\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Sinhala}\p{Script=Malayalam}])[\u200C\u200D](?=[\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Sinhala}\p{Script=Malayalam}])/gu,
+];
+const CONTROL = /\p{Cc}/u;
+const CONTROL_IN_TEXT = /(?![\t\n\r])\p{Cc}/u;
+/** Bidirectional marks, zero-width characters, fillers, tags, private characters and those that stand for none. */
+const HIDDEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Noncharacter_Code_Point}\u2800\uFFFC]/u;
+const STACKED = /^\p{M}|\p{M}{5}/u;
+/** By which pages say that something is verified. */
+const CHECK_MARK = /[\u2611\u2705\u2713\u2714\u{1F5F8}\u{1F5F9}\u{1F197}]/u;
+/** Letters of phonetic alphabets, most of which look like plain ones. */
+const PHONETIC = /[\u0250-\u02AF\u1D00-\u1DBF\uAB30-\uAB6F]/u;
+/** Alphabets with letters that look like those of another. */
+const alike: readonly (readonly [name: string, letters: RegExp])[] = [
+  ['Latin', /\p{Script=Latin}/u],
+  ['Cyrillic', /\p{Script=Cyrillic}/u],
+  ['Greek', /\p{Script=Greek}/u],
+  ['Armenian', /\p{Script=Armenian}/u],
+  ['Cherokee', /\p{Script=Cherokee}/u],
+  ['Coptic', /\p{Script=Coptic}/u],
+  ['Lisu', /\p{Script=Lisu}/u],
+  ['Georgian', /\p{Script=Georgian}/u],
+];
+/** Letters of other alphabets that are read as Latin ones. */
+const READ_AS_LATIN = /^[аАВсСԁеЕЅѕһНіІјЈКМоОрРԛԚТхХуУѵѴԝԜӏӀαΑΒΕΖΗιΙκΚΜνΝοΟρΡΤυΥχΧϲϹοհոսցօ]+$/u;
+const FOREIGN_LETTERS = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}]/gu;
+
+/** Why a text hides something from its reader; null when it doesn't. */
+function hiddenIn(text: string, control: RegExp): string | null {
+  const plain = rightfulJoiners.reduce((rest, joiner) => rest.replace(joiner, ''), text);
+  if (!text.isWellFormed()) return 'holds halves of characters (lone surrogates)';
+  if (control.test(text)) return 'holds control characters';
+  if (HIDDEN.test(plain)) return 'holds characters that cannot be seen';
+  return STACKED.test(plain) ? 'stacks marks on a character' : null;
+}
+
+/** Why a name could be taken for another; null when it could not. */
+export function nameProblem(name: string): string | null {
+  const hidden = hiddenIn(name, CONTROL);
+  if (hidden !== null) return hidden;
+  if (CHECK_MARK.test(name)) return 'holds a check mark: what is verified is shown beside the name';
+  if (PHONETIC.test(name)) return 'holds phonetic letters that look like others';
+  for (const word of name.split(/[^\p{L}\p{M}\p{N}]+/u)) {
+    const [first, second] = alike.filter(([, letters]) => letters.test(word));
+    if (first && second) return `mixes ${first[0]} and ${second[0]} letters in a word`;
+  }
+  const foreign = (name.match(FOREIGN_LETTERS) ?? []).join('');
+  return READ_AS_LATIN.test(foreign) ? 'could be read as Latin letters, and is not' : null;
+}
+
+/** Spaces of all widths are one, and characters that are kept for compatibility are the plain ones. */
+const asName = (name: string): string =>
+  name
+    .normalize('NFKC')
+    .replace(/\p{Zs}+/gu, ' ')
+    .replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '');
+
+const without = (problemOf: (text: string) => string | null) => (context: z.core.ParsePayload<string>) => {
+  const problem = problemOf(context.value);
+  if (problem !== null) context.issues.push({ code: 'custom', message: problem, input: context.value });
+};
+
+/** A name or label on one line, normalised; what could be taken for another name is refused. */
+export const nameText = (maxLength: number) => z.string().overwrite(asName).max(maxLength).check(without(nameProblem));
+
+/** A text of several lines, normalised; what hides something from its reader is refused. */
+export const displayText = (maxLength: number) =>
+  z
+    .string()
+    .overwrite((text) => text.normalize('NFC'))
+    .max(maxLength)
+    .check(without((text) => hiddenIn(text, CONTROL_IN_TEXT)));
