@@ -4,10 +4,10 @@ import type { Sql, Tx } from '../db/sql.ts';
 export const listUnregistered = (
   sql: Sql,
   page: { chainId: number; after: string; failedAfter: Date; limit: number },
-): Promise<{ id: string }[]> =>
+): Promise<{ id: string; accountId: string }[]> =>
   sql.query(
     'list-unregistered-agents',
-    `select g.id from agent g join account a on a.id = g.account_id
+    `select g.id, g.account_id as "accountId" from agent g join account a on a.id = g.account_id
       where g.id > $2 and g.token_id is null and g.home_node is null and g.endpoint_proven_at is not null
         and g.status <> 'removed' and g.frozen_at is null and a.wallet_proven_at is not null
         and not exists (select from registry_write w where w.chain_id = $1 and w.kind = 'register' and w.subject_id = g.id
@@ -128,3 +128,14 @@ export const listSold = (sql: Sql, chainId: number, limit: number): Promise<{ id
       order by g.id limit $2`,
     [chainId, limit],
   );
+
+/** How many tokens the node has paid for agents of an account since then, those of removed agents too, as well as for whom one is due. */
+export async function countTokensPaid(sql: Sql, accountId: string, since: Date): Promise<number> {
+  const [row] = await sql.query<{ paid: number }>(
+    'count-tokens-paid',
+    `select count(*)::int as paid from agent g join registry_write w on w.subject_id = g.id and w.kind = 'register'
+      where g.account_id = $1 and w.created_at > $2 and (w.state <> 'failed' or w.tries > 0)`,
+    [accountId, since],
+  );
+  return row?.paid ?? 0;
+}

@@ -5,28 +5,41 @@ import { registerCall, uriCall } from '../identity/registry/registry-calls.ts';
 import type { HasRegistry } from '../identity/registry/registry-info.ts';
 import type { HasClock } from '../lib/clock.ts';
 import type { HasBaseUrl } from '../payments/deposit.ts';
+import type { HasPaymentLimits } from '../payments/payment-limits.ts';
 import type { HasRegistrar } from '../payments/x402/senders.ts';
 import { type Agent, isVerified } from './agent.ts';
-import { listMisplaced, listUnregistered } from './agent-token-store.ts';
+import { countTokensPaid, listMisplaced, listUnregistered } from './agent-token-store.ts';
 import { registrationUrl } from './registration-file.ts';
 
-export type RegistrationContext = HasDb & HasClock & HasBaseUrl & HasRegistry & HasRegistrar;
+const DAY_MS = 86_400_000;
+
+export type RegistrationContext = HasDb & HasClock & HasBaseUrl & HasRegistry & HasRegistrar & HasPaymentLimits;
 
 /** Has an agent registered on chain, in the transaction that finds it verified; once, however often. */
 export async function registerVerified(ctx: RegistrationContext, tx: Tx, agent: Agent, now: Date): Promise<void> {
-  if (isVerified(agent) && agent.tokenId === null && agent.status !== 'removed')
-    await noteEntry(ctx, tx, agent.id, now);
+  if (isVerified(agent) && agent.tokenId === null && agent.status !== 'removed') await noteEntry(ctx, tx, agent, now);
 }
 
-async function noteEntry(ctx: RegistrationContext, tx: Tx, agentId: string, now: Date): Promise<void> {
+/**
+ * Nothing when the account has had as many tokens as a day has, also for agents that it removed since: `registerMissing` comes back
+ * to the agent. A token that was retired is not used again, as its reputation is that of the agent it was made for.
+ */
+async function noteEntry(
+  ctx: RegistrationContext,
+  tx: Tx,
+  { id, accountId }: Pick<Agent, 'id' | 'accountId'>,
+  now: Date,
+): Promise<void> {
   if (!ctx.registrar) return;
-  const call = registerCall(ctx, registrationUrl(ctx.baseUrl, agentId));
-  await noteWrite(ctx, tx, { kind: 'register', subjectId: agentId, ...call }, now);
+  const paid = await countTokensPaid(tx, accountId, new Date(now.getTime() - DAY_MS));
+  if (paid >= ctx.paymentLimits.tokensPerDay) return;
+  const call = registerCall(ctx, registrationUrl(ctx.baseUrl, id));
+  await noteWrite(ctx, tx, { kind: 'register', subjectId: id, ...call }, now);
 }
 
 const PAGE = 200;
 /** A registration that failed is tried anew after this time. */
-const AGAIN_AFTER_MS = 86_400_000;
+const AGAIN_AFTER_MS = DAY_MS;
 
 /** Has those registered that were verified before the node could: without a registrar, or by an earlier version. */
 export async function registerMissing(ctx: RegistrationContext): Promise<void> {
@@ -37,7 +50,7 @@ export async function registerMissing(ctx: RegistrationContext): Promise<void> {
     async (agents) => {
       const now = ctx.clock.now();
       await ctx.db.transaction(async (tx) => {
-        for (const { id } of agents) await noteEntry(ctx, tx, id, now);
+        for (const agent of agents) await noteEntry(ctx, tx, agent, now);
       });
     },
   );
