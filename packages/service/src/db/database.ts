@@ -3,6 +3,7 @@ import { createConnectionPool, type PoolOptions } from './connection-pool.ts';
 import { type Listener, type ListenHandler, type Listening, openListener } from './listener.ts';
 import { queryAlone } from './query-on.ts';
 import type { Sql, Tx } from './sql.ts';
+import { queueAgeMs } from './take-connection.ts';
 import { runTransaction, type TransactionOptions } from './transaction.ts';
 
 export interface Database extends Sql {
@@ -16,6 +17,8 @@ export interface Database extends Sql {
   transaction<T>(fn: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Calls `handler` for each NOTIFY on the channel. Only ever a hint: notifications sent while disconnected are lost. */
   listen(channel: string, handler: ListenHandler): Promise<Listening>;
+  /** For how long the first in the line for a connection has waited; 0 while there is no line. */
+  queueAgeMs(): number;
   /** Waits for running statements, then closes every connection. */
   close(): Promise<void>;
 }
@@ -38,6 +41,7 @@ export function openDatabase(url: string, options: PoolOptions): Database {
       listener ??= openListener(url, log);
       return listener.listen(channel, handler);
     },
+    queueAgeMs: () => queueAgeMs(pool),
     async close() {
       await listener?.close();
       await pool.end();

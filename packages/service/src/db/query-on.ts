@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { asAway, isConnectionLost } from './database-away.ts';
+import { takeConnection } from './take-connection.ts';
 
 /** Runs one prepared statement on the client of a transaction; its errors come as they are. */
 export async function queryOn<Row>(
@@ -19,9 +20,7 @@ export async function queryAlone<Row>(
   text: string,
   params: readonly unknown[] = [],
 ): Promise<Row[]> {
-  const client = await pool.connect().catch((error: unknown) => {
-    throw asAway(error, 'nothing');
-  });
+  const client = await takeConnection(pool);
   let failure: unknown;
   try {
     return await queryOn<Row>(client, name, text, params);

@@ -5,6 +5,7 @@ import { invariant } from '../lib/invariant.ts';
 import { asAway, DatabaseAwayError, isConnectionLost } from './database-away.ts';
 import { queryOn } from './query-on.ts';
 import type { Tx } from './sql.ts';
+import { takeConnection } from './take-connection.ts';
 
 export interface TransactionOptions {
   /** Default: read committed. */
@@ -45,9 +46,7 @@ export async function runTransaction<T>(
 class LostBeforeCommitError extends DatabaseAwayError {}
 
 async function runOnce<T>(pool: pg.Pool, fn: (tx: Tx) => Promise<T>, { isolation }: TransactionOptions): Promise<T> {
-  const client = await pool.connect().catch((error: unknown) => {
-    throw asAway(error, 'nothing');
-  });
+  const client = await takeConnection(pool);
   const scope: Scope = { open: true };
   let isCommitSent = false;
   let broken: Error | undefined;

@@ -18,6 +18,9 @@ import { type Running, runKeyed } from './run-keyed.ts';
 import { SseAnswer } from './sse.ts';
 import { tellAway } from './tell-away.ts';
 
+/** How long others may have waited for a connection to the database before newcomers are sent away. */
+const SHED_AFTER_MS = 1_500;
+
 export type AnyHandler = (ctx: HttpContext, call: HandlerCall<Endpoint>) => unknown;
 
 /** One request on its way to an answer: what it is for and where its headers are gathered. */
@@ -33,6 +36,7 @@ export interface Incoming {
 export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<string | SseAnswer> {
   const { row, c } = incoming;
   if (!ctx.isReady()) throw new AppError('UNAVAILABLE', 'The node is starting or stopping.');
+  shedWhenOverloaded(ctx);
   const progress = { hasBegun: false };
   try {
     return await handleReady(ctx, incoming, progress);
@@ -44,6 +48,14 @@ export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<
       hasPayment: ['payment-signature', 'x-payment'].some((name) => c.req.header(name) !== undefined),
     });
   }
+}
+
+/** With more work than connections for it, a request that has not begun is sent away rather than have all of them starve. */
+function shedWhenOverloaded({ db, metrics }: HttpContext): void {
+  if (db.queueAgeMs() < SHED_AFTER_MS) return;
+  metrics.requestsShed.inc();
+  const message = 'The node has more to do than its database can take at the moment. Nothing was done; repeat later.';
+  throw new AppError('UNAVAILABLE', message, { details: { outcome: 'nothing' } });
 }
 
 async function handleReady(

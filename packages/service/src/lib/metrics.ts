@@ -11,6 +11,7 @@ export interface Metrics {
   readonly oldestUnknownSeconds: Gauge;
   readonly reservesDifference: Gauge;
   readonly moneyContradictions: Counter<'kind'>;
+  readonly requestsShed: Counter;
   readonly queueRunning: Gauge;
   readonly queueRestarts: Counter;
   readonly queueOldestDueSeconds: Gauge;
@@ -93,6 +94,11 @@ export function createMetrics(): Metrics {
 }
 
 const queueMetrics = (registers: Registry[]) => ({
+  requestsShed: new Counter({
+    name: 'requests_shed_total',
+    help: 'Requests answered with 503 at the door, as others waited too long for a database connection.',
+    registers,
+  }),
   queueRunning: new Gauge({
     name: 'queue_worker_running',
     help: '1 while this process runs background jobs, 0 while it is about to start them again.',
