@@ -56,7 +56,14 @@ export const bulkEndpoints = {
     limit: 'invocations',
     body: BulkRequest,
     data: BulkResult,
-    errors: ['SPENDING_LIMIT_EXCEEDED', 'INSUFFICIENT_FUNDS', 'INSUFFICIENT_BALANCE', 'AGENT_UNAVAILABLE', 'NOT_FOUND'],
+    errors: [
+      'SPENDING_LIMIT_EXCEEDED',
+      'STORAGE_LIMIT_EXCEEDED',
+      'INSUFFICIENT_FUNDS',
+      'INSUFFICIENT_BALANCE',
+      'AGENT_UNAVAILABLE',
+      'NOT_FOUND',
+    ],
   }),
   getBulk: endpoint({
     method: 'GET',

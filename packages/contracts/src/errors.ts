@@ -52,6 +52,12 @@ export const errorCatalogue = {
   },
   NOT_FOUND: { status: 404, when: 'There is no such thing, or it is not yours to see.', extra: none },
   CONFLICT: { status: 409, when: 'The state of the thing does not allow this.', extra: none },
+  GONE: { status: 410, when: 'It was removed, as the time for which it is kept is over.', extra: none },
+  STORAGE_LIMIT_EXCEEDED: {
+    status: 403,
+    when: 'So much is stored of the requests of the account that its plan has no room left. Nothing was charged.',
+    extra: z.object({ details: z.object({ storedBytes: z.int(), limitBytes: z.int() }) }),
+  },
   PAYLOAD_TOO_LARGE: { status: 413, when: 'The body is larger than 1 MiB.', extra: none },
   INSUFFICIENT_FUNDS: {
     status: 422,

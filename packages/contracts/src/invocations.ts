@@ -115,6 +115,9 @@ export const RequestRecord = z.object({
   ),
   error: z.object({ code: z.enum(failureReasons), message: z.string() }).nullable(),
   bulkId: Id.nullable(),
+  contentRemovedAt: Timestamp.optional().describe(
+    'Set when `result`, `input` and `context` were removed, as the time for which they are kept was over. State and money stay.',
+  ),
 });
 export type RequestRecord = z.infer<typeof RequestRecord>;
 
@@ -194,6 +197,7 @@ export const invocationEndpoints = {
     stream: 'on_request',
     data: z.union([AgentToAgentResult, RequestRecord, InvocationCreated]),
     errors: [
+      'STORAGE_LIMIT_EXCEEDED',
       'PAYMENT_REQUIRED',
       'SPENDING_LIMIT_EXCEEDED',
       'INSUFFICIENT_FUNDS',

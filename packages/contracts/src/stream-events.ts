@@ -73,6 +73,6 @@ export const streamEndpoints = {
     }),
     stream: 'always',
     data: z.null(),
-    errors: [],
+    errors: ['GONE'],
   }),
 };

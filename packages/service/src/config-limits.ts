@@ -1,5 +1,6 @@
 import type { Plan } from '@agent-network/contracts/access';
 import { type Env, integer } from './lib/read-env.ts';
+import type { Retention } from './lib/retention.ts';
 
 /** What a rate limit of a plan counts: all calls, or only those that invoke an agent. */
 export type LimitClass = 'api' | 'invocations';
@@ -17,6 +18,9 @@ export interface PlaceSettings {
 }
 
 export interface Limits {
+  readonly retention: Retention;
+  /** Bytes that may be stored of the requests of an account. */
+  readonly storageLimits: Readonly<Record<Plan, number>>;
   /** Connections at a time: of one network address, and in all. */
   readonly connectionLimits: { readonly most: number; readonly mostOfAddress: number };
   readonly placeLimits: PlaceSettings;
@@ -28,6 +32,7 @@ export interface Limits {
   readonly documentsPerHour: number;
 }
 
+const MIB = 1024 * 1024;
 const UNLIMITED = 1_000_000_000;
 const MOST = 2_000_000_000;
 
@@ -36,6 +41,16 @@ export function readLimits(env: Env, isPrivate: boolean): Limits {
   const perHour = (name: string, fallback: number) => integer(env, name, fallback, 1, MOST);
   return {
     placeLimits: placeLimitsOf(env),
+    retention: {
+      resultDays: integer(env, 'KEEP_RESULTS_DAYS', 90, 2, 36_500),
+      chunkDays: integer(env, 'KEEP_STREAMS_DAYS', 7, 2, 36_500),
+      eventDays: integer(env, 'KEEP_EVENTS_DAYS', 30, 2, 36_500),
+    },
+    storageLimits: {
+      free: 256 * MIB,
+      pro: 4096 * MIB,
+      enterprise: integer(env, 'ENTERPRISE_STORAGE_MIB', 1_000_000, 1, 1_000_000_000) * MIB,
+    },
     connectionLimits: {
       most: integer(env, 'MAX_CONNECTIONS', 10_000, 10, 1_000_000),
       mostOfAddress: integer(env, 'MAX_CONNECTIONS_PER_ADDRESS', isPrivate ? 10_000 : 256, 1, 1_000_000),

@@ -205,6 +205,8 @@ function createRegistryWork(base: WriterContext & RegistrationContext) {
 const settingsOf = (config: Config) => ({
   confirmations: config.confirmations,
   placeLimits: config.placeLimits,
+  retention: config.retention,
+  storageLimits: config.storageLimits,
   transferDepthBlocks: config.transferDepthBlocks,
   planLimits: config.planLimits,
   planCaps: config.planCaps,

@@ -1,4 +1,5 @@
 import { forgetOldEntries } from './access/audit.ts';
+import { forgetWindows } from './access/forget-windows.ts';
 import { forgetExpiredKeys, forgetSecrets } from './access/idempotency.ts';
 import { forgetOldSessions } from './access/manage-sessions.ts';
 import { checkDueAgents } from './agents/check-agents.ts';
@@ -8,12 +9,14 @@ import { giveFeedback } from './agents/give-feedback.ts';
 import type { EntryKeeper } from './agents/keep-entries.ts';
 import { recomputeReputations } from './agents/recompute-reputations.ts';
 import type { HasCourier } from './events/courier.ts';
+import { forgetEvents } from './events/forget-events.ts';
 import { watchChainIndex } from './identity/registry/read-chain-index.ts';
 import type { HasRegistryReader } from './identity/registry/read-registry.ts';
 import type { RegistryWriter } from './identity/registry/registry-writer.ts';
 import { auditMoney } from './invocations/audit-money.ts';
 import { failOverdue } from './invocations/fail-overdue.ts';
 import { foldFigures } from './invocations/fold-figures.ts';
+import { foldStoredBytes, forgetContents } from './invocations/forget-contents.ts';
 import { collectRefunds } from './invocations/home/collect-refunds.ts';
 import { settleHomeCalls } from './invocations/home/settle-home-calls.ts';
 import { recoverInvocations } from './invocations/recover-invocations.ts';
@@ -21,6 +24,7 @@ import { releaseStaleHolds } from './invocations/release-stale-holds.ts';
 import type { HasBacklog } from './invocations/run-queued.ts';
 import { settleBills } from './invocations/settle-bills.ts';
 import type { HasLog } from './lib/log.ts';
+import type { HasRetention } from './lib/retention.ts';
 import type { NetworkContext } from './network/network-context.ts';
 import { startNetwork } from './network/start-network.ts';
 import { forgetOldPurchases } from './payments/claim-payments.ts';
@@ -53,6 +57,7 @@ export type JobContext = Parameters<typeof recoverInvocations>[0] &
   Parameters<typeof followOwners>[0] &
   NetworkContext &
   HasRegistryReader &
+  HasRetention &
   HasRegistrarGas &
   RegistryWork &
   HasBacklog &
@@ -82,6 +87,10 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     repeatEvery(ctx, 'forget-old-sessions', 3_600_000, () => forgetOldSessions(ctx)),
     repeatEvery(ctx, 'forget-old-purchases', 3_600_000, () => forgetOldPurchases(ctx)),
     repeatEvery(ctx, 'forget-old-strikes', 3_600_000, async () => void (await forgetOldStrikes(ctx))),
+    repeatEvery(ctx, 'forget-contents', 60_000, () => forgetContents(ctx)),
+    repeatEvery(ctx, 'forget-events', 60_000, () => forgetEvents(ctx)),
+    repeatEvery(ctx, 'forget-windows', 3_600_000, () => forgetWindows(ctx)),
+    repeatEvery(ctx, 'fold-storage', 5000, () => foldStoredBytes(ctx)),
     repeatEvery(ctx, 'fold-counts', 1000, () => foldCounts(ctx)),
     repeatEvery(ctx, 'fold-figures', 1000, () => foldFigures(ctx)),
     repeatEvery(ctx, 'release-stale-holds', 60_000, () => releaseStaleHolds(ctx)),

@@ -136,3 +136,14 @@ export async function returnCall(
     [call.subject, call.limitClass, call.startedAt],
   );
 }
+
+/** Forgets windows that began before then. Returns how many. */
+export async function dropWindows(sql: Sql, before: Date, most: number): Promise<number> {
+  const rows = await sql.query(
+    'drop-windows',
+    `delete from rate_window where (subject, class) in (
+       select subject, class from rate_window where started_at < $1 order by started_at limit $2) and started_at < $1 returning 1`,
+    [before, most],
+  );
+  return rows.length;
+}

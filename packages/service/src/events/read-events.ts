@@ -3,7 +3,9 @@ import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import type { StoredEvent } from '@agent-network/contracts/webhooks';
 import type { AccountCaller } from '../access/caller.ts';
 import type { HasDb } from '../db/database.ts';
+import { AppError } from '../lib/app-error.ts';
 import { type EventRow, listEventRows } from './event-store.ts';
+import { findHorizon } from './retention-store.ts';
 import type { HasSubjects } from './subjects.ts';
 
 /** The account's events after a sequence, in order. None that commits later will have a sequence at or below `next`. */
@@ -13,10 +15,14 @@ export async function readEvents(
   query: Parsed<Api['listEvents']>['query'],
 ): Promise<DataOf<Api['listEvents']>> {
   const { after = 0, type = null, limit = 20 } = query;
+  if (after > 0 && after < (await findHorizon(ctx.db, caller.accountId))) throw eventsGone();
   const rows = await listEventRows(ctx.db, caller.accountId, { after, type, limit: limit + 1 });
   const events = await readUntilFull(ctx, rows.slice(0, limit));
   return { events, hasMore: rows.length > events.length, next: events.at(-1)?.sequence ?? after };
 }
+
+const eventsGone = () =>
+  new AppError('GONE', 'Events after this one were removed, as their time was over: begin again with after=0.');
 
 /** A page ends with the event that makes it as large as this. */
 export const MOST_PAGE_BYTES = 1024 * 1024;

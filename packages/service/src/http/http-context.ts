@@ -21,6 +21,7 @@ import type { EndContext } from '../invocations/end-invocations.ts';
 import type { InvokeContext } from '../invocations/invoke-agent.ts';
 import type { HasLookout } from '../invocations/lookout.ts';
 import type { HasMetrics } from '../lib/metrics.ts';
+import type { HasRetention } from '../lib/retention.ts';
 import type { StatusContext } from '../operator/read-status.ts';
 import type { HasBaseUrl } from '../payments/deposit.ts';
 import type { HasReserves } from '../payments/read-reserves.ts';
@@ -55,6 +56,7 @@ export type HttpContext = InvokeContext &
   HasRegistryWriter &
   HasTokenClient &
   HasTrustedProxies &
+  HasRetention &
   HasDashboard &
   StatusContext &
   HasQueueStanding &

@@ -6,7 +6,7 @@ import { type Invocation, statesThatTake } from './invocation.ts';
 export const invocationColumns = `id, bulk_id as "bulkId", webhook_url as "webhookUrl", is_streamed as "isStreamed", account_id as "accountId", caller_agent_id as "callerAgentId", agent_id as "agentId", requested_agent_id as "requestedAgentId", task, input, context,
   metadata, priority, price_micro as "priceMicro", estimated_time as "estimatedTime", deadline,
   payment_method as "paymentMethod", payer_ledger_id as "payerLedgerId", payment_hash as "paymentHash", status, worker, attempt,
-  result, cost_micro as "costMicro", refund_micro as "refundMicro", billed_micro as "billedMicro", promised_micro as "promisedMicro", returned_micro as "returnedMicro", budget_id as "budgetId", error_code as "errorCode",
+  result, cost_micro as "costMicro", refund_micro as "refundMicro", billed_micro as "billedMicro", promised_micro as "promisedMicro", returned_micro as "returnedMicro", content_removed_at as "contentRemovedAt", budget_id as "budgetId", error_code as "errorCode",
   error_message as "errorMessage", created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;
 
 /** Stores new invocations. JSON travels as text, so that whatever the caller wrote is kept as it is. */
@@ -139,9 +139,12 @@ export async function endInvocations(
            as n(id, attempt, status, result, cost, refund, code, message)
         where v.id = n.id and v.attempt = n.attempt
           and v.status = any(case n.status when 'completed' then $10::text[] when 'failed' then $11::text[] else $12::text[] end)
-        returning v.id, v.cost_micro, v.refund_micro, v.billed_micro, v.promised_micro, v.returned_micro
+        returning v.id, v.account_id, coalesce(octet_length(n.result), 0) + octet_length(v.input::text) as bytes,
+                  v.cost_micro, v.refund_micro, v.billed_micro, v.promised_micro, v.returned_micro
      ), noted as (
        ${NOTE_UNAUDITED} select id, $9::timestamptz from ended ${OR_AGAIN}
+     ), stored as (
+       insert into storage_change (account_id, bytes) select account_id, sum(bytes) from ended group by account_id
      )
      select id, cost_micro as "costMicro", refund_micro as "refundMicro", billed_micro as "billedMicro",
             promised_micro as "promisedMicro", returned_micro as "returnedMicro" from ended`,

@@ -44,6 +44,7 @@ export const toRecord = (invocation: Invocation): RequestRecord => ({
   refundExpected: usdc(expectedOf(invocation)),
   error: invocation.errorCode ? { code: invocation.errorCode, message: invocation.errorMessage ?? '' } : null,
   bulkId: invocation.bulkId,
+  ...(invocation.contentRemovedAt ? { contentRemovedAt: invocation.contentRemovedAt.toISOString() } : {}),
 });
 
 /** The spec's agent-to-agent form, beside the record. */

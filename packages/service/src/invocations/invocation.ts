@@ -62,6 +62,8 @@ export interface Invocation {
   readonly promisedMicro: bigint | null;
   /** What of it has come. */
   readonly returnedMicro: bigint;
+  /** When input and result were removed, as their time was over. */
+  readonly contentRemovedAt: Date | null;
   /** The budget of the API key that it was counted in; null when the key has no limit of the day. */
   readonly budgetId: string | null;
   readonly errorCode: FailureReason | null;

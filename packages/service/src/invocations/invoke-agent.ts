@@ -36,6 +36,7 @@ import { estimatedTime, priceOf } from './price.ts';
 import { quotedPrice, quoteUsed } from './quote-invocation.ts';
 import { callOf, requireLine, requireRoomToPay } from './require-line.ts';
 import { insufficient, requirePayable } from './require-payable.ts';
+import { type HasStorageLimits, requireStorage } from './require-storage.ts';
 import type { HasBacklog } from './run-queued.ts';
 import { type Reservation, runOn } from './runner.ts';
 
@@ -50,6 +51,7 @@ export type InvokeContext = PayContext &
   HasAcceptor &
   HasBacklog &
   HasPlaceLimits &
+  HasStorageLimits &
   HasBaseUrl &
   HasProcessId;
 
@@ -155,6 +157,7 @@ async function startChosen(ctx: InvokeContext, caller: KnownCaller, input: Input
     isAwaited: input.isAwaited && !input.isStreamed,
   });
   const means = await chooseMeans(ctx, caller, input, choice.priceMicro);
+  await requireStorage(ctx, caller);
   if (means.method === 'x402') requireRoomToPay(ctx, caller);
   if (means.method === 'x402') requirePayable(ctx, caller, choice.priceMicro);
   const payment = means.method === 'x402' ? await authorizePayment(ctx, input.shown, purchase) : null;
@@ -254,6 +257,7 @@ function newInvocation(
     billedMicro: null,
     promisedMicro: null,
     returnedMicro: 0n,
+    contentRemovedAt: null,
     budgetId: budgetOf(caller)?.budgetId ?? null,
     errorCode: null,
     errorMessage: null,

@@ -32,6 +32,7 @@ import { priceOf } from './price.ts';
 import { requireOwn } from './read-invocation.ts';
 import { requireLine } from './require-line.ts';
 import { insufficient } from './require-payable.ts';
+import { requireStorage } from './require-storage.ts';
 import { runOn } from './runner.ts';
 
 type BulkResult = DataOf<Api['invokeBulk']>;
@@ -51,6 +52,7 @@ export async function invokeBulk(
   for (const { agent } of parts) requireAtHome(agent, caller, null);
   const first = parts[0];
   if (first && parts.every(({ isCallable }) => !isCallable)) await requireOnline(ctx, first.agent.id);
+  await requireStorage(ctx, caller);
   const now = ctx.clock.now();
   const deadline = deadlineOf(body.deadline, now);
   for (const { agent, priceMicro } of parts) requireWithinLimits(caller, agent.id, priceMicro);

@@ -72,6 +72,7 @@ function toInvocation(bulk: Bulk, part: Part, id: string, terms: BulkTerms): Inv
     billedMicro: null,
     promisedMicro: null,
     returnedMicro: 0n,
+    contentRemovedAt: null,
     budgetId: isCallable ? budgetId : null,
     errorCode: isCallable ? null : 'agent_unreachable',
     errorMessage: isCallable ? null : 'The agent was offline.',

@@ -1,7 +1,9 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations';
 import type { KnownCaller } from '../access/caller.ts';
 import type { HasDb } from '../db/database.ts';
-import { notFound } from '../lib/app-error.ts';
+import { AppError, notFound } from '../lib/app-error.ts';
+import type { HasClock } from '../lib/clock.ts';
+import { daysBefore, type HasRetention } from '../lib/retention.ts';
 import type { Invocation } from './invocation.ts';
 import { findInvocation } from './invocation-store.ts';
 import { toRecord } from './invocation-view.ts';
@@ -21,3 +23,19 @@ export function requireOwn<T extends Pick<Invocation, 'accountId' | 'callerAgent
 /** A request of the caller's: of its account for a key, its own for an agent. */
 export const readInvocation = async (ctx: HasDb, caller: KnownCaller, requestId: string): Promise<RequestRecord> =>
   toRecord(requireOwn(await findInvocation(ctx.db, requestId), caller));
+
+/** The same for who wants to follow its events. Throws GONE when what its agent said may have been removed. */
+export async function readFollowed(
+  ctx: HasDb & HasClock & HasRetention,
+  caller: KnownCaller,
+  requestId: string,
+): Promise<RequestRecord> {
+  const record = await readInvocation(ctx, caller, requestId);
+  const { chunkDays } = ctx.retention;
+  if (record.completedAt !== null && new Date(record.completedAt) < daysBefore(ctx.clock.now(), chunkDays))
+    throw new AppError(
+      'GONE',
+      `Events of a request are kept for ${chunkDays} days after its end; GET /invoke/{requestId} tells how it ended.`,
+    );
+  return record;
+}

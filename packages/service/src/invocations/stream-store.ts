@@ -21,14 +21,19 @@ export async function appendChunks(sql: Sql, appends: readonly Append[]): Promis
     'append-chunks',
     // Locked, so that a request can't end between this look and the commit: its readers have been told of the end by then.
     `with open as (
-       select v.id from invocation v join unnest($1::text[], $2::int[]) as r(id, attempt) on v.id = r.id and v.attempt = r.attempt
+       select v.id, v.account_id from invocation v join unnest($1::text[], $2::int[]) as r(id, attempt) on v.id = r.id and v.attempt = r.attempt
         where v.status = 'processing' for share of v
-     )
+     ), stored as (
      insert into invocation_chunk (invocation_id, position, type, data, created_at)
      select open.id, c.position, c.type, c.data::json, c.created_at
        from unnest($3::text[], $4::int[], $5::text[], $6::text[], $7::timestamptz[]) as c(id, position, type, data, created_at)
        join open on open.id = c.id
-     on conflict do nothing returning invocation_id as id`,
+     on conflict do nothing returning invocation_id as id, octet_length(data::text) as bytes
+     ), counted as (
+       insert into storage_change (account_id, bytes)
+       select open.account_id, sum(stored.bytes) from stored join open on open.id = stored.id group by open.account_id
+     )
+     select distinct id from stored`,
     [
       appends.map(({ request }) => request.id),
       appends.map(({ request }) => request.attempt),

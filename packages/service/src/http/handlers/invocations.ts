@@ -6,7 +6,7 @@ import { type Invoked, invokeAgent } from '../../invocations/invoke-agent.ts';
 import { invokeBulk, readBulk } from '../../invocations/invoke-bulk.ts';
 import { listInvocations } from '../../invocations/list-invocations.ts';
 import { quoteInvocation } from '../../invocations/quote-invocation.ts';
-import { readInvocation } from '../../invocations/read-invocation.ts';
+import { readFollowed, readInvocation } from '../../invocations/read-invocation.ts';
 import { readInvocationDetail } from '../../invocations/read-invocation-detail.ts';
 import { readStream } from '../../invocations/read-stream.ts';
 import { readPaymentHeader } from '../../payments/x402/payment-header.ts';
@@ -63,7 +63,7 @@ export const invocationHandlers = {
       : readInvocation(ctx, caller, params.requestId),
   cancelInvocation: (ctx, { caller, params, once }) => cancelInvocation(ctx, caller, params.requestId, once),
   async streamInvocation(ctx, { caller, params, query, headers }) {
-    const { requestId } = await readInvocation(ctx, caller, params.requestId);
+    const { requestId } = await readFollowed(ctx, caller, params.requestId);
     const after = Number(headers['last-event-id'] ?? query.after ?? 0);
     return new SseAnswer((signal) => readStream(ctx, requestId, after, signal));
   },

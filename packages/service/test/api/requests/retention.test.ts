@@ -1,0 +1,122 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { forgetWindows } from '../../../src/access/forget-windows.ts';
+import { forgetEvents } from '../../../src/events/forget-events.ts';
+import { foldStoredBytes, forgetContents } from '../../../src/invocations/forget-contents.ts';
+import { storedBytes } from '../../../src/invocations/storage-store.ts';
+import { until } from '../../../src/lib/until.ts';
+import { openSse } from '../../streams/support/sse-client.ts';
+import { chunk, result, says } from '../../streams/support/streaming-agent.ts';
+import { contradictions } from '../../support/books.ts';
+import { startHarness } from '../../support/harness.ts';
+import { answerWith, startTestAgent } from '../../support/test-agent.ts';
+import { balanceOf, newClient } from '../../support/treasury.ts';
+
+const DAY_MS = 86_400_000;
+const WORDS = 5;
+
+/** A node whose clock the test sets, an agent that streams, and a call of it that has ended. */
+async function startOld() {
+  let aheadMs = 0;
+  const clock = { now: () => new Date(Date.now() + aheadMs) };
+  const h = await startHarness({ clock });
+  const words = Array.from({ length: WORDS }, (_, word) => chunk({ word, text: 'x'.repeat(1000) }));
+  const agent = await startTestAgent(h, { perRequest: '0.05', behaviour: says(...words, result('r'.repeat(5000))) });
+  onTestFinished(async () => {
+    await agent.die();
+    await h.stop();
+  });
+  const client = await newClient(h, '1.00');
+  const { accountId } = (await h.request('GET', '/account', { key: client.key })).body.data;
+  const body = { task: 'x', input: { text: 'i'.repeat(3000) }, stream: true };
+  const events = await (await openSse(h, 'POST', `/invoke/${agent.id}`, { key: client.key, body })).rest();
+  const requestId: string = events[0]?.data.requestId;
+  return {
+    ...{ h, agent, requestId, accountId, events, key: client.key },
+    read: async (path: string, headers: Record<string, string> = {}) =>
+      h.request('GET', path, { key: client.key, headers }),
+    async later(days: number) {
+      aheadMs = days * DAY_MS;
+      await foldStoredBytes(h.ctx);
+      await forgetContents(h.ctx);
+      await forgetEvents(h.ctx);
+      await forgetWindows(h.ctx);
+      await foldStoredBytes(h.ctx);
+    },
+    count: async (table: string) =>
+      Number((await h.ctx.db.query<{ n: bigint }>('', `select count(*) as n from ${table}`))[0]?.n),
+    stored: async () => Number(await storedBytes(h.ctx.db, accountId)),
+  };
+}
+
+it('what has ended is removed when its time is over: state, money and books stay, and whoever asks is told', async () => {
+  const old = await startOld();
+  const { h, requestId } = old;
+  const sse = { accept: 'text/event-stream' };
+  const before = (await old.read(`/invoke/${requestId}`)).body.data;
+  const balance = await balanceOf(h, old.key);
+  expect(await old.stored()).toBeGreaterThan(5 * 1000 + 5000 + 3000);
+  const first = (await old.read('/events')).body.data.events[0].sequence;
+
+  await old.later(6);
+  expect(await old.count('invocation_chunk')).toBe(WORDS);
+  const again = await openSse(h, 'GET', `/invoke/${requestId}/events`, { key: old.key });
+  expect(await again.rest()).toEqual(old.events);
+
+  await old.later(10);
+  expect(await old.count('invocation_chunk')).toBe(0);
+  for (const headers of [sse, { ...sse, 'last-event-id': '3' }]) {
+    const gone = await old.read(`/invoke/${requestId}/events`, headers);
+    expect([gone.status, gone.body.error.code]).toEqual([410, 'GONE']);
+  }
+  expect((await old.read(`/invoke/${requestId}`)).body.data).toEqual(before);
+  expect(await old.stored()).toBeLessThan(9000);
+
+  await old.later(31);
+  expect(await old.count('event')).toBe(1);
+  const missed = await old.read(`/events?after=${first - 1}`);
+  expect([missed.status, missed.body.error.code]).toEqual([410, 'GONE']);
+  expect((await old.read('/events')).status).toBe(200);
+
+  await old.later(91);
+  const { result: _, ...facts } = before;
+  const after = (await old.read(`/invoke/${requestId}`)).body.data;
+  expect(after).toEqual({ ...facts, result: null, contentRemovedAt: expect.any(String) });
+  expect((await old.read(`/invoke/${requestId}?detail=true`)).body.data).toMatchObject({
+    cost: '0.05',
+    detail: { input: {} },
+  });
+  expect(await old.stored()).toBe(0);
+  expect(await balanceOf(h, old.key)).toEqual(balance);
+  expect(await contradictions(h.databaseUrl)).toEqual([]);
+});
+
+it('an event that a webhook is still to be told of stays, and so does the delivery', async () => {
+  const { h, agent, key, count } = await startOld();
+  agent.behave(answerWith(200, { result: 'r' }));
+  const body = { url: 'http://127.0.0.1:1/closed', events: ['invocation.completed'] };
+  expect((await h.request('POST', '/account/webhooks', { key, body })).status).toBe(200);
+  const call = (who: string) =>
+    h.request('POST', `/invoke/${agent.id}`, { key: who, body: { task: 'x' }, headers: { 'x-sync': 'true' } });
+  await call(key);
+  const isWaiting = async () => ((await count("webhook_delivery where state = 'pending'")) === 1 ? true : null);
+  expect(await until(isWaiting, { timeoutMs: 10_000, firstMs: 5, mostMs: 50 })).toBe(true);
+  await call((await newClient(h, '1.00')).key);
+  await forgetEvents({ ...h.ctx, clock: { now: () => new Date(Date.now() + 31 * DAY_MS) } });
+  expect(await count('webhook_delivery')).toBe(1);
+  expect(await count('event e join webhook_delivery d on d.event_id = e.id')).toBe(1);
+});
+
+it('an account whose plan has no room left is refused before it is charged, and others are not', async () => {
+  const { h, agent, accountId, key } = await startOld();
+  agent.behave(answerWith(200, { result: 'r' }));
+  await h.ctx.db.query('', 'insert into storage_change (account_id, bytes) values ($1, 1e15::bigint)', [accountId]);
+  const balance = await balanceOf(h, key);
+  const call = (who: string) => h.request('POST', `/invoke/${agent.id}`, { key: who, body: { task: 'x' } });
+  const bulk = await h.request('POST', '/invoke/bulk', { key, body: { task: 'x', agents: [agent.id] } });
+  for (const refused of [await call(key), bulk]) {
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'STORAGE_LIMIT_EXCEEDED']);
+    expect(refused.body.error.details.storedBytes).toBeGreaterThan(refused.body.error.details.limitBytes);
+  }
+  expect(await balanceOf(h, key)).toEqual(balance);
+  expect((await call((await newClient(h, '1.00')).key)).status).toBe(200);
+});
