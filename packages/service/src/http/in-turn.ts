@@ -12,7 +12,7 @@ export const MOST_WAITING = 16;
  * Handles the requests of one connection one after the other, as their answers leave in that order anyway: what is pipelined behind a
  * slow answer costs its headers and no more. A connection with more than `MOST_WAITING` requests waiting is ended.
  */
-export function inTurn(fetch: Fetch, watch: AnswerWatch): Fetch {
+export function inTurn(handle: Fetch, watch: AnswerWatch): Fetch {
   const lines = new WeakMap<Socket, (() => void)[]>();
   return (request, env) => {
     // The server speaks HTTP/1.1 only.
@@ -24,7 +24,7 @@ export function inTurn(fetch: Fetch, watch: AnswerWatch): Fetch {
         asked.closed();
         letNextIn(lines, socket);
       });
-      const answer = fetch(request, env);
+      const answer = handle(request, env);
       if (answer instanceof Promise) void answer.then(asked.answered, asked.answered);
       else asked.answered();
       return answer;
