@@ -19,7 +19,7 @@ export interface PaymentLimits {
   readonly tokensPerDay: number;
 }
 
-/** In local mode gas costs nothing, and the smallest amounts are good for trying things out. */
+/** In local mode gas costs nothing: small amounts are taken for trying things out, but no dust, and days have no limit. */
 export function readPaymentLimits(env: Env, mode: 'local' | 'production'): PaymentLimits {
   const amount = (name: string, local: string, production: string): bigint => {
     const text = env[name] ?? (mode === 'local' ? local : production);
@@ -29,9 +29,9 @@ export function readPaymentLimits(env: Env, mode: 'local' | 'production'): Payme
   const perDay = (name: string, production: number) =>
     integer(env, name, mode === 'local' ? 1_000_000 : production, 0, 1_000_000);
   return {
-    minPaymentMicro: amount('MIN_PAYMENT', '0.000001', '0.001'),
-    minDepositMicro: amount('MIN_DEPOSIT', '0.000001', '0.01'),
-    minWithdrawalMicro: amount('MIN_WITHDRAWAL', '0.000001', '0.01'),
+    minPaymentMicro: amount('MIN_PAYMENT', '0.0001', '0.001'),
+    minDepositMicro: amount('MIN_DEPOSIT', '0.0001', '0.01'),
+    minWithdrawalMicro: amount('MIN_WITHDRAWAL', '0.0001', '0.01'),
     withdrawalsPerDay: perDay('WITHDRAWALS_PER_DAY', 20),
     minRefundMicro: amount('MIN_REFUND', '0', '0.01'),
     refundsPerDay: perDay('REFUNDS_PER_DAY', 20),

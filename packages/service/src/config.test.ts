@@ -123,3 +123,20 @@ it('local mode on a chain that is not its own waits for blocks as production doe
   expect([config.confirmations.length, config.transferDepthBlocks]).toEqual([3, 12]);
   expect(readConfig({ CHAIN_RPC_URL: 'http://127.0.0.1:8545' }).config.transferDepthBlocks).toBe(1);
 });
+
+describe('the least amounts on chain', () => {
+  it.each([
+    ['local mode takes no dust', {}, [100n, 100n, 100n, 0n]],
+    [
+      'each is a setting',
+      { MIN_PAYMENT: '0.02', MIN_DEPOSIT: '1', MIN_WITHDRAWAL: '0.5', MIN_REFUND: '0.03' },
+      [20_000n, 1_000_000n, 500_000n, 30_000n],
+    ],
+  ])('%s', (_, env, expected) => {
+    const { minPaymentMicro, minDepositMicro, minWithdrawalMicro, minRefundMicro } =
+      readConfig(env).config.paymentLimits;
+    expect([minPaymentMicro, minDepositMicro, minWithdrawalMicro, minRefundMicro]).toEqual(expected);
+  });
+
+  it('refuses what is no amount', () => expect(() => readConfig({ MIN_PAYMENT: '1e-6' })).toThrow('MIN_PAYMENT'));
+});

@@ -27,6 +27,7 @@ import { createUsdcClient } from '../../src/payments/x402/usdc-client.ts';
 import { createReorgWatch } from '../../src/payments/x402/watch-reorgs.ts';
 import { askDatabase } from './books.ts';
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts';
+import { SMALLEST } from './smallest-amounts.ts';
 import { createTestDatabase } from './test-database.ts';
 
 const ETHER = 10n ** 18n;
@@ -150,7 +151,7 @@ async function createContext(
     confirmations: parts.confirmations ?? [{ fromMicro: 0n, depthBlocks: 1 }],
     simulator: createSimulator({ usdc }),
     contractPayers: createContractPayers({ usdc }),
-    paymentLimits: readConfig({}).config.paymentLimits,
+    paymentLimits: readConfig(SMALLEST).config.paymentLimits,
   };
   return { ...base, settler: createSettler(base), reorgWatch: createReorgWatch(base) };
 }

@@ -15,6 +15,7 @@ import type { DashboardBuild } from '../../src/http/dashboard/dashboard-build.ts
 import type { Clock } from '../../src/lib/clock.ts';
 import { type Log, silentLog } from '../../src/lib/log.ts';
 import { startNode } from '../../src/node.ts';
+import { SMALLEST } from './smallest-amounts.ts';
 import { createTestDatabase } from './test-database.ts';
 
 export interface Answer {
@@ -75,6 +76,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     DATA_DIR: dataDir,
     DATABASE_URL: database.url,
     LOG_LEVEL: 'silent',
+    ...SMALLEST,
     ...(options.registers ? {} : { REGISTRAR_PRIVATE_KEY: '' }),
     ...options.env,
   });

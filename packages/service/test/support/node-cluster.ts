@@ -12,6 +12,7 @@ import { createUsdcClient } from '../../src/payments/x402/usdc-client.ts';
 import { BUNDLES, bundled } from './bundled.ts';
 import { type Harness, newAccount, newWallet, send } from './harness.ts';
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts';
+import { SMALLEST } from './smallest-amounts.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 import type { TokenHost } from './x402-payer.ts';
 
@@ -63,6 +64,7 @@ export async function startCluster(given: ClusterParts = {}): Promise<NodeCluste
   const env = {
     PATH: process.env.PATH,
     NODE_COMPILE_CACHE: BUNDLES,
+    ...SMALLEST,
     PORT: '0',
     DATABASE_URL: database.url,
     // Many clusters share one PostgreSQL.
