@@ -1,0 +1,25 @@
+import type { Attack } from '../attack.ts';
+import { accounts } from './accounts.ts';
+import { challenges } from './challenges.ts';
+import { documents } from './documents.ts';
+import { fillDisk } from './fill-disk.ts';
+import { gas } from './gas.ts';
+import { hangingAgent } from './hanging-agent.ts';
+import { idleConnections } from './idle-connections.ts';
+import { silentNames } from './silent-names.ts';
+import { slowReaders } from './slow-readers.ts';
+import { vanishedStreams } from './vanished-streams.ts';
+
+/** In the order in which they are carried out; the sign-ins of one address are used up by the first that takes them. */
+export const attacks: Readonly<Record<string, Attack>> = {
+  'idle-connections': idleConnections,
+  'slow-readers': slowReaders,
+  'vanished-streams': vanishedStreams,
+  'silent-names': silentNames,
+  documents,
+  challenges,
+  accounts,
+  gas,
+  'fill-disk': fillDisk,
+  'hanging-agent': hangingAgent,
+};
