@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { untilRegistered } from '../../service/test/registry-writes/support/registered.ts';
 import { registerOnChain } from '../../service/test/support/registry-actions.ts';
 import { startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { fundTreasury, keyOf } from './support/fund-treasury.ts';
+import { it } from './support/journey.ts';
 import { lookAt } from './support/screenshot.ts';
 import { startUnprovenAgent, type UnprovenAgent } from './support/unproven-agent.ts';
 import { startWorld, type World } from './support/world.ts';

@@ -1,8 +1,9 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { insertAgents } from '../../service/test/network-nodes/support/insert-agents.ts';
 import { relist } from '../../service/test/support/relist.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
+import { it } from './support/journey.ts';
 import { lookAt } from './support/screenshot.ts';
 import { tabTo } from './support/tab-to.ts';
 import { startWorld, type World } from './support/world.ts';

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { it } from './support/journey.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { type NodeFront, startNodeFront } from '../../service/test/support/node-front.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { happen } from './support/happen.ts';
+import { it } from './support/journey.ts';
 import { lookAt } from './support/screenshot.ts';
 import { accountIdOf, sessionCall } from './support/session-call.ts';
 import { startWorld, type World } from './support/world.ts';

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { callChain } from '../../chain/src/chain-rpc-client.ts';
 import { issueApiKey } from '../../service/src/access/manage-keys.ts';
 import { openAccount } from '../../service/src/access/open-account.ts';
 import { insertNode } from '../../service/src/network/node-store.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
+import { it } from './support/journey.ts';
 import { lookAt } from './support/screenshot.ts';
 import { sessionCall } from './support/session-call.ts';
 import { walletOf } from './support/test-wallet.ts';

@@ -3,13 +3,14 @@ import type { Balance, PaymentItem, Withdrawal } from '@agent-network/contracts/
 import type { Reserves } from '@agent-network/contracts/reserves';
 import type { Statement } from '@agent-network/contracts/statements';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { readTransfers } from '../../service/src/payments/read-transfers.ts';
 import { transferUsdc } from '../../service/test/support/chain-actions.ts';
 import { startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
 import { untilEnded } from '../../service/test/support/treasury.ts';
 import { askNode } from './support/ask-node.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
+import { it } from './support/journey.ts';
 import { readCsv } from './support/read-csv.ts';
 import { lookAt } from './support/screenshot.ts';
 import { startWorld, type World } from './support/world.ts';

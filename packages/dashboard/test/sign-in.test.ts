@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { expectAccessible } from './support/expect-accessible.ts';
+import { it } from './support/journey.ts';
 import { lookAt } from './support/screenshot.ts';
 import { walletOf } from './support/test-wallet.ts';
 import { startWorld, type World } from './support/world.ts';

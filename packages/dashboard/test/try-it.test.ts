@@ -1,10 +1,11 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { chunk, progress, result, says, spokenBy } from '../../service/test/streams/support/streaming-agent.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
 import { balanceOf } from '../../service/test/support/treasury.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { fundTreasury, keyOf } from './support/fund-treasury.ts';
+import { it } from './support/journey.ts';
 import { lookAt } from './support/screenshot.ts';
 import type { TestWallet } from './support/test-wallet.ts';
 import { startWorld, type World } from './support/world.ts';

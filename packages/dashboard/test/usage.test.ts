@@ -1,10 +1,11 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
 import { deposit, untilEnded } from '../../service/test/support/treasury.ts';
 import { askNode } from './support/ask-node.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
+import { it } from './support/journey.ts';
 import { lookAt } from './support/screenshot.ts';
 import { startWorld, type World } from './support/world.ts';
 

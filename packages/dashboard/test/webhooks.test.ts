@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { answer, startReceiver } from '../../service/test/events/support/receiver.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { happen } from './support/happen.ts';
+import { it } from './support/journey.ts';
 import { lookAt } from './support/screenshot.ts';
 import { accountIdOf, sessionCall } from './support/session-call.ts';
 import { tabTo } from './support/tab-to.ts';

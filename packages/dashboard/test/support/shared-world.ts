@@ -3,18 +3,24 @@ import { type Browser, chromium } from 'playwright-core';
 import { startDashboardBuild } from '../../../service/src/http/dashboard/dashboard-build.ts';
 import { silentLog } from '../../../service/src/lib/log.ts';
 import { type Harness, type HarnessOptions, startHarness } from '../../../service/test/support/harness.ts';
-import { findChromium } from './find-chromium.ts';
+import { findBrowser } from './find-browser.ts';
 
 const shared = globalThis as { dashboardNode?: Promise<Harness>; dashboardBrowser?: Promise<Browser> };
 
 /** A browser: started once in a process, and ended with it. */
 export function sharedBrowser(): Promise<Browser> {
-  shared.dashboardBrowser ??= chromium.launch({
-    executablePath: findChromium(),
+  shared.dashboardBrowser ??= launch();
+  return shared.dashboardBrowser;
+}
+
+async function launch(): Promise<Browser> {
+  const { executablePath, env } = await findBrowser();
+  return chromium.launch({
+    executablePath,
+    env: { ...process.env, ...env },
     args: ['--no-sandbox', '--disable-gpu'],
     handleSIGTERM: false,
   });
-  return shared.dashboardBrowser;
 }
 
 /** A node with the built dashboard: started once in a process, and ended with it. */
