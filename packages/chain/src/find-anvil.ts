@@ -3,7 +3,14 @@ import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 import { LocalChainError } from './local-chain-error.ts';
 
-const NPM_PACKAGE = '@foundry-rs/anvil-linux-amd64';
+/** Packages of npm that bring anvil, by platform and architecture. */
+const NPM_PACKAGES: Readonly<Record<string, string>> = {
+  'linux-x64': '@foundry-rs/anvil-linux-amd64',
+  'linux-arm64': '@foundry-rs/anvil-linux-arm64',
+  'darwin-x64': '@foundry-rs/anvil-darwin-amd64',
+  'darwin-arm64': '@foundry-rs/anvil-darwin-arm64',
+  'win32-x64': '@foundry-rs/anvil-win32-amd64',
+};
 
 /**
  * The path of an anvil that can be started: the one that npm installed, else the one on the PATH.
@@ -15,16 +22,18 @@ export function findAnvil(pathVariable: string = process.env.PATH ?? ''): string
   if (found) return found;
   throw new LocalChainError(
     'ANVIL_MISSING',
-    `The local chain needs anvil. On Linux x64 "npm ci" installs it (optional dependency ${NPM_PACKAGE}); ` +
-      'elsewhere install Foundry (https://getfoundry.sh) so that "anvil" is on the PATH, ' +
+    'The local chain needs anvil. "npm ci" installs it on Linux, macOS and Windows, as an optional dependency ' +
+      '(@foundry-rs/anvil-*), where the npm registry has it; elsewhere install Foundry (https://getfoundry.sh) so that "anvil" is on the PATH, ' +
       'or set CHAIN_RPC_URL and CHAIN_ID to use another chain.',
   );
 }
 
 function npmBinary(): string | undefined {
-  if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;
+  const name = NPM_PACKAGES[`${process.platform}-${process.arch}`];
+  if (name === undefined) return undefined;
+  const file = process.platform === 'win32' ? 'anvil.exe' : 'anvil';
   try {
-    return join(dirname(createRequire(import.meta.url).resolve(`${NPM_PACKAGE}/package.json`)), 'bin', 'anvil');
+    return join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), 'bin', file);
   } catch {
     return undefined;
   }
