@@ -1,0 +1,1033 @@
+-- The schema that the migrations in src/db/migrations make, one table after the other. Made by "npm run schema"; do not edit.
+
+create sequence registry_change_number;
+
+create table account (
+  id text not null,
+  address text not null,
+  plan text not null,
+  wallet_proven_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  constraint account_pkey PRIMARY KEY (id),
+  constraint account_address_key UNIQUE (address),
+  constraint account_address_check CHECK ((address ~ '^0x[0-9a-f]{40}$'::text)),
+  constraint account_plan_check CHECK ((plan = ANY (ARRAY['free'::text, 'pro'::text, 'enterprise'::text])))
+);
+
+create table account_wallet (
+  address text not null,
+  account_id text not null,
+  proven_at timestamp with time zone not null,
+  constraint account_wallet_pkey PRIMARY KEY (address),
+  constraint account_wallet_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint account_wallet_address_check CHECK ((address ~ '^0x[0-9a-f]{40}$'::text))
+);
+CREATE INDEX account_wallet_account ON public.account_wallet USING btree (account_id);
+
+create table agent (
+  id text not null,
+  account_id text not null,
+  owner_address text not null,
+  name text not null,
+  description text not null,
+  capabilities text[] not null,
+  per_request_micro bigint not null,
+  per_hour_micro bigint not null,
+  tiers json not null,
+  endpoint text not null,
+  metadata json not null,
+  status text not null,
+  reputation integer not null,
+  token_hash bytea,
+  token_sealed bytea,
+  endpoint_proven_at timestamp with time zone,
+  next_check_at timestamp with time zone,
+  checks_done integer default 0 not null,
+  failed_in_a_row integer default 0 not null,
+  passed_in_a_row integer default 0 not null,
+  last_ping_at timestamp with time zone,
+  last_seen_at timestamp with time zone not null,
+  response_ms double precision,
+  reported_load double precision,
+  reported_at timestamp with time zone,
+  is_accepting boolean default true not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  removed_at timestamp with time zone,
+  final_block bigint,
+  home_node text,
+  token_id numeric(78,0),
+  frozen_at timestamp with time zone,
+  changed_at timestamp with time zone default now() not null,
+  token_claimed_at timestamp with time zone,
+  id_salt bytea,
+  constraint agent_pkey PRIMARY KEY (id),
+  constraint agent_token_hash_key UNIQUE (token_hash),
+  constraint agent_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint agent_home_node_fkey FOREIGN KEY (home_node) REFERENCES network_node(id),
+  constraint agent_per_hour_micro_check CHECK ((per_hour_micro >= 0)),
+  constraint agent_per_request_micro_check CHECK ((per_request_micro >= 0)),
+  constraint agent_reputation_check CHECK (((reputation >= 0) AND (reputation <= 1000))),
+  constraint agent_status_check CHECK ((status = ANY (ARRAY['pending_verification'::text, 'online'::text, 'offline'::text, 'removed'::text]))),
+  constraint agent_token_check CHECK ((((home_node IS NULL) = (token_hash IS NOT NULL)) AND ((home_node IS NULL) = (token_sealed IS NOT NULL))))
+);
+CREATE INDEX agent_account ON public.agent USING btree (account_id, id);
+CREATE INDEX agent_changed ON public.agent USING btree (changed_at, id) WHERE ((home_node IS NULL) AND (token_id IS NOT NULL));
+CREATE INDEX agent_home ON public.agent USING btree (home_node, status, id) WHERE (home_node IS NOT NULL);
+CREATE INDEX agent_next_check ON public.agent USING btree (next_check_at) WHERE (next_check_at IS NOT NULL);
+CREATE UNIQUE INDEX agent_token ON public.agent USING btree (token_id) WHERE ((token_id IS NOT NULL) AND (status <> 'removed'::text));
+CREATE INDEX agent_token_claimed ON public.agent USING btree (token_id) WHERE ((token_claimed_at IS NOT NULL) AND (status <> 'removed'::text));
+CREATE INDEX agent_unregistered ON public.agent USING btree (id) WHERE ((token_id IS NULL) AND (home_node IS NULL) AND (endpoint_proven_at IS NOT NULL));
+
+create table agent_bill (
+  request_id text not null,
+  payment_id text not null,
+  terms text not null,
+  header_name text not null,
+  header_value text not null,
+  created_at timestamp with time zone not null,
+  constraint agent_bill_pkey PRIMARY KEY (request_id),
+  constraint agent_bill_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES chain_payment(id),
+  constraint agent_bill_header_name_check CHECK ((header_name = ANY (ARRAY['payment-signature'::text, 'x-payment'::text])))
+);
+
+create table agent_bits (
+  term text not null,
+  block integer not null,
+  dense bit varying,
+  sparse bit varying,
+  constraint agent_bits_pkey PRIMARY KEY (term, block)
+);
+
+create table agent_count (
+  term text not null,
+  is_online boolean not null,
+  is_verified boolean not null,
+  change integer not null,
+  is_folded boolean not null
+);
+CREATE INDEX agent_count_open ON public.agent_count USING btree (term) WHERE (NOT is_folded);
+CREATE INDEX agent_count_term ON public.agent_count USING btree (term) INCLUDE (is_online, is_verified, change);
+
+create table agent_health (
+  agent_id text not null,
+  span text not null,
+  start timestamp with time zone not null,
+  bin smallint not null,
+  checks integer not null,
+  failed integer not null,
+  constraint agent_health_pkey PRIMARY KEY (agent_id, span, start, bin),
+  constraint agent_health_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agent(id),
+  constraint agent_health_span_check CHECK ((span = ANY (ARRAY['hour'::text, 'day'::text])))
+);
+
+create table agent_listing (
+  agent_id text not null,
+  capability text not null,
+  reputation integer not null,
+  is_online boolean not null,
+  is_verified boolean not null,
+  price_micro bigint not null,
+  per_hour_micro bigint not null,
+  slot integer not null,
+  constraint agent_listing_pkey PRIMARY KEY (agent_id, capability)
+);
+CREATE INDEX agent_listing_hour ON public.agent_listing USING btree (per_hour_micro, agent_id) INCLUDE (reputation, price_micro, slot) WHERE (capability = ''::text);
+CREATE INDEX agent_listing_price ON public.agent_listing USING btree (capability, price_micro, agent_id) INCLUDE (is_online, is_verified, reputation, per_hour_micro, slot);
+CREATE INDEX agent_listing_reputation ON public.agent_listing USING btree (capability, reputation DESC, agent_id) INCLUDE (is_online, is_verified, price_micro, per_hour_micro, slot);
+CREATE INDEX agent_listing_slot ON public.agent_listing USING btree (slot) INCLUDE (agent_id, reputation, price_micro, per_hour_micro) WHERE (capability = ''::text);
+
+create table agent_payee (
+  agent_id text not null,
+  wallet text not null,
+  constraint agent_payee_pkey PRIMARY KEY (agent_id, wallet)
+);
+
+create table agent_probe_day (
+  agent_id text not null,
+  day date not null,
+  passed integer not null,
+  probes integer not null,
+  constraint agent_probe_day_pkey PRIMARY KEY (agent_id, day),
+  constraint agent_probe_day_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agent(id)
+);
+
+create table agent_reputation (
+  agent_id text not null,
+  formula_version integer,
+  computed_at timestamp with time zone,
+  parts json,
+  due_at timestamp with time zone not null,
+  constraint agent_reputation_pkey PRIMARY KEY (agent_id)
+);
+CREATE INDEX agent_reputation_due ON public.agent_reputation USING btree (due_at);
+
+create table agent_response (
+  slot integer not null,
+  agent_id text not null,
+  response_ms double precision not null,
+  constraint agent_response_pkey PRIMARY KEY (slot)
+);
+CREATE INDEX agent_response_ms ON public.agent_response USING btree (response_ms, agent_id) INCLUDE (slot);
+
+create table agent_search (
+  agent_id text not null,
+  reputation integer not null,
+  is_online boolean not null,
+  is_verified boolean not null,
+  price_micro bigint not null,
+  per_hour_micro bigint not null,
+  created_at timestamp with time zone not null,
+  name text not null,
+  terms tsvector not null,
+  slot integer generated always as identity not null,
+  constraint agent_search_pkey PRIMARY KEY (agent_id)
+);
+CREATE INDEX agent_search_created ON public.agent_search USING btree (created_at, agent_id) INCLUDE (slot);
+CREATE INDEX agent_search_name ON public.agent_search USING btree (name, agent_id) INCLUDE (slot);
+CREATE UNIQUE INDEX agent_search_slot ON public.agent_search USING btree (slot) INCLUDE (agent_id, created_at, name);
+
+create table agent_toggle (
+  slot integer not null,
+  terms text[] not null
+);
+CREATE INDEX agent_toggle_slot ON public.agent_toggle USING btree (slot);
+
+create table agent_totals (
+  agent_id text not null,
+  completed bigint default 0 not null,
+  failed bigint default 0 not null,
+  duration_ms bigint default 0 not null,
+  probes_passed bigint default 0 not null,
+  probes bigint default 0 not null,
+  constraint agent_totals_pkey PRIMARY KEY (agent_id),
+  constraint agent_totals_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agent(id)
+);
+
+create table agent_use (
+  account_id text not null,
+  day timestamp with time zone not null,
+  agent_id text not null,
+  calls bigint not null,
+  completed bigint not null,
+  failed bigint not null,
+  spent_micro bigint not null,
+  constraint agent_use_pkey PRIMARY KEY (account_id, day, agent_id)
+);
+
+create table api_key (
+  id text not null,
+  account_id text not null,
+  name text not null,
+  start text not null,
+  secret_hash bytea not null,
+  scopes text[] not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  replaced_by text,
+  per_call_micro bigint,
+  per_day_micro bigint,
+  allowed_agents text[],
+  budget_id text,
+  kind text default 'key'::text not null,
+  user_agent text,
+  is_local boolean default false not null,
+  from_sign_in boolean default false not null,
+  constraint api_key_pkey PRIMARY KEY (id),
+  constraint api_key_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint api_key_kind_check CHECK ((kind = ANY (ARRAY['key'::text, 'session'::text]))),
+  constraint api_key_per_call_micro_check CHECK ((per_call_micro >= 0)),
+  constraint api_key_per_day_micro_check CHECK ((per_day_micro >= 0))
+);
+CREATE INDEX api_key_account ON public.api_key USING btree (account_id);
+CREATE INDEX api_key_session_created ON public.api_key USING btree (created_at) WHERE (kind = 'session'::text);
+
+create table audit_entry (
+  id text not null,
+  account_id text not null,
+  at timestamp with time zone not null,
+  action text not null,
+  actor_kind text not null,
+  actor_id text not null,
+  actor_name text not null,
+  subject jsonb not null,
+  address text not null,
+  user_agent text,
+  outcome text not null,
+  code text,
+  replayed boolean default false not null,
+  constraint audit_entry_pkey PRIMARY KEY (id),
+  constraint audit_entry_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint audit_entry_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key'::text, 'session'::text]))),
+  constraint audit_entry_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'refused'::text, 'unknown'::text])))
+);
+CREATE INDEX audit_entry_account ON public.audit_entry USING btree (account_id, id);
+CREATE INDEX audit_entry_at ON public.audit_entry USING btree (at);
+
+create table awaited_refund (
+  chain_id integer not null,
+  from_address text not null,
+  nonce text not null,
+  request_id text not null,
+  purpose text not null,
+  constraint awaited_refund_pkey PRIMARY KEY (chain_id, from_address, nonce),
+  constraint awaited_refund_purpose_check CHECK ((purpose = ANY (ARRAY['home_refund'::text, 'home_return'::text])))
+);
+
+create table bulk (
+  id text not null,
+  account_id text not null,
+  caller_agent_id text,
+  strategy text not null,
+  status text not null,
+  winner text,
+  webhook_url text,
+  created_at timestamp with time zone not null,
+  completed_at timestamp with time zone,
+  constraint bulk_pkey PRIMARY KEY (id),
+  constraint bulk_check CHECK (((status = 'processing'::text) = (completed_at IS NULL))),
+  constraint bulk_status_check CHECK ((status = ANY (ARRAY['processing'::text, 'completed'::text, 'failed'::text]))),
+  constraint bulk_strategy_check CHECK ((strategy = ANY (ARRAY['first_success'::text, 'all'::text, 'majority'::text])))
+);
+
+create table call_change (
+  account_id text not null,
+  agent_id text not null,
+  agent_account_id text not null,
+  made_at timestamp with time zone not null,
+  bin smallint not null,
+  calls integer not null,
+  completed integer not null,
+  failed integer not null,
+  spent_micro bigint not null,
+  earned_micro bigint not null
+);
+
+create table call_figure (
+  subject_id text not null,
+  side text not null,
+  span text not null,
+  start timestamp with time zone not null,
+  bin smallint not null,
+  calls bigint not null,
+  completed bigint not null,
+  failed bigint not null,
+  amount_micro bigint not null,
+  constraint call_figure_pkey PRIMARY KEY (subject_id, side, span, start, bin),
+  constraint call_figure_side_check CHECK ((side = ANY (ARRAY['made'::text, 'received'::text]))),
+  constraint call_figure_span_check CHECK ((span = ANY (ARRAY['hour'::text, 'day'::text])))
+);
+CREATE INDEX call_figure_hour ON public.call_figure USING btree (start) WHERE (span = 'hour'::text);
+
+create table chain_payment (
+  id text not null,
+  chain_id integer not null,
+  token text not null,
+  from_address text not null,
+  nonce text not null,
+  direction text not null,
+  purpose text not null,
+  subject_id text not null,
+  account_id text,
+  ledger_account_id text not null,
+  to_address text not null,
+  value_micro bigint not null,
+  valid_after bigint not null,
+  valid_before bigint not null,
+  signature text not null,
+  fingerprint bytea,
+  x402_version smallint,
+  state text not null,
+  reason text,
+  transaction_hash text,
+  block_number bigint,
+  created_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  block_hash text,
+  lost_at timestamp with time zone,
+  constraint chain_payment_pkey PRIMARY KEY (id),
+  constraint chain_payment_chain_id_token_from_address_nonce_key UNIQUE (chain_id, token, from_address, nonce),
+  constraint chain_payment_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint chain_payment_direction_check CHECK ((direction = ANY (ARRAY['in'::text, 'out'::text]))),
+  constraint chain_payment_lost_check CHECK (((lost_at IS NULL) OR (state = ANY (ARRAY['settled'::text, 'reversed'::text])))),
+  constraint chain_payment_purpose_check CHECK ((purpose = ANY (ARRAY['invocation'::text, 'deposit'::text, 'refund'::text, 'withdrawal'::text, 'bill'::text, 'return'::text, 'home_refund'::text, 'home_return'::text, 'second_return'::text]))),
+  constraint chain_payment_state_check CHECK ((state = ANY (ARRAY['claimed'::text, 'broadcasting'::text, 'settled'::text, 'failed'::text, 'reversed'::text]))),
+  constraint chain_payment_value_micro_check CHECK ((value_micro > 0))
+);
+CREATE INDEX chain_payment_account ON public.chain_payment USING btree (account_id, created_at);
+CREATE INDEX chain_payment_bill ON public.chain_payment USING btree (created_at, id) WHERE ((purpose = 'bill'::text) AND (state = ANY (ARRAY['claimed'::text, 'broadcasting'::text])));
+CREATE INDEX chain_payment_block_hash ON public.chain_payment USING btree (chain_id, block_number) WHERE (block_hash IS NOT NULL);
+CREATE INDEX chain_payment_failed ON public.chain_payment USING btree (created_at, id) WHERE ((state = 'failed'::text) AND (direction = 'in'::text));
+CREATE INDEX chain_payment_funding ON public.chain_payment USING btree (account_id, purpose, from_address, to_address) WHERE ((purpose = ANY (ARRAY['deposit'::text, 'withdrawal'::text])) AND (state = 'settled'::text));
+CREATE INDEX chain_payment_lost ON public.chain_payment USING btree (created_at, id) WHERE ((lost_at IS NOT NULL) AND (state = 'settled'::text));
+CREATE INDEX chain_payment_open ON public.chain_payment USING btree (created_at, id) WHERE (state = ANY (ARRAY['claimed'::text, 'broadcasting'::text]));
+CREATE UNIQUE INDEX chain_payment_subject ON public.chain_payment USING btree (subject_id, purpose);
+CREATE INDEX chain_payment_treasury ON public.chain_payment USING btree (ledger_account_id, created_at) WHERE (purpose = ANY (ARRAY['deposit'::text, 'withdrawal'::text]));
+
+create table chain_signer (
+  chain_id integer not null,
+  address text not null,
+  next_nonce bigint not null,
+  leased_by text,
+  leased_until timestamp with time zone,
+  constraint chain_signer_pkey PRIMARY KEY (chain_id, address),
+  constraint chain_signer_lease_check CHECK (((leased_by IS NULL) = (leased_until IS NULL)))
+);
+
+create table chain_transaction (
+  hash text not null,
+  chain_id integer not null,
+  signer text not null,
+  nonce bigint not null,
+  raw text not null,
+  state text not null,
+  created_at timestamp with time zone not null,
+  mined_block bigint,
+  mined_at_s bigint,
+  block_hash text,
+  block_index integer,
+  constraint chain_transaction_pkey PRIMARY KEY (hash),
+  constraint chain_transaction_state_check CHECK ((state = ANY (ARRAY['sent'::text, 'mined'::text, 'replaced'::text])))
+);
+CREATE INDEX chain_transaction_block ON public.chain_transaction USING btree (chain_id, mined_block) WHERE (block_hash IS NOT NULL);
+CREATE UNIQUE INDEX chain_transaction_mined_nonce ON public.chain_transaction USING btree (chain_id, signer, nonce) WHERE (state = 'mined'::text);
+CREATE INDEX chain_transaction_nonce ON public.chain_transaction USING btree (chain_id, signer, nonce);
+CREATE INDEX chain_transaction_open ON public.chain_transaction USING btree (chain_id, signer, nonce) WHERE (state = 'sent'::text);
+
+create table event (
+  sequence bigint not null,
+  id text not null,
+  account_id text not null,
+  type text not null,
+  subject_id text not null,
+  data json,
+  webhook_url text,
+  needs_fan_out boolean not null,
+  created_at timestamp with time zone not null,
+  constraint event_pkey PRIMARY KEY (sequence),
+  constraint event_id_key UNIQUE (id)
+);
+CREATE INDEX event_account ON public.event USING btree (account_id, sequence);
+CREATE INDEX event_fan_out ON public.event USING btree (sequence) WHERE needs_fan_out;
+
+create table event_clock (
+  only_row boolean default true not null,
+  xid_offset bigint not null,
+  constraint event_clock_pkey PRIMARY KEY (only_row),
+  constraint event_clock_only_row_check CHECK (only_row)
+);
+
+create table feedback (
+  request_id text not null,
+  agent_id text not null,
+  file text not null,
+  constraint feedback_pkey PRIMARY KEY (request_id)
+);
+
+create table feedback_due (
+  request_id text not null
+);
+
+create table hold (
+  id text not null,
+  ledger_account_id text not null,
+  amount_micro bigint not null,
+  captured_micro bigint,
+  created_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  expires_at timestamp with time zone not null,
+  constraint hold_pkey PRIMARY KEY (id),
+  constraint hold_amount_micro_check CHECK ((amount_micro > 0)),
+  constraint hold_check CHECK (((captured_micro >= 0) AND (captured_micro <= amount_micro))),
+  constraint hold_check1 CHECK (((captured_micro IS NULL) = (ended_at IS NULL)))
+);
+CREATE INDEX hold_open ON public.hold USING btree (expires_at) WHERE (ended_at IS NULL);
+
+create table home_call (
+  request_id text not null,
+  node_id text not null,
+  home_request_id text not null,
+  created_at timestamp with time zone not null,
+  next_look_at timestamp with time zone,
+  constraint home_call_pkey PRIMARY KEY (request_id),
+  constraint home_call_node_id_fkey FOREIGN KEY (node_id) REFERENCES network_node(id)
+);
+CREATE INDEX home_call_look ON public.home_call USING btree (next_look_at) WHERE (next_look_at IS NOT NULL);
+
+create table idempotency (
+  account_id text not null,
+  key text not null,
+  fingerprint bytea not null,
+  worker uuid,
+  answer_sealed bytea,
+  created_at timestamp with time zone not null,
+  answer_headers json,
+  caller_id text,
+  scopes text[] default '{}'::text[] not null,
+  secret_sealed bytea,
+  secret_until timestamp with time zone,
+  constraint idempotency_pkey PRIMARY KEY (account_id, key)
+);
+CREATE INDEX idempotency_created ON public.idempotency USING btree (created_at);
+CREATE INDEX idempotency_secret ON public.idempotency USING btree (secret_until) WHERE (secret_sealed IS NOT NULL);
+
+create table invocation (
+  id text not null,
+  account_id text not null,
+  caller_agent_id text,
+  agent_id text not null,
+  task text not null,
+  input json not null,
+  context text,
+  metadata json not null,
+  priority text not null,
+  price_micro bigint not null,
+  estimated_time text not null,
+  deadline timestamp with time zone not null,
+  payment_method text not null,
+  payer_ledger_id text,
+  payment_hash text,
+  status text not null,
+  worker uuid,
+  attempt integer not null,
+  result json,
+  cost_micro bigint,
+  refund_micro bigint,
+  error_code text,
+  error_message text,
+  created_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  completed_at timestamp with time zone,
+  bulk_id text,
+  webhook_url text,
+  is_streamed boolean default false not null,
+  queue_rank smallint generated always as (
+CASE priority
+    WHEN 'high'::text THEN 0
+    WHEN 'normal'::text THEN 1
+    ELSE 2
+END) stored not null,
+  billed_micro bigint,
+  budget_id text,
+  promised_micro bigint,
+  returned_micro bigint default 0 not null,
+  requested_agent_id text,
+  constraint invocation_pkey PRIMARY KEY (id),
+  constraint invocation_check CHECK (((status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])) = (completed_at IS NOT NULL))),
+  constraint invocation_check1 CHECK (((billed_micro >= 1) AND (billed_micro <= price_micro))),
+  constraint invocation_payment_method_check CHECK ((payment_method = ANY (ARRAY['treasury'::text, 'x402'::text, 'free'::text]))),
+  constraint invocation_priority_check CHECK ((priority = ANY (ARRAY['low'::text, 'normal'::text, 'high'::text]))),
+  constraint invocation_promised_micro_check CHECK ((promised_micro >= 0)),
+  constraint invocation_returned_micro_check CHECK ((returned_micro >= 0)),
+  constraint invocation_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
+);
+CREATE INDEX invocation_account ON public.invocation USING btree (account_id, created_at DESC, id);
+CREATE INDEX invocation_bulk ON public.invocation USING btree (bulk_id) WHERE (bulk_id IS NOT NULL);
+CREATE INDEX invocation_failed ON public.invocation USING btree (account_id, completed_at DESC) WHERE (status = 'failed'::text);
+CREATE INDEX invocation_open ON public.invocation USING btree (agent_id, worker) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
+CREATE INDEX invocation_queue ON public.invocation USING btree (queue_rank, created_at) WHERE ((status = 'pending'::text) AND (worker IS NULL) AND (payment_method <> 'x402'::text));
+
+create table invocation_chunk (
+  invocation_id text not null,
+  "position" integer not null,
+  type text not null,
+  data json not null,
+  created_at timestamp with time zone not null,
+  constraint invocation_chunk_pkey PRIMARY KEY (invocation_id, "position"),
+  constraint invocation_chunk_type_check CHECK ((type = ANY (ARRAY['invocation.status'::text, 'invocation.chunk'::text])))
+);
+
+create table key_spending (
+  budget_id text not null,
+  day date not null,
+  spent_micro bigint not null,
+  constraint key_spending_pkey PRIMARY KEY (budget_id, day),
+  constraint key_spending_spent_micro_check CHECK ((spent_micro >= 0))
+);
+
+create table ledger_account (
+  id text not null,
+  kind text not null,
+  account_id text,
+  agent_id text,
+  address text,
+  label text,
+  posted_micro bigint default 0 not null,
+  held_micro bigint default 0 not null,
+  created_at timestamp with time zone not null,
+  entries bigint default 0 not null,
+  last_entry_at timestamp with time zone,
+  frozen_at timestamp with time zone,
+  constraint ledger_account_pkey PRIMARY KEY (id),
+  constraint ledger_account_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint ledger_account_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agent(id),
+  constraint ledger_account_check CHECK (((held_micro >= 0) AND (posted_micro >= held_micro))),
+  constraint ledger_account_kind_check CHECK ((kind = ANY (ARRAY['treasury'::text, 'agent'::text, 'payer'::text, 'suspense'::text, 'wallet'::text, 'outgoing'::text, 'fees'::text, 'loss'::text])))
+);
+CREATE INDEX ledger_account_account ON public.ledger_account USING btree (account_id) WHERE (account_id IS NOT NULL);
+CREATE UNIQUE INDEX ledger_account_agent ON public.ledger_account USING btree (agent_id) WHERE (kind = 'agent'::text);
+CREATE UNIQUE INDEX ledger_account_payer ON public.ledger_account USING btree (address) WHERE (kind = 'payer'::text);
+CREATE UNIQUE INDEX ledger_account_suspense ON public.ledger_account USING btree (address) WHERE (kind = 'suspense'::text);
+CREATE UNIQUE INDEX ledger_account_treasury ON public.ledger_account USING btree (account_id) WHERE (kind = 'treasury'::text);
+
+create table ledger_total (
+  kind text not null,
+  change_micro bigint not null,
+  is_folded boolean default false not null,
+  constraint ledger_total_kind_check CHECK ((kind = ANY (ARRAY['treasury'::text, 'agent'::text, 'payer'::text, 'suspense'::text, 'wallet'::text, 'outgoing'::text, 'fees'::text, 'loss'::text])))
+);
+
+create table money_audit (
+  only_row boolean default true not null,
+  request_id text not null,
+  account_id text not null,
+  constraint money_audit_pkey PRIMARY KEY (only_row),
+  constraint money_audit_only_row_check CHECK (only_row)
+);
+
+create table network_entry (
+  chain_id integer not null,
+  token_id numeric(78,0) not null,
+  kind text not null,
+  base_url text not null,
+  agent_id text,
+  owner text not null,
+  registered_by text not null,
+  state text not null,
+  reason text,
+  tries integer default 0 not null,
+  next_try_at timestamp with time zone,
+  uri_block bigint not null,
+  uri_index integer not null,
+  uri_by text not null,
+  constraint network_entry_pkey PRIMARY KEY (chain_id, token_id),
+  constraint network_entry_check CHECK (((kind = 'agent'::text) = (agent_id IS NOT NULL))),
+  constraint network_entry_kind_check CHECK ((kind = ANY (ARRAY['node'::text, 'agent'::text]))),
+  constraint network_entry_state_check CHECK ((state = ANY (ARRAY['new'::text, 'listed'::text, 'ignored'::text])))
+);
+CREATE INDEX network_entry_agent ON public.network_entry USING btree (agent_id) WHERE (agent_id IS NOT NULL);
+CREATE INDEX network_entry_base ON public.network_entry USING btree (base_url, next_try_at);
+CREATE INDEX network_entry_due ON public.network_entry USING btree (kind, next_try_at) WHERE (next_try_at IS NOT NULL);
+
+create table network_follow (
+  chain_id integer not null,
+  number bigint not null,
+  constraint network_follow_pkey PRIMARY KEY (chain_id)
+);
+
+create table network_node (
+  id text not null,
+  chain_id integer not null,
+  token_id numeric(78,0) not null,
+  base_url text not null,
+  label text not null,
+  version text not null,
+  wallet text not null,
+  account_id text not null,
+  status text not null,
+  is_listed boolean default true not null,
+  is_shown boolean default true not null,
+  failed_in_a_row integer default 0 not null,
+  feed_cursor text,
+  feed_read integer default 0 not null,
+  next_check_at timestamp with time zone not null,
+  joined_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  api_key_sealed bytea,
+  constraint network_node_pkey PRIMARY KEY (id),
+  constraint network_node_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint network_node_status_check CHECK ((status = ANY (ARRAY['online'::text, 'offline'::text])))
+);
+CREATE INDEX network_node_account ON public.network_node USING btree (account_id);
+CREATE UNIQUE INDEX network_node_base_url ON public.network_node USING btree (base_url);
+CREATE INDEX network_node_check ON public.network_node USING btree (next_check_at) WHERE is_listed;
+CREATE UNIQUE INDEX network_node_token ON public.network_node USING btree (chain_id, token_id) WHERE is_listed;
+
+create table outcome (
+  request_id text not null,
+  agent_id text not null,
+  account_id text not null,
+  wallet text not null,
+  amount_micro bigint not null,
+  is_good boolean not null,
+  ended_at timestamp with time zone not null,
+  constraint outcome_pkey PRIMARY KEY (request_id),
+  constraint outcome_amount_micro_check CHECK ((amount_micro > 0))
+);
+
+create table outcome_day (
+  agent_id text not null,
+  account_id text not null,
+  wallet text not null,
+  day date not null,
+  good_micro bigint not null,
+  bad_micro bigint not null,
+  good_calls bigint not null,
+  bad_calls bigint not null,
+  constraint outcome_day_pkey PRIMARY KEY (agent_id, day, account_id, wallet)
+);
+
+create table outcome_due (
+  request_id text not null
+);
+
+create table payer (
+  account_id text not null,
+  breadth double precision not null,
+  since timestamp with time zone,
+  computed_at timestamp with time zone not null,
+  constraint payer_pkey PRIMARY KEY (account_id)
+);
+
+create table payer_agent (
+  account_id text not null,
+  agent_id text not null,
+  paid_micro bigint not null,
+  first_paid_at timestamp with time zone not null,
+  constraint payer_agent_pkey PRIMARY KEY (account_id, agent_id)
+);
+
+create table payer_wallet (
+  account_id text not null,
+  wallet text not null,
+  constraint payer_wallet_pkey PRIMARY KEY (account_id, wallet)
+);
+
+create table process (
+  id uuid not null,
+  worker_ids text[] default '{}'::text[] not null,
+  started_at timestamp with time zone default now() not null,
+  seen_at timestamp with time zone default now() not null,
+  label text not null,
+  event_loop_delay_ms double precision[],
+  constraint process_pkey PRIMARY KEY (id)
+);
+
+create table purchase_key (
+  account_id text not null,
+  key text not null,
+  payment_id text not null,
+  created_at timestamp with time zone not null,
+  constraint purchase_key_pkey PRIMARY KEY (account_id, key)
+);
+CREATE INDEX purchase_key_created ON public.purchase_key USING btree (created_at);
+
+create table quote (
+  id text not null,
+  account_id text not null,
+  agent_id text not null,
+  price_micro bigint not null,
+  valid_until timestamp with time zone not null,
+  used_by text,
+  created_at timestamp with time zone not null,
+  constraint quote_pkey PRIMARY KEY (id),
+  constraint quote_used_by_key UNIQUE (used_by),
+  constraint quote_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint quote_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agent(id)
+);
+
+create table rate_window (
+  subject text not null,
+  class text not null,
+  started_at timestamp with time zone not null,
+  used integer not null,
+  granted integer not null,
+  constraint rate_window_pkey PRIMARY KEY (subject, class)
+);
+
+create table recurring (
+  name text not null,
+  due_at timestamp with time zone not null,
+  constraint recurring_pkey PRIMARY KEY (name)
+);
+
+create table registry_change (
+  chain_id integer not null,
+  token_id numeric(78,0) not null,
+  number bigint default nextval('registry_change_number'::regclass) not null,
+  constraint registry_change_pkey PRIMARY KEY (chain_id, token_id)
+);
+CREATE INDEX registry_change_order ON public.registry_change USING btree (chain_id, number);
+
+create table registry_log (
+  chain_id integer not null,
+  block_number bigint not null,
+  log_index integer not null,
+  transaction_hash text not null,
+  token_id numeric(78,0) not null,
+  kind text not null,
+  value text not null,
+  bytes bytea,
+  fault text,
+  constraint registry_log_pkey PRIMARY KEY (chain_id, block_number, log_index),
+  constraint registry_log_kind_check CHECK ((kind = ANY (ARRAY['registered'::text, 'uri'::text, 'owner'::text, 'wallet'::text, 'metadata'::text])))
+);
+CREATE INDEX registry_log_agent ON public.registry_log USING btree (chain_id, "right"(value, 56), block_number, log_index) WHERE ((kind = ANY (ARRAY['registered'::text, 'uri'::text])) AND (value ~~ '%/registration.json'::text));
+CREATE INDEX registry_log_token ON public.registry_log USING btree (chain_id, token_id, block_number, log_index);
+
+create table registry_point (
+  chain_id integer not null,
+  block_number bigint not null,
+  block_hash text not null,
+  constraint registry_point_pkey PRIMARY KEY (chain_id, block_number)
+);
+
+create table registry_reading (
+  chain_id integer not null,
+  state text not null,
+  head_block bigint not null,
+  safe_block bigint not null,
+  good_at timestamp with time zone not null,
+  constraint registry_reading_pkey PRIMARY KEY (chain_id),
+  constraint registry_reading_state_check CHECK ((state = ANY (ARRAY['syncing'::text, 'live'::text, 'stalled'::text])))
+);
+
+create table registry_token (
+  chain_id integer not null,
+  token_id numeric(78,0) not null,
+  owner text not null,
+  registered_by text not null,
+  uri text not null,
+  uri_fault text,
+  wallet text,
+  metadata jsonb not null,
+  registered_block bigint not null,
+  registered_hash text not null,
+  changed_block bigint not null,
+  changed_index integer not null,
+  uri_block bigint not null,
+  uri_index integer not null,
+  uri_by text not null,
+  constraint registry_token_pkey PRIMARY KEY (chain_id, token_id)
+);
+CREATE INDEX registry_token_owner ON public.registry_token USING btree (chain_id, owner);
+CREATE INDEX registry_token_uri ON public.registry_token USING btree (chain_id, md5(uri));
+
+create table registry_write (
+  id text not null,
+  chain_id integer not null,
+  kind text not null,
+  subject_id text not null,
+  target text not null,
+  data text not null,
+  state text not null,
+  transaction_hash text,
+  token_id numeric(78,0),
+  block_number bigint,
+  failure text,
+  created_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  gas bigint default 500000 not null,
+  uri text,
+  place integer,
+  tries integer default 0 not null,
+  block_hash text,
+  constraint registry_write_pkey PRIMARY KEY (id),
+  constraint registry_write_kind_check CHECK ((kind = ANY (ARRAY['register'::text, 'uri'::text, 'transfer'::text, 'retire'::text, 'feedback'::text]))),
+  constraint registry_write_state_check CHECK ((state = ANY (ARRAY['due'::text, 'sent'::text, 'done'::text, 'failed'::text])))
+);
+CREATE INDEX registry_write_done ON public.registry_write USING btree (chain_id, block_number) WHERE (state = 'done'::text);
+CREATE UNIQUE INDEX registry_write_once ON public.registry_write USING btree (chain_id, kind, subject_id) WHERE ((state <> 'failed'::text) AND (kind <> 'uri'::text));
+CREATE UNIQUE INDEX registry_write_once_open ON public.registry_write USING btree (chain_id, kind, subject_id) WHERE (state = ANY (ARRAY['due'::text, 'sent'::text]));
+CREATE INDEX registry_write_open ON public.registry_write USING btree (created_at, id) WHERE (state = ANY (ARRAY['due'::text, 'sent'::text]));
+CREATE INDEX registry_write_sent ON public.registry_write USING btree (transaction_hash) WHERE (state = 'sent'::text);
+CREATE INDEX registry_write_subject ON public.registry_write USING btree (subject_id, kind);
+
+create table reserves_watch (
+  only_row boolean default true not null,
+  drifted_checks integer not null,
+  is_told boolean not null,
+  constraint reserves_watch_pkey PRIMARY KEY (only_row),
+  constraint reserves_watch_only_row_check CHECK (only_row)
+);
+
+create table schema_migration (
+  version integer not null,
+  name text not null,
+  checksum text not null,
+  applied_at timestamp with time zone default now() not null,
+  constraint schema_migration_pkey PRIMARY KEY (version)
+);
+
+create table transfer (
+  id text not null,
+  debit text not null,
+  credit text not null,
+  amount_micro bigint not null,
+  kind text not null,
+  subject_id text not null,
+  created_at timestamp with time zone not null,
+  debit_sequence bigint,
+  debit_balance_micro bigint,
+  credit_sequence bigint,
+  credit_balance_micro bigint,
+  constraint transfer_pkey PRIMARY KEY (id),
+  constraint transfer_amount_micro_check CHECK ((amount_micro > 0)),
+  constraint transfer_check CHECK ((debit <> credit)),
+  constraint transfer_kind_check CHECK ((kind = ANY (ARRAY['deposit'::text, 'charge'::text, 'fee'::text, 'refund'::text, 'payout'::text, 'withdrawal'::text, 'return'::text, 'reversal'::text, 'claim'::text, 'bill'::text, 'bill_return'::text, 'fee_payout'::text])))
+);
+CREATE INDEX transfer_credit ON public.transfer USING btree (credit, created_at, credit_sequence) WHERE (credit_sequence IS NOT NULL);
+CREATE INDEX transfer_debit ON public.transfer USING btree (debit, created_at, debit_sequence) WHERE (debit_sequence IS NOT NULL);
+
+create table transfer_point (
+  chain_id integer not null,
+  block_number bigint not null,
+  block_hash text not null,
+  constraint transfer_point_pkey PRIMARY KEY (chain_id, block_number)
+);
+
+create table unshown_transfer (
+  chain_id integer not null,
+  from_address text not null,
+  nonce text not null,
+  value_micro bigint not null,
+  transaction_hash text not null,
+  block_number bigint not null,
+  block_hash text not null,
+  seen_at timestamp with time zone not null,
+  constraint unshown_transfer_pkey PRIMARY KEY (chain_id, from_address, nonce),
+  constraint unshown_transfer_value_micro_check CHECK ((value_micro > 0))
+);
+
+create table wallet_challenge (
+  id text not null,
+  account_id text,
+  agent_id text,
+  address text not null,
+  message text not null,
+  nonce text not null,
+  attempts integer default 0 not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  purpose text default 'proof'::text not null,
+  terms text,
+  constraint wallet_challenge_pkey PRIMARY KEY (id),
+  constraint wallet_challenge_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint wallet_challenge_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agent(id),
+  constraint wallet_challenge_check CHECK (((terms IS NOT NULL) = (purpose = 'withdrawal'::text))),
+  constraint wallet_challenge_purpose_check CHECK ((purpose = ANY (ARRAY['proof'::text, 'withdrawal'::text])))
+);
+CREATE INDEX wallet_challenge_account ON public.wallet_challenge USING btree (account_id, expires_at);
+CREATE INDEX wallet_challenge_sign_in ON public.wallet_challenge USING btree (address, created_at DESC) WHERE (account_id IS NULL);
+
+create table webhook (
+  id text not null,
+  account_id text not null,
+  kind text not null,
+  url text,
+  description text not null,
+  event_types text[],
+  status text not null,
+  disabled_reason text,
+  secret_sealed bytea not null,
+  old_secret_sealed bytea,
+  old_valid_until timestamp with time zone,
+  failing_since timestamp with time zone,
+  paused_until timestamp with time zone,
+  due_at timestamp with time zone,
+  courier uuid,
+  created_at timestamp with time zone not null,
+  constraint webhook_pkey PRIMARY KEY (id),
+  constraint webhook_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint webhook_check CHECK (((kind = 'endpoint'::text) = (url IS NOT NULL))),
+  constraint webhook_kind_check CHECK ((kind = ANY (ARRAY['endpoint'::text, 'account'::text]))),
+  constraint webhook_status_check CHECK ((status = ANY (ARRAY['enabled'::text, 'disabled'::text])))
+);
+CREATE INDEX webhook_account ON public.webhook USING btree (account_id);
+CREATE INDEX webhook_due ON public.webhook USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE UNIQUE INDEX webhook_single ON public.webhook USING btree (account_id) WHERE (kind = 'account'::text);
+
+create table webhook_attempt (
+  delivery_id text not null,
+  number integer not null,
+  at timestamp with time zone not null,
+  status integer,
+  error text,
+  duration_ms integer not null,
+  response text,
+  constraint webhook_attempt_pkey PRIMARY KEY (delivery_id, number),
+  constraint webhook_attempt_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_delivery(id) ON DELETE CASCADE
+);
+
+create table webhook_delivery (
+  id text not null,
+  webhook_id text not null,
+  event_id text not null,
+  sequence bigint,
+  type text not null,
+  url text,
+  body text,
+  state text not null,
+  attempts integer not null,
+  tries integer not null,
+  next_attempt_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  constraint webhook_delivery_pkey PRIMARY KEY (id),
+  constraint webhook_delivery_webhook_id_event_id_key UNIQUE (webhook_id, event_id),
+  constraint webhook_delivery_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhook(id) ON DELETE CASCADE,
+  constraint webhook_delivery_check CHECK (((state = 'pending'::text) = (next_attempt_at IS NOT NULL))),
+  constraint webhook_delivery_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
+);
+CREATE INDEX webhook_delivery_first ON public.webhook_delivery USING btree (webhook_id, sequence) WHERE ((state = 'pending'::text) AND (tries = 0));
+CREATE INDEX webhook_delivery_list ON public.webhook_delivery USING btree (webhook_id, created_at, id);
+CREATE INDEX webhook_delivery_retry ON public.webhook_delivery USING btree (webhook_id, next_attempt_at) WHERE ((state = 'pending'::text) AND (tries > 0));
+
+create view account_contact as
+ SELECT account.id AS account_id,
+    account.address AS wallet
+   FROM account
+UNION ALL
+ SELECT account_wallet.account_id,
+    account_wallet.address AS wallet
+   FROM account_wallet
+UNION ALL
+ SELECT payer_wallet.account_id,
+    payer_wallet.wallet
+   FROM payer_wallet
+UNION ALL
+ SELECT chain_payment.account_id,
+    chain_payment.from_address AS wallet
+   FROM chain_payment
+  WHERE chain_payment.purpose = 'deposit'::text AND chain_payment.state = 'settled'::text;
+
+create view agent_found as
+ SELECT s.agent_id,
+    s.reputation,
+    s.is_online,
+    s.is_verified,
+    s.price_micro,
+    s.per_hour_micro,
+    s.created_at,
+    s.name,
+    s.terms,
+    s.slot,
+    r.response_ms
+   FROM agent_search s
+     JOIN agent_response r USING (slot);
+
+CREATE OR REPLACE FUNCTION public.agent_marks(is_online boolean, is_verified boolean, reputation integer, price_micro bigint, per_hour_micro bigint)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ((((((('{""}'::text[] || CASE WHEN is_online THEN '{!online}'::text[] ELSE NULL::text[] END) || CASE WHEN is_verified THEN '{!verified}'::text[] ELSE NULL::text[] END) || ('{!r2:1,!r2:2,!r2:3,!r2:4,!r2:5,!r2:6,!r2:7,!r2:8,!r2:9,!r2:10,!r2:11,!r2:12,!r2:13,!r2:14,!r2:15,!r2:16,!r2:17,!r2:18,!r2:19,!r2:20,!r2:21,!r2:22,!r2:23,!r2:24,!r2:25,!r2:26,!r2:27,!r2:28,!r2:29,!r2:30,!r2:31,!r2:32,!r2:33,!r2:34,!r2:35,!r2:36,!r2:37,!r2:38,!r2:39,!r2:40}'::text[])[1:(reputation / 25)]) || ('{!r1:1,!r1:2,!r1:3,!r1:4}'::text[])[1:((reputation % 25) / 5)]) || ('{!r0:1,!r0:2,!r0:3,!r0:4}'::text[])[1:(reputation % 5)]) || amount_levels('{!p3:1,!p3:2,!p3:3,!p3:4,!p3:5,!p3:6,!p3:7,!p3:8,!p3:9,!p3:10,!p3:11,!p3:12,!p3:13,!p3:14,!p3:15,!p3:16,!p2:1,!p2:2,!p2:3,!p2:4,!p2:5,!p2:6,!p2:7,!p2:8,!p2:9,!p1:1,!p1:2,!p1:3,!p1:4,!p1:5,!p1:6,!p1:7,!p1:8,!p1:9,!p0:1,!p0:2,!p0:3,!p0:4,!p0:5,!p0:6,!p0:7,!p0:8,!p0:9}'::text[], amount_step(price_micro))) || amount_levels('{!h3:1,!h3:2,!h3:3,!h3:4,!h3:5,!h3:6,!h3:7,!h3:8,!h3:9,!h3:10,!h3:11,!h3:12,!h3:13,!h3:14,!h3:15,!h3:16,!h2:1,!h2:2,!h2:3,!h2:4,!h2:5,!h2:6,!h2:7,!h2:8,!h2:9,!h1:1,!h1:2,!h1:3,!h1:4,!h1:5,!h1:6,!h1:7,!h1:8,!h1:9,!h0:1,!h0:2,!h0:3,!h0:4,!h0:5,!h0:6,!h0:7,!h0:8,!h0:9}'::text[], amount_step(per_hour_micro)));
+
+CREATE OR REPLACE FUNCTION public.amount_levels(marks text[], step integer)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ((((marks)[1:(step / 1000)] || (marks)[17:(16 + ((step / 100) % 10))]) || (marks)[26:(25 + ((step / 10) % 10))]) || (marks)[35:(34 + (step % 10))]);
+
+CREATE OR REPLACE FUNCTION public.amount_step(micro bigint)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (micro <= 1000) THEN (GREATEST((micro - 1), (0)::bigint))::integer ELSE (((length(((micro - 1))::text) - 3) * 1000) + ("left"(((micro - 1))::text, 3))::integer) END;
+
+CREATE OR REPLACE FUNCTION public.duration_bin(ms double precision)
+ RETURNS smallint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (CASE WHEN (ms IS NULL) THEN ('-1'::integer)::double precision ELSE LEAST(GREATEST(floor((((8)::double precision * ln(GREATEST(ms, (1)::double precision))) / ln((2.0)::double precision))), (0)::double precision), (250)::double precision) END)::smallint;

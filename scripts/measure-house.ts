@@ -1,0 +1,82 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path/posix';
+import ts from 'typescript';
+
+/**
+ * Prints how large the rooms, files and functions of the sources are, and how many doc comments open with a question word. With
+ * `--check` it exits 1 when a folder has more than 25 files, a function more than 70 lines, or more than 5 % of comments do.
+ */
+const MAX_FILES = 25;
+const MAX_LINES = 70;
+const MAX_SHARE = 0.05;
+const QUESTION = /^(what|how|who|whose|whom|whether|where|when|which|why)\b/i;
+
+interface Measured {
+  readonly name: string;
+  readonly value: number;
+}
+
+const files = execFileSync('git', ['ls-files', 'packages/*/src'], { encoding: 'utf8' })
+  .split('\n')
+  .filter((path) => /\.tsx?$/.test(path) && !/\.test\.tsx?$/.test(path));
+
+const functions: Measured[] = [];
+const lengths: Measured[] = [];
+const comments: { place: string; text: string }[] = [];
+
+for (const path of files) {
+  const text = readFileSync(path, 'utf8');
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const lineOf = (position: number) => source.getLineAndCharacterOfPosition(position).line + 1;
+  lengths.push({ name: path, value: text.split('\n').length - 1 });
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && 'body' in node && node.body) {
+      const start = lineOf(node.getStart(source));
+      functions.push({ name: `${path}:${start}`, value: lineOf(node.end) - start + 1 });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  for (const match of text.matchAll(/\/\*\*([\s\S]*?)\*\//g))
+    comments.push({
+      place: `${path}:${lineOf(match.index)}`,
+      text: (match[1] ?? '').replace(/^\s*\*? ?/gm, '').trim(),
+    });
+}
+
+const folders = Object.entries(Object.groupBy(files, (path) => dirname(path))).map(([name, all]) => ({
+  name,
+  value: all?.length ?? 0,
+}));
+const asked = comments.filter(({ text }) => QUESTION.test(text));
+const share = asked.length / comments.length;
+
+const percentile = (all: readonly Measured[], p: number): number =>
+  all.map(({ value }) => value).toSorted((a, b) => a - b)[Math.floor((all.length - 1) * p)] ?? 0;
+const largest = (all: readonly Measured[], most: number): string =>
+  all
+    .toSorted((a, b) => b.value - a.value)
+    .slice(0, most)
+    .map(({ name, value }) => `  ${String(value).padStart(5)}  ${name}`)
+    .join('\n');
+const middle = (all: readonly Measured[]): string =>
+  `${all.length}, p50 ${percentile(all, 0.5)}, p90 ${percentile(all, 0.9)}, most ${percentile(all, 1)}`;
+
+console.log(`Folders: ${middle(folders)} files each\n${largest(folders, 8)}`);
+console.log(`Files: ${middle(lengths)} lines\n${largest(lengths, 8)}`);
+console.log(`Functions: ${middle(functions)} lines\n${largest(functions, 8)}`);
+console.log(`Doc comments: ${comments.length}, ${(share * 100).toFixed(1)} % open with a question word`);
+if (process.argv.includes('--list'))
+  for (const { place, text } of asked) console.log(`  ${place}  ${text.split('\n')[0]}`);
+
+const isOver =
+  folders.some(({ value }) => value > MAX_FILES) ||
+  functions.some(({ value }) => value > MAX_LINES) ||
+  share > MAX_SHARE;
+if (process.argv.includes('--check') && isOver) {
+  console.error(
+    `Over a limit: ${MAX_FILES} files a folder, ${MAX_LINES} lines a function, ${MAX_SHARE * 100} % of doc comments`,
+  );
+  process.exitCode = 1;
+}
