@@ -17,7 +17,7 @@ interface Measured {
   readonly value: number;
 }
 
-const files = execFileSync('git', ['ls-files', 'packages/*/src'], { encoding: 'utf8' })
+const files = execFileSync('git', ['ls-files', 'packages/*/src/**'], { encoding: 'utf8' })
   .split('\n')
   .filter((path) => /\.tsx?$/.test(path) && !/\.test\.tsx?$/.test(path));
 
