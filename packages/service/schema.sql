@@ -8,10 +8,17 @@ create table account (
   plan text not null,
   wallet_proven_at timestamp with time zone,
   created_at timestamp with time zone not null,
+  node_url text,
   constraint account_pkey PRIMARY KEY (id),
   constraint account_address_key UNIQUE (address),
   constraint account_address_check CHECK ((address ~ '^0x[0-9a-f]{40}$'::text)),
   constraint account_plan_check CHECK ((plan = ANY (ARRAY['free'::text, 'pro'::text, 'enterprise'::text])))
+);
+
+create table account_storage (
+  account_id text not null,
+  bytes bigint not null,
+  constraint account_storage_pkey PRIMARY KEY (account_id)
 );
 
 create table account_wallet (
@@ -347,6 +354,7 @@ create table chain_payment (
   ended_at timestamp with time zone,
   block_hash text,
   lost_at timestamp with time zone,
+  client text,
   constraint chain_payment_pkey PRIMARY KEY (id),
   constraint chain_payment_chain_id_token_from_address_nonce_key UNIQUE (chain_id, token, from_address, nonce),
   constraint chain_payment_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
@@ -363,6 +371,8 @@ CREATE INDEX chain_payment_failed ON public.chain_payment USING btree (created_a
 CREATE INDEX chain_payment_funding ON public.chain_payment USING btree (account_id, purpose, from_address, to_address) WHERE ((purpose = ANY (ARRAY['deposit'::text, 'withdrawal'::text])) AND (state = 'settled'::text));
 CREATE INDEX chain_payment_lost ON public.chain_payment USING btree (created_at, id) WHERE ((lost_at IS NOT NULL) AND (state = 'settled'::text));
 CREATE INDEX chain_payment_open ON public.chain_payment USING btree (created_at, id) WHERE (state = ANY (ARRAY['claimed'::text, 'broadcasting'::text]));
+CREATE INDEX chain_payment_refund_of ON public.chain_payment USING btree (account_id, created_at) WHERE ((direction = 'out'::text) AND (purpose = ANY (ARRAY['refund'::text, 'return'::text, 'second_return'::text])) AND (signature <> '0x'::text));
+CREATE INDEX chain_payment_refund_to ON public.chain_payment USING btree (to_address, created_at) WHERE ((direction = 'out'::text) AND (purpose = ANY (ARRAY['refund'::text, 'return'::text, 'second_return'::text])) AND (signature <> '0x'::text));
 CREATE UNIQUE INDEX chain_payment_subject ON public.chain_payment USING btree (subject_id, purpose);
 CREATE INDEX chain_payment_treasury ON public.chain_payment USING btree (ledger_account_id, created_at) WHERE (purpose = ANY (ARRAY['deposit'::text, 'withdrawal'::text]));
 
@@ -417,6 +427,12 @@ create table event_clock (
   xid_offset bigint not null,
   constraint event_clock_pkey PRIMARY KEY (only_row),
   constraint event_clock_only_row_check CHECK (only_row)
+);
+
+create table event_horizon (
+  account_id text not null,
+  sequence bigint not null,
+  constraint event_horizon_pkey PRIMARY KEY (account_id)
 );
 
 create table feedback (
@@ -514,6 +530,12 @@ END) stored not null,
   promised_micro bigint,
   returned_micro bigint default 0 not null,
   requested_agent_id text,
+  lane text generated always as (
+CASE
+    WHEN (caller_agent_id IS NULL) THEN account_id
+    ELSE (account_id || ':agents'::text)
+END) stored not null,
+  content_removed_at timestamp with time zone,
   constraint invocation_pkey PRIMARY KEY (id),
   constraint invocation_check CHECK (((status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])) = (completed_at IS NOT NULL))),
   constraint invocation_check1 CHECK (((billed_micro >= 1) AND (billed_micro <= price_micro))),
@@ -525,9 +547,11 @@ END) stored not null,
 );
 CREATE INDEX invocation_account ON public.invocation USING btree (account_id, created_at DESC, id);
 CREATE INDEX invocation_bulk ON public.invocation USING btree (bulk_id) WHERE (bulk_id IS NOT NULL);
+CREATE INDEX invocation_content_due ON public.invocation USING btree (completed_at) WHERE ((completed_at IS NOT NULL) AND (content_removed_at IS NULL));
 CREATE INDEX invocation_failed ON public.invocation USING btree (account_id, completed_at DESC) WHERE (status = 'failed'::text);
 CREATE INDEX invocation_open ON public.invocation USING btree (agent_id, worker) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
-CREATE INDEX invocation_queue ON public.invocation USING btree (queue_rank, created_at) WHERE ((status = 'pending'::text) AND (worker IS NULL) AND (payment_method <> 'x402'::text));
+CREATE INDEX invocation_queue ON public.invocation USING btree (lane, queue_rank, created_at, id) WHERE ((status = 'pending'::text) AND (worker IS NULL) AND (payment_method <> 'x402'::text));
+CREATE INDEX invocation_queue_deadline ON public.invocation USING btree (deadline) WHERE ((status = 'pending'::text) AND (worker IS NULL) AND (payment_method <> 'x402'::text));
 
 create table invocation_chunk (
   invocation_id text not null,
@@ -538,6 +562,7 @@ create table invocation_chunk (
   constraint invocation_chunk_pkey PRIMARY KEY (invocation_id, "position"),
   constraint invocation_chunk_type_check CHECK ((type = ANY (ARRAY['invocation.status'::text, 'invocation.chunk'::text])))
 );
+CREATE INDEX invocation_chunk_age ON public.invocation_chunk USING btree (created_at);
 
 create table key_spending (
   budget_id text not null,
@@ -581,7 +606,6 @@ create table ledger_total (
 
 create table money_audit (
   only_row boolean default true not null,
-  request_id text not null,
   account_id text not null,
   constraint money_audit_pkey PRIMARY KEY (only_row),
   constraint money_audit_only_row_check CHECK (only_row)
@@ -689,6 +713,16 @@ create table payer_agent (
   constraint payer_agent_pkey PRIMARY KEY (account_id, agent_id)
 );
 
+create table payer_strike (
+  subject text not null,
+  strikes integer not null,
+  last_at timestamp with time zone not null,
+  refused_until timestamp with time zone,
+  constraint payer_strike_pkey PRIMARY KEY (subject),
+  constraint payer_strike_strikes_check CHECK ((strikes > 0))
+);
+CREATE INDEX payer_strike_age ON public.payer_strike USING btree (last_at);
+
 create table payer_wallet (
   account_id text not null,
   wallet text not null,
@@ -722,11 +756,13 @@ create table quote (
   valid_until timestamp with time zone not null,
   used_by text,
   created_at timestamp with time zone not null,
+  multiplier_hundredths integer,
   constraint quote_pkey PRIMARY KEY (id),
   constraint quote_used_by_key UNIQUE (used_by),
   constraint quote_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint quote_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agent(id)
 );
+CREATE INDEX quote_age ON public.quote USING btree (valid_until);
 
 create table rate_window (
   subject text not null,
@@ -736,6 +772,7 @@ create table rate_window (
   granted integer not null,
   constraint rate_window_pkey PRIMARY KEY (subject, class)
 );
+CREATE INDEX rate_window_age ON public.rate_window USING btree (started_at);
 
 create table recurring (
   name text not null,
@@ -851,6 +888,14 @@ create table schema_migration (
   constraint schema_migration_pkey PRIMARY KEY (version)
 );
 
+create table storage_change (
+  id bigint generated always as identity not null,
+  account_id text not null,
+  bytes bigint not null,
+  constraint storage_change_pkey PRIMARY KEY (id)
+);
+CREATE INDEX storage_change_account ON public.storage_change USING btree (account_id);
+
 create table transfer (
   id text not null,
   debit text not null,
@@ -878,6 +923,13 @@ create table transfer_point (
   constraint transfer_point_pkey PRIMARY KEY (chain_id, block_number)
 );
 
+create table unaudited_request (
+  request_id text not null,
+  since timestamp with time zone not null,
+  constraint unaudited_request_pkey PRIMARY KEY (request_id)
+);
+CREATE INDEX unaudited_request_since ON public.unaudited_request USING btree (since);
+
 create table unshown_transfer (
   chain_id integer not null,
   from_address text not null,
@@ -891,27 +943,12 @@ create table unshown_transfer (
   constraint unshown_transfer_value_micro_check CHECK ((value_micro > 0))
 );
 
-create table wallet_challenge (
+create table used_challenge (
   id text not null,
-  account_id text,
-  agent_id text,
-  address text not null,
-  message text not null,
-  nonce text not null,
-  attempts integer default 0 not null,
-  created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
-  used_at timestamp with time zone,
-  purpose text default 'proof'::text not null,
-  terms text,
-  constraint wallet_challenge_pkey PRIMARY KEY (id),
-  constraint wallet_challenge_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
-  constraint wallet_challenge_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agent(id),
-  constraint wallet_challenge_check CHECK (((terms IS NOT NULL) = (purpose = 'withdrawal'::text))),
-  constraint wallet_challenge_purpose_check CHECK ((purpose = ANY (ARRAY['proof'::text, 'withdrawal'::text])))
+  constraint used_challenge_pkey PRIMARY KEY (id)
 );
-CREATE INDEX wallet_challenge_account ON public.wallet_challenge USING btree (account_id, expires_at);
-CREATE INDEX wallet_challenge_sign_in ON public.wallet_challenge USING btree (address, created_at DESC) WHERE (account_id IS NULL);
+CREATE INDEX used_challenge_expiry ON public.used_challenge USING btree (expires_at);
 
 create table webhook (
   id text not null,
@@ -965,12 +1002,14 @@ create table webhook_delivery (
   tries integer not null,
   next_attempt_at timestamp with time zone,
   created_at timestamp with time zone not null,
+  is_early boolean default false not null,
   constraint webhook_delivery_pkey PRIMARY KEY (id),
   constraint webhook_delivery_webhook_id_event_id_key UNIQUE (webhook_id, event_id),
   constraint webhook_delivery_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhook(id) ON DELETE CASCADE,
   constraint webhook_delivery_check CHECK (((state = 'pending'::text) = (next_attempt_at IS NOT NULL))),
   constraint webhook_delivery_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
 );
+CREATE INDEX webhook_delivery_age ON public.webhook_delivery USING btree (created_at) WHERE (state <> 'pending'::text);
 CREATE INDEX webhook_delivery_first ON public.webhook_delivery USING btree (webhook_id, sequence) WHERE ((state = 'pending'::text) AND (tries = 0));
 CREATE INDEX webhook_delivery_list ON public.webhook_delivery USING btree (webhook_id, created_at, id);
 CREATE INDEX webhook_delivery_retry ON public.webhook_delivery USING btree (webhook_id, next_attempt_at) WHERE ((state = 'pending'::text) AND (tries > 0));
@@ -1031,3 +1070,12 @@ CREATE OR REPLACE FUNCTION public.duration_bin(ms double precision)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN (CASE WHEN (ms IS NULL) THEN ('-1'::integer)::double precision ELSE LEAST(GREATEST(floor((((8)::double precision * ln(GREATEST(ms, (1)::double precision))) / ln((2.0)::double precision))), (0)::double precision), (250)::double precision) END)::smallint;
+
+CREATE OR REPLACE FUNCTION public.site_of(base_url text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+  select case when host ~ '^\[|^[0-9.]+$' then host else coalesce(substring(host from '[^.]+\.[^.]+$'), host) end
+    from (select substring(base_url from '^https?://(\[[^]]*\]|[^/:]*)') as host) as parsed
+$function$;
