@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../packages/service/src/db/embedded-postgres.ts';
 import { migrate } from '../packages/service/src/db/migrate.ts';
-import { silentLog } from '../packages/service/src/lib/log.ts';
+import { silentLog } from '../packages/service/src/lib/log/log.ts';
 import { CALLERS, inDatabase, throughHttp } from './search-figures.ts';
 import { searchKinds } from './search-questions.ts';
 import { seedSearch } from './seed-search.ts';

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { openApiDocument } from '../src/openapi.ts';
+import { openApiDocument } from '../src/openapi/openapi.ts';
 
 const file = new URL('../openapi.json', import.meta.url);
 const current = `${JSON.stringify(openApiDocument(), null, 2)}\n`;

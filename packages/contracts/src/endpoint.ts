@@ -1,7 +1,7 @@
 import type { z } from 'zod';
+import type { Scope } from './access/scopes.ts';
+import type { ShownOnce } from './access/shown-once.ts';
 import type { ErrorCode } from './errors.ts';
-import type { Scope } from './scopes.ts';
-import type { ShownOnce } from './shown-once.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { AgentDetail, agentEndpoints } from './agents.ts';
-import { BulkRecord } from './bulk.ts';
-import { RequestRecord } from './invocations.ts';
-import { ChainIndex } from './network.ts';
-import { Payment, Withdrawal } from './payments.ts';
-import { Reserves } from './reserves.ts';
+import { AgentDetail, agentEndpoints } from './agents/agents.ts';
+import { BulkRecord } from './invocations/bulk.ts';
+import { RequestRecord } from './invocations/invocations.ts';
+import { ChainIndex } from './network/network.ts';
+import { Payment, Withdrawal } from './payments/payments.ts';
+import { Reserves } from './payments/reserves.ts';
 import { Id, Timestamp } from './scalars.ts';
 
 const NetworkNode = z.object({ nodeId: Id, label: z.string(), baseUrl: z.string() });

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { type ShownOnce, secretNotice, secretShownOnce } from './access/shown-once.ts';
 import { displayText } from './display-text.ts';
 import { endpoint } from './endpoint.ts';
 import { eventTypes } from './events.ts';
 import { pageQuery, queryInteger } from './page.ts';
 import { Id, Timestamp, webUrl } from './scalars.ts';
-import { type ShownOnce, secretNotice, secretShownOnce } from './shown-once.ts';
 
 const EventTypeName = z.enum(eventTypes);
 const Subscriptions = z

@@ -3,7 +3,7 @@ import type { Plugin } from 'vite';
 import { api } from '../../contracts/src/api.ts';
 import type { Endpoint } from '../../contracts/src/endpoint.ts';
 import { errorCodes } from '../../contracts/src/errors.ts';
-import { isTerminal, streamEventTypes } from '../../contracts/src/stream-events.ts';
+import { isTerminal, streamEventTypes } from '../../contracts/src/invocations/stream-events.ts';
 
 const SDK = join(import.meta.dirname, '../../sdk/src/');
 
@@ -24,7 +24,7 @@ const lastEvents = streamEventTypes.filter(isTerminal);
 const slimModules: Readonly<Record<string, string>> = {
   '@agent-network/contracts/api': `export const api = ${JSON.stringify(Object.fromEntries(endpoints))};`,
   '@agent-network/contracts/errors': `export const errorCatalogue = ${JSON.stringify(Object.fromEntries(errors))};`,
-  '@agent-network/contracts/stream-events': `export const streamEventTypes = ${JSON.stringify(streamEventTypes)};
+  '@agent-network/contracts/invocations/stream-events': `export const streamEventTypes = ${JSON.stringify(streamEventTypes)};
     export const isTerminal = (type) => ${JSON.stringify(lastEvents)}.includes(type);`,
 };
 

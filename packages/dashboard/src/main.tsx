@@ -6,7 +6,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './app/query-client.ts';
 import { createAppRouter } from './app/router.tsx';
-import { Toasts } from './ui/toasts.tsx';
+import { Toasts } from './ui/overlays/toasts.tsx';
 
 const queryClient = createQueryClient();
 const router = createAppRouter(queryClient);

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { addProbe } from '../../service/src/agents/probe-store.ts';
+import { addProbe } from '../../service/src/agents/health/probe-store.ts';
 import { startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { it } from './support/journey.ts';

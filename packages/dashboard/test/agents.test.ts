@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from 'vitest';
-import { untilRegistered } from '../../service/test/registry-writes/support/registered.ts';
+import { untilRegistered } from '../../service/test/registry/write/support/registered.ts';
 import { registerOnChain } from '../../service/test/support/registry-actions.ts';
 import { startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
 import { expectAccessible } from './support/expect-accessible.ts';

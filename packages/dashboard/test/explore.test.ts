@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { insertAgents } from '../../service/test/network-nodes/support/insert-agents.ts';
+import { insertAgents } from '../../service/test/network/nodes/support/insert-agents.ts';
 import { relist } from '../../service/test/support/relist.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { it } from './support/journey.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { chunk, result, spokenBy } from '../../service/test/streams/support/streaming-agent.ts';
+import { chunk, result, spokenBy } from '../../service/test/invocations/stream/support/streaming-agent.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
 import { untilEnded } from '../../service/test/support/treasury.ts';
 import { expectAccessible } from './support/expect-accessible.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import { callChain } from '../../chain/src/chain-rpc-client.ts';
-import { issueApiKey } from '../../service/src/access/manage-keys.ts';
-import { openAccount } from '../../service/src/access/open-account.ts';
-import { insertNode } from '../../service/src/network/node-store.ts';
+import { openAccount } from '../../service/src/access/accounts/open-account.ts';
+import { issueApiKey } from '../../service/src/access/keys/manage-keys.ts';
+import { insertNode } from '../../service/src/network/nodes/node-store.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { it } from './support/journey.ts';
 import { lookAt } from './support/screenshot.ts';

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import type { Balance, PaymentItem, Withdrawal } from '@agent-network/contracts/payments';
-import type { Reserves } from '@agent-network/contracts/reserves';
-import type { Statement } from '@agent-network/contracts/statements';
+import type { Balance, PaymentItem, Withdrawal } from '@agent-network/contracts/payments/payments';
+import type { Reserves } from '@agent-network/contracts/payments/reserves';
+import type { Statement } from '@agent-network/contracts/payments/statements';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { readTransfers } from '../../service/src/payments/read-transfers.ts';
+import { readTransfers } from '../../service/src/payments/reconcile/read-transfers.ts';
 import { transferUsdc } from '../../service/test/support/chain-actions.ts';
 import { startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
 import { untilEnded } from '../../service/test/support/treasury.ts';

@@ -1,6 +1,12 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { chunk, progress, result, says, spokenBy } from '../../service/test/streams/support/streaming-agent.ts';
+import {
+  chunk,
+  progress,
+  result,
+  says,
+  spokenBy,
+} from '../../service/test/invocations/stream/support/streaming-agent.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
 import { balanceOf } from '../../service/test/support/treasury.ts';
 import { expectAccessible } from './support/expect-accessible.ts';

@@ -1,7 +1,7 @@
 import type { Api, EndpointName } from '@agent-network/contracts/api';
 import type { Call, DataOf, Endpoint, Parsed } from '@agent-network/contracts/endpoint';
 import type { EventType } from '@agent-network/contracts/events';
-import type { StreamEvent } from '@agent-network/contracts/stream-events';
+import type { StreamEvent } from '@agent-network/contracts/invocations/stream-events';
 import type { StoredEvent } from '@agent-network/contracts/webhooks';
 
 /** Query numbers travel as text; a caller may write them as numbers. */

@@ -1,4 +1,4 @@
-import { isTerminal, type StreamEvent } from '@agent-network/contracts/stream-events';
+import { isTerminal, type StreamEvent } from '@agent-network/contracts/invocations/stream-events';
 import { NoAnswerError } from './api-error.ts';
 import type { HttpRequest } from './build-request.ts';
 import { openStream } from './open-stream.ts';

@@ -1,4 +1,4 @@
-export type { StreamEvent } from '@agent-network/contracts/stream-events';
+export type { StreamEvent } from '@agent-network/contracts/invocations/stream-events';
 export { AgentError } from './agent/agent-error.ts';
 export { type HeartbeatReport, sendHeartbeat } from './agent/send-heartbeat.ts';
 export { ApiError, isApiError, NoAnswerError, type PaymentHeaders, SecretShownError } from './api-error.ts';

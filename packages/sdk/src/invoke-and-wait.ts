@@ -1,5 +1,5 @@
 import type { Api } from '@agent-network/contracts/api';
-import type { RequestRecord } from '@agent-network/contracts/invocations';
+import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import type { CallOf, Client } from './client-types.ts';
 import { wait } from './wait.ts';
 

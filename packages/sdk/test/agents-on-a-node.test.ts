@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { StreamEvent } from '@agent-network/contracts/stream-events';
+import type { StreamEvent } from '@agent-network/contracts/invocations/stream-events';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startLocal } from '../../service/test/support/local-node.ts';
 import { type HandleCall, type ServeAgentOptions, type ServedAgent, serveAgent } from '../src/agent/serve-agent.ts';

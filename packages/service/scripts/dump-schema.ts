@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../src/db/embedded-postgres.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { silentLog } from '../src/lib/log.ts';
+import { silentLog } from '../src/lib/log/log.ts';
 import { removePostgresDataDir } from '../test/support/remove-data-dir.ts';
 
 /** Writes `packages/service/schema.sql`, the schema that all migrations make; with `--check` exits 1 when the file is another. */

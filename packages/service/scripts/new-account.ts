@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
-import { Plan } from '@agent-network/contracts/access';
-import { defaultScopes, Scope } from '@agent-network/contracts/scopes';
-import { issueApiKey } from '../src/access/manage-keys.ts';
-import { openAccount } from '../src/access/open-account.ts';
+import { Plan } from '@agent-network/contracts/access/access';
+import { defaultScopes, Scope } from '@agent-network/contracts/access/scopes';
+import { openAccount } from '../src/access/accounts/open-account.ts';
+import { issueApiKey } from '../src/access/keys/manage-keys.ts';
 import { openDatabase } from '../src/db/database.ts';
 import { systemClock } from '../src/lib/clock.ts';
-import { silentLog } from '../src/lib/log.ts';
+import { silentLog } from '../src/lib/log/log.ts';
 
 const usage = `Opens an account and prints an API key for it, once. For operators; needs DATABASE_URL and CHAIN_ID of the node.
 

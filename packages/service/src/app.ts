@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
-import { commonHeaders, preflightHeaders } from './http/common-headers.ts';
+import { commonHeaders, preflightHeaders } from './http/answer/common-headers.ts';
+import { toErrorAnswer } from './http/answer/errors.ts';
 import { mountDashboard } from './http/dashboard/mount-dashboard.ts';
-import { mountDocuments } from './http/documents.ts';
-import { toErrorAnswer } from './http/errors.ts';
+import { mountDocuments } from './http/documents/documents.ts';
+import { limitDocuments } from './http/documents/limit-documents.ts';
 import { handlers } from './http/handlers/all.ts';
-import type { HttpContext } from './http/http-context.ts';
-import { limitDocuments } from './http/limit-documents.ts';
 import { mount, requestIdOf } from './http/mount.ts';
+import type { HttpContext } from './http/request/http-context.ts';
 import { AppError } from './lib/app-error.ts';
 
 /** The HTTP face of the node: preflights, the dashboard, documents, the endpoint table, and one answer for whatever is none of these. */

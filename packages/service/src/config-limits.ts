@@ -1,4 +1,4 @@
-import type { Plan } from '@agent-network/contracts/access';
+import type { Plan } from '@agent-network/contracts/access/access';
 import { type Env, integer } from './lib/read-env.ts';
 import type { Retention } from './lib/retention.ts';
 

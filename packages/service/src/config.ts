@@ -3,11 +3,11 @@ import { nameText } from '@agent-network/contracts/display-text';
 import { parseUsdc } from '@agent-network/contracts/money';
 import { type Limits, readLimits } from './config-limits.ts';
 import { type PaymentLimits, readPaymentLimits } from './config-payments.ts';
-import { type AddressRanges, parseAddressRanges } from './lib/address-ranges.ts';
-import { type ArmedFailpoint, parseFailpoint } from './lib/failpoint.ts';
-import { isLoopbackHost } from './lib/guarded-fetch-address.ts';
-import { isServerAddress } from './lib/guarded-fetch-resolve.ts';
-import type { LogLevel } from './lib/log.ts';
+import type { LogLevel } from './lib/log/log.ts';
+import { type AddressRanges, parseAddressRanges } from './lib/net/address-ranges.ts';
+import { isLoopbackHost } from './lib/net/guarded-fetch-address.ts';
+import { isServerAddress } from './lib/net/guarded-fetch-resolve.ts';
+import { type ArmedFailpoint, parseFailpoint } from './lib/process/failpoint.ts';
 import { ConfigError, type Env, flag, integer } from './lib/read-env.ts';
 
 /**

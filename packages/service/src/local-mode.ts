@@ -1,4 +1,4 @@
-import { type StopStep, stopInOrder } from './lib/graceful-stop.ts';
+import { type StopStep, stopInOrder } from './lib/process/graceful-stop.ts';
 import { type LocalJson, seedLocal } from './local/seed-local.ts';
 import { welcomeText } from './local/welcome.ts';
 import { type NodeOptions, type RunningNode, startNode } from './node.ts';

@@ -1,8 +1,8 @@
 import { readConfig } from './config.ts';
-import { startDashboardBuild } from './http/dashboard/dashboard-build.ts';
-import { createLog } from './lib/log.ts';
-import { redactText } from './lib/redact.ts';
-import { stopAsked } from './lib/stop-asked.ts';
+import { startDashboardBuild } from './http/build/dashboard-build.ts';
+import { createLog } from './lib/log/log.ts';
+import { redactText } from './lib/log/redact.ts';
+import { stopAsked } from './lib/process/stop-asked.ts';
 import { startLocalNode } from './local-mode.ts';
 import { startNode } from './node.ts';
 

@@ -1,7 +1,7 @@
+import type { HasSignatureEngine } from './chain/signature-engine.ts';
 import type { Config } from './config.ts';
-import type { HasLog, Log } from './lib/log.ts';
+import type { HasLog, Log } from './lib/log/log.ts';
 import type { HasMetrics } from './lib/metrics.ts';
-import type { HasSignatureEngine } from './payments/x402/signature-engine.ts';
 
 /** Tells at start which comforts of local mode are off because others reach the node, and which settings let others reach further. */
 export function warnOfReach(config: Config, baseUrl: string, log: Log): void {

@@ -1,5 +1,5 @@
-import { Copyable } from '../ui/copyable.tsx';
-import { ExternalLink } from '../ui/link.tsx';
+import { Copyable } from '../ui/controls/copyable.tsx';
+import { ExternalLink } from '../ui/values/link.tsx';
 import { explorerUrl } from './explorer.ts';
 import { useSessionInfo } from './session.ts';
 

@@ -1,5 +1,5 @@
 import { useRouter } from '@tanstack/react-router';
-import { ErrorNote } from '../ui/error-note.tsx';
+import { ErrorNote } from '../ui/values/error-note.tsx';
 
 /** In place of a view that failed. */
 export function ErrorView({ error }: { error: unknown }) {

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { linkClass } from '../ui/link.tsx';
+import { EmptyState } from '../ui/layout/empty-state.tsx';
+import { linkClass } from '../ui/values/link.tsx';
 
 export function NotFoundView() {
   return (

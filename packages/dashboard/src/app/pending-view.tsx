@@ -1,4 +1,4 @@
-import { Skeleton } from '../ui/skeleton.tsx';
+import { Skeleton } from '../ui/layout/skeleton.tsx';
 
 export const PendingView = () => (
   <div className="space-y-4 p-6">

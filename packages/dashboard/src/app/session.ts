@@ -1,6 +1,6 @@
+import type { Session } from '@agent-network/contracts/access/sessions';
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
-import type { Session } from '@agent-network/contracts/sessions';
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import { client } from './client.ts';
 

@@ -1,4 +1,4 @@
-import { AgentRegistration } from '@agent-network/contracts/agents';
+import { AgentRegistration } from '@agent-network/contracts/agents/agents';
 import { expect, it } from 'vitest';
 import { problemText } from './problem-text.ts';
 

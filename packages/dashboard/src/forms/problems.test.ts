@@ -1,5 +1,5 @@
 import { api } from '@agent-network/contracts/api';
-import { InvocationRequest } from '@agent-network/contracts/invocations';
+import { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
 import { ApiError } from '@agent-network/sdk';
 import { describe, expect, it } from 'vitest';
 import { problemsOf, problemsToldBy } from './problems.ts';

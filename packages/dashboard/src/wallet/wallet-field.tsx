@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { Field } from '../ui/field.tsx';
-import { Select } from '../ui/select.tsx';
+import { Field } from '../ui/controls/field.tsx';
+import { Select } from '../ui/controls/select.tsx';
 import { type InjectedWallet, useInjectedWallets } from './injected-wallets.ts';
 
 interface ChosenWallet {

@@ -1,5 +1,5 @@
-import { issueApiKey } from '../../../service/src/access/manage-keys.ts';
-import { openAccount } from '../../../service/src/access/open-account.ts';
+import { openAccount } from '../../../service/src/access/accounts/open-account.ts';
+import { issueApiKey } from '../../../service/src/access/keys/manage-keys.ts';
 import type { Harness } from '../../../service/test/support/harness.ts';
 import { deposit } from '../../../service/test/support/treasury.ts';
 

@@ -1,4 +1,4 @@
-import { emit } from '../../../service/src/events/outbox.ts';
+import { emit } from '../../../service/src/events/outbox/outbox.ts';
 import type { Harness } from '../../../service/test/support/harness.ts';
 
 let nth = 0;

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
-import { startDashboardBuild } from '../../../service/src/http/dashboard/dashboard-build.ts';
-import { silentLog } from '../../../service/src/lib/log.ts';
+import { startDashboardBuild } from '../../../service/src/http/build/dashboard-build.ts';
+import { silentLog } from '../../../service/src/lib/log/log.ts';
 import { type Harness, type HarnessOptions, startHarness } from '../../../service/test/support/harness.ts';
 import { findBrowser } from './find-browser.ts';
 

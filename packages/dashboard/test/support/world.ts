@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { openAccount } from '../../../service/src/access/open-account.ts';
+import { openAccount } from '../../../service/src/access/accounts/open-account.ts';
 import { openBrowser } from '../../../service/test/support/browser.ts';
 import type { Harness, HarnessOptions } from '../../../service/test/support/harness.ts';
 import { expectNoComplaints, type OpenPage, watchPage } from './open-page.ts';

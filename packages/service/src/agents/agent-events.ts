@@ -1,4 +1,4 @@
-import type { NewEvent } from '../events/new-event.ts';
+import type { NewEvent } from '../events/outbox/new-event.ts';
 import { type Agent, isVerified } from './agent.ts';
 import { toDetail } from './agent-view.ts';
 

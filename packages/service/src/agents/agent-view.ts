@@ -1,4 +1,4 @@
-import type { AgentDetail, AgentListItem, AgentStatusRecord } from '@agent-network/contracts/agents';
+import type { AgentDetail, AgentListItem, AgentStatusRecord } from '@agent-network/contracts/agents/agents';
 import { formatUsdc } from '@agent-network/contracts/money';
 import { formatDuration } from '../lib/duration.ts';
 import { type Agent, isVerified, type StoredStatus } from './agent.ts';

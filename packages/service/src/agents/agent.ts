@@ -1,4 +1,4 @@
-import type { AgentStatus } from '@agent-network/contracts/agents';
+import type { AgentStatus } from '@agent-network/contracts/agents/agents';
 
 /** What can happen to an agent. `refused`: it said itself that it takes no calls. */
 export type AgentEvent = 'proven' | 'came_up' | 'went_down' | 'refused' | 'endpoint_changed' | 'removed';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Log } from '../lib/log.ts';
+import type { Log } from '../lib/log/log.ts';
 import { openSocket } from './open-socket.ts';
 import { watchSilence } from './silence-watch.ts';
 

@@ -2,7 +2,7 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Log } from '../lib/log.ts';
+import type { Log } from '../lib/log/log.ts';
 import { openClient } from './connection-pool.ts';
 import { type Cluster, initCluster, POSTGRES_ROLE } from './embedded/init-cluster.ts';
 import { readAccess, writeAccess } from './embedded/postgres-access.ts';

@@ -1,5 +1,5 @@
 import { Logger } from 'graphile-worker';
-import type { Log } from '../lib/log.ts';
+import type { Log } from '../lib/log/log.ts';
 
 /** Writes graphile-worker's messages to our log: its routine ones as debug. */
 export function graphileLog(log: Log): Logger {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import type { Log } from '../lib/log.ts';
+import type { Log } from '../lib/log/log.ts';
 import { connectionOptions } from './connection-pool.ts';
 
 /** Gets the payload, or null when the connection was lost and is back: anything may have been missed. */

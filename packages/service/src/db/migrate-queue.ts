@@ -1,6 +1,6 @@
 import { runMigrations } from 'graphile-worker';
 import type pg from 'pg';
-import type { Log } from '../lib/log.ts';
+import type { Log } from '../lib/log/log.ts';
 import { graphileLog } from './graphile-log.ts';
 
 /** Creates or updates graphile-worker's own schema, which our migrations and `addJob` build on. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import type { Log } from '../lib/log.ts';
+import type { Log } from '../lib/log/log.ts';
 import { connectionOptions, surviveConnectionLoss } from './connection-pool.ts';
 import { migrateQueue } from './migrate-queue.ts';
 import { watchSilence } from './silence-watch.ts';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Log } from '../lib/log.ts';
+import type { Log } from '../lib/log/log.ts';
 
 const CHECK_MS = 500;
 /** A connection that has answered nothing for so long, with statements under way, is asked about. */

@@ -4,13 +4,13 @@ import { createAdaptorServer } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { Config } from '../config.ts';
 import { AppError } from '../lib/app-error.ts';
-import type { StopStep } from '../lib/graceful-stop.ts';
-import { answerUnread } from './answer-unread.ts';
-import { createAnswerWatch } from './answer-watch.ts';
-import { commonHeaders } from './common-headers.ts';
-import { toErrorAnswer } from './errors.ts';
-import { inTurn } from './in-turn.ts';
-import { limitConnections } from './limit-connections.ts';
+import type { StopStep } from '../lib/process/graceful-stop.ts';
+import { answerUnread } from './answer/answer-unread.ts';
+import { createAnswerWatch } from './answer/answer-watch.ts';
+import { commonHeaders } from './answer/common-headers.ts';
+import { toErrorAnswer } from './answer/errors.ts';
+import { inTurn } from './request/in-turn.ts';
+import { limitConnections } from './request/limit-connections.ts';
 
 type Fetch = Hono['fetch'];
 

@@ -2,18 +2,18 @@ import { api, type EndpointName } from '@agent-network/contracts/api';
 import type { Endpoint } from '@agent-network/contracts/endpoint';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
-import { networkOf } from '../lib/address-ranges.ts';
 import { AppError } from '../lib/app-error.ts';
-import { failpoint } from '../lib/failpoint.ts';
 import { newId } from '../lib/id.ts';
-import { type AnswerRoom, createAnswerRoom } from './answer-room.ts';
-import { commonHeaders } from './common-headers.ts';
-import { toErrorAnswer } from './errors.ts';
-import { type AnyHandler, handleCall } from './handle-call.ts';
-import type { Handlers } from './handler.ts';
-import type { HttpContext } from './http-context.ts';
-import { addressOf } from './remote-address.ts';
-import { SseAnswer, StalledError, sseBody, sseHeaders } from './sse.ts';
+import { networkOf } from '../lib/net/address-ranges.ts';
+import { failpoint } from '../lib/process/failpoint.ts';
+import { type AnswerRoom, createAnswerRoom } from './answer/answer-room.ts';
+import { commonHeaders } from './answer/common-headers.ts';
+import { toErrorAnswer } from './answer/errors.ts';
+import { SseAnswer, StalledError, sseBody, sseHeaders } from './answer/sse.ts';
+import { type AnyHandler, handleCall } from './request/handle-call.ts';
+import type { Handlers } from './request/handler.ts';
+import type { HttpContext } from './request/http-context.ts';
+import { addressOf } from './request/remote-address.ts';
 
 /** Walks the endpoint table: each row becomes a route; `handle-call.ts` says what happens on it. */
 export function mount(app: Hono, ctx: HttpContext, handlers: Handlers): void {

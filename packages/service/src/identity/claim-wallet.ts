@@ -1,13 +1,13 @@
 import type { Api } from '@agent-network/contracts/api';
-import type { ClaimRequest } from '@agent-network/contracts/claims';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { formatUsdc } from '@agent-network/contracts/money';
-import type { AccountCaller } from '../access/caller.ts';
-import { linkWallet } from '../access/link-wallet.ts';
-import { type Once, unkeyed } from '../access/once.ts';
-import { failpoint } from '../lib/failpoint.ts';
-import { openTreasury } from '../payments/open-treasury.ts';
-import { claimSuspense, suspenseOf } from '../payments/suspense.ts';
+import type { ClaimRequest } from '@agent-network/contracts/payments/claims';
+import { linkWallet } from '../access/accounts/link-wallet.ts';
+import type { AccountCaller } from '../access/caller/caller.ts';
+import { type Once, unkeyed } from '../access/idempotency/once.ts';
+import { failpoint } from '../lib/process/failpoint.ts';
+import { claimSuspense, suspenseOf } from '../payments/deposits/suspense.ts';
+import { openTreasury } from '../payments/ledger/open-treasury.ts';
 import { type ChallengeContext, giveChallenge, judgeChallenge, useChallenge } from './prove-wallet.ts';
 
 type Claim = DataOf<Api['claimWallet']>;

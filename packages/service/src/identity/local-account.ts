@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '../lib/guarded-fetch-address.ts';
+import { isLoopbackHost } from '../lib/net/guarded-fetch-address.ts';
 
 export interface HasLocalAccount {
   /** The wallet of local mode's own account, in lower case; null where there is none to sign in as. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { HasClock } from '../lib/clock.ts';
-import { GuardedFetchError, type HasGuardedFetch } from '../lib/guarded-fetch.ts';
+import { GuardedFetchError, type HasGuardedFetch } from '../lib/net/guarded-fetch.ts';
 import { challengeResponse, isChallengeMet, signAgentCall } from './agent-signature.ts';
 
 export type EndpointProof =

@@ -1,11 +1,11 @@
+import type { HasChain } from '../chain/chain-info.ts';
 import type { HasDb } from '../db/database.ts';
 import type { Tx } from '../db/sql.ts';
 import { AppError, invalid, notFound } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
-import type { HasBaseUrl } from '../payments/deposit.ts';
-import type { WithdrawalTerms } from '../payments/withdrawal-terms.ts';
-import type { HasChain } from '../payments/x402/chain-info.ts';
+import type { HasBaseUrl } from '../payments/deposits/deposit.ts';
+import type { WithdrawalTerms } from '../payments/payouts/withdrawal-terms.ts';
 import {
   type Challenge,
   type ChallengePurpose,
@@ -13,10 +13,10 @@ import {
   digestOf,
   newNonce,
   readChallengeId,
-} from './challenge-id.ts';
-import { isUsed, useOnce } from './challenge-store.ts';
-import type { HasChallengeTries } from './challenge-tries.ts';
-import { CHALLENGE_TTL_MS, challengeText, termsText } from './wallet-challenge.ts';
+} from './challenges/challenge-id.ts';
+import { isUsed, useOnce } from './challenges/challenge-store.ts';
+import type { HasChallengeTries } from './challenges/challenge-tries.ts';
+import { CHALLENGE_TTL_MS, challengeText, termsText } from './challenges/wallet-challenge.ts';
 import type { HasWalletSignatures, SignatureMethod } from './wallet-signature-client.ts';
 
 export interface GivenChallenge {

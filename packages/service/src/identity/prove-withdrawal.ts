@@ -1,12 +1,12 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
-import type { Withdrawal } from '@agent-network/contracts/payments';
-import type { AccountCaller } from '../access/caller.ts';
-import { type Once, unkeyed } from '../access/once.ts';
+import type { Withdrawal } from '@agent-network/contracts/payments/payments';
+import type { AccountCaller } from '../access/caller/caller.ts';
+import { type Once, unkeyed } from '../access/idempotency/once.ts';
 import { AppError, invalid } from '../lib/app-error.ts';
 import { invariant } from '../lib/invariant.ts';
-import { withdraw } from '../payments/withdraw.ts';
-import { type WithdrawalApproval, type WithdrawInput, withdrawalTerms } from '../payments/withdrawal-terms.ts';
+import { withdraw } from '../payments/payouts/withdraw.ts';
+import { type WithdrawalApproval, type WithdrawInput, withdrawalTerms } from '../payments/payouts/withdrawal-terms.ts';
 import type { HasLocalAccount } from './local-account.ts';
 import {
   type ChallengeContext,

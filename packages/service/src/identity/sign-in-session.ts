@@ -1,6 +1,6 @@
-import { admitWallet } from '../access/admit-wallet.ts';
-import { type StartedSession, startSession } from '../access/manage-sessions.ts';
-import { openAccount } from '../access/open-account.ts';
+import { admitWallet } from '../access/accounts/admit-wallet.ts';
+import { openAccount } from '../access/accounts/open-account.ts';
+import { type StartedSession, startSession } from '../access/sessions/manage-sessions.ts';
 import type { HasDb } from '../db/database.ts';
 import { notFound } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';

@@ -1,9 +1,9 @@
+import type { SignIn } from '@agent-network/contracts/access/auth';
 import type { Api } from '@agent-network/contracts/api';
-import type { SignIn } from '@agent-network/contracts/auth';
 import type { DataOf } from '@agent-network/contracts/endpoint';
-import { admitWallet, noteNode } from '../access/admit-wallet.ts';
-import { type HasKeyMode, issueApiKey } from '../access/manage-keys.ts';
-import { giveWayToSignIn, type HasPlanCaps, withinKeyCap } from '../access/plan-caps.ts';
+import { admitWallet, noteNode } from '../access/accounts/admit-wallet.ts';
+import { type HasKeyMode, issueApiKey } from '../access/keys/manage-keys.ts';
+import { giveWayToSignIn, type HasPlanCaps, withinKeyCap } from '../access/limits/plan-caps.ts';
 import { type ChallengeContext, giveChallenge, judgeChallenge, useChallenge } from './prove-wallet.ts';
 
 type SignInContext = ChallengeContext & HasKeyMode & HasPlanCaps;

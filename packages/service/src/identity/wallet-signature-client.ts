@@ -1,5 +1,5 @@
 import { createPublicClient, type Hex, hashMessage, http, verifyMessage } from 'viem';
-import { hasContractSigned } from '../payments/x402/contract-wallet-client.ts';
+import { hasContractSigned } from '../chain/contract-wallet-client.ts';
 
 export type SignatureMethod = 'eip191' | 'eip1271';
 

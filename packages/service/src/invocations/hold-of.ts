@@ -1,4 +1,4 @@
-import { type HoldRequest, holdExpiryOf } from '../payments/hold.ts';
+import { type HoldRequest, holdExpiryOf } from '../payments/ledger/hold.ts';
 import type { Invocation } from './invocation.ts';
 
 type Paid = Pick<Invocation, 'id' | 'payerLedgerId' | 'priceMicro' | 'deadline'>;

@@ -1,4 +1,4 @@
-import type { FailureReason } from '@agent-network/contracts/invocations';
+import type { FailureReason } from '@agent-network/contracts/invocations/invocations';
 import type { Sql, Tx } from '../db/sql.ts';
 import { NOTE_UNAUDITED, noteUnaudited, OR_AGAIN } from './audit-store.ts';
 import { type Invocation, statesThatTake } from './invocation.ts';

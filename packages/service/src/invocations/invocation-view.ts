@@ -1,4 +1,4 @@
-import type { InvocationCreated, RequestRecord } from '@agent-network/contracts/invocations';
+import type { InvocationCreated, RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import { formatUsdc } from '@agent-network/contracts/money';
 import { formatDuration } from '../lib/duration.ts';
 import type { Invocation } from './invocation.ts';

@@ -1,4 +1,4 @@
-import type { RequestStatus } from '@agent-network/contracts/invocations';
+import type { RequestStatus } from '@agent-network/contracts/invocations/invocations';
 import { describe, expect, it } from 'vitest';
 import { costOf, hasEnded, type InvocationEvent, invocationTransitions, statesThatTake } from './invocation.ts';
 

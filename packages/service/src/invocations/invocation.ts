@@ -1,4 +1,4 @@
-import type { FailureReason, Priority, RequestStatus } from '@agent-network/contracts/invocations';
+import type { FailureReason, Priority, RequestStatus } from '@agent-network/contracts/invocations/invocations';
 
 /** What can happen to an invocation. `begin`: it is paid, or needs no payment that has to be waited for. */
 export type InvocationEvent = 'begin' | 'complete' | 'fail' | 'cancel';

@@ -1,5 +1,5 @@
-import type { RequestRecord } from '@agent-network/contracts/invocations';
-import type { KnownCaller } from '../access/caller.ts';
+import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import type { KnownCaller } from '../access/caller/caller.ts';
 import type { HasDb } from '../db/database.ts';
 import { AppError, notFound } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';

@@ -3,9 +3,9 @@ import { testUsdcAbi } from '@agent-network/chain/artifacts';
 import { callChain, callChainBatch } from '@agent-network/chain/chain-rpc-client';
 import { encodeFunctionData, keccak256, numberToHex } from 'viem';
 import type { HasDb } from '../db/database.ts';
-import type { Log } from '../lib/log.ts';
-import type { ChainRepair } from '../payments/x402/chain-repair.ts';
-import { payersIn } from '../payments/x402/replay.ts';
+import type { Log } from '../lib/log/log.ts';
+import type { ChainRepair } from '../payments/reconcile/chain-repair.ts';
+import { payersIn } from '../payments/reconcile/replay.ts';
 
 type Hex = `0x${string}`;
 

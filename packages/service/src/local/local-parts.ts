@@ -9,10 +9,10 @@ import { type Config, type ConfiguredSecrets, isLocalChain } from '../config.ts'
 import { lockDataDir } from '../db/data-dir-lock.ts';
 import { openDatabase } from '../db/database.ts';
 import { startEmbeddedPostgres } from '../db/embedded-postgres.ts';
-import type { StopStep } from '../lib/graceful-stop.ts';
-import type { Log } from '../lib/log.ts';
-import type { ChainRepair } from '../payments/x402/chain-repair.ts';
-import { transactionsToReplay } from '../payments/x402/replay.ts';
+import type { Log } from '../lib/log/log.ts';
+import type { StopStep } from '../lib/process/graceful-stop.ts';
+import type { ChainRepair } from '../payments/reconcile/chain-repair.ts';
+import { transactionsToReplay } from '../payments/reconcile/replay.ts';
 import { fundLostPayers, repairOf } from './chain-repair.ts';
 import { freePort } from './free-port.ts';
 import { type LocalKeys, loadLocalKeys, registrarKeyOf, saveLocalKeys, senderKeysOf } from './local-keys.ts';

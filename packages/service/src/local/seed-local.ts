@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { identityRegistryByChain, usdcByChain } from '@agent-network/chain/addresses';
-import type { Plan } from '@agent-network/contracts/access';
-import { defaultScopes, type Scope, scopes } from '@agent-network/contracts/scopes';
-import { issueApiKey } from '../access/manage-keys.ts';
-import { openAccount } from '../access/open-account.ts';
+import type { Plan } from '@agent-network/contracts/access/access';
+import { defaultScopes, type Scope, scopes } from '@agent-network/contracts/access/scopes';
+import { openAccount } from '../access/accounts/open-account.ts';
+import { issueApiKey } from '../access/keys/manage-keys.ts';
 import type { Config } from '../config.ts';
 import type { NodeContext } from '../context.ts';
-import type { StopStep } from '../lib/graceful-stop.ts';
+import type { StopStep } from '../lib/process/graceful-stop.ts';
 import { type LocalAgent, startLocalAgents } from './local-agents.ts';
 import { type LocalKeys, type LocalWallet, saveLocalKeys, writeSecretFile } from './local-keys.ts';
 import { fundOnJoinedChain, type LocalPlan } from './local-parts.ts';

@@ -1,16 +1,16 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
-import type { HasNodeLabel } from '../agents/discover-agents.ts';
-import { countAgents } from '../agents/list-remote-agents.ts';
+import { countAgents } from '../agents/remote/list-remote-agents.ts';
+import type { HasNodeLabel } from '../agents/search/discover-agents.ts';
+import type { HasChain } from '../chain/chain-info.ts';
 import type { HasDb } from '../db/database.ts';
-import { nodeTokenOf } from '../identity/registry/announce-node.ts';
-import { readChainIndex } from '../identity/registry/read-chain-index.ts';
-import type { HasRegistry } from '../identity/registry/registry-info.ts';
 import type { HasClock } from '../lib/clock.ts';
-import { NODE_VERSION } from '../lib/node-version.ts';
-import type { HasBaseUrl } from '../payments/deposit.ts';
-import type { HasChain } from '../payments/x402/chain-info.ts';
-import { listNodes } from './node-store.ts';
+import { NODE_VERSION } from '../lib/process/node-version.ts';
+import type { HasBaseUrl } from '../payments/deposits/deposit.ts';
+import { readChainIndex } from '../registry/read/read-chain-index.ts';
+import type { HasRegistry } from '../registry/read/registry-info.ts';
+import { nodeTokenOf } from '../registry/write/announce-node.ts';
+import { listNodes } from './nodes/node-store.ts';
 import { MOST_NODES } from './start-network.ts';
 
 type ReadContext = HasDb & HasClock & HasChain & HasRegistry & HasBaseUrl & HasNodeLabel;

@@ -1,13 +1,13 @@
-import { countAgents } from '../agents/list-remote-agents.ts';
+import { countAgents } from '../agents/remote/list-remote-agents.ts';
 import { type Repeating, repeatEvery, repeatHere } from '../queue/repeat-every.ts';
-import { askNode, showNodes } from './ask-node.ts';
-import { checkAgent } from './check-agent.ts';
-import { checkNode } from './check-node.ts';
-import { takeDueAgents, takeDueNodes, wakeRefused } from './entry-store.ts';
-import { followEntries } from './follow-entries.ts';
-import type { NetworkContext } from './network-context.ts';
-import { createShares, takeDue } from './network-shares.ts';
-import { listNodes, takeDueFeeds } from './node-store.ts';
+import { checkAgent } from './entries/check-agent.ts';
+import { checkNode } from './entries/check-node.ts';
+import { followEntries } from './entries/follow-entries.ts';
+import { createShares, takeDue } from './entries/network-shares.ts';
+import { askNode, showNodes } from './feed/ask-node.ts';
+import { takeDueAgents, takeDueNodes, wakeRefused } from './nodes/entry-store.ts';
+import type { NetworkContext } from './nodes/network-context.ts';
+import { listNodes, takeDueFeeds } from './nodes/node-store.ts';
 
 /** A look at another node that takes longer than this was lost with its process, and is due again. */
 const LOST_AFTER_MS = 30_000;

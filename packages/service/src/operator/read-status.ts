@@ -1,14 +1,14 @@
-import type { OperatorStatus } from '@agent-network/contracts/operator';
+import type { OperatorStatus } from '@agent-network/contracts/network/operator';
+import type { HasChain } from '../chain/chain-info.ts';
+import type { HasGas, HasRegistrarGas } from '../chain/gas-watch.ts';
+import type { HasRegistrar, HasSenders } from '../chain/senders.ts';
 import type { HasDb } from '../db/database.ts';
-import { readChainIndex } from '../identity/registry/read-chain-index.ts';
-import type { HasRegistry } from '../identity/registry/registry-info.ts';
 import type { HasClock } from '../lib/clock.ts';
-import type { HasReserves } from '../payments/read-reserves.ts';
-import type { HasChain } from '../payments/x402/chain-info.ts';
-import type { HasGas, HasRegistrarGas } from '../payments/x402/gas-watch.ts';
-import { SETTLED_BY_NOW_MS } from '../payments/x402/reconcile.ts';
-import type { HasRegistrar, HasSenders } from '../payments/x402/senders.ts';
+import { SETTLED_BY_NOW_MS } from '../payments/reconcile/reconcile.ts';
+import type { HasReserves } from '../payments/statements/read-reserves.ts';
 import type { HasProcessId } from '../queue/heartbeat.ts';
+import { readChainIndex } from '../registry/read/read-chain-index.ts';
+import type { HasRegistry } from '../registry/read/registry-info.ts';
 import { countOpenTransactions, listProcesses, readDatabase, readQueues, readSettlements } from './operator-store.ts';
 
 export type StatusContext = HasDb &

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { HasDb } from '../db/database.ts';
 import type { Tx } from '../db/sql.ts';
-import { createDelayMeter } from '../lib/event-loop-delay.ts';
-import type { Log } from '../lib/log.ts';
+import type { Log } from '../lib/log/log.ts';
+import { createDelayMeter } from '../lib/process/event-loop-delay.ts';
 import {
   insertProcess,
   removeProcess,

@@ -14,7 +14,7 @@ import { connectionOptions, surviveConnectionLoss } from '../db/connection-pool.
 import type { HasDb } from '../db/database.ts';
 import { graphileLog } from '../db/graphile-log.ts';
 import { watchSilence } from '../db/silence-watch.ts';
-import type { Log } from '../lib/log.ts';
+import type { Log } from '../lib/log/log.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { JobHandlers, JobRun } from './job-types.ts';
 

@@ -1,4 +1,4 @@
-import type { Log } from '../lib/log.ts';
+import type { Log } from '../lib/log/log.ts';
 
 /** Job name -> payload. A payload is JSON: ids and small facts, never secrets or whole records. */
 export interface JobPayloads {

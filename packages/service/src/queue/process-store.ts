@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '../db/sql.ts';
-import type { EventLoopDelay } from '../lib/event-loop-delay.ts';
+import type { EventLoopDelay } from '../lib/process/event-loop-delay.ts';
 
 /** A process not seen for this long (database clock) is dead. */
 const DEAD_AFTER = `interval '10 seconds'`;

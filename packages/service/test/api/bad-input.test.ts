@@ -1,4 +1,4 @@
-import { jsonSchema } from '@agent-network/contracts/json-schema';
+import { jsonSchema } from '@agent-network/contracts/openapi/json-schema';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { badValues, withBadValue } from './support/bad-values.ts';
 import { databaseDigest } from './support/database-digest.ts';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import type { DashboardBuild } from '../../src/http/dashboard/dashboard-build.ts';
+import type { DashboardBuild } from '../../src/http/build/dashboard-build.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
 const index = '<!doctype html><div id="root"></div>';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { DatabaseAwayError } from '../../src/db/database-away.ts';
-import { silentLog as log } from '../../src/lib/log.ts';
+import { silentLog as log } from '../../src/lib/log/log.ts';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import type { Tx } from '../../src/db/sql.ts';
-import { silentLog } from '../../src/lib/log.ts';
+import { silentLog } from '../../src/lib/log/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let testDatabase: TestDatabase;

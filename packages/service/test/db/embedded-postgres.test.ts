@@ -7,7 +7,7 @@ import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { lockDataDir } from '../../src/db/data-dir-lock.ts';
 import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
-import { silentLog as log } from '../../src/lib/log.ts';
+import { silentLog as log } from '../../src/lib/log/log.ts';
 import { removePostgresDataDir } from '../support/remove-data-dir.ts';
 
 const isRoot = process.getuid?.() === 0;

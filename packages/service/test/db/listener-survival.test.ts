@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openClient } from '../../src/db/connection-pool.ts';
 import { openDatabase } from '../../src/db/database.ts';
-import { silentLog as log } from '../../src/lib/log.ts';
+import { silentLog as log } from '../../src/lib/log/log.ts';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { migrate } from '../../src/db/migrate.ts';
-import { silentLog as log } from '../../src/lib/log.ts';
+import { silentLog as log } from '../../src/lib/log/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let database: TestDatabase;

@@ -1,6 +1,6 @@
 import { lockDataDir } from '../../src/db/data-dir-lock.ts';
 import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
-import { createLog } from '../../src/lib/log.ts';
+import { createLog } from '../../src/lib/log/log.ts';
 
 /** Holds a DATA_DIR with its PostgreSQL until its parent kills it. */
 const dataDir = process.argv[2];

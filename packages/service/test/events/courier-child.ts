@@ -1,9 +1,9 @@
 import { openDatabase } from '../../src/db/database.ts';
-import { createCourier } from '../../src/events/courier.ts';
-import { emit } from '../../src/events/outbox.ts';
+import { createCourier } from '../../src/events/deliveries/courier.ts';
+import { emit } from '../../src/events/outbox/outbox.ts';
 import { systemClock as clock } from '../../src/lib/clock.ts';
-import { createGuardedFetch } from '../../src/lib/guarded-fetch.ts';
-import { silentLog as log } from '../../src/lib/log.ts';
+import { silentLog as log } from '../../src/lib/log/log.ts';
+import { createGuardedFetch } from '../../src/lib/net/guarded-fetch.ts';
 import { createSecrets } from '../../src/lib/secrets.ts';
 import { startHeartbeat } from '../../src/queue/heartbeat.ts';
 import { BASE_URL, happened, SECRET_KEY } from './support/sample-event.ts';

@@ -1,8 +1,8 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { updateWebhook } from '../../src/events/manage-webhooks.ts';
-import { emit } from '../../src/events/outbox.ts';
-import { readWebhookSecret, rotateWebhookSecret } from '../../src/events/webhook-secrets.ts';
+import { emit } from '../../src/events/outbox/outbox.ts';
+import { updateWebhook } from '../../src/events/webhooks/manage-webhooks.ts';
+import { readWebhookSecret, rotateWebhookSecret } from '../../src/events/webhooks/webhook-secrets.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { openEventWorld } from './support/event-world.ts';
 import { answer, startReceiver } from './support/receiver.ts';

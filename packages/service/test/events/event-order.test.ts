@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { emit } from '../../src/events/outbox.ts';
-import { readEvents } from '../../src/events/read-events.ts';
+import { emit } from '../../src/events/outbox/outbox.ts';
+import { readEvents } from '../../src/events/outbox/read-events.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { openEventWorld } from './support/event-world.ts';
 import { happened } from './support/sample-event.ts';

@@ -1,9 +1,9 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { judge } from '../../src/events/attempt.ts';
-import { nextStanding } from '../../src/events/endpoint-standing.ts';
-import { nextAttemptAt, retryAfter } from '../../src/events/retry-schedule.ts';
-import { newWebhookSecret, signedHeaders } from '../../src/events/sign-delivery.ts';
+import { judge } from '../../src/events/webhooks/attempt.ts';
+import { nextStanding } from '../../src/events/webhooks/endpoint-standing.ts';
+import { nextAttemptAt, retryAfter } from '../../src/events/webhooks/retry-schedule.ts';
+import { newWebhookSecret, signedHeaders } from '../../src/events/webhooks/sign-delivery.ts';
 
 const now = new Date('2026-11-21T10:00:00.000Z');
 const minutesLater = (at: Date | null) => (at === null ? null : (at.getTime() - now.getTime()) / 60_000);

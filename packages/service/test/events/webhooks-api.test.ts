@@ -1,5 +1,5 @@
 import { eventEnvelope } from '@agent-network/contracts/events';
-import { Payment } from '@agent-network/contracts/payments';
+import { Payment } from '@agent-network/contracts/payments/payments';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';

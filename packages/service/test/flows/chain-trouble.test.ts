@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { linkWallet } from '../../src/access/link-wallet.ts';
+import { linkWallet } from '../../src/access/accounts/link-wallet.ts';
 import { until } from '../../src/lib/until.ts';
 import { contradictions, walletByBooks } from '../support/books.ts';
 import { cancelPayment, emptyWallet, refillWallet, submitPayment } from '../support/chain-actions.ts';

@@ -1,8 +1,8 @@
 import { type LocalChain, startLocalChain } from '@agent-network/chain/local-chain';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type ArmedFailpoint, type Failpoint, failpoints, parseFailpoint } from '../../src/lib/failpoint.ts';
-import { resetAgents, type ScenarioName, scenarios } from '../torture/crash-scenarios.ts';
-import { type CrashSite, startCrashSite } from '../torture/crash-site.ts';
+import { type ArmedFailpoint, type Failpoint, failpoints, parseFailpoint } from '../../src/lib/process/failpoint.ts';
+import { resetAgents, type ScenarioName, scenarios } from '../chaos/torture/crash-scenarios.ts';
+import { type CrashSite, startCrashSite } from '../chaos/torture/crash-site.ts';
 
 const SITES = 5;
 vi.setConfig({ maxConcurrency: SITES });

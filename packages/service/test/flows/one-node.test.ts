@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { checkDueAgents } from '../../src/agents/check-agents.ts';
+import { checkDueAgents } from '../../src/agents/health/check-agents.ts';
 import { fixedClock } from '../../src/lib/clock.ts';
 import { until } from '../../src/lib/until.ts';
-import { joinNode, startJoinableHarness } from '../streams/support/second-node.ts';
+import { joinNode, startJoinableHarness } from '../invocations/stream/support/second-node.ts';
 import { contradictions } from '../support/books.ts';
 import { openBrowser } from '../support/browser.ts';
 import type { Answer, Harness } from '../support/harness.ts';

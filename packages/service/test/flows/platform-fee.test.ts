@@ -1,8 +1,8 @@
+import { scopes } from '@agent-network/contracts/access/scopes';
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
-import { scopes } from '@agent-network/contracts/scopes';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readReserves } from '../../src/payments/read-reserves.ts';
+import { readReserves } from '../../src/payments/statements/read-reserves.ts';
 import { contradictions } from '../support/books.ts';
 import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../support/test-agent.ts';

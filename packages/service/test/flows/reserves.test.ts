@@ -1,11 +1,11 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { parseUsdc } from '@agent-network/contracts/money';
-import type { Reserves } from '@agent-network/contracts/reserves';
+import type { Reserves } from '@agent-network/contracts/payments/reserves';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../src/lib/until.ts';
-import { foldTotals } from '../../src/payments/fold-totals.ts';
-import { readReserves } from '../../src/payments/read-reserves.ts';
-import { watchReserves } from '../../src/payments/watch-reserves.ts';
+import { foldTotals } from '../../src/payments/ledger/fold-totals.ts';
+import { readReserves } from '../../src/payments/statements/read-reserves.ts';
+import { watchReserves } from '../../src/payments/statements/watch-reserves.ts';
 import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { deposit, newClient } from '../support/treasury.ts';

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { issueApiKey } from '../../src/access/manage-keys.ts';
-import { openAccount } from '../../src/access/open-account.ts';
+import { openAccount } from '../../src/access/accounts/open-account.ts';
+import { issueApiKey } from '../../src/access/keys/manage-keys.ts';
+import { payoutNonce } from '../../src/chain/node-wallet.ts';
 import { until } from '../../src/lib/until.ts';
-import { awaitRefunds } from '../../src/payments/await-refunds.ts';
-import { readTransfers } from '../../src/payments/read-transfers.ts';
-import { payoutNonce } from '../../src/payments/x402/node-wallet.ts';
+import { awaitRefunds } from '../../src/payments/payouts/await-refunds.ts';
+import { readTransfers } from '../../src/payments/reconcile/read-transfers.ts';
 import { newContractWallet } from '../api/support/chain-actions.ts';
 import { contradictions, walletByBooks } from '../support/books.ts';
 import { paymentIn, submitPayment, submitSigned } from '../support/chain-actions.ts';

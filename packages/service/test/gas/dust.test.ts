@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { suspenseOf } from '../../src/payments/suspense.ts';
+import { suspenseOf } from '../../src/payments/deposits/suspense.ts';
 import { expectError } from '../api/support/expect-error.ts';
 import { contradictions } from '../support/books.ts';
 import { type Answer, type Harness, startHarness, type TestWallet } from '../support/harness.ts';

@@ -1,6 +1,6 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { registerMissing } from '../../src/agents/register-verified.ts';
+import { registerMissing } from '../../src/agents/registry-entry/register-verified.ts';
 import { until } from '../../src/lib/until.ts';
 import { askDatabase } from '../support/books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';

@@ -9,8 +9,8 @@ import { encodeFunctionData } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { type StopStep, stopInOrder } from '../../src/lib/graceful-stop.ts';
-import { silentLog } from '../../src/lib/log.ts';
+import { silentLog } from '../../src/lib/log/log.ts';
+import { type StopStep, stopInOrder } from '../../src/lib/process/graceful-stop.ts';
 import { fundOnJoinedChain, startLocalParts } from '../../src/local/local-parts.ts';
 
 const registries = [identityRegistryByChain[84_532], reputationRegistryByChain[84_532]];

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { silentLog } from '../../src/lib/log.ts';
+import { silentLog } from '../../src/lib/log/log.ts';
 import { until } from '../../src/lib/until.ts';
 import { startLocalNode } from '../../src/local-mode.ts';
 import { createTestDatabase } from '../support/test-database.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createUsdcClient } from '../../src/payments/x402/usdc-client.ts';
+import { createUsdcClient } from '../../src/chain/usdc-client.ts';
 import { contradictions, walletByBooks } from '../support/books.ts';
 import { send } from '../support/harness.ts';
 import { killAll, leftOf, treeOf } from '../support/process-tree.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { silentLog } from '../../src/lib/log.ts';
+import { silentLog } from '../../src/lib/log/log.ts';
 import { type RunningNode, startNode } from '../../src/node.ts';
 import { walletByBooks } from '../support/books.ts';
 import { transferUsdc } from '../support/chain-actions.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { createLog } from '../../src/lib/log.ts';
+import { readSignatureEngine } from '../../src/chain/signature-engine.ts';
+import { createLog } from '../../src/lib/log/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
-import { readSignatureEngine } from '../../src/payments/x402/signature-engine.ts';
 import { noteSignatureEngine } from '../../src/start-warnings.ts';
 import { startHarness } from '../support/harness.ts';
 

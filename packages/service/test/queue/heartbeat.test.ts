@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { test } from 'vitest';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { silentLog as log } from '../../src/lib/log.ts';
+import { silentLog as log } from '../../src/lib/log/log.ts';
 import { type HeartbeatHooks, startHeartbeat } from '../../src/queue/heartbeat.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 

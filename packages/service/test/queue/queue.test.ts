@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import type { Sql } from '../../src/db/sql.ts';
-import { silentLog as log } from '../../src/lib/log.ts';
+import { silentLog as log } from '../../src/lib/log/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
 import { type AddJobOptions, addJob, removeJob } from '../../src/queue/add-job.ts';
 import { type HeartbeatHooks, startHeartbeat } from '../../src/queue/heartbeat.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { silentLog as log } from '../../src/lib/log.ts';
+import { silentLog as log } from '../../src/lib/log/log.ts';
 import { repeatEvery } from '../../src/queue/repeat-every.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

@@ -1,5 +1,5 @@
 import { openDatabase } from '../../src/db/database.ts';
-import { createLog } from '../../src/lib/log.ts';
+import { createLog } from '../../src/lib/log/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
 import { startHeartbeat } from '../../src/queue/heartbeat.ts';
 import type { JobHandlers } from '../../src/queue/job-types.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import type { Sql } from '../../src/db/sql.ts';
-import { silentLog as log } from '../../src/lib/log.ts';
+import { silentLog as log } from '../../src/lib/log/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
 import { addJob } from '../../src/queue/add-job.ts';
 import { startHeartbeat } from '../../src/queue/heartbeat.ts';

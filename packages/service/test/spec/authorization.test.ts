@@ -1,8 +1,8 @@
+import { type Scope, scopes } from '@agent-network/contracts/access/scopes';
 import type { EndpointName } from '@agent-network/contracts/api';
-import { type Scope, scopes } from '@agent-network/contracts/scopes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newApiKey } from '../../src/access/api-key.ts';
-import { issueApiKey } from '../../src/access/manage-keys.ts';
+import { newApiKey } from '../../src/access/caller/api-key.ts';
+import { issueApiKey } from '../../src/access/keys/manage-keys.ts';
 import { databaseDigest } from '../api/support/database-digest.ts';
 import { problemWithError } from '../api/support/expect-error.ts';
 import { endpoints, pathOf, validCalls } from '../api/support/valid-calls.ts';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { openDatabase } from '../../src/db/database.ts';
-import { findMoneyContradictions } from '../../src/invocations/audit-money.ts';
-import { silentLog } from '../../src/lib/log.ts';
+import { findMoneyContradictions } from '../../src/invocations/audit/audit-money.ts';
+import { silentLog } from '../../src/lib/log/log.ts';
 import { until } from '../../src/lib/until.ts';
 
 const WALLET = `

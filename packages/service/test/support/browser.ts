@@ -1,4 +1,4 @@
-import { SESSION_COOKIE } from '@agent-network/contracts/sessions';
+import { SESSION_COOKIE } from '@agent-network/contracts/access/sessions';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { Answer, Harness, RequestOptions, TestWallet } from './harness.ts';
 

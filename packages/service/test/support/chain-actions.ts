@@ -2,8 +2,8 @@ import { testUsdcAbi } from '@agent-network/chain/artifacts';
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { encodeFunctionData, type Hex, parseSignature } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { type SignedAuthorization, transferCall } from '../../src/chain/settlement-call.ts';
 import { readPaymentHeader, type ShownPayment } from '../../src/payments/x402/payment-header.ts';
-import { type SignedAuthorization, transferCall } from '../../src/payments/x402/settlement-call.ts';
 import type { TestWallet } from './harness.ts';
 import type { TokenHost } from './x402-payer.ts';
 

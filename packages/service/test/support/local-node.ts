@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../../src/config.ts';
-import { silentLog } from '../../src/lib/log.ts';
+import { silentLog } from '../../src/lib/log/log.ts';
 import type { LocalJson } from '../../src/local/seed-local.ts';
 import { startLocalNode } from '../../src/local-mode.ts';
 import { createTestDatabase } from './test-database.ts';

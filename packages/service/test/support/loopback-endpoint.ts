@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket, Server as TcpServer } from 'node:net';
 import { expect } from 'vitest';
-import { createGuardedFetch, type GuardedFetch, type GuardedFetchOptions } from '../../src/lib/guarded-fetch.ts';
-import { GuardedFetchError, type GuardedFetchErrorKind } from '../../src/lib/guarded-fetch-error.ts';
+import { createGuardedFetch, type GuardedFetch, type GuardedFetchOptions } from '../../src/lib/net/guarded-fetch.ts';
+import { GuardedFetchError, type GuardedFetchErrorKind } from '../../src/lib/net/guarded-fetch-error.ts';
 
 export const MIB = 1024 * 1024;
 

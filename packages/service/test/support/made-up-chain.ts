@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { FoundLog } from '../../src/identity/registry/decode-registry-log.ts';
-import { LogsRefused, type RegistryClient } from '../../src/identity/registry/registry-log-client.ts';
-import type { RegistryLog } from '../../src/identity/registry/registry-logs.ts';
+import type { FoundLog } from '../../src/registry/read/decode-registry-log.ts';
+import { LogsRefused, type RegistryClient } from '../../src/registry/read/registry-log-client.ts';
+import type { RegistryLog } from '../../src/registry/read/registry-logs.ts';
 
 /** What a transaction would do to the registry. */
 export type Said = Pick<RegistryLog, 'tokenId' | 'kind' | 'value'> & { readonly bytes?: string };

@@ -1,7 +1,7 @@
 import { flushCompileCache } from 'node:module';
 import { readConfig } from '../../src/config.ts';
-import { type ArmedFailpoint, armFailpoint } from '../../src/lib/failpoint.ts';
-import { createLog } from '../../src/lib/log.ts';
+import { createLog } from '../../src/lib/log/log.ts';
+import { type ArmedFailpoint, armFailpoint } from '../../src/lib/process/failpoint.ts';
 import { startNode } from '../../src/node.ts';
 
 /** A service process without accounts or example agents, configured by its environment; tells its parent where it is. */

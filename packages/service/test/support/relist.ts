@@ -1,4 +1,4 @@
-import { writeListing } from '../../src/agents/listing-store.ts';
+import { writeListing } from '../../src/agents/search/listing-store.ts';
 import type { Harness } from './harness.ts';
 
 /** Brings what agents are found by up to what a test wrote into `agent` directly. */

@@ -1,4 +1,4 @@
-import type { RequestRecord } from '@agent-network/contracts/invocations';
+import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import { parseUsdc } from '@agent-network/contracts/money';
 import { until } from '../../src/lib/until.ts';
 import type { Harness, TestAccount } from './harness.ts';

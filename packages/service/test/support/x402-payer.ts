@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { ChainInfo } from '../../src/chain/chain-info.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
-import type { ChainInfo } from '../../src/payments/x402/chain-info.ts';
 import type { TestWallet } from './harness.ts';
 
 /** The token that payments are signed for. */

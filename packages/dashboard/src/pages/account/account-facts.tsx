@@ -1,10 +1,10 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
-import { Badge, Status } from '../../ui/badge.tsx';
-import { Card } from '../../ui/card.tsx';
-import { Copyable } from '../../ui/copyable.tsx';
-import { FactRow } from '../../ui/fact-row.tsx';
-import { ExactTime } from '../../ui/time-ago.tsx';
+import { Copyable } from '../../ui/controls/copyable.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { FactRow } from '../../ui/layout/fact-row.tsx';
+import { Badge, Status } from '../../ui/values/badge.tsx';
+import { ExactTime } from '../../ui/values/time-ago.tsx';
 
 type Account = DataOf<Api['getAccount']>;
 

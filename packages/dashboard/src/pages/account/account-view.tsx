@@ -1,9 +1,9 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useApi } from '../../app/api-query.ts';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Page } from '../../ui/page.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
-import { Tabs } from '../../ui/tabs.tsx';
+import { Page } from '../../ui/layout/page.tsx';
+import { Skeleton } from '../../ui/layout/skeleton.tsx';
+import { Tabs } from '../../ui/layout/tabs.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { AccountFacts } from './account-facts.tsx';
 import { AuditCard } from './audit-card.tsx';
 import { SessionsCard } from './sessions-card.tsx';

@@ -2,10 +2,10 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApi } from '../../app/api-query.ts';
 import { useSession } from '../../app/session.ts';
-import { Card } from '../../ui/card.tsx';
-import { DataTable } from '../../ui/data-table.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
-import { Pagination } from '../../ui/pagination.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { DataTable } from '../../ui/layout/data-table.tsx';
+import { EmptyState } from '../../ui/layout/empty-state.tsx';
+import { Pagination } from '../../ui/layout/pagination.tsx';
 import { auditColumns } from './audit-columns.tsx';
 
 const PAGE_SIZE = 50;

@@ -1,8 +1,8 @@
-import type { AuditEntry } from '@agent-network/contracts/audit';
-import { Badge, Status } from '../../ui/badge.tsx';
-import { Copyable } from '../../ui/copyable.tsx';
-import type { Column } from '../../ui/data-table.tsx';
-import { TimeAgo } from '../../ui/time-ago.tsx';
+import type { AuditEntry } from '@agent-network/contracts/access/audit';
+import { Copyable } from '../../ui/controls/copyable.tsx';
+import type { Column } from '../../ui/layout/data-table.tsx';
+import { Badge, Status } from '../../ui/values/badge.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { auditText, subjectName } from './audit-texts.ts';
 import { browserName } from './browser-name.ts';
 

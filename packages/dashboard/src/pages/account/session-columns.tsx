@@ -1,9 +1,9 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
-import { Badge } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
-import type { Column } from '../../ui/data-table.tsx';
-import { TimeAgo } from '../../ui/time-ago.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import type { Column } from '../../ui/layout/data-table.tsx';
+import { Badge } from '../../ui/values/badge.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { browserName } from './browser-name.ts';
 
 export type ListedSession = DataOf<Api['listSessions']>['sessions'][number];

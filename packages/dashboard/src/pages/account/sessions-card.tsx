@@ -3,12 +3,12 @@ import { useState } from 'react';
 import { useApi, useApiMutation } from '../../app/api-query.ts';
 import { sessionKey } from '../../app/session.ts';
 import { signOut } from '../../app/sign-out.ts';
-import { Button } from '../../ui/button.tsx';
-import { Card } from '../../ui/card.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { DataTable } from '../../ui/data-table.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
-import { toast } from '../../ui/toasts.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { DataTable } from '../../ui/layout/data-table.tsx';
+import { EmptyState } from '../../ui/layout/empty-state.tsx';
+import { ConfirmDialog } from '../../ui/overlays/confirm-dialog.tsx';
+import { toast } from '../../ui/overlays/toasts.tsx';
 import { browserName } from './browser-name.ts';
 import { type ListedSession, sessionColumns } from './session-columns.tsx';
 

@@ -1,17 +1,17 @@
-import type { AgentDetail } from '@agent-network/contracts/agents';
+import type { AgentDetail } from '@agent-network/contracts/agents/agents';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ChainLink } from '../../app/chain-link.tsx';
-import { badgeClass } from '../../ui/badge.tsx';
-import { Card } from '../../ui/card.tsx';
-import { Copyable } from '../../ui/copyable.tsx';
-import { Duration } from '../../ui/duration.tsx';
-import { FactRow } from '../../ui/fact-row.tsx';
-import { ExternalLink } from '../../ui/link.tsx';
-import { groupDigits, Money } from '../../ui/money.tsx';
-import { percentText } from '../../ui/percent.ts';
-import { Stat, Stats } from '../../ui/stat.tsx';
-import { TimeAgo } from '../../ui/time-ago.tsx';
+import { Stat, Stats } from '../../ui/chart/stat.tsx';
+import { Copyable } from '../../ui/controls/copyable.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { FactRow } from '../../ui/layout/fact-row.tsx';
+import { badgeClass } from '../../ui/values/badge.tsx';
+import { Duration } from '../../ui/values/duration.tsx';
+import { ExternalLink } from '../../ui/values/link.tsx';
+import { groupDigits, Money } from '../../ui/values/money.tsx';
+import { percentText } from '../../ui/values/percent.ts';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { Alternatives } from './alternatives.tsx';
 
 /** Who answers and was never found up has not been looked after yet. */

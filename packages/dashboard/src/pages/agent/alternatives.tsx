@@ -1,9 +1,9 @@
 import { useApi } from '../../app/api-query.ts';
-import { Badge } from '../../ui/badge.tsx';
-import { Card } from '../../ui/card.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { percentText } from '../../ui/percent.ts';
-import { Skeleton } from '../../ui/skeleton.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { Skeleton } from '../../ui/layout/skeleton.tsx';
+import { Badge } from '../../ui/values/badge.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
+import { percentText } from '../../ui/values/percent.ts';
 import { AgentRow } from '../explore/agent-row.tsx';
 
 /** Agents that could do the same, the most alike first. */

@@ -1,18 +1,18 @@
-import type { AgentHealth } from '@agent-network/contracts/agent-figures';
-import type { AgentDetail } from '@agent-network/contracts/agents';
+import type { AgentHealth } from '@agent-network/contracts/agents/agent-figures';
+import type { AgentDetail } from '@agent-network/contracts/agents/agents';
 import { useApi } from '../../app/api-query.ts';
 import { useSessionInfo } from '../../app/session.ts';
-import { useShownTheme } from '../../app/theme.ts';
-import { Card } from '../../ui/card.tsx';
-import { BarChart, LineChart } from '../../ui/chart.tsx';
-import { Duration, durationText } from '../../ui/duration.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { groupDigits } from '../../ui/money.tsx';
-import { percentText } from '../../ui/percent.ts';
-import { Select } from '../../ui/select.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
-import { Stat, Stats } from '../../ui/stat.tsx';
+import { useShownTheme } from '../../app/shell/theme.ts';
+import { BarChart, LineChart } from '../../ui/chart/chart.tsx';
+import { Stat, Stats } from '../../ui/chart/stat.tsx';
+import { Select } from '../../ui/controls/select.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { EmptyState } from '../../ui/layout/empty-state.tsx';
+import { Skeleton } from '../../ui/layout/skeleton.tsx';
+import { Duration, durationText } from '../../ui/values/duration.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
+import { groupDigits } from '../../ui/values/money.tsx';
+import { percentText } from '../../ui/values/percent.ts';
 
 const periods = [
   { value: '1', label: 'Today' },

@@ -1,15 +1,15 @@
-import type { IdentityRecord } from '@agent-network/contracts/identity';
+import type { IdentityRecord } from '@agent-network/contracts/agents/identity';
 import { useApi } from '../../app/api-query.ts';
 import { ChainLink } from '../../app/chain-link.tsx';
 import { networkName } from '../../app/network-name.ts';
-import { Badge } from '../../ui/badge.tsx';
-import { Card } from '../../ui/card.tsx';
-import { Copyable } from '../../ui/copyable.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { FactRow } from '../../ui/fact-row.tsx';
-import { ExternalLink } from '../../ui/link.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
-import { TimeAgo } from '../../ui/time-ago.tsx';
+import { Copyable } from '../../ui/controls/copyable.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { FactRow } from '../../ui/layout/fact-row.tsx';
+import { Skeleton } from '../../ui/layout/skeleton.tsx';
+import { Badge } from '../../ui/values/badge.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
+import { ExternalLink } from '../../ui/values/link.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 
 /** Who the agent is, who owns it, and what of that has been proven. */
 export function IdentityTab({ agentId }: { agentId: string }) {

@@ -1,12 +1,12 @@
-import type { AgentReputation } from '@agent-network/contracts/reputation';
+import type { AgentReputation } from '@agent-network/contracts/agents/reputation';
 import { useApi } from '../../app/api-query.ts';
-import { Card } from '../../ui/card.tsx';
-import { Duration } from '../../ui/duration.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { FactRow } from '../../ui/fact-row.tsx';
-import { groupDigits } from '../../ui/money.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
-import { TimeAgo } from '../../ui/time-ago.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { FactRow } from '../../ui/layout/fact-row.tsx';
+import { Skeleton } from '../../ui/layout/skeleton.tsx';
+import { Duration } from '../../ui/values/duration.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
+import { groupDigits } from '../../ui/values/money.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 
 type Components = AgentReputation['components'];
 

@@ -1,9 +1,9 @@
-import type { OwnAgent } from '@agent-network/contracts/figures';
+import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
 import { Link } from '@tanstack/react-router';
-import { Badge, Status } from '../../ui/badge.tsx';
-import { type Column, rowLinkClass } from '../../ui/data-table.tsx';
-import { Identicon } from '../../ui/identicon.tsx';
-import { groupDigits, Money } from '../../ui/money.tsx';
+import { type Column, rowLinkClass } from '../../ui/layout/data-table.tsx';
+import { Badge, Status } from '../../ui/values/badge.tsx';
+import { Identicon } from '../../ui/values/identicon.tsx';
+import { groupDigits, Money } from '../../ui/values/money.tsx';
 import { verificationParts } from './verification.ts';
 
 const count = (value: number) => groupDigits(String(value));

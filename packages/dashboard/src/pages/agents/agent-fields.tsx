@@ -1,9 +1,9 @@
 import type { Form } from '../../forms/use-form.ts';
-import { Card } from '../../ui/card.tsx';
-import { Checkbox } from '../../ui/checkbox.tsx';
-import { Field } from '../../ui/field.tsx';
-import { NumberInput, Textarea, TextInput } from '../../ui/text-input.tsx';
-import { TokenInput } from '../../ui/token-input.tsx';
+import { Checkbox } from '../../ui/controls/checkbox.tsx';
+import { Field } from '../../ui/controls/field.tsx';
+import { NumberInput, Textarea, TextInput } from '../../ui/controls/text-input.tsx';
+import { TokenInput } from '../../ui/controls/token-input.tsx';
+import { Card } from '../../ui/layout/card.tsx';
 import { type AgentValues, tierNames } from './agent-values.ts';
 
 interface AgentFieldsProps {

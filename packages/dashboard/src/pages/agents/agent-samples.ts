@@ -1,4 +1,4 @@
-import type { CodeSample } from '../../ui/code-block.tsx';
+import type { CodeSample } from '../../ui/values/code-block.tsx';
 
 const KEY = '-H "Authorization: Bearer $AGENT_NETWORK_KEY"';
 

@@ -1,6 +1,6 @@
-import type { OwnAgent } from '@agent-network/contracts/figures';
-import { groupDigits, Money } from '../../ui/money.tsx';
-import { Stat, Stats } from '../../ui/stat.tsx';
+import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
+import { Stat, Stats } from '../../ui/chart/stat.tsx';
+import { groupDigits, Money } from '../../ui/values/money.tsx';
 
 const count = (value: number) => groupDigits(String(value));
 

@@ -1,4 +1,4 @@
-import { type AgentDetail, AgentUpdate } from '@agent-network/contracts/agents';
+import { type AgentDetail, AgentUpdate } from '@agent-network/contracts/agents/agents';
 import { expect, it } from 'vitest';
 import { noValues, registrationBody, updateBody, valuesOf } from './agent-values.ts';
 

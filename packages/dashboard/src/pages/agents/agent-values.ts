@@ -1,4 +1,4 @@
-import type { AgentDetail } from '@agent-network/contracts/agents';
+import type { AgentDetail } from '@agent-network/contracts/agents/agents';
 import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
 
 export const tierNames = ['basic', 'premium', 'enterprise'] as const;

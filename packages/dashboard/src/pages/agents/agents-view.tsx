@@ -1,13 +1,13 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useApi } from '../../app/api-query.ts';
-import { buttonClass } from '../../ui/button.tsx';
-import { Card } from '../../ui/card.tsx';
-import { DataTable } from '../../ui/data-table.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
-import { Icon } from '../../ui/icon.tsx';
-import { groupDigits } from '../../ui/money.tsx';
-import { Page } from '../../ui/page.tsx';
-import { Pagination } from '../../ui/pagination.tsx';
+import { buttonClass } from '../../ui/controls/button.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { DataTable } from '../../ui/layout/data-table.tsx';
+import { EmptyState } from '../../ui/layout/empty-state.tsx';
+import { Page } from '../../ui/layout/page.tsx';
+import { Pagination } from '../../ui/layout/pagination.tsx';
+import { Icon } from '../../ui/values/icon.tsx';
+import { groupDigits } from '../../ui/values/money.tsx';
 import { agentColumns } from './agent-columns.tsx';
 import { registerCommand } from './agent-samples.ts';
 

@@ -1,9 +1,9 @@
-import type { OwnAgent } from '@agent-network/contracts/figures';
-import type { IdentityRecord } from '@agent-network/contracts/identity';
+import type { IdentityRecord } from '@agent-network/contracts/agents/identity';
+import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
 import { networkName } from '../../app/network-name.ts';
-import { Status } from '../../ui/badge.tsx';
-import { Copyable } from '../../ui/copyable.tsx';
-import { FactRow } from '../../ui/fact-row.tsx';
+import { Copyable } from '../../ui/controls/copyable.tsx';
+import { FactRow } from '../../ui/layout/fact-row.tsx';
+import { Status } from '../../ui/values/badge.tsx';
 import { ClaimToken } from './claim-token.tsx';
 import { LinkToken } from './link-token.tsx';
 import { pointsHere } from './verification.ts';

@@ -1,8 +1,8 @@
 import { useApiMutation } from '../../app/api-query.ts';
-import { Status } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Copyable } from '../../ui/copyable.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { Copyable } from '../../ui/controls/copyable.tsx';
+import { Status } from '../../ui/values/badge.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
 
 /** Has the node give the agent's token to its owner's wallet. */
 export function ClaimToken({ agentId, isWalletProven }: { agentId: string; isWalletProven: boolean }) {

@@ -1,11 +1,11 @@
-import type { OwnAgent } from '@agent-network/contracts/figures';
+import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
 import { Link } from '@tanstack/react-router';
-import { Card } from '../../ui/card.tsx';
-import { CodeBlock } from '../../ui/code-block.tsx';
-import { Copyable } from '../../ui/copyable.tsx';
-import { FactRow } from '../../ui/fact-row.tsx';
-import { linkClass } from '../../ui/link.tsx';
-import { Money } from '../../ui/money.tsx';
+import { Copyable } from '../../ui/controls/copyable.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { FactRow } from '../../ui/layout/fact-row.tsx';
+import { CodeBlock } from '../../ui/values/code-block.tsx';
+import { linkClass } from '../../ui/values/link.tsx';
+import { Money } from '../../ui/values/money.tsx';
 import { statementCommand } from './agent-samples.ts';
 
 /** What the agent earned, less fees, and where that is. */

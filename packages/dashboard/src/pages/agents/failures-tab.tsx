@@ -1,19 +1,19 @@
-import type { OwnAgent } from '@agent-network/contracts/figures';
-import type { HistoryItem } from '@agent-network/contracts/history';
+import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
+import type { HistoryItem } from '@agent-network/contracts/invocations/history';
 import { Link } from '@tanstack/react-router';
 import { useApi } from '../../app/api-query.ts';
-import { useShownTheme } from '../../app/theme.ts';
-import { Badge } from '../../ui/badge.tsx';
-import { Card } from '../../ui/card.tsx';
-import { BarChart } from '../../ui/chart.tsx';
-import { type Column, DataTable, rowLinkClass } from '../../ui/data-table.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { linkClass } from '../../ui/link.tsx';
-import { groupDigits, Money } from '../../ui/money.tsx';
-import { percentText } from '../../ui/percent.ts';
-import { Skeleton } from '../../ui/skeleton.tsx';
-import { TimeAgo } from '../../ui/time-ago.tsx';
+import { useShownTheme } from '../../app/shell/theme.ts';
+import { BarChart } from '../../ui/chart/chart.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { type Column, DataTable, rowLinkClass } from '../../ui/layout/data-table.tsx';
+import { EmptyState } from '../../ui/layout/empty-state.tsx';
+import { Skeleton } from '../../ui/layout/skeleton.tsx';
+import { Badge } from '../../ui/values/badge.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
+import { linkClass } from '../../ui/values/link.tsx';
+import { groupDigits, Money } from '../../ui/values/money.tsx';
+import { percentText } from '../../ui/values/percent.ts';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 
 const SHOWN = 20;
 

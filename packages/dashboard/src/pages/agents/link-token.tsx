@@ -1,11 +1,11 @@
-import { identityEndpoints, type TokenLink } from '@agent-network/contracts/identity';
+import { identityEndpoints, type TokenLink } from '@agent-network/contracts/agents/identity';
 import { useApiMutation } from '../../app/api-query.ts';
 import { useForm } from '../../forms/use-form.ts';
-import { Badge } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Field } from '../../ui/field.tsx';
-import { TextInput } from '../../ui/text-input.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { Field } from '../../ui/controls/field.tsx';
+import { TextInput } from '../../ui/controls/text-input.tsx';
+import { Badge } from '../../ui/values/badge.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { PointToken } from './point-token.tsx';
 
 interface LinkTokenProps {

@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router';
 import { useApi } from '../../app/api-query.ts';
 import { useSession } from '../../app/session.ts';
-import { Card } from '../../ui/card.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { linkClass } from '../../ui/link.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { EmptyState } from '../../ui/layout/empty-state.tsx';
+import { Skeleton } from '../../ui/layout/skeleton.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
+import { linkClass } from '../../ui/values/link.tsx';
 import { ProveWallet } from './prove-wallet.tsx';
 
 /** An agent that is not the account's, or not yet: whose token came to its wallet may take it over. */

@@ -1,9 +1,9 @@
-import type { TokenLink } from '@agent-network/contracts/identity';
+import type { TokenLink } from '@agent-network/contracts/agents/identity';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Button } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code-block.tsx';
-import { Copyable } from '../../ui/copyable.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { Copyable } from '../../ui/controls/copyable.tsx';
+import { CodeBlock } from '../../ui/values/code-block.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { type Eip1193Provider, useInjectedWallets } from '../../wallet/injected-wallets.ts';
 import { sendCall } from '../../wallet/send-call.ts';
 

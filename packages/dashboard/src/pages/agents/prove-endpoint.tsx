@@ -1,10 +1,10 @@
-import type { OwnAgent } from '@agent-network/contracts/figures';
+import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
 import { useApiMutation } from '../../app/api-query.ts';
-import { Badge } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code-block.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { TimeAgo } from '../../ui/time-ago.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { Badge } from '../../ui/values/badge.tsx';
+import { CodeBlock } from '../../ui/values/code-block.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { proofSamples } from './agent-samples.ts';
 
 /** Has the node ask the endpoint now, and shows what came back; until it is proven, with how to do it. */

@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { client } from '../../app/client.ts';
-import { Button } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code-block.tsx';
-import { Copyable } from '../../ui/copyable.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Secret } from '../../ui/secret.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { Copyable } from '../../ui/controls/copyable.tsx';
+import { CodeBlock } from '../../ui/values/code-block.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
+import { Secret } from '../../ui/values/secret.tsx';
 
 import { type Eip1193Provider, useInjectedWallets } from '../../wallet/injected-wallets.ts';
 import { connectWallet, signText } from '../../wallet/sign-text.ts';

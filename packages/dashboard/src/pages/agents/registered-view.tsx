@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { buttonClass } from '../../ui/button.tsx';
-import { Card } from '../../ui/card.tsx';
-import { CodeBlock } from '../../ui/code-block.tsx';
-import { Copyable } from '../../ui/copyable.tsx';
-import { Actions } from '../../ui/dialog.tsx';
-import { Page } from '../../ui/page.tsx';
-import { Secret } from '../../ui/secret.tsx';
+import { buttonClass } from '../../ui/controls/button.tsx';
+import { Copyable } from '../../ui/controls/copyable.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { Page } from '../../ui/layout/page.tsx';
+import { Actions } from '../../ui/overlays/dialog.tsx';
+import { CodeBlock } from '../../ui/values/code-block.tsx';
+import { Secret } from '../../ui/values/secret.tsx';
 import { proofSamples } from './agent-samples.ts';
 
 export interface NewAgent {

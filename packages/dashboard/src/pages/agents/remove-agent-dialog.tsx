@@ -1,8 +1,8 @@
-import type { OwnAgent } from '@agent-network/contracts/figures';
+import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
 import { useNavigate } from '@tanstack/react-router';
 import { useApiMutation } from '../../app/api-query.ts';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { toast } from '../../ui/toasts.tsx';
+import { ConfirmDialog } from '../../ui/overlays/confirm-dialog.tsx';
+import { toast } from '../../ui/overlays/toasts.tsx';
 
 export function RemoveAgentDialog({ agent, onClose }: { agent: OwnAgent; onClose: () => void }) {
   const navigate = useNavigate();

@@ -1,8 +1,8 @@
-import type { OwnAgent } from '@agent-network/contracts/figures';
+import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
 import { useApi } from '../../app/api-query.ts';
-import { Card } from '../../ui/card.tsx';
-import { Steps } from '../../ui/steps.tsx';
-import { TimeAgo } from '../../ui/time-ago.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { Steps } from '../../ui/layout/steps.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { ChainEntry } from './chain-entry.tsx';
 import { ProveEndpoint } from './prove-endpoint.tsx';
 import { ProveWallet } from './prove-wallet.tsx';

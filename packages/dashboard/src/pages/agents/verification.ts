@@ -1,5 +1,5 @@
-import type { OwnAgent } from '@agent-network/contracts/figures';
-import type { IdentityRecord } from '@agent-network/contracts/identity';
+import type { IdentityRecord } from '@agent-network/contracts/agents/identity';
+import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
 
 export interface VerificationPart {
   readonly name: 'endpoint' | 'wallet' | 'chain';

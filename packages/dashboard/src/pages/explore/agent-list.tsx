@@ -1,9 +1,9 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
-import { EmptyState } from '../../ui/empty-state.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Pagination } from '../../ui/pagination.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
+import { EmptyState } from '../../ui/layout/empty-state.tsx';
+import { Pagination } from '../../ui/layout/pagination.tsx';
+import { Skeleton } from '../../ui/layout/skeleton.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { AgentRow } from './agent-row.tsx';
 
 interface AgentListProps {

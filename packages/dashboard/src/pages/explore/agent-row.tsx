@@ -1,12 +1,12 @@
-import type { AgentListItem } from '@agent-network/contracts/agents';
+import type { AgentListItem } from '@agent-network/contracts/agents/agents';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { Badge, Status } from '../../ui/badge.tsx';
-import { rowLinkClass } from '../../ui/data-table.tsx';
-import { Duration } from '../../ui/duration.tsx';
-import { Identicon } from '../../ui/identicon.tsx';
-import { Money } from '../../ui/money.tsx';
-import { VerifiedMark } from '../../ui/verified-mark.tsx';
+import { rowLinkClass } from '../../ui/layout/data-table.tsx';
+import { Badge, Status } from '../../ui/values/badge.tsx';
+import { Duration } from '../../ui/values/duration.tsx';
+import { Identicon } from '../../ui/values/identicon.tsx';
+import { Money } from '../../ui/values/money.tsx';
+import { VerifiedMark } from '../../ui/values/verified-mark.tsx';
 
 const SHOWN_CAPABILITIES = 6;
 

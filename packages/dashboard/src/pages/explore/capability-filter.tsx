@@ -1,6 +1,6 @@
-import type { AgentFacets } from '@agent-network/contracts/agent-figures';
+import type { AgentFacets } from '@agent-network/contracts/agents/agent-figures';
 import { useState } from 'react';
-import { SettledInput } from '../../ui/settled-input.tsx';
+import { SettledInput } from '../../ui/controls/settled-input.tsx';
 import type { ExploreSearch } from './explore-params.ts';
 import { listOf, toggled } from './explore-search.ts';
 import { FacetList } from './facet-list.tsx';

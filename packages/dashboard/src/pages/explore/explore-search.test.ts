@@ -1,5 +1,5 @@
-import { agentFigureEndpoints } from '@agent-network/contracts/agent-figures';
-import { agentEndpoints } from '@agent-network/contracts/agents';
+import { agentFigureEndpoints } from '@agent-network/contracts/agents/agent-figures';
+import { agentEndpoints } from '@agent-network/contracts/agents/agents';
 import { expect, it } from 'vitest';
 import { facetQuery, hasFilter, searchBody, sortOf, sortText, toggled } from './explore-search.ts';
 

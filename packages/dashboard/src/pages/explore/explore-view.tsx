@@ -1,11 +1,11 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApi } from '../../app/api-query.ts';
-import { Button } from '../../ui/button.tsx';
-import { Card } from '../../ui/card.tsx';
 import { classNames } from '../../ui/class-names.ts';
-import { groupDigits } from '../../ui/money.tsx';
-import { Page } from '../../ui/page.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { Page } from '../../ui/layout/page.tsx';
+import { groupDigits } from '../../ui/values/money.tsx';
 import { AgentList } from './agent-list.tsx';
 import type { ExploreSearch } from './explore-params.ts';
 import { facetQuery, hasFilter, searchBody } from './explore-search.ts';

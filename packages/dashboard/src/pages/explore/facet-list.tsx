@@ -1,4 +1,4 @@
-import { groupDigits } from '../../ui/money.tsx';
+import { groupDigits } from '../../ui/values/money.tsx';
 
 export interface FacetItem {
   readonly value: string;

@@ -1,8 +1,8 @@
-import type { AgentFacets } from '@agent-network/contracts/agent-figures';
+import type { AgentFacets } from '@agent-network/contracts/agents/agent-figures';
 import { usdcPattern } from '@agent-network/contracts/money';
 import type { ReactNode } from 'react';
-import { Field } from '../../ui/field.tsx';
-import { SettledInput } from '../../ui/settled-input.tsx';
+import { Field } from '../../ui/controls/field.tsx';
+import { SettledInput } from '../../ui/controls/settled-input.tsx';
 import { CapabilityFilter } from './capability-filter.tsx';
 import type { ExploreSearch } from './explore-params.ts';
 import { FacetList } from './facet-list.tsx';

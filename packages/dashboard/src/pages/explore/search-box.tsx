@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { TextInput } from '../../ui/text-input.tsx';
+import { TextInput } from '../../ui/controls/text-input.tsx';
 
 interface SearchBoxProps {
   readonly value: string;

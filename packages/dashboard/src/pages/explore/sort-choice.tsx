@@ -1,6 +1,6 @@
-import type { AgentSortField } from '@agent-network/contracts/agent-search';
-import { IconButton } from '../../ui/button.tsx';
-import { Select } from '../../ui/select.tsx';
+import type { AgentSortField } from '@agent-network/contracts/agents/agent-search';
+import { IconButton } from '../../ui/controls/button.tsx';
+import { Select } from '../../ui/controls/select.tsx';
 import { sortOf, sortText } from './explore-search.ts';
 
 type Field = AgentSortField | '';

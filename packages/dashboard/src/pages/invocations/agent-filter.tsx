@@ -1,4 +1,4 @@
-import { SettledInput } from '../../ui/settled-input.tsx';
+import { SettledInput } from '../../ui/controls/settled-input.tsx';
 
 interface AgentFilterProps {
   readonly value: string;

@@ -1,16 +1,16 @@
-import type { BulkRecord } from '@agent-network/contracts/bulk';
+import type { BulkRecord } from '@agent-network/contracts/invocations/bulk';
 import { Link, useParams } from '@tanstack/react-router';
 import { useApi } from '../../app/api-query.ts';
-import { Status } from '../../ui/badge.tsx';
-import { Card } from '../../ui/card.tsx';
-import { JsonBlock } from '../../ui/code-block.tsx';
-import { Copyable } from '../../ui/copyable.tsx';
-import { type Column, DataTable, rowLinkClass } from '../../ui/data-table.tsx';
-import { linkClass } from '../../ui/link.tsx';
-import { Money } from '../../ui/money.tsx';
-import { Page } from '../../ui/page.tsx';
-import { Stat, Stats } from '../../ui/stat.tsx';
-import { TimeAgo } from '../../ui/time-ago.tsx';
+import { Stat, Stats } from '../../ui/chart/stat.tsx';
+import { Copyable } from '../../ui/controls/copyable.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { type Column, DataTable, rowLinkClass } from '../../ui/layout/data-table.tsx';
+import { Page } from '../../ui/layout/page.tsx';
+import { Status } from '../../ui/values/badge.tsx';
+import { JsonBlock } from '../../ui/values/code-block.tsx';
+import { linkClass } from '../../ui/values/link.tsx';
+import { Money } from '../../ui/values/money.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 
 type BulkRequest = BulkRecord['requests'][number];
 

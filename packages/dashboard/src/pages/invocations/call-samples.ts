@@ -1,4 +1,4 @@
-import type { CodeSample } from '../../ui/code-block.tsx';
+import type { CodeSample } from '../../ui/values/code-block.tsx';
 import { type DetailedRecord, hasAny } from './invocation.ts';
 
 /** Within single quotes of a POSIX shell. */

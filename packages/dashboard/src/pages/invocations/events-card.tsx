@@ -1,7 +1,7 @@
-import { Badge } from '../../ui/badge.tsx';
-import { Card } from '../../ui/card.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { ScrollBox } from '../../ui/scroll-box.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { ScrollBox } from '../../ui/layout/scroll-box.tsx';
+import { Badge } from '../../ui/values/badge.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { useStreamEvents } from './use-stream-events.ts';
 
 const shortType = (type: string) => type.slice('invocation.'.length);

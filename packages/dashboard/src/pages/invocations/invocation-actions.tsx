@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { useApiMutation } from '../../app/api-query.ts';
-import { Button } from '../../ui/button.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { toast } from '../../ui/toasts.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { ConfirmDialog } from '../../ui/overlays/confirm-dialog.tsx';
+import { toast } from '../../ui/overlays/toasts.tsx';
 import { type DetailedRecord, isOpen } from './invocation.ts';
 import { RunAgainDialog } from './run-again-dialog.tsx';
 

@@ -1,10 +1,10 @@
-import type { HistoryItem } from '@agent-network/contracts/history';
+import type { HistoryItem } from '@agent-network/contracts/invocations/history';
 import { Link } from '@tanstack/react-router';
-import { Status } from '../../ui/badge.tsx';
-import { type Column, rowLinkClass } from '../../ui/data-table.tsx';
-import { Duration } from '../../ui/duration.tsx';
-import { Money } from '../../ui/money.tsx';
-import { TimeAgo } from '../../ui/time-ago.tsx';
+import { type Column, rowLinkClass } from '../../ui/layout/data-table.tsx';
+import { Status } from '../../ui/values/badge.tsx';
+import { Duration } from '../../ui/values/duration.tsx';
+import { Money } from '../../ui/values/money.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 
 const TASK_CHARS = 120;
 

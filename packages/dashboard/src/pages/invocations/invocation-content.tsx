@@ -1,6 +1,6 @@
-import { Card } from '../../ui/card.tsx';
-import { CodeBlock, JsonBlock } from '../../ui/code-block.tsx';
-import { ScrollBox } from '../../ui/scroll-box.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { ScrollBox } from '../../ui/layout/scroll-box.tsx';
+import { CodeBlock, JsonBlock } from '../../ui/values/code-block.tsx';
 import { callSamples } from './call-samples.ts';
 import { EventsCard } from './events-card.tsx';
 import { type DetailedRecord, hasAny } from './invocation.ts';

@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
-import { Copyable } from '../../ui/copyable.tsx';
-import { Duration } from '../../ui/duration.tsx';
-import { FactRow } from '../../ui/fact-row.tsx';
-import { linkClass } from '../../ui/link.tsx';
-import { Money } from '../../ui/money.tsx';
+import { Copyable } from '../../ui/controls/copyable.tsx';
+import { FactRow } from '../../ui/layout/fact-row.tsx';
+import { Duration } from '../../ui/values/duration.tsx';
+import { linkClass } from '../../ui/values/link.tsx';
+import { Money } from '../../ui/values/money.tsx';
 import type { DetailedRecord } from './invocation.ts';
 
 const methods = { treasury: 'Treasury', x402: 'Wallet (x402)', free: 'Free' } as const;

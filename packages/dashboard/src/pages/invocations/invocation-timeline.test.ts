@@ -1,4 +1,4 @@
-import type { RequestDetail } from '@agent-network/contracts/invocations';
+import type { RequestDetail } from '@agent-network/contracts/invocations/invocations';
 import { expect, it } from 'vitest';
 import type { DetailedRecord } from './invocation.ts';
 import { timelineOf } from './invocation-timeline.ts';

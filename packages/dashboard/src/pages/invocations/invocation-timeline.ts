@@ -1,5 +1,5 @@
-import type { RequestDetail, TimelineEvent } from '@agent-network/contracts/invocations';
-import type { Tone } from '../../ui/badge.tsx';
+import type { RequestDetail, TimelineEvent } from '@agent-network/contracts/invocations/invocations';
+import type { Tone } from '../../ui/values/badge.tsx';
 import { type DetailedRecord, isOpen } from './invocation.ts';
 
 /** One moment of an invocation; `at` null: it has not come yet. */

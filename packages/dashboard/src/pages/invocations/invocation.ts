@@ -1,4 +1,4 @@
-import type { RequestDetail, RequestRecord } from '@agent-network/contracts/invocations';
+import type { RequestDetail, RequestRecord } from '@agent-network/contracts/invocations/invocations';
 
 /** An invocation with what was asked of it and what happened when. */
 export type DetailedRecord = RequestRecord & { readonly detail?: RequestDetail | undefined };

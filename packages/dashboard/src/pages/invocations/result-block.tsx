@@ -1,6 +1,6 @@
-import type { RequestRecord } from '@agent-network/contracts/invocations';
-import { JsonBlock } from '../../ui/code-block.tsx';
-import { ScrollBox } from '../../ui/scroll-box.tsx';
+import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import { ScrollBox } from '../../ui/layout/scroll-box.tsx';
+import { JsonBlock } from '../../ui/values/code-block.tsx';
 import { isOpen } from './invocation.ts';
 
 /** What the agent gave. A text is shown as a text, and nothing in it is taken for markup. */

@@ -1,12 +1,12 @@
-import { InvocationRequest } from '@agent-network/contracts/invocations';
+import { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
 import { useNavigate } from '@tanstack/react-router';
 import { useApiMutation } from '../../app/api-query.ts';
 import { useForm } from '../../forms/use-form.ts';
-import { Button } from '../../ui/button.tsx';
-import { Actions, Dialog } from '../../ui/dialog.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Field } from '../../ui/field.tsx';
-import { NumberInput, Textarea } from '../../ui/text-input.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { Field } from '../../ui/controls/field.tsx';
+import { NumberInput, Textarea } from '../../ui/controls/text-input.tsx';
+import { Actions, Dialog } from '../../ui/overlays/dialog.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { bodyAgain } from './call-samples.ts';
 import type { DetailedRecord } from './invocation.ts';
 

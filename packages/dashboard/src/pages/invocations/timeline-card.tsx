@@ -1,6 +1,6 @@
-import { Card } from '../../ui/card.tsx';
-import { Copyable } from '../../ui/copyable.tsx';
-import { Timeline } from '../../ui/timeline.tsx';
+import { Copyable } from '../../ui/controls/copyable.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { Timeline } from '../../ui/layout/timeline.tsx';
 import type { DetailedRecord } from './invocation.ts';
 import { type Step, timelineOf } from './invocation-timeline.ts';
 

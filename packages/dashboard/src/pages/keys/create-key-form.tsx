@@ -1,14 +1,14 @@
-import { accessEndpoints } from '@agent-network/contracts/access';
-import { scopes as allScopes, defaultScopes, type Scope } from '@agent-network/contracts/scopes';
+import { accessEndpoints } from '@agent-network/contracts/access/access';
+import { scopes as allScopes, defaultScopes, type Scope } from '@agent-network/contracts/access/scopes';
 import { useApiMutation } from '../../app/api-query.ts';
 import { useSession } from '../../app/session.ts';
 import { useForm } from '../../forms/use-form.ts';
-import { Button } from '../../ui/button.tsx';
-import { Actions } from '../../ui/dialog.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Field } from '../../ui/field.tsx';
-import { Select } from '../../ui/select.tsx';
-import { NumberInput, Textarea, TextInput } from '../../ui/text-input.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { Field } from '../../ui/controls/field.tsx';
+import { Select } from '../../ui/controls/select.tsx';
+import { NumberInput, Textarea, TextInput } from '../../ui/controls/text-input.tsx';
+import { Actions } from '../../ui/overlays/dialog.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { type KeyValues, keyBody } from './key-body.ts';
 import { ScopeChoice } from './scope-choice.tsx';
 

@@ -1,6 +1,6 @@
+import type { Scope } from '@agent-network/contracts/access/scopes';
 import type { Api } from '@agent-network/contracts/api';
 import type { Call } from '@agent-network/contracts/endpoint';
-import type { Scope } from '@agent-network/contracts/scopes';
 
 /** The form of a new key: everything as it is typed. */
 export interface KeyValues {

@@ -1,8 +1,8 @@
-import { Badge, Status } from '../../ui/badge.tsx';
-import { IconButton } from '../../ui/button.tsx';
-import type { Column } from '../../ui/data-table.tsx';
-import { Menu } from '../../ui/menu.tsx';
-import { TimeAgo } from '../../ui/time-ago.tsx';
+import { IconButton } from '../../ui/controls/button.tsx';
+import { Menu } from '../../ui/controls/menu.tsx';
+import type { Column } from '../../ui/layout/data-table.tsx';
+import { Badge, Status } from '../../ui/values/badge.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { type ApiKey, isLiving, keyState, limitsText } from './key.ts';
 
 interface KeyActions {

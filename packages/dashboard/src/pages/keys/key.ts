@@ -1,6 +1,6 @@
+import type { Scope } from '@agent-network/contracts/access/scopes';
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
-import type { Scope } from '@agent-network/contracts/scopes';
 
 export type ApiKey = DataOf<Api['listApiKeys']>['keys'][number];
 

@@ -1,11 +1,11 @@
 import { useState } from 'react';
 import { useApi } from '../../app/api-query.ts';
-import { Button } from '../../ui/button.tsx';
-import { Card } from '../../ui/card.tsx';
-import { Checkbox } from '../../ui/checkbox.tsx';
-import { DataTable } from '../../ui/data-table.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
-import { Page } from '../../ui/page.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { Checkbox } from '../../ui/controls/checkbox.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { DataTable } from '../../ui/layout/data-table.tsx';
+import { EmptyState } from '../../ui/layout/empty-state.tsx';
+import { Page } from '../../ui/layout/page.tsx';
 import { CreateKeyDialog } from './create-key-dialog.tsx';
 import { type ApiKey, isLiving } from './key.ts';
 import { keyColumns } from './key-columns.tsx';

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
-import { Button } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code-block.tsx';
-import { Actions } from '../../ui/dialog.tsx';
-import { Secret } from '../../ui/secret.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { Actions } from '../../ui/overlays/dialog.tsx';
+import { CodeBlock } from '../../ui/values/code-block.tsx';
+import { Secret } from '../../ui/values/secret.tsx';
 
 interface NewKeyProps {
   readonly secret: string;

@@ -1,11 +1,11 @@
 import { useState } from 'react';
 import { useApiMutation } from '../../app/api-query.ts';
-import { Button } from '../../ui/button.tsx';
-import { Actions, Dialog } from '../../ui/dialog.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Field } from '../../ui/field.tsx';
-import { Select } from '../../ui/select.tsx';
-import { ExactTime } from '../../ui/time-ago.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { Field } from '../../ui/controls/field.tsx';
+import { Select } from '../../ui/controls/select.tsx';
+import { Actions, Dialog } from '../../ui/overlays/dialog.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
+import { ExactTime } from '../../ui/values/time-ago.tsx';
 import type { ApiKey } from './key.ts';
 import { NewKey } from './new-key.tsx';
 

@@ -1,6 +1,6 @@
-import type { Scope } from '@agent-network/contracts/scopes';
-import { Checkbox } from '../../ui/checkbox.tsx';
-import { Fieldset } from '../../ui/field.tsx';
+import type { Scope } from '@agent-network/contracts/access/scopes';
+import { Checkbox } from '../../ui/controls/checkbox.tsx';
+import { Fieldset } from '../../ui/controls/field.tsx';
 import { scopeTexts } from './key.ts';
 
 interface ScopeChoiceProps {

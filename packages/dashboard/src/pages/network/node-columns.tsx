@@ -1,11 +1,11 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
-import { Status } from '../../ui/badge.tsx';
-import { Copyable } from '../../ui/copyable.tsx';
-import type { Column } from '../../ui/data-table.tsx';
-import { ExternalLink } from '../../ui/link.tsx';
-import { groupDigits } from '../../ui/money.tsx';
-import { TimeAgo } from '../../ui/time-ago.tsx';
+import { Copyable } from '../../ui/controls/copyable.tsx';
+import type { Column } from '../../ui/layout/data-table.tsx';
+import { Status } from '../../ui/values/badge.tsx';
+import { ExternalLink } from '../../ui/values/link.tsx';
+import { groupDigits } from '../../ui/values/money.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 
 export type NetworkNode = DataOf<Api['getNetwork']>['nodes'][number];
 

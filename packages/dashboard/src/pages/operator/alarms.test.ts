@@ -1,4 +1,4 @@
-import type { OperatorStatus } from '@agent-network/contracts/operator';
+import type { OperatorStatus } from '@agent-network/contracts/network/operator';
 import { expect, it } from 'vitest';
 import { alarmsOf } from './alarms.ts';
 

@@ -1,4 +1,4 @@
-import type { OperatorStatus } from '@agent-network/contracts/operator';
+import type { OperatorStatus } from '@agent-network/contracts/network/operator';
 import { kindText } from './figures.ts';
 
 export interface Alarm {

@@ -1,9 +1,9 @@
-import type { OperatorStatus } from '@agent-network/contracts/operator';
-import { Badge } from '../../ui/badge.tsx';
-import { Copyable } from '../../ui/copyable.tsx';
-import type { Column } from '../../ui/data-table.tsx';
-import { Duration } from '../../ui/duration.tsx';
-import { TimeAgo } from '../../ui/time-ago.tsx';
+import type { OperatorStatus } from '@agent-network/contracts/network/operator';
+import { Copyable } from '../../ui/controls/copyable.tsx';
+import type { Column } from '../../ui/layout/data-table.tsx';
+import { Badge } from '../../ui/values/badge.tsx';
+import { Duration } from '../../ui/values/duration.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { isSilent, isSlow } from './alarms.ts';
 
 type Process = OperatorStatus['processes'][number];

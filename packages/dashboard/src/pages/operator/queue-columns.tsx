@@ -1,7 +1,7 @@
-import type { OperatorStatus } from '@agent-network/contracts/operator';
-import type { Column } from '../../ui/data-table.tsx';
-import { Duration } from '../../ui/duration.tsx';
-import { groupDigits } from '../../ui/money.tsx';
+import type { OperatorStatus } from '@agent-network/contracts/network/operator';
+import type { Column } from '../../ui/layout/data-table.tsx';
+import { Duration } from '../../ui/values/duration.tsx';
+import { groupDigits } from '../../ui/values/money.tsx';
 import { isLate } from './alarms.ts';
 import { kindText } from './figures.ts';
 

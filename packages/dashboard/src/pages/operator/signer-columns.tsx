@@ -1,8 +1,8 @@
-import type { OperatorStatus } from '@agent-network/contracts/operator';
-import { Badge } from '../../ui/badge.tsx';
-import { Copyable } from '../../ui/copyable.tsx';
-import type { Column } from '../../ui/data-table.tsx';
-import { groupDigits } from '../../ui/money.tsx';
+import type { OperatorStatus } from '@agent-network/contracts/network/operator';
+import { Copyable } from '../../ui/controls/copyable.tsx';
+import type { Column } from '../../ui/layout/data-table.tsx';
+import { Badge } from '../../ui/values/badge.tsx';
+import { groupDigits } from '../../ui/values/money.tsx';
 import { ethText } from './figures.ts';
 
 type Signer = OperatorStatus['signers'][number];

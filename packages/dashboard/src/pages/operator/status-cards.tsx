@@ -1,12 +1,12 @@
-import type { ChainIndex } from '@agent-network/contracts/network';
-import type { OperatorStatus } from '@agent-network/contracts/operator';
-import type { Reserves } from '@agent-network/contracts/reserves';
+import type { ChainIndex } from '@agent-network/contracts/network/network';
+import type { OperatorStatus } from '@agent-network/contracts/network/operator';
+import type { Reserves } from '@agent-network/contracts/payments/reserves';
 import { networkName } from '../../app/network-name.ts';
-import { Status } from '../../ui/badge.tsx';
-import { Card } from '../../ui/card.tsx';
-import { Copyable } from '../../ui/copyable.tsx';
-import { FactRow } from '../../ui/fact-row.tsx';
-import { groupDigits, Money } from '../../ui/money.tsx';
+import { Copyable } from '../../ui/controls/copyable.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { FactRow } from '../../ui/layout/fact-row.tsx';
+import { Status } from '../../ui/values/badge.tsx';
+import { groupDigits, Money } from '../../ui/values/money.tsx';
 import { sizeText } from './figures.ts';
 
 const grouped = (count: number) => groupDigits(String(count));

@@ -1,8 +1,8 @@
 import { useApi } from '../../app/api-query.ts';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Money } from '../../ui/money.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
-import { Stat, Stats } from '../../ui/stat.tsx';
+import { Stat, Stats } from '../../ui/chart/stat.tsx';
+import { Skeleton } from '../../ui/layout/skeleton.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
+import { Money } from '../../ui/values/money.tsx';
 
 /** What all treasuries of the account hold together. */
 export function BalanceStats() {

@@ -1,4 +1,4 @@
-import type { CodeSample } from '../../ui/code-block.tsx';
+import type { CodeSample } from '../../ui/values/code-block.tsx';
 
 export const keyVariable = 'AGENT_NETWORK_KEY';
 

@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useSessionInfo } from '../../app/session.ts';
-import { Button, buttonClass } from '../../ui/button.tsx';
-import { Card } from '../../ui/card.tsx';
-import { CodeBlock, type CodeSample } from '../../ui/code-block.tsx';
-import { Copyable } from '../../ui/copyable.tsx';
-import { linkClass } from '../../ui/link.tsx';
-import { Money } from '../../ui/money.tsx';
-import { type Step, Steps } from '../../ui/steps.tsx';
+import { Button, buttonClass } from '../../ui/controls/button.tsx';
+import { Copyable } from '../../ui/controls/copyable.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { type Step, Steps } from '../../ui/layout/steps.tsx';
+import { CodeBlock, type CodeSample } from '../../ui/values/code-block.tsx';
+import { linkClass } from '../../ui/values/link.tsx';
+import { Money } from '../../ui/values/money.tsx';
 import { callSamples, findSamples, fundSamples, keySamples } from './first-call-samples.ts';
 import { type Progress, useFirstSteps } from './use-first-steps.ts';
 

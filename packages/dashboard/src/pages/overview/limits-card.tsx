@@ -1,8 +1,8 @@
-import type { Overview } from '@agent-network/contracts/figures';
-import { Card } from '../../ui/card.tsx';
-import { Meter } from '../../ui/meter.tsx';
-import { groupDigits } from '../../ui/money.tsx';
-import { TimeAgo } from '../../ui/time-ago.tsx';
+import type { Overview } from '@agent-network/contracts/invocations/figures';
+import { Meter } from '../../ui/chart/meter.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { groupDigits } from '../../ui/values/money.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 
 type Limits = Overview['limits'];
 const count = (value: number) => groupDigits(String(value));

@@ -1,6 +1,6 @@
-import type { Overview } from '@agent-network/contracts/figures';
-import { durationText } from '../../ui/duration.tsx';
-import { groupDigits } from '../../ui/money.tsx';
+import type { Overview } from '@agent-network/contracts/invocations/figures';
+import { durationText } from '../../ui/values/duration.tsx';
+import { groupDigits } from '../../ui/values/money.tsx';
 
 type Buckets = Overview['buckets'];
 

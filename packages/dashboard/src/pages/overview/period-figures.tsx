@@ -1,11 +1,11 @@
-import type { Overview } from '@agent-network/contracts/figures';
-import { useShownTheme } from '../../app/theme.ts';
-import { Card } from '../../ui/card.tsx';
-import { BarChart, LineChart } from '../../ui/chart.tsx';
-import { Duration } from '../../ui/duration.tsx';
-import { groupDigits, Money } from '../../ui/money.tsx';
-import { percentText } from '../../ui/percent.ts';
-import { Stat, Stats } from '../../ui/stat.tsx';
+import type { Overview } from '@agent-network/contracts/invocations/figures';
+import { useShownTheme } from '../../app/shell/theme.ts';
+import { BarChart, LineChart } from '../../ui/chart/chart.tsx';
+import { Stat, Stats } from '../../ui/chart/stat.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { Duration } from '../../ui/values/duration.tsx';
+import { groupDigits, Money } from '../../ui/values/money.tsx';
+import { percentText } from '../../ui/values/percent.ts';
 import { callSeries, callsText, durationSeries, moneySeries, msText, timesOf, usdcText } from './overview-series.ts';
 
 /** What was spent, earned and done in a period: sums, and their course over time. */

@@ -1,11 +1,11 @@
-import type { Overview } from '@agent-network/contracts/figures';
+import type { Overview } from '@agent-network/contracts/invocations/figures';
 import { Link } from '@tanstack/react-router';
-import { Card } from '../../ui/card.tsx';
-import { Duration } from '../../ui/duration.tsx';
-import { FactRow } from '../../ui/fact-row.tsx';
-import { linkClass } from '../../ui/link.tsx';
-import { groupDigits, Money } from '../../ui/money.tsx';
-import { percentText } from '../../ui/percent.ts';
+import { Card } from '../../ui/layout/card.tsx';
+import { FactRow } from '../../ui/layout/fact-row.tsx';
+import { Duration } from '../../ui/values/duration.tsx';
+import { linkClass } from '../../ui/values/link.tsx';
+import { groupDigits, Money } from '../../ui/values/money.tsx';
+import { percentText } from '../../ui/values/percent.ts';
 
 /** What others had the account's own agents do, in the period. */
 export const ReceivedCard = ({ received }: { received: Overview['received'] }) => (

@@ -1,11 +1,11 @@
-import type { Overview } from '@agent-network/contracts/figures';
+import type { Overview } from '@agent-network/contracts/invocations/figures';
 import { Link } from '@tanstack/react-router';
-import { Badge } from '../../ui/badge.tsx';
-import { Card } from '../../ui/card.tsx';
-import { type Column, DataTable, rowLinkClass } from '../../ui/data-table.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
-import { linkClass } from '../../ui/link.tsx';
-import { TimeAgo } from '../../ui/time-ago.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { type Column, DataTable, rowLinkClass } from '../../ui/layout/data-table.tsx';
+import { EmptyState } from '../../ui/layout/empty-state.tsx';
+import { Badge } from '../../ui/values/badge.tsx';
+import { linkClass } from '../../ui/values/link.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 
 type Failure = Overview['recentFailures'][number];
 

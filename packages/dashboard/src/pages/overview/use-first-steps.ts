@@ -1,4 +1,4 @@
-import type { AgentListItem } from '@agent-network/contracts/agents';
+import type { AgentListItem } from '@agent-network/contracts/agents/agents';
 import { useApi } from '../../app/api-query.ts';
 import { isLiving } from '../keys/key.ts';
 

@@ -1,5 +1,5 @@
 import { ChainLink } from '../../app/chain-link.tsx';
-import { Copyable } from '../../ui/copyable.tsx';
+import { Copyable } from '../../ui/controls/copyable.tsx';
 
 /** The agent or the wallet on the other side; null: nobody. */
 export const Counterparty = ({ id }: { id: string | null }) => {

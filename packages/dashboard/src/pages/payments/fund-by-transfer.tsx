@@ -2,9 +2,9 @@ import { useApi } from '../../app/api-query.ts';
 import { ChainLink } from '../../app/chain-link.tsx';
 import { networkName } from '../../app/network-name.ts';
 import { useSession, useSessionInfo } from '../../app/session.ts';
-import { Detail, Details } from '../../ui/details.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
+import { Detail, Details } from '../../ui/layout/details.tsx';
+import { Skeleton } from '../../ui/layout/skeleton.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { ClaimWallet } from './claim-wallet.tsx';
 
 /** Where to send USDC from any wallet or exchange, and how it comes to be the account's. */

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { Dialog } from '../../ui/dialog.tsx';
-import { Tabs } from '../../ui/tabs.tsx';
+import { Tabs } from '../../ui/layout/tabs.tsx';
+import { Dialog } from '../../ui/overlays/dialog.tsx';
 import { FundByTransfer } from './fund-by-transfer.tsx';
 import { FundByWalletForm } from './fund-by-wallet-form.tsx';
 import type { NamedTreasury } from './treasury.ts';

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { linkClass } from '../../ui/link.tsx';
+import { linkClass } from '../../ui/values/link.tsx';
 
 interface MovementLinkProps {
   readonly requestId: string | null;

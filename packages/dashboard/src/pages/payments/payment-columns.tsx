@@ -1,9 +1,9 @@
-import type { PaymentItem } from '@agent-network/contracts/payments';
+import type { PaymentItem } from '@agent-network/contracts/payments/payments';
 import { ChainLink } from '../../app/chain-link.tsx';
-import { Status } from '../../ui/badge.tsx';
-import type { Column } from '../../ui/data-table.tsx';
-import { Money } from '../../ui/money.tsx';
-import { TimeAgo } from '../../ui/time-ago.tsx';
+import type { Column } from '../../ui/layout/data-table.tsx';
+import { Status } from '../../ui/values/badge.tsx';
+import { Money } from '../../ui/values/money.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { Counterparty } from './counterparty.tsx';
 import { MovementLink } from './movement-link.tsx';
 import { paymentTexts } from './payment.ts';

@@ -1,4 +1,4 @@
-import type { PaymentItem, paymentTypes } from '@agent-network/contracts/payments';
+import type { PaymentItem, paymentTypes } from '@agent-network/contracts/payments/payments';
 import type { CsvColumn } from './csv.ts';
 
 export type PaymentType = (typeof paymentTypes)[number];

@@ -1,10 +1,10 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Button } from '../../ui/button.tsx';
-import { Money } from '../../ui/money.tsx';
-import { Page } from '../../ui/page.tsx';
-import { Stat, Stats } from '../../ui/stat.tsx';
-import { Tabs } from '../../ui/tabs.tsx';
+import { Stat, Stats } from '../../ui/chart/stat.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { Page } from '../../ui/layout/page.tsx';
+import { Tabs } from '../../ui/layout/tabs.tsx';
+import { Money } from '../../ui/values/money.tsx';
 import { FundDialog } from './fund-dialog.tsx';
 import { PaymentList } from './payment-list.tsx';
 import { ReservesPanel } from './reserves-panel.tsx';

@@ -1,13 +1,13 @@
-import type { Reserves } from '@agent-network/contracts/reserves';
+import type { Reserves } from '@agent-network/contracts/payments/reserves';
 import { useApi } from '../../app/api-query.ts';
 import { ChainLink } from '../../app/chain-link.tsx';
-import { Badge, type Tone } from '../../ui/badge.tsx';
-import { Card } from '../../ui/card.tsx';
-import { Detail, Details } from '../../ui/details.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { groupDigits, Money } from '../../ui/money.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
-import { ExactTime } from '../../ui/time-ago.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { Detail, Details } from '../../ui/layout/details.tsx';
+import { Skeleton } from '../../ui/layout/skeleton.tsx';
+import { Badge, type Tone } from '../../ui/values/badge.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
+import { groupDigits, Money } from '../../ui/values/money.tsx';
+import { ExactTime } from '../../ui/values/time-ago.tsx';
 import { type ReserveLine, reserveLines, reserveTexts } from './reserves.ts';
 
 const tones: Readonly<Record<Reserves['status'], Tone>> = { balanced: 'good', settling: 'warn', drift: 'bad' };

@@ -1,4 +1,4 @@
-import type { Reserves } from '@agent-network/contracts/reserves';
+import type { Reserves } from '@agent-network/contracts/payments/reserves';
 
 export interface ReserveLine {
   readonly label: string;

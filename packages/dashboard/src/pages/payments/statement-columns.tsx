@@ -1,8 +1,8 @@
-import type { StatementEntry } from '@agent-network/contracts/statements';
+import type { StatementEntry } from '@agent-network/contracts/payments/statements';
 import { ChainLink } from '../../app/chain-link.tsx';
-import type { Column } from '../../ui/data-table.tsx';
-import { Money } from '../../ui/money.tsx';
-import { TimeAgo } from '../../ui/time-ago.tsx';
+import type { Column } from '../../ui/layout/data-table.tsx';
+import { Money } from '../../ui/values/money.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { Counterparty } from './counterparty.tsx';
 import { MovementLink } from './movement-link.tsx';
 import { entryTexts } from './statement.ts';

@@ -1,4 +1,4 @@
-import type { StatementEntry } from '@agent-network/contracts/statements';
+import type { StatementEntry } from '@agent-network/contracts/payments/statements';
 import type { CsvColumn } from './csv.ts';
 
 /** What each type of entry is, for people. */

@@ -1,16 +1,16 @@
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useApiMutation } from '../../app/api-query.ts';
-import { Badge } from '../../ui/badge.tsx';
-import { Button, IconButton } from '../../ui/button.tsx';
-import { Card } from '../../ui/card.tsx';
-import { Copyable } from '../../ui/copyable.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { linkClass } from '../../ui/link.tsx';
-import { Menu } from '../../ui/menu.tsx';
-import { Money } from '../../ui/money.tsx';
+import { Button, IconButton } from '../../ui/controls/button.tsx';
+import { Copyable } from '../../ui/controls/copyable.tsx';
+import { Menu } from '../../ui/controls/menu.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { type Column, DataTable } from '../../ui/layout/data-table.tsx';
+import { EmptyState } from '../../ui/layout/empty-state.tsx';
+import { Badge } from '../../ui/values/badge.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
+import { linkClass } from '../../ui/values/link.tsx';
+import { Money } from '../../ui/values/money.tsx';
 import type { NamedTreasury } from './treasury.ts';
 
 interface TreasuryListProps {

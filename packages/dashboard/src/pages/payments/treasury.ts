@@ -1,4 +1,4 @@
-import type { Balance } from '@agent-network/contracts/payments';
+import type { Balance } from '@agent-network/contracts/payments/payments';
 
 /** A treasury with what people call it. */
 export interface NamedTreasury {

@@ -1,9 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { saveFile } from '../../app/save-file.ts';
-import { Button } from '../../ui/button.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { groupDigits } from '../../ui/money.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
+import { groupDigits } from '../../ui/values/money.tsx';
 import { type CsvColumn, csvText } from './csv.ts';
 
 /** A page of a list: what is on it, and where the next begins; null: nowhere. */

@@ -1,11 +1,11 @@
-import type { Session } from '@agent-network/contracts/sessions';
+import type { Session } from '@agent-network/contracts/access/sessions';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { networkName } from '../../app/network-name.ts';
 import { type SessionInfo, sessionKey, useSessionInfo } from '../../app/session.ts';
-import { Button } from '../../ui/button.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { useInjectedWallets } from '../../wallet/injected-wallets.ts';
 import { signInLocally, signInWithWallet } from './sign-in.ts';
 

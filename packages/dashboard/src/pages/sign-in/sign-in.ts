@@ -1,4 +1,4 @@
-import type { Session } from '@agent-network/contracts/sessions';
+import type { Session } from '@agent-network/contracts/access/sessions';
 import { client } from '../../app/client.ts';
 import type { Eip1193Provider } from '../../wallet/injected-wallets.ts';
 import { connectWallet, signText } from '../../wallet/sign-text.ts';

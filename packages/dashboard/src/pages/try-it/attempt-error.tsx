@@ -1,9 +1,9 @@
 import { isApiError, PaymentRefusedError } from '@agent-network/sdk';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { Button } from '../../ui/button.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { linkClass } from '../../ui/link.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
+import { linkClass } from '../../ui/values/link.tsx';
 
 interface AttemptErrorProps {
   readonly error: unknown;

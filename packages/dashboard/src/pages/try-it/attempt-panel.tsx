@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import { useApi } from '../../app/api-query.ts';
-import { Status } from '../../ui/badge.tsx';
-import { Card } from '../../ui/card.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { linkClass } from '../../ui/link.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { Skeleton } from '../../ui/layout/skeleton.tsx';
+import { Status } from '../../ui/values/badge.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
+import { linkClass } from '../../ui/values/link.tsx';
 import { isOpen } from '../invocations/invocation.ts';
 import { InvocationActions } from '../invocations/invocation-actions.tsx';
 import { InvocationFacts } from '../invocations/invocation-facts.tsx';

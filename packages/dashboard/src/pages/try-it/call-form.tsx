@@ -1,9 +1,9 @@
-import { priorities } from '@agent-network/contracts/invocations';
+import { priorities } from '@agent-network/contracts/invocations/invocations';
 import type { Form } from '../../forms/use-form.ts';
-import { Checkbox } from '../../ui/checkbox.tsx';
-import { Field } from '../../ui/field.tsx';
-import { Select } from '../../ui/select.tsx';
-import { JsonInput, Textarea } from '../../ui/text-input.tsx';
+import { Checkbox } from '../../ui/controls/checkbox.tsx';
+import { Field } from '../../ui/controls/field.tsx';
+import { Select } from '../../ui/controls/select.tsx';
+import { JsonInput, Textarea } from '../../ui/controls/text-input.tsx';
 import { type CallValues, type Mode, parseJson } from './call-values.ts';
 
 const modeOptions: readonly { value: Mode; label: string }[] = [

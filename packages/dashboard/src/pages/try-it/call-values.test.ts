@@ -1,4 +1,4 @@
-import { InvocationRequest } from '@agent-network/contracts/invocations';
+import { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
 import { expect, it } from 'vitest';
 import { callBody, emptyCall, parseJson } from './call-values.ts';
 

@@ -1,6 +1,6 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { Call } from '@agent-network/contracts/endpoint';
-import type { Priority } from '@agent-network/contracts/invocations';
+import type { Priority } from '@agent-network/contracts/invocations/invocations';
 
 export type CallBody = Call<Api['invokeAgent']>['body'];
 

@@ -1,5 +1,5 @@
 import type { StreamEvent } from '@agent-network/sdk';
-import { Badge } from '../../ui/badge.tsx';
+import { Badge } from '../../ui/values/badge.tsx';
 import { said, stepsOf } from './stream-text.ts';
 
 interface LiveAnswerProps {

@@ -1,7 +1,7 @@
 import { useApi } from '../../app/api-query.ts';
-import { Field } from '../../ui/field.tsx';
-import { groupDigits } from '../../ui/money.tsx';
-import { Select } from '../../ui/select.tsx';
+import { Field } from '../../ui/controls/field.tsx';
+import { Select } from '../../ui/controls/select.tsx';
+import { groupDigits } from '../../ui/values/money.tsx';
 import { useInjectedWallets } from '../../wallet/injected-wallets.ts';
 
 export const TREASURY = 'treasury';

@@ -1,10 +1,10 @@
-import type { Quote } from '@agent-network/contracts/quotes';
+import type { Quote } from '@agent-network/contracts/invocations/quotes';
 import type { ReactNode } from 'react';
-import { Button } from '../../ui/button.tsx';
-import { FactRow } from '../../ui/fact-row.tsx';
-import { Money } from '../../ui/money.tsx';
-import { ExactTime } from '../../ui/time-ago.tsx';
-import { useNow } from '../../ui/use-now.ts';
+import { Button } from '../../ui/controls/button.tsx';
+import { FactRow } from '../../ui/layout/fact-row.tsx';
+import { Money } from '../../ui/values/money.tsx';
+import { ExactTime } from '../../ui/values/time-ago.tsx';
+import { useNow } from '../../ui/values/use-now.ts';
 
 interface QuotePanelProps {
   readonly quote: Quote;

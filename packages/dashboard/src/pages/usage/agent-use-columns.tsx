@@ -1,9 +1,9 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { Link } from '@tanstack/react-router';
-import type { Column } from '../../ui/data-table.tsx';
-import { rowLinkClass } from '../../ui/data-table.tsx';
-import { groupDigits, Money } from '../../ui/money.tsx';
+import type { Column } from '../../ui/layout/data-table.tsx';
+import { rowLinkClass } from '../../ui/layout/data-table.tsx';
+import { groupDigits, Money } from '../../ui/values/money.tsx';
 
 type AgentUse = DataOf<Api['getUsage']>['agents'][number];
 

@@ -1,7 +1,7 @@
-import type { LimitUse } from '@agent-network/contracts/access';
-import { Meter } from '../../ui/meter.tsx';
-import { groupDigits } from '../../ui/money.tsx';
-import { TimeAgo } from '../../ui/time-ago.tsx';
+import type { LimitUse } from '@agent-network/contracts/access/access';
+import { Meter } from '../../ui/chart/meter.tsx';
+import { groupDigits } from '../../ui/values/money.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 
 /** How much of a limit of calls is used in the hour that runs. */
 export const LimitMeter = ({ label, use: { limit, used, resetAt } }: { label: string; use: LimitUse }) => (

@@ -1,6 +1,6 @@
-import type { Overview } from '@agent-network/contracts/figures';
-import { Badge } from '../../ui/badge.tsx';
-import { Card } from '../../ui/card.tsx';
+import type { Overview } from '@agent-network/contracts/invocations/figures';
+import { Card } from '../../ui/layout/card.tsx';
+import { Badge } from '../../ui/values/badge.tsx';
 import { LimitMeter } from './limit-meter.tsx';
 
 /** What the account has used of its limits. */

@@ -1,8 +1,8 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
-import { useShownTheme } from '../../app/theme.ts';
-import { Card } from '../../ui/card.tsx';
-import { BarChart } from '../../ui/chart.tsx';
+import { useShownTheme } from '../../app/shell/theme.ts';
+import { BarChart } from '../../ui/chart/chart.tsx';
+import { Card } from '../../ui/layout/card.tsx';
 
 type Day = DataOf<Api['getUsage']>['days'][number];
 

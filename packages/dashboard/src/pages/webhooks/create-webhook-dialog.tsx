@@ -1,9 +1,9 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Button } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code-block.tsx';
-import { Actions, Dialog } from '../../ui/dialog.tsx';
-import { Secret } from '../../ui/secret.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { Actions, Dialog } from '../../ui/overlays/dialog.tsx';
+import { CodeBlock } from '../../ui/values/code-block.tsx';
+import { Secret } from '../../ui/values/secret.tsx';
 import { verificationSamples } from './verification-samples.ts';
 import { CreateWebhookForm } from './webhook-form.tsx';
 

@@ -1,9 +1,9 @@
 import type { Delivery } from '@agent-network/contracts/webhooks';
 import { Link } from '@tanstack/react-router';
-import { Status } from '../../ui/badge.tsx';
-import { Copyable } from '../../ui/copyable.tsx';
-import { type Column, rowLinkClass } from '../../ui/data-table.tsx';
-import { TimeAgo } from '../../ui/time-ago.tsx';
+import { Copyable } from '../../ui/controls/copyable.tsx';
+import { type Column, rowLinkClass } from '../../ui/layout/data-table.tsx';
+import { Status } from '../../ui/values/badge.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { attemptText } from './delivery.ts';
 
 const DeliveryLink = ({ delivery: { deliveryId, type } }: { delivery: Delivery }) => (

@@ -1,17 +1,17 @@
 import type { Delivery } from '@agent-network/contracts/webhooks';
 import { useApi, useApiMutation } from '../../app/api-query.ts';
-import { Status } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
-import { JsonBlock } from '../../ui/code-block.tsx';
-import { Copyable } from '../../ui/copyable.tsx';
-import { Detail, Details } from '../../ui/details.tsx';
-import { Drawer } from '../../ui/drawer.tsx';
-import { Duration } from '../../ui/duration.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
-import { ExactTime, TimeAgo } from '../../ui/time-ago.tsx';
-import { Timeline } from '../../ui/timeline.tsx';
-import { toast } from '../../ui/toasts.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { Copyable } from '../../ui/controls/copyable.tsx';
+import { Detail, Details } from '../../ui/layout/details.tsx';
+import { Skeleton } from '../../ui/layout/skeleton.tsx';
+import { Timeline } from '../../ui/layout/timeline.tsx';
+import { Drawer } from '../../ui/overlays/drawer.tsx';
+import { toast } from '../../ui/overlays/toasts.tsx';
+import { Status } from '../../ui/values/badge.tsx';
+import { JsonBlock } from '../../ui/values/code-block.tsx';
+import { Duration } from '../../ui/values/duration.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
+import { ExactTime, TimeAgo } from '../../ui/values/time-ago.tsx';
 import { attemptText, isTaken, nextLookMs } from './delivery.ts';
 
 interface DeliveryDrawerProps {

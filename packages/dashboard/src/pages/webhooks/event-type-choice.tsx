@@ -1,6 +1,6 @@
 import { type EventType, eventCatalogue, eventTypes } from '@agent-network/contracts/events';
-import { Checkbox } from '../../ui/checkbox.tsx';
-import { Fieldset } from '../../ui/field.tsx';
+import { Checkbox } from '../../ui/controls/checkbox.tsx';
+import { Fieldset } from '../../ui/controls/field.tsx';
 
 interface EventTypeChoiceProps {
   /** null: all. */

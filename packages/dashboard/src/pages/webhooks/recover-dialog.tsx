@@ -1,12 +1,12 @@
 import { useState } from 'react';
 import { useApiMutation } from '../../app/api-query.ts';
-import { Button } from '../../ui/button.tsx';
-import { Actions, Dialog } from '../../ui/dialog.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Field } from '../../ui/field.tsx';
-import { Select } from '../../ui/select.tsx';
-import { TextInput } from '../../ui/text-input.tsx';
-import { toast } from '../../ui/toasts.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { Field } from '../../ui/controls/field.tsx';
+import { Select } from '../../ui/controls/select.tsx';
+import { TextInput } from '../../ui/controls/text-input.tsx';
+import { Actions, Dialog } from '../../ui/overlays/dialog.tsx';
+import { toast } from '../../ui/overlays/toasts.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { type Since, sinceTime } from './recover-since.ts';
 
 const choices: readonly { value: Since; label: string }[] = [

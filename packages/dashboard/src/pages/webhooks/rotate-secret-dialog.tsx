@@ -1,9 +1,9 @@
 import { useApiMutation } from '../../app/api-query.ts';
-import { Button } from '../../ui/button.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { Actions, Dialog } from '../../ui/dialog.tsx';
-import { Secret } from '../../ui/secret.tsx';
-import { ExactTime } from '../../ui/time-ago.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { ConfirmDialog } from '../../ui/overlays/confirm-dialog.tsx';
+import { Actions, Dialog } from '../../ui/overlays/dialog.tsx';
+import { Secret } from '../../ui/values/secret.tsx';
+import { ExactTime } from '../../ui/values/time-ago.tsx';
 
 /** Makes a new secret; for a day deliveries are signed with both. */
 export function RotateSecretDialog({ webhookId, onClose }: { webhookId: string; onClose: () => void }) {

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { useApiMutation } from '../../app/api-query.ts';
-import { Button } from '../../ui/button.tsx';
-import { Card } from '../../ui/card.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Secret } from '../../ui/secret.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
+import { Secret } from '../../ui/values/secret.tsx';
 import { RotateSecretDialog } from './rotate-secret-dialog.tsx';
 
 /** The secret that signs what is sent: shown when asked for, which the audit log notes. */

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { useApiMutation } from '../../app/api-query.ts';
-import { Button } from '../../ui/button.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Note } from '../../ui/note.tsx';
-import { ExactTime, TimeAgo } from '../../ui/time-ago.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
+import { Note } from '../../ui/values/note.tsx';
+import { ExactTime, TimeAgo } from '../../ui/values/time-ago.tsx';
 import { RecoverDialog } from './recover-dialog.tsx';
 import { type Webhook, webhookState } from './webhook.ts';
 

@@ -1,4 +1,4 @@
-import type { CodeSample } from '../../ui/code-block.tsx';
+import type { CodeSample } from '../../ui/values/code-block.tsx';
 
 const withFetch = `import { verifyWebhook } from '@agent-network/sdk';
 

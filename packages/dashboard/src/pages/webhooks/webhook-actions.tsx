@@ -1,11 +1,11 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApiMutation } from '../../app/api-query.ts';
-import { Button, IconButton } from '../../ui/button.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { Menu } from '../../ui/menu.tsx';
-import { toast } from '../../ui/toasts.tsx';
+import { Button, IconButton } from '../../ui/controls/button.tsx';
+import { Menu } from '../../ui/controls/menu.tsx';
+import { ConfirmDialog } from '../../ui/overlays/confirm-dialog.tsx';
+import { Dialog } from '../../ui/overlays/dialog.tsx';
+import { toast } from '../../ui/overlays/toasts.tsx';
 import { RecoverDialog } from './recover-dialog.tsx';
 import type { Webhook } from './webhook.ts';
 import { EditWebhookForm } from './webhook-form.tsx';

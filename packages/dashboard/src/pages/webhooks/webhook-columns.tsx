@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
-import { Status } from '../../ui/badge.tsx';
-import { type Column, rowLinkClass } from '../../ui/data-table.tsx';
-import { TimeAgo } from '../../ui/time-ago.tsx';
+import { type Column, rowLinkClass } from '../../ui/layout/data-table.tsx';
+import { Status } from '../../ui/values/badge.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { eventsText, shortUrl, type Webhook, webhookState } from './webhook.ts';
 
 const WebhookName = ({ webhook }: { webhook: Webhook }) => (

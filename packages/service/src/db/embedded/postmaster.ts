@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Log } from '../../lib/log.ts';
+import type { Log } from '../../lib/log/log.ts';
 import type { Cluster } from './init-cluster.ts';
 import { postgresSettings } from './postgres-settings.ts';
 import { spawnGuarded } from './watchdog.ts';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Context, Hono } from 'hono';
-import { type Document, isKnown, toDocument } from '../document-answer.ts';
-import type { DashboardBuild, HasDashboard } from './dashboard-build.ts';
+import type { DashboardBuild, HasDashboard } from '../build/dashboard-build.ts';
+import { type Document, isKnown, toDocument } from '../documents/document-answer.ts';
 import { dashboardHeaders } from './dashboard-headers.ts';
 import { buildingPage, failedPage } from './waiting-page.ts';
 

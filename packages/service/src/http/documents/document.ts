@@ -1,4 +1,4 @@
-import { openApiDocument } from '@agent-network/contracts/openapi';
+import { openApiDocument } from '@agent-network/contracts/openapi/openapi';
 
 export type Schema = Readonly<Record<string, unknown>>;
 

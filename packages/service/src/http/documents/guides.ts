@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { eventCatalogue } from '@agent-network/contracts/events';
-import { streamEventCatalogue } from '@agent-network/contracts/stream-events';
+import { streamEventCatalogue } from '@agent-network/contracts/invocations/stream-events';
 import type { PlanLimits } from '../../config-limits.ts';
 import type { ApiDocument } from './document.ts';
 import { codeBlock, type Html, html, inline, prose } from './html.ts';

@@ -3,7 +3,7 @@ import { api } from '@agent-network/contracts/api';
 import type { Endpoint } from '@agent-network/contracts/endpoint';
 import { errorCatalogue } from '@agent-network/contracts/errors';
 import { eventTypes } from '@agent-network/contracts/events';
-import { streamEventCatalogue } from '@agent-network/contracts/stream-events';
+import { streamEventCatalogue } from '@agent-network/contracts/invocations/stream-events';
 import { type ApiDocument, operationsOf, type Schema } from './document.ts';
 import { alternativesOf } from './fields.ts';
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { Hono } from 'hono';
 import { madeOnce } from '../../lib/made-once.ts';
-import { documentAnswer, toDocument } from '../document-answer.ts';
-import type { HttpContext } from '../http-context.ts';
+import type { HttpContext } from '../request/http-context.ts';
 import { readDocument } from './document.ts';
+import { documentAnswer, toDocument } from './document-answer.ts';
 import { llmsText } from './llms.ts';
 import { docsPage } from './page.ts';
 

@@ -1,9 +1,9 @@
 import type { Hono } from 'hono';
-import { readFeedbackFile } from '../../agents/give-feedback.ts';
+import { readFeedbackFile } from '../../agents/reputation/give-feedback.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
-import { documentAnswer, toDocument } from '../document-answer.ts';
-import { createFreshDocuments } from '../fresh-documents.ts';
-import type { HttpContext } from '../http-context.ts';
+import type { HttpContext } from '../request/http-context.ts';
+import { documentAnswer, toDocument } from './document-answer.ts';
+import { createFreshDocuments } from './fresh-documents.ts';
 
 /** The registry has the hash of each: what is there never changes. */
 const CACHE = { 'cache-control': 'public, max-age=3600' };

@@ -1,13 +1,13 @@
-import { listAudit } from '../../access/audit.ts';
-import { requireAccount } from '../../access/caller.ts';
-import { listApiKeys } from '../../access/list-keys.ts';
-import { createApiKey, readAccount, revokeApiKey } from '../../access/manage-keys.ts';
-import { rollApiKey } from '../../access/roll-key.ts';
+import { listAudit } from '../../access/audit/audit.ts';
+import { requireAccount } from '../../access/caller/caller.ts';
+import { listApiKeys } from '../../access/keys/list-keys.ts';
+import { createApiKey, readAccount, revokeApiKey } from '../../access/keys/manage-keys.ts';
+import { rollApiKey } from '../../access/keys/roll-key.ts';
 import { requestSignIn, signIn } from '../../identity/sign-in.ts';
-import { listOwnAgents } from '../../invocations/list-own-agents.ts';
-import { readOverview } from '../../invocations/read-overview.ts';
-import { readUsage } from '../../invocations/read-usage.ts';
-import type { Handlers } from '../handler.ts';
+import { listOwnAgents } from '../../invocations/read/list-own-agents.ts';
+import { readOverview } from '../../invocations/stats/read-overview.ts';
+import { readUsage } from '../../invocations/stats/read-usage.ts';
+import type { Handlers } from '../request/handler.ts';
 
 export const accessHandlers = {
   requestSignIn: (ctx, { body }) => requestSignIn(ctx, body),

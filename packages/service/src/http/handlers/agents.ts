@@ -1,15 +1,15 @@
-import { requireAccount } from '../../access/caller.ts';
-import { discoverAgents } from '../../agents/discover-agents.ts';
-import { readAgent, readAgentStatus } from '../../agents/find-agent.ts';
-import { listAlternatives } from '../../agents/list-alternatives.ts';
-import { readHealth } from '../../agents/read-health.ts';
-import { readReputation } from '../../agents/read-reputation.ts';
-import { registerAgent } from '../../agents/register-agent.ts';
-import { removeAgent } from '../../agents/remove-agent.ts';
-import { searchAgents } from '../../agents/search-agents.ts';
-import { updateAgent } from '../../agents/update-agent.ts';
-import { recordHeartbeat } from '../../agents/verify-agent.ts';
-import type { Handlers } from '../handler.ts';
+import { requireAccount } from '../../access/caller/caller.ts';
+import { readAgent, readAgentStatus } from '../../agents/alternatives/find-agent.ts';
+import { listAlternatives } from '../../agents/alternatives/list-alternatives.ts';
+import { readHealth } from '../../agents/health/read-health.ts';
+import { recordHeartbeat } from '../../agents/health/verify-agent.ts';
+import { registerAgent } from '../../agents/manage/register-agent.ts';
+import { removeAgent } from '../../agents/manage/remove-agent.ts';
+import { updateAgent } from '../../agents/manage/update-agent.ts';
+import { readReputation } from '../../agents/reputation/read-reputation.ts';
+import { discoverAgents } from '../../agents/search/discover-agents.ts';
+import { searchAgents } from '../../agents/search/search-agents.ts';
+import type { Handlers } from '../request/handler.ts';
 
 export const agentHandlers = {
   listAgents: (ctx, { query }) => discoverAgents(ctx, query),

@@ -1,4 +1,4 @@
-import type { Handlers } from '../handler.ts';
+import type { Handlers } from '../request/handler.ts';
 import { accessHandlers } from './access.ts';
 import { agentHandlers } from './agents.ts';
 import { identityHandlers } from './identity.ts';

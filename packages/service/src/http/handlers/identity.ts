@@ -1,10 +1,10 @@
-import { requireAccount } from '../../access/caller.ts';
-import { claimToken } from '../../agents/claim-token.ts';
-import { linkToken } from '../../agents/link-token.ts';
-import { readIdentity } from '../../agents/read-identity.ts';
-import { updateMetadata } from '../../agents/update-metadata.ts';
-import { verifyIdentity } from '../../agents/verify-identity.ts';
-import type { Handlers } from '../handler.ts';
+import { requireAccount } from '../../access/caller/caller.ts';
+import { readIdentity } from '../../agents/manage/read-identity.ts';
+import { updateMetadata } from '../../agents/manage/update-metadata.ts';
+import { verifyIdentity } from '../../agents/manage/verify-identity.ts';
+import { claimToken } from '../../agents/registry-entry/claim-token.ts';
+import { linkToken } from '../../agents/registry-entry/link-token.ts';
+import type { Handlers } from '../request/handler.ts';
 
 export const identityHandlers = {
   getIdentity: (ctx, { params }) => readIdentity(ctx, params.id),

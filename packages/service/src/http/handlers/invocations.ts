@@ -1,19 +1,19 @@
-import { awaitBegun, awaitInvocation } from '../../invocations/await-invocation.ts';
-import { cancelInvocation } from '../../invocations/cancel-invocation.ts';
 import { hasEnded, type Invocation } from '../../invocations/invocation.ts';
 import { toAgentResult, toCreated, toRecord } from '../../invocations/invocation-view.ts';
-import { type Invoked, invokeAgent } from '../../invocations/invoke-agent.ts';
-import { invokeBulk, readBulk } from '../../invocations/invoke-bulk.ts';
-import { listInvocations } from '../../invocations/list-invocations.ts';
-import { quoteInvocation } from '../../invocations/quote-invocation.ts';
+import { listInvocations } from '../../invocations/read/list-invocations.ts';
+import { readInvocationDetail } from '../../invocations/read/read-invocation-detail.ts';
 import { readFollowed, readInvocation } from '../../invocations/read-invocation.ts';
-import { readInvocationDetail } from '../../invocations/read-invocation-detail.ts';
-import { readStream } from '../../invocations/read-stream.ts';
+import { cancelInvocation } from '../../invocations/run/cancel-invocation.ts';
+import { awaitBegun, awaitInvocation } from '../../invocations/start/await-invocation.ts';
+import { type Invoked, invokeAgent } from '../../invocations/start/invoke-agent.ts';
+import { invokeBulk, readBulk } from '../../invocations/start/invoke-bulk.ts';
+import { quoteInvocation } from '../../invocations/start/quote-invocation.ts';
+import { readStream } from '../../invocations/stream/read-stream.ts';
 import { readPaymentHeader } from '../../payments/x402/payment-header.ts';
-import type { Handlers } from '../handler.ts';
-import type { HttpContext } from '../http-context.ts';
-import { setPaymentResponse } from '../payment-response.ts';
-import { SseAnswer } from '../sse.ts';
+import { setPaymentResponse } from '../answer/payment-response.ts';
+import { SseAnswer } from '../answer/sse.ts';
+import type { Handlers } from '../request/handler.ts';
+import type { HttpContext } from '../request/http-context.ts';
 
 export const invocationHandlers = {
   async invokeAgent(ctx, call) {

@@ -1,7 +1,7 @@
-import { listNetworkAgents } from '../../network/list-network-agents.ts';
+import { listNetworkAgents } from '../../network/feed/list-network-agents.ts';
 import { readNetwork } from '../../network/read-network.ts';
 import { readStatus } from '../../operator/read-status.ts';
-import type { Handlers } from '../handler.ts';
+import type { Handlers } from '../request/handler.ts';
 
 export const networkHandlers = {
   getOperatorStatus: (ctx) => readStatus(ctx),

@@ -1,14 +1,14 @@
-import { requireAccount } from '../../access/caller.ts';
+import { requireAccount } from '../../access/caller/caller.ts';
 import { claimWallet } from '../../identity/claim-wallet.ts';
 import { requestWithdrawal, withdrawProven } from '../../identity/prove-withdrawal.ts';
-import { deposit } from '../../payments/deposit.ts';
-import { listPayments } from '../../payments/list-payments.ts';
-import { readStatement } from '../../payments/read-statement.ts';
-import { createTreasury, readBalance, readTreasury } from '../../payments/treasury.ts';
-import { readWithdrawal } from '../../payments/withdraw.ts';
+import { deposit } from '../../payments/deposits/deposit.ts';
+import { createTreasury, readBalance, readTreasury } from '../../payments/ledger/treasury.ts';
+import { readWithdrawal } from '../../payments/payouts/withdraw.ts';
+import { listPayments } from '../../payments/statements/list-payments.ts';
+import { readStatement } from '../../payments/statements/read-statement.ts';
 import { readPaymentHeader } from '../../payments/x402/payment-header.ts';
-import type { Handlers } from '../handler.ts';
-import { setPaymentResponse } from '../payment-response.ts';
+import { setPaymentResponse } from '../answer/payment-response.ts';
+import type { Handlers } from '../request/handler.ts';
 
 export const paymentHandlers = {
   createTreasury: (ctx, { caller, body }) => createTreasury(ctx, caller, body),

@@ -1,17 +1,17 @@
-import { requireAccount } from '../../access/caller.ts';
+import { requireAccount } from '../../access/caller/caller.ts';
 import {
   endAllSessions,
   endSession,
   endSessionById,
   listSessions,
   type StartedSession,
-} from '../../access/manage-sessions.ts';
-import { isSession, toSession } from '../../access/session-caller.ts';
-import { eventsAt } from '../../events/live-events.ts';
+} from '../../access/sessions/manage-sessions.ts';
+import { isSession, toSession } from '../../access/sessions/session-caller.ts';
+import { eventsAt } from '../../events/outbox/live-events.ts';
 import { signInLocally, signInSession } from '../../identity/sign-in-session.ts';
-import { NODE_VERSION } from '../../lib/node-version.ts';
-import type { Handlers } from '../handler.ts';
-import { clearedCookie, sessionCookie } from '../session-cookie.ts';
+import { NODE_VERSION } from '../../lib/process/node-version.ts';
+import type { Handlers } from '../request/handler.ts';
+import { clearedCookie, sessionCookie } from '../request/session-cookie.ts';
 
 interface SetsHeaders {
   setHeader(name: string, value: string): void;

@@ -1,13 +1,13 @@
 import type { webhookEndpoints } from '@agent-network/contracts/webhooks';
-import { requireAccount } from '../../access/caller.ts';
-import { listDeliveries } from '../../events/list-deliveries.ts';
-import { createWebhook, deleteWebhook, listWebhooks, updateWebhook } from '../../events/manage-webhooks.ts';
-import { readEvents } from '../../events/read-events.ts';
-import { replayWebhook } from '../../events/replay-webhook.ts';
-import { testWebhook } from '../../events/test-webhook.ts';
-import { readWebhookSecret, rotateWebhookSecret } from '../../events/webhook-secrets.ts';
-import type { Handlers } from '../handler.ts';
-import { SseAnswer } from '../sse.ts';
+import { requireAccount } from '../../access/caller/caller.ts';
+import { listDeliveries } from '../../events/deliveries/list-deliveries.ts';
+import { replayWebhook } from '../../events/deliveries/replay-webhook.ts';
+import { testWebhook } from '../../events/deliveries/test-webhook.ts';
+import { readEvents } from '../../events/outbox/read-events.ts';
+import { createWebhook, deleteWebhook, listWebhooks, updateWebhook } from '../../events/webhooks/manage-webhooks.ts';
+import { readWebhookSecret, rotateWebhookSecret } from '../../events/webhooks/webhook-secrets.ts';
+import { SseAnswer } from '../answer/sse.ts';
+import type { Handlers } from '../request/handler.ts';
 
 export const webhookHandlers = {
   listEvents(ctx, { caller, query, headers }) {

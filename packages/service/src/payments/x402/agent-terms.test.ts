@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { ChainInfo } from '../../chain/chain-info.ts';
 import { type BillAnswer, readAgentTerms } from './agent-terms.ts';
-import type { ChainInfo } from './chain-info.ts';
 
 const chain: ChainInfo = {
   chainId: 8453,

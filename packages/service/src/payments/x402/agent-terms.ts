@@ -1,5 +1,5 @@
 import { formatUsdc } from '@agent-network/contracts/money';
-import { PayableTerms } from '@agent-network/contracts/x402';
+import { PayableTerms } from '@agent-network/contracts/payments/x402';
 import { isDeeperThan } from '../../lib/json-depth.ts';
 import { type KnowsOwn, payeeProblem } from './payee.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
+import type { ChainInfo } from '../../chain/chain-info.ts';
 import { createSecrets } from '../../lib/secrets.ts';
 import { type Binding, makeNonce, originOf } from './bound-nonce.ts';
-import type { ChainInfo } from './chain-info.ts';
 
 const chain = { caip2: 'eip155:84532', token: `0x${'11'.repeat(20)}`, wallet: `0x${'22'.repeat(20)}` } as ChainInfo;
 const secrets = createSecrets('a secret of at least 32 characters');

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { ChainInfo } from '../../chain/chain-info.ts';
 import type { Secrets } from '../../lib/secrets.ts';
-import type { ChainInfo } from './chain-info.ts';
 
 /** What a nonce is bound to: one account's purchase of one thing at one price. */
 export interface Binding {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChainInfo } from './chain-info.ts';
+import type { ChainInfo } from '../../chain/chain-info.ts';
 import { refusalOf } from './check-payment.ts';
 import type { ShownPayment } from './payment-header.ts';
 

@@ -1,4 +1,4 @@
-import type { ChainInfo } from './chain-info.ts';
+import type { ChainInfo } from '../../chain/chain-info.ts';
 import { openAddressReason } from './open-addresses.ts';
 import type { ShownPayment } from './payment-header.ts';
 

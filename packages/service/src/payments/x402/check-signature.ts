@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { authorizationDigest, signerOf } from './authorization.ts';
-import type { HasChain } from './chain-info.ts';
-import type { SignedAuthorization } from './settlement-call.ts';
-import type { HasUsdc } from './usdc-client.ts';
+import { authorizationDigest, signerOf } from '../../chain/authorization.ts';
+import type { HasChain } from '../../chain/chain-info.ts';
+import type { SignedAuthorization } from '../../chain/settlement-call.ts';
+import type { HasUsdc } from '../../chain/usdc-client.ts';
 
 /** Tells signatures that cannot be good, without asking the token. */
 export interface SignatureChecker {

@@ -1,5 +1,5 @@
 import { getAddress, type Hex } from 'viem';
-import type { HasChain } from './chain-info.ts';
+import type { HasChain } from '../../chain/chain-info.ts';
 import { openAddressReason } from './open-addresses.ts';
 
 /** The node's own addresses: its wallet, and the keys that only send. */

@@ -3,9 +3,9 @@ import {
   PaymentPayloadV1,
   PaymentPayloadV2,
   type RequirementsV2,
-} from '@agent-network/contracts/x402';
+} from '@agent-network/contracts/payments/x402';
+import type { Authorization } from '../../chain/authorization.ts';
 import { invalid } from '../../lib/app-error.ts';
-import type { Authorization } from './authorization.ts';
 
 /** A payment as it was shown to us, either version folded into one form. */
 export interface ShownPayment {

@@ -1,5 +1,5 @@
+import type { Authorization } from '../../chain/authorization.ts';
 import type { AgentTerms } from './agent-terms.ts';
-import type { Authorization } from './authorization.ts';
 
 /** The header that shows a payment of ours to an agent. */
 export interface PaymentProof {

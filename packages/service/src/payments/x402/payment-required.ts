@@ -1,8 +1,8 @@
+import type { HasChain } from '../../chain/chain-info.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import type { HasPaymentLimits } from '../payment-limits.ts';
-import type { HasChain } from './chain-info.ts';
+import type { HasPaymentLimits } from '../onchain/payment-limits.ts';
 import { type RefusalReason, refusalText } from './check-payment.ts';
 import { makeOffer, OFFER_LIFETIME_S, type Offer, type Terms } from './terms.ts';
 

@@ -1,8 +1,8 @@
-import { PaymentRequiredV1, PaymentRequiredV2, type RequirementsV2 } from '@agent-network/contracts/x402';
+import { PaymentRequiredV1, PaymentRequiredV2, type RequirementsV2 } from '@agent-network/contracts/payments/x402';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ChainInfo } from '../../chain/chain-info.ts';
 import { createSecrets } from '../../lib/secrets.ts';
-import type { ChainInfo } from './chain-info.ts';
 import { makeOffer, readOffer, type Terms } from './terms.ts';
 
 const chain: ChainInfo = {

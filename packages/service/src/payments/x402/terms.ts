@@ -1,8 +1,8 @@
 import { formatUsdc } from '@agent-network/contracts/money';
-import type { PaymentRequiredV1, PaymentRequiredV2, RequirementsV2 } from '@agent-network/contracts/x402';
+import type { PaymentRequiredV1, PaymentRequiredV2, RequirementsV2 } from '@agent-network/contracts/payments/x402';
+import type { ChainInfo } from '../../chain/chain-info.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import { makeNonce } from './bound-nonce.ts';
-import type { ChainInfo } from './chain-info.ts';
 
 /** What a payment is for, and for how much. */
 export interface Terms {

@@ -1,4 +1,4 @@
-import { defaultScopes, scopes } from '@agent-network/contracts/scopes';
+import { defaultScopes, scopes } from '@agent-network/contracts/access/scopes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Harness, TestAccount } from '../../support/harness.ts';
 import { startTestAgent } from '../../support/test-agent.ts';

@@ -1,7 +1,7 @@
 import { api } from '@agent-network/contracts/api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { forgetOldEntries } from '../../../src/access/audit.ts';
-import { isAudited } from '../../../src/http/audit-call.ts';
+import { forgetOldEntries } from '../../../src/access/audit/audit.ts';
+import { isAudited } from '../../../src/http/request/audit-call.ts';
 import { type Browser, fromOwnPage, openBrowser } from '../../support/browser.ts';
 import { callAndDie } from '../../support/dying-process.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newApiKey } from '../../../src/access/api-key.ts';
+import { newApiKey } from '../../../src/access/caller/api-key.ts';
 import { fixedClock } from '../../../src/lib/clock.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAuthenticator } from '../../../src/access/authenticate.ts';
-import { startSession } from '../../../src/access/manage-sessions.ts';
-import { createLog } from '../../../src/lib/log.ts';
+import { createAuthenticator } from '../../../src/access/sessions/authenticate.ts';
+import { startSession } from '../../../src/access/sessions/manage-sessions.ts';
+import { createLog } from '../../../src/lib/log/log.ts';
 import { fromOwnPage } from '../../support/browser.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { expectError } from '../support/expect-error.ts';

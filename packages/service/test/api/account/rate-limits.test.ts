@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LimitState } from '../../../src/access/rate-limit.ts';
-import { createRateLimiter } from '../../../src/access/rate-limiter.ts';
+import type { LimitState } from '../../../src/access/limits/rate-limit.ts';
+import { createRateLimiter } from '../../../src/access/limits/rate-limiter.ts';
 import { fixedClock } from '../../../src/lib/clock.ts';
 import { newSigner, openBrowser, signedChallenge } from '../../support/browser.ts';
 import { type Answer, type Harness, startHarness, type TestAccount } from '../../support/harness.ts';

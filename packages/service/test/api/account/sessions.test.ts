@@ -1,7 +1,7 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { issueApiKey } from '../../../src/access/manage-keys.ts';
-import { forgetOldSessions } from '../../../src/access/manage-sessions.ts';
+import { issueApiKey } from '../../../src/access/keys/manage-keys.ts';
+import { forgetOldSessions } from '../../../src/access/sessions/manage-sessions.ts';
 import { cookieOf, fromOwnPage, newSigner, openBrowser, signedChallenge } from '../../support/browser.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { expectError } from '../support/expect-error.ts';

@@ -2,9 +2,9 @@ import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { parseSiweMessage } from 'viem/siwe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { challengeIdOf, newNonce } from '../../../src/identity/challenge-id.ts';
+import { challengeIdOf, newNonce } from '../../../src/identity/challenges/challenge-id.ts';
 import { createSecrets } from '../../../src/lib/secrets.ts';
-import { listNode } from '../../network/support/list-node.ts';
+import { listNode } from '../../network/calls/support/list-node.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { expectError } from '../support/expect-error.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { checkDueAgents } from '../../../src/agents/check-agents.ts';
+import { checkDueAgents } from '../../../src/agents/health/check-agents.ts';
 import { fixedClock } from '../../../src/lib/clock.ts';
 import { until } from '../../../src/lib/until.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { checkDueAgents } from '../../../src/agents/check-agents.ts';
+import { checkDueAgents } from '../../../src/agents/health/check-agents.ts';
 import { fixedClock } from '../../../src/lib/clock.ts';
 import { until } from '../../../src/lib/until.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';

@@ -1,6 +1,6 @@
 import { PaymentRequiredV1Schema, PaymentRequiredV2Schema } from '@x402/core/schemas';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { linkWallet } from '../../../src/access/link-wallet.ts';
+import { linkWallet } from '../../../src/access/accounts/link-wallet.ts';
 import { contradictions } from '../../support/books.ts';
 import { type Answer, type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';

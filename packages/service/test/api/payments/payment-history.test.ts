@@ -1,4 +1,4 @@
-import type { PaymentItem } from '@agent-network/contracts/payments';
+import type { PaymentItem } from '@agent-network/contracts/payments/payments';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';

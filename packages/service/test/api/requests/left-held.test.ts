@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { releaseLeft } from '../../../src/access/idempotency.ts';
-import { createKeysInHand } from '../../../src/access/keys-in-hand.ts';
+import { releaseLeft } from '../../../src/access/idempotency/idempotency.ts';
+import { createKeysInHand } from '../../../src/access/idempotency/keys-in-hand.ts';
 import { createApp } from '../../../src/app.ts';
 import type { Database } from '../../../src/db/database.ts';
 import { until } from '../../../src/lib/until.ts';

@@ -1,8 +1,8 @@
 import type { EndpointName } from '@agent-network/contracts/api';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { issueApiKey } from '../../../src/access/manage-keys.ts';
-import { openAccount } from '../../../src/access/open-account.ts';
+import { openAccount } from '../../../src/access/accounts/open-account.ts';
+import { issueApiKey } from '../../../src/access/keys/manage-keys.ts';
 import { until } from '../../../src/lib/until.ts';
 import { startReceiver } from '../../events/support/receiver.ts';
 import { contradictions } from '../../support/books.ts';

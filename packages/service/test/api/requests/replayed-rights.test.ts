@@ -1,7 +1,7 @@
-import { type Scope, scopes } from '@agent-network/contracts/scopes';
+import { type Scope, scopes } from '@agent-network/contracts/access/scopes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { forgetSecrets } from '../../../src/access/idempotency.ts';
-import { issueApiKey } from '../../../src/access/manage-keys.ts';
+import { forgetSecrets } from '../../../src/access/idempotency/idempotency.ts';
+import { issueApiKey } from '../../../src/access/keys/manage-keys.ts';
 import { askDatabase } from '../../support/books.ts';
 import { openBrowser } from '../../support/browser.ts';
 import { callAndDie } from '../../support/dying-process.ts';

@@ -1,11 +1,11 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { forgetWindows } from '../../../src/access/forget-windows.ts';
-import { forgetEvents } from '../../../src/events/forget-events.ts';
-import { foldStoredBytes, forgetContents } from '../../../src/invocations/forget-contents.ts';
-import { storedBytes } from '../../../src/invocations/storage-store.ts';
+import { forgetWindows } from '../../../src/access/limits/forget-windows.ts';
+import { forgetEvents } from '../../../src/events/outbox/forget-events.ts';
+import { foldStoredBytes, forgetContents } from '../../../src/invocations/retention/forget-contents.ts';
+import { storedBytes } from '../../../src/invocations/retention/storage-store.ts';
 import { until } from '../../../src/lib/until.ts';
-import { openSse } from '../../streams/support/sse-client.ts';
-import { chunk, result, says } from '../../streams/support/streaming-agent.ts';
+import { openSse } from '../../invocations/stream/support/sse-client.ts';
+import { chunk, result, says } from '../../invocations/stream/support/streaming-agent.ts';
 import { contradictions } from '../../support/books.ts';
 import { startHarness } from '../../support/harness.ts';
 import { answerWith, startTestAgent } from '../../support/test-agent.ts';

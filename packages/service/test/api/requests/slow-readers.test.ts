@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { MOST_PAGE_BYTES } from '../../../src/events/read-events.ts';
-import { createAnswerRoom, MOST_OF_ADDRESS_BYTES } from '../../../src/http/answer-room.ts';
-import { createAnswerWatch, STALLED_MS, WHOLE_MS } from '../../../src/http/answer-watch.ts';
+import { MOST_PAGE_BYTES } from '../../../src/events/outbox/read-events.ts';
+import { createAnswerRoom, MOST_OF_ADDRESS_BYTES } from '../../../src/http/answer/answer-room.ts';
+import { createAnswerWatch, STALLED_MS, WHOLE_MS } from '../../../src/http/answer/answer-watch.ts';
 import { until } from '../../../src/lib/until.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { answerWith, startTestAgent } from '../../support/test-agent.ts';

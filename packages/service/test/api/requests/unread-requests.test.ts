@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { answerUnread } from '../../../src/http/answer-unread.ts';
+import { answerUnread } from '../../../src/http/answer/answer-unread.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 

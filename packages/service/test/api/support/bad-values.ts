@@ -1,5 +1,5 @@
-import type { JsonSchema } from '@agent-network/contracts/json-schema';
 import { usdcPattern } from '@agent-network/contracts/money';
+import type { JsonSchema } from '@agent-network/contracts/openapi/json-schema';
 
 /** A change to a valid value that makes it invalid: `value` at `path`, or nothing at all there. */
 export interface BadValue {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { startSession } from '../../../src/access/manage-sessions.ts';
+import { startSession } from '../../../src/access/sessions/manage-sessions.ts';
 import { until } from '../../../src/lib/until.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { registerOnChain } from '../../support/registry-actions.ts';

@@ -1,4 +1,4 @@
-import type { NewEvent } from '../../../src/events/new-event.ts';
+import type { NewEvent } from '../../../src/events/outbox/new-event.ts';
 
 export const SECRET_KEY = 'a secret key of tests, of more than 32 characters';
 export const BASE_URL = 'https://node.example';

@@ -1,4 +1,4 @@
-import { stopAsked } from '../../../src/lib/stop-asked.ts';
+import { stopAsked } from '../../../src/lib/process/stop-asked.ts';
 import { until } from '../../../src/lib/until.ts';
 
 // Something that keeps it running, as the node's server does.

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { endpoint } from '../endpoint.ts';
+import { errorCodes } from '../errors.ts';
+import { queryInteger } from '../page.ts';
+import { Id, Timestamp } from '../scalars.ts';
+
+/** How a change went. `unknown`: it was begun, and the node failed or died before it noted the end. */
+export const auditOutcomes = ['done', 'refused', 'unknown'] as const;
+
+const AuditEntry = z.object({
+  entryId: Id,
+  at: Timestamp,
+  action: z.string().describe('The call, by its operationId in the OpenAPI document.'),
+  actor: z.object({
+    kind: z.enum(['key', 'session']),
+    id: Id,
+    name: z.string(),
+  }),
+  subject: z.record(z.string(), z.string()).describe('The ids of what it was about, by kind.'),
+  address: z.string().describe('The network address that it came from.'),
+  userAgent: z.string().nullable(),
+  outcome: z.enum(auditOutcomes),
+  replayed: z
+    .boolean()
+    .describe(
+      'Whether it was a repetition under an Idempotency-Key: it was answered as the first call, and changed nothing.',
+    ),
+  code: z.enum(errorCodes).nullable().describe('The code of the error that it was answered with.'),
+});
+export type AuditEntry = z.infer<typeof AuditEntry>;
+
+export const auditEndpoints = {
+  listAudit: endpoint({
+    method: 'GET',
+    path: '/account/audit',
+    summary: 'What was changed in the name of the account in the last 400 days, by whom and from where; newest first',
+    tag: 'Account',
+    auth: 'key',
+    scope: 'keys:manage',
+    limit: 'api',
+    query: z.object({
+      limit: queryInteger(1, 100).optional().describe('Default: 50.'),
+      cursor: Id.optional().describe('`nextCursor` of the page before.'),
+    }),
+    data: z.object({ entries: z.array(AuditEntry), nextCursor: z.string().nullable() }),
+    errors: [],
+  }),
+};

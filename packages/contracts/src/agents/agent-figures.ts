@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { endpoint } from '../endpoint.ts';
+import { PercentileMs, PeriodDays } from '../invocations/figures.ts';
+import { Fraction, Id, plainText, Timestamp, Usdc } from '../scalars.ts';
+import { CapabilityList, Home } from './agent-search.ts';
+import { AgentListItem, agentEndpoints } from './agents.ts';
+
+const Count = z.int().min(0);
+const params = z.object({ id: Id });
+const { capability, maxPrice, minReputation, status } = agentEndpoints.listAgents.query.shape;
+
+const CapabilityNames = z
+  .string()
+  .max(1400)
+  .transform((names) => names.split(','))
+  .pipe(CapabilityList);
+
+/** Each part leaves its own filter out: its counts say what listing gives with that value in place of the one asked for. */
+export const AgentFacets = z.object({
+  total: Count.describe('With all filters.'),
+  capabilities: z
+    .array(z.object({ value: z.string(), count: Count }))
+    .describe(
+      'The 50 that most agents have, of the 300 that are most common in the network; each beside those of `all`.',
+    ),
+  status: z.object({ online: Count, offline: Count }),
+  verified: z.object({ yes: Count, no: Count }),
+  locations: z
+    .array(z.object({ value: z.string(), nodeId: Id.nullable().describe('null: this node.'), count: Count }))
+    .describe('Where the agents are at home.'),
+});
+export type AgentFacets = z.infer<typeof AgentFacets>;
+
+const HealthBucket = z.object({
+  from: Timestamp,
+  checks: Count,
+  failed: Count,
+  uptime: Fraction.nullable().describe('The share of checks that were answered; null: there were none.'),
+  p50Ms: PercentileMs,
+  p95Ms: PercentileMs,
+});
+
+export const AgentHealth = HealthBucket.omit({ from: true }).extend({
+  agentId: Id,
+  days: z.int(),
+  from: Timestamp,
+  to: Timestamp,
+  buckets: z
+    .array(HealthBucket)
+    .describe('Hours for one day, else days, without gaps, up to the one that is not over yet.'),
+});
+export type AgentHealth = z.infer<typeof AgentHealth>;
+
+export const agentFigureEndpoints = {
+  getAgentFacets: endpoint({
+    method: 'GET',
+    path: '/agents/facets',
+    summary: 'How many agents a list would have with other filters, by capability, status, location and verification',
+    tag: 'Agents',
+    auth: 'none',
+    limit: 'api',
+    query: z.object({
+      capability,
+      any: CapabilityNames.optional().describe('At least one of these, as in a search; commas between.'),
+      all: CapabilityNames.optional().describe('Every one of these.'),
+      home: Home.optional(),
+      maxPrice,
+      maxPerHour: Usdc.optional(),
+      minReputation,
+      status,
+      verified: z.enum(['true', 'false']).optional(),
+      text: plainText(200).trim().min(1).optional().describe('As in a search.'),
+    }),
+    data: AgentFacets,
+    errors: [],
+  }),
+  getAgentHealth: endpoint({
+    method: 'GET',
+    path: '/agents/{id}/health',
+    summary: 'How an agent answered its health checks over time, and how quickly',
+    tag: 'Agents',
+    auth: 'none',
+    limit: 'api',
+    params,
+    query: z.object({ days: PeriodDays.optional() }),
+    data: AgentHealth,
+    errors: [],
+  }),
+  listAlternatives: endpoint({
+    method: 'GET',
+    path: '/agents/{id}/alternatives',
+    summary: 'Online agents that could do the work of this one, the most alike first: at most five',
+    tag: 'Agents',
+    auth: 'none',
+    limit: 'api',
+    params,
+    data: z.object({ agents: z.array(AgentListItem.extend({ similarity: Fraction })) }),
+    errors: [],
+  }),
+};

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { plainText, Usdc } from '../scalars.ts';
+
+export const Capability = z
+  .string()
+  .max(64)
+  .toLowerCase()
+  .regex(
+    /^[a-z0-9][a-z0-9._-]*$/,
+    'must be letters, digits, dot, dash and underscore, starting with a letter or digit',
+  );
+export const CapabilityList = z.array(Capability).min(1).max(20);
+
+export const Home = z
+  .string()
+  .regex(/^[a-z0-9_]{1,100}$/i, 'is neither `this` nor the id of a node')
+  .describe('Where agents are at home: `this` for this node, or the id of another. An extension of the spec.')
+  .meta({ examples: ['this'] });
+
+/** What an agent must be (spec, "Search body"). All parts must hold; an empty query matches every agent. */
+export const AgentQuery = z.object({
+  capabilities: z
+    .object({ any: CapabilityList.optional(), all: CapabilityList.optional() })
+    .optional()
+    .describe('`any`: at least one of these; `all`: every one of these.'),
+  text: plainText(200)
+    .trim()
+    .min(1)
+    .optional()
+    .describe('Words to be found in name, description or tags. An extension of the spec.'),
+  rates: z
+    .object({
+      perRequest: z.object({ max: Usdc }).optional(),
+      perHour: z.object({ max: Usdc }).optional(),
+    })
+    .optional(),
+  reputation: z.object({ min: z.number().min(0).max(1000) }).optional(),
+  verified: z.boolean().optional(),
+  online: z.boolean().optional(),
+  home: Home.optional(),
+});
+export type AgentQuery = z.output<typeof AgentQuery>;
+
+export const agentSortFields = [
+  'reputation',
+  'rates.perRequest',
+  'rates.perHour',
+  'responseTime',
+  'name',
+  'createdAt',
+  'relevance',
+] as const;
+export type AgentSortField = (typeof agentSortFields)[number];
+
+/** Body of POST /agents/search. `sort` is applied in order; without it, best reputation first, or best match for a text. */
+export const AgentSearch = z.object({
+  query: AgentQuery.default({}),
+  sort: z
+    .array(z.object({ field: z.enum(agentSortFields), order: z.enum(['asc', 'desc']).default('desc') }))
+    .max(agentSortFields.length)
+    .refine((keys) => new Set(keys.map(({ field }) => field)).size === keys.length, 'names a field twice')
+    .default([]),
+  limit: z.int().min(1).max(100).default(20),
+  offset: z.int().min(0).max(10_000).default(0),
+  cursor: z.string().max(1000).optional().describe('`nextCursor` of the page before; instead of `offset`.'),
+});
+export type AgentSearch = z.output<typeof AgentSearch>;

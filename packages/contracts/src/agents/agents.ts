@@ -1,0 +1,245 @@
+import { z } from 'zod';
+import { identityTokenShownOnce, secretNotice, secretShownOnce } from '../access/shown-once.ts';
+import { displayText, nameText } from '../display-text.ts';
+import { endpoint } from '../endpoint.ts';
+import { cursorQuery, pageQuery, queryInteger } from '../page.ts';
+import { Duration, Fraction, Id, Timestamp, Usdc, WalletAddress, webUrl } from '../scalars.ts';
+import { AgentQuery, AgentSearch, Capability } from './agent-search.ts';
+
+const Capabilities = z
+  .array(Capability)
+  .min(1)
+  .max(50)
+  .refine((list) => new Set(list).size === list.length, 'names a capability twice');
+
+const RateTiers = z.object({ basic: Usdc, premium: Usdc, enterprise: Usdc });
+/** `perHour` and `tiers` default to the price per request: an agent without them has one price. */
+const RatesInput = z.object({ perRequest: Usdc, perHour: Usdc.optional(), tiers: RateTiers.partial().optional() });
+const Rates = z.object({ perRequest: Usdc, perHour: Usdc });
+
+export const AgentMetadata = z.object({
+  avatar: webUrl(2048).optional(),
+  website: webUrl(2048).optional(),
+  tags: z.array(nameText(64).min(1)).max(30).optional(),
+  maxConcurrency: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .optional()
+    .describe('How many calls the agent takes at once; the base of `load`.'),
+  priceHints: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether `input.complexity` of a call changes its price: `low` 0.8 times, `high` 1.5 times. Default: false, callers set no price.',
+    ),
+});
+
+/** Body of POST /agents (spec, "Agent registration body"). */
+export const AgentRegistration = z.object({
+  name: nameText(120).min(1),
+  description: displayText(2000).default(''),
+  capabilities: Capabilities,
+  rates: RatesInput,
+  endpoint: webUrl(2048),
+  metadata: AgentMetadata.default({}),
+});
+export type AgentRegistration = z.output<typeof AgentRegistration>;
+
+/** Body of PUT /agents/{id}: any subset; a changed endpoint must be proven anew. */
+export const AgentUpdate = z
+  .object({
+    name: nameText(120).min(1).optional(),
+    description: displayText(2000).optional(),
+    capabilities: Capabilities.optional(),
+    rates: RatesInput.partial().optional(),
+    endpoint: webUrl(2048).optional(),
+    metadata: AgentMetadata.optional(),
+  })
+  .refine((body) => Object.keys(body).length > 0, 'names no field to change');
+export type AgentUpdate = z.output<typeof AgentUpdate>;
+
+export const agentStatuses = ['pending_verification', 'online', 'offline'] as const;
+export type AgentStatus = (typeof agentStatuses)[number];
+
+export const Reputation = z.number().min(0).max(1000);
+
+/** Agent (list item) of the spec. A pending agent is shown as offline here: it can't be invoked. */
+export const AgentListItem = z.object({
+  id: Id,
+  name: z.string(),
+  capabilities: z.array(z.string()),
+  rates: Rates,
+  reputation: Reputation,
+  status: z.enum(['online', 'offline']),
+  location: z.string(),
+  responseTime: Duration,
+  verified: z.boolean(),
+});
+export type AgentListItem = z.infer<typeof AgentListItem>;
+
+/** Agent (detail) of the spec, with `status`, `location`, `metadata`, `updatedAt` and `frozen` beside it. */
+export const AgentDetail = z.object({
+  id: Id,
+  name: z.string(),
+  description: z.string(),
+  capabilities: z.array(z.string()),
+  rates: Rates.extend({ tiers: RateTiers }),
+  owner: WalletAddress,
+  reputation: Reputation,
+  totalRequests: z.int().min(0),
+  successRate: Fraction,
+  avgResponseTime: Duration,
+  uptime: Fraction,
+  verified: z.boolean(),
+  online: z.boolean(),
+  endpoint: z.string(),
+  lastSeen: Timestamp,
+  createdAt: Timestamp,
+  status: z.enum(agentStatuses),
+  location: z.string(),
+  metadata: AgentMetadata,
+  updatedAt: Timestamp,
+  frozen: z
+    .boolean()
+    .describe('Its token went to another wallet, which has not been proven here yet: nothing leaves its treasury.'),
+});
+export type AgentDetail = z.infer<typeof AgentDetail>;
+
+const AgentRegistered = z.object({
+  id: Id,
+  name: z.string(),
+  identityToken: secretShownOnce('Shown here only. The agent proves its endpoint with it and acts as itself with it.'),
+  secretNotice,
+  registeredAt: Timestamp,
+  status: z.literal('pending_verification'),
+});
+
+const AgentStatusRecord = z.object({
+  id: Id,
+  online: z.boolean(),
+  lastPing: Timestamp,
+  responseTime: Duration,
+  load: Fraction,
+  location: z.string(),
+  status: z.enum(agentStatuses),
+});
+export type AgentStatusRecord = z.infer<typeof AgentStatusRecord>;
+
+const params = z.object({ id: Id });
+
+export const agentEndpoints = {
+  listAgents: endpoint({
+    method: 'GET',
+    path: '/agents',
+    summary: 'List agents, best reputation first',
+    tag: 'Agents',
+    auth: 'none',
+    limit: 'api',
+    query: z.object({
+      capability: Capability.optional(),
+      maxPrice: Usdc.optional(),
+      minReputation: queryInteger(0, 1000).optional(),
+      status: z.enum(['online', 'offline', 'all']).optional().describe('Default: all.'),
+      ...cursorQuery,
+      ...pageQuery,
+    }),
+    data: z.object({
+      agents: z.array(AgentListItem),
+      total: z.int().min(0),
+      hasMore: z.boolean(),
+      nextCursor: z.string().nullable(),
+    }),
+    errors: [],
+  }),
+  searchAgents: endpoint({
+    method: 'POST',
+    path: '/agents/search',
+    summary: 'Search agents by capabilities, text, rates, reputation and state, in the order you name',
+    tag: 'Agents',
+    auth: 'none',
+    limit: 'api',
+    body: AgentSearch,
+    data: z.object({
+      agents: z.array(AgentListItem),
+      total: z.int().min(0),
+      hasMore: z.boolean(),
+      nextCursor: z.string().nullable(),
+      query: AgentQuery.describe('The query as it was understood.'),
+      executionTime: Duration,
+    }),
+    errors: [],
+  }),
+  registerAgent: endpoint({
+    method: 'POST',
+    path: '/agents',
+    summary: 'Register an agent',
+    tag: 'Agents',
+    auth: 'key',
+    scope: 'agents:write',
+    limit: 'api',
+    body: AgentRegistration,
+    data: AgentRegistered,
+    shownOnce: identityTokenShownOnce,
+    errors: [],
+  }),
+  getAgent: endpoint({
+    method: 'GET',
+    path: '/agents/{id}',
+    summary: 'Read one agent',
+    tag: 'Agents',
+    auth: 'none',
+    limit: 'api',
+    params,
+    data: AgentDetail,
+    errors: [],
+  }),
+  updateAgent: endpoint({
+    method: 'PUT',
+    path: '/agents/{id}',
+    summary: 'Change some fields of an agent of yours',
+    tag: 'Agents',
+    auth: 'key',
+    scope: 'agents:write',
+    limit: 'api',
+    params,
+    body: AgentUpdate,
+    data: z.object({ id: Id, updated: z.array(z.string()), updatedAt: Timestamp }),
+    errors: ['CONFLICT'],
+  }),
+  removeAgent: endpoint({
+    method: 'DELETE',
+    path: '/agents/{id}',
+    summary: 'Remove an agent of yours for good',
+    tag: 'Agents',
+    auth: 'key',
+    scope: 'agents:write',
+    limit: 'api',
+    params,
+    data: z.object({ id: Id, unregistered: z.literal(true), finalBlock: z.int().min(0) }),
+    errors: ['CONFLICT'],
+  }),
+  getAgentStatus: endpoint({
+    method: 'GET',
+    path: '/agents/{id}/status',
+    summary: 'Whether an agent is online, how fast it answers and how busy it is',
+    tag: 'Agents',
+    auth: 'none',
+    limit: 'api',
+    params,
+    data: AgentStatusRecord,
+    errors: [],
+  }),
+  heartbeat: endpoint({
+    method: 'POST',
+    path: '/agents/{id}/heartbeat',
+    summary: "The agent's own report of its load; `accepting: false` takes it offline at once",
+    tag: 'Agents',
+    auth: 'agent',
+    limit: 'api',
+    params,
+    body: z.object({ load: Fraction.optional(), accepting: z.boolean().optional() }),
+    data: AgentStatusRecord,
+    errors: [],
+  }),
+};

@@ -1,0 +1,211 @@
+import { z } from 'zod';
+import { identityTokenShownOnce, secretNotice } from '../access/shown-once.ts';
+import { endpoint } from '../endpoint.ts';
+import { Id, Timestamp, TransactionHash, Usdc, WalletAddress } from '../scalars.ts';
+import { AgentMetadata, agentStatuses, Reputation } from './agents.ts';
+
+const PricingTier = z.object({
+  name: z.enum(['default', 'basic', 'premium', 'enterprise']),
+  perRequest: Usdc,
+  perHour: Usdc.nullable(),
+  currency: z.literal('USDC'),
+  network: z.string(),
+});
+
+const TokenId = z
+  .string()
+  .regex(/^(0|[1-9]\d{0,77})$/, 'is not the number of a token')
+  .meta({ examples: ['22'] });
+
+const OnChain = z.object({
+  chainId: z.int(),
+  registry: WalletAddress,
+  tokenId: TokenId,
+  agentURI: z.string().nullable().describe('Where the token points to: its registration file.'),
+  owner: WalletAddress,
+  agentWallet: WalletAddress.nullable(),
+  registeredBlock: z.int().min(0).nullable(),
+  transactionHash: TransactionHash.nullable().describe('What registered it.'),
+  custody: z
+    .enum(['node', 'owner'])
+    .describe("`node`: the node's registrar holds the token until the owner claims it."),
+});
+
+/** On-chain identity record (spec), with what has been proven and where it stands on chain beside it. */
+export const IdentityRecord = z.object({
+  id: Id,
+  name: z.string(),
+  owner: WalletAddress,
+  capabilities: z.array(z.string()),
+  serviceEndpoint: z.string(),
+  rates: z.array(PricingTier),
+  reputation: Reputation,
+  verified: z.boolean(),
+  proofs: z.object({
+    endpoint: Timestamp.nullable().describe('When the endpoint was proven; null when it is not.'),
+    wallet: Timestamp.nullable().describe("When the owner's wallet was proven; null when it is not."),
+  }),
+  metadata: AgentMetadata,
+  frozen: z
+    .boolean()
+    .describe('Its token went to another wallet, which has not been proven here yet: nothing leaves its treasury.'),
+  onChain: OnChain.nullable().describe('The ERC-8004 entry; null when there is none.'),
+  registration: z
+    .enum(['none', 'due', 'sent', 'registered'])
+    .describe('How far the entry is: a verified agent gets one, if its node writes to the registry.'),
+});
+export type IdentityRecord = z.infer<typeof IdentityRecord>;
+
+const EndpointProof = z.object({ agentId: Id, proof: z.literal('endpoint') });
+const WalletChallengeRequest = z.object({
+  agentId: Id.describe('An agent of yours whose owner wallet is to be proven.'),
+  proof: z.literal('wallet'),
+});
+export const WalletSignature = z.object({
+  challengeId: Id,
+  signature: z.string().regex(/^0x([0-9a-fA-F]{2}){1,4096}$/, 'is not a hex signature'),
+});
+
+const OwnerSignature = WalletSignature.extend({
+  newIdentityToken: z
+    .literal(true)
+    .optional()
+    .describe('Gives the agent a new identityToken in place of a lost one; its endpoint has to be proven with that.'),
+});
+
+/** Three things to send to POST /identity/verify: a wish for an endpoint proof, a wish for a challenge, the signed challenge. */
+export const VerifyRequest = z.union([EndpointProof, WalletChallengeRequest, OwnerSignature]);
+export type VerifyRequest = z.output<typeof VerifyRequest>;
+
+const EndpointVerified = z.object({
+  agentId: Id,
+  proof: z.literal('endpoint'),
+  verified: z.boolean().describe('Endpoint and wallet are proven.'),
+  status: z.enum(agentStatuses),
+  reason: z.string().nullable().describe('Why the proof failed; null when it passed.'),
+});
+export type EndpointVerified = z.infer<typeof EndpointVerified>;
+const WalletChallenge = z.object({
+  challengeId: Id,
+  message: z.string().describe('Sign exactly this text with the owner wallet (EIP-4361, EIP-191 or EIP-1271).'),
+  nonce: z.string(),
+  expiresAt: Timestamp,
+});
+const WalletVerified = z.object({
+  agentId: Id,
+  proof: z.literal('wallet'),
+  verified: z.boolean(),
+  owner: WalletAddress,
+  method: z.enum(['eip191', 'eip1271']),
+  verifiedAt: Timestamp,
+  identityToken: z
+    .string()
+    .nullable()
+    .describe(
+      'A new one, shown here only, when the proof took the agent over from another account or `newIdentityToken` asked for it; else null.',
+    ),
+  secretNotice,
+});
+
+const TokenClaim = z.object({
+  agentId: Id,
+  chainId: z.int(),
+  registry: WalletAddress,
+  tokenId: TokenId,
+  owner: WalletAddress.describe('The wallet that the token goes to.'),
+  state: z.enum(['due', 'sent', 'claimed']),
+  transactionHash: TransactionHash.nullable(),
+});
+export type TokenClaim = z.infer<typeof TokenClaim>;
+
+const TokenLink = z.object({
+  agentId: Id,
+  chainId: z.int(),
+  registry: WalletAddress,
+  tokenId: TokenId,
+  owner: WalletAddress,
+  agentURI: z.string().describe('What the token has to point to, so that others take it for this agent.'),
+  pointsThere: z.boolean().describe('Whether it does already.'),
+  call: z
+    .object({ to: WalletAddress, data: z.string() })
+    .describe('The transaction to be sent from the owner wallet to have it point there (setAgentURI).'),
+});
+export type TokenLink = z.infer<typeof TokenLink>;
+
+const params = z.object({ id: Id });
+
+export const identityEndpoints = {
+  getIdentity: endpoint({
+    method: 'GET',
+    path: '/identity/{id}',
+    summary: 'Who an agent is, who owns it, and what of that has been proven',
+    tag: 'Identity',
+    auth: 'none',
+    limit: 'api',
+    params,
+    data: IdentityRecord,
+    errors: [],
+  }),
+  verifyIdentity: endpoint({
+    method: 'POST',
+    path: '/identity/verify',
+    summary:
+      'Prove the endpoint of an agent of yours now, or prove the wallet that owns it: ask for a challenge, then send it signed',
+    tag: 'Identity',
+    auth: 'key',
+    scope: 'agents:write',
+    limit: 'api',
+    body: VerifyRequest,
+    data: z.union([EndpointVerified, WalletVerified, WalletChallenge]),
+    shownOnce: identityTokenShownOnce,
+    errors: ['NOT_FOUND'],
+  }),
+  claimToken: endpoint({
+    method: 'POST',
+    path: '/identity/{id}/claim',
+    summary:
+      'Have the token that the node registered for an agent of yours given to its owner wallet, which must be proven',
+    tag: 'Identity',
+    auth: 'key',
+    scope: 'agents:write',
+    limit: 'api',
+    params,
+    data: TokenClaim,
+    errors: [],
+  }),
+  linkToken: endpoint({
+    method: 'POST',
+    path: '/identity/{id}/link',
+    summary: 'Have a token of the registry that the proven owner wallet has already stand for an agent of yours',
+    tag: 'Identity',
+    auth: 'key',
+    scope: 'agents:write',
+    limit: 'api',
+    params,
+    body: z.object({ tokenId: TokenId }),
+    data: TokenLink,
+    errors: [],
+  }),
+  updateIdentityMetadata: endpoint({
+    method: 'PUT',
+    path: '/identity/{id}/metadata',
+    summary: 'Replace fields of the metadata of an agent of yours; null removes one',
+    tag: 'Identity',
+    auth: 'key',
+    scope: 'agents:write',
+    limit: 'api',
+    params,
+    body: z
+      .object({
+        avatar: AgentMetadata.shape.avatar.nullable(),
+        website: AgentMetadata.shape.website.nullable(),
+        tags: AgentMetadata.shape.tags.nullable(),
+        maxConcurrency: AgentMetadata.shape.maxConcurrency.nullable(),
+        priceHints: AgentMetadata.shape.priceHints.nullable(),
+      })
+      .partial()
+      .refine((body) => Object.keys(body).length > 0, 'names no field to change'),
+    data: z.object({ id: Id, metadata: AgentMetadata, updated: z.array(z.string()), updatedAt: Timestamp }),
+    errors: ['CONFLICT'],
+  }),
+};

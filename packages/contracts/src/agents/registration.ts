@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { nameText } from '../display-text.ts';
+import { Id, Timestamp, Usdc, WalletAddress } from '../scalars.ts';
+import { AgentMetadata, agentStatuses } from './agents.ts';
+
+export const REGISTRATION_TYPE = 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1';
+
+/** `eip155:{chainId}:{registry}` (CAIP-10), as ERC-8004 names a registry; the address in lower case. */
+export const agentRegistryOf = (chainId: number, registry: string): string =>
+  `eip155:${chainId}:${registry.toLowerCase()}`;
+
+/** What our nodes say of an agent, beside the parts that ERC-8004 knows. */
+export const AgentPart = z.object({
+  kind: z.literal('agent'),
+  id: Id,
+  /** What the id was made with, beside the key of the home: 16 bytes in hex. Ids of older nodes, and of nodes without a registrar, have none. */
+  idSalt: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/)
+    .optional(),
+  /** Base address of the node where the agent is at home. */
+  nodeUrl: z.string(),
+  owner: WalletAddress,
+  capabilities: z.array(z.string()),
+  rates: z.object({
+    perRequest: Usdc,
+    perHour: Usdc,
+    tiers: z.object({ basic: Usdc, premium: Usdc, enterprise: Usdc }).partial(),
+  }),
+  metadata: AgentMetadata,
+  verified: z.boolean(),
+  status: z.enum(agentStatuses),
+  responseMs: z.number().min(0).nullable(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+
+/** What our nodes say of themselves. */
+export const NodePart = z.object({
+  kind: z.literal('node'),
+  baseUrl: z.string(),
+  label: nameText(64).min(1),
+  version: nameText(64),
+  /** Takes payments for the node's agents, and sends refunds. */
+  wallet: WalletAddress,
+});
+
+const registrationFile = <P extends z.ZodObject>(part: P) =>
+  z.object({
+    type: z.literal(REGISTRATION_TYPE),
+    name: z.string(),
+    description: z.string(),
+    image: z.string().optional(),
+    services: z.array(z.object({ name: z.string(), endpoint: z.string(), version: z.string().optional() })),
+    x402Support: z.boolean(),
+    /** False once the agent was removed. */
+    active: z.boolean(),
+    registrations: z.array(z.object({ agentId: z.int().min(0), agentRegistry: z.string() })),
+    supportedTrust: z.array(z.string()),
+    agentNetwork: part,
+  });
+
+/** `GET /agents/{id}/registration.json`: the ERC-8004 registration file of an agent; also what the feed of a node holds. */
+export const AgentRegistrationFile = registrationFile(AgentPart);
+export type AgentRegistrationFile = z.infer<typeof AgentRegistrationFile>;
+
+/** `GET /.well-known/agent-network.json`: the registration file of a node. */
+export const NodeRegistrationFile = registrationFile(NodePart);
+export type NodeRegistrationFile = z.infer<typeof NodeRegistrationFile>;

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { endpoint } from '../endpoint.ts';
+import { Id, JsonObject, plainText, Timestamp, Usdc, webUrl } from '../scalars.ts';
+import { priorities, requestStatuses, Task } from './invocations.ts';
+
+export const bulkStrategies = ['first_success', 'all', 'majority'] as const;
+export type BulkStrategy = (typeof bulkStrategies)[number];
+
+/** Body of POST /invoke/bulk (spec, "Bulk request"). The money for all agents is set aside first. */
+export const BulkRequest = z.object({
+  task: Task,
+  input: JsonObject.default({}),
+  agents: z
+    .array(Id)
+    .min(1)
+    .max(50)
+    .refine((list) => new Set(list).size === list.length, 'names an agent twice'),
+  maxCostPerAgent: Usdc.optional(),
+  strategy: z.enum(bulkStrategies).default('all'),
+  priority: z.enum(priorities).default('normal'),
+  deadline: Timestamp.optional(),
+  metadata: JsonObject.default({}),
+  context: plainText(100_000).optional(),
+  webhookUrl: webUrl(2048).optional().describe('Called when the bulk request has its outcome.'),
+});
+export type BulkRequest = z.output<typeof BulkRequest>;
+
+const BulkResult = z.object({
+  bulkId: Id,
+  requests: z.array(z.object({ agentId: Id, requestId: Id, status: z.enum(requestStatuses) })),
+  strategy: z.enum(bulkStrategies),
+  estimatedCost: Usdc,
+});
+
+/** A bulk request as it stands: the spec's result, its own state and, when it has one, its outcome. */
+export const BulkRecord = BulkResult.extend({
+  status: z.enum(['processing', 'completed', 'failed']),
+  result: z
+    .unknown()
+    .describe("first_success: the winner's result; majority: the agreed result; all: null, read the requests."),
+  winner: Id.nullable().describe('The request whose result it is.'),
+  cost: Usdc.nullable(),
+  createdAt: Timestamp,
+  completedAt: Timestamp.nullable(),
+});
+export type BulkRecord = z.infer<typeof BulkRecord>;
+
+export const bulkEndpoints = {
+  invokeBulk: endpoint({
+    method: 'POST',
+    path: '/invoke/bulk',
+    summary: 'One task for several agents, paid from a treasury',
+    tag: 'Invocation',
+    auth: 'key',
+    scope: 'invoke',
+    limit: 'invocations',
+    body: BulkRequest,
+    data: BulkResult,
+    errors: [
+      'SPENDING_LIMIT_EXCEEDED',
+      'STORAGE_LIMIT_EXCEEDED',
+      'INSUFFICIENT_FUNDS',
+      'INSUFFICIENT_BALANCE',
+      'AGENT_UNAVAILABLE',
+      'NOT_FOUND',
+    ],
+  }),
+  getBulk: endpoint({
+    method: 'GET',
+    path: '/invoke/bulk/{bulkId}',
+    summary: 'How a bulk request of yours stands, and its outcome',
+    tag: 'Invocation',
+    auth: 'key',
+    scope: 'invoke',
+    limit: 'api',
+    params: z.object({ bulkId: Id }),
+    data: BulkRecord,
+    errors: [],
+  }),
+};

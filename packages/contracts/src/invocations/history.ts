@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { endpoint } from '../endpoint.ts';
+import { cursorQuery, dayQuery, pageQuery } from '../page.ts';
+import { Duration, Id, Timestamp, Usdc } from '../scalars.ts';
+import { failureReasons, RequestedAgentId, requestStatuses } from './invocations.ts';
+
+const HistoryItem = z.object({
+  requestId: Id,
+  agentId: Id,
+  requestedAgentId: RequestedAgentId,
+  task: z.string(),
+  status: z.enum(requestStatuses),
+  cost: Usdc.nullable(),
+  duration: Duration.nullable(),
+  createdAt: Timestamp,
+  completedAt: Timestamp.nullable(),
+  agentName: z.string(),
+  paymentMethod: z.enum(['treasury', 'x402', 'free']),
+  refund: Usdc.nullable(),
+  errorCode: z.enum(failureReasons).nullable(),
+  bulkId: Id.nullable(),
+});
+export type HistoryItem = z.infer<typeof HistoryItem>;
+
+export const historyEndpoints = {
+  listInvocations: endpoint({
+    method: 'GET',
+    path: '/invoke/history',
+    summary: 'Your requests, newest first',
+    tag: 'Invocation',
+    auth: 'key',
+    scope: 'invoke',
+    limit: 'api',
+    query: z.object({
+      agentId: Id.optional(),
+      bulkId: Id.optional(),
+      status: z.enum(requestStatuses).optional(),
+      ...dayQuery,
+      ...cursorQuery,
+      ...pageQuery,
+    }),
+    data: z.object({
+      requests: z.array(HistoryItem),
+      total: z.int().min(0),
+      totalCost: Usdc.describe('Of all requests that match, not of this page only.'),
+      hasMore: z.boolean(),
+      nextCursor: z.string().nullable(),
+    }),
+    errors: [],
+  }),
+};

@@ -1,0 +1,249 @@
+import { z } from 'zod';
+import { endpoint } from '../endpoint.ts';
+import {
+  Duration,
+  Id,
+  JsonObject,
+  plainText,
+  Timestamp,
+  TransactionHash,
+  Usdc,
+  viaHeader,
+  webUrl,
+} from '../scalars.ts';
+
+export const priorities = ['low', 'normal', 'high'] as const;
+export type Priority = (typeof priorities)[number];
+
+export const requestStatuses = ['pending', 'processing', 'completed', 'failed', 'cancelled'] as const;
+export type RequestStatus = (typeof requestStatuses)[number];
+
+const capAliases = ['maxCost', 'max_cost', 'max_spend'] as const;
+
+/** Folds the spec's aliases of the spending cap into `maxCost`; forms that disagree are refused, as nobody can tell which is meant. */
+function foldCap<T extends Partial<Record<(typeof capAliases)[number], string | undefined>>>(
+  body: T,
+  problems: z.core.$RefinementCtx,
+): Omit<T, 'max_cost' | 'max_spend'> & { maxCost?: string | undefined } {
+  const { max_cost: _snake, max_spend: _spend, ...rest } = body;
+  const given = capAliases.flatMap((name) => (body[name] === undefined ? [] : [body[name]]));
+  if (new Set(given).size > 1)
+    problems.addIssue({ code: 'custom', path: ['maxCost'], message: 'maxCost and its aliases have different values' });
+  return given[0] === undefined ? rest : { ...rest, maxCost: given[0] };
+}
+
+/** What an agent is asked to do, in words. */
+export const Task = plainText(100_000).min(1);
+
+/** Body of POST /invoke/{agentId} (spec, "Invocation request body"). */
+export const InvocationRequest = z
+  .object({
+    task: Task,
+    input: JsonObject.default({}),
+    maxCost: Usdc.optional().describe('The most this call may cost. Nothing is charged above it.'),
+    max_cost: Usdc.optional().describe('Alias of maxCost.'),
+    max_spend: Usdc.optional().describe('Alias of maxCost.'),
+    priority: z.enum(priorities).default('normal'),
+    deadline: Timestamp.optional().describe(
+      'At most 24 hours from now. Default: ten minutes from now; five where the caller waits for the result itself (`X-Sync: true`, or paid with the call and no `webhookUrl`).',
+    ),
+    metadata: JsonObject.default({}),
+    context: plainText(100_000).optional(),
+    webhookUrl: webUrl(2048)
+      .optional()
+      .describe('Called when the request has ended; signed with the webhook secret of the account.'),
+    stream: z.boolean().default(false).describe('With `Accept: text/event-stream`: the answer is a stream of events.'),
+    // Without a default: bodies from before it was known keep their fingerprint.
+    fallback: z
+      .boolean()
+      .optional()
+      .describe(
+        'true: when the agent cannot be called now, the most similar one that can is called instead, for at most `maxCost`, or the price of the agent asked for.',
+      ),
+  })
+  .transform(foldCap);
+export type InvocationRequest = z.output<typeof InvocationRequest>;
+
+/** Beside `agentId` wherever a request is shown. */
+export const RequestedAgentId = Id.nullable().describe(
+  'The agent that was asked for, when `agentId` took its place (`fallback`); else null.',
+);
+
+/** Invocation created (spec). `pending`: accepted and queued; `processing`: the agent has been called. */
+export const InvocationCreated = z.object({
+  requestId: Id,
+  status: z.enum(requestStatuses),
+  estimatedCost: Usdc,
+  estimatedTime: z.string(),
+  deadline: Timestamp,
+  agentId: Id,
+  requestedAgentId: RequestedAgentId,
+  createdAt: Timestamp,
+});
+export type InvocationCreated = z.infer<typeof InvocationCreated>;
+
+/** Why an invocation failed. A closed set: a client may act on it. */
+export const failureReasons = [
+  'agent_error',
+  'agent_unreachable',
+  'deadline_exceeded',
+  'invalid_response',
+  'response_too_large',
+  'agent_redirected',
+  'agent_removed',
+  'payment_failed',
+  'bill_too_high',
+  'bill_not_payable',
+  'bill_repeated',
+] as const;
+export type FailureReason = (typeof failureReasons)[number];
+
+/** Request record (spec), with how it was paid, what was refunded and why it failed beside it. */
+export const RequestRecord = z.object({
+  requestId: Id,
+  status: z.enum(requestStatuses),
+  agentId: Id,
+  requestedAgentId: RequestedAgentId,
+  task: z.string(),
+  result: z.unknown().describe('What the agent returned; null until completed.'),
+  cost: Usdc.nullable().describe(
+    'What was charged. An agent that bills directly has some minutes to collect its bill: until then the bill counts as charged.',
+  ),
+  duration: Duration.nullable(),
+  paymentHash: TransactionHash.nullable().describe(
+    'The transaction that paid; null when paid from a treasury or free.',
+  ),
+  createdAt: Timestamp,
+  completedAt: Timestamp.nullable(),
+  deadline: Timestamp,
+  priority: z.enum(priorities),
+  metadata: JsonObject,
+  paymentMethod: z.enum(['treasury', 'x402', 'free']),
+  refund: Usdc.nullable().describe('What went back to the payer; null while open.'),
+  refundExpected: Usdc.nullable().describe(
+    'Of an agent that lives at another node: what that node gives back, and has not come yet. It is in `cost` until it has.',
+  ),
+  error: z.object({ code: z.enum(failureReasons), message: z.string() }).nullable(),
+  bulkId: Id.nullable(),
+  contentRemovedAt: Timestamp.optional().describe(
+    'Set when `result`, `input` and `context` were removed, as the time for which they are kept was over. State and money stay.',
+  ),
+});
+export type RequestRecord = z.infer<typeof RequestRecord>;
+
+/** What happened to a request, beside what its agent said: a payment of it, its work, its end, what came back. */
+const timelineEvents = [
+  'created',
+  'payment_shown',
+  'payment_settled',
+  'payment_failed',
+  'started',
+  'bill_signed',
+  'bill_collected',
+  'bill_returned',
+  'completed',
+  'failed',
+  'cancelled',
+  'refund_signed',
+  'refund_settled',
+] as const;
+
+/** More about a request than its record says; for who looks at one. */
+const RequestDetail = z.object({
+  input: JsonObject,
+  context: z.string().nullable(),
+  webhookUrl: z.string().nullable(),
+  streamed: z.boolean(),
+  startedAt: Timestamp.nullable(),
+  callerAgentId: Id.nullable().describe('The agent of the account that made it; null: an API key did.'),
+  price: Usdc.describe('What was agreed: the most that it could cost.'),
+  attempts: z
+    .int()
+    .min(1)
+    .describe('How often a process took it up: more than once when one stopped, or waited for room.'),
+  timeline: z.array(
+    z.object({
+      at: Timestamp,
+      event: z.enum(timelineEvents),
+      amount: Usdc.nullable(),
+      transactionHash: TransactionHash.nullable(),
+      reason: z.string().nullable(),
+    }),
+  ),
+});
+export type RequestDetail = z.infer<typeof RequestDetail>;
+export type TimelineEvent = (typeof timelineEvents)[number];
+
+/** What a calling agent gets beside the record (spec, "agent-to-agent form"). */
+export const AgentToAgentResult = RequestRecord.extend({
+  completion_time: Duration.nullable(),
+  agent_id: Id,
+});
+
+const requestParams = z.object({ requestId: Id });
+
+export const invocationEndpoints = {
+  invokeAgent: endpoint({
+    method: 'POST',
+    path: '/invoke/{agentId}',
+    summary: 'Invoke an agent: 402 with terms, paid by x402 or from a treasury, sync or async',
+    tag: 'Invocation',
+    auth: 'key',
+    scope: 'invoke',
+    limit: 'invocations',
+    params: z.object({ agentId: Id }),
+    query: z.object({ quote: Id.optional().describe('A quote of this agent: its price is used, once.') }),
+    headers: z.object({
+      accept: z.string().max(1024).optional().describe('text/event-stream, with `stream: true`: a stream of events.'),
+      'x-agent-network-via': viaHeader.describe(
+        'The node that passes the call on. It is passed on once: only agents of this node take it.',
+      ),
+      'x-sync': z.enum(['true', 'false']).optional().describe('true: wait up to 30 s for the result.'),
+      'x-payment-method': z.enum(['x402', 'treasury']).optional().describe('Forces one way to pay.'),
+      'payment-signature': z.string().max(16_384).optional().describe('x402 v2 payment, base64 JSON.'),
+      'x-payment': z.string().max(16_384).optional().describe('x402 v1 payment, base64 JSON.'),
+    }),
+    body: InvocationRequest,
+    stream: 'on_request',
+    data: z.union([AgentToAgentResult, RequestRecord, InvocationCreated]),
+    errors: [
+      'STORAGE_LIMIT_EXCEEDED',
+      'PAYMENT_REQUIRED',
+      'SPENDING_LIMIT_EXCEEDED',
+      'INSUFFICIENT_FUNDS',
+      'INSUFFICIENT_BALANCE',
+      'AGENT_UNAVAILABLE',
+      'PAYMENT_PENDING',
+    ],
+  }),
+  getInvocation: endpoint({
+    method: 'GET',
+    path: '/invoke/{requestId}',
+    summary: 'Read one of your requests: its state and, when completed, its result',
+    tag: 'Invocation',
+    auth: 'key',
+    scope: 'invoke',
+    limit: 'api',
+    params: requestParams,
+    query: z.object({
+      detail: z
+        .enum(['true', 'false'])
+        .optional()
+        .describe('true: with `detail`: what was asked, and what happened when.'),
+    }),
+    data: RequestRecord.extend({ detail: RequestDetail.optional() }),
+    errors: [],
+  }),
+  cancelInvocation: endpoint({
+    method: 'POST',
+    path: '/invoke/{requestId}/cancel',
+    summary: 'Cancel a request of yours that is still open; its money goes back',
+    tag: 'Invocation',
+    auth: 'key',
+    scope: 'invoke',
+    limit: 'api',
+    params: requestParams,
+    data: z.object({ requestId: Id, cancelled: z.literal(true), refund: Usdc, reason: z.string() }),
+    errors: [],
+  }),
+};

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { endpoint } from '../endpoint.ts';
+import { Id, JsonObject, plainText, Timestamp, Usdc } from '../scalars.ts';
+import { Task } from './invocations.ts';
+
+const Quote = z.object({
+  quoteId: Id,
+  estimatedCost: Usdc,
+  estimatedTime: z.string(),
+  breakdown: z.object({ base_fee: Usdc, complexity_multiplier: z.string(), total: Usdc }),
+  validUntil: Timestamp,
+  acceptUrl: z.string(),
+});
+export type Quote = z.infer<typeof Quote>;
+
+export const quoteEndpoints = {
+  quoteInvocation: endpoint({
+    method: 'POST',
+    path: '/invoke/{agentId}/quote',
+    summary: 'What a call would cost: the price is locked for 15 minutes and can be used once',
+    tag: 'Invocation',
+    auth: 'key',
+    scope: 'invoke',
+    limit: 'api',
+    params: z.object({ agentId: Id }),
+    body: z.object({
+      task: Task,
+      input: JsonObject.default({}),
+      context: plainText(100_000).optional(),
+      metadata: JsonObject.optional(),
+    }),
+    data: Quote,
+    errors: [],
+  }),
+};

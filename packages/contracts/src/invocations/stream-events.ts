@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { endpoint } from '../endpoint.ts';
+import { queryInteger } from '../page.ts';
+import { Id, Timestamp } from '../scalars.ts';
+import { InvocationCreated, RequestRecord } from './invocations.ts';
+
+/** Events of a stream; exactly one of the last three ends it. */
+export const streamEventTypes = [
+  'invocation.created',
+  'invocation.status',
+  'invocation.chunk',
+  'invocation.completed',
+  'invocation.failed',
+  'invocation.cancelled',
+] as const;
+export type StreamEventType = (typeof streamEventTypes)[number];
+
+const StreamStatus = z.looseObject({
+  requestId: Id,
+  status: z.string().optional().describe('`processing` when the agent was called.'),
+  at: Timestamp.optional(),
+});
+const StreamChunk = z.looseObject({
+  requestId: Id,
+  chunk: z
+    .unknown()
+    .optional()
+    .describe('A piece of the answer; an agent that streams objects has its fields here instead.'),
+});
+
+/** Every event of a stream: when it comes, and what its `data` holds. Agents add fields of their own to status and chunk. */
+export const streamEventCatalogue = {
+  'invocation.created': { when: 'The request was accepted. Always the first, with id 1.', data: InvocationCreated },
+  'invocation.status': { when: 'The agent was called, or says how far it is.', data: StreamStatus },
+  'invocation.chunk': { when: 'The agent sent a piece of its answer.', data: StreamChunk },
+  'invocation.completed': { when: 'The agent is done; `result` is here. Ends the stream.', data: RequestRecord },
+  'invocation.failed': { when: 'The request failed and is refunded. Ends the stream.', data: RequestRecord },
+  'invocation.cancelled': { when: 'The request was cancelled and is refunded. Ends the stream.', data: RequestRecord },
+} as const satisfies Record<StreamEventType, { when: string; data: z.ZodObject }>;
+
+type EventOf<T extends StreamEventType> = {
+  /** 1, 2, 3 …: what `Last-Event-ID` and `after` take. */
+  readonly id: number;
+  readonly type: T;
+  readonly data: z.output<(typeof streamEventCatalogue)[T]['data']>;
+};
+
+/** One event of a stream; `type` tells what `data` is. */
+export type StreamEvent = { [T in StreamEventType]: EventOf<T> }[StreamEventType];
+
+/** Whether a stream ends with an event of this type. */
+export const isTerminal = (type: StreamEventType): boolean =>
+  type === 'invocation.completed' || type === 'invocation.failed' || type === 'invocation.cancelled';
+
+export const streamEndpoints = {
+  streamInvocation: endpoint({
+    method: 'GET',
+    path: '/invoke/{requestId}/events',
+    summary: 'The events of one of your requests, from the start or after `Last-Event-ID`, until it has ended',
+    tag: 'Invocation',
+    auth: 'key',
+    scope: 'invoke',
+    limit: 'api',
+    params: z.object({ requestId: Id }),
+    query: z.object({
+      after: queryInteger(0, 9_999_999).optional().describe('Like Last-Event-ID, for who can set no header.'),
+    }),
+    headers: z.object({
+      'last-event-id': z
+        .string()
+        .regex(/^\d{1,7}$/, 'is not the id of an event')
+        .optional(),
+    }),
+    stream: 'always',
+    data: z.null(),
+    errors: ['GONE'],
+  }),
+};

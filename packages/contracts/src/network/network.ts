@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { AgentRegistrationFile } from '../agents/registration.ts';
+import { endpoint } from '../endpoint.ts';
+import { cursorQuery, queryInteger } from '../page.ts';
+import { Id, Timestamp, WalletAddress } from '../scalars.ts';
+
+const Node = z.object({
+  nodeId: Id,
+  label: z.string(),
+  baseUrl: z.string(),
+  version: z.string(),
+  wallet: WalletAddress,
+  status: z.enum(['online', 'offline']),
+  agents: z.int().min(0).describe('How many agents of it are listed here.'),
+  joinedAt: Timestamp,
+  lastSeen: Timestamp,
+});
+
+/** How far a node has read the shared registry. */
+export const ChainIndex = z.object({
+  chainId: z.int(),
+  registry: WalletAddress,
+  state: z.enum(['syncing', 'live', 'stalled']),
+  block: z.int().min(0).describe('The last block that was read.'),
+  headBlock: z.int().min(0),
+  lagBlocks: z.int().min(0),
+});
+
+export type ChainIndex = z.infer<typeof ChainIndex>;
+
+export const networkEndpoints = {
+  getNetwork: endpoint({
+    method: 'GET',
+    path: '/network',
+    summary: 'This node, the nodes that it knows, and how far it has read the shared registry',
+    tag: 'Network',
+    auth: 'none',
+    limit: 'api',
+    data: z.object({
+      node: z.object({
+        label: z.string(),
+        baseUrl: z.string(),
+        version: z.string(),
+        wallet: WalletAddress,
+        tokenId: z.string().nullable().describe('Its own entry in the registry; null when it has none yet.'),
+      }),
+      index: ChainIndex,
+      agents: z.object({ local: z.int().min(0), remote: z.int().min(0) }),
+      nodes: z.array(Node),
+    }),
+    errors: [],
+  }),
+  listNetworkAgents: endpoint({
+    method: 'GET',
+    path: '/network/agents',
+    summary: "The registration files of this node's agents in the registry, in the order of their last change",
+    tag: 'Network',
+    auth: 'none',
+    limit: 'api',
+    query: z.object({ ...cursorQuery, limit: queryInteger(1, 500).optional() }),
+    data: z.object({
+      agents: z.array(AgentRegistrationFile),
+      hasMore: z.boolean(),
+      cursor: z.string().describe('To be sent with the next question: it answers with what changed since.'),
+    }),
+    errors: [],
+  }),
+};

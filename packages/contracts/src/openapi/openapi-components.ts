@@ -1,0 +1,151 @@
+import type { z } from 'zod';
+import { defaultScopes, type Scope } from '../access/scopes.ts';
+import { SESSION_COOKIE } from '../access/sessions.ts';
+import { AgentDetail, AgentListItem } from '../agents/agents.ts';
+import { type ErrorCode, errorCatalogue, errorEnvelope, PaymentTerms } from '../errors.ts';
+import { AgentToAgentResult, InvocationCreated, RequestRecord } from '../invocations/invocations.ts';
+import { PaymentRequiredV1 } from '../payments/x402.ts';
+import { type JsonSchema, jsonSchema } from './json-schema.ts';
+import { exampleOf } from './openapi-example.ts';
+import { errorSchemaName } from './openapi-operation.ts';
+
+const answerObjects = {
+  AgentListItem,
+  AgentDetail,
+  RequestRecord,
+  InvocationCreated,
+  AgentToAgentResult,
+  PaymentTerms,
+};
+
+/** The answer objects that stand once in the document and are referred to from everywhere. */
+export const namedSchemas = new Map<z.core.$ZodType, string>(
+  Object.entries(answerObjects).map(([name, schema]) => [schema, name]),
+);
+
+/** A 402 carries these for x402 v1 clients; v2 clients read the PAYMENT-REQUIRED header. */
+const v1Fields = PaymentRequiredV1.partial().shape;
+
+const shortfall = { details: { required: '0.05', available: '0.01' } };
+const extraShown: Partial<Record<ErrorCode, object>> = {
+  VALIDATION_ERROR: { details: { fields: [{ path: 'maxCost', message: 'must be a decimal USDC amount' }] } },
+  INSUFFICIENT_FUNDS: shortfall,
+  INSUFFICIENT_BALANCE: shortfall,
+  RATE_LIMITED: { details: { limit: 100, type: 'api', retryAfterS: 900 } },
+};
+
+/** An error as it is answered, v1 fields left out: they repeat the terms for old clients. */
+function errorExample(code: ErrorCode, schema: JsonSchema, resolve: (ref: string) => JsonSchema): unknown {
+  const { status, error } = exampleOf(schema, resolve) as { status: unknown; error: Record<string, unknown> };
+  const requestId = 'req_01k9xq3v7m2n8p4r6t0w5y1zab';
+  const { code: _code, message: _message, requestId: _requestId, ...all } = error;
+  const extra = code === 'PAYMENT_REQUIRED' ? { payment: all.payment } : all;
+  return { status, error: { code, message: errorCatalogue[code].when, requestId, ...(extraShown[code] ?? extra) } };
+}
+
+function errorSchemas(resolve: (ref: string) => JsonSchema): Record<string, JsonSchema> {
+  return Object.fromEntries(
+    (Object.keys(errorCatalogue) as ErrorCode[]).map((code) => {
+      const envelope = code === 'PAYMENT_REQUIRED' ? errorEnvelope(code).extend(v1Fields) : errorEnvelope(code);
+      const schema = jsonSchema(envelope, 'output', namedSchemas);
+      return [errorSchemaName(code), { ...schema, examples: [errorExample(code, schema, resolve)] }];
+    }),
+  );
+}
+
+const text = { type: 'string' };
+const wholeNumber = { type: 'integer', minimum: 0 };
+
+const headers = {
+  RequestId: { description: 'The id of this call, as sent or made by the node.', required: true, schema: text },
+  RateLimitLimit: { description: 'Calls allowed in the window.', schema: wholeNumber },
+  RateLimitRemaining: { description: 'Calls left in the window.', schema: wholeNumber },
+  RateLimitReset: { description: 'When the window ends, in seconds since 1970.', schema: wholeNumber },
+  RateLimitType: { description: 'Which limit counted the call.', schema: { const: 'invocations' } },
+  RetryAfter: { description: 'Seconds to wait before the call is repeated.', schema: wholeNumber },
+  RateLimit: {
+    description: 'What is left of the limit that was hit (IETF draft `ratelimit-headers`).',
+    schema: { type: 'string', examples: ['"api";r=0;t=900'] },
+  },
+  RateLimitPolicy: {
+    description: 'The limit that was hit.',
+    schema: { type: 'string', examples: ['"api";q=100;w=3600'] },
+  },
+  IdempotencyReplayed: {
+    description: 'Set when this is the stored answer of an earlier call with the same Idempotency-Key.',
+    schema: { const: 'true' },
+  },
+  PaymentRequired: { description: 'The terms for x402 v2 clients: base64 of JSON.', schema: text },
+  PaymentResponse: {
+    description: 'The settlement of the payment that came with the call: base64 of JSON.',
+    schema: text,
+  },
+};
+
+const parameters = {
+  RequestId: {
+    name: 'X-Request-Id',
+    in: 'header',
+    required: false,
+    description: 'An id of your own for this call, echoed in the answer.',
+    schema: { type: 'string', maxLength: 128 },
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description:
+      'The same key within 24 hours gives the same answer without doing the work again. While the first call runs: 409; with ' +
+      'another request: 422. A paid repetition of a call that was answered 402 has the same key.',
+    schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$', examples: ['7d0f8f6e2c1b4a59'] },
+  },
+};
+
+/** What a key with each scope may do. */
+export const scopeMeanings: Readonly<Record<Scope, string>> = {
+  'agents:write': 'Register, change, prove and remove agents.',
+  invoke: 'Invoke agents, and read and cancel your requests.',
+  'payments:read': 'Read balances, payments and withdrawals.',
+  'payments:write': 'Create treasuries and put money into them.',
+  'payments:withdraw': 'Send money out of a treasury. Never given by default.',
+  'keys:manage': 'Make, replace and revoke keys. Never given by default.',
+  'webhooks:manage': 'Manage webhooks and read events. Never given by default.',
+  operator: "Read the node's metrics, take out its fees. For who runs the node.",
+};
+
+const scopeList = Object.entries(scopeMeanings).map(([scope, meaning]) => `- \`${scope}\`: ${meaning}`);
+
+const securitySchemes = {
+  apiKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description: [
+      'An API key: `Authorization: Bearer ank_…`. What it may do is limited by its scopes; a call names the scope that it needs.',
+      scopeList.join('\n'),
+      `A new key has ${defaultScopes.map((scope) => `\`${scope}\``).join(', ')} unless others are named.`,
+    ].join('\n\n'),
+  },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: SESSION_COOKIE,
+    description:
+      'The session of a browser that signed in with `POST /auth/session`. It counts only in calls of pages of the node itself, as ' +
+      'browsers tell it: `Sec-Fetch-Site: same-origin`, and its own `Origin` with every method but GET. Ignored beside `Authorization`.',
+  },
+  identityToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      "An agent's identityToken: the call is made as the agent, from its own treasury. It needs no scope, and can do what an agent may.",
+  },
+};
+
+/** What the operations refer to: answer objects, one error envelope per code, headers, parameters and security schemes. */
+export function openApiComponents() {
+  const answers: Record<string, JsonSchema> = Object.fromEntries(
+    Object.entries(answerObjects).map(([name, schema]) => [name, jsonSchema(schema, 'output', namedSchemas)]),
+  );
+  const resolve = (ref: string) => answers[ref.split('/').at(-1) ?? ''] ?? {};
+  return { schemas: { ...answers, ...errorSchemas(resolve) }, headers, parameters, securitySchemes };
+}

@@ -1,0 +1,34 @@
+import type { Endpoint } from '../endpoint.ts';
+
+function whoMayCall(row: Endpoint): string {
+  if (row.sameOrigin) return 'Only for pages of the node itself: refused without its own `Origin`.';
+  if (row.auth === 'none') return 'Needs no key.';
+  if (row.auth === 'agent') return 'Only for the agent itself: send its identityToken instead of an API key.';
+  return row.scope
+    ? `Needs an API key with the scope \`${row.scope}\`, a session, or an agent's identityToken.`
+    : "Needs an API key, a session, or an agent's identityToken.";
+}
+
+/** What applies to a call beyond its summary: who may make it, which limit counts it, and how it answers. */
+export function operationDescription(row: Endpoint): string {
+  return [
+    whoMayCall(row),
+    row.limit === 'invocations'
+      ? 'Counts against the limit of requests and against that of invocations.'
+      : 'Counts against the limit of requests.',
+    ...(row.errors.includes('PAYMENT_REQUIRED')
+      ? [
+          'Without a payment the answer is 402 with terms, in the body and in `PAYMENT-REQUIRED`. Repeat the identical call with ' +
+            'the signed payment in `PAYMENT-SIGNATURE` (x402 v2) or `X-PAYMENT` (v1).',
+        ]
+      : []),
+    ...(row.stream === 'always'
+      ? ['Answers with server-sent events; a lost stream is resumed with `Last-Event-ID`.']
+      : []),
+    ...(row.stream === 'on_request'
+      ? [
+          `With \`Accept: text/event-stream\`${row.body ? ' and `"stream": true`' : ''} the answer is a stream of server-sent events.`,
+        ]
+      : []),
+  ].join(' ');
+}

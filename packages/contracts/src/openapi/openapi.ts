@@ -1,0 +1,123 @@
+import manifest from '../../package.json' with { type: 'json' };
+import { api } from '../api.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { type EventType, eventCatalogue, eventEnvelope } from '../events.ts';
+import { type JsonSchema, jsonSchema } from './json-schema.ts';
+import { namedSchemas, openApiComponents } from './openapi-components.ts';
+import { exampleOf } from './openapi-example.ts';
+import { openApiOperation } from './openapi-operation.ts';
+
+const tags: Record<Endpoint['tag'], string> = {
+  Agents: 'The registry: register, find, change and remove agents.',
+  Invocation: 'Ask an agent to do a task, and pay for it.',
+  Identity: 'Proofs of who runs and owns an agent.',
+  Payments: 'Treasuries and every movement of money.',
+  Network: 'The nodes that this one lists, and what they ask each other.',
+  Account: 'The account, its API keys and limits, its webhooks and events.',
+};
+
+type Resolve = (ref: string) => JsonSchema;
+
+const shapeOf = (path: string) => path.replace(/\{[^}]+\}/g, '{}');
+const nameOf = (path: string) => /\{([^}]+)\}/.exec(path)?.[1];
+
+/**
+ * OpenAPI counts templates that differ only in the name of a parameter as one path (3.1, "Path templating"), so rows
+ * such as `POST /invoke/{agentId}` and `GET /invoke/{requestId}` share the neutral name `{id}`.
+ */
+export function documentPath(path: string, allPaths: readonly string[]): string {
+  const names = new Set(allPaths.filter((other) => shapeOf(other) === shapeOf(path)).map(nameOf));
+  return names.size > 1 ? path.replace(/\{[^}]+\}/, '{id}') : path;
+}
+
+function renamePathParameter(operation: Record<string, unknown>, row: Endpoint, path: string) {
+  if (path === row.path) return operation;
+  const parameters = (operation.parameters as Record<string, unknown>[]).map((parameter) =>
+    parameter.in === 'path' ? { ...parameter, name: 'id', description: `The \`${parameter.name}\`.` } : parameter,
+  );
+  return { ...operation, parameters };
+}
+
+function openApiPaths(resolve: Resolve) {
+  const rows = Object.entries<Endpoint>(api);
+  const allPaths = rows.map(([, row]) => row.path);
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const [name, row] of rows) {
+    const path = documentPath(row.path, allPaths);
+    const operation = renamePathParameter(openApiOperation(name, row, { named: namedSchemas, resolve }), row, path);
+    paths[path] = { ...paths[path], [row.method.toLowerCase()]: operation };
+  }
+  return paths;
+}
+
+const deliveryHeaders = {
+  'webhook-id': 'The id of the event: the same on every attempt.',
+  'webhook-timestamp': 'When this attempt was made, in seconds since 1970.',
+  'webhook-signature': '`v1,` and base64 of HMAC-SHA256 over `id.timestamp.body`; several are separated by spaces.',
+};
+
+/** Fields whose value follows from the type of the event. */
+const facts: Partial<Record<EventType, object>> = {
+  'invocation.failed': {
+    status: 'failed',
+    result: null,
+    cost: null,
+    refund: '0.05',
+    error: { code: 'agent_unreachable', message: 'The agent could not be reached.' },
+  },
+  'invocation.cancelled': { status: 'cancelled', result: null, cost: null, refund: '0.05' },
+  'payment.refunded': { type: 'refund' },
+  'payment.failed': { status: 'failed' },
+  'agent.offline': { status: 'offline', online: false },
+};
+
+function openApiWebhook(type: EventType, resolve: Resolve) {
+  const schema = jsonSchema(eventEnvelope(type), 'output', namedSchemas);
+  const event = exampleOf(schema, resolve) as { data: object };
+  const example = { ...event, data: { ...event.data, ...facts[type] } };
+  return {
+    post: {
+      operationId: `on.${type}`,
+      summary: eventCatalogue[type].when,
+      tags: ['Events'],
+      security: [],
+      parameters: Object.entries(deliveryHeaders).map(([name, description]) => ({
+        name,
+        in: 'header',
+        required: true,
+        description,
+        schema: { type: 'string' },
+      })),
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema, example } },
+      },
+      responses: { '2XX': { description: 'Received. Anything else is tried again.' } },
+    },
+  };
+}
+
+/** The OpenAPI 3.1 document of the whole API, made from the endpoint table; equal tables give equal documents. */
+export function openApiDocument() {
+  const components = openApiComponents();
+  const resolve: Resolve = (ref) => components.schemas[ref.split('/').at(-1) ?? ''] ?? {};
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Agent Network',
+      version: manifest.version,
+      description:
+        'A registry of software agents that are found, invoked and paid in USDC over x402. Amounts are decimal strings in USDC.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: [...Object.entries(tags), ['Events', 'What a node tells its webhooks.'] as const].map(
+      ([name, description]) => ({ name, description }),
+    ),
+    paths: openApiPaths(resolve),
+    webhooks: Object.fromEntries(
+      (Object.keys(eventCatalogue) as EventType[]).map((type) => [type, openApiWebhook(type, resolve)]),
+    ),
+    components,
+  };
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { WalletSignature } from '../agents/identity.ts';
+import { endpoint } from '../endpoint.ts';
+import { Id, Timestamp, Usdc, WalletAddress } from '../scalars.ts';
+
+/** Two things to send to POST /payments/claims: a wallet, and then its signature under the challenge. */
+export const ClaimRequest = z.union([
+  z.object({ address: WalletAddress.describe('The wallet that sent, or will send, USDC to the node.') }),
+  WalletSignature,
+]);
+export type ClaimRequest = z.output<typeof ClaimRequest>;
+
+const ClaimChallenge = z.object({
+  challengeId: Id,
+  message: z.string().describe('Sign exactly this text with the wallet (EIP-4361, EIP-191 or EIP-1271).'),
+  nonce: z.string(),
+  expiresAt: Timestamp,
+  address: WalletAddress,
+  amount: Usdc.describe('What waits for the owner of the wallet.'),
+});
+
+const WalletClaimed = z.object({
+  address: WalletAddress,
+  amount: Usdc.describe('What was credited just now.'),
+  treasuryId: Id,
+  claimedAt: Timestamp,
+});
+
+export const claimEndpoints = {
+  claimWallet: endpoint({
+    method: 'POST',
+    path: '/payments/claims',
+    summary:
+      'Claim the USDC that a wallet of yours sent to the node by a plain transfer: ask for a challenge, then send it signed',
+    tag: 'Payments',
+    auth: 'key',
+    scope: 'payments:write',
+    limit: 'api',
+    body: ClaimRequest,
+    data: z.union([WalletClaimed, ClaimChallenge]),
+    errors: ['NOT_FOUND'],
+  }),
+};

@@ -1,0 +1,198 @@
+import { z } from 'zod';
+import { WalletSignature } from '../agents/identity.ts';
+import { nameText } from '../display-text.ts';
+import { endpoint } from '../endpoint.ts';
+import { cursorQuery, dayQuery, pageQuery } from '../page.ts';
+import { Id, Timestamp, TransactionHash, Usdc, WalletAddress } from '../scalars.ts';
+
+const currency = z.literal('USDC');
+const network = z.string().meta({ examples: ['base'] });
+
+export const Treasury = z.object({
+  treasuryId: Id,
+  address: WalletAddress.describe("The node's wallet, to which deposits are paid."),
+  balance: Usdc,
+  currency,
+  network,
+  createdAt: Timestamp,
+  agentId: Id.nullable(),
+  label: z.string().nullable(),
+});
+export type Treasury = z.infer<typeof Treasury>;
+
+const TreasuryBalance = z.object({
+  treasuryId: Id,
+  agentId: Id.nullable(),
+  label: z.string().nullable(),
+  available: Usdc,
+  held: Usdc,
+});
+
+const Balance = z.object({
+  available: Usdc.describe('Can be spent now.'),
+  held: Usdc.describe('Set aside for requests that are running.'),
+  pending: Usdc.describe('Deposits shown to us that the chain has not confirmed yet.'),
+  currency,
+  network,
+  treasuries: z.array(TreasuryBalance),
+});
+export type Balance = z.infer<typeof Balance>;
+
+export const paymentTypes = ['deposit', 'charge', 'earning', 'refund', 'x402', 'withdrawal'] as const;
+
+export const Payment = z.object({
+  paymentId: z.string(),
+  type: z.enum(paymentTypes),
+  amount: Usdc,
+  fee: Usdc.optional().describe('Of an earning: what the node kept. `amount` is what is left.'),
+  status: z.enum(['pending', 'confirmed', 'failed']),
+  requestId: Id.nullable(),
+  transactionHash: TransactionHash.nullable(),
+  createdAt: Timestamp,
+});
+export type Payment = z.infer<typeof Payment>;
+
+/** A payment in a list, with where the money came from or went. */
+const PaymentItem = Payment.extend({
+  treasuryId: Id.nullable().describe('The treasury that it was paid from or into; null: a wallet.'),
+  counterparty: z.string().nullable().describe('The agent that was called, or the wallet on the other side.'),
+  withdrawalId: Id.nullable(),
+});
+export type PaymentItem = z.infer<typeof PaymentItem>;
+
+/** A withdrawal. `failed`: it did not leave, and the money is back in the treasury. */
+export const Withdrawal = z.object({
+  withdrawalId: Id,
+  status: z.enum(['pending', 'confirmed', 'failed']),
+  amount: Usdc,
+  to: WalletAddress,
+  transactionHash: TransactionHash.nullable(),
+  treasuryId: Id,
+  createdAt: Timestamp,
+});
+export type Withdrawal = z.infer<typeof Withdrawal>;
+
+const WithdrawalInput = z.object({
+  amount: Usdc,
+  to: WalletAddress.optional().describe('Default: the wallet of the account.'),
+  treasuryId: Id.optional().describe('Default: the treasury of the account.'),
+  from: z
+    .enum(['treasury', 'fees'])
+    .optional()
+    .describe(
+      '`fees`: what the node earned in fees, through the treasury and in its statement. Needs the scope `operator`. How much there is stands in the reserves.',
+    ),
+});
+
+const DepositReceipt = z.object({
+  paymentId: z.string(),
+  treasuryId: Id,
+  amount: Usdc,
+  balance: Usdc,
+  transactionHash: TransactionHash,
+});
+
+export const paymentEndpoints = {
+  createTreasury: endpoint({
+    method: 'POST',
+    path: '/payments/treasury',
+    summary: 'Create the treasury of the account or of an agent of yours; the same one again if it exists',
+    tag: 'Payments',
+    auth: 'key',
+    scope: 'payments:write',
+    limit: 'api',
+    body: z.object({ agentId: Id.optional(), label: nameText(120).optional() }).default({}),
+    data: Treasury,
+    errors: ['NOT_FOUND'],
+  }),
+  depositToTreasury: endpoint({
+    method: 'POST',
+    path: '/payments/treasury/deposit',
+    summary: 'Put USDC into a treasury: 402 with terms, credited when paid',
+    tag: 'Payments',
+    auth: 'key',
+    scope: 'payments:write',
+    limit: 'api',
+    headers: z.object({
+      'payment-signature': z.string().max(16_384).optional(),
+      'x-payment': z.string().max(16_384).optional(),
+    }),
+    body: z.object({ amount: Usdc, treasuryId: Id.optional() }),
+    data: DepositReceipt,
+    errors: ['NOT_FOUND', 'PAYMENT_REQUIRED', 'PAYMENT_PENDING'],
+  }),
+  getBalance: endpoint({
+    method: 'GET',
+    path: '/payments/balance',
+    summary: 'What the treasuries of the account hold',
+    tag: 'Payments',
+    auth: 'key',
+    scope: 'payments:read',
+    limit: 'api',
+    data: Balance,
+    errors: [],
+  }),
+  listPayments: endpoint({
+    method: 'GET',
+    path: '/payments/history',
+    summary: 'Every movement of money of the account, newest first',
+    tag: 'Payments',
+    auth: 'key',
+    scope: 'payments:read',
+    limit: 'api',
+    query: z.object({ type: z.enum(paymentTypes).optional(), ...dayQuery, ...cursorQuery, ...pageQuery }),
+    data: z.object({
+      payments: z.array(PaymentItem),
+      total: z.int().min(0),
+      hasMore: z.boolean(),
+      nextCursor: z.string().nullable(),
+    }),
+    errors: [],
+  }),
+  withdraw: endpoint({
+    method: 'POST',
+    path: '/payments/withdraw',
+    summary: "Send USDC from a treasury to a wallet on chain: the owner's, unless another is named",
+    tag: 'Payments',
+    auth: 'key',
+    scope: 'payments:withdraw',
+    limit: 'api',
+    sessionProof: true,
+    body: WithdrawalInput.extend({
+      proof: WalletSignature.optional().describe(
+        'From a session, in place of the scope: the challenge for these very values, signed by the wallet of the account.',
+      ),
+    }),
+    data: Withdrawal,
+    errors: ['NOT_FOUND', 'INSUFFICIENT_FUNDS'],
+  }),
+  requestWithdrawal: endpoint({
+    method: 'POST',
+    path: '/payments/withdraw/challenge',
+    summary:
+      'Ask for the text that the wallet signs to have a session withdraw: good for five minutes, once, for these values only',
+    tag: 'Payments',
+    auth: 'key',
+    scope: 'payments:write',
+    limit: 'api',
+    body: WithdrawalInput,
+    data: z.object({
+      challengeId: Id,
+      message: z.string().describe('Sign exactly this text with the wallet of the account (EIP-4361).'),
+      expiresAt: Timestamp,
+    }),
+    errors: ['NOT_FOUND'],
+  }),
+  getWithdrawal: endpoint({
+    method: 'GET',
+    path: '/payments/withdrawals/{withdrawalId}',
+    summary: 'How a withdrawal of yours stands',
+    tag: 'Payments',
+    auth: 'key',
+    scope: 'payments:read',
+    limit: 'api',
+    params: z.object({ withdrawalId: Id }),
+    data: Withdrawal,
+    errors: [],
+  }),
+};

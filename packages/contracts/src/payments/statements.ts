@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { endpoint } from '../endpoint.ts';
+import { queryInteger } from '../page.ts';
+import { Id, Timestamp, TransactionHash, Usdc } from '../scalars.ts';
+import { Treasury } from './payments.ts';
+
+export const entryTypes = [
+  'deposit',
+  'charge',
+  'earning',
+  'fee',
+  'refund',
+  'withdrawal',
+  'return',
+  'reversal',
+  'claim',
+  'bill',
+  'bill_return',
+  'fee_payout',
+] as const;
+
+const StatementEntry = z.object({
+  entryId: z.string(),
+  type: z
+    .enum(entryTypes)
+    .describe(
+      '`fee`: what the node keeps of an earning. `return`: a withdrawal that did not leave. `reversal`: a deposit that the chain took back. `claim`: USDC from a wallet that was proven later. `bill`: what an agent was paid on chain, directly. `bill_return`: such a bill that it did not collect. `fee_payout`: fees of the node, taken by its operator.',
+    ),
+  direction: z.enum(['credit', 'debit']),
+  amount: Usdc,
+  balance: Usdc.describe('What the treasury held after this entry.'),
+  requestId: Id.nullable(),
+  paymentId: z.string().nullable(),
+  withdrawalId: Id.nullable(),
+  transactionHash: TransactionHash.nullable(),
+  counterparty: z
+    .string()
+    .nullable()
+    .describe('The agent that was paid, or the wallet that a deposit came from or a withdrawal goes to.'),
+  createdAt: Timestamp,
+});
+
+/** Every entry of a period, oldest first: the opening balance, and all entries added up, are the closing balance. */
+const Statement = z.object({
+  treasuryId: Id,
+  currency: z.literal('USDC'),
+  network: z.string().meta({ examples: ['base'] }),
+  from: Timestamp.nullable().describe('null: from the first entry on.'),
+  to: Timestamp.nullable().describe('null: up to the last entry there is.'),
+  openingBalance: Usdc,
+  closingBalance: Usdc,
+  entries: z.array(StatementEntry),
+  hasMore: z.boolean(),
+  nextCursor: z.string().nullable(),
+});
+export type Statement = z.infer<typeof Statement>;
+export type StatementEntry = Statement['entries'][number];
+
+export const statementEndpoints = {
+  getTreasury: endpoint({
+    method: 'GET',
+    path: '/payments/treasury/{treasuryId}',
+    summary: 'A treasury of yours',
+    tag: 'Payments',
+    auth: 'key',
+    scope: 'payments:read',
+    limit: 'api',
+    params: z.object({ treasuryId: Id }),
+    data: Treasury,
+    errors: [],
+  }),
+  getStatement: endpoint({
+    method: 'GET',
+    path: '/payments/treasury/{treasuryId}/statement',
+    summary: 'Every entry of a treasury in a period with the balance after it, oldest first',
+    tag: 'Payments',
+    auth: 'key',
+    scope: 'payments:read',
+    limit: 'api',
+    params: z.object({ treasuryId: Id }),
+    query: z.object({
+      from: Timestamp.optional().describe('Entries at or after this time.'),
+      to: Timestamp.optional().describe('Entries before this time.'),
+      cursor: z.string().max(200).optional().describe('`nextCursor` of the page before; the period is the same.'),
+      limit: queryInteger(1, 500).optional().describe('Default: 100.'),
+    }),
+    data: Statement,
+    errors: [],
+  }),
+};

@@ -1,0 +1,18 @@
+import { Button } from '../../ui/controls/button.tsx';
+import { Icon } from '../../ui/values/icon.tsx';
+import type { LiveConnection } from './live-events.ts';
+
+/** Says that what the page shows may be old, as long as the node does not tell what changes. */
+export const ConnectionBanner = ({ isLost, retry }: LiveConnection) => (
+  <div role="status">
+    {isLost && (
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-warn-soft px-4 py-1.5 text-warn sm:px-6">
+        <Icon name="alert" />
+        <p className="min-w-0 flex-1">The connection to the node is lost. What you see may be old.</p>
+        <Button size="sm" icon="refresh" onClick={retry}>
+          Try now
+        </Button>
+      </div>
+    )}
+  </div>
+);

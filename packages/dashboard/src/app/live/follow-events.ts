@@ -1,0 +1,70 @@
+import { ApiError } from '@agent-network/sdk';
+import { liveClient } from '../client.ts';
+
+/** What happened to the stream of events of the account. */
+export type LiveNews =
+  | { readonly kind: 'event'; readonly id: number; readonly type: string }
+  /** It is open. What was read before may be old when it was away, or when it did not begin where the page did. */
+  | { readonly kind: 'open'; readonly isBehind: boolean }
+  /** The node was asked and gives no stream. It goes on being asked. */
+  | { readonly kind: 'lost' }
+  /** The session has ended. */
+  | { readonly kind: 'over' };
+
+const LONGEST_DELAY_MS = 10_000;
+
+const delayMs = (failures: number): number =>
+  Math.min(1000 * 2 ** (failures - 1), LONGEST_DELAY_MS) * (0.5 + Math.random() / 2);
+
+/** Waits; `wake` ends it early. */
+function pause(ms: number, signal: AbortSignal, wake: EventTarget): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      wake.removeEventListener('wake', done);
+      removeEventListener('online', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+    wake.addEventListener('wake', done);
+    addEventListener('online', done);
+  });
+}
+
+interface Following {
+  readonly signal: AbortSignal;
+  /** Ends a pause between two attempts. */
+  readonly wake: EventTarget;
+  /** The last event that is known, told by whoever; undefined: none is, and the stream begins now. */
+  readonly lastId: () => number | undefined;
+  readonly tell: (news: LiveNews) => void;
+}
+
+/** Follows the events of the account until `signal`, and tells at once when the node is away; then it is asked again and again. */
+export async function followEvents({ signal, wake, lastId, tell }: Following): Promise<void> {
+  let failures = 0;
+  while (!signal.aborted) {
+    const after = lastId();
+    const onOpen = (id: number) => {
+      tell({ kind: 'open', isBehind: lastId() === undefined || failures > 0 });
+      if (lastId() === undefined) tell({ kind: 'event', id, type: 'stream.open' });
+      failures = 0;
+    };
+    try {
+      for await (const { sequence, type } of liveClient.followEvents({
+        signal,
+        onOpen,
+        ...(after === undefined ? {} : { after }),
+      }))
+        tell({ kind: 'event', id: sequence, type });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof ApiError && error.code === 'UNAUTHORIZED') return tell({ kind: 'over' });
+    }
+    failures += 1;
+    tell({ kind: 'lost' });
+    await pause(delayMs(failures), signal, wake);
+  }
+}

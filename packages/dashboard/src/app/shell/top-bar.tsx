@@ -1,0 +1,72 @@
+import { Button, IconButton } from '../../ui/controls/button.tsx';
+import { Menu } from '../../ui/controls/menu.tsx';
+import { Badge } from '../../ui/values/badge.tsx';
+import type { IconName } from '../../ui/values/icon.tsx';
+import { Identicon } from '../../ui/values/identicon.tsx';
+import { networkName } from '../network-name.ts';
+import { useSession, useSessionInfo } from '../session.ts';
+import { signOut } from '../sign-out.ts';
+import { chooseTheme, type Theme, themes, useTheme } from './theme.ts';
+
+const themeIcons: Readonly<Record<Theme, IconName>> = { system: 'screen', light: 'sun', dark: 'moon' };
+const themeLabels: Readonly<Record<Theme, string>> = { system: 'Like the system', light: 'Light', dark: 'Dark' };
+
+function ThemeMenu() {
+  const theme = useTheme();
+  return (
+    <Menu
+      trigger={<IconButton icon={themeIcons[theme]} label="Theme" />}
+      items={themes.map((each) => ({
+        label: themeLabels[each],
+        icon: themeIcons[each],
+        isChecked: each === theme,
+        onSelect: () => chooseTheme(each),
+      }))}
+    />
+  );
+}
+
+const shortAddress = (address: string) => `${address.slice(0, 6)}…${address.slice(-4)}`;
+
+function AccountMenu() {
+  const { address } = useSession();
+  return (
+    <Menu
+      trigger={
+        <Button variant="ghost" aria-label={`${shortAddress(address)} Account`}>
+          <Identicon id={address} className="size-5" />
+          <span className="font-mono text-[13px] max-sm:hidden">{shortAddress(address)}</span>
+        </Button>
+      }
+      items={[
+        {
+          label: 'Sign out',
+          icon: 'signOut',
+          onSelect: () => void signOut(),
+        },
+      ]}
+    />
+  );
+}
+
+interface TopBarProps {
+  readonly onOpenNav: () => void;
+  readonly onShowShortcuts: () => void;
+}
+
+export function TopBar({ onOpenNav, onShowShortcuts }: TopBarProps) {
+  const { chainId } = useSessionInfo();
+  return (
+    <header className="sticky top-0 z-30 flex h-14 items-center justify-between gap-2 border-b border-line bg-page/90 px-2 backdrop-blur sm:px-6">
+      <div className="flex min-w-0 items-center gap-2">
+        <IconButton icon="menu" label="Open navigation" className="md:hidden" onClick={onOpenNav} />
+        <Badge>{networkName(chainId)}</Badge>
+      </div>
+      <div className="flex items-center">
+        <IconButton icon="keyboard" label="Keyboard shortcuts" className="max-sm:hidden" onClick={onShowShortcuts} />
+        <ThemeMenu />
+        <AccountMenu />
+      </div>
+    </header>
+  );
+}

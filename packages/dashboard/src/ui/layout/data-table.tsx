@@ -1,0 +1,130 @@
+import { createColumnHelper, tableFeatures, useTable } from '@tanstack/react-table';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type ReactNode, useMemo, useRef } from 'react';
+import { classNames } from '../class-names.ts';
+import { ErrorNote } from '../values/error-note.tsx';
+import { Skeleton } from './skeleton.tsx';
+
+export interface Column<Row> {
+  readonly id: string;
+  readonly header: string;
+  /** Its header is told to readers only: what the column holds is plain to see. */
+  readonly hidesHeader?: boolean;
+  readonly cell: (row: Row) => ReactNode;
+  /** Numbers stand right. */
+  readonly align?: 'left' | 'right';
+  /** Left out on narrow screens. */
+  readonly isMinor?: boolean;
+}
+
+interface DataTableProps<Row> {
+  /** What it lists: its name for readers. */
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  /** undefined: not there yet. */
+  readonly rows: readonly Row[] | undefined;
+  readonly rowId: (row: Row) => string;
+  readonly error?: unknown;
+  readonly onRetry?: () => void;
+  /** In place of the rows when there are none. */
+  readonly empty: ReactNode;
+}
+
+const features = tableFeatures({});
+const VIRTUAL_FROM = 120;
+const ROW_PX = 41;
+
+/** To make a whole row lead somewhere: the class of the link in its first cell. */
+export const rowLinkClass =
+  'font-medium rounded-sm after:absolute after:inset-0 after:content-[""] hover:text-accent-text';
+
+const cellClass = <Row,>({ align, isMinor }: Column<Row>) =>
+  classNames('px-4 py-2 first:pl-4', align === 'right' && 'text-right', isMinor && 'max-sm:hidden');
+
+/** A table that scrolls sideways where it is wider than the screen; only the rows in sight are drawn when there are many. */
+export function DataTable<Row extends object>(props: DataTableProps<Row>) {
+  const { label, columns, rows, rowId, error, onRetry, empty } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const definitions = useMemo(() => {
+    const helper = createColumnHelper<typeof features, Row>();
+    return columns.map(({ id, header, cell }) => helper.display({ id, header, cell: ({ row }) => cell(row.original) }));
+  }, [columns]);
+  const data = useMemo(() => [...(rows ?? [])], [rows]);
+  const table = useTable({ features, columns: definitions, data, getRowId: rowId });
+  const all = table.getRowModel().rows;
+  const isVirtual = all.length > VIRTUAL_FROM;
+  const virtualizer = useVirtualizer({
+    count: all.length,
+    enabled: isVirtual,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_PX,
+    overscan: 12,
+  });
+  const items = isVirtual ? virtualizer.getVirtualItems() : null;
+  const shown = items ? items.flatMap(({ index }) => all[index] ?? []) : all;
+  const before = items?.[0]?.start ?? 0;
+  const after = items ? virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0) : 0;
+  if (error && !rows)
+    return (
+      <div className="p-4">
+        <ErrorNote error={error} onRetry={onRetry} />
+      </div>
+    );
+  if (rows?.length === 0) return <>{empty}</>;
+  return (
+    <section
+      ref={scroller}
+      aria-label={label}
+      tabIndex={0}
+      className={classNames('overflow-x-auto', isVirtual && 'max-h-[70vh] overflow-y-auto')}
+    >
+      <table aria-label={label} aria-rowcount={isVirtual ? all.length : undefined} className="w-full border-collapse">
+        <thead className="sticky top-0 z-20 bg-surface">
+          <tr className="border-b border-line text-left text-[13px] text-muted">
+            {columns.map((column) => (
+              <th
+                key={column.id}
+                scope="col"
+                className={classNames(cellClass(column), 'font-medium whitespace-nowrap')}
+              >
+                {column.hidesHeader ? <span className="sr-only">{column.header}</span> : column.header}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {!rows && <LoadingRows columns={columns} />}
+          <Spacer heightPx={before} />
+          {shown.map((row) => (
+            <tr key={row.id} className="relative border-b border-line last:border-b-0 hover:bg-sunken/60">
+              {row.getAllCells().map((cell, at) => (
+                <td key={cell.id} className={columns[at] && cellClass(columns[at])}>
+                  <table.FlexRender cell={cell} />
+                </td>
+              ))}
+            </tr>
+          ))}
+          <Spacer heightPx={after} />
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+const Spacer = ({ heightPx }: { heightPx: number }) =>
+  heightPx > 0 ? (
+    <tr>
+      <td style={{ height: heightPx }} />
+    </tr>
+  ) : null;
+
+const LoadingRows = <Row,>({ columns }: { columns: readonly Column<Row>[] }) =>
+  ['a', 'b', 'c', 'd', 'e'].map((key) => (
+    <tr key={key} className="border-b border-line last:border-b-0">
+      {columns.map((column) => (
+        <td key={column.id} className={cellClass(column)}>
+          <Skeleton className="my-1 h-4 w-3/4 min-w-12" />
+        </td>
+      ))}
+    </tr>
+  ));

@@ -1,0 +1,36 @@
+import type { ReactNode } from 'react';
+import type { Tone } from '../values/badge.tsx';
+import { ExactTime } from '../values/time-ago.tsx';
+
+export interface TimelineEntry {
+  readonly title: ReactNode;
+  /** null: it has not happened yet. */
+  readonly at: string | null;
+  readonly detail?: ReactNode;
+  readonly tone?: Tone;
+}
+
+const dots: Readonly<Record<Tone, string>> = {
+  neutral: 'bg-line-strong',
+  accent: 'bg-accent',
+  good: 'bg-good',
+  warn: 'bg-warn',
+  bad: 'bg-bad',
+};
+
+/** What happened, from first to last. */
+export const Timeline = ({ entries, label }: { entries: readonly TimelineEntry[]; label: string }) => (
+  <ol aria-label={label} className="relative ml-1.5 border-l border-line">
+    {entries.map(({ title, at, detail, tone = 'neutral' }, index) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: entries are only ever added at the end
+      <li key={index} className="relative pb-4 pl-5 last:pb-0">
+        <span aria-hidden="true" className={`absolute top-1.5 -left-[4.5px] size-2 rounded-full ${dots[tone]}`} />
+        <div className="flex flex-wrap items-baseline justify-between gap-x-4">
+          <span className="font-medium">{title}</span>
+          <span className="text-[13px] text-muted">{at ? <ExactTime at={at} /> : 'not yet'}</span>
+        </div>
+        {detail && <div className="mt-0.5 text-muted wrap-anywhere">{detail}</div>}
+      </li>
+    ))}
+  </ol>
+);

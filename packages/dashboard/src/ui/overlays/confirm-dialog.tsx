@@ -1,0 +1,64 @@
+import { type ReactNode, useState } from 'react';
+import { Button } from '../controls/button.tsx';
+import { Field } from '../controls/field.tsx';
+import { TextInput } from '../controls/text-input.tsx';
+import { ErrorNote } from '../values/error-note.tsx';
+import { Actions, Dialog } from './dialog.tsx';
+
+interface ConfirmDialogProps {
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly onConfirm: () => void;
+  readonly title: string;
+  /** What will happen, and what cannot be undone. */
+  readonly children: ReactNode;
+  /** What the button says: "Revoke key". */
+  readonly action: string;
+  /** Has to be typed first: for what cannot be undone. */
+  readonly name?: string;
+  readonly isBusy?: boolean;
+  readonly error?: unknown;
+}
+
+/** Asks before something is done that cannot be undone. */
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { isOpen, onClose, title } = props;
+  return (
+    <Dialog isOpen={isOpen} onClose={onClose} title={title}>
+      <ConfirmForm {...props} />
+    </Dialog>
+  );
+}
+
+/** As it can be typed: an input of one line has no line breaks, and what a page shows has no runs of spaces. */
+const plain = (text: string) => text.replace(/\s+/g, ' ').trim();
+
+/** Apart from the dialog, so that it forgets what was typed when it closes. */
+function ConfirmForm({ onClose, onConfirm, children, action, name, isBusy = false, error }: ConfirmDialogProps) {
+  const [typed, setTyped] = useState('');
+  const isAllowed = name === undefined || plain(typed) === plain(name);
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isAllowed && !isBusy) onConfirm();
+      }}
+    >
+      <div className="space-y-4">
+        <div className="text-muted">{children}</div>
+        {name !== undefined && (
+          <Field label={`Type ${name} to confirm`}>
+            <TextInput value={typed} onChange={setTyped} autoComplete="off" spellCheck={false} />
+          </Field>
+        )}
+        <ErrorNote error={error} />
+      </div>
+      <Actions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" variant="danger" isBusy={isBusy} disabled={!isAllowed}>
+          {action}
+        </Button>
+      </Actions>
+    </form>
+  );
+}

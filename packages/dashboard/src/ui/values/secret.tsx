@@ -1,0 +1,33 @@
+import { Button } from '../controls/button.tsx';
+import { useCopy } from '../controls/copy-text.ts';
+
+interface SecretProps {
+  readonly value: string;
+  readonly label: string;
+  /** Whether the node shows it again when asked to. */
+  readonly isShownAgain?: boolean;
+}
+
+/** A secret to copy; where the node shows it this once, it says so. */
+export function Secret({ value, label, isShownAgain = false }: SecretProps) {
+  const { isCopied, copy } = useCopy();
+  return (
+    <div className="space-y-2">
+      {!isShownAgain && (
+        <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">Copy it now: it is not shown again.</p>
+      )}
+      <div className="flex items-center gap-2">
+        <input
+          readOnly
+          value={value}
+          aria-label={label}
+          onFocus={(event) => event.target.select()}
+          className="h-9 min-w-0 flex-1 rounded-md border border-line bg-sunken px-2.5 font-mono text-[13px]"
+        />
+        <Button icon={isCopied ? 'check' : 'copy'} onClick={() => copy(value)}>
+          {isCopied ? 'Copied' : 'Copy'}
+        </Button>
+      </div>
+    </div>
+  );
+}

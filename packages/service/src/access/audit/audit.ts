@@ -1,0 +1,74 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
+import { type ErrorCode, errorCatalogue } from '@agent-network/contracts/errors';
+import type { HasDb } from '../../db/database.ts';
+import { DatabaseAwayError } from '../../db/database-away.ts';
+import { AppError } from '../../lib/app-error.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { newId } from '../../lib/id.ts';
+import type { AccountCaller } from '../caller/caller.ts';
+import { type AuditRow, dropAuditEntries, endAuditEntry, insertAuditEntry, listAuditRows } from './audit-store.ts';
+
+const DAY_MS = 86_400_000;
+/** How long entries are kept. */
+const KEPT_MS = 400 * DAY_MS;
+/** What one round forgets at most. */
+const MOST_FORGOTTEN = 10_000;
+const PAGE = 50;
+
+/** What is noted of a change beside when and how it ended: ids and names, never secrets or bodies. */
+export type NewAuditEntry = Omit<AuditRow, 'id' | 'at' | 'outcome' | 'code'>;
+
+/** How a change ended, as an entry has it. */
+export type AuditEnd = Pick<AuditRow, 'outcome' | 'code'>;
+
+/** Writes an entry; without an end it is `unknown` until `endEntry` says more. */
+export async function writeEntry(
+  ctx: HasDb & HasClock,
+  entry: NewAuditEntry,
+  end: AuditEnd = { outcome: 'unknown', code: null },
+): Promise<string> {
+  const id = newId('aud');
+  await insertAuditEntry(ctx.db, { ...entry, ...end, id, at: ctx.clock.now() });
+  return id;
+}
+
+/** Notes how a change ended that an entry was written of. */
+export const endEntry = (ctx: HasDb, id: string, end: AuditEnd & Pick<AuditRow, 'subject'>): Promise<void> =>
+  endAuditEntry(ctx.db, { id, ...end });
+
+/** What an error says of a change: refused by a rule, or nobody knows. */
+export function endByError(error: unknown): AuditEnd {
+  if (error instanceof DatabaseAwayError) return { outcome: 'unknown', code: 'UNAVAILABLE' };
+  if (!(error instanceof AppError)) return { outcome: 'unknown', code: 'INTERNAL_ERROR' };
+  const code: ErrorCode = error.code;
+  return { outcome: errorCatalogue[code].status < 500 ? 'refused' : 'unknown', code };
+}
+
+export const actorOf = (caller: AccountCaller): Pick<AuditRow, 'actorKind' | 'actorId' | 'actorName'> => ({
+  actorKind: caller.session ? 'session' : 'key',
+  actorId: caller.keyId,
+  actorName: caller.name,
+});
+
+/** The account's entries, newest first. */
+export async function listAudit(
+  ctx: HasDb,
+  { accountId }: AccountCaller,
+  { limit = PAGE, cursor }: Parsed<Api['listAudit']>['query'],
+): Promise<DataOf<Api['listAudit']>> {
+  const rows = await listAuditRows(ctx.db, accountId, { before: cursor ?? null, limit: limit + 1 });
+  const entries = rows.slice(0, limit);
+  return { entries: entries.map(toEntry), nextCursor: rows.length > limit ? (entries.at(-1)?.id ?? null) : null };
+}
+
+const toEntry = ({ id, at, accountId: _, actorKind, actorId, actorName, ...rest }: AuditRow) => ({
+  entryId: id,
+  at: at.toISOString(),
+  actor: { kind: actorKind, id: actorId, name: actorName },
+  ...rest,
+});
+
+/** Forgets entries of more than 400 days ago, some at a time. */
+export const forgetOldEntries = (ctx: HasDb & HasClock): Promise<void> =>
+  dropAuditEntries(ctx.db, new Date(ctx.clock.now().getTime() - KEPT_MS), MOST_FORGOTTEN);

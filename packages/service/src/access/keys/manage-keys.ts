@@ -1,0 +1,122 @@
+import { defaultScopes, type Scope } from '@agent-network/contracts/access/scopes';
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
+import type { HasDb } from '../../db/database.ts';
+import type { Sql } from '../../db/sql.ts';
+import { AppError, invalid, notFound } from '../../lib/app-error.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { findAccount, insertApiKey, type KeyRow, revokeApiKeyRow } from '../accounts/account-store.ts';
+import { listWallets } from '../accounts/account-wallet-store.ts';
+import { hashSecret, keyStart, newApiKey } from '../caller/api-key.ts';
+import type { AccountCaller, KnownCaller, SpendingLimits } from '../caller/caller.ts';
+import { noLimits, readLimits, toWireLimits } from '../caller/spending-limits.ts';
+import { type Once, unkeyed } from '../idempotency/once.ts';
+import { type HasPlanCaps, withinKeyCap } from '../limits/plan-caps.ts';
+import type { HasAuthenticator } from '../sessions/authenticate.ts';
+import { isSession } from '../sessions/session-caller.ts';
+
+export interface HasKeyMode {
+  /** Whether keys of this node move real money. */
+  readonly keyMode: 'live' | 'test';
+}
+
+type KeyInput = Parsed<Api['createApiKey']>['body'];
+
+/** Creates a key for the account. A key can't give away more than it may itself. Throws CONFLICT when the account has all that it may have. */
+export async function createApiKey(
+  ctx: HasDb & HasClock & HasKeyMode & HasPlanCaps,
+  caller: AccountCaller,
+  input: KeyInput,
+  once: Once = unkeyed,
+): Promise<DataOf<Api['createApiKey']>> {
+  const scopes = input.scopes ?? defaultScopes.filter((scope) => caller.scopes.includes(scope));
+  if (scopes.length === 0)
+    throw invalid('scopes', 'must be named: this key has none of those that are given by default');
+  requireGivable(caller, scopes);
+  const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null;
+  const now = ctx.clock.now();
+  if (expiresAt && expiresAt <= now) throw invalid('expiresAt', 'is in the past');
+  const limits = readLimits(input.limits, scopes);
+  const { accountId } = caller;
+  const key = { accountId, name: input.name, scopes, expiresAt, limits };
+  return ctx.db.transaction(async (tx) => {
+    const made = await withinKeyCap(ctx, tx, { accountId, now }, () => issueApiKey({ ...ctx, db: tx }, key));
+    return once.keep(tx, made);
+  });
+}
+
+/** Throws FORBIDDEN for scopes that the caller's own key lacks. */
+export function requireGivable(caller: AccountCaller, scopes: readonly Scope[]): void {
+  const beyond = scopes.find((scope) => !caller.scopes.includes(scope));
+  if (beyond === 'payments:withdraw' && isSession(caller))
+    throw new AppError(
+      'FORBIDDEN',
+      'A session cannot give "payments:withdraw" to a key: whoever runs the node makes one, or a key that has it does. Withdrawing itself needs no key: sign it, with POST /payments/withdraw/challenge.',
+    );
+  if (beyond) throw new AppError('FORBIDDEN', `This key lacks the scope "${beyond}" and cannot give it to another.`);
+}
+
+/** Makes and stores a key without asking who wants it; for the node's own set-up. */
+export async function issueApiKey(
+  ctx: { db: Sql } & HasClock & HasKeyMode,
+  key: {
+    accountId: string;
+    name: string;
+    scopes: readonly Scope[];
+    expiresAt: Date | null;
+    limits?: SpendingLimits;
+    /** The budget that it goes on with. */
+    budgetId?: string;
+    isFromSignIn?: boolean;
+  },
+): Promise<DataOf<Api['createApiKey']>> {
+  const made = newApiKey(ctx.keyMode);
+  const row = await insertApiKey(ctx.db, {
+    ...key,
+    id: made.id,
+    start: keyStart(made.key),
+    secretHash: hashSecret(made.key),
+    limits: key.limits ?? noLimits,
+    budgetId: key.budgetId ?? null,
+    isFromSignIn: key.isFromSignIn ?? false,
+    now: ctx.clock.now(),
+  });
+  return { ...toApiKey(row), apiKey: made.key };
+}
+
+/** Revokes a key of the account; in this process at once, in others within a second. */
+export async function revokeApiKey(
+  ctx: HasDb & HasClock & HasAuthenticator,
+  caller: AccountCaller,
+  keyId: string,
+): Promise<DataOf<Api['revokeApiKey']>> {
+  if (!(await revokeApiKeyRow(ctx.db, caller.accountId, keyId, ctx.clock.now()))) throw notFound('API key');
+  ctx.authenticator.forget();
+  return { keyId, revoked: true };
+}
+
+/** How many of the wallets of an account are told. */
+const MOST_WALLETS = 100;
+
+export async function readAccount(ctx: HasDb, caller: KnownCaller): Promise<DataOf<Api['getAccount']>> {
+  const account = await findAccount(ctx.db, caller.accountId);
+  if (!account) throw notFound('account');
+  const { walletProvenAt, createdAt, ...rest } = account;
+  const wallets = await listWallets(ctx.db, caller.accountId, MOST_WALLETS);
+  return {
+    ...rest,
+    walletProven: walletProvenAt !== null,
+    createdAt: createdAt.toISOString(),
+    wallets: wallets.map(({ address, provenAt }) => ({ address, provenAt: provenAt.toISOString() })),
+  };
+}
+
+/** A key as the API tells of it. */
+export const toApiKey = ({ budgetId: _, perCallMicro, perDayMicro, allowedAgents, ...row }: KeyRow) => ({
+  ...row,
+  limits: toWireLimits({ perCallMicro, perDayMicro, allowedAgents }),
+  createdAt: row.createdAt.toISOString(),
+  expiresAt: row.expiresAt?.toISOString() ?? null,
+  revokedAt: row.revokedAt?.toISOString() ?? null,
+  lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
+});

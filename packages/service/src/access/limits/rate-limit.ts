@@ -1,0 +1,69 @@
+import type { Endpoint } from '@agent-network/contracts/endpoint';
+import type { LimitClass, PlanLimits } from '../../config-limits.ts';
+import { networkOf } from '../../lib/net/address-ranges.ts';
+import type { Caller, KnownCaller } from '../caller/caller.ts';
+
+export const HOUR_MS = 3_600_000;
+
+/** `pages`: what the pages of a node read for whoever is signed in. `signIns`: calls that open sessions, keys and accounts. */
+export type CountedClass = LimitClass | 'pages' | 'signIns';
+
+/** What the answer's `X-RateLimit-*` headers say. */
+export interface LimitState {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetS: number;
+  readonly isAllowed: boolean;
+}
+
+/** One limit that a call counts against. */
+export interface CountedLimit {
+  readonly subject: string;
+  readonly limitClass: CountedClass;
+  readonly limit: number;
+}
+
+/** All keys, sessions and agents of an account count together: an account has as many of them as it likes, and one wallet. */
+export const accountSubject = (accountId: string): string => `account:${accountId}`;
+
+/** An IPv4 address, or the /64 of an IPv6 address: a single host has all of it. */
+export const addressSubject = (address: string): string => `address:${networkOf(address) ?? address}`;
+
+/** What a person who looks at pages makes a browser ask for, many times over; whatever the plan. */
+const PAGE_READS = 10_000;
+
+type CountedRow = Pick<Endpoint, 'limit' | 'method' | 'auth'>;
+
+/** Whether a session makes this call to show a page. What changes something counts by the plan, as with a key. */
+const isPageRead = (caller: Caller, { limit, method, auth }: CountedRow): boolean =>
+  caller.kind === 'account' && caller.session !== null && limit === 'api' && (method === 'GET' || auth === 'none');
+
+/** The limits that a call counts against, in their order; the last is the one that its answer tells of. */
+export function limitsOf(
+  { planLimits, signInsPerHour }: { readonly planLimits: PlanLimits; readonly signInsPerHour: number },
+  caller: Caller,
+  row: CountedRow,
+  address: () => string,
+): readonly CountedLimit[] {
+  const counted = (limitClass: LimitClass): CountedLimit => {
+    const subject = caller.kind === 'anonymous' ? addressSubject(caller.address) : accountSubject(caller.accountId);
+    return { subject, limitClass, limit: limitOf(planLimits, caller, limitClass) };
+  };
+  const api = counted('api');
+  if (isPageRead(caller, row)) return [{ ...api, limitClass: 'pages', limit: Math.max(api.limit, PAGE_READS) }];
+  if (row.limit === 'signIns')
+    return [api, { subject: addressSubject(address()), limitClass: 'signIns', limit: signInsPerHour }];
+  return row.limit === 'invocations' ? [api, counted('invocations')] : [api];
+}
+
+/** The plan of an account is that of all who act for it. */
+export function limitOf(limits: PlanLimits, caller: Caller | KnownCaller, limitClass: LimitClass): number {
+  if (caller.kind === 'anonymous') return limits.anonymous[limitClass];
+  return limits[caller.node === 'online' ? 'node' : caller.plan][limitClass];
+}
+
+/**
+ * How many calls a process takes from the shared counter at once, to spend without asking again. Small limits go one by one and
+ * are exact; large ones may strand up to a thousandth per process when a process ends.
+ */
+export const leaseSize = (limit: number): number => Math.max(1, Math.floor(limit / 1000));

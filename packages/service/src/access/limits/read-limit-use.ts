@@ -1,0 +1,19 @@
+import type { LimitClass, PlanLimits } from '../../config-limits.ts';
+import type { HasDb } from '../../db/database.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { AccountCaller } from '../caller/caller.ts';
+import { accountSubject, limitOf } from './rate-limit.ts';
+import type { HasRateLimiter, LimitUse } from './rate-limiter.ts';
+
+export type UsageContext = HasDb & HasClock & HasRateLimiter & { readonly planLimits: PlanLimits };
+
+/** What the account used of its limits in the hour that runs: all its keys, agents and sessions together. */
+export async function readLimitUse(
+  ctx: UsageContext,
+  caller: AccountCaller,
+): Promise<{ api: LimitUse; invocations: LimitUse }> {
+  const look = (limitClass: LimitClass) =>
+    ctx.rateLimiter.look(accountSubject(caller.accountId), limitClass, limitOf(ctx.planLimits, caller, limitClass));
+  const [api, invocations] = await Promise.all([look('api'), look('invocations')]);
+  return { api, invocations };
+}

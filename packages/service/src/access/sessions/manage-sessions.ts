@@ -1,0 +1,88 @@
+import type { Session } from '@agent-network/contracts/access/sessions';
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import type { HasDb } from '../../db/database.ts';
+import type { Tx } from '../../db/sql.ts';
+import { notFound } from '../../lib/app-error.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { newId } from '../../lib/id.ts';
+import { invariant } from '../../lib/invariant.ts';
+import { hashSecret } from '../caller/api-key.ts';
+import type { AccountCaller } from '../caller/caller.ts';
+import { IDLE_MS, SESSION_MS, sessionScopes } from '../caller/session.ts';
+import { newSessionToken } from '../caller/session-token.ts';
+import type { HasAuthenticator } from './authenticate.ts';
+import { type SessionCaller, sessionCaller, toSession } from './session-caller.ts';
+import {
+  dropSessions,
+  endSessionRows,
+  findSession,
+  insertSession,
+  keepNewestSessions,
+  listSessionRows,
+} from './session-store.ts';
+
+/** Of one account, living. The oldest gives way. */
+const MOST_SESSIONS = 50;
+
+/** A session that has just begun, and what its cookie is to hold: told once. */
+export interface StartedSession {
+  readonly session: Session;
+  readonly token: string;
+}
+
+/** Begins a session of an account in the caller's transaction, which has to know that it may. */
+export async function startSession(
+  tx: Tx,
+  { accountId, userAgent, isLocal, now }: { accountId: string; userAgent: string | null; isLocal: boolean; now: Date },
+): Promise<StartedSession> {
+  const id = newId('ses');
+  const token = newSessionToken(id);
+  const expiresAt = new Date(now.getTime() + SESSION_MS);
+  const rights = { secretHash: hashSecret(token), scopes: sessionScopes };
+  await insertSession(tx, { id, accountId, ...rights, userAgent, isLocal, now, expiresAt });
+  await keepNewestSessions(tx, accountId, MOST_SESSIONS, now);
+  const row = await findSession(tx, id, now);
+  invariant(row !== undefined, 'a session that was begun is there');
+  return { session: toSession(sessionCaller(row)), token };
+}
+
+export async function listSessions(
+  ctx: HasDb & HasClock,
+  { accountId, keyId }: AccountCaller,
+): Promise<DataOf<Api['listSessions']>> {
+  const now = ctx.clock.now();
+  const rows = await listSessionRows(ctx.db, accountId, now, new Date(now.getTime() - IDLE_MS));
+  return { sessions: rows.map((row) => ({ ...toSession(sessionCaller(row)), isCurrent: row.keyId === keyId })) };
+}
+
+/** Ends the caller's own session; in this process at once, in others within a second. */
+export async function endSession(ctx: HasDb & HasClock & HasAuthenticator, caller: SessionCaller): Promise<void> {
+  await endSessionRows(ctx.db, caller.accountId, caller.keyId, ctx.clock.now());
+  ctx.authenticator.forget();
+}
+
+/** Ends a living session of the account as `endSession` does. Throws NOT_FOUND when it has no such. */
+export async function endSessionById(
+  ctx: HasDb & HasClock & HasAuthenticator,
+  { accountId }: AccountCaller,
+  sessionId: string,
+): Promise<DataOf<Api['endSessionById']>> {
+  if ((await endSessionRows(ctx.db, accountId, sessionId, ctx.clock.now())) === 0) throw notFound('session');
+  ctx.authenticator.forget();
+  return { sessionId, ended: true };
+}
+
+/** Ends every session of the account as `endSession` does. */
+export async function endAllSessions(
+  ctx: HasDb & HasClock & HasAuthenticator,
+  { accountId }: AccountCaller,
+): Promise<DataOf<Api['endAllSessions']>> {
+  const ended = await endSessionRows(ctx.db, accountId, null, ctx.clock.now());
+  ctx.authenticator.forget();
+  return { ended };
+}
+
+/** Forgets sessions that have expired, a day after they could live at most. */
+export const forgetOldSessions = (ctx: HasDb & HasClock): Promise<void> =>
+  dropSessions(ctx.db, new Date(ctx.clock.now().getTime() - SESSION_MS - 86_400_000));

@@ -1,0 +1,37 @@
+import type { Session } from '@agent-network/contracts/access/sessions';
+import type { AccountCaller, SessionFacts } from '../caller/caller.ts';
+import { idleEndOf, sessionScopes } from '../caller/session.ts';
+import { noLimits } from '../caller/spending-limits.ts';
+import type { SessionRow } from './session-store.ts';
+
+/** Someone signed in with a browser. */
+export type SessionCaller = AccountCaller & { readonly session: SessionFacts };
+
+export const isSession = (caller: { readonly kind: string }): caller is SessionCaller =>
+  caller.kind === 'account' && (caller as AccountCaller).session !== null;
+
+/** What a living session may do, as a caller. */
+export function sessionCaller(row: SessionRow): SessionCaller {
+  const { keyId, name, accountId, address, plan, isWalletProven, node } = row;
+  const { createdAt, lastSeenAt, expiresAt, userAgent, isLocal } = row;
+  return {
+    kind: 'account',
+    ...{ keyId, name, accountId, address, plan, isWalletProven, node },
+    scopes: row.isOperator ? [...sessionScopes, 'operator'] : sessionScopes,
+    limits: noLimits,
+    budgetId: keyId,
+    session: { createdAt, lastSeenAt, expiresAt, userAgent, isLocal },
+  };
+}
+
+/** A session as its owner sees it. */
+export const toSession = ({ keyId, accountId, address, plan, scopes, session }: SessionCaller): Session => ({
+  sessionId: keyId,
+  ...{ accountId, address, plan, scopes: [...scopes] },
+  createdAt: session.createdAt.toISOString(),
+  lastSeenAt: session.lastSeenAt.toISOString(),
+  expiresAt: session.expiresAt.toISOString(),
+  idleExpiresAt: idleEndOf(session).toISOString(),
+  userAgent: session.userAgent,
+  isLocal: session.isLocal,
+});

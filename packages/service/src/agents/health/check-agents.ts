@@ -1,0 +1,137 @@
+import { emit } from '../../events/outbox/outbox.ts';
+import { type EndpointProof, proveEndpoint } from '../../identity/prove-endpoint.ts';
+import type { HasLog } from '../../lib/log/log.ts';
+import { GuardedFetchError, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import type { HasSecrets } from '../../lib/secrets.ts';
+import { type Agent, type AgentEvent, isVerified, nextAgentStatus } from '../agent.ts';
+import type { AgentChange } from '../agent-change-store.ts';
+import { agentEventsOf } from '../agent-events.ts';
+import { lockAgentRow, takeDueAgents } from '../agent-store.ts';
+import { changeAgent } from '../change-agent.ts';
+import { type RegistrationContext, registerVerified } from '../registry-entry/register-verified.ts';
+import { reputationAfterProbe } from '../reputation/recompute-reputations.ts';
+import type { HasNodeLabel } from '../search/discover-agents.ts';
+import { writeListing, writeResponseTime } from '../search/listing-store.ts';
+import { ANSWERS_UNTIL_UP, MISSES_UNTIL_DOWN, nextProbe, nextVerification } from './check-schedule.ts';
+import { addProbe } from './probe-store.ts';
+
+export type CheckContext = RegistrationContext & HasLog & HasSecrets & HasGuardedFetch & HasNodeLabel;
+
+/** Lets a use case ask for the due checks to be made now rather than at the next tick. */
+export interface HasAgentChecks {
+  readonly agentChecks: { nudge(): void };
+}
+
+const BATCH = 50;
+/** A check that takes longer than this was lost with its process, and is due again. */
+const LOST_AFTER_MS = 30_000;
+const PROBE_TIMEOUT_MS = 5000;
+/** Weight of the newest response time in the running average. */
+const NEWEST = 0.2;
+
+/** Makes all checks that are due: proofs of pending agents' endpoints, health probes of the others. */
+export async function checkDueAgents(ctx: CheckContext): Promise<void> {
+  const now = ctx.clock.now();
+  for (;;) {
+    const due = await takeDueAgents(ctx.db, now, new Date(now.getTime() + LOST_AFTER_MS), BATCH);
+    await Promise.all(due.map((agent) => checkAgent(ctx, agent)));
+    if (due.length < BATCH) return;
+  }
+}
+
+async function checkAgent(ctx: CheckContext, agent: Agent): Promise<void> {
+  try {
+    if (agent.status === 'pending_verification') await tryProof(ctx, agent);
+    else await probe(ctx, agent);
+  } catch (error) {
+    ctx.log.error({ err: error, agentId: agent.id }, 'the check of an agent failed');
+  }
+}
+
+/** Tries to prove the endpoint of an agent and records what came of it. */
+export async function tryProof(ctx: CheckContext, agent: Agent): Promise<EndpointProof> {
+  if (agent.tokenSealed === null) return { isProven: false, reason: 'It is at home at another node, which proves it.' };
+  const identityToken = ctx.secrets.open(agent.tokenSealed);
+  const proof = await proveEndpoint(ctx, { agentId: agent.id, endpoint: agent.endpoint, identityToken });
+  const now = ctx.clock.now();
+  await record(ctx, agent, (current) => {
+    const checksDone = current.checksDone + 1;
+    if (!proof.isProven) {
+      const nextCheckAt = current.status === 'pending_verification' ? nextVerification(checksDone, now) : now;
+      return { event: null, change: { checksDone, nextCheckAt, lastPingAt: now } };
+    }
+    const responseMs = current.responseMs ?? proof.tookMs;
+    const seen = { lastPingAt: now, lastSeenAt: now, failedInARow: 0, passedInARow: 1, responseMs };
+    const nextCheckAt = nextProbe(false, Math.random(), now);
+    return {
+      event: current.isAccepting ? 'proven' : null,
+      change: { checksDone, endpointProvenAt: now, nextCheckAt, ...seen },
+    };
+  });
+  return proof;
+}
+
+async function probe(ctx: CheckContext, agent: Agent): Promise<void> {
+  const startMs = performance.now();
+  const isAlive = await answers(ctx, agent.endpoint);
+  const tookMs = performance.now() - startMs;
+  const now = ctx.clock.now();
+  // Counted first, so that the reputation which is worked out below knows of it.
+  await addProbe(ctx.db, agent.id, isAlive ? tookMs : null, now);
+  await record(ctx, agent, (current) => {
+    const failedInARow = isAlive ? 0 : current.failedInARow + 1;
+    const passedInARow = isAlive ? current.passedInARow + 1 : 0;
+    const event = eventOf(current, failedInARow, passedInARow);
+    const isDeciding = event === null && isAlive !== (current.status === 'online') && current.isAccepting;
+    const nextCheckAt = nextProbe(isDeciding, Math.random(), now);
+    const average = current.responseMs === null ? tookMs : current.responseMs * (1 - NEWEST) + tookMs * NEWEST;
+    const seen = isAlive ? { lastSeenAt: now, responseMs: average } : {};
+    return { event, change: { failedInARow, passedInARow, nextCheckAt, lastPingAt: now, ...seen } };
+  });
+}
+
+function eventOf(agent: Agent, failedInARow: number, passedInARow: number): AgentEvent | null {
+  if (failedInARow >= MISSES_UNTIL_DOWN) return 'went_down';
+  return passedInARow >= ANSWERS_UNTIL_UP && agent.isAccepting ? 'came_up' : null;
+}
+
+/** Alive is who answers, even if to say that a GET is not what it takes. */
+async function answers(ctx: HasGuardedFetch, endpoint: string): Promise<boolean> {
+  try {
+    const { status } = await ctx.guardedFetch.request({
+      url: endpoint,
+      method: 'GET',
+      headers: { accept: 'application/json' },
+      timeoutMs: PROBE_TIMEOUT_MS,
+      maxBytes: 1024 * 1024,
+    });
+    return status < 500;
+  } catch (error) {
+    if (error instanceof GuardedFetchError) return false;
+    throw error;
+  }
+}
+
+/** Applies a finding to the agent as it is now: it may have been changed or removed while it was being checked. */
+async function record(
+  ctx: RegistrationContext & HasNodeLabel,
+  checked: Agent,
+  find: (current: Agent) => { event: AgentEvent | null; change: AgentChange },
+): Promise<void> {
+  await ctx.db.transaction(async (tx) => {
+    const current = await lockAgentRow(tx, checked.id);
+    if (!current || current.endpoint !== checked.endpoint) return;
+    const { event, change } = find(current);
+    const status = event === null ? current.status : nextAgentStatus(current.status, event);
+    const after = { ...current, ...change, status };
+    const now = ctx.clock.now();
+    const reputation = await reputationAfterProbe(tx, after, now);
+    await changeAgent(tx, current, { ...change, status, reputation }, now);
+    await registerVerified(ctx, tx, after, now);
+    if (status !== current.status || reputation !== current.reputation || isVerified(after) !== isVerified(current))
+      await writeListing(tx, current);
+    else if (after.responseMs !== null && after.responseMs !== current.responseMs)
+      await writeResponseTime(tx, current.id, after.responseMs);
+    await emit(tx, agentEventsOf(current, { ...after, reputation }, ctx.nodeLabel), now);
+  });
+}

@@ -1,0 +1,62 @@
+import type { AgentStatusRecord } from '@agent-network/contracts/agents/agents';
+import type { EndpointVerified } from '@agent-network/contracts/agents/identity';
+import type { AccountCaller, AgentCaller } from '../../access/caller/caller.ts';
+import { type Once, unkeyed } from '../../access/idempotency/once.ts';
+import { emit } from '../../events/outbox/outbox.ts';
+import { AppError, notFound } from '../../lib/app-error.ts';
+import { isVerified, nextAgentStatus } from '../agent.ts';
+import { agentEventsOf } from '../agent-events.ts';
+import { findAgentRow, lockAgentRow } from '../agent-store.ts';
+import { readAgentStatus } from '../alternatives/find-agent.ts';
+import { changeAgent } from '../change-agent.ts';
+import { lockOwnAgent } from '../manage/update-agent.ts';
+import { writeListing } from '../search/listing-store.ts';
+import { type CheckContext, tryProof } from './check-agents.ts';
+
+/** Proves the endpoint of an agent of the caller's now, whatever the schedule says. */
+export async function verifyAgent(
+  ctx: CheckContext,
+  caller: Pick<AccountCaller, 'accountId'>,
+  agentId: string,
+): Promise<EndpointVerified> {
+  const agent = await ctx.db.transaction((tx) => lockOwnAgent(tx, caller.accountId, agentId));
+  const proof = await tryProof(ctx, agent);
+  const after = await findAgentRow(ctx.db, agentId);
+  if (!after || after.status === 'removed') throw notFound('agent');
+  return {
+    agentId,
+    proof: 'endpoint',
+    verified: isVerified(after),
+    status: after.status,
+    reason: proof.isProven ? null : proof.reason,
+  };
+}
+
+/**
+ * Takes an agent's report of itself. It can lower its status, never raise it: that takes an answer to a probe. Repeated under its
+ * Idempotency-Key it is the report that it was, and does not take the place of a later one.
+ */
+export async function recordHeartbeat(
+  ctx: CheckContext,
+  caller: AgentCaller,
+  agentId: string,
+  report: { load?: number | undefined; accepting?: boolean | undefined },
+  once: Once = unkeyed,
+): Promise<AgentStatusRecord> {
+  if (caller.agentId !== agentId) throw new AppError('FORBIDDEN', 'An agent reports for itself only.');
+  const now = ctx.clock.now();
+  return ctx.db.transaction(async (tx) => {
+    const agent = await lockAgentRow(tx, agentId);
+    if (!agent) throw notFound('agent');
+    const isAccepting = report.accepting ?? agent.isAccepting;
+    const status = isAccepting ? agent.status : nextAgentStatus(agent.status, 'refused');
+    const resumed = isAccepting && !agent.isAccepting ? { nextCheckAt: now, passedInARow: 0 } : {};
+    // To a ten-thousandth: the least numbers that JSON can spell are none to PostgreSQL.
+    const load = report.load === undefined ? {} : { reportedLoad: Math.round(report.load * 10_000) / 10_000 };
+    await changeAgent(tx, agent, { isAccepting, status, reportedAt: now, lastSeenAt: now, ...load, ...resumed }, now);
+    if (status !== agent.status) await writeListing(tx, agent);
+    const after = { ...agent, isAccepting, status, lastSeenAt: now };
+    await emit(tx, agentEventsOf(agent, after, ctx.nodeLabel), now);
+    return once.keep(tx, await readAgentStatus({ ...ctx, db: tx }, agentId));
+  });
+}

@@ -1,0 +1,43 @@
+import type { HasDb } from '../../db/database.ts';
+import { type Agent, isVerified } from '../agent.ts';
+import { countAgentsOf, listAgentsOf, type OwnAgentsPage } from '../agent-store.ts';
+import { toListItem } from '../agent-view.ts';
+import type { HasNodeLabel } from '../search/discover-agents.ts';
+
+/** A page of the agents that an account registered here, the newest first, and how many there are; with `agentId` only that one. */
+export async function ownAgents(
+  ctx: HasDb,
+  accountId: string,
+  page: OwnAgentsPage,
+): Promise<{ agents: Agent[]; total: number }> {
+  const [agents, total] = await Promise.all([
+    listAgentsOf(ctx.db, accountId, page),
+    countAgentsOf(ctx.db, accountId, page.agentId),
+  ]);
+  return { agents, total };
+}
+
+const iso = (date: Date | null) => date?.toISOString() ?? null;
+
+/** What an owner sees of an agent itself. */
+export function toOwnAgent({ nodeLabel }: HasNodeLabel, agent: Agent) {
+  const { status, ...shown } = toListItem(agent, nodeLabel);
+  return {
+    ...shown,
+    description: agent.description,
+    endpoint: agent.endpoint,
+    status: agent.status === 'removed' ? ('offline' as const) : agent.status,
+    verified: isVerified(agent),
+    frozen: agent.frozenAt !== null,
+    verification: {
+      endpointProvenAt: iso(agent.endpointProvenAt),
+      walletProvenAt: iso(agent.walletProvenAt),
+      tokenId: agent.tokenId,
+      tokenClaimedAt: iso(agent.tokenClaimedAt),
+      lastCheckAt: iso(agent.lastPingAt),
+      nextCheckAt: iso(agent.nextCheckAt),
+    },
+    createdAt: agent.createdAt.toISOString(),
+    updatedAt: agent.updatedAt.toISOString(),
+  };
+}

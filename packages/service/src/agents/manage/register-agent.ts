@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import type { AgentRegistration } from '@agent-network/contracts/agents/agents';
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import { parseUsdc } from '@agent-network/contracts/money';
+import { hashSecret } from '../../access/caller/api-key.ts';
+import { type Once, unkeyed } from '../../access/idempotency/once.ts';
+import { type HasPlanCaps, requireRoomForAgent } from '../../access/limits/plan-caps.ts';
+import type { HasDb } from '../../db/database.ts';
+import { invalid } from '../../lib/app-error.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import type { HasSecrets } from '../../lib/secrets.ts';
+import { openAgentTreasury } from '../../payments/ledger/treasury.ts';
+import { type HomeKeyContext, homeKeyOf } from '../../registry/write/announce-node.ts';
+import { newAgentId } from '../agent-id.ts';
+import { countOwnAgents, insertAgent, type NewAgent } from '../agent-store.ts';
+import type { HasAgentChecks } from '../health/check-agents.ts';
+import { startReputation } from '../reputation/recompute-reputations.ts';
+import { newcomer } from '../reputation/reputation-parts.ts';
+import { writeListing, writeTerms } from '../search/listing-store.ts';
+
+export type RegisterContext = HasDb &
+  HasClock &
+  HasSecrets &
+  HasGuardedFetch &
+  HasAgentChecks &
+  HomeKeyContext &
+  HasPlanCaps;
+
+/** Throws VALIDATION_ERROR for an endpoint that this node would never call. */
+export function requireCallable(ctx: HasGuardedFetch, endpoint: string): void {
+  const checked = ctx.guardedFetch.checkUrl(endpoint);
+  if (!checked.ok) throw invalid('endpoint', checked.reason);
+}
+
+/** Registers an agent of an account: pending until its endpoint is proven, which is tried at once. Throws CONFLICT when the plan allows no more. */
+export async function registerAgent(
+  ctx: RegisterContext,
+  owner: { accountId: string; address: string },
+  input: AgentRegistration,
+  once: Once = unkeyed,
+): Promise<DataOf<Api['registerAgent']>> {
+  requireCallable(ctx, input.endpoint);
+  const identityToken = `0x${randomBytes(32).toString('hex')}`;
+  const now = ctx.clock.now();
+  const agent: NewAgent = {
+    ...newAgentId(await homeKeyOf(ctx), now),
+    accountId: owner.accountId,
+    owner: owner.address,
+    name: input.name,
+    description: input.description,
+    capabilities: input.capabilities,
+    perRequestMicro: parseUsdc(input.rates.perRequest),
+    perHourMicro: parseUsdc(input.rates.perHour ?? input.rates.perRequest),
+    tiers: input.rates.tiers ?? {},
+    endpoint: input.endpoint,
+    metadata: input.metadata,
+    reputation: newcomer.score.score,
+    tokenHash: hashSecret(identityToken),
+    tokenSealed: ctx.secrets.seal(identityToken),
+  };
+  const registered = {
+    id: agent.id,
+    name: agent.name,
+    identityToken,
+    registeredAt: now.toISOString(),
+    status: 'pending_verification',
+  } as const;
+  await ctx.db.transaction(async (tx) => {
+    await requireRoomForAgent(ctx, tx, owner.accountId, (most) => countOwnAgents(tx, owner.accountId, most));
+    await insertAgent(tx, agent, now);
+    await writeListing(tx, agent);
+    await writeTerms(tx, { ...agent, capabilities: input.capabilities });
+    await openAgentTreasury(tx, agent, now);
+    await startReputation(tx, agent.id, now);
+    await once.keep(tx, registered);
+  });
+  ctx.agentChecks.nudge();
+  return registered;
+}

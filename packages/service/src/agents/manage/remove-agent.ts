@@ -1,0 +1,80 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import type { AccountCaller } from '../../access/caller/caller.ts';
+import type { HasAuthenticator } from '../../access/sessions/authenticate.ts';
+import type { HasUsdc } from '../../chain/usdc-client.ts';
+import { AppError } from '../../lib/app-error.ts';
+import type { HasLog } from '../../lib/log/log.ts';
+import { until } from '../../lib/until.ts';
+import { dropWrite, latestWrite, noteWrite } from '../../registry/write/note-write.ts';
+import { retireCall } from '../../registry/write/registry-calls.ts';
+import type { HasRegistryWriter } from '../../registry/write/registry-writer.ts';
+import { nextAgentStatus } from '../agent.ts';
+import { changeAgent } from '../change-agent.ts';
+import { readFinalBlock } from '../registry-entry/agent-token-store.ts';
+import { endRemoval } from '../registry-entry/end-removal.ts';
+import type { RegistrationContext } from '../registry-entry/register-verified.ts';
+import { writeListing } from '../search/listing-store.ts';
+import { lockOwnAgent } from './update-agent.ts';
+
+/** How long a caller waits for the chain to record the removal. */
+const RECORDED_WITHIN_MS = 5000;
+
+type RemoveContext = RegistrationContext & HasUsdc & HasAuthenticator & HasLog & HasRegistryWriter;
+
+/**
+ * Removes an agent for good: it is no longer found or invoked, and its identityToken is worthless. Its treasury stays with the
+ * account, and calls that are running come to their end. An entry in the registry that the node holds is marked as retired:
+ * `finalBlock` is the block that has that, if one has it soon; else the head of the chain when the agent was removed.
+ */
+export async function removeAgent(
+  ctx: RemoveContext,
+  caller: Pick<AccountCaller, 'accountId'>,
+  agentId: string,
+): Promise<DataOf<Api['removeAgent']>> {
+  await ctx.db.transaction((tx) => lockOwnAgent(tx, caller.accountId, agentId));
+  const headBlock = await ctx.usdc.headBlock().catch((cause) => {
+    throw new AppError('UNAVAILABLE', 'The chain cannot be reached; the agent was not removed.', {}, { cause });
+  });
+  const isRetired = await commitRemoval(ctx, caller, agentId, headBlock);
+  ctx.authenticator.forget();
+  if (isRetired) {
+    ctx.registryWrites.nudge();
+    await untilRetired(ctx, agentId);
+    await ctx.db.transaction((tx) => endRemoval(tx, { agentId, finalBlock: headBlock, now: ctx.clock.now() }));
+  }
+  const finalBlock = (await readFinalBlock(ctx.db, agentId)) ?? headBlock;
+  return { id: agentId, unregistered: true, finalBlock: Number(finalBlock) };
+}
+
+/** Whether the chain is going to record it as well. */
+async function commitRemoval(
+  ctx: RemoveContext,
+  caller: Pick<AccountCaller, 'accountId'>,
+  agentId: string,
+  headBlock: bigint,
+): Promise<boolean> {
+  const now = ctx.clock.now();
+  return ctx.db.transaction(async (tx) => {
+    const agent = await lockOwnAgent(tx, caller.accountId, agentId);
+    const status = nextAgentStatus(agent.status, 'removed');
+    await changeAgent(tx, agent, { status, removedAt: now, nextCheckAt: null, updatedAt: now }, now);
+    await writeListing(tx, agent);
+    await dropWrite(ctx, tx, { kind: 'register', subjectId: agentId, failure: 'the agent was removed', now });
+    const { tokenId, tokenClaimedAt } = agent;
+    if (!ctx.registrar || tokenId === null || tokenClaimedAt !== null) {
+      await endRemoval(tx, { agentId, finalBlock: headBlock, now });
+      return false;
+    }
+    await noteWrite(ctx, tx, { kind: 'retire', subjectId: agentId, ...retireCall(ctx, tokenId) }, now);
+    return true;
+  });
+}
+
+async function untilRetired(ctx: RemoveContext, agentId: string): Promise<void> {
+  const isEnded = async () => {
+    const write = await latestWrite(ctx, ['retire'], agentId);
+    return write?.state === 'done' || write?.state === 'failed' ? true : null;
+  };
+  await until(isEnded, { timeoutMs: RECORDED_WITHIN_MS, firstMs: 20, mostMs: 200 });
+}

@@ -1,0 +1,98 @@
+import type { AgentUpdate } from '@agent-network/contracts/agents/agents';
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import { parseUsdc } from '@agent-network/contracts/money';
+import type { AccountCaller } from '../../access/caller/caller.ts';
+import type { HasDb } from '../../db/database.ts';
+import type { Sql } from '../../db/sql.ts';
+import { AppError, notFound } from '../../lib/app-error.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import { type Agent, nextAgentStatus } from '../agent.ts';
+import type { AgentChange } from '../agent-change-store.ts';
+import { lockAgentRow } from '../agent-store.ts';
+import { changeAgent } from '../change-agent.ts';
+import type { HasAgentChecks } from '../health/check-agents.ts';
+import { writeListing, writeTerms } from '../search/listing-store.ts';
+import { requireCallable } from './register-agent.ts';
+
+const SOLD =
+  'The token of this agent belongs to another wallet by now. Whoever signs in with that one takes it over: POST /identity/verify, proof "wallet".';
+
+/**
+ * Locks an agent that the account registered. Anyone may see that it exists, so a stranger gets FORBIDDEN, not NOT_FOUND. CONFLICT:
+ * it is at home at another node, and changed only there.
+ */
+export async function lockOwnAgent(tx: Sql, accountId: string, agentId: string): Promise<Agent> {
+  const agent = await lockAgentRow(tx, agentId);
+  if (!agent) throw notFound('agent');
+  if (agent.homeNode !== null)
+    throw new AppError('CONFLICT', `This agent is at home at ${agent.homeUrl} (${agent.homeLabel}): change it there.`);
+  if (agent.accountId !== accountId) throw new AppError('FORBIDDEN', 'This agent belongs to another account.');
+  if (agent.frozenAt !== null) throw new AppError('FORBIDDEN', SOLD);
+  return agent;
+}
+
+/** Changes the fields that the body names. A new endpoint has to be proven before the agent is invoked again. */
+export async function updateAgent(
+  ctx: HasDb & HasClock & HasGuardedFetch & HasAgentChecks,
+  caller: Pick<AccountCaller, 'accountId'>,
+  agentId: string,
+  input: AgentUpdate,
+): Promise<DataOf<Api['updateAgent']>> {
+  if (input.endpoint !== undefined) requireCallable(ctx, input.endpoint);
+  const now = ctx.clock.now();
+  const { updated, updatedAt } = await ctx.db.transaction(async (tx) => {
+    const agent = await lockOwnAgent(tx, caller.accountId, agentId);
+    const { change, names } = changeOf(agent, input, now);
+    if (names.length === 0) return { updated: names, updatedAt: agent.updatedAt };
+    await changeAgent(tx, agent, { ...change, updatedAt: now }, now);
+    await writeListing(tx, agent);
+    await writeTerms(tx, { ...agent, ...change });
+    return { updated: names, updatedAt: now };
+  });
+  if (updated.includes('endpoint')) ctx.agentChecks.nudge();
+  return { id: agentId, updated, updatedAt: updatedAt.toISOString() };
+}
+
+const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
+/** What differs from the stored agent, and the wire's names of it. */
+function changeOf(agent: Agent, input: AgentUpdate, now: Date): { change: AgentChange; names: string[] } {
+  const change: AgentChange = {};
+  const names: string[] = [];
+  for (const name of ['name', 'description', 'capabilities', 'metadata'] as const) {
+    const value = input[name];
+    if (value === undefined || isSame(value, agent[name])) continue;
+    Object.assign(change, { [name]: value });
+    names.push(name);
+  }
+  const rates = input.rates === undefined ? {} : ratesChange(agent, input.rates);
+  if (Object.keys(rates).length > 0) {
+    Object.assign(change, rates);
+    names.push('rates');
+  }
+  if (input.endpoint !== undefined && input.endpoint !== agent.endpoint) {
+    const status = nextAgentStatus(agent.status, 'endpoint_changed');
+    Object.assign(change, {
+      endpoint: input.endpoint,
+      endpointProvenAt: null,
+      status,
+      checksDone: 0,
+      nextCheckAt: now,
+    });
+    names.push('endpoint');
+  }
+  return { change, names };
+}
+
+function ratesChange(agent: Agent, rates: NonNullable<AgentUpdate['rates']>): AgentChange {
+  const perRequestMicro = rates.perRequest === undefined ? agent.perRequestMicro : parseUsdc(rates.perRequest);
+  const perHourMicro = rates.perHour === undefined ? agent.perHourMicro : parseUsdc(rates.perHour);
+  const tiers = { ...agent.tiers, ...rates.tiers };
+  return {
+    ...(perRequestMicro === agent.perRequestMicro ? {} : { perRequestMicro }),
+    ...(perHourMicro === agent.perHourMicro ? {} : { perHourMicro }),
+    ...(isSame(tiers, agent.tiers) ? {} : { tiers }),
+  };
+}

@@ -1,0 +1,98 @@
+import type { VerifyRequest } from '@agent-network/contracts/agents/identity';
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import { proveAccount } from '../../access/accounts/prove-account.ts';
+import type { AccountCaller } from '../../access/caller/caller.ts';
+import { type Once, unkeyed } from '../../access/idempotency/once.ts';
+import type { HasAuthenticator } from '../../access/sessions/authenticate.ts';
+import type { Tx } from '../../db/sql.ts';
+import { emit } from '../../events/outbox/outbox.ts';
+import { type ChallengeContext, giveChallenge, judgeChallenge, useChallenge } from '../../identity/prove-wallet.ts';
+import { notFound } from '../../lib/app-error.ts';
+import { type Agent, changesFile, isVerified } from '../agent.ts';
+import { noteChange } from '../agent-change-store.ts';
+import { agentEventsOf } from '../agent-events.ts';
+import { findAgentRow, lockAgentRow, lockAgentsOf } from '../agent-store.ts';
+import type { CheckContext, HasAgentChecks } from '../health/check-agents.ts';
+import { verifyAgent } from '../health/verify-agent.ts';
+import { type RegistrationContext, registerVerified } from '../registry-entry/register-verified.ts';
+import type { HasNodeLabel } from '../search/discover-agents.ts';
+import { writeListing } from '../search/listing-store.ts';
+import { isHeirOf, takeOver } from './take-over.ts';
+import { lockOwnAgent } from './update-agent.ts';
+
+type VerifyContext = CheckContext & ChallengeContext & HasAuthenticator & HasAgentChecks;
+type Verified = DataOf<Api['verifyIdentity']>;
+
+/** Proves the endpoint of an agent of the caller's now, or its owner's wallet in two steps: a challenge, and the challenge signed. */
+export async function verifyIdentity(
+  ctx: VerifyContext,
+  caller: AccountCaller,
+  body: VerifyRequest,
+  once: Once = unkeyed,
+): Promise<Verified> {
+  if ('challengeId' in body) return proveOwner(ctx, caller, body, once);
+  if (body.proof === 'endpoint') return verifyAgent(ctx, caller, body.agentId);
+  const { owner } = await ctx.db.transaction((tx) => lockProvable(tx, caller, body.agentId));
+  const asked = { accountId: caller.accountId, agentId: body.agentId, address: owner };
+  const given = giveChallenge(ctx, asked);
+  return ctx.db.transaction((tx) => once.keep(tx, given));
+}
+
+/** Locks an agent whose owner the caller may prove to be: one of its own, or one whose token its wallet has by now. */
+async function lockProvable(tx: Tx, caller: AccountCaller, agentId: string): Promise<Agent> {
+  const agent = await lockAgentRow(tx, agentId);
+  return agent && isHeirOf(caller, agent) ? agent : lockOwnAgent(tx, caller.accountId, agentId);
+}
+
+/** Takes a signed challenge: the account has proven its wallet, and with it the owner of every agent it registered. */
+async function proveOwner(
+  ctx: VerifyContext,
+  caller: AccountCaller,
+  { newIdentityToken, ...signed }: Extract<VerifyRequest, { challengeId: string }>,
+  once: Once,
+): Promise<Verified> {
+  const proof = await judgeChallenge(ctx, caller.accountId, signed, { purpose: 'agent' });
+  const { agentId, method, address } = proof;
+  if (agentId === null) throw notFound('challenge for an agent');
+  const now = ctx.clock.now();
+  const verifiedAt = now.toISOString();
+  const verified = await ctx.db.transaction(async (tx) => {
+    await useChallenge(tx, proof, now);
+    const before = await lockAgentRow(tx, agentId);
+    const isNewToken = newIdentityToken === true && before && isOwnersAgent(before, caller, address);
+    const identityToken =
+      before && (isNewToken || isHeirOf(caller, before)) ? await takeOver(ctx, tx, caller, before) : null;
+    await recordProvenOwner(ctx, tx, caller.accountId, now);
+    const agent = await findAgentRow(tx, agentId);
+    if (!agent) throw notFound('agent');
+    const { owner } = agent;
+    const proven = { agentId, proof: 'wallet', verified: isVerified(agent), owner, method, verifiedAt } as const;
+    return once.keep(tx, { ...proven, identityToken });
+  });
+  ctx.authenticator.forget();
+  ctx.agentChecks.nudge();
+  return verified;
+}
+
+/** Whether an agent of the caller's still belongs to the wallet that has signed; a frozen one belongs to somebody else. */
+const isOwnersAgent = ({ accountId, owner, frozenAt }: Agent, caller: AccountCaller, signer: string): boolean =>
+  accountId === caller.accountId && owner === signer && frozenAt === null;
+
+/** Notes in the caller's transaction that an account has proven its wallet, and shows it on all of its agents. */
+export async function recordProvenOwner(
+  ctx: RegistrationContext & HasNodeLabel,
+  tx: Tx,
+  accountId: string,
+  now: Date,
+): Promise<void> {
+  const agents = await lockAgentsOf(tx, accountId);
+  await proveAccount(tx, accountId, now);
+  for (const agent of agents) {
+    const after = agent.frozenAt === null ? { ...agent, isWalletProven: true, walletProvenAt: now } : agent;
+    if (changesFile(agent, after)) await noteChange(tx, agent.id, now);
+    await writeListing(tx, agent);
+    await registerVerified(ctx, tx, after, now);
+    await emit(tx, agentEventsOf(agent, after, ctx.nodeLabel), now);
+  }
+}

@@ -1,0 +1,74 @@
+import { accountsOfWallets } from '../../access/accounts/link-wallet.ts';
+import type { Tx } from '../../db/sql.ts';
+import { emit } from '../../events/outbox/outbox.ts';
+import type { HasLog } from '../../lib/log/log.ts';
+import { freezeTreasury, giveTreasury } from '../../payments/ledger/freeze-treasury.ts';
+import type { HasTokenClient } from '../../registry/read/registry-token-client.ts';
+import type { HasRegistryTokens } from '../../registry/read/registry-tokens.ts';
+import type { Agent } from '../agent.ts';
+import { lockAgentRow } from '../agent-store.ts';
+import { toDetail } from '../agent-view.ts';
+import { changeAgent } from '../change-agent.ts';
+import type { HasNodeLabel } from '../search/discover-agents.ts';
+import { writeListing } from '../search/listing-store.ts';
+import { listSold } from './agent-token-store.ts';
+import type { RegistrationContext } from './register-verified.ts';
+
+export type FollowContext = RegistrationContext & HasRegistryTokens & HasTokenClient & HasNodeLabel & HasLog;
+
+const MOST_AT_ONCE = 100;
+
+/**
+ * Has agents belong to whom the chain says: when a token that its owner held has gone to another wallet, the agent is that one's, is no
+ * longer verified, and its money stays where it is until the wallet is proven here. Only what is safe from reorgs counts, and only as
+ * long as the chain still says so: the index may be behind a claim.
+ */
+export async function followOwners(ctx: FollowContext): Promise<void> {
+  for (const { id, tokenId } of await listSold(ctx.db, ctx.registry.chainId, MOST_AT_ONCE))
+    await followOwner(ctx, id, tokenId).catch((error) =>
+      ctx.log.warn({ err: error, agentId: id, tokenId }, 'whose an agent is could not be found out'),
+    );
+}
+
+async function followOwner(ctx: FollowContext, agentId: string, tokenId: string): Promise<void> {
+  const known = await ctx.registryTokens.at(BigInt(tokenId));
+  if (!known?.isSafe || (await ctx.tokenClient.ownerOf(tokenId)) !== known.token.owner) return;
+  const { owner } = known.token;
+  const changed = await ctx.db.transaction(async (tx) => {
+    const agent = await lockAgentRow(tx, agentId);
+    if (agent?.tokenId !== tokenId || agent.tokenClaimedAt === null || agent.owner === owner) return false;
+    await (owner === agent.accountAddress ? giveBack(ctx, tx, agent) : freeze(ctx, tx, agent, owner));
+    return true;
+  });
+  if (changed) ctx.log.info({ agentId, tokenId, owner }, 'an agent changed its owner on chain');
+}
+
+async function freeze(ctx: FollowContext, tx: Tx, agent: Agent, owner: string): Promise<void> {
+  const now = ctx.clock.now();
+  await changeAgent(tx, agent, { owner, frozenAt: agent.frozenAt ?? now }, now);
+  await freezeTreasury(tx, agent.id, now);
+  await tell(ctx, tx, agent.id, now);
+}
+
+/** It came back before anybody else had proven to own it. */
+async function giveBack(ctx: FollowContext, tx: Tx, agent: Agent): Promise<void> {
+  const now = ctx.clock.now();
+  await changeAgent(tx, agent, { owner: agent.accountAddress, frozenAt: null }, now);
+  await giveTreasury(tx, agent.id, agent.accountId);
+  await tell(ctx, tx, agent.id, now);
+}
+
+/** Tells the account that has the agent here, and the one of the new owner's wallet. */
+async function tell(ctx: FollowContext, tx: Tx, agentId: string, now: Date): Promise<void> {
+  const agent = await lockAgentRow(tx, agentId);
+  if (!agent) return;
+  await writeListing(tx, agent);
+  const newAccountId = (await accountsOfWallets(tx, [agent.owner])).get(agent.owner);
+  const accountIds = new Set([agent.accountId, ...(newAccountId === undefined ? [] : [newAccountId])]);
+  const data = toDetail(agent, ctx.nodeLabel);
+  await emit(
+    tx,
+    [...accountIds].map((accountId) => ({ type: 'agent.owner_changed', accountId, subjectId: agent.id, data })),
+    now,
+  );
+}

@@ -1,0 +1,84 @@
+import type { TokenLink } from '@agent-network/contracts/agents/identity';
+import type { AccountCaller } from '../../access/caller/caller.ts';
+import type { Tx } from '../../db/sql.ts';
+import { AppError, invalid } from '../../lib/app-error.ts';
+import type { HasTokenClient } from '../../registry/read/registry-token-client.ts';
+import { dropWrite, latestWrite, noteWrite } from '../../registry/write/note-write.ts';
+import { retireCall, uriCall } from '../../registry/write/registry-calls.ts';
+import type { HasRegistryWriter } from '../../registry/write/registry-writer.ts';
+import type { Agent } from '../agent.ts';
+import { changeAgent } from '../change-agent.ts';
+import { lockOwnAgent } from '../manage/update-agent.ts';
+import { isTaken } from './agent-token-store.ts';
+import { requireProvenOwner } from './claim-token.ts';
+import type { RegistrationContext } from './register-verified.ts';
+import { registrationUrl } from './registration-file.ts';
+
+type LinkContext = RegistrationContext & HasTokenClient & HasRegistryWriter;
+
+const conflict = (message: string) => new AppError('CONFLICT', message);
+
+/**
+ * Has a token that the owner's proven wallet holds stand for an agent, in place of one that this node registered and nobody claimed.
+ * Repeated, it answers the same. Throws CONFLICT when the wallet is not proven or does not hold the token, the agent has another token
+ * of its owner's, or another agent has this one; UNAVAILABLE when the chain cannot be asked.
+ */
+export async function linkToken(
+  ctx: LinkContext,
+  caller: AccountCaller,
+  agentId: string,
+  tokenId: string,
+): Promise<TokenLink> {
+  const agent = await ctx.db.transaction((tx) => lockOwnAgent(tx, caller.accountId, agentId));
+  if (!isLinked(agent, tokenId)) {
+    requireProvenOwner(agent);
+    await requireHolder(ctx, agent.owner, tokenId);
+    await ctx.db.transaction((tx) =>
+      link(ctx, tx, { accountId: caller.accountId, agentId, owner: agent.owner, tokenId }),
+    );
+    ctx.registryWrites.nudge();
+  }
+  const agentURI = registrationUrl(ctx.baseUrl, agentId);
+  const { chainId, address } = ctx.registry;
+  const { target, data } = uriCall(ctx, tokenId, agentURI);
+  const pointsThere = (await askChain(() => ctx.tokenClient.uriOf(tokenId))) === agentURI;
+  const { owner } = agent;
+  return { agentId, chainId, registry: address, tokenId, owner, agentURI, pointsThere, call: { to: target, data } };
+}
+
+/** Throws CONFLICT when the agent's owner has claimed or linked another token for it. */
+function isLinked(agent: Agent, tokenId: string): boolean {
+  if (agent.tokenClaimedAt === null) return false;
+  if (agent.tokenId !== tokenId) throw conflict(`The agent has the token ${agent.tokenId} of its owner already.`);
+  return true;
+}
+
+async function askChain<T>(ask: () => Promise<T>): Promise<T> {
+  return ask().catch((cause) => {
+    throw new AppError('UNAVAILABLE', 'The chain cannot be asked about the token now.', {}, { cause });
+  });
+}
+
+async function requireHolder(ctx: LinkContext, owner: string, tokenId: string): Promise<void> {
+  const holder = await askChain(() => ctx.tokenClient.ownerOf(tokenId));
+  if (holder === null) throw invalid('tokenId', 'is no token of the registry');
+  if (holder !== owner) throw conflict(`The token belongs to ${holder}, not to the owner of the agent.`);
+}
+
+async function link(
+  ctx: LinkContext,
+  tx: Tx,
+  { accountId, agentId, owner, tokenId }: { accountId: string; agentId: string; owner: string; tokenId: string },
+): Promise<void> {
+  const now = ctx.clock.now();
+  const agent = await lockOwnAgent(tx, accountId, agentId);
+  if (agent.owner !== owner || isLinked(agent, tokenId)) return;
+  if (await isTaken(tx, tokenId, agentId)) throw conflict('The token is that of another agent.');
+  const claim = await latestWrite(ctx, ['transfer'], agentId, tx);
+  if (claim?.state === 'due' || claim?.state === 'sent')
+    throw conflict('The token that the node registered for this agent is on its way to its owner.');
+  await dropWrite(ctx, tx, { kind: 'register', subjectId: agentId, failure: 'the owner linked another token', now });
+  if (agent.tokenId !== null && ctx.registrar)
+    await noteWrite(ctx, tx, { kind: 'retire', subjectId: agentId, ...retireCall(ctx, agent.tokenId) }, now);
+  await changeAgent(tx, agent, { tokenId, tokenClaimedAt: now }, now);
+}

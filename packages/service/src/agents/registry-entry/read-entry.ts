@@ -1,0 +1,42 @@
+import type { IdentityRecord } from '@agent-network/contracts/agents/identity';
+import type { HasRegistrar } from '../../chain/senders.ts';
+import type { HasDb } from '../../db/database.ts';
+import type { HasRegistry } from '../../registry/read/registry-info.ts';
+import type { HasRegistryTokens } from '../../registry/read/registry-tokens.ts';
+import { latestWrite } from '../../registry/write/note-write.ts';
+import type { RegistryWrite } from '../../registry/write/registry-write.ts';
+import type { Agent } from '../agent.ts';
+
+export type EntryContext = HasDb & HasRegistry & HasRegistryTokens & HasRegistrar;
+type Entry = Pick<IdentityRecord, 'onChain' | 'registration'>;
+
+/** Where an agent stands in the shared registry: what the index has read, and what this node wrote as long as that is not read yet. */
+export async function readEntry(ctx: EntryContext, agent: Agent): Promise<Entry> {
+  const write = await latestWrite(ctx, ['register'], agent.id);
+  // The agent was read first, and may have got its token since.
+  const tokenId = agent.tokenId ?? (write?.state === 'done' ? write.tokenId : null);
+  if (tokenId === null) return { onChain: null, registration: progressOf(write) };
+  const own = write?.tokenId === tokenId ? write : null;
+  const token = (await ctx.registryTokens.at(BigInt(tokenId)))?.token ?? null;
+  const holder = agent.tokenClaimedAt === null ? (ctx.registrar?.address ?? agent.owner) : agent.owner;
+  const owner = token?.owner ?? holder;
+  const registeredBlock = token?.registeredBlock ?? own?.blockNumber ?? null;
+  const { chainId, address } = ctx.registry;
+  return {
+    registration: 'registered',
+    onChain: {
+      chainId,
+      registry: address,
+      tokenId,
+      agentURI: token?.uri ?? own?.uri ?? null,
+      owner,
+      agentWallet: token?.wallet ?? null,
+      registeredBlock: registeredBlock === null ? null : Number(registeredBlock),
+      transactionHash: token?.registeredHash ?? own?.transactionHash ?? null,
+      custody: owner === agent.owner ? 'owner' : 'node',
+    },
+  };
+}
+
+const progressOf = (write: RegistryWrite | null): Entry['registration'] =>
+  write?.state === 'due' || write?.state === 'sent' ? write.state : 'none';

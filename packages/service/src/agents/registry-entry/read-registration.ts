@@ -1,0 +1,17 @@
+import type { AgentRegistrationFile } from '@agent-network/contracts/agents/registration';
+import type { HasDb } from '../../db/database.ts';
+import { notFound } from '../../lib/app-error.ts';
+import type { HasBaseUrl } from '../../payments/deposits/deposit.ts';
+import type { HasRegistry } from '../../registry/read/registry-info.ts';
+import { findOwnAgentRow } from '../agent-store.ts';
+import { toRegistrationFile } from './registration-file.ts';
+
+/** The registration file of an agent of this node, verified or not, also of one that was removed. Others have theirs at home. */
+export async function readRegistration(
+  ctx: HasDb & HasRegistry & HasBaseUrl,
+  agentId: string,
+): Promise<AgentRegistrationFile> {
+  const agent = await findOwnAgentRow(ctx.db, agentId);
+  if (!agent) throw notFound('agent');
+  return toRegistrationFile(agent, ctx);
+}

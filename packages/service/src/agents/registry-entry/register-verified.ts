@@ -1,0 +1,88 @@
+import type { HasRegistrar } from '../../chain/senders.ts';
+import type { HasDb } from '../../db/database.ts';
+import type { Tx } from '../../db/sql.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { HasBaseUrl } from '../../payments/deposits/deposit.ts';
+import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
+import type { HasRegistry } from '../../registry/read/registry-info.ts';
+import { noteWrite } from '../../registry/write/note-write.ts';
+import { registerCall, uriCall } from '../../registry/write/registry-calls.ts';
+import { type Agent, isVerified } from '../agent.ts';
+import { countTokensPaid, listMisplaced, listUnregistered } from './agent-token-store.ts';
+import { registrationUrl } from './registration-file.ts';
+
+const DAY_MS = 86_400_000;
+
+export type RegistrationContext = HasDb & HasClock & HasBaseUrl & HasRegistry & HasRegistrar & HasPaymentLimits;
+
+/** Has an agent registered on chain, in the transaction that finds it verified; once, however often. */
+export async function registerVerified(ctx: RegistrationContext, tx: Tx, agent: Agent, now: Date): Promise<void> {
+  if (isVerified(agent) && agent.tokenId === null && agent.status !== 'removed') await noteEntry(ctx, tx, agent, now);
+}
+
+/**
+ * Nothing when the account has had as many tokens as a day has, also for agents that it removed since: `registerMissing` comes back
+ * to the agent. A token that was retired is not used again, as its reputation is that of the agent it was made for.
+ */
+async function noteEntry(
+  ctx: RegistrationContext,
+  tx: Tx,
+  { id, accountId }: Pick<Agent, 'id' | 'accountId'>,
+  now: Date,
+): Promise<void> {
+  if (!ctx.registrar) return;
+  const paid = await countTokensPaid(tx, accountId, new Date(now.getTime() - DAY_MS));
+  if (paid >= ctx.paymentLimits.tokensPerDay) return;
+  const call = registerCall(ctx, registrationUrl(ctx.baseUrl, id));
+  await noteWrite(ctx, tx, { kind: 'register', subjectId: id, ...call }, now);
+}
+
+const PAGE = 200;
+/** A registration that failed is tried anew after this time. */
+const AGAIN_AFTER_MS = DAY_MS;
+
+/** Has those registered that were verified before the node could: without a registrar, or by an earlier version. */
+export async function registerMissing(ctx: RegistrationContext): Promise<void> {
+  if (!ctx.registrar) return;
+  const failedAfter = new Date(ctx.clock.now().getTime() - AGAIN_AFTER_MS);
+  await inPages(
+    (after) => listUnregistered(ctx.db, { chainId: ctx.registry.chainId, after, failedAfter, limit: PAGE }),
+    async (agents) => {
+      const now = ctx.clock.now();
+      await ctx.db.transaction(async (tx) => {
+        for (const agent of agents) await noteEntry(ctx, tx, agent, now);
+      });
+    },
+  );
+}
+
+/** Has entries that this node holds point to its present address, after that changed. */
+export async function moveEntries(ctx: RegistrationContext): Promise<void> {
+  if (!ctx.registrar) return;
+  const [before, behind] = registrationUrl(ctx.baseUrl, '\n').split('\n') as [string, string];
+  await inPages(
+    (after) => listMisplaced(ctx.db, { chainId: ctx.registry.chainId, after, before, behind, limit: PAGE }),
+    async (agents) => {
+      const now = ctx.clock.now();
+      await ctx.db.transaction(async (tx) => {
+        for (const { id, tokenId } of agents) {
+          const call = uriCall(ctx, tokenId, registrationUrl(ctx.baseUrl, id));
+          await noteWrite(ctx, tx, { kind: 'uri', subjectId: id, ...call }, now);
+        }
+      });
+    },
+  );
+}
+
+async function inPages<Row extends { id: string }>(
+  list: (after: string) => Promise<Row[]>,
+  use: (rows: Row[]) => Promise<void>,
+): Promise<void> {
+  for (let after = ''; ; ) {
+    const rows = await list(after);
+    if (rows.length > 0) await use(rows);
+    const last = rows.at(-1);
+    if (!last || rows.length < PAGE) return;
+    after = last.id;
+  }
+}

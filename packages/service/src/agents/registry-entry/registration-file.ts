@@ -1,0 +1,60 @@
+import {
+  type AgentRegistrationFile,
+  agentRegistryOf,
+  REGISTRATION_TYPE,
+} from '@agent-network/contracts/agents/registration';
+import { formatUsdc } from '@agent-network/contracts/money';
+import { type Agent, isVerified } from '../agent.ts';
+
+/** Where the file belongs: the node that serves it, and the registry that its token is of. */
+export interface FilePlace {
+  readonly baseUrl: string;
+  readonly registry: { readonly chainId: number; readonly address: string };
+}
+
+/** The agent itself is called through its node, which is what takes the payment. */
+const SERVICE = 'agent-network';
+
+export const registrationUrl = (baseUrl: string, agentId: string): string =>
+  `${baseUrl}/agents/${agentId}/registration.json`;
+
+/** The registration file of an agent of this node (ERC-8004), which its token points to; also of one that was removed. */
+export function toRegistrationFile(agent: Agent, { baseUrl, registry }: FilePlace): AgentRegistrationFile {
+  const { avatar, website } = agent.metadata;
+  return {
+    type: REGISTRATION_TYPE,
+    name: agent.name,
+    description: agent.description,
+    ...(avatar === undefined ? {} : { image: avatar }),
+    services: [
+      { name: SERVICE, endpoint: `${baseUrl}/invoke/${agent.id}`, version: '1' },
+      ...(website === undefined ? [] : [{ name: 'web', endpoint: website }]),
+    ],
+    x402Support: true,
+    active: agent.status !== 'removed',
+    registrations:
+      agent.tokenId === null
+        ? []
+        : [{ agentId: Number(agent.tokenId), agentRegistry: agentRegistryOf(registry.chainId, registry.address) }],
+    supportedTrust: ['reputation'],
+    agentNetwork: {
+      kind: 'agent',
+      id: agent.id,
+      ...(agent.idSalt === null ? {} : { idSalt: agent.idSalt }),
+      nodeUrl: baseUrl,
+      owner: agent.owner,
+      capabilities: agent.capabilities,
+      rates: {
+        perRequest: formatUsdc(agent.perRequestMicro),
+        perHour: formatUsdc(agent.perHourMicro),
+        tiers: { ...agent.tiers },
+      },
+      metadata: agent.metadata,
+      verified: isVerified(agent),
+      status: agent.status === 'removed' ? 'offline' : agent.status,
+      responseMs: agent.responseMs,
+      createdAt: agent.createdAt.toISOString(),
+      updatedAt: agent.updatedAt.toISOString(),
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import type { Sql, Tx } from '../../db/sql.ts';
+import type { StoredStatus } from '../agent.ts';
+import type { HomeNode, RemoteAgent } from './remote-agent.ts';
+
+/** Inserts agents of a node, or writes what differs of those that it has; returns the ids of those that were written. */
+export async function upsertRemoteRows(
+  tx: Tx,
+  { nodeId, accountId, baseUrl }: HomeNode,
+  agents: readonly RemoteAgent[],
+  { reputation, now }: { reputation: number; now: Date },
+): Promise<string[]> {
+  const rows = agents.map((agent) => ({
+    ...agent,
+    perRequestMicro: String(agent.perRequestMicro),
+    perHourMicro: String(agent.perHourMicro),
+    endpoint: `${baseUrl}/invoke/${agent.id}`,
+  }));
+  const written = await tx.query<{ id: string }>(
+    'upsert-remote-agents',
+    `insert into agent as g (id, account_id, home_node, token_id, owner_address, name, description, capabilities, per_request_micro,
+       per_hour_micro, tiers, endpoint, metadata, status, removed_at, reputation, endpoint_proven_at, last_seen_at, created_at, updated_at)
+     select r.id, $2, $3, r."tokenId", r.owner, r.name, r.description, array(select json_array_elements_text(r.capabilities)),
+            r."perRequestMicro", r."perHourMicro", r.tiers, r.endpoint, r.metadata, r.status,
+            case when r.status = 'removed' then $5::timestamptz end, $4, case when r."isVerified" then $5::timestamptz end, $5,
+            r."createdAt", r."updatedAt"
+       from json_to_recordset($1::json) as r(id text, "tokenId" numeric, owner text, name text, description text, capabilities json,
+         "perRequestMicro" bigint, "perHourMicro" bigint, tiers json, endpoint text, metadata json, status text, "isVerified" boolean,
+         "createdAt" timestamptz, "updatedAt" timestamptz)
+      order by r.id
+     on conflict (id) do update
+       set account_id = excluded.account_id, token_id = excluded.token_id, owner_address = excluded.owner_address,
+           name = excluded.name, description = excluded.description, capabilities = excluded.capabilities,
+           per_request_micro = excluded.per_request_micro, per_hour_micro = excluded.per_hour_micro, tiers = excluded.tiers,
+           endpoint = excluded.endpoint, metadata = excluded.metadata, status = excluded.status,
+           removed_at = excluded.removed_at, updated_at = excluded.updated_at, last_seen_at = excluded.last_seen_at,
+           endpoint_proven_at = case when excluded.endpoint_proven_at is not null
+                                     then coalesce(g.endpoint_proven_at, excluded.endpoint_proven_at) end
+     where g.home_node = excluded.home_node
+       and (g.account_id, g.token_id, g.owner_address, g.name, g.description, g.capabilities, g.per_request_micro, g.per_hour_micro,
+            g.tiers::text, g.endpoint, g.metadata::text, g.status, g.updated_at, g.endpoint_proven_at is null)
+           is distinct from
+           (excluded.account_id, excluded.token_id, excluded.owner_address, excluded.name, excluded.description,
+            excluded.capabilities, excluded.per_request_micro, excluded.per_hour_micro, excluded.tiers::text, excluded.endpoint,
+            excluded.metadata::text, excluded.status, excluded.updated_at, excluded.endpoint_proven_at is null)
+     returning g.id`,
+    [JSON.stringify(rows), accountId, nodeId, reputation, now],
+  );
+  const ids = written.map(({ id }) => id);
+  await tx.query(
+    'insert-remote-totals',
+    'insert into agent_totals (agent_id) select unnest($1::text[]) on conflict do nothing',
+    [ids],
+  );
+  return ids;
+}
+
+/** Those of these ids that are not this node's to tell of: an agent of ours has them, or one of another node. */
+export async function listTakenIds(sql: Sql, nodeId: string, ids: readonly string[]): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    'list-taken-agent-ids',
+    'select id from agent where id = any($1) and home_node is distinct from $2',
+    [ids, nodeId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Sets the status of some agents of a node that have one of these; `ids`: only of these agents. Returns who they were. */
+export async function moveRemoteStatus(
+  tx: Tx,
+  move: {
+    readonly nodeId: string;
+    readonly from: readonly StoredStatus[];
+    readonly to: StoredStatus;
+    readonly ids: readonly string[] | null;
+    readonly limit: number;
+    readonly now: Date;
+  },
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    'move-remote-status',
+    `with chosen as (
+       select id from agent where home_node = $1 and status = any($2) and ($4::text[] is null or id = any($4))
+        order by id limit $5 for update
+     )
+     update agent g set status = $3, removed_at = case when $3 = 'removed' then $6::timestamptz end,
+            last_seen_at = case when g.status = 'online' then n.last_seen_at else g.last_seen_at end
+       from chosen, network_node n where g.id = chosen.id and n.id = $1
+     returning g.id`,
+    [move.nodeId, move.from, move.to, move.ids, move.limit, move.now],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Notes which account the agents of a node belong to. */
+export async function moveRemoteAccount(tx: Tx, nodeId: string, accountId: string): Promise<void> {
+  await tx.query('move-remote-account', 'update agent set account_id = $2 where home_node = $1 and account_id <> $2', [
+    nodeId,
+    accountId,
+  ]);
+}
+
+/** Notes where an agent of another node is at home; whether that was elsewhere. */
+export async function moveRemoteHome(tx: Tx, id: string, nodeId: string): Promise<boolean> {
+  const rows = await tx.query(
+    'move-remote-home',
+    'update agent set home_node = $2 where id = $1 and home_node <> $2 returning id',
+    [id, nodeId],
+  );
+  return rows.length > 0;
+}
+
+/** How many agents are listed, all told, and of each other node. */
+export async function countListed(sql: Sql): Promise<{ all: number; ofNode: Map<string, number> }> {
+  const rows = await sql.query<{ node: string | null; count: bigint }>(
+    'count-listed-agents',
+    `select null as node, coalesce(sum(change), 0)::bigint as count from agent_count where term = ''
+     union all
+     select home_node, count(*) from agent where home_node is not null and status <> 'removed' group by home_node`,
+  );
+  const ofNode = new Map(rows.flatMap(({ node, count }) => (node === null ? [] : [[node, Number(count)] as const])));
+  return { all: Number(rows.find(({ node }) => node === null)?.count ?? 0), ofNode };
+}

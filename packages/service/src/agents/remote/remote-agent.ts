@@ -1,0 +1,27 @@
+import type { AgentMetadata, AgentTiers, StoredStatus } from '../agent.ts';
+
+/** An agent of another node, as that node tells of it; checked. `removed`: it is not listed (any more), but may come back. */
+export interface RemoteAgent {
+  readonly id: string;
+  readonly tokenId: string;
+  readonly owner: string;
+  readonly name: string;
+  readonly description: string;
+  readonly capabilities: readonly string[];
+  readonly perRequestMicro: bigint;
+  readonly perHourMicro: bigint;
+  readonly tiers: AgentTiers;
+  readonly metadata: AgentMetadata;
+  readonly status: StoredStatus;
+  readonly isVerified: boolean;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** The node that agents are at home at. */
+export interface HomeNode {
+  readonly nodeId: string;
+  readonly accountId: string;
+  readonly baseUrl: string;
+  readonly isOnline: boolean;
+}

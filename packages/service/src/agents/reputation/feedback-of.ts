@@ -1,0 +1,57 @@
+import type { FeedbackFile } from '@agent-network/contracts/agents/feedback';
+import { agentRegistryOf } from '@agent-network/contracts/agents/registration';
+import type { Outcome } from './outcome.ts';
+
+/** An outcome with what the chain knows of its agent and its payment. */
+export interface FeedbackFacts extends Pick<Outcome, 'requestId' | 'agentId' | 'accountId' | 'isGood'> {
+  readonly endedAt: Date;
+  readonly tokenId: bigint | null;
+  readonly tokenOwner: string | null;
+  readonly payment: { readonly from: string; readonly to: string; readonly hash: string } | null;
+}
+
+/** Who gives feedback, where, and to which registry the agents belong. */
+export interface FeedbackPlace {
+  readonly chainId: number;
+  readonly identityRegistry: string;
+  readonly giver: string;
+  readonly baseUrl: string;
+}
+
+export type Feedback =
+  | { readonly kind: 'given'; readonly tokenId: bigint; readonly file: FeedbackFile }
+  | { readonly kind: 'left_out'; readonly reason: 'not_registered' | 'unclaimed' | 'not_on_chain' | 'tied' };
+
+/**
+ * The feedback that a settled outcome is worth. The registry refuses its giver for a token that the giver holds, as the node does for
+ * agents that nobody has claimed; without a payment on chain there is no proof; and who has to do with the owner gives none.
+ */
+export function feedbackOf(facts: FeedbackFacts, isTied: boolean, place: FeedbackPlace): Feedback {
+  const { agentId, tokenId, tokenOwner, payment, isGood, endedAt } = facts;
+  if (tokenId === null || tokenOwner === null) return { kind: 'left_out', reason: 'not_registered' };
+  if (tokenOwner.toLowerCase() === place.giver.toLowerCase()) return { kind: 'left_out', reason: 'unclaimed' };
+  if (payment === null) return { kind: 'left_out', reason: 'not_on_chain' };
+  if (isTied) return { kind: 'left_out', reason: 'tied' };
+  const file: FeedbackFile = {
+    agentRegistry: agentRegistryOf(place.chainId, place.identityRegistry),
+    agentId: Number(tokenId),
+    clientAddress: `eip155:${place.chainId}:${place.giver.toLowerCase()}`,
+    createdAt: endedAt.toISOString(),
+    value: isGood ? 100 : 0,
+    valueDecimals: 0,
+    tag1: 'successRate',
+    tag2: 'paid',
+    endpoint: `${place.baseUrl}/invoke/${agentId}`,
+    proofOfPayment: {
+      fromAddress: payment.from,
+      toAddress: payment.to,
+      chainId: place.chainId,
+      txHash: payment.hash,
+    },
+  };
+  return { kind: 'given', tokenId, file };
+}
+
+/** Where the file of a feedback is. */
+export const feedbackUri = (baseUrl: string, { agentId, requestId }: Pick<Outcome, 'agentId' | 'requestId'>): string =>
+  `${baseUrl}/agents/${agentId}/feedback/${requestId}.json`;

@@ -1,0 +1,77 @@
+import { identityRegistryByChain, isKnownChainId, type KnownChainId } from '@agent-network/chain/addresses';
+import type { HasDb } from '../../db/database.ts';
+import type { Tx } from '../../db/sql.ts';
+import { invariant } from '../../lib/invariant.ts';
+import type { HasLog } from '../../lib/log/log.ts';
+import { planFeedback } from '../../registry/write/plan-feedback.ts';
+import { findAgentRows } from '../agent-store.ts';
+import { type FeedbackFacts, type FeedbackPlace, feedbackOf, feedbackUri } from './feedback-of.ts';
+import { findFeedbackFile, insertFeedback, takeFeedbackDue } from './feedback-store.ts';
+import { type JudgeContext, tiesOfPayers } from './judge-payers.ts';
+
+/** The wallet that gives feedback of this node's outcomes to the shared registry; null: none is given. */
+export interface HasFeedbackGiver {
+  readonly feedbackGiver: string | null;
+}
+
+type FeedbackContext = JudgeContext & HasLog & HasFeedbackGiver & { readonly baseUrl: string };
+
+const BATCH = 500;
+
+/** Plans the feedback of outcomes that have a payment on chain; those that get none are logged with the reason. */
+export async function giveFeedback(ctx: FeedbackContext): Promise<void> {
+  const { feedbackGiver: giver } = ctx;
+  if (giver === null) return;
+  const { chainId } = ctx.chain;
+  invariant(isKnownChainId(chainId), 'the registries of the chain are known');
+  const place = { chainId, identityRegistry: identityRegistryByChain[chainId], giver, baseUrl: ctx.baseUrl };
+  for (;;) {
+    const taken = await ctx.db.transaction(async (tx) => {
+      const due = await takeFeedbackDue(tx, chainId, BATCH);
+      // Most agents are in no registry: only for what may be given are the books read, once for each agent.
+      const tied = await findTied(
+        ctx,
+        due.filter((facts) => feedbackOf(facts, false, place).kind === 'given'),
+      );
+      for (const facts of due) await giveOne(ctx, tx, facts, tied.has(facts.requestId), place);
+      return due.length;
+    });
+    if (taken < BATCH) return;
+  }
+}
+
+/** The requests whose payer has to do with the owner of the agent. */
+async function findTied(ctx: JudgeContext, given: readonly FeedbackFacts[]): Promise<Set<string>> {
+  const byAgent = Map.groupBy(given, ({ agentId }) => agentId);
+  const tied = new Set<string>();
+  for (const agent of await findAgentRows(ctx.db, [...byAgent.keys()])) {
+    const calls = byAgent.get(agent.id) ?? [];
+    const ties = await tiesOfPayers(ctx, agent, [...new Set(calls.map(({ accountId }) => accountId))]);
+    for (const { requestId, accountId } of calls) if (ties.get(accountId) !== 'none') tied.add(requestId);
+  }
+  return tied;
+}
+
+async function giveOne(
+  ctx: FeedbackContext,
+  tx: Tx,
+  facts: FeedbackFacts,
+  isTied: boolean,
+  place: FeedbackPlace & { readonly chainId: KnownChainId },
+): Promise<void> {
+  const { agentId, requestId } = facts;
+  const feedback = feedbackOf(facts, isTied, place);
+  if (feedback.kind === 'left_out') {
+    ctx.log.debug({ requestId, agentId, reason: feedback.reason }, 'an outcome is not given as feedback');
+    return;
+  }
+  const { tokenId, file } = feedback;
+  const text = JSON.stringify(file);
+  await insertFeedback(tx, { requestId, agentId, file: text });
+  const uri = feedbackUri(ctx.baseUrl, facts);
+  await planFeedback(tx, { chainId: place.chainId, requestId, tokenId, file, text, uri }, ctx.clock.now());
+}
+
+/** The file of a feedback that was given; null when there is none. */
+export const readFeedbackFile = (ctx: HasDb, agentId: string, requestId: string): Promise<string | null> =>
+  findFeedbackFile(ctx.db, agentId, requestId);

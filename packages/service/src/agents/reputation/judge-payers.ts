@@ -1,0 +1,109 @@
+import type { HasChain } from '../../chain/chain-info.ts';
+import type { HasDb } from '../../db/database.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { Agent } from '../agent.ts';
+import { credibilityOf, type Standing, standingOf } from './credibility.ts';
+import { type Evidence, evidenceOf, HORIZON_DAYS } from './evidence.ts';
+import { findStandings, listContacts, listGifts, listPaidOwners, listTrades, saveStandings } from './payer-store.ts';
+import { type Books, type Party, partiesOf, type Tie } from './payer-ties.ts';
+import { findRegistryWallet, listOutcomeDays } from './reputation-store.ts';
+
+export type JudgeContext = HasDb & HasClock & HasChain;
+
+const STANDING_HOLDS_MS = 86_400_000;
+const BATCH = 1000;
+const unknown: Standing = { breadth: 0, since: null };
+
+type Owned = Pick<Agent, 'id' | 'accountId' | 'owner'>;
+
+/** What the payers of an agent say of it, by what the books know of them now. */
+export async function readEvidence(ctx: JudgeContext, agent: Owned): Promise<Evidence> {
+  const now = ctx.clock.now();
+  const days = await listOutcomeDays(ctx.db, agent.id, now, HORIZON_DAYS);
+  const payers = [...new Set(days.map(({ accountId }) => accountId))];
+  const [parties, standings] = await Promise.all([readParties(ctx, agent, payers), readStandings(ctx, payers)]);
+  return evidenceOf(days, parties, (id) => credibilityOf(standings.get(id) ?? unknown, now));
+}
+
+/** What ties each of these payers, looked at by itself, to the owner of an agent: the same whoever else is asked about. */
+export async function tiesOfPayers(
+  ctx: JudgeContext,
+  agent: Owned,
+  payers: readonly string[],
+): Promise<Map<string, Tie>> {
+  const { subject, books } = await readBooks(ctx, agent, payers);
+  return new Map(
+    payers.map((payer) => {
+      const isOfBoth = (id: string) => id === payer || id === agent.accountId;
+      const [party] = partiesOf(subject, [payer], {
+        contacts: books.contacts.filter(({ accountId }) => isOfBoth(accountId)),
+        gifts: books.gifts.filter(({ from }) => isOfBoth(from)),
+        trades: books.trades.filter(({ from, to }) => to === payer && isOfBoth(from)),
+      });
+      return [payer, party?.tie ?? 'none'] as const;
+    }),
+  );
+}
+
+async function readParties(ctx: JudgeContext, agent: Owned, payers: readonly string[]): Promise<Party[]> {
+  const { subject, books } = await readBooks(ctx, agent, payers);
+  return partiesOf(subject, payers, books);
+}
+
+/** What the books know of an agent's owner and of payers, and by which names they know the owner. */
+async function readBooks(
+  ctx: JudgeContext,
+  agent: Owned,
+  payers: readonly string[],
+): Promise<{ subject: string[]; books: Books }> {
+  const everyone = [...new Set([...payers, agent.accountId])];
+  const [contacts, gifts, trades, wallet] = await Promise.all([
+    listContacts(ctx.db, everyone),
+    listGifts(ctx.db, everyone),
+    listTrades(ctx.db, everyone, payers),
+    findRegistryWallet(ctx.db, agent.id, ctx.chain.chainId),
+  ]);
+  const subject = [agent.accountId, agent.owner.toLowerCase(), ...(wallet === null ? [] : [wallet])];
+  return { subject, books: { contacts, gifts, trades } };
+}
+
+/** The standings of payers; those that are not known, or were worked out long ago, are worked out. */
+async function readStandings(ctx: JudgeContext, accountIds: readonly string[]): Promise<Map<string, Standing>> {
+  const now = ctx.clock.now();
+  const known = await findStandings(ctx.db, accountIds, new Date(now.getTime() - STANDING_HOLDS_MS));
+  const missing = accountIds.filter((id) => !known.has(id));
+  for (let from = 0; from < missing.length; from += BATCH) {
+    const found = await workOutStandings(ctx, missing.slice(from, from + BATCH));
+    await saveStandings(ctx.db, found, now);
+    for (const each of found) known.set(each.accountId, each);
+  }
+  return known;
+}
+
+async function workOutStandings(
+  ctx: HasDb,
+  accountIds: readonly string[],
+): Promise<(Standing & { accountId: string })[]> {
+  const paid = await listPaidOwners(ctx.db, accountIds);
+  const owners = [...new Set(paid.map(({ ownerId }) => ownerId))];
+  const everyone = [...new Set([...accountIds, ...owners])];
+  const [contacts, gifts, trades] = await Promise.all([
+    listContacts(ctx.db, everyone),
+    listGifts(ctx.db, everyone),
+    // An owner that paid an agent of the payer's gave money to it.
+    listTrades(ctx.db, owners, accountIds),
+  ]);
+  const contactsOf = Map.groupBy(contacts, ({ accountId }) => accountId);
+  const giftsOf = Map.groupBy([...gifts, ...trades], ({ from }) => from);
+  const paidBy = Map.groupBy(paid, ({ accountId }) => accountId);
+  return accountIds.map((accountId) => {
+    const mine = paidBy.get(accountId) ?? [];
+    const involved = [...new Set([accountId, ...mine.map(({ ownerId }) => ownerId)])];
+    const books = {
+      contacts: involved.flatMap((id) => contactsOf.get(id) ?? []),
+      gifts: involved.flatMap((id) => giftsOf.get(id) ?? []),
+      trades: [],
+    };
+    return { accountId, ...standingOf(accountId, mine, books) };
+  });
+}

@@ -1,0 +1,78 @@
+import type { Sql } from '../../db/sql.ts';
+import type { PaidOwner, Standing } from './credibility.ts';
+import type { Books } from './payer-ties.ts';
+
+/** The wallets that accounts have acted with, with the consent of who holds them. */
+export const listContacts = (sql: Sql, accountIds: readonly string[]): Promise<Books['contacts'][number][]> =>
+  sql.query(
+    'list-contacts',
+    'select account_id as "accountId", wallet from account_contact where account_id = any($1) group by 1, 2',
+    [accountIds],
+  );
+
+/** The wallets that accounts sent money to: withdrawals, and the bills of their agents. */
+export const listGifts = (sql: Sql, accountIds: readonly string[]): Promise<Books['gifts'][number][]> =>
+  sql.query(
+    'list-gifts',
+    `select distinct account_id as "from", to_address as "to" from chain_payment
+      where account_id = any($1) and purpose = 'withdrawal' and state = 'settled'
+     union
+     select g.account_id, p.wallet from agent g join agent_payee p on p.agent_id = g.id where g.account_id = any($1)`,
+    [accountIds],
+  );
+
+/** Who of these accounts paid an agent of another of `to`. */
+export const listTrades = (
+  sql: Sql,
+  from: readonly string[],
+  to: readonly string[],
+): Promise<Books['trades'][number][]> =>
+  sql.query(
+    'list-trades',
+    `select distinct p.account_id as "from", g.account_id as "to" from payer_agent p join agent g on g.id = p.agent_id
+      where p.account_id = any($1) and g.account_id = any($2) and p.account_id <> g.account_id`,
+    [from, to],
+  );
+
+/** What accounts paid to the agents of others. */
+export const listPaidOwners = (
+  sql: Sql,
+  accountIds: readonly string[],
+): Promise<(PaidOwner & { accountId: string })[]> =>
+  sql.query(
+    'list-paid-owners',
+    `select p.account_id as "accountId", g.account_id as "ownerId", sum(p.paid_micro)::bigint as "paidMicro",
+            min(p.first_paid_at) as "firstPaidAt"
+       from payer_agent p join agent g on g.id = p.agent_id where p.account_id = any($1) group by 1, 2`,
+    [accountIds],
+  );
+
+/** In the order of their ids, so that two that write the same ones don't block each other. */
+export async function saveStandings(
+  sql: Sql,
+  payers: readonly (Standing & { accountId: string })[],
+  now: Date,
+): Promise<void> {
+  const sorted = [...payers].sort((a, b) => (a.accountId < b.accountId ? -1 : 1));
+  await sql.query(
+    'save-standings',
+    `insert into payer (account_id, breadth, since, computed_at)
+     select *, $4::timestamptz from unnest($1::text[], $2::float8[], $3::timestamptz[])
+     on conflict (account_id) do update set breadth = excluded.breadth, since = excluded.since, computed_at = excluded.computed_at`,
+    [sorted.map((each) => each.accountId), sorted.map((each) => each.breadth), sorted.map((each) => each.since), now],
+  );
+}
+
+/** The standings of these accounts that were worked out after `after`. */
+export async function findStandings(
+  sql: Sql,
+  accountIds: readonly string[],
+  after: Date,
+): Promise<Map<string, Standing>> {
+  const rows = await sql.query<Standing & { accountId: string }>(
+    'find-standings',
+    'select account_id as "accountId", breadth, since from payer where account_id = any($1) and computed_at > $2',
+    [accountIds, after],
+  );
+  return new Map(rows.map((row) => [row.accountId, row]));
+}

@@ -1,0 +1,79 @@
+import type { Tx } from '../../db/sql.ts';
+import type { HasLog } from '../../lib/log/log.ts';
+import type { Agent } from '../agent.ts';
+import { updateAgentRow } from '../agent-change-store.ts';
+import { findAgentRow, lockAgentRow } from '../agent-store.ts';
+import { writeListing } from '../search/listing-store.ts';
+import { ENOUGH_OWNERS } from './credibility.ts';
+import type { HasFeedbackGiver } from './give-feedback.ts';
+import { type JudgeContext, readEvidence } from './judge-payers.ts';
+import { countOutcomes } from './outcome-store.ts';
+import { FORMULA_VERSION, FULL_MICRO } from './reputation.ts';
+import { judgeOutcomes, newcomer, partsOf, type ReputationParts } from './reputation-parts.ts';
+import { findReputation, forgetReputation, saveReputation, takeDueReputations } from './reputation-store.ts';
+
+const COUNT_BATCH = 5000;
+const BATCH = 10;
+/** A computation that takes longer than this was lost with its process, and is due again. */
+const LOST_AFTER_MS = 60_000;
+/** Outcomes grow old, and payers known, from day to day. */
+const DAY_MS = 86_400_000;
+
+/** Counts the outcomes that came since the last time, and works out the reputations that are due. */
+export async function recomputeReputations(ctx: JudgeContext & HasLog & HasFeedbackGiver): Promise<void> {
+  const givesFeedback = ctx.feedbackGiver !== null;
+  const counting = { limit: COUNT_BATCH, fullMicro: FULL_MICRO, enoughOwners: ENOUGH_OWNERS, givesFeedback };
+  while ((await countOutcomes(ctx.db, { ...counting, now: ctx.clock.now() })) === COUNT_BATCH);
+  for (;;) {
+    const now = ctx.clock.now();
+    const busyUntil = new Date(now.getTime() + LOST_AFTER_MS);
+    const due = await takeDueReputations(ctx.db, now, busyUntil, BATCH);
+    await Promise.all(
+      due.map((agentId) =>
+        recomputeReputation(ctx, agentId, busyUntil).catch((err: unknown) =>
+          ctx.log.error({ err, agentId }, 'the reputation of an agent could not be worked out'),
+        ),
+      ),
+    );
+    if (due.length < BATCH) return;
+  }
+}
+
+/** Works out the reputation of an agent from all that is counted; `due` is when that was put off to, if it was due. */
+export async function recomputeReputation(ctx: JudgeContext, agentId: string, due: Date | null = null): Promise<void> {
+  const agent = await findAgentRow(ctx.db, agentId);
+  if (!agent) return forgetReputation(ctx.db, agentId);
+  const outcomes = judgeOutcomes(await readEvidence(ctx, agent));
+  await ctx.db.transaction(async (tx) => {
+    const current = await lockAgentRow(tx, agentId);
+    if (!current) return;
+    const reputation = await keepReputation(tx, current, outcomes, { now: ctx.clock.now(), due });
+    if (reputation === current.reputation) return;
+    await updateAgentRow(tx, agentId, { reputation });
+    await writeListing(tx, current);
+  });
+}
+
+/** The reputation of an agent after a probe: what its payers say is as it was. The agent is locked, and written by the caller. */
+export async function reputationAfterProbe(tx: Tx, agent: Agent, now: Date): Promise<number> {
+  const before = await findReputation(tx, agent.id);
+  return keepReputation(tx, agent, before?.parts.outcomes ?? judgeOutcomes(), { now, due: null });
+}
+
+async function keepReputation(
+  tx: Tx,
+  agent: Agent,
+  outcomes: ReputationParts['outcomes'],
+  { now, due }: { now: Date; due: Date | null },
+): Promise<number> {
+  const parts = partsOf(outcomes, agent);
+  const next = new Date(now.getTime() + DAY_MS);
+  await saveReputation(tx, { agentId: agent.id, formulaVersion: FORMULA_VERSION, parts, now, next, due });
+  return parts.score.score;
+}
+
+/** The reputation of an agent that has just been registered. */
+export async function startReputation(tx: Tx, agentId: string, now: Date): Promise<void> {
+  const next = new Date(now.getTime() + DAY_MS);
+  await saveReputation(tx, { agentId, formulaVersion: FORMULA_VERSION, parts: newcomer, now, next, due: null });
+}

@@ -1,0 +1,37 @@
+import type { Tx } from '../../db/sql.ts';
+import { checkSoon } from '../agent-store.ts';
+import { type AgentTally, addCalls } from './call-store.ts';
+import type { Outcome } from './outcome.ts';
+
+/** How a call of an agent ended. `void`: nothing that says anything about the agent. */
+export interface EndedCall {
+  readonly agentId: string;
+  readonly end: 'completed' | 'failed' | 'unreachable' | 'void';
+  readonly durationMs: number;
+  /** What it says of the agent to others; null when nobody paid, or when it says nothing. */
+  readonly outcome: Outcome | null;
+}
+
+/** Adds ended calls to what their agents' records say, in the caller's transaction; one that could not be reached is probed soon. */
+export async function recordCalls(tx: Tx, calls: readonly EndedCall[], now: Date): Promise<void> {
+  if (calls.length === 0) return;
+  const outcomes = calls.flatMap(({ outcome }) => outcome ?? []);
+  await addCalls(tx, talliesOf(calls), outcomes, now);
+  const unreachable = calls.filter(({ end }) => end === 'unreachable').map(({ agentId }) => agentId);
+  if (unreachable.length > 0) await checkSoon(tx, unreachable, now);
+}
+
+function talliesOf(calls: readonly EndedCall[]): AgentTally[] {
+  const tallies = new Map<string, { completed: number; failed: number; durationMs: number }>();
+  for (const { agentId, end, durationMs } of calls) {
+    const tally = tallies.get(agentId) ?? { completed: 0, failed: 0, durationMs: 0 };
+    tallies.set(agentId, tally);
+    if (end === 'completed') {
+      tally.completed += 1;
+      tally.durationMs += durationMs;
+    } else if (end !== 'void') tally.failed += 1;
+  }
+  // In the order of their ids, so that batches of two processes lock the same way round.
+  const sorted = [...tallies].sort(([a], [b]) => (a < b ? -1 : 1));
+  return sorted.map(([agentId, tally]) => ({ agentId, ...tally }));
+}

@@ -1,0 +1,73 @@
+import type { Sql } from '../../db/sql.ts';
+import type { OutcomeDay } from './evidence.ts';
+import type { ReputationParts } from './reputation-parts.ts';
+
+/** Takes agents whose reputation is due, and puts them off: another process that asks gets others. */
+export async function takeDueReputations(sql: Sql, now: Date, busyUntil: Date, limit: number): Promise<string[]> {
+  const rows = await sql.query<{ agentId: string }>(
+    'take-due-reputations',
+    `with due as (
+       select agent_id from agent_reputation where due_at <= $1 order by due_at limit $3 for update skip locked
+     )
+     update agent_reputation r set due_at = $2 from due where r.agent_id = due.agent_id returning r.agent_id as "agentId"`,
+    [now, busyUntil, limit],
+  );
+  return rows.map(({ agentId }) => agentId);
+}
+
+/** What the row of an agent says of its reputation; null when it was never worked out. */
+export async function findReputation(
+  sql: Sql,
+  agentId: string,
+): Promise<{ parts: ReputationParts; formulaVersion: number; computedAt: Date } | null> {
+  const [row] = await sql.query<{ parts: ReputationParts; formulaVersion: number; computedAt: Date }>(
+    'find-reputation',
+    `select parts, formula_version as "formulaVersion", computed_at as "computedAt"
+       from agent_reputation where agent_id = $1 and parts is not null`,
+    [agentId],
+  );
+  return row ?? null;
+}
+
+/**
+ * Writes the parts of an agent's reputation, under the lock of the agent. `due` moves the time of the next computation from what it was
+ * put off to, unless outcomes that came meanwhile made it earlier.
+ */
+export async function saveReputation(
+  sql: Sql,
+  row: { agentId: string; formulaVersion: number; parts: ReputationParts; now: Date; next: Date; due: Date | null },
+): Promise<void> {
+  await sql.query(
+    'save-reputation',
+    `insert into agent_reputation as r (agent_id, formula_version, computed_at, parts, due_at) values ($1, $2, $3, $4, $5)
+     on conflict (agent_id) do update
+        set formula_version = $2, computed_at = $3, parts = $4, due_at = case when r.due_at = $6 then $5 else r.due_at end`,
+    [row.agentId, row.formulaVersion, row.now, JSON.stringify(row.parts), row.next, row.due],
+  );
+}
+
+export const forgetReputation = async (sql: Sql, agentId: string): Promise<void> =>
+  void (await sql.query('forget-reputation', 'delete from agent_reputation where agent_id = $1', [agentId]));
+
+/** How paid calls of an agent ended, by payer and day. */
+export const listOutcomeDays = (sql: Sql, agentId: string, now: Date, horizonDays: number): Promise<OutcomeDay[]> =>
+  sql.query<OutcomeDay>(
+    'list-outcome-days',
+    `select account_id as "accountId", ($2::timestamptz at time zone 'utc')::date - day as "ageDays",
+            sum(good_micro)::bigint as "goodMicro", sum(bad_micro)::bigint as "badMicro",
+            sum(good_calls)::bigint as "goodCalls", sum(bad_calls)::bigint as "badCalls"
+       from outcome_day where agent_id = $1 and day > ($2::timestamptz at time zone 'utc')::date - $3::int
+      group by account_id, day`,
+    [agentId, now, horizonDays],
+  );
+
+/** The wallet that the shared registry names for an agent, which its holder signed for. */
+export async function findRegistryWallet(sql: Sql, agentId: string, chainId: number): Promise<string | null> {
+  const [row] = await sql.query<{ wallet: string }>(
+    'find-registry-wallet',
+    `select lower(t.wallet) as wallet from agent g join registry_token t on t.token_id = g.token_id and t.chain_id = $2
+      where g.id = $1 and t.wallet is not null`,
+    [agentId, chainId],
+  );
+  return row?.wallet ?? null;
+}

@@ -1,0 +1,60 @@
+import type { AgentQuery, AgentSearch } from '@agent-network/contracts/agents/agent-search';
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import { parseUsdc } from '@agent-network/contracts/money';
+import type { HasDb } from '../../db/database.ts';
+import { invalid } from '../../lib/app-error.ts';
+import { formatDuration } from '../../lib/duration.ts';
+import type { HasSecrets } from '../../lib/secrets.ts';
+import { toListItem } from '../agent-view.ts';
+import type { HasNodeLabel } from './discover-agents.ts';
+import { makeSearchCursor, readSearchCursor } from './search-cursor.ts';
+import type { SearchFilter } from './search-filter.ts';
+import { orderOf } from './search-order.ts';
+import { readSearchPage } from './search-page.ts';
+import { usualCosts } from './search-way.ts';
+import { wantedOf, wordsOf } from './words.ts';
+
+/** Finds the agents that match every part of the query, in the order asked for, with the exact total. */
+export async function searchAgents(
+  ctx: HasDb & HasSecrets & HasNodeLabel,
+  input: AgentSearch,
+  costs = usualCosts,
+): Promise<DataOf<Api['searchAgents']>> {
+  const startMs = performance.now();
+  const { query, limit, offset, cursor } = input;
+  if (cursor !== undefined && offset > 0) throw invalid('cursor', 'cannot be used together with offset');
+  const order = orderOf(input.sort, query.text !== undefined);
+  const question = JSON.stringify([query, order]);
+  const after = cursor === undefined ? null : readSearchCursor(ctx, question, cursor);
+  const asked = {
+    wanted: wantedOf(query),
+    words: query.text === undefined ? null : wordsOf(query.text),
+    filter: filterOf(query),
+    order,
+    after,
+    limit: limit + 1,
+    offset,
+  };
+  const { total, agents } = await readSearchPage(ctx, asked, costs);
+  const shown = agents.slice(0, limit);
+  const last = shown.at(-1);
+  const hasMore = agents.length > limit;
+  return {
+    agents: shown.map((agent) => toListItem(agent, ctx.nodeLabel)),
+    total,
+    hasMore,
+    nextCursor: hasMore && last ? makeSearchCursor(ctx, question, last.place) : null,
+    query,
+    executionTime: formatDuration(performance.now() - startMs),
+  };
+}
+
+const filterOf = ({ rates, reputation, verified, online }: AgentQuery): SearchFilter => ({
+  isOnline: online === undefined ? [true, false] : [online],
+  isVerified: verified === undefined ? [true, false] : [verified],
+  // Reputations are whole: at least 99.5 is at least 100.
+  minReputation: Math.ceil(reputation?.min ?? 0),
+  maxPriceMicro: rates?.perRequest ? parseUsdc(rates.perRequest.max) : null,
+  maxPerHourMicro: rates?.perHour ? parseUsdc(rates.perHour.max) : null,
+});

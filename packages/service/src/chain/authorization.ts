@@ -1,0 +1,73 @@
+import secp256k1 from 'secp256k1';
+import { bytesToHex, concat, hexToBytes, numberToHex, pad } from 'viem';
+import { keccak256 } from '../lib/keccak.ts';
+
+type Hex = `0x${string}`;
+
+/** An EIP-3009 TransferWithAuthorization; addresses and nonce in lower case, times in seconds. */
+export interface Authorization {
+  readonly from: string;
+  readonly to: string;
+  readonly valueMicro: bigint;
+  readonly validAfterS: bigint;
+  readonly validBeforeS: bigint;
+  readonly nonce: string;
+}
+
+const TYPE_HASH = keccak256(
+  Buffer.from(
+    'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
+  ),
+);
+
+const hashOf = (...parts: readonly Hex[]): Hex =>
+  keccak256(Buffer.from(parts.map((part) => part.slice(2)).join(''), 'hex'));
+
+const word = (value: bigint): Hex => numberToHex(value, { size: 32 });
+
+/** The EIP-712 digest that the payer signs (EIP-3009). */
+export function authorizationDigest(domainSeparator: Hex, authorization: Authorization): Hex {
+  const struct = hashOf(
+    TYPE_HASH,
+    pad(authorization.from as Hex),
+    pad(authorization.to as Hex),
+    word(authorization.valueMicro),
+    word(authorization.validAfterS),
+    word(authorization.validBeforeS),
+    authorization.nonce as Hex,
+  );
+  return hashOf('0x1901', domainSeparator, struct);
+}
+
+/** Half the order of secp256k1's group: of the two s that are good for a message, USDC takes the one that is not above it. */
+const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
+
+/** A 65-byte signature in its parts; null when it is not one that USDC takes (v is 27 or 28, s in the lower half). */
+export function splitSignature(signature: string): { r: Hex; s: Hex; v: 27 | 28 } | null {
+  if (!/^0x[0-9a-fA-F]{130}$/.test(signature)) return null;
+  const v = Number.parseInt(signature.slice(130), 16);
+  if (v !== 27 && v !== 28) return null;
+  if (BigInt(`0x${signature.slice(66, 130)}`) > HALF_ORDER) return null;
+  return { r: `0x${signature.slice(2, 66)}`, s: `0x${signature.slice(66, 130)}`, v };
+}
+
+/** The address of an uncompressed public key, lower case. */
+export const addressOf = (publicKey: Uint8Array): string => `0x${keccak256(publicKey.subarray(1)).slice(-40)}`;
+
+/** The address whose key made a signature, lower case; null when it is not one that USDC takes of a key. */
+export function signerOf(digest: Hex, signature: string): string | null {
+  const parts = splitSignature(signature);
+  if (!parts) return null;
+  try {
+    const bytes = hexToBytes(concat([parts.r, parts.s]));
+    return addressOf(secp256k1.ecdsaRecover(bytes, parts.v - 27, hexToBytes(digest), false));
+  } catch {
+    return null;
+  }
+}
+
+/** Signs a digest with a private key; 65 bytes, s in the lower half. */
+export function signDigest(digest: Hex, privateKey: Hex): Hex {
+  const { signature, recid } = secp256k1.ecdsaSign(hexToBytes(digest), hexToBytes(privateKey));
+  return concat([bytesToHex(signature), numberToHex(27 + recid, { size: 1 })]);
+}

@@ -1,0 +1,29 @@
+import type { Sql } from '../db/sql.ts';
+
+/** A block that something of ours was seen in. */
+export interface SeenBlock {
+  readonly number: bigint;
+  readonly hash: string;
+}
+
+/** The blocks from a height on that transactions or settled payments are recorded in. */
+export const listSeenBlocks = (sql: Sql, chainId: number, fromBlock: bigint): Promise<SeenBlock[]> =>
+  sql.query<SeenBlock>(
+    'list-seen-blocks',
+    `select mined_block as number, block_hash as hash from chain_transaction
+      where chain_id = $1 and mined_block >= $2 and block_hash is not null
+     union
+     select block_number, block_hash from chain_payment
+      where chain_id = $1 and block_number >= $2 and block_hash is not null and state = 'settled'`,
+    [chainId, fromBlock],
+  );
+
+/** Our transactions in these blocks. */
+export async function transactionsInBlocks(sql: Sql, blockHashes: readonly string[]): Promise<string[]> {
+  const rows = await sql.query<{ hash: string }>(
+    'transactions-in-blocks',
+    'select hash from chain_transaction where block_hash = any($1) order by signer, nonce',
+    [blockHashes],
+  );
+  return rows.map(({ hash }) => hash);
+}

@@ -1,0 +1,113 @@
+import { AppError } from '../lib/app-error.ts';
+import type { HasLog } from '../lib/log/log.ts';
+import type { HasMetrics } from '../lib/metrics.ts';
+import type { HasFees } from './chain-fees.ts';
+import type { HasSenders } from './senders.ts';
+import { MAX_TRANSACTION_GAS } from './settlement-call.ts';
+import type { HasUsdc } from './usdc-client.ts';
+
+/** Whether the keys that send can pay for it. */
+export interface GasWatch {
+  /** Reads the balances, tells them, and complains about low ones. Throws when the chain does not answer. */
+  refresh(): Promise<void>;
+  /** The addresses of keys whose balance bears a transaction of this cost, as far as is known. */
+  thatBear(costWei: bigint): string[];
+  /** Reckons with what a key has been made to spend until the balances are read again. */
+  spend(address: string, costWei: bigint): void;
+  /** Throws UNAVAILABLE, in these words, when no key could pay for a full transaction now. */
+  requireGas(message: string): Promise<void>;
+  /** How much gas the richest key can pay for now; null: nobody knows. */
+  mostGas(): Promise<bigint | null>;
+  /** What each key has, at most a second ago; null: the chain does not say. */
+  levels(): Promise<GasLevel[]>;
+}
+
+export interface GasLevel {
+  readonly address: string;
+  readonly balanceWei: bigint | null;
+  readonly isLow: boolean;
+}
+
+export interface HasGas {
+  readonly gas: GasWatch;
+}
+
+export interface HasRegistrarGas {
+  /** The same for the key that writes to the registry; it settles no payments. */
+  readonly registrarGas: GasWatch;
+}
+
+/** Below as many full transactions somebody has to act. */
+const LOW_AT_TRANSACTIONS = 20n;
+const LOOK_AGAIN_MS = 1000;
+
+type WatchContext = HasUsdc & HasSenders & HasFees & HasLog & HasMetrics;
+
+export function createGasWatch(ctx: WatchContext): GasWatch {
+  /** Unknown ones are taken to bear all: a chain that does not tell balances may still take transactions. */
+  const balances = new Map<string, bigint>();
+  const low = new Set<string>();
+  let fullCostWei = 0n;
+  let readAtMs = Number.NEGATIVE_INFINITY;
+
+  const thatBear = (costWei: bigint): string[] =>
+    ctx.senders.map(({ address }) => address).filter((address) => (balances.get(address) ?? costWei) >= costWei);
+
+  async function refresh(): Promise<void> {
+    readAtMs = performance.now();
+    const addresses = ctx.senders.map(({ address }) => address);
+    const [fees, ...read] = await Promise.all([
+      ctx.fees.current(),
+      ...addresses.map((address) => ctx.usdc.gasBalanceOf(address)),
+    ]);
+    fullCostWei = MAX_TRANSACTION_GAS * fees.maxFeePerGas;
+    for (const [index, address] of addresses.entries()) note(address, read[index] ?? 0n);
+  }
+
+  /** Somebody may have filled a key up meanwhile. */
+  async function lookAgain(): Promise<void> {
+    if (performance.now() - readAtMs > LOOK_AGAIN_MS) await refresh().catch(() => undefined);
+  }
+
+  function note(address: string, balanceWei: bigint): void {
+    balances.set(address, balanceWei);
+    ctx.metrics.gasBalance.set({ signer: address }, Number(balanceWei));
+    const isLow = balanceWei < fullCostWei * LOW_AT_TRANSACTIONS;
+    if (isLow && !low.has(address))
+      ctx.log.error(
+        { signer: address, balanceWei: String(balanceWei) },
+        'a key that sends runs out of ETH: fill it up',
+      );
+    if (isLow) low.add(address);
+    else low.delete(address);
+  }
+
+  return {
+    refresh,
+    thatBear,
+    spend(address, costWei) {
+      const balance = balances.get(address);
+      if (balance !== undefined) balances.set(address, balance - costWei);
+    },
+    async requireGas(message) {
+      if (thatBear(fullCostWei).length === 0) await lookAgain();
+      if (thatBear(fullCostWei).length === 0) throw new AppError('UNAVAILABLE', message);
+    },
+    async levels() {
+      await lookAgain();
+      return ctx.senders.map(({ address }) => ({
+        address,
+        balanceWei: balances.get(address) ?? null,
+        isLow: low.has(address),
+      }));
+    },
+    async mostGas() {
+      const { maxFeePerGas } = await ctx.fees.current();
+      if (thatBear(MAX_TRANSACTION_GAS * maxFeePerGas).length === 0) await lookAgain();
+      const known = ctx.senders.map(({ address }) => balances.get(address));
+      if (known.includes(undefined)) return null;
+      const [mostWei = 0n] = known.filter((wei) => wei !== undefined).sort((a, b) => (a < b ? 1 : -1));
+      return mostWei / maxFeePerGas;
+    },
+  };
+}

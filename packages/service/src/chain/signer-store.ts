@@ -1,0 +1,112 @@
+import type { Sql } from '../db/sql.ts';
+import type { Lease } from './lease.ts';
+
+export interface SignerKey {
+  readonly chainId: number;
+  readonly signer: string;
+}
+
+/**
+ * Takes a key that carries no transaction, and its next nonce, or the first of several. Null when none of them is free. Nonces that a rolled-back transaction
+ * took are given out again: there are no gaps.
+ */
+export async function takeKey(
+  sql: Sql,
+  {
+    chainId,
+    signers,
+    nonces,
+    holder,
+    leaseMs,
+  }: Lease & { chainId: number; signers: readonly string[]; nonces: number },
+): Promise<{ signer: string; nonce: bigint } | null> {
+  const [row] = await sql.query<{ signer: string; nonce: bigint }>(
+    'take-key',
+    `with free as (
+       select address from chain_signer where chain_id = $1 and address = any($2) and leased_by is null
+        order by random() limit 1 for update skip locked
+     )
+     update chain_signer s
+        set next_nonce = next_nonce + $5::integer, leased_by = $3, leased_until = clock_timestamp() + $4 * interval '1 millisecond'
+       from free where s.chain_id = $1 and s.address = free.address
+     returning s.address as signer, s.next_nonce - $5::integer as nonce`,
+    [chainId, signers, holder, leaseMs, nonces],
+  );
+  return row ?? null;
+}
+
+/** Prolongs a lease. False when it is another's by now. */
+export async function extendLease(sql: Sql, key: SignerKey, { holder, leaseMs }: Lease): Promise<boolean> {
+  const rows = await sql.query(
+    'extend-lease',
+    `update chain_signer set leased_until = clock_timestamp() + $4 * interval '1 millisecond'
+      where chain_id = $1 and address = $2 and leased_by = $3 returning address`,
+    [key.chainId, key.signer, holder, leaseMs],
+  );
+  return rows.length > 0;
+}
+
+/** Leaves the key's open transaction to whoever looks after such. */
+export const endLease = (sql: Sql, key: SignerKey, holder: string): Promise<boolean> =>
+  extendLease(sql, key, { holder, leaseMs: 0 });
+
+/** Takes over the keys with open transactions that nobody looks after, or this holder already. */
+export async function takeStrandedKeys(
+  sql: Sql,
+  chainId: number,
+  { holder, leaseMs }: Lease,
+): Promise<ReadonlySet<string>> {
+  const rows = await sql.query<{ address: string }>(
+    'take-stranded-keys',
+    `update chain_signer s set leased_by = $2, leased_until = clock_timestamp() + $3 * interval '1 millisecond'
+      where chain_id = $1 and (leased_by is null or leased_by = $2 or leased_until <= clock_timestamp())
+        and exists (select from chain_transaction t where t.chain_id = $1 and t.signer = s.address and t.state = 'sent')
+     returning address`,
+    [chainId, holder, leaseMs],
+  );
+  return new Set(rows.map(({ address }) => address));
+}
+
+/** Keeps a key from being taken until somebody has looked after its open transactions. */
+export async function strandKey(sql: Sql, key: SignerKey): Promise<void> {
+  await sql.query(
+    'strand-key',
+    `update chain_signer set leased_by = 'nobody', leased_until = clock_timestamp()
+      where chain_id = $1 and address = $2 and leased_by is null`,
+    [key.chainId, key.signer],
+  );
+}
+
+/** Frees a key, in the transaction that ends its open transaction, unless it has others. */
+export async function freeKey(sql: Sql, key: SignerKey): Promise<void> {
+  await sql.query(
+    'free-key',
+    `update chain_signer s set leased_by = null, leased_until = null
+      where chain_id = $1 and address = $2 and leased_by is not null
+        and not exists (select from chain_transaction t where t.chain_id = $1 and t.signer = $2 and t.state = 'sent')`,
+    [key.chainId, key.signer],
+  );
+}
+
+/** The same for the key that has sent a transaction. */
+export async function freeKeyOf(sql: Sql, hash: string): Promise<void> {
+  await sql.query(
+    'free-key-of',
+    `update chain_signer s set leased_by = null, leased_until = null
+       from chain_transaction one
+      where one.hash = $1 and s.chain_id = one.chain_id and s.address = one.signer and s.leased_by is not null
+        and not exists (select from chain_transaction t
+                         where t.chain_id = one.chain_id and t.signer = one.signer and t.state = 'sent')`,
+    [hash],
+  );
+}
+
+/** Starts the count of a key at what the chain says; one that is known keeps its own count, unless the chain is further. */
+export async function registerSigner(sql: Sql, key: SignerKey, chainNonce: number): Promise<void> {
+  await sql.query(
+    'register-signer',
+    `insert into chain_signer (chain_id, address, next_nonce) values ($1, $2, $3)
+     on conflict (chain_id, address) do update set next_nonce = greatest(chain_signer.next_nonce, excluded.next_nonce)`,
+    [key.chainId, key.signer, chainNonce],
+  );
+}

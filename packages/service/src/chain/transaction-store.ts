@@ -1,0 +1,159 @@
+import type { Sql, Tx } from '../db/sql.ts';
+import { freeKey, freeKeyOf, type SignerKey, strandKey } from './signer-store.ts';
+import type { MinedTransaction } from './usdc-client.ts';
+
+export interface StoredTransaction {
+  readonly hash: string;
+  readonly raw: string;
+  readonly minedAtS: bigint | null;
+}
+
+/** What a key has sent under one nonce: of several transactions, at rising fees, the chain takes one. */
+export interface OpenNonce extends SignerKey {
+  readonly nonce: bigint;
+  /** Newest first. */
+  readonly hashes: readonly string[];
+  /** The newest one's bytes. */
+  readonly raw: string;
+  readonly newestAt: Date;
+  readonly firstAt: Date;
+}
+
+export async function insertTransaction(
+  sql: Sql,
+  key: SignerKey,
+  transaction: { hash: string; nonce: bigint; raw: string; now: Date },
+): Promise<void> {
+  await sql.query(
+    'insert-chain-transaction',
+    `insert into chain_transaction (hash, chain_id, signer, nonce, raw, state, created_at) values ($1, $2, $3, $4, $5, 'sent', $6)`,
+    [transaction.hash, key.chainId, key.signer, transaction.nonce, transaction.raw, transaction.now],
+  );
+}
+
+/** Notes which block has a transaction; what else was sent under its nonce is replaced, and its key is free. Idempotent. */
+export async function markMined(
+  tx: Tx,
+  mined: Pick<MinedTransaction, 'hash' | 'blockNumber' | 'blockHash' | 'index' | 'minedAtS'>,
+): Promise<void> {
+  const replaced = tx.query(
+    'mark-replaced',
+    `update chain_transaction t
+        set state = 'replaced', mined_block = null, mined_at_s = null, block_hash = null, block_index = null
+       from chain_transaction one
+      where one.hash = $1 and t.chain_id = one.chain_id and t.signer = one.signer and t.nonce = one.nonce and t.hash <> $1`,
+    [mined.hash],
+  );
+  const marked = tx.query(
+    'mark-mined',
+    `update chain_transaction set state = 'mined', mined_block = $2, mined_at_s = $3, block_hash = $4, block_index = $5
+      where hash = $1`,
+    [mined.hash, mined.blockNumber, mined.minedAtS, mined.blockHash, mined.index],
+  );
+  await Promise.all([replaced, marked, freeKeyOf(tx, mined.hash)]);
+}
+
+/** The nonce was used by a transaction that is not of ours: nothing that we sent under it will ever be in a block. */
+export async function markReplaced(sql: Sql, { chainId, signer, nonce }: OpenNonce): Promise<void> {
+  await sql.query(
+    'mark-all-replaced',
+    `update chain_transaction set state = 'replaced' where chain_id = $1 and signer = $2 and nonce = $3 and state = 'sent'`,
+    [chainId, signer, nonce],
+  );
+  await freeKey(sql, { chainId, signer });
+}
+
+/** The block that had a nonce's transaction is gone: all that was sent under the nonce is on its way again. */
+export async function reopenNonce(sql: Sql, hash: string): Promise<void> {
+  const rows = await sql.query<SignerKey>(
+    'reopen-nonce',
+    `update chain_transaction t
+        set state = 'sent', mined_block = null, mined_at_s = null, block_hash = null, block_index = null
+       from chain_transaction one
+      where one.hash = $1 and t.chain_id = one.chain_id and t.signer = one.signer and t.nonce = one.nonce
+     returning t.chain_id as "chainId", t.signer`,
+    [hash],
+  );
+  if (rows[0]) await strandKey(sql, rows[0]);
+}
+
+/** Nonces that no block has, first sent before a time, those of a key in their order. */
+export const listOpenNonces = (sql: Sql, chainId: number, before: Date): Promise<OpenNonce[]> =>
+  sql.query<OpenNonce>(
+    'list-open-nonces',
+    `select chain_id as "chainId", signer, nonce, array_agg(hash order by created_at desc, hash) as hashes,
+            (array_agg(raw order by created_at desc, hash))[1] as raw,
+            max(created_at) as "newestAt", min(created_at) as "firstAt"
+       from chain_transaction where chain_id = $1 and state = 'sent'
+      group by chain_id, signer, nonce having min(created_at) <= $2 order by signer, nonce`,
+    [chainId, before],
+  );
+
+/** All that was sent under the nonce of a transaction, newest first: any of them may be the one in a block. */
+export async function hashesOfNonce(sql: Sql, hash: string): Promise<string[]> {
+  const rows = await sql.query<{ hash: string }>(
+    'hashes-of-nonce',
+    `select t.hash from chain_transaction one
+       join chain_transaction t on t.chain_id = one.chain_id and t.signer = one.signer and t.nonce = one.nonce
+      where one.hash = $1 order by t.created_at desc, t.hash`,
+    [hash],
+  );
+  return rows.map((row) => row.hash);
+}
+
+/** How many of those may be in a block, or come into one. */
+export async function countLiving(sql: Sql, hash: string): Promise<number> {
+  const [row] = await sql.query<{ living: number }>(
+    'count-living-of-nonce',
+    `select count(*)::int as living from chain_transaction one
+       join chain_transaction t on t.chain_id = one.chain_id and t.signer = one.signer and t.nonce = one.nonce
+      where one.hash = $1 and t.state <> 'replaced'`,
+    [hash],
+  );
+  return row?.living ?? 0;
+}
+
+/** The same as `hashesOfNonce`, unless the nonce is known to be in a block or given up: then none. */
+export async function openHashesOfNonce(sql: Sql, hash: string): Promise<string[]> {
+  const rows = await sql.query<{ hash: string }>(
+    'open-hashes-of-nonce',
+    `select t.hash from chain_transaction one
+       join chain_transaction t on t.chain_id = one.chain_id and t.signer = one.signer and t.nonce = one.nonce
+      where one.hash = $1 and t.state = 'sent' order by t.created_at desc, t.hash`,
+    [hash],
+  );
+  return rows.map((row) => row.hash);
+}
+
+/** The transactions that a chain which lost its newest blocks may lack, one for each nonce, in the order to send them. */
+export const listNewest = (sql: Sql, chainId: number, limit: number): Promise<StoredTransaction[]> =>
+  sql.query<StoredTransaction>(
+    'list-newest-transactions',
+    `select hash, raw, mined_at_s as "minedAtS" from (
+       select distinct on (signer, nonce) * from chain_transaction
+        where chain_id = $1 and state <> 'replaced' order by signer, nonce, created_at desc, hash
+     ) one_each order by mined_block desc nulls first, block_index desc, nonce desc limit $2`,
+    [chainId, limit],
+  );
+
+/** How many transactions of the signer were seen in a block. */
+export async function countMined(sql: Sql, key: SignerKey): Promise<bigint> {
+  const [row] = await sql.query<{ mined: bigint }>(
+    'count-mined',
+    `select coalesce(max(nonce) + 1, 0)::bigint as mined from chain_transaction
+      where chain_id = $1 and signer = $2 and state = 'mined'`,
+    [key.chainId, key.signer],
+  );
+  return row?.mined ?? 0n;
+}
+
+/** The bytes of a signer's transactions from a nonce on, in their order. */
+export async function listRawFrom(sql: Sql, key: SignerKey, nonce: bigint): Promise<string[]> {
+  const rows = await sql.query<{ raw: string }>(
+    'list-raw-from',
+    `select raw from chain_transaction where chain_id = $1 and signer = $2 and nonce >= $3 and state <> 'replaced'
+      order by nonce, created_at desc limit 1000`,
+    [key.chainId, key.signer, nonce],
+  );
+  return rows.map(({ raw }) => raw);
+}

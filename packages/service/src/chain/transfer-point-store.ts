@@ -1,0 +1,155 @@
+import type { Sql } from '../db/sql.ts';
+import type { ChainPoint } from './chain-point.ts';
+import type { IncomingTransfer } from './incoming-transfer-client.ts';
+
+/** Older points are forgotten; a reorg that is deeper goes back to the oldest. */
+const POINTS_KEPT = 500;
+
+/** The points, newest first. */
+export const listTransferPoints = (sql: Sql, chainId: number): Promise<ChainPoint[]> =>
+  sql.query<ChainPoint>(
+    'list-transfer-points',
+    `select block_number as block, block_hash as hash from transfer_point where chain_id = $1 order by block_number desc`,
+    [chainId],
+  );
+
+/** Moves on to a point, unless another process is there or beyond it already. Whether it moved. */
+export async function addTransferPoint(
+  sql: Sql,
+  chainId: number,
+  { before, point }: { before: ChainPoint | null; point: ChainPoint },
+): Promise<boolean> {
+  const rows = await sql.query(
+    'add-transfer-point',
+    `insert into transfer_point (chain_id, block_number, block_hash)
+     select $1, $2, $3
+      where (select max(block_number) from transfer_point where chain_id = $1) is not distinct from $4
+     on conflict do nothing returning block_number`,
+    [chainId, point.block, point.hash, before?.block ?? null],
+  );
+  if (rows.length === 0) return false;
+  await sql.query(
+    'forget-transfer-points',
+    `delete from transfer_point where chain_id = $1 and block_number < (
+       select block_number from transfer_point where chain_id = $1 order by block_number desc offset $2 limit 1)`,
+    [chainId, POINTS_KEPT - 1],
+  );
+  return true;
+}
+
+/** Forgets every point above a block, and what was seen there and not credited: it will be read again. */
+export async function goBackToPoint(sql: Sql, chainId: number, block: bigint): Promise<void> {
+  await sql.query('go-back-to-point', 'delete from transfer_point where chain_id = $1 and block_number > $2', [
+    chainId,
+    block,
+  ]);
+  await sql.query('unsee-transfers', 'delete from unshown_transfer where chain_id = $1 and block_number > $2', [
+    chainId,
+    block,
+  ]);
+}
+
+const transferColumns = `from_address as "from", nonce, value_micro as "valueMicro", transaction_hash as "transactionHash",
+  block_number as "blockNumber", block_hash as "blockHash"`;
+
+export type AuthorizedTransfer = Omit<IncomingTransfer, 'nonce' | 'ordinal'> & { readonly nonce: string };
+
+/**
+ * Keeps transfers by an authorization until they are in the books: nobody may have shown it, or its payment may be open, and whoever
+ * looks after that one may take it for failed.
+ */
+export async function insertUnshown(
+  sql: Sql,
+  { chainId, token, now }: { chainId: number; token: string; now: Date },
+  transfers: readonly AuthorizedTransfer[],
+): Promise<void> {
+  const of = <T>(pick: (t: AuthorizedTransfer) => T) => transfers.map(pick);
+  await sql.query(
+    'insert-unshown-transfers',
+    `insert into unshown_transfer
+        (chain_id, from_address, nonce, value_micro, transaction_hash, block_number, block_hash, seen_at)
+     select $1, t.from_address, t.nonce, t.value, t.hash, t.block, t.block_hash, $9
+       from unnest($3::text[], $4::text[], $5::bigint[], $6::text[], $7::bigint[], $8::text[])
+         as t(from_address, nonce, value, hash, block, block_hash)
+      where not exists (select from chain_payment p
+        where p.chain_id = $1 and p.token = $2 and p.from_address = t.from_address and p.nonce = t.nonce
+          and p.value_micro = t.value and p.state = 'settled')
+     on conflict do nothing`,
+    [
+      chainId,
+      token,
+      of((t) => t.from),
+      of((t) => t.nonce),
+      of((t) => t.valueMicro),
+      of((t) => t.transactionHash),
+      of((t) => t.blockNumber),
+      of((t) => t.blockHash),
+      now,
+    ],
+  );
+}
+
+/** Forgets the transfers of payments that have settled. */
+export async function forgetBooked(sql: Sql, chainId: number): Promise<void> {
+  await sql.query(
+    'forget-booked-transfers',
+    `delete from unshown_transfer u using chain_payment p
+      where u.chain_id = $1 and p.chain_id = u.chain_id and p.from_address = u.from_address and p.nonce = u.nonce
+        and p.value_micro = u.value_micro and p.state = 'settled'`,
+    [chainId],
+  );
+}
+
+/**
+ * Takes out what was seen before a time and no request waits for, for the caller's transaction to credit. What a payment of ours stands
+ * for is left to whoever ends that one, or books it late.
+ */
+export const takeUnshown = (
+  sql: Sql,
+  { chainId, before, limit }: { chainId: number; before: Date; limit: number },
+): Promise<AuthorizedTransfer[]> =>
+  sql.query<AuthorizedTransfer>(
+    'take-unshown-transfers',
+    `delete from unshown_transfer where (chain_id, from_address, nonce) in (
+       select u.chain_id, u.from_address, u.nonce from unshown_transfer u
+        where u.chain_id = $1 and u.seen_at <= $2 and not exists (select from awaited_refund a
+          where a.chain_id = u.chain_id and a.from_address = u.from_address and a.nonce = u.nonce)
+          and not exists (select from chain_payment p
+            where p.chain_id = u.chain_id and p.from_address = u.from_address and p.nonce = u.nonce
+              and p.value_micro = u.value_micro and p.state in ('claimed', 'broadcasting', 'failed'))
+        order by u.seen_at limit $3 for update skip locked)
+     returning ${transferColumns}`,
+    [chainId, before, limit],
+  );
+
+/** A transfer of a payment that had failed: anybody may submit an authorization until it expires. */
+export interface LateTransfer {
+  readonly paymentId: string;
+  readonly from: string;
+  readonly nonce: string;
+  readonly valueMicro: bigint;
+  readonly blockNumber: bigint;
+}
+
+export const listLate = (sql: Sql, chainId: number, limit: number): Promise<LateTransfer[]> =>
+  sql.query<LateTransfer>(
+    'list-late-transfers',
+    `select p.id as "paymentId", u.from_address as "from", u.nonce, u.value_micro as "valueMicro", u.block_number as "blockNumber"
+       from unshown_transfer u join chain_payment p using (chain_id, from_address, nonce, value_micro)
+      where u.chain_id = $1 and p.state = 'failed' and p.direction = 'in' order by u.seen_at limit $2`,
+    [chainId, limit],
+  );
+
+/** Takes a transfer out, for the caller's transaction to book; null when another has. */
+export async function takeTransfer(
+  sql: Sql,
+  chainId: number,
+  { from, nonce }: { from: string; nonce: string },
+): Promise<AuthorizedTransfer | null> {
+  const rows = await sql.query<AuthorizedTransfer>(
+    'take-transfer',
+    `delete from unshown_transfer where chain_id = $1 and from_address = $2 and nonce = $3 returning ${transferColumns}`,
+    [chainId, from, nonce],
+  );
+  return rows[0] ?? null;
+}

@@ -1,0 +1,120 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { HasProcessId } from '../../queue/heartbeat.ts';
+import type { Repeating } from '../../queue/repeat-every.ts';
+import { advanceEventClock } from '../outbox/event-store.ts';
+import { fanOut } from './fan-out.ts';
+import { type Answered, type Lane, releaseLane, takeLanes } from './lane-store.ts';
+import { createAttemptRecorder } from './record-attempts.ts';
+import { type LaneContext, runLane } from './run-lane.ts';
+
+/** Tells others what happened: turns events into deliveries and sends them. Every process of a node has one. */
+export interface Courier {
+  /** Looks for work now rather than at the next tick: an event was committed, or a delivery is to be repeated. */
+  nudge(): void;
+  start(): Repeating;
+}
+
+export interface HasCourier {
+  readonly courier: Courier;
+}
+
+export type CourierContext = Omit<LaneContext, 'recorder'> & HasProcessId;
+
+const TICK_MS = 500;
+/** How soon events that have to wait for an open transaction are looked at again; doubled each time. */
+const FIRST_WAIT_MS = 20;
+const MAX_LANES = 256;
+/** How long an endpoint may take to answer once the process stops. */
+const GRACE_MS = 1000;
+
+const answeredOf = ({ id, kind }: Lane, urls: ReadonlySet<string>): Answered | null =>
+  urls.size === 0 ? null : { webhookId: id, urls: kind === 'endpoint' ? null : [...urls] };
+
+export function createCourier(given: CourierContext): Courier {
+  const ctx = { ...given, recorder: createAttemptRecorder(given) };
+  const lanes = new Map<string, Promise<void>>();
+  const aborting = new AbortController();
+  let isStopping = false;
+  let isDue = false;
+  let wake = () => {};
+
+  function nudge(): void {
+    isDue = true;
+    wake();
+  }
+
+  async function work(lane: Lane): Promise<void> {
+    let wentWell = true;
+    const answered = new Set<string>();
+    try {
+      await runLane(ctx, lane, aborting.signal, answered);
+    } catch (err) {
+      wentWell = false;
+      if (!aborting.signal.aborted) ctx.log.error({ err, webhookId: lane.id }, 'sending to a webhook failed');
+    }
+    const isDueAgain = await release(lane, answered);
+    lanes.delete(lane.id);
+    if (isDueAgain && wentWell) nudge();
+  }
+
+  const release = (lane: Lane, urls: ReadonlySet<string>): Promise<boolean> =>
+    ctx.db
+      .transaction((tx) => releaseLane(tx, lane, answeredOf(lane, urls), ctx.clock.now()))
+      .catch((err: unknown) => {
+        ctx.log.warn({ err, webhookId: lane.id }, 'a webhook stays taken until the next tick');
+        return false;
+      });
+
+  async function pass(): Promise<'done' | 'more' | 'wait'> {
+    const told = await fanOut(ctx);
+    const room = MAX_LANES - lanes.size;
+    if (room === 0) return told;
+    const taker = { courier: ctx.processId(), running: [...lanes.keys()], limit: room };
+    for (const lane of await takeLanes(ctx.db, taker, ctx.clock.now())) lanes.set(lane.id, work(lane));
+    return told;
+  }
+
+  async function sleep(timeoutMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    wake = resolve;
+    const timer = setTimeout(resolve, timeoutMs);
+    if (!isDue && !isStopping) await promise;
+    clearTimeout(timer);
+  }
+
+  async function loop(): Promise<void> {
+    let waitMs = FIRST_WAIT_MS;
+    let isClockSet = false;
+    while (!isStopping) {
+      isDue = false;
+      try {
+        if (!isClockSet) await advanceEventClock(ctx.db);
+        isClockSet = true;
+        const told = await pass();
+        waitMs = told === 'wait' ? Math.min(waitMs * 2, TICK_MS) : FIRST_WAIT_MS;
+        if (told !== 'more') await sleep(told === 'wait' ? waitMs : TICK_MS);
+      } catch (err) {
+        ctx.log.error({ err }, 'telling of events failed');
+        await sleep(TICK_MS);
+      }
+    }
+  }
+
+  return {
+    nudge,
+    start() {
+      const looping = loop();
+      return {
+        async stop() {
+          isStopping = true;
+          wake();
+          await looping;
+          const finished = Promise.all(lanes.values());
+          await Promise.race([finished, delay(GRACE_MS, undefined, { ref: false })]);
+          aborting.abort();
+          await finished;
+        },
+      };
+    },
+  };
+}

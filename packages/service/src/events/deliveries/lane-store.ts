@@ -1,0 +1,140 @@
+import type { EventType } from '@agent-network/contracts/events';
+import type { Sql, Tx } from '../../db/sql.ts';
+import { type WebhookRow, webhookColumns } from '../webhooks/webhook-store.ts';
+
+/** A webhook that this process alone sends to, until it lets go of it. */
+export interface Lane extends WebhookRow {
+  readonly courier: string;
+}
+
+/**
+ * Takes webhooks that have deliveries due and that no living process is sending to, longest due first. A process that died, or
+ * that others declared dead, holds none.
+ */
+export const takeLanes = (
+  sql: Sql,
+  taker: { courier: string; running: readonly string[]; limit: number },
+  now: Date,
+): Promise<Lane[]> =>
+  sql.query<Lane>(
+    'take-lanes',
+    `with due as (
+       select id from webhook
+        where due_at <= $1 and id <> all($3)
+          and (courier is null or courier = $2 or not exists (select from process p where p.id = courier))
+        order by due_at limit $4 for no key update skip locked
+     )
+     update webhook w set courier = $2 from due where w.id = due.id returning ${webhookColumns}, w.courier`,
+    [now, taker.courier, taker.running, taker.limit],
+  );
+
+export interface DueDelivery {
+  readonly id: string;
+  readonly eventId: string;
+  readonly sequence: bigint | null;
+  readonly url: string | null;
+  /** Whether what is sent was made before. */
+  readonly hasBody: boolean;
+  readonly attempts: number;
+  readonly tries: number;
+  /** Brought forward, as the endpoint has answered something else. */
+  readonly isEarly: boolean;
+  readonly event: {
+    readonly type: EventType;
+    readonly subjectId: string;
+    readonly accountId: string;
+    readonly createdAt: Date;
+    readonly data: unknown;
+  };
+}
+
+type DueRow = Omit<DueDelivery, 'event'> & DueDelivery['event'];
+
+const waiting = `select id, event_id, sequence, url, body is not null as has_body, attempts, tries, is_early from webhook_delivery
+  where webhook_id = $1 and state = 'pending'`;
+
+/** First tries and retries that are due, in the order of their events. */
+export async function listDue(sql: Sql, webhookId: string, now: Date, limit: number): Promise<DueDelivery[]> {
+  const rows = await sql.query<DueRow>(
+    'list-due-deliveries',
+    `select d.id, d.event_id as "eventId", d.sequence, d.url, d.has_body as "hasBody", d.attempts, d.tries, d.is_early as "isEarly", e.type, e.subject_id as "subjectId",
+            e.account_id as "accountId", e.created_at as "createdAt", e.data
+       from ((${waiting} and tries = 0 order by sequence limit $3)
+             union all (${waiting} and tries > 0 and next_attempt_at <= $2 order by next_attempt_at limit $3)) d
+       left join event e on e.sequence = d.sequence
+      order by d.sequence`,
+    [webhookId, now, limit],
+  );
+  return rows.map(({ type, subjectId, accountId, createdAt, data, ...rest }) => ({
+    ...rest,
+    event: { type, subjectId, accountId, createdAt, data },
+  }));
+}
+
+/** What was sent, or was to be, for these deliveries. */
+export async function readBodies(sql: Sql, deliveryIds: readonly string[]): Promise<Map<string, string>> {
+  const rows = await sql.query<{ id: string; body: string }>(
+    'read-delivery-bodies',
+    'select id, body from webhook_delivery where id = any($1) and body is not null',
+    [deliveryIds],
+  );
+  return new Map(rows.map(({ id, body }) => [id, body]));
+}
+
+/** Fixes what will be sent, before it is sent for the first time. Where somebody was first, theirs stays. */
+export async function storeBodies(sql: Sql, bodies: ReadonlyMap<string, string>): Promise<void> {
+  await sql.query(
+    'store-delivery-bodies',
+    `update webhook_delivery d set body = n.body from unnest($1::text[], $2::text[]) as n(id, body)
+      where d.id = n.id and d.body is null`,
+    [[...bodies.keys()], [...bodies.values()]],
+  );
+}
+
+/** What was answered with success in a turn: the endpoint, or addresses of single requests. */
+export interface Answered {
+  readonly webhookId: string;
+  /** null: the endpoint. */
+  readonly urls: readonly string[] | null;
+}
+
+/**
+ * Brings forward what waits for an endpoint that has just answered, rather than for the schedule; not to sooner than five seconds after
+ * its last attempt, nor than a tenth of its age: what is never taken is tried ever more rarely.
+ */
+async function bringForward(tx: Tx, { webhookId, urls }: Answered, now: Date): Promise<void> {
+  await tx.query(
+    'bring-forward-deliveries',
+    `update webhook_delivery d set next_attempt_at = early.at, is_early = true
+       from (
+         select w.id, greatest($3::timestamptz, (select max(at) from webhook_attempt where delivery_id = w.id)
+                                   + greatest(interval '5 seconds', ($3::timestamptz - w.created_at) / 10)) as at
+           from webhook_delivery w
+          where w.webhook_id = $1 and w.state = 'pending' and w.tries > 0 and not w.is_early
+            and w.next_attempt_at > $3 and ($2::text[] is null or w.url = any($2))) early
+      where d.id = early.id and early.at < d.next_attempt_at`,
+    [webhookId, urls, now],
+  );
+}
+
+/** Lets go of a lane and notes when it is next due, behind all that are due now. Returns whether it is due at once. */
+export async function releaseLane(tx: Tx, lane: Lane, answered: Answered | null, now: Date): Promise<boolean> {
+  // Locked by a statement of its own: the next one then sees all that fan-out committed before.
+  await tx.query('lock-lane', 'select from webhook where id = $1 for no key update', [lane.id]);
+  if (answered) await bringForward(tx, answered, now);
+  const [row] = await tx.query<{ dueAt: Date | null }>(
+    'release-lane',
+    `update webhook w
+        set courier = null,
+            due_at = case status when 'enabled' then (
+              select greatest(min(at), paused_until, $3) from (
+                (select $3::timestamptz as at from webhook_delivery where webhook_id = $1 and state = 'pending' and tries = 0 limit 1)
+                union all
+                (select next_attempt_at from webhook_delivery where webhook_id = $1 and state = 'pending' and tries > 0
+                  order by next_attempt_at limit 1)) waiting
+              having min(at) is not null) end
+      where id = $1 and courier = $2 returning due_at as "dueAt"`,
+    [lane.id, lane.courier, now],
+  );
+  return row?.dueAt != null && row.dueAt <= now;
+}

@@ -1,0 +1,30 @@
+import type { HasDb } from '../../db/database.ts';
+import type { HasLog } from '../../lib/log/log.ts';
+import type { HasSubjects } from '../outbox/subjects.ts';
+import { deliveryBody } from './delivery-body.ts';
+import { type DueDelivery, readBodies, storeBodies } from './lane-store.ts';
+
+export type BodyContext = HasDb & HasLog & HasSubjects & { readonly baseUrl: string };
+
+/**
+ * What is sent for each of these deliveries; none for one whose object cannot be read. Bodies are stored before any is sent: every
+ * attempt, also another process's, sends the same bytes.
+ */
+export async function prepareBodies(
+  ctx: BodyContext,
+  due: readonly DueDelivery[],
+): Promise<ReadonlyMap<string, string>> {
+  const stored = due.filter(({ hasBody }) => hasBody).map(({ id }) => id);
+  const bodies = stored.length > 0 ? await readBodies(ctx.db, stored) : new Map<string, string>();
+  const made = new Map<string, string>();
+  const build = async ({ id, event }: DueDelivery) => {
+    const data = event.data ?? (await ctx.readSubject(event));
+    made.set(id, deliveryBody(event, data, ctx.baseUrl));
+  };
+  const report = (delivery: DueDelivery, err: unknown) =>
+    ctx.log.error({ err, eventId: delivery.eventId }, 'what an event happened to cannot be read');
+  const missing = due.filter(({ hasBody }) => !hasBody);
+  await Promise.all(missing.map((delivery) => build(delivery).catch((err: unknown) => report(delivery, err))));
+  if (made.size > 0) await storeBodies(ctx.db, made);
+  return new Map([...bodies, ...made]);
+}

@@ -1,0 +1,65 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
+import type { AccountCaller } from '../../access/caller/caller.ts';
+import { type Once, unkeyed } from '../../access/idempotency/once.ts';
+import type { Tx } from '../../db/sql.ts';
+import { invalid, notFound } from '../../lib/app-error.ts';
+import { newId } from '../../lib/id.ts';
+import { requireWebhook } from '../webhooks/account-webhook.ts';
+import type { WebhookContext } from '../webhooks/manage-webhooks.ts';
+import { lockWebhooks, markDue, type WebhookRow } from '../webhooks/webhook-store.ts';
+import type { HasCourier } from './courier.ts';
+import { listDeliveredSince, listWantedSince, repeatDelivery, repeatEvents } from './delivery-store.ts';
+import { insertDeliveries } from './fan-out-store.ts';
+
+/** More at once would keep an endpoint busy for hours; `GET /events` reads any number. */
+const MAX_REPLAYED = 10_000;
+
+/**
+ * Sends again: one delivery, or every event since a time that the webhook wants, also those that it missed while it was disabled.
+ * The ids and bytes are those of the first time; the retry schedule begins anew. A disabled webhook has to be enabled first.
+ */
+export async function replayWebhook(
+  ctx: WebhookContext & HasCourier,
+  caller: Pick<AccountCaller, 'accountId'>,
+  webhookId: string,
+  input: Parsed<Api['replayWebhook']>['body'],
+  once: Once = unkeyed,
+): Promise<DataOf<Api['replayWebhook']>> {
+  const { id } = await requireWebhook(ctx, caller.accountId, webhookId);
+  const now = ctx.clock.now();
+  const answer = await ctx.db.transaction(async (tx) => {
+    const [webhook] = await lockWebhooks(tx, [id]);
+    if (!webhook) throw notFound('webhook');
+    if (webhook.status === 'disabled') throw invalid('webhookId', 'is disabled; enable it first');
+    const replayed =
+      'since' in input
+        ? await replaySince(tx, webhook, new Date(input.since), now)
+        : await replayOne(tx, webhook, input.deliveryId, now);
+    await markDue(tx, [id], now);
+    return once.keep(tx, { webhookId, replayed });
+  });
+  ctx.courier.nudge();
+  return answer;
+}
+
+async function replayOne(tx: Tx, webhook: WebhookRow, deliveryId: string, now: Date): Promise<number> {
+  if (!(await repeatDelivery(tx, webhook.id, deliveryId, now))) throw notFound('delivery');
+  return 1;
+}
+
+async function replaySince(tx: Tx, webhook: WebhookRow, since: Date, now: Date): Promise<number> {
+  const list = webhook.kind === 'account' ? listDeliveredSince : listWantedSince;
+  const events = await list(tx, webhook.id, since, MAX_REPLAYED + 1);
+  if (events.length > MAX_REPLAYED)
+    throw invalid('since', `leaves more than ${MAX_REPLAYED} events to replay; choose a later time or read /events`);
+  const ids = events.map(({ eventId }) => eventId);
+  await repeatEvents(tx, webhook.id, ids, now);
+  if (webhook.kind === 'endpoint')
+    await insertDeliveries(
+      tx,
+      events.map((event) => ({ id: newId('dlv'), webhookId: webhook.id, url: null, ...event })),
+      now,
+    );
+  return events.length;
+}

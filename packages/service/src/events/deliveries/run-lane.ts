@@ -1,0 +1,145 @@
+import type { HasClock } from '../../lib/clock.ts';
+import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import type { HasSecrets } from '../../lib/secrets.ts';
+import { type EndpointAnswer, judge } from '../webhooks/attempt.ts';
+import { type DueDelivery, type Lane, listDue } from './lane-store.ts';
+import { type BodyContext, prepareBodies } from './prepare-bodies.ts';
+import type { AttemptRecorder } from './record-attempts.ts';
+import { sendDelivery } from './send-delivery.ts';
+
+export type LaneContext = BodyContext &
+  HasClock &
+  HasSecrets &
+  HasGuardedFetch & { readonly recorder: AttemptRecorder };
+
+const BATCH = 100;
+/** So many bodies are made while as many are being sent: a lane has no more than both in memory. */
+const BODIES = 20;
+/** A slow endpoint gives its place to others after this, and comes back. */
+const TURN_MS = 2000;
+/** The next delivery leaves when the one before was answered, or after this: a slow answer does not hold up the rest for long. */
+const IN_TURN_MS = 1000;
+const ENDPOINT_AT_ONCE = 8;
+/** The URLs of single requests have no order among them. */
+const ACCOUNT_AT_ONCE = 32;
+
+/** What the attempts of one turn came to so far. */
+interface Turn {
+  readonly lane: Lane;
+  readonly signal: AbortSignal;
+  hasFailed: boolean;
+  readonly answered: Set<string>;
+  isOver: boolean;
+  error: unknown;
+}
+
+/**
+ * Sends what is due at one webhook, in the order of the events, for one turn. The lane must be taken; it stays so. What was answered with
+ * success is added to `answered`, also when the turn throws.
+ */
+export async function runLane(
+  ctx: LaneContext,
+  lane: Lane,
+  signal: AbortSignal,
+  answered: Set<string> = new Set(),
+): Promise<void> {
+  const endMs = performance.now() + TURN_MS;
+  const turn: Turn = { lane, signal, hasFailed: lane.failingSince !== null, answered, isOver: false, error: null };
+  const mayGoOn = () => !turn.isOver && !signal.aborted && performance.now() <= endMs;
+  let sent = BATCH;
+  // All that was sent is recorded before more is looked for: nothing is sent twice.
+  while (sent === BATCH && mayGoOn()) sent = await sendBatch(ctx, turn, mayGoOn);
+  if (turn.error) throw turn.error;
+}
+
+/** Returns how many were sent and recorded. */
+async function sendBatch(ctx: LaneContext, turn: Turn, mayGoOn: () => boolean): Promise<number> {
+  const { lane } = turn;
+  const most = lane.kind === 'endpoint' ? ENDPOINT_AT_ONCE : ACCOUNT_AT_ONCE;
+  const due = await listDue(ctx.db, lane.id, ctx.clock.now(), BATCH);
+  const inFlight = new Set<Promise<void>>();
+  let sent = 0;
+  try {
+    for await (const { delivery, body } of withBodies(ctx, due)) {
+      if (!mayGoOn()) break;
+      sent += 1;
+      const { answered, recorded } = attempt(ctx, turn, delivery, body);
+      const tracked: Promise<void> = recorded
+        .catch((error: unknown) => {
+          turn.isOver = true;
+          turn.error ??= error;
+        })
+        .finally(() => inFlight.delete(tracked));
+      inFlight.add(tracked);
+      if (lane.kind === 'endpoint') await settledWithin(answered, IN_TURN_MS);
+      while (inFlight.size >= most) await Promise.race(inFlight);
+    }
+  } finally {
+    await Promise.all(inFlight);
+  }
+  return sent;
+}
+
+/** Each delivery with what is to be sent, undefined when that could not be made. The next are prepared while these are sent. */
+async function* withBodies(
+  ctx: LaneContext,
+  due: readonly DueDelivery[],
+): AsyncGenerator<{ delivery: DueDelivery; body: string | undefined }> {
+  const prepareFrom = (from: number) => {
+    const bodies = prepareBodies(ctx, due.slice(from, from + BODIES));
+    bodies.catch(() => undefined);
+    return bodies;
+  };
+  let next = prepareFrom(0);
+  for (let from = 0; from < due.length; from += BODIES) {
+    const bodies = await next;
+    next = prepareFrom(from + BODIES);
+    for (const delivery of due.slice(from, from + BODIES)) yield { delivery, body: bodies.get(delivery.id) };
+  }
+}
+
+const unreadable: EndpointAnswer = {
+  status: null,
+  error: 'The object of the event could not be read; nothing was sent.',
+  response: null,
+  retryAfter: null,
+  durationMs: 0,
+};
+
+/** One attempt: `answered` when the endpoint has, `recorded` when that is stored. */
+function attempt(
+  ctx: LaneContext,
+  turn: Turn,
+  delivery: DueDelivery,
+  body: string | undefined,
+): { answered: Promise<EndpointAnswer>; recorded: Promise<void> } {
+  const { lane, signal } = turn;
+  const at = ctx.clock.now();
+  const { id: deliveryId, eventId, sequence } = delivery;
+  const message = { eventId, sequence, url: lane.url ?? delivery.url ?? '', body: body ?? '' };
+  const answered = body === undefined ? Promise.resolve(unreadable) : sendDelivery(ctx, lane, message, signal);
+  const record = async (answer: EndpointAnswer) => {
+    // What was brought forward uses up no step of the schedule.
+    const tries = delivery.isEarly && delivery.tries > 0 ? delivery.tries : delivery.tries + 1;
+    const verdict = judge(answer, tries, ctx.clock.now(), Math.random());
+    if (lane.kind === 'endpoint') {
+      turn.hasFailed ||= verdict.state !== 'delivered';
+      turn.isOver ||= verdict.isGone || verdict.pauseUntil !== null;
+    }
+    // Where all goes well there is nothing to write about the endpoint.
+    const concernsEndpoint = lane.kind === 'endpoint' && body !== undefined && turn.hasFailed;
+    const made = { deliveryId, webhookId: lane.id, number: delivery.attempts + 1, tries, at, answer, verdict };
+    await ctx.recorder.record({ ...made, concernsEndpoint });
+    if (verdict.state === 'delivered') turn.answered.add(message.url);
+  };
+  return { answered, recorded: answered.then(record) };
+}
+
+async function settledWithin(work: Promise<unknown>, timeoutMs: number): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, timeoutMs);
+  await Promise.race([work.then(noop, noop), late]);
+  clearTimeout(timer);
+}
+
+const noop = () => undefined;

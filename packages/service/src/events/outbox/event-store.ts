@@ -1,0 +1,84 @@
+import type { EventType } from '@agent-network/contracts/events';
+import type { Sql, Tx } from '../../db/sql.ts';
+import type { NewEvent } from './new-event.ts';
+
+/** Events of one transaction that their sequences can tell apart. */
+const PER_TRANSACTION = 4096;
+
+/** The first sequence that a transaction which is still open may yet write. */
+export const UNDECIDED_FROM = `(pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+  + (select xid_offset from event_clock)) * ${PER_TRANSACTION}`;
+
+/** Inserts events; those of accounts without endpoints need no telling. Answers whether any of them is to be told. */
+export async function insertEvents(
+  tx: Tx,
+  events: readonly (NewEvent & { id: string })[],
+  now: Date,
+): Promise<boolean> {
+  const rows = await tx.query<{ isToTell: boolean }>(
+    'insert-events',
+    `with mine as (
+       select (pg_current_xact_id()::text::bigint + xid_offset) * ${PER_TRANSACTION} as first from event_clock
+     ), free as (
+       select coalesce((select max(sequence) + 1 from event
+                         where sequence >= first and sequence < first + ${PER_TRANSACTION}), first) as first from mine
+     )
+     insert into event (sequence, id, account_id, type, subject_id, data, webhook_url, needs_fan_out, created_at)
+     select free.first + nth - 1, id, account, type, subject, data::json, url,
+            url is not null or exists (select from webhook w where w.account_id = account and w.kind = 'endpoint'
+                                                               and w.status = 'enabled'), $7
+       from free, unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+         with ordinality as n(id, account, type, subject, data, url, nth)
+     returning needs_fan_out as "isToTell"`,
+    [
+      events.map((e) => e.id),
+      events.map((e) => e.accountId),
+      events.map((e) => e.type),
+      events.map((e) => e.subjectId),
+      events.map((e) => (e.data === null ? null : JSON.stringify(e.data))),
+      events.map((e) => e.webhookUrl ?? null),
+      now,
+    ],
+  );
+  return rows.some(({ isToTell }) => isToTell);
+}
+
+export interface EventRow {
+  readonly sequence: bigint;
+  readonly eventId: string;
+  readonly accountId: string;
+  readonly type: EventType;
+  readonly subjectId: string;
+  readonly data: unknown;
+  readonly createdAt: Date;
+}
+
+const columns = `sequence, id as "eventId", account_id as "accountId", type, subject_id as "subjectId", data,
+  created_at as "createdAt"`;
+
+/** Events of an account after a sequence, in order, up to the first that may still be missing. */
+export const listEventRows = (
+  sql: Sql,
+  accountId: string,
+  page: { after: number; type: EventType | null; limit: number },
+): Promise<EventRow[]> =>
+  sql.query<EventRow>(
+    'list-events',
+    `select ${columns} from event
+      where account_id = $1 and sequence > $2 and sequence < ${UNDECIDED_FROM} and ($3::text is null or type = $3)
+      order by sequence limit $4`,
+    [accountId, page.after, page.type, page.limit],
+  );
+
+/**
+ * Moves the clock of sequences on where the database counts transactions from a lower number than it once did, as one restored
+ * from a dump does: new events come after the old ones. Elsewhere it changes nothing.
+ */
+export async function advanceEventClock(sql: Sql): Promise<void> {
+  await sql.query(
+    'advance-event-clock',
+    `update event_clock set xid_offset = last.xid + 1 - pg_current_xact_id()::text::bigint
+       from (select max(sequence) / ${PER_TRANSACTION} as xid from event) last
+      where last.xid >= pg_current_xact_id()::text::bigint + xid_offset`,
+  );
+}

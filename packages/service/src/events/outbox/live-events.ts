@@ -1,0 +1,144 @@
+import type { EventType } from '@agent-network/contracts/events';
+import type { StoredEvent } from '@agent-network/contracts/webhooks';
+import type { AccountCaller } from '../../access/caller/caller.ts';
+import { livingKeys } from '../../access/sessions/living-keys.ts';
+import type { HasDb } from '../../db/database.ts';
+import { AppError } from '../../lib/app-error.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { HasLog } from '../../lib/log/log.ts';
+import { findDecided, findLastDecided } from './live-store.ts';
+import { readEvents } from './read-events.ts';
+import type { HasSubjects } from './subjects.ts';
+
+export interface LiveEvent {
+  /** What `Last-Event-ID` takes. */
+  readonly id: number;
+  readonly type: 'stream.open' | EventType;
+  readonly data: { readonly after: number } | StoredEvent;
+}
+
+export interface LiveQuery {
+  /** null: from now on. */
+  readonly after: number | null;
+  readonly type: EventType | null;
+}
+
+type Follower = Pick<AccountCaller, 'accountId' | 'keyId'>;
+
+/** Tells accounts of their events as they happen. */
+export interface LiveEvents {
+  /**
+   * What it answers takes a place for a stream when it is called, which is free again once the signal aborts. Each event after `after` is told once, in order, when no
+   * transaction is open any more that may write one before it. Ends within a second after the key was revoked or has expired.
+   * That call throws RATE_LIMITED when the account has `MAX_STREAMS` open with this process.
+   */
+  open(caller: Follower, query: LiveQuery): (signal: AbortSignal) => AsyncGenerator<LiveEvent>;
+}
+
+export interface HasLiveEvents {
+  readonly liveEvents: LiveEvents;
+}
+
+/** Where a stream has to begin to tell whatever changes from now on. */
+export const eventsAt = (ctx: HasDb): Promise<number> => findDecided(ctx.db);
+
+export const MAX_STREAMS = 16;
+const RETRY_AFTER_S = 10;
+/** One look for all streams of the process, whatever their number: a query over the accounts, and one over the keys. */
+const LOOK_MS = 250;
+const PAGE = 50;
+
+interface Stream extends Follower {
+  /** The last event of the account that is known to be there. */
+  last: number;
+  isOver: boolean;
+  wake(): void;
+}
+
+type LiveContext = HasDb & HasClock & HasLog & HasSubjects;
+
+export function createLiveEvents(ctx: LiveContext): LiveEvents {
+  const streams = new Set<Stream>();
+  let isDue = false;
+
+  function lookLater(): void {
+    if (isDue) return;
+    isDue = true;
+    setTimeout(async () => {
+      await look(ctx, streams).catch((err: unknown) => ctx.log.debug({ err }, 'looking for events of streams failed'));
+      isDue = false;
+      if (streams.size > 0) lookLater();
+    }, LOOK_MS).unref();
+  }
+
+  return {
+    open(caller, query) {
+      return (signal) => {
+        const own = [...streams].filter(({ accountId }) => accountId === caller.accountId);
+        if (own.length >= MAX_STREAMS) throw tooMany();
+        const stream = { accountId: caller.accountId, keyId: caller.keyId, last: 0, isOver: false, wake: () => {} };
+        streams.add(stream);
+        signal.addEventListener('abort', () => {
+          streams.delete(stream);
+          stream.isOver = true;
+          stream.wake();
+        });
+        lookLater();
+        return tell(ctx, stream, query);
+      };
+    },
+  };
+}
+
+const tooMany = () =>
+  new AppError('RATE_LIMITED', `The account has ${MAX_STREAMS} streams open; close one first.`, {
+    details: { limit: MAX_STREAMS, type: 'streams', retryAfterS: RETRY_AFTER_S },
+  });
+
+/** Wakes the streams whose account has something new, and ends those whose key is dead. */
+async function look(ctx: LiveContext, streams: ReadonlySet<Stream>): Promise<void> {
+  const watched = [...streams];
+  if (watched.length === 0) return;
+  const of = (pick: (stream: Stream) => string) => [...new Set(watched.map(pick))];
+  const [living, last] = await Promise.all([
+    livingKeys(
+      ctx,
+      of(({ keyId }) => keyId),
+    ),
+    findLastDecided(
+      ctx.db,
+      of(({ accountId }) => accountId),
+    ),
+  ]);
+  for (const stream of watched) {
+    const known = last.get(stream.accountId) ?? 0;
+    const isNew = known > stream.last;
+    stream.last = Math.max(stream.last, known);
+    stream.isOver ||= !living.has(stream.keyId);
+    if (isNew || stream.isOver) stream.wake();
+  }
+}
+
+async function* tell(ctx: LiveContext, stream: Stream, query: LiveQuery): AsyncGenerator<LiveEvent> {
+  let after = query.after ?? (await eventsAt(ctx));
+  yield { id: after, type: 'stream.open', data: { after } };
+  for (;;) {
+    // Noted before it is read up to there: what comes meanwhile is looked for again.
+    const until = stream.last;
+    for (let hasMore = until > after; hasMore && !stream.isOver; ) {
+      const page = await readEvents(ctx, stream, { after, type: query.type ?? undefined, limit: PAGE });
+      for (const event of page.events) {
+        if (stream.isOver) return;
+        yield { id: event.sequence, type: event.type, data: event };
+      }
+      after = page.next;
+      hasMore = page.hasMore;
+    }
+    if (stream.isOver) return;
+    after = Math.max(after, until);
+    await new Promise<void>((resolve) => {
+      stream.wake = resolve;
+      if (stream.isOver || stream.last > until) resolve();
+    });
+  }
+}

@@ -1,0 +1,45 @@
+import type { HasDb } from '../../db/database.ts';
+import type { Sql } from '../../db/sql.ts';
+import { notFound } from '../../lib/app-error.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { newId } from '../../lib/id.ts';
+import { invariant } from '../../lib/invariant.ts';
+import type { HasSecrets } from '../../lib/secrets.ts';
+import { newWebhookSecret } from './sign-delivery.ts';
+import { findAccountWebhook, findEndpoint, insertWebhook, type WebhookRow } from './webhook-store.ts';
+
+/** In the place of a webhook's id: what is sent to the `webhookUrl`s of single requests. */
+export const ACCOUNT_WEBHOOK = 'account';
+
+/** What the deliveries to `webhookUrl`s of an account have in common, its secret before all; made when first asked for. */
+export async function ensureAccountWebhook(
+  ctx: HasClock & HasSecrets,
+  sql: Sql,
+  accountId: string,
+): Promise<WebhookRow> {
+  const known = await findAccountWebhook(sql, accountId);
+  if (known) return known;
+  const secretSealed = ctx.secrets.seal(newWebhookSecret());
+  const common = { kind: 'account', url: null, description: '', eventTypes: null } as const;
+  const made = await insertWebhook(sql, { id: newId('whk'), accountId, secretSealed, ...common }, ctx.clock.now());
+  const found = made ?? (await findAccountWebhook(sql, accountId));
+  invariant(found, 'a webhook that could not be inserted exists');
+  return found;
+}
+
+/** A webhook of the account by its id, or by the word `account`. Throws NOT_FOUND. */
+export async function requireWebhook(
+  ctx: HasDb & HasClock & HasSecrets,
+  accountId: string,
+  webhookId: string,
+): Promise<WebhookRow> {
+  if (webhookId === ACCOUNT_WEBHOOK) return ensureAccountWebhook(ctx, ctx.db, accountId);
+  return requireEndpoint(ctx.db, accountId, webhookId);
+}
+
+/** An endpoint of the account. Throws NOT_FOUND. */
+export async function requireEndpoint(sql: Sql, accountId: string, webhookId: string): Promise<WebhookRow> {
+  const found = await findEndpoint(sql, accountId, webhookId);
+  if (!found) throw notFound('webhook');
+  return found;
+}

@@ -1,0 +1,55 @@
+import type { Sql, Tx } from '../../db/sql.ts';
+import type { EndpointAnswer, Verdict } from './attempt.ts';
+
+export interface MadeAttempt {
+  readonly deliveryId: string;
+  readonly webhookId: string;
+  /** Counted over the whole life of the delivery. */
+  readonly number: number;
+  readonly tries: number;
+  readonly at: Date;
+  readonly answer: EndpointAnswer;
+  readonly verdict: Verdict;
+}
+
+/** Appends attempts and moves their deliveries on. An attempt whose number is taken, or whose delivery is gone, changes nothing. */
+export async function insertAttempts(tx: Tx, attempts: readonly MadeAttempt[]): Promise<void> {
+  await tx.query(
+    'insert-attempts',
+    `with made as (
+       select * from unnest($1::text[], $2::int[], $3::timestamptz[], $4::int[], $5::text[], $6::int[], $7::text[], $8::text[],
+                            $9::timestamptz[], $10::int[])
+         as n(id, number, at, status, error, duration_ms, response, state, next_at, tries)
+     ), moved as (
+       update webhook_delivery d
+          set attempts = n.number, tries = n.tries, is_early = false,
+              -- Ended meanwhile, as its endpoint was disabled: it stays so unless it arrived.
+              state = case when d.state = 'pending' or n.state = 'delivered' then n.state else d.state end,
+              next_attempt_at = case when d.state = 'pending' then n.next_at end
+         from made n where d.id = n.id and d.attempts = n.number - 1 returning d.id
+     )
+     insert into webhook_attempt (delivery_id, number, at, status, error, duration_ms, response)
+     select n.id, n.number, n.at, n.status, n.error, n.duration_ms, n.response from made n join moved on moved.id = n.id`,
+    [
+      attempts.map((a) => a.deliveryId),
+      attempts.map((a) => a.number),
+      attempts.map((a) => a.at),
+      attempts.map((a) => a.answer.status),
+      attempts.map((a) => a.answer.error),
+      attempts.map((a) => a.answer.durationMs),
+      attempts.map((a) => a.answer.response),
+      attempts.map((a) => a.verdict.state),
+      attempts.map((a) => a.verdict.nextAttemptAt),
+      attempts.map((a) => a.tries),
+    ],
+  );
+}
+
+/** Ends what waits for a webhook that is no longer sent to. */
+export async function failPending(sql: Sql, webhookId: string): Promise<void> {
+  await sql.query(
+    'fail-pending-deliveries',
+    `update webhook_delivery set state = 'failed', next_attempt_at = null where webhook_id = $1 and state = 'pending'`,
+    [webhookId],
+  );
+}

@@ -1,0 +1,102 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
+import type { AccountCaller } from '../../access/caller/caller.ts';
+import { type Once, unkeyed } from '../../access/idempotency/once.ts';
+import type { HasDb } from '../../db/database.ts';
+import { AppError, invalid, notFound } from '../../lib/app-error.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { newId } from '../../lib/id.ts';
+import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import type { HasSecrets } from '../../lib/secrets.ts';
+import { requireEndpoint } from './account-webhook.ts';
+import { failPending } from './attempt-store.ts';
+import { newWebhookSecret } from './sign-delivery.ts';
+import {
+  countEndpointsLocked,
+  deleteEndpoint,
+  insertWebhook,
+  listEndpoints,
+  lockWebhooks,
+  updateWebhookRow,
+  type WebhookRow,
+} from './webhook-store.ts';
+import { toWebhook } from './webhook-view.ts';
+
+export type WebhookContext = HasDb & HasClock & HasSecrets & HasGuardedFetch;
+type WebhookCaller = Pick<AccountCaller, 'accountId'>;
+
+const MAX_ENDPOINTS = 20;
+
+export async function listWebhooks(ctx: HasDb, caller: WebhookCaller): Promise<DataOf<Api['listWebhooks']>> {
+  return { webhooks: (await listEndpoints(ctx.db, caller.accountId)).map(toWebhook) };
+}
+
+/** Adds an endpoint; events that happen from now on are sent to it. An account has at most 20. */
+export async function createWebhook(
+  ctx: WebhookContext,
+  caller: WebhookCaller,
+  input: Parsed<Api['createWebhook']>['body'],
+  once: Once = unkeyed,
+): Promise<DataOf<Api['createWebhook']>> {
+  requireAllowed(ctx, input.url);
+  const { accountId } = caller;
+  const { url, description } = input;
+  const secret = newWebhookSecret();
+  const eventTypes = input.eventTypes ? [...new Set(input.eventTypes)] : null;
+  const made = { id: newId('whk'), accountId, kind: 'endpoint', url, description, eventTypes } as const;
+  return ctx.db.transaction(async (tx) => {
+    if ((await countEndpointsLocked(tx, accountId)) >= MAX_ENDPOINTS)
+      throw new AppError('CONFLICT', `An account has at most ${MAX_ENDPOINTS} webhooks; delete one first.`);
+    const webhook = await insertWebhook(tx, { ...made, secretSealed: ctx.secrets.seal(secret) }, ctx.clock.now());
+    return once.keep(tx, { ...toWebhook(webhook as WebhookRow), secret });
+  });
+}
+
+/**
+ * Changes an endpoint. Disabling it ends what waits for it; enabling it again forgets its failures, and what it missed can be
+ * had with a replay.
+ */
+export async function updateWebhook(
+  ctx: WebhookContext,
+  caller: WebhookCaller,
+  webhookId: string,
+  input: Parsed<Api['updateWebhook']>['body'],
+): Promise<DataOf<Api['updateWebhook']>> {
+  if (input.url !== undefined) requireAllowed(ctx, input.url);
+  await requireEndpoint(ctx.db, caller.accountId, webhookId);
+  return ctx.db.transaction(async (tx) => {
+    const [webhook] = await lockWebhooks(tx, [webhookId]);
+    if (!webhook) throw notFound('webhook');
+    const changed = changedBy(webhook, input);
+    await updateWebhookRow(tx, changed);
+    if (changed.status === 'disabled' && webhook.status === 'enabled') await failPending(tx, webhookId);
+    return toWebhook(changed);
+  });
+}
+
+function changedBy(webhook: WebhookRow, input: Parsed<Api['updateWebhook']>['body']): WebhookRow {
+  const { url = webhook.url, description = webhook.description, eventTypes, status } = input;
+  const isSwitched = status !== undefined && (status === 'enabled' || webhook.status === 'enabled');
+  return {
+    ...webhook,
+    url,
+    description,
+    eventTypes: eventTypes === undefined ? webhook.eventTypes : eventTypes && [...new Set(eventTypes)],
+    ...(isSwitched ? { status, disabledReason: null, failingSince: null, pausedUntil: null } : {}),
+  };
+}
+
+/** Deletes an endpoint, and with it what was and was to be sent to it. */
+export async function deleteWebhook(
+  ctx: HasDb,
+  caller: WebhookCaller,
+  webhookId: string,
+): Promise<DataOf<Api['deleteWebhook']>> {
+  if (!(await deleteEndpoint(ctx.db, caller.accountId, webhookId))) throw notFound('webhook');
+  return { webhookId, deleted: true };
+}
+
+function requireAllowed(ctx: HasGuardedFetch, url: string): void {
+  const check = ctx.guardedFetch.checkUrl(url);
+  if (!check.ok) throw invalid('url', check.reason);
+}

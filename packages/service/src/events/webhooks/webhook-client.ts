@@ -1,0 +1,63 @@
+import { GuardedFetchError, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import type { EndpointAnswer } from './attempt.ts';
+
+const TIMEOUT_MS = 10_000;
+/** How much of an answer is kept. */
+const KEPT_BYTES = 16 * 1024;
+
+interface Post {
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Posts to an endpoint and says what came back; a failure is an answer as well. A status that arrived counts even if the rest did
+ * not. Throws only when it was broken off by the signal.
+ */
+export async function postWebhook(ctx: HasGuardedFetch, post: Post): Promise<EndpointAnswer> {
+  const startMs = performance.now();
+  const answered = (answer: Omit<EndpointAnswer, 'durationMs'>): EndpointAnswer => ({
+    ...answer,
+    durationMs: Math.round(performance.now() - startMs),
+  });
+  try {
+    const { status, headers, body } = await ctx.guardedFetch.stream({
+      url: post.url,
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...post.headers },
+      body: post.body,
+      timeoutMs: TIMEOUT_MS,
+      idleTimeoutMs: TIMEOUT_MS,
+      maxBytes: Number.MAX_SAFE_INTEGER,
+      signal: post.signal,
+    });
+    const retryAfter = headers['retry-after'];
+    return answered({
+      status,
+      error: null,
+      response: await readBeginning(body),
+      retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
+    });
+  } catch (error) {
+    if (post.signal.aborted || !(error instanceof GuardedFetchError)) throw error;
+    return answered({ status: null, error: error.message, response: null, retryAfter: null });
+  }
+}
+
+/** As text that PostgreSQL stores: it takes no NUL. */
+async function readBeginning(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let byteCount = 0;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      byteCount += chunk.length;
+      if (byteCount >= KEPT_BYTES) break;
+    }
+  } catch (error) {
+    if (!(error instanceof GuardedFetchError)) throw error;
+  }
+  return Buffer.concat(chunks).subarray(0, KEPT_BYTES).toString('utf8').replaceAll('\0', '\ufffd');
+}

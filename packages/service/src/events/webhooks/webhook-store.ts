@@ -1,0 +1,162 @@
+import type { EventType } from '@agent-network/contracts/events';
+import type { Sql, Tx } from '../../db/sql.ts';
+import type { Standing } from './endpoint-standing.ts';
+
+export interface WebhookRow extends Standing {
+  readonly id: string;
+  readonly accountId: string;
+  readonly kind: 'endpoint' | 'account';
+  /** null for the kind account: each delivery has its own. */
+  readonly url: string | null;
+  readonly description: string;
+  readonly eventTypes: EventType[] | null;
+  readonly secretSealed: Buffer;
+  readonly oldSecretSealed: Buffer | null;
+  readonly oldValidUntil: Date | null;
+  readonly createdAt: Date;
+}
+
+export const webhookColumns = `w.id, w.account_id as "accountId", w.kind, w.url, w.description, w.event_types as "eventTypes", w.status,
+  w.disabled_reason as "disabledReason", w.secret_sealed as "secretSealed", w.old_secret_sealed as "oldSecretSealed",
+  w.old_valid_until as "oldValidUntil", w.failing_since as "failingSince", w.paused_until as "pausedUntil",
+  w.created_at as "createdAt"`;
+
+export interface NewWebhook {
+  readonly id: string;
+  readonly accountId: string;
+  readonly kind: 'endpoint' | 'account';
+  readonly url: string | null;
+  readonly description: string;
+  readonly eventTypes: readonly EventType[] | null;
+  readonly secretSealed: Buffer;
+}
+
+/** Inserts a webhook, or returns null: an account has one of the kind account. */
+export async function insertWebhook(sql: Sql, webhook: NewWebhook, now: Date): Promise<WebhookRow | null> {
+  const rows = await sql.query<WebhookRow>(
+    'insert-webhook',
+    `insert into webhook as w (id, account_id, kind, url, description, event_types, status, secret_sealed, created_at)
+     values ($1, $2, $3, $4, $5, $6, 'enabled', $7, $8)
+     on conflict (account_id) where kind = 'account' do nothing returning ${webhookColumns}`,
+    [
+      webhook.id,
+      webhook.accountId,
+      webhook.kind,
+      webhook.url,
+      webhook.description,
+      webhook.eventTypes,
+      webhook.secretSealed,
+      now,
+    ],
+  );
+  return rows[0] ?? null;
+}
+
+/** How many endpoints an account has; nobody adds one until the transaction ends. */
+export async function countEndpointsLocked(tx: Tx, accountId: string): Promise<number> {
+  await tx.query('lock-account-of-webhooks', 'select from account where id = $1 for no key update', [accountId]);
+  const [row] = await tx.query<{ count: bigint }>(
+    'count-endpoints',
+    `select count(*) as count from webhook where account_id = $1 and kind = 'endpoint'`,
+    [accountId],
+  );
+  return Number(row?.count ?? 0);
+}
+
+export const listEndpoints = (sql: Sql, accountId: string): Promise<WebhookRow[]> =>
+  sql.query<WebhookRow>(
+    'list-endpoints',
+    `select ${webhookColumns} from webhook w where account_id = $1 and kind = 'endpoint' order by created_at, id`,
+    [accountId],
+  );
+
+export async function findEndpoint(sql: Sql, accountId: string, id: string): Promise<WebhookRow | null> {
+  const rows = await sql.query<WebhookRow>(
+    'find-endpoint',
+    `select ${webhookColumns} from webhook w where account_id = $1 and id = $2 and kind = 'endpoint'`,
+    [accountId, id],
+  );
+  return rows[0] ?? null;
+}
+
+export async function findAccountWebhook(sql: Sql, accountId: string): Promise<WebhookRow | null> {
+  const rows = await sql.query<WebhookRow>(
+    'find-account-webhook',
+    `select ${webhookColumns} from webhook w where account_id = $1 and kind = 'account'`,
+    [accountId],
+  );
+  return rows[0] ?? null;
+}
+
+/** The webhooks as they are, kept from changing until the transaction ends. Always locked in this order: no deadlocks. */
+export const lockWebhooks = (tx: Tx, ids: readonly string[]): Promise<WebhookRow[]> =>
+  tx.query<WebhookRow>(
+    'lock-webhooks',
+    `select ${webhookColumns} from webhook w where id = any($1) order by id for no key update`,
+    [ids],
+  );
+
+/** Writes what its owner may change, and the standing. */
+export async function updateWebhookRow(tx: Tx, webhook: WebhookRow): Promise<void> {
+  await tx.query(
+    'update-webhook',
+    `update webhook set url = $2, description = $3, event_types = $4, status = $5, disabled_reason = $6, failing_since = $7,
+            paused_until = $8, due_at = case $5::text when 'enabled' then due_at end
+      where id = $1`,
+    [
+      webhook.id,
+      webhook.url,
+      webhook.description,
+      webhook.eventTypes,
+      webhook.status,
+      webhook.disabledReason,
+      webhook.failingSince,
+      webhook.pausedUntil,
+    ],
+  );
+}
+
+/** Whether there was such an endpoint. Its deliveries go with it. */
+export async function deleteEndpoint(sql: Sql, accountId: string, id: string): Promise<boolean> {
+  const rows = await sql.query(
+    'delete-endpoint',
+    `delete from webhook where account_id = $1 and id = $2 and kind = 'endpoint' returning id`,
+    [accountId, id],
+  );
+  return rows.length > 0;
+}
+
+/** Puts a new secret beside the old one, unless an older one still stands there. */
+export async function rotateSecretRow(
+  sql: Sql,
+  id: string,
+  secret: { sealed: Buffer; oldValidUntil: Date; now: Date },
+): Promise<boolean> {
+  const rows = await sql.query(
+    'rotate-webhook-secret',
+    `update webhook set old_secret_sealed = secret_sealed, old_valid_until = $3, secret_sealed = $2
+      where id = $1 and (old_valid_until is null or old_valid_until <= $4) returning id`,
+    [id, secret.sealed, secret.oldValidUntil, secret.now],
+  );
+  return rows.length > 0;
+}
+
+/** Notes that deliveries wait. The webhooks must be locked by the transaction. */
+export async function markDue(tx: Tx, ids: readonly string[], now: Date): Promise<void> {
+  await tx.query(
+    'mark-webhooks-due',
+    'update webhook set due_at = least(due_at, greatest($2, paused_until)) where id = any($1)',
+    [ids, now],
+  );
+}
+
+/** The accounts with an endpoint that asks for an event by name. */
+export async function listSubscribers(sql: Sql, type: EventType, limit: number): Promise<string[]> {
+  const rows = await sql.query<{ accountId: string }>(
+    'list-subscribers',
+    `select distinct account_id as "accountId" from webhook
+      where kind = 'endpoint' and status = 'enabled' and event_types @> array[$1::text] order by 1 limit $2`,
+    [type, limit],
+  );
+  return rows.map(({ accountId }) => accountId);
+}

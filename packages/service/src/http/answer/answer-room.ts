@@ -1,0 +1,40 @@
+import { AppError } from '../../lib/app-error.ts';
+
+/** Answers of GET that are larger than this count while they are on their way. */
+const COUNTED_FROM_BYTES = 64 * 1024;
+/** What of them may be on its way to one network address, and to all, before the next is refused. */
+export const MOST_OF_ADDRESS_BYTES = 32 * 1024 * 1024;
+const MOST_BYTES = 256 * 1024 * 1024;
+
+/** Large answers that clients have not taken yet: they stand in memory, so they are counted. */
+export interface AnswerRoom {
+  /** Counts an answer; what it answers is to be called when it was taken. Throws RATE_LIMITED or UNAVAILABLE when others are not yet. */
+  take(network: string, bytes: number): () => void;
+}
+
+export function createAnswerRoom(): AnswerRoom {
+  const networks = new Map<string, number>();
+  let all = 0;
+  const add = (network: string, bytes: number) => {
+    const left = (networks.get(network) ?? 0) + bytes;
+    if (left > 0) networks.set(network, left);
+    else networks.delete(network);
+    all += bytes;
+  };
+  return {
+    take(network, bytes) {
+      if (bytes < COUNTED_FROM_BYTES) return () => undefined;
+      const own = networks.get(network) ?? 0;
+      if (own > 0 && own + bytes > MOST_OF_ADDRESS_BYTES) throw notTaken(MOST_OF_ADDRESS_BYTES);
+      if (all > 0 && all + bytes > MOST_BYTES)
+        throw new AppError('UNAVAILABLE', 'Too many large answers are on their way; try again in a moment.');
+      add(network, bytes);
+      return () => add(network, -bytes);
+    },
+  };
+}
+
+const notTaken = (limit: number) =>
+  new AppError('RATE_LIMITED', 'Answers of many bytes were not taken yet: read them before asking for more.', {
+    details: { limit, type: 'answerBytes', retryAfterS: 1 },
+  });

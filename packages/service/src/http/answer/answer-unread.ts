@@ -1,0 +1,96 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { AppError, invalid } from '../../lib/app-error.ts';
+import { commonHeaders } from './common-headers.ts';
+import { toErrorAnswer } from './errors.ts';
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** What is known of a connection: the exchanges that are open, and how many requests it has brought. */
+interface Connection {
+  readonly open: Set<Exchange>;
+  heard: number;
+}
+
+/** How long a request whose time is up may still be read: after a pause of the process it waits in the socket's buffer. */
+const GRACE_MS = 2000;
+
+/**
+ * Answers what the server could not read, in place of Node. A request that did not arrive in time is answered 503: a 4xx would look
+ * like the refusal of a call that may have run when it was sent before. What cannot be read behind a request that is at work never
+ * takes that one's answer.
+ */
+export function answerUnread(server: Server, { graceMs = GRACE_MS }: { graceMs?: number } = {}): void {
+  const connections = new WeakMap<Duplex, Connection>();
+  const failed = new WeakSet<Duplex>();
+  const of = (socket: Duplex): Connection => {
+    const known = connections.get(socket) ?? { open: new Set<Exchange>(), heard: 0 };
+    connections.set(socket, known);
+    return known;
+  };
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const connection = of(request.socket);
+    const exchange = { request, response };
+    connection.heard += 1;
+    connection.open.add(exchange);
+    response.once('close', () => connection.open.delete(exchange));
+  });
+  server.on('clientError', (error: Error & { code?: string }, socket) => {
+    // Node tells of every further piece as well.
+    if (failed.has(socket)) return;
+    if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT') {
+      failed.add(socket);
+      return endWith(of(socket), socket, refusalOf(error.code));
+    }
+    const { heard } = of(socket);
+    const isBegun = isIncomplete(of(socket));
+    const judge = () => {
+      const hasArrived = isBegun ? !isIncomplete(of(socket)) : of(socket).heard > heard && !isIncomplete(of(socket));
+      if (hasArrived || failed.has(socket)) return;
+      failed.add(socket);
+      endWith(of(socket), socket, notArrived());
+    };
+    setTimeout(judge, graceMs).unref();
+  });
+}
+
+const isIncomplete = ({ open }: Connection) => [...open].some(({ request }) => !request.complete);
+
+/** Ends a connection: with the answers of the requests that it brought whole, else with the error. */
+function endWith({ open }: Connection, socket: Duplex, error: AppError): void {
+  if (!socket.writable) return void socket.destroy();
+  const working = [...open].filter(({ request }) => request.complete);
+  if (working.length === 0) {
+    socket.end(textOf(error), () => socket.destroy());
+    return;
+  }
+  socket.pause();
+  for (const exchange of working)
+    exchange.response.once('close', () => {
+      working.splice(working.indexOf(exchange), 1);
+      if (working.length === 0) socket.end(() => socket.destroy());
+    });
+}
+
+const notArrived = () =>
+  new AppError(
+    'UNAVAILABLE',
+    'The request did not arrive in time and began nothing. If you sent it before, that one may have run and been paid: repeat it as it was, with the same payment or Idempotency-Key, to get its answer, or read your requests at GET /invoke/history.',
+  );
+
+function refusalOf(code: string | undefined): AppError {
+  return code === 'HPE_HEADER_OVERFLOW' || code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW'
+    ? new AppError('PAYLOAD_TOO_LARGE', 'The headers of the request are too large.')
+    : invalid('request', 'is not HTTP/1.1 that can be read');
+}
+
+function textOf(error: AppError): string {
+  const { status, headers, body } = toErrorAnswer(error, '');
+  const text = JSON.stringify(body);
+  const all = { ...commonHeaders, ...headers, 'content-type': 'application/json', connection: 'close' };
+  const lines = Object.entries({ ...all, 'content-length': Buffer.byteLength(text) });
+  return `HTTP/1.1 ${status} \r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${text}`;
+}

@@ -1,0 +1,39 @@
+import { errorCatalogue, errorEnvelope } from '@agent-network/contracts/errors';
+import { describe, expect, it } from 'vitest';
+import { AppError, invalid, notFound } from '../../lib/app-error.ts';
+import { toErrorAnswer } from './errors.ts';
+
+describe('the answer to a failure', () => {
+  it.each([new Error('password=hunter2'), new TypeError('x'), 'text', null, undefined, { code: 'NOT_FOUND' }])(
+    'that is not of the catalogue is a 500 that says nothing: %s',
+    (error) => {
+      const { status, body } = toErrorAnswer(error, 'req_1');
+      expect(status).toBe(500);
+      expect(body).toEqual({
+        status: 'error',
+        error: { code: 'INTERNAL_ERROR', message: 'Something went wrong on our side.', requestId: 'req_1' },
+      });
+    },
+  );
+
+  it.each([
+    notFound('agent'),
+    invalid('a', 'is wrong'),
+    new AppError('FORBIDDEN', 'No.', {}, { cause: new Error('secret') }),
+  ])('of the catalogue has its status, its envelope and nothing of its cause: %s', (error) => {
+    const { status, headers, body } = toErrorAnswer(error, 'req_1');
+    expect(status).toBe(errorCatalogue[error.code].status);
+    expect(errorEnvelope(error.code).parse(body)).toEqual(body);
+    expect(JSON.stringify(body)).not.toContain('secret');
+    expect(headers).toEqual({});
+  });
+
+  it.each<[AppError, string]>([
+    [new AppError('UNAVAILABLE', 'Later.'), '5'],
+    [new AppError('PAYMENT_PENDING', 'Wait.', { details: { requestId: 'req_1', transactionHash: null } }), '2'],
+    [new AppError('AGENT_UNAVAILABLE', 'Gone.', { agentId: 'agt_1', lastSeen: '', alternatives: [] }), '30'],
+    [new AppError('RATE_LIMITED', 'Slow.', { details: { limit: 1, type: 'api', retryAfterS: 77 } }), '77'],
+  ])('that passes says when to come back: %s', (error, seconds) => {
+    expect(toErrorAnswer(error, 'req_1').headers['retry-after']).toBe(seconds);
+  });
+});

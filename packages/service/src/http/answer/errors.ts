@@ -1,0 +1,52 @@
+import { errorCatalogue } from '@agent-network/contracts/errors';
+import { DatabaseAwayError } from '../../db/database-away.ts';
+import { AppError } from '../../lib/app-error.ts';
+import { PaymentRequiredError } from '../../payments/x402/payment-required.ts';
+
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: Record<string, unknown>;
+}
+
+/** When a client may try again, in seconds, for codes that say so without knowing better. */
+const retryAfterS: Partial<Record<string, string>> = {
+  PAYMENT_PENDING: '2',
+  UNAVAILABLE: '5',
+  AGENT_UNAVAILABLE: '30',
+};
+
+/** The answer to a failure. What is not in the catalogue is a 500 that says nothing; its cause is for the log. */
+export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
+  const known = toAppError(error);
+  const { code, message } = known;
+  const headers: Record<string, string> = {};
+  const wait =
+    known.code === 'RATE_LIMITED'
+      ? String((known as AppError<'RATE_LIMITED'>).extra.details.retryAfterS)
+      : retryAfterS[code];
+  if (wait !== undefined) headers['retry-after'] = wait;
+  const body = { status: 'error', error: { code, message, requestId, ...known.extra } };
+  if (!(known instanceof PaymentRequiredError)) return { status: errorCatalogue[code].status, headers, body };
+  headers['payment-required'] = encode(known.offer.v2);
+  if (known.reason !== null) {
+    const answer = {
+      success: false,
+      errorReason: known.reason,
+      transaction: '',
+      network: known.offer.v2.accepts[0]?.network ?? '',
+    };
+    headers['payment-response'] = encode(answer);
+  }
+  return { status: 402, headers, body: { ...body, ...known.offer.v1, error: body.error } };
+}
+
+function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  if (error instanceof DatabaseAwayError)
+    return new AppError('UNAVAILABLE', 'The database cannot be reached at the moment.', {}, { cause: error });
+  return new AppError('INTERNAL_ERROR', 'Something went wrong on our side.');
+}
+
+/** Base64 JSON, as x402 headers carry it. */
+export const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');

@@ -1,0 +1,73 @@
+import { openApiDocument } from '@agent-network/contracts/openapi/openapi';
+import type { Context, Hono } from 'hono';
+import { madeOnce } from '../../lib/made-once.ts';
+import { commonHeaders, headersForNoOtherOrigin } from '../answer/common-headers.ts';
+import { requestIdOf } from '../mount.ts';
+import { isLocalClient } from '../request/client.ts';
+import type { HttpContext } from '../request/http-context.ts';
+import { documentAnswer, toDocument } from './document-answer.ts';
+import { mountDocs } from './mount-docs.ts';
+import { mountFeedback } from './mount-feedback.ts';
+import { createReadiness } from './readiness.ts';
+import { mountRegistrations } from './registration-documents.ts';
+
+const json = (c: Context, body: unknown, status = 200) =>
+  new Response(JSON.stringify(body), {
+    status,
+    headers: { ...commonHeaders, 'content-type': 'application/json', 'x-request-id': requestIdOf(c) },
+  });
+
+/** What only another version of the node would change. */
+const CACHE = { 'cache-control': 'public, max-age=300' };
+
+const start = {
+  name: 'agent-network',
+  docs: '/docs',
+  openapi: '/openapi.json',
+  llms: '/llms.txt',
+  agents: '/agents',
+};
+
+/** What is not part of the endpoint table: health, metrics and documents. */
+export function mountDocuments(app: Hono, ctx: HttpContext): void {
+  const openApi = madeOnce(() => toDocument(JSON.stringify(openApiDocument()), 'application/json'));
+  const isReady = createReadiness(() => Promise.all([ctx.db.query('ready', 'select 1'), ctx.usdc.chainId()]), {
+    onFailure: (err) => ctx.log.warn({ err }, 'not ready'),
+  });
+  app.get('/', (c) => json(c, start));
+  app.get('/openapi.json', (c) => documentAnswer(c, openApi(), CACHE));
+  mountDocs(app, ctx);
+  mountFeedback(app, ctx);
+  mountRegistrations(app, ctx);
+  app.get('/livez', (c) => json(c, { status: 'live' }));
+  // Starting and stopping are told at once.
+  app.get('/readyz', async (c) =>
+    ctx.isReady() && (await isReady())
+      ? json(c, { status: 'ready', jobs: jobsOf(ctx), signatures: ctx.signatureEngine })
+      : json(c, { status: 'not ready' }, 503),
+  );
+  app.get('/metrics', async (c) => {
+    const isAllowed = await mayReadMetrics(ctx, c);
+    const { registry } = ctx.metrics;
+    const text = isAllowed ? await registry.metrics() : JSON.stringify({ status: 'forbidden' });
+    const type = isAllowed ? registry.contentType : 'application/json';
+    return new Response(text, {
+      status: isAllowed ? 200 : 403,
+      headers: { ...headersForNoOtherOrigin, 'content-type': type, 'x-request-id': requestIdOf(c) },
+    });
+  });
+}
+
+/** A node whose background jobs are held up still serves: it is ready, and says so. */
+function jobsOf({ queueStanding }: HttpContext) {
+  const { isRunning, oldestDueS } = queueStanding.read();
+  return { isRunning, oldestDueS: Math.round(oldestDueS) };
+}
+
+/** From this machine and not through a proxy, or with a key whose scope is `operator`. */
+async function mayReadMetrics(ctx: HttpContext, c: Context): Promise<boolean> {
+  const authorization = c.req.header('authorization');
+  if (authorization === undefined) return isLocalClient(ctx, c);
+  const caller = await ctx.authenticator.authenticate(authorization).catch(() => null);
+  return caller?.kind === 'account' && caller.scopes.includes('operator');
+}

@@ -1,0 +1,40 @@
+import type { Context, Hono } from 'hono';
+import { readRegistration } from '../../agents/registry-entry/read-registration.ts';
+import { NODE_VERSION } from '../../lib/process/node-version.ts';
+import { nodeTokenOf } from '../../registry/write/announce-node.ts';
+import { toNodeFile } from '../../registry/write/node-file.ts';
+import { commonHeaders } from '../answer/common-headers.ts';
+import { toErrorAnswer } from '../answer/errors.ts';
+import { requestIdOf } from '../mount.ts';
+import type { HttpContext } from '../request/http-context.ts';
+import { type Document, documentAnswer, toDocument } from './document-answer.ts';
+import { createFreshDocuments } from './fresh-documents.ts';
+
+/** Readers of the registry come again and again: for as long they may take what they have. */
+const CACHE = 'public, max-age=15';
+
+/** The files that entries of the shared registry point to (ERC-8004), as they are and in no envelope. */
+export function mountRegistrations(app: Hono, ctx: HttpContext): void {
+  const fresh = createFreshDocuments();
+  const serve = (c: Context, read: () => Promise<unknown>) =>
+    answer(c, () => fresh(c.req.path, async () => toDocument(JSON.stringify(await read()), 'application/json')));
+  app.get('/.well-known/agent-network.json', (c) =>
+    serve(c, async () => {
+      const { baseUrl, nodeLabel: label, chain, registry } = ctx;
+      const tokenId = await nodeTokenOf(ctx);
+      return toNodeFile({ baseUrl, label, version: NODE_VERSION, wallet: chain.wallet, tokenId, registry });
+    }),
+  );
+  app.get('/agents/:id/registration.json', (c) => serve(c, () => readRegistration(ctx, c.req.param('id'))));
+}
+
+async function answer(c: Context, read: () => Promise<Document>): Promise<Response> {
+  try {
+    return documentAnswer(c, await read(), { 'cache-control': CACHE });
+  } catch (error) {
+    const requestId = requestIdOf(c);
+    const { status, headers, body } = toErrorAnswer(error, requestId);
+    const common = { ...commonHeaders, 'content-type': 'application/json', 'x-request-id': requestId };
+    return new Response(JSON.stringify(body), { status, headers: { ...common, ...headers } });
+  }
+}

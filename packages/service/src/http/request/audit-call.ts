@@ -1,0 +1,142 @@
+import type { EndpointName } from '@agent-network/contracts/api';
+import type { Endpoint, Parsed } from '@agent-network/contracts/endpoint';
+import { Id } from '@agent-network/contracts/scalars';
+import { actorOf, endByError, endEntry, type NewAuditEntry, writeEntry } from '../../access/audit/audit.ts';
+import type { Caller } from '../../access/caller/caller.ts';
+import type { Client } from './client.ts';
+import type { HttpContext } from './http-context.ts';
+
+/** Calls that change something, and nothing that is managed: they only look, are work or its payment, or ask for a challenge. */
+const unaudited = new Set<EndpointName>([
+  'searchAgents',
+  'quoteInvocation',
+  'cancelInvocation',
+  'depositToTreasury',
+  'requestSignIn',
+  'requestWithdrawal',
+]);
+
+/** Whether the account's audit log has calls of this row: changes unless named above, and the showing of a secret. */
+export function isAudited(name: EndpointName, row: Endpoint): boolean {
+  if (name === 'getWebhookSecret') return true;
+  return row.method !== 'GET' && row.limit !== 'invocations' && row.auth !== 'agent' && !unaudited.has(name);
+}
+
+export interface AuditedCall {
+  readonly name: EndpointName;
+  readonly row: Endpoint;
+  readonly caller: Caller;
+  readonly client: Client;
+}
+
+/**
+ * Runs a call and has it in the audit log of its account. The entry is written before anything is done, as `unknown`, and ended after:
+ * no change of an account's caller is without an entry, and a change never fails because its entry could not be ended. Signing in
+ * has no account before: its entry is written after, and lost if the process dies in between; what came of it is in the lists of
+ * sessions and keys.
+ */
+export async function auditCall<T>(
+  ctx: HttpContext,
+  { name, row, caller, client, parsed }: AuditedCall & { readonly parsed: Parsed<Endpoint> },
+  run: () => Promise<T>,
+): Promise<T> {
+  if (!isAudited(name, row) || caller.kind === 'agent') return run();
+  if (caller.kind === 'anonymous') {
+    const data = await run();
+    const entry = signedIn(name, data, client);
+    if (entry) await noted(ctx, writeEntry(ctx, entry, { outcome: 'done', code: null }));
+    return data;
+  }
+  const subject = { ...idsIn(parsed.params), ...idsIn(parsed.body) };
+  const id = await writeEntry(ctx, entryOf(name, { ...caller, ...actorOf(caller) }, client, subject));
+  try {
+    const data = await run();
+    await noted(ctx, endEntry(ctx, id, { subject: idsIn(data), outcome: 'done', code: null }));
+    return data;
+  } catch (error) {
+    await noted(ctx, endEntry(ctx, id, { subject: {}, ...endByError(error) }));
+    throw error;
+  }
+}
+
+/**
+ * Reads the answer of an earlier call for a repetition, and has that in the audit log: also when it is refused, but not while the first
+ * still runs, which callers ask again and again.
+ */
+export async function auditReplay<Found>(
+  ctx: HttpContext,
+  { name, row, caller, client, parsed }: AuditedCall & { readonly parsed: Parsed<Endpoint> },
+  find: () => Promise<Found>,
+  read: (found: Found) => Promise<unknown>,
+): Promise<unknown> {
+  if (!isAudited(name, row) || caller.kind !== 'account') return read(await find());
+  const subject = { ...idsIn(parsed.params), ...idsIn(parsed.body) };
+  const entry = { ...entryOf(name, { ...caller, ...actorOf(caller) }, client, subject), replayed: true };
+  const found = await find().catch(async (error) => {
+    const end = endByError(error);
+    if (end.outcome === 'refused' && end.code !== 'CONFLICT') await noted(ctx, writeEntry(ctx, entry, end));
+    throw error;
+  });
+  const id = await writeEntry(ctx, entry);
+  const data = await read(found);
+  await noted(ctx, endEntry(ctx, id, { subject: idsIn(data), outcome: 'done', code: null }));
+  return data;
+}
+
+/** Has a call in the audit log that its caller was not allowed to make. */
+export async function auditRefusal(
+  ctx: HttpContext,
+  { name, row, caller, client }: AuditedCall,
+  params: Readonly<Record<string, string>>,
+  error: unknown,
+): Promise<void> {
+  if (!isAudited(name, row) || caller.kind !== 'account') return;
+  const entry = entryOf(name, { ...caller, ...actorOf(caller) }, client, idsIn(params));
+  await noted(ctx, writeEntry(ctx, entry, endByError(error)));
+}
+
+type Actor = Pick<NewAuditEntry, 'accountId' | 'actorKind' | 'actorId' | 'actorName'>;
+
+const entryOf = (
+  action: EndpointName,
+  { accountId, actorKind, actorId, actorName }: Actor,
+  { address, userAgent }: Client,
+  subject: Record<string, string>,
+): NewAuditEntry => ({
+  accountId,
+  actorKind,
+  actorId,
+  actorName,
+  action,
+  address,
+  userAgent,
+  subject,
+  replayed: false,
+});
+
+/** The entry of a call that had no account and has one by what it was answered: its actor is the session or key that it made. */
+function signedIn(name: EndpointName, data: unknown, client: Client): NewAuditEntry | null {
+  const { accountId, sessionId, keyId, name: keyName } = data as Readonly<Record<string, string | undefined>>;
+  const actorId = sessionId ?? keyId;
+  if (accountId === undefined || actorId === undefined) return null;
+  const actor = sessionId ? { actorKind: 'session', actorName: 'session' } : { actorKind: 'key', actorName: keyName };
+  return entryOf(name, { accountId, actorId, ...actor } as Actor, client, idsIn(data));
+}
+
+const idNames = ['agentId', 'keyId', 'sessionId', 'treasuryId', 'tokenId', 'webhookId', 'deliveryId', 'withdrawalId'];
+
+/** The ids among the fields of a value; agents are `id` in paths. */
+function idsIn(value: unknown): Record<string, string> {
+  const fields = { ...(value as Record<string, unknown>) };
+  if (!('agentId' in fields)) fields.agentId = fields.id;
+  return Object.fromEntries(
+    idNames.flatMap((name) => {
+      const id = Id.safeParse(fields[name]);
+      return id.success ? [[name, id.data]] : [];
+    }),
+  );
+}
+
+/** The change stands whether its entry does or not. */
+const noted = (ctx: HttpContext, written: Promise<unknown>): Promise<unknown> =>
+  written.catch((error) => ctx.log.error({ err: error }, 'an entry of the audit log was not written to its end'));

@@ -1,0 +1,50 @@
+import type { Context } from 'hono';
+import { isInRanges } from '../../lib/net/address-ranges.ts';
+import { isLoopback, isLoopbackHost } from '../../lib/net/guarded-fetch-address.ts';
+import { addressOf, type HasTrustedProxies, socketAddressOf } from './remote-address.ts';
+
+/** Who is at the other end, as far as the connection and the request tell. */
+export interface Client {
+  /** The network address; `unknown` without a socket. */
+  readonly address: string;
+  /** What the client calls itself: plain text of at most 200 characters. */
+  readonly userAgent: string | null;
+  /** Whether it is on the machine of the node, and asked for it by a name of loopback. */
+  readonly isLocal: boolean;
+}
+
+const MOST_CHARS = 200;
+
+/** What proxies and tunnels say of whom they heard: with any of these the other end is not the client. */
+const FORWARDING =
+  /^(forwarded|via|x-forwarded(-.*)?|x-original-.*|x-envoy-.*|x-proxy-.*|x-real-ip|x-remote-.*|cdn-loop|(.*-)?(client|connecting|true)-ip)$/;
+
+/** Worked out when it is asked for: few calls want to know. */
+export const clientOf = (ctx: HasTrustedProxies, c: Context): Client => ({
+  get address() {
+    return addressOf(ctx, c);
+  },
+  get userAgent() {
+    return plain(c.req.header('user-agent'));
+  },
+  get isLocal() {
+    return isLocalClient(ctx, c);
+  },
+});
+
+/**
+ * Another machine is never taken for this one: not through a proxy on it, whether it is trusted or just says that it forwards, and not
+ * by a page of another site whose name leads to loopback (DNS rebinding).
+ */
+export function isLocalClient(ctx: HasTrustedProxies, c: Context): boolean {
+  const address = socketAddressOf(c);
+  const host = URL.parse(`http://${c.req.header('host') ?? ''}`)?.hostname ?? '';
+  const isForwarded = [...c.req.raw.headers.keys()].some((name) => FORWARDING.test(name));
+  return !isForwarded && isLoopback(address) && !isInRanges(address, ctx.trustedProxies) && isLoopbackHost(host);
+}
+
+const plain = (text: string | undefined): string | null =>
+  text
+    ?.replace(/[^\x20-\x7e]/g, '')
+    .slice(0, MOST_CHARS)
+    .trim() || null;

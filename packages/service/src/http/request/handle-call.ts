@@ -1,0 +1,167 @@
+import type { EndpointName } from '@agent-network/contracts/api';
+import type { Endpoint, Parsed } from '@agent-network/contracts/endpoint';
+import type { Context } from 'hono';
+import type { AgentCaller, Caller } from '../../access/caller/caller.ts';
+import {
+  type FoundAnswer,
+  fingerprintOf,
+  type KeyedRequest,
+  keyCallerOf,
+} from '../../access/idempotency/idempotency.ts';
+import { unkeyed } from '../../access/idempotency/once.ts';
+import { AppError, invalid } from '../../lib/app-error.ts';
+import { SseAnswer } from '../answer/sse.ts';
+import { tellAway } from '../answer/tell-away.ts';
+import { auditCall, auditRefusal, auditReplay } from './audit-call.ts';
+import { clientOf } from './client.ts';
+import { type CountedCall, countCall } from './count-call.ts';
+import type { HandlerCall } from './handler.ts';
+import type { HttpContext } from './http-context.ts';
+import { identify, requireAllowed } from './identify.ts';
+import { parseRequest } from './parse-request.ts';
+import { readBody } from './read-body.ts';
+import { addressOf } from './remote-address.ts';
+import { type Running, runKeyed } from './run-keyed.ts';
+
+/** How long others may have waited for a connection to the database before newcomers are sent away. */
+const SHED_AFTER_MS = 1_500;
+
+export type AnyHandler = (ctx: HttpContext, call: HandlerCall<Endpoint>) => unknown;
+
+/** One request on its way to an answer: what it is for and where its headers are gathered. */
+export interface Incoming {
+  readonly name: EndpointName;
+  readonly row: Endpoint;
+  readonly handler: AnyHandler;
+  readonly c: Context;
+  readonly headers: Record<string, string>;
+}
+
+/** Identifies, counts, validates and handles a request; resolves with the JSON of the answer, or with a stream. */
+export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<string | SseAnswer> {
+  const { row, c } = incoming;
+  if (!ctx.isReady()) throw new AppError('UNAVAILABLE', 'The node is starting or stopping.');
+  shedWhenOverloaded(ctx);
+  const progress = { hasBegun: false };
+  try {
+    return await handleReady(ctx, incoming, progress);
+  } catch (error) {
+    throw tellAway(error, {
+      method: row.method,
+      ...progress,
+      hasKey: c.req.header('idempotency-key') !== undefined,
+      hasPayment: ['payment-signature', 'x-payment'].some((name) => c.req.header(name) !== undefined),
+    });
+  }
+}
+
+/** With more work than connections for it, a request that has not begun is sent away rather than have all of them starve. */
+function shedWhenOverloaded({ db, metrics }: HttpContext): void {
+  if (db.queueAgeMs() < SHED_AFTER_MS) return;
+  metrics.requestsShed.inc();
+  const message = 'The node has more to do than its database can take at the moment. Nothing was done; repeat later.';
+  throw new AppError('UNAVAILABLE', message, { details: { outcome: 'nothing' } });
+}
+
+async function handleReady(
+  ctx: HttpContext,
+  incoming: Incoming,
+  progress: { hasBegun: boolean },
+): Promise<string | SseAnswer> {
+  const { row, c, headers } = incoming;
+  const caller = await identify(ctx, row, c, headers);
+  const counted = await countCall(ctx, { caller, row, address: () => addressOf(ctx, c) }, headers);
+  try {
+    await requireAllowedOrNote(ctx, incoming, caller);
+    const parsed = parseRequest(row, {
+      params: c.req.param(),
+      query: c.req.queries(),
+      header: (name) => c.req.header(name),
+      body: row.body ? await readBody(c.req.raw) : undefined,
+    });
+    const begin = (running: Running) => {
+      progress.hasBegun = true;
+      return run(ctx, incoming, { caller, parsed, counted, ...running });
+    };
+    const request = keyedRequest(incoming, caller, parsed);
+    if (!request) {
+      const data = await begin({ once: unkeyed, headers: {} });
+      return data instanceof SseAnswer ? data : encodeAnswer(ctx, row, data);
+    }
+    return await runKeyed(ctx, {
+      request,
+      shownOnce: row.shownOnce,
+      encode: (data) => encodeAnswer(ctx, row, data),
+      run: begin,
+      async replay(find, read) {
+        const call = { name: incoming.name, row, caller, client: clientOf(ctx, c), parsed };
+        const data = await auditReplay<FoundAnswer>(ctx, call, find, async (found) => {
+          Object.assign(headers, found.headers, { 'idempotency-replayed': 'true' });
+          return read(found);
+        });
+        await counted.uncount();
+        return data;
+      },
+    });
+  } catch (error) {
+    // Whatever did not become an invocation does not count as one. Where that cannot be stored, the first error is still the one to tell.
+    await counted.uncount().catch((err: unknown) => ctx.log.debug({ err }, 'a call that failed stays counted'));
+    throw error;
+  }
+}
+
+interface Begun extends Running {
+  readonly caller: Caller;
+  readonly parsed: Parsed<Endpoint>;
+  readonly counted: CountedCall;
+}
+
+async function run(
+  ctx: HttpContext,
+  { name, row, handler, c, headers }: Incoming,
+  { caller, parsed, counted, once, headers: kept }: Begun,
+): Promise<unknown> {
+  const client = clientOf(ctx, c);
+  const call = {
+    ...parsed,
+    caller: caller as AgentCaller,
+    setHeader(header: string, value: string) {
+      headers[header] = value;
+      kept[header] = value;
+    },
+    client,
+    get hungUp() {
+      return c.req.raw.signal;
+    },
+    once,
+    countMore: counted.countMore,
+    uncount: counted.uncount,
+  };
+  return auditCall(ctx, { name, row, caller, client, parsed }, async () => handler(ctx, call));
+}
+
+async function requireAllowedOrNote(ctx: HttpContext, { name, row, c }: Incoming, caller: Caller): Promise<void> {
+  try {
+    requireAllowed(row, caller);
+  } catch (error) {
+    await auditRefusal(ctx, { name, row, caller, client: clientOf(ctx, c) }, c.req.param(), error);
+    throw error;
+  }
+}
+
+function keyedRequest({ row, c }: Incoming, caller: Caller, parsed: Parsed<Endpoint>): KeyedRequest | null {
+  const key = c.req.header('idempotency-key');
+  // What needs no key changes nothing, and may simply be done again.
+  if (key === undefined || row.method !== 'POST' || row.auth === 'none' || caller.kind === 'anonymous') return null;
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalid('Idempotency-Key', 'must be 1 to 255 visible ASCII characters');
+  const who = caller.kind === 'agent' ? caller.agentId : caller.accountId;
+  const fingerprint = fingerprintOf([row.method, c.req.path, parsed.query, parsed.body]);
+  return { accountId: who, key, fingerprint, ...keyCallerOf(caller) };
+}
+
+function encodeAnswer(ctx: HttpContext, row: Endpoint, data: unknown): string {
+  const result = ctx.checksAnswers ? row.data.safeParse(data) : null;
+  if (result?.success === false)
+    throw new Error(`the answer of ${row.method} ${row.path} breaks its schema: ${result.error.message}`);
+  return JSON.stringify({ status: 'success', data });
+}

@@ -1,0 +1,39 @@
+import type { Api, EndpointName } from '@agent-network/contracts/api';
+import type { DataOf, Endpoint, Parsed } from '@agent-network/contracts/endpoint';
+import type { AgentCaller, Caller, KnownCaller } from '../../access/caller/caller.ts';
+import type { Once } from '../../access/idempotency/once.ts';
+import type { SseAnswer } from '../answer/sse.ts';
+import type { Client } from './client.ts';
+import type { HttpContext } from './http-context.ts';
+
+type CallerOf<E extends Endpoint> = E['auth'] extends 'none'
+  ? Caller
+  : E['auth'] extends 'agent'
+    ? AgentCaller
+    : KnownCaller;
+
+/** A request after authentication, limits and validation. */
+export interface HandlerCall<E extends Endpoint> extends Parsed<E> {
+  readonly caller: CallerOf<E>;
+  /** Sets a header of this answer; repetitions with the same Idempotency-Key get it as well. */
+  setHeader(name: string, value: string): void;
+  readonly client: Client;
+  /** Aborted when the client hangs up before it has its answer. */
+  readonly hungUp: AbortSignal;
+  readonly once: Once;
+  /** Counts further invocations that the call makes. Throws RATE_LIMITED. */
+  countMore(count: number): Promise<void>;
+  /** The call turned out to be no invocation (a replay): it does not count as one. */
+  uncount(): Promise<void>;
+}
+
+/** A stream, from the endpoints that have one. */
+type StreamOf<E extends Endpoint> = E['stream'] extends string ? SseAnswer : never;
+
+export type Handler<E extends Endpoint> = (
+  ctx: HttpContext,
+  call: HandlerCall<E>,
+) => Promise<DataOf<E> | StreamOf<E>> | DataOf<E> | StreamOf<E>;
+
+/** One handler per row of the endpoint table. */
+export type Handlers<Names extends EndpointName = EndpointName> = { readonly [N in Names]: Handler<Api[N]> };

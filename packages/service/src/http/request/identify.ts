@@ -1,0 +1,80 @@
+import type { Endpoint } from '@agent-network/contracts/endpoint';
+import type { Context } from 'hono';
+import { type Caller, type KnownCaller, requireScope } from '../../access/caller/caller.ts';
+import { isSession } from '../../access/sessions/session-caller.ts';
+import { AppError } from '../../lib/app-error.ts';
+import { countCall } from './count-call.ts';
+import type { HttpContext } from './http-context.ts';
+import { addressOf } from './remote-address.ts';
+import { isSameOrigin } from './same-origin.ts';
+import { sessionTokenOf } from './session-cookie.ts';
+
+/**
+ * Who calls. A bad key is refused everywhere, also where none is needed; guessing counts against the guesser's address. The cookie of
+ * a session counts where no key came with it, from pages of the node itself only; where neither is needed, one that does not count is
+ * as none, so that who was signed out can sign in.
+ */
+export async function identify(
+  ctx: HttpContext,
+  row: Endpoint,
+  c: Context,
+  headers: Record<string, string>,
+): Promise<Caller> {
+  const anonymous = { kind: 'anonymous', address: addressOf(ctx, c) } as const;
+  try {
+    const authorization = c.req.header('authorization');
+    if (row.sameOrigin) requireSameOrigin(ctx, c);
+    if (authorization !== undefined) return await ctx.authenticator.authenticate(authorization);
+    const token = sessionTokenOf(c);
+    const signedIn = token === null ? null : await bySession(ctx, row, c, token);
+    if (signedIn) return signedIn;
+    if (row.auth === 'none') return anonymous;
+    throw new AppError('UNAUTHORIZED', 'Send "Authorization: Bearer <API key>".');
+  } catch (error) {
+    if (error instanceof AppError && (error.code === 'UNAUTHORIZED' || error.code === 'FORBIDDEN'))
+      await countCall(
+        ctx,
+        { caller: anonymous, row: { ...row, limit: 'api' }, address: () => anonymous.address },
+        headers,
+      );
+    throw error;
+  }
+}
+
+async function bySession(ctx: HttpContext, row: Endpoint, c: Context, token: string): Promise<Caller | null> {
+  if (row.auth === 'none') {
+    if (!cameFromOwnPage(ctx, c)) return null;
+    return ctx.authenticator.authenticateSession(token).catch(orNull);
+  }
+  requireSameOrigin(ctx, c);
+  return ctx.authenticator.authenticateSession(token);
+}
+
+function orNull(error: unknown): null {
+  if (error instanceof AppError && error.code === 'UNAUTHORIZED') return null;
+  throw error;
+}
+
+function cameFromOwnPage(ctx: HttpContext, c: Context): boolean {
+  const header = (name: string) => c.req.header(name);
+  const [host, origin, referer] = [header('host'), header('origin'), header('referer')];
+  return isSameOrigin(ctx.baseUrl, {
+    method: c.req.method,
+    host,
+    origin,
+    referer,
+    fetchSite: header('sec-fetch-site'),
+  });
+}
+
+function requireSameOrigin(ctx: HttpContext, c: Context): void {
+  if (cameFromOwnPage(ctx, c)) return;
+  throw new AppError('FORBIDDEN', 'A session is for pages of this node only: send its own Origin, or use an API key.');
+}
+
+export function requireAllowed(row: Endpoint, caller: Caller): void {
+  if (row.auth === 'agent' && caller.kind !== 'agent')
+    throw new AppError('FORBIDDEN', 'This is for the agent itself: send its identityToken instead of an API key.');
+  if (row.sessionProof && isSession(caller)) return;
+  if (row.scope) requireScope(caller as KnownCaller, row.scope);
+}

@@ -1,0 +1,51 @@
+import type { Endpoint, Parsed } from '@agent-network/contracts/endpoint';
+import { AppError } from '../../lib/app-error.ts';
+
+interface Raw {
+  readonly params: Record<string, string>;
+  readonly query: Record<string, string[]>;
+  readonly header: (name: string) => string | undefined;
+  readonly body: unknown;
+}
+
+type Problem = { path: string; message: string };
+
+/** Checks all parts of a request against its row and returns them parsed. Throws VALIDATION_ERROR that names every problem. */
+export function parseRequest(row: Endpoint, raw: Raw): Parsed<Endpoint> {
+  const problems: Problem[] = [];
+  const check = (schema: Endpoint['body'], value: unknown): unknown => {
+    if (!schema) return undefined;
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return parsed.data;
+    for (const { path, message } of parsed.error.issues)
+      problems.push({ path: path.map(String).join('.') || 'body', message });
+    return undefined;
+  };
+  const headerNames = Object.keys(row.headers?.shape ?? {});
+  const given = headerNames.flatMap((name) => {
+    const value = raw.header(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  const parsed = {
+    params: check(row.params, raw.params),
+    query: check(row.query, singleValues(row, raw.query, problems)),
+    headers: check(row.headers, Object.fromEntries(given)),
+    body: check(row.body, raw.body),
+  };
+  if (problems.length > 0) throw new AppError('VALIDATION_ERROR', summary(problems), { details: { fields: problems } });
+  return parsed as Parsed<Endpoint>;
+}
+
+const summary = ([first]: readonly Problem[]) => `Invalid request: ${first?.path} ${first?.message}.`;
+
+/** A filter that is silently ignored misleads, so an unknown parameter is a problem; so is one that is given twice. */
+function singleValues(row: Endpoint, query: Record<string, string[]>, problems: Problem[]): Record<string, string> {
+  const known = row.query?.shape ?? {};
+  const single: Record<string, string> = {};
+  for (const [name, values] of Object.entries(query)) {
+    if (!Object.hasOwn(known, name)) problems.push({ path: name, message: 'is not a parameter of this call' });
+    else if (values.length !== 1) problems.push({ path: name, message: 'is given more than once' });
+    else single[name] = values[0] as string;
+  }
+  return single;
+}

@@ -1,0 +1,52 @@
+import { AppError, invalid } from '../../lib/app-error.ts';
+
+export const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_DEPTH = 32;
+
+/** Bytes that are no UTF-8 are refused: put into a replacement character, they would be other than what was sent. */
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+const tooLarge = () => new AppError('PAYLOAD_TOO_LARGE', 'The body is larger than 1 MiB.');
+
+/** Reads a JSON body; undefined when there is none. Throws for what is too large, too deep, or no JSON. */
+export async function readBody(request: Request): Promise<unknown> {
+  if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  const bytes = request.headers.has('content-length') ? await request.arrayBuffer() : await readBounded(request);
+  if (bytes.byteLength === 0) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(utf8.decode(bytes));
+  } catch {
+    throw invalid('body', 'is not valid JSON');
+  }
+  requirePlain(value);
+  return value;
+}
+
+/** A body without a length is counted while it comes. */
+async function readBounded(request: Request): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of request.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > MAX_BODY_BYTES) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** Refuses nesting that would tire whoever walks it next, and keys that mean something to JavaScript. */
+function requirePlain(root: unknown): void {
+  let level = [root].filter(isContainer);
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) throw invalid('body', `is nested deeper than ${MAX_DEPTH} levels`);
+    const next: object[] = [];
+    for (const value of level) {
+      if (Object.hasOwn(value, '__proto__')) throw invalid('body', 'holds a key named "__proto__"');
+      for (const child of Object.values(value)) if (isContainer(child)) next.push(child);
+    }
+    level = next;
+  }
+}

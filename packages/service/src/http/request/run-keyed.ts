@@ -1,0 +1,111 @@
+import type { ShownOnce } from '@agent-network/contracts/access/shown-once';
+import {
+  type FoundAnswer,
+  findAnswer,
+  freeKey,
+  idUnderKey,
+  type KeyedRequest,
+  type KeyedRun,
+  keepAnswer,
+  keepAnswerIn,
+  keepKey,
+  takeSecretOnce,
+  takeUp,
+} from '../../access/idempotency/idempotency.ts';
+import type { Once } from '../../access/idempotency/once.ts';
+import { joinSecret, splitSecret } from '../../access/idempotency/shown-once.ts';
+import { DatabaseAwayError } from '../../db/database-away.ts';
+import { AppError } from '../../lib/app-error.ts';
+import { SseAnswer } from '../answer/sse.ts';
+import type { HttpContext } from './http-context.ts';
+
+/** What running a request needs to know of its being run once. */
+export interface Running {
+  readonly once: Once;
+  /** Gathers the headers that are kept with the answer. */
+  readonly headers: Record<string, string>;
+}
+
+export interface KeyedCall {
+  readonly request: KeyedRequest;
+  /** The secret that its answer shows once. */
+  readonly shownOnce: ShownOnce | undefined;
+  /** The text of an answer. */
+  encode(data: unknown): string;
+  run(running: Running): Promise<unknown>;
+  /** Called for a repetition, with what finds the first answer and what reads it. */
+  replay(find: () => Promise<FoundAnswer>, read: (found: FoundAnswer) => Promise<unknown>): Promise<unknown>;
+}
+
+/** Runs once per Idempotency-Key; a repetition gets the answer that there was. */
+export async function runKeyed(ctx: HttpContext, call: KeyedCall): Promise<string | SseAnswer> {
+  const hand = ctx.keysInHand.enter(call.request);
+  try {
+    const run = hand && (await takeUp(ctx, call.request));
+    if (run) return await runOnce(ctx, call, run);
+  } finally {
+    hand?.leave();
+  }
+  const data = await call.replay(
+    () => findAnswer(ctx, call.request),
+    async ({ body, hasSecret }) => {
+      // What an older release kept may have a secret in it.
+      const { data } = splitSecret(JSON.parse(body).data, call.shownOnce);
+      const secret = hasSecret ? await takeSecretOnce(ctx, call.request) : null;
+      return secret === null || !call.shownOnce ? data : joinSecret(data, call.shownOnce, secret);
+    },
+  );
+  return JSON.stringify({ status: 'success', data });
+}
+
+async function runOnce(ctx: HttpContext, call: KeyedCall, run: KeyedRun): Promise<string | SseAnswer> {
+  const headers: Record<string, string> = {};
+  let isSecretKept = false;
+  const once: Once = {
+    async keep(tx, data) {
+      const told = splitSecret(data, call.shownOnce);
+      isSecretKept = told.secret !== null;
+      await keepAnswerIn(ctx, tx, run, { body: call.encode(told.data), headers, secret: told.secret });
+      return data;
+    },
+    idFor: (prefix, nth) => idUnderKey(ctx, run, prefix, nth),
+    isRepeated: run.isRepeated,
+  };
+  try {
+    const data = await call.run({ once, headers });
+    if (data instanceof SseAnswer) {
+      await settle(ctx, run, () => keepKey(ctx, run));
+      return data;
+    }
+    const told = splitSecret(data, call.shownOnce);
+    if (isSecretKept) return call.encode((await isStillOurs(ctx, run)) ? data : told.data);
+    const answer = call.encode(data);
+    const body = told.secret === null ? answer : call.encode(told.data);
+    await settle(ctx, run, () => keepAnswer(ctx, run, { body, headers }));
+    return answer;
+  } catch (error) {
+    // With the database away nobody knows how far it came: the key stays with this request.
+    const letGo = error instanceof DatabaseAwayError ? keepKey : freeKey;
+    await settle(ctx, run, () => letGo(ctx, run));
+    throw error;
+  }
+}
+
+/** Whether the secret is this answer's to show, as no repetition has come first: the stored copy is gone before it leaves. */
+async function isStillOurs(ctx: HttpContext, run: KeyedRun): Promise<boolean> {
+  try {
+    return (await takeSecretOnce(ctx, run)) !== null;
+  } catch (cause) {
+    const message =
+      'It is done, but its secret could not be handed out: repeat the call with the same Idempotency-Key within ten minutes.';
+    throw new AppError('UNAVAILABLE', message, {}, { cause });
+  }
+}
+
+/** What came of the run is told in any case: a key that could not be let go of is released as soon as the database is back. */
+async function settle(ctx: HttpContext, run: KeyedRun, write: () => Promise<unknown>): Promise<void> {
+  await write().catch((error) => {
+    ctx.log.warn({ err: error, accountId: run.accountId }, 'an Idempotency-Key was left as it was');
+    ctx.keysInHand.leftHeld(run);
+  });
+}

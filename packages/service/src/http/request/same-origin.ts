@@ -1,0 +1,33 @@
+import { isLoopbackHost } from '../../lib/net/guarded-fetch-address.ts';
+
+/** What a request says of where it comes from; its headers as they are. */
+export interface Asked {
+  readonly method: string;
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+  readonly referer: string | undefined;
+  readonly fetchSite: string | undefined;
+}
+
+/**
+ * The origin that pages of this node have: that of its base address. A node on loopback has several names (`localhost`, `127.0.0.1`),
+ * of which the one that was asked counts. Other names that lead here (DNS rebinding) are never its own.
+ */
+function ownOrigin(baseUrl: string, host: string | undefined): string {
+  const base = new URL(baseUrl);
+  const asked = host === undefined ? null : URL.parse(`${base.protocol}//${host}`);
+  return asked && isLoopbackHost(base.hostname) && isLoopbackHost(asked.hostname) ? asked.origin : base.origin;
+}
+
+/**
+ * Whether a request comes from a page of the node itself, as browsers tell it (Fetch Metadata, `Origin`); what tells nothing does
+ * not. Another port of the same host is another origin, although cookies do not know it.
+ */
+export function isSameOrigin(baseUrl: string, asked: Asked): boolean {
+  const own = ownOrigin(baseUrl, asked.host);
+  const { method, origin, referer, fetchSite } = asked;
+  if (fetchSite !== undefined && fetchSite !== 'same-origin') return false;
+  if (origin !== undefined) return origin === own;
+  if (method !== 'GET') return false;
+  return fetchSite !== undefined || (referer !== undefined && URL.parse(referer)?.origin === own);
+}

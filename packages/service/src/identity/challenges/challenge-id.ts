@@ -1,0 +1,84 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Secrets } from '../../lib/secrets.ts';
+
+/** What a signature is for, each in an order that ids keep to. */
+const purposes = ['sign-in', 'account', 'agent', 'withdrawal'] as const;
+export type ChallengePurpose = (typeof purposes)[number];
+
+/** What a node asked a wallet to sign. It is stored nowhere: the id carries it. */
+export interface Challenge {
+  readonly purpose: ChallengePurpose;
+  /** null: whoever holds the wallet signs in with it. The id does not show it, but is good for this account only. */
+  readonly accountId: string | null;
+  /** The agent whose owner is to be proven; null for every other purpose. */
+  readonly agentId: string | null;
+  /** Lower case. */
+  readonly address: string;
+  /** Of a withdrawal, what exactly it may be. */
+  readonly termsDigest: string | null;
+  readonly issuedAt: Date;
+  readonly nonce: string;
+}
+
+const PREFIX = 'chl_';
+const [PURPOSE_AT, TIME_AT, NONCE_AT, ADDRESS_AT, TERMS_AT] = [0, 1, 7, 15, 35];
+const NONCE_BYTES = 8;
+const ADDRESS_BYTES = 20;
+const TERMS_BYTES = 16;
+const CODE_BYTES = 16;
+const AGENT_PREFIX = 'agt_';
+
+/** 16 hex digits: EIP-4361 asks for at least 8 letters and digits. */
+export const newNonce = (): string => randomBytes(NONCE_BYTES).toString('hex');
+
+/** Of the text of a withdrawal's terms, as a challenge names them. */
+export const digestOf = (text: string): string =>
+  createHash('sha256').update(text).digest().subarray(0, TERMS_BYTES).toString('hex');
+
+/** The id under which a challenge is shown; at most 99 characters. Only this node can make one. */
+export function challengeIdOf(secrets: Secrets, challenge: Challenge): string {
+  const { agentId, address, termsDigest, issuedAt, nonce, purpose } = challenge;
+  const head = Buffer.alloc(NONCE_AT);
+  head.writeUInt8(purposes.indexOf(purpose), PURPOSE_AT);
+  head.writeUIntBE(issuedAt.getTime(), TIME_AT, 6);
+  const terms = Buffer.from(termsDigest ?? '', 'hex');
+  const body = Buffer.concat([head, Buffer.from(nonce, 'hex'), Buffer.from(address.slice(2), 'hex'), terms]);
+  const text = Buffer.concat([body, codeOf(secrets, challenge)]).toString('base64url');
+  return PREFIX + text + (agentId === null ? '' : `.${agentId.slice(AGENT_PREFIX.length)}`);
+}
+
+/** What an id stands for, when this node gave it to this account (null: to whoever signs in); else null. */
+export function readChallengeId(secrets: Secrets, accountId: string | null, id: string): Challenge | null {
+  const [, text = '', agent] = /^chl_([\w-]+)(?:\.(\w+))?$/.exec(id) ?? [];
+  const bytes = Buffer.from(text, 'base64url');
+  const end = bytes.length - CODE_BYTES;
+  if (end !== TERMS_AT && end !== TERMS_AT + TERMS_BYTES) return null;
+  const purpose = purposes[bytes.readUInt8(PURPOSE_AT)];
+  if (purpose === undefined) return null;
+  const challenge: Challenge = {
+    purpose,
+    accountId,
+    agentId: agent === undefined ? null : AGENT_PREFIX + agent,
+    address: `0x${bytes.toString('hex', ADDRESS_AT, ADDRESS_AT + ADDRESS_BYTES)}`,
+    termsDigest: end === TERMS_AT ? null : bytes.toString('hex', TERMS_AT, end),
+    issuedAt: new Date(bytes.readUIntBE(TIME_AT, 6)),
+    nonce: bytes.toString('hex', NONCE_AT, ADDRESS_AT),
+  };
+  const isOurs = timingSafeEqual(bytes.subarray(end), codeOf(secrets, challenge));
+  // Base64 has several spellings of the same bytes: one of them is the id.
+  return isOurs && challengeIdOf(secrets, challenge) === id ? challenge : null;
+}
+
+function codeOf(secrets: Secrets, challenge: Challenge): Buffer {
+  const { purpose, accountId, agentId, address, termsDigest, issuedAt, nonce } = challenge;
+  const parts = [
+    purpose,
+    accountId ?? '',
+    agentId ?? '',
+    address,
+    termsDigest ?? '',
+    String(issuedAt.getTime()),
+    nonce,
+  ];
+  return Buffer.from(secrets.authenticate('wallet-challenge', parts), 'base64url').subarray(0, CODE_BYTES);
+}

@@ -1,0 +1,108 @@
+import { formatUsdc } from '@agent-network/contracts/money';
+import { getAddress } from 'viem';
+import { canonicalJson } from '../../lib/canonical-json.ts';
+import type { WithdrawalTerms } from '../../payments/payouts/withdrawal-terms.ts';
+
+export interface ChallengeTerms {
+  /** The node's own address, from its configuration: never from what a request says. */
+  readonly baseUrl: string;
+  readonly chainId: number;
+  readonly challengeId: string;
+  /** The agent whose owner is to be proven; null: a wallet of the account's. */
+  readonly agentId: string | null;
+  /** null: the wallet signs in. */
+  readonly accountId: string | null;
+  readonly address: string;
+  /** The withdrawal that the signature allows, in place of all else. */
+  readonly withdrawal?: WithdrawalTerms | undefined;
+  readonly nonce: string;
+  readonly issuedAt: Date;
+  readonly expiresAt: Date;
+}
+
+export const CHALLENGE_TTL_MS = 300_000;
+
+const SIGN_IN_STATEMENT = 'Sign in to the account of this wallet, with a session or an API key. This moves no money.';
+const SIGN_IN_PATH = '/auth/sign-in';
+
+/**
+ * The text that an owner signs to prove the wallet (EIP-4361, "Message Format"). It names action, agent, node, chain and time, so
+ * that the signature is of no use for anything else. It holds nothing that an owner can word: a name could pretend to be a line of it.
+ */
+export function challengeText(terms: ChallengeTerms): string {
+  const { baseUrl, chainId, address, nonce, issuedAt, expiresAt } = terms;
+  const about = subjectOf(terms);
+  return [
+    `${new URL(baseUrl).host} wants you to sign in with your Ethereum account:`,
+    getAddress(address),
+    '',
+    about.statement,
+    '',
+    `URI: ${baseUrl}${about.path}`,
+    'Version: 1',
+    `Chain ID: ${chainId}`,
+    `Nonce: ${nonce}`,
+    `Issued At: ${issuedAt.toISOString()}`,
+    `Expiration Time: ${expiresAt.toISOString()}`,
+    `Request ID: ${about.id}`,
+    'Resources:',
+    `- urn:${about.kind}:${about.id}`,
+  ].join('\n');
+}
+
+/** The parts of a text for signing in that the node which asks for it chooses. */
+const SIGN_IN_TAIL =
+  /\nNonce: ([0-9A-Za-z]{8,64})\nIssued At: (\S{24})\nExpiration Time: (\S{24})\nRequest ID: (chl_[\w-]{1,96})\n/;
+const MOST_SKEW_MS = 600_000;
+
+/**
+ * The text for signing in at another node, made here out of parts that were checked, when it is the text that was asked for; else null.
+ * Every character that is signed is of this node's wording, as a signature of anything else might be good for something else.
+ */
+export function signInText(
+  asked: string,
+  { now, ...node }: Pick<ChallengeTerms, 'baseUrl' | 'chainId' | 'address'> & { readonly now: Date },
+): string | null {
+  const [, nonce = '', issued = '', expires = '', challengeId = ''] = SIGN_IN_TAIL.exec(asked) ?? [];
+  const [issuedAt, expiresAt] = [new Date(issued), new Date(expires)];
+  const lifetimeMs = expiresAt.getTime() - issuedAt.getTime();
+  const isTimely =
+    Math.abs(now.getTime() - issuedAt.getTime()) <= MOST_SKEW_MS && lifetimeMs > 0 && lifetimeMs <= MOST_SKEW_MS;
+  if (!isTimely) return null;
+  const own = challengeText({ ...node, challengeId, agentId: null, accountId: null, nonce, issuedAt, expiresAt });
+  return own === asked ? own : null;
+}
+
+/** The one way to write what may be withdrawn, in which it is compared. */
+export const termsText = ({ amountMicro, ...terms }: WithdrawalTerms): string =>
+  canonicalJson({ ...terms, amountMicro: amountMicro.toString() });
+
+function withdrawalStatement({ amountMicro, treasuryId, to, from }: WithdrawalTerms): string {
+  const source =
+    from === 'fees' ? `the fees of the node, through the treasury ${treasuryId}` : `the treasury ${treasuryId}`;
+  return `Withdraw ${formatUsdc(amountMicro)} USDC from ${source}, to ${getAddress(to)}.`;
+}
+
+function subjectOf({ agentId, accountId, challengeId, withdrawal }: ChallengeTerms) {
+  if (withdrawal)
+    return {
+      kind: 'withdrawal',
+      id: challengeId,
+      path: '/payments/withdraw',
+      statement: withdrawalStatement(withdrawal),
+    };
+  if (agentId !== null)
+    return {
+      kind: 'agent',
+      id: agentId,
+      path: '/identity/verify',
+      statement: `Prove that this wallet owns the agent ${agentId}. This moves no money and gives no rights.`,
+    };
+  if (accountId === null) return { kind: 'sign-in', id: challengeId, path: SIGN_IN_PATH, statement: SIGN_IN_STATEMENT };
+  return {
+    kind: 'account',
+    id: accountId,
+    path: '/payments/claims',
+    statement: `Prove that this wallet is of the account ${accountId}. USDC that it sent or sends to this node is credited there.`,
+  };
+}

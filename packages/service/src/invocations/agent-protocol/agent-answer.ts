@@ -1,0 +1,82 @@
+import type { FailureReason } from '@agent-network/contracts/invocations/invocations';
+import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
+import { isDeeperThan } from '../../lib/json-depth.ts';
+import type { Outcome } from '../invocation.ts';
+
+/** An agent's answer may be as large as a caller's body. */
+export const MAX_RESULT_BYTES = 1024 * 1024;
+/** Deep enough for a syntax tree; what is far deeper can be parsed, but neither written nor stored. */
+const MAX_RESULT_DEPTH = 128;
+const RETRIED_STATUSES = new Set([502, 503, 504]);
+const MAX_MESSAGE = 500;
+
+export type Answered =
+  | { readonly kind: 'ended'; readonly outcome: Outcome; readonly isRetryable: boolean }
+  /** The agent goes on by itself and is to be asked at this address. */
+  | { readonly kind: 'accepted'; readonly statusUrl: string; readonly retryAfterS: number | null };
+
+export const failed = (reason: FailureReason, message: string): Outcome => ({ kind: 'failed', reason, message });
+
+const ended = (outcome: Outcome, isRetryable = false): Answered => ({ kind: 'ended', outcome, isRetryable });
+
+type Json = Record<string, unknown>;
+
+/** What an answer of the agent means (DESIGN section 5, "Agent contract"). */
+export function readAnswer(answer: { status: number; body: Buffer }): Answered {
+  const value = parseObject(answer.body.toString('utf8'));
+  if (answer.status === 202) return readAccepted(value);
+  if (answer.status !== 200) {
+    const outcome = failed('agent_error', `The agent answered ${answer.status}${describeError(value?.error)}.`);
+    return ended(outcome, RETRIED_STATUSES.has(answer.status));
+  }
+  return ended(readResult(value));
+}
+
+/** The outcome that a result object, of an answer or of a stream's `result` event, stands for. */
+export function readResult(value: Json | undefined): Outcome {
+  if (value === undefined || !('result' in value))
+    return failed('invalid_response', 'The agent answered without a JSON result.');
+  if (isDeeperThan(value.result, MAX_RESULT_DEPTH))
+    return failed(
+      'invalid_response',
+      `The agent answered with a result nested deeper than ${MAX_RESULT_DEPTH} levels.`,
+    );
+  const { cost } = value;
+  if (cost !== undefined && cost !== null && !(typeof cost === 'string' && usdcPattern.test(cost)))
+    return failed('invalid_response', 'The agent named a cost that is no USDC amount.');
+  return { kind: 'completed', result: value.result, claimedMicro: typeof cost === 'string' ? parseUsdc(cost) : null };
+}
+
+/** An answer to a question about work that the agent goes on with. */
+export function readProgress(answer: { status: number; body: Buffer }): Answered {
+  const value = parseObject(answer.body.toString('utf8'));
+  if (answer.status === 200 && value?.status === 'failed')
+    return ended(failed('agent_error', `The agent failed${describeError(value.error)}.`));
+  if (answer.status === 200 && value?.status === 'processing' && !('result' in value)) return readAccepted(value);
+  return readAnswer(answer);
+}
+
+function readAccepted(value: Json | undefined): Answered {
+  const retryAfter = value?.retry_after;
+  const retryAfterS = typeof retryAfter === 'number' && retryAfter >= 0 ? retryAfter : null;
+  return { kind: 'accepted', statusUrl: typeof value?.status_url === 'string' ? value.status_url : '', retryAfterS };
+}
+
+export function parseObject(text: string): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The agent's own words, cut and cleaned: they reach people's terminals. */
+export function describeError(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return '';
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  const text = [code, message].filter((part) => typeof part === 'string').join(': ');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: removing control characters is the point
+  const clean = text.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, ' ').toWellFormed();
+  return clean === '' ? '' : `: ${clean.slice(0, MAX_MESSAGE)}`;
+}

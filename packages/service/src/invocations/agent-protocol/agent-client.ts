@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { formatUsdc } from '@agent-network/contracts/money';
+import { signAgentCall } from '../../identity/agent-signature.ts';
+import type { GuardedResponse } from '../../lib/net/guarded-fetch.ts';
+import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
+import { failpoint } from '../../lib/process/failpoint.ts';
+import type { PaymentProof } from '../../payments/x402/payment-proof.ts';
+import type { Invocation, Outcome } from '../invocation.ts';
+import { createChunkRecorder } from '../stream/record-chunks.ts';
+import { type Answered, failed, MAX_RESULT_BYTES, readAnswer } from './agent-answer.ts';
+import type { AgentCall, CallContext } from './agent-call.ts';
+import { readFailure } from './agent-failure.ts';
+import { followAccepted } from './agent-poll.ts';
+import { followStream } from './agent-stream.ts';
+import { payAgentBill, proofSigned } from './pay-agent-bill.ts';
+
+/** Pauses before the second and third try. Repeats carry the same Idempotency-Key. */
+const RETRY_PAUSES_MS: readonly number[] = [200, 1000];
+/** The same before the same payment is shown again to an agent that asks for one: it may still be waiting for the chain. */
+const BILLED_PAUSES_MS: readonly number[] = [200, 1000, 2000];
+/** All that a stream may bring, framing included. */
+const MAX_STREAM_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Calls the agent until it answers, for at most three tries and until the deadline (DESIGN section 5, "Agent contract"). One that
+ * answers 402 is paid, once, and called again with the payment; from then on every call shows the same bytes. Never
+ * throws for what the agent or the network does: every way in which it can end is an outcome.
+ */
+export async function callAgent(ctx: CallContext, call: AgentCall): Promise<Outcome> {
+  const body = JSON.stringify(toAgentBody(call.invocation));
+  let proof = await proofSigned(ctx, call.invocation);
+  for (let tries = 0; ; ) {
+    const leftMs = call.invocation.deadline.getTime() - ctx.clock.now().getTime();
+    if (leftMs <= 0) return failed('deadline_exceeded', 'The deadline passed before the agent answered.');
+    failpoint('before-agent-call');
+    const answered = await tryOnce(ctx, call, { body, proof, leftMs });
+    failpoint('after-agent-call');
+    if (answered.kind === 'accepted') return followAccepted(ctx, call, answered);
+    if (answered.kind === 'billed' && proof === null && !call.signal.aborted) {
+      const paid = await payAgentBill(ctx, call.invocation, answered);
+      if ('kind' in paid) return paid;
+      proof = paid;
+      continue;
+    }
+    const { outcome, isRetryable } = answered.kind === 'billed' ? billedAgain : answered;
+    const pausesMs = answered.kind === 'billed' ? BILLED_PAUSES_MS : RETRY_PAUSES_MS;
+    const pauseMs = pausesMs[tries++];
+    if (!isRetryable || pauseMs === undefined || pauseMs >= leftMs || call.signal.aborted) return outcome;
+    await sleep(pauseMs, undefined, { signal: call.signal }).catch(() => undefined);
+  }
+}
+
+const billedAgain = {
+  outcome: failed('bill_repeated', 'The agent asked for a payment again after it was shown one.'),
+  isRetryable: true,
+};
+
+const toAgentBody = (invocation: Invocation) => ({
+  request_id: invocation.id,
+  agent_id: invocation.agentId,
+  task: invocation.task,
+  input: invocation.input,
+  context: invocation.context,
+  priority: invocation.priority,
+  deadline: invocation.deadline.toISOString(),
+  max_spend: formatUsdc(invocation.priceMicro),
+  metadata: invocation.metadata,
+  stream: invocation.isStreamed,
+});
+
+interface Try {
+  readonly body: string;
+  readonly proof: PaymentProof | null;
+  readonly leftMs: number;
+}
+
+async function tryOnce(
+  ctx: CallContext,
+  call: AgentCall,
+  { body, proof, leftMs }: Try,
+): Promise<Answered | BilledAnswer> {
+  const { invocation, target, signal } = call;
+  const request = {
+    url: target.endpoint,
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: invocation.isStreamed ? 'text/event-stream, application/json' : 'application/json',
+      'idempotency-key': invocation.id,
+      'x-request-id': invocation.id,
+      'x-deadline': invocation.deadline.toISOString(),
+      ...(proof === null ? {} : { [proof.headerName]: proof.headerValue }),
+      ...signAgentCall(target.identityToken, invocation.id, body, ctx.clock.now()),
+    },
+    body,
+    timeoutMs: leftMs,
+    signal,
+  };
+  try {
+    if (!invocation.isStreamed)
+      return readCallAnswer(await ctx.guardedFetch.request({ ...request, maxBytes: MAX_RESULT_BYTES }));
+    const answer = await ctx.guardedFetch.stream({ ...request, maxBytes: MAX_STREAM_BYTES, idleTimeoutMs: leftMs });
+    const type = String(answer.headers['content-type'] ?? '').toLowerCase();
+    if (answer.status !== 200 || !type.startsWith('text/event-stream'))
+      return readCallAnswer({ ...answer, body: await readAll(answer.body) });
+    const outcome = await followStream(answer.body, await createChunkRecorder(ctx, invocation));
+    return { kind: 'ended', outcome, isRetryable: false };
+  } catch (error) {
+    if (!(error instanceof GuardedFetchError)) throw error;
+    const failure = readFailure(error);
+    // The agent may have been paid: what it has for us is worth asking for again, under the same key and payment.
+    const isWorthIt = proof !== null && error.kind === 'reset' && failure.kind === 'ended';
+    return isWorthIt ? { ...failure, isRetryable: true } : failure;
+  }
+}
+
+type BilledAnswer = GuardedResponse & { readonly kind: 'billed' };
+
+const readCallAnswer = (answer: GuardedResponse): Answered | BilledAnswer =>
+  answer.status === 402 ? { kind: 'billed', ...answer } : readAnswer(answer);
+
+async function readAll(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of bytes) {
+    length += part.byteLength;
+    if (length > MAX_RESULT_BYTES) throw new GuardedFetchError('too_large');
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,24 @@
+import type { FailureReason } from '@agent-network/contracts/invocations/invocations';
+import type { GuardedFetchError, GuardedFetchErrorKind } from '../../lib/net/guarded-fetch-error.ts';
+import type { Answered } from './agent-answer.ts';
+
+const failureOf: Record<GuardedFetchErrorKind, { reason: FailureReason; message: string }> = {
+  timeout: { reason: 'deadline_exceeded', message: 'The agent did not answer before the deadline.' },
+  aborted: { reason: 'deadline_exceeded', message: 'The call was given up before the agent answered.' },
+  too_large: { reason: 'response_too_large', message: 'The agent answered with more than 1 MiB.' },
+  redirect: { reason: 'agent_redirected', message: 'The agent redirected the call, which is not followed.' },
+  encoding: { reason: 'invalid_response', message: 'The agent answered in a compressed form, which is not taken.' },
+  reset: { reason: 'agent_unreachable', message: 'The agent closed the connection without an answer.' },
+  connect: { reason: 'agent_unreachable', message: 'The agent could not be reached.' },
+  // A name that does not resolve and one that leads to a refused address read alike: the difference would map a private network.
+  dns: { reason: 'agent_unreachable', message: 'The agent could not be reached.' },
+  blocked: { reason: 'agent_unreachable', message: 'The agent could not be reached.' },
+  invalid_url: { reason: 'agent_unreachable', message: "The agent's endpoint is not a URL that can be called." },
+};
+
+/** What a call that got no answer means. */
+export const readFailure = (error: GuardedFetchError): Answered => ({
+  kind: 'ended',
+  outcome: { kind: 'failed', ...failureOf[error.kind] },
+  isRetryable: error.isRetryable,
+});

@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
+import type { Outcome } from '../invocation.ts';
+import { type Answered, failed, MAX_RESULT_BYTES, readProgress } from './agent-answer.ts';
+import type { AgentCall, CallContext } from './agent-call.ts';
+import { readFailure } from './agent-failure.ts';
+import { isStopping } from './stopping.ts';
+
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 10_000;
+const ASK_TIMEOUT_MS = 10_000;
+/** An agent that can't be asked this often in a row is given up. */
+const MISSES_UNTIL_GIVEN_UP = 5;
+
+type Accepted = Extract<Answered, { kind: 'accepted' }>;
+
+/**
+ * Asks an agent that answered 202 until it has its result or the deadline passes. When the call becomes pointless, the agent is
+ * told with a DELETE, once and without waiting for what it says.
+ */
+export async function followAccepted(ctx: CallContext, call: AgentCall, accepted: Accepted): Promise<Outcome> {
+  const { invocation, target, signal } = call;
+  const url = statusUrlOf(accepted, target.endpoint);
+  if (url === null)
+    return failed('invalid_response', 'The agent accepted the call without a status_url on its own origin.');
+  const msLeft = () => Math.max(1, invocation.deadline.getTime() - ctx.clock.now().getTime());
+  let pauseMs = pauseAfter(accepted, 0);
+  for (let misses = 0; ; ) {
+    await sleep(Math.min(pauseMs, msLeft()), undefined, { signal }).catch(() => undefined);
+    if (signal.aborted || invocation.deadline <= ctx.clock.now()) {
+      if (!isStopping(signal)) void tellCancelled(ctx, url, invocation.id);
+      return failed('deadline_exceeded', 'The deadline passed before the agent had its result.');
+    }
+    const answered = await ask(ctx, url, call, Math.min(ASK_TIMEOUT_MS, msLeft()));
+    if (signal.aborted) continue;
+    misses = answered.kind === 'ended' ? misses + 1 : 0;
+    if (answered.kind === 'ended' && (!answered.isRetryable || misses >= MISSES_UNTIL_GIVEN_UP))
+      return answered.outcome;
+    pauseMs = pauseAfter(answered, pauseMs);
+  }
+}
+
+/** null: none, or one elsewhere, where the agent has not proven to be. */
+function statusUrlOf({ statusUrl }: Accepted, endpoint: string): string | null {
+  const url = statusUrl === '' ? null : URL.parse(statusUrl, endpoint);
+  return url?.origin === new URL(endpoint).origin ? url.href : null;
+}
+
+/** The agent's wish, or twice as long as before, within limits. */
+function pauseAfter(answered: Answered, beforeMs: number): number {
+  const wishMs =
+    answered.kind === 'accepted' && answered.retryAfterS !== null ? answered.retryAfterS * 1000 : beforeMs * 2;
+  return Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, wishMs));
+}
+
+async function ask(
+  ctx: CallContext,
+  url: string,
+  { invocation, signal }: AgentCall,
+  timeoutMs: number,
+): Promise<Answered> {
+  try {
+    const answer = await ctx.guardedFetch.request({
+      url,
+      method: 'GET',
+      headers: { accept: 'application/json', 'x-request-id': invocation.id },
+      timeoutMs,
+      maxBytes: MAX_RESULT_BYTES,
+      signal,
+    });
+    return readProgress(answer);
+  } catch (error) {
+    if (!(error instanceof GuardedFetchError)) throw error;
+    const failure = readFailure(error);
+    const isPassing = error.kind === 'timeout' || error.kind === 'reset';
+    return failure.kind === 'ended' ? { ...failure, isRetryable: failure.isRetryable || isPassing } : failure;
+  }
+}
+
+async function tellCancelled(ctx: CallContext, url: string, requestId: string): Promise<void> {
+  const request = { url, method: 'DELETE', headers: { 'x-request-id': requestId }, timeoutMs: 2000, maxBytes: 4096 };
+  await ctx.guardedFetch.request(request).catch(() => undefined);
+}

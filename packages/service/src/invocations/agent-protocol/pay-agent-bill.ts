@@ -1,0 +1,51 @@
+import type { Tx } from '../../db/sql.ts';
+import { invariant } from '../../lib/invariant.ts';
+import { failpoint } from '../../lib/process/failpoint.ts';
+import { proofOf, signBill } from '../../payments/bills/sign-bill.ts';
+import { type BillAnswer, readAgentTerms } from '../../payments/x402/agent-terms.ts';
+import type { PaymentProof } from '../../payments/x402/payment-proof.ts';
+import { markBilled } from '../billed-store.ts';
+import type { Invocation, Outcome } from '../invocation.ts';
+import { failed } from './agent-answer.ts';
+import type { CallContext } from './agent-call.ts';
+
+/** The payment that an attempt before this one signed, to be shown as it is; null when none did. */
+export const proofSigned = async (ctx: CallContext, { id, billedMicro }: Invocation): Promise<PaymentProof | null> =>
+  billedMicro === null ? null : proofOf(ctx, id);
+
+/** What has to hold beside, when it is not the agent that bills but the node where it is at home. */
+export interface BillTerms {
+  /** The only wallet that is paid; lower case. */
+  readonly payTo: string;
+  /** Notes in the transaction that signs how its refunds will be known; false when they could not be. */
+  awaitRefunds(tx: Tx): Promise<boolean>;
+}
+
+/**
+ * Signs for what an agent asks with its 402, once for a request. Returns the header to show, or how the call ends when the bill
+ * can't be paid, or the request is no longer ours.
+ */
+export async function payAgentBill(
+  ctx: CallContext,
+  invocation: Invocation,
+  answer: BillAnswer,
+  more?: BillTerms,
+): Promise<PaymentProof | Outcome> {
+  const { id, accountId, payerLedgerId, deadline, priceMicro } = invocation;
+  const terms = readAgentTerms(ctx, answer, priceMicro);
+  if ('reason' in terms) return failed(terms.reason, terms.message);
+  invariant(payerLedgerId !== null, 'what has a price has a payer');
+  if (more && more.payTo !== terms.payTo)
+    return failed('bill_not_payable', "The agent's home node wants to be paid on another wallet than its own.");
+  const proof = await ctx.db.transaction(async (tx) => {
+    if (more && !(await more.awaitRefunds(tx))) return idGivenTwice;
+    if (!(await markBilled(tx, invocation, terms.amountMicro))) return null;
+    const signed = await signBill(ctx, tx, { requestId: id, accountId, payerLedgerId, deadline, terms });
+    failpoint('before-sign-bill-commit');
+    return signed;
+  });
+  failpoint('after-sign-bill-commit');
+  return proof ?? failed('agent_error', 'Another process has taken the request over, or it has ended.');
+}
+
+const idGivenTwice = failed('bill_not_payable', "The agent's home node bills under the id of another request.");

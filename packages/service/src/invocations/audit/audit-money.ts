@@ -1,0 +1,75 @@
+import type { HasDb } from '../../db/database.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { HasLog } from '../../lib/log/log.ts';
+import type { HasMetrics } from '../../lib/metrics.ts';
+import { dropAudited, listUnaudited, readAuditPlace, writeAuditPlace } from '../audit-store.ts';
+import {
+  type Contradiction,
+  findAccountContradictions,
+  findHoldContradictions,
+  findLastAccount,
+  findLedgerContradictions,
+  findRequestContradictions,
+  findTotalContradictions,
+} from './money-audit-store.ts';
+
+const ALL = { after: '', before: null, limit: 1_000_000_000 };
+
+/**
+ * All that the records of requests and of money say against each other, whatever its age: none, or the node is at fault. Reads
+ * everything there is. Requests that are being worked on contradict nothing; a payment of one that was cancelled may be on its way back.
+ */
+export async function findMoneyContradictions(ctx: HasDb): Promise<Contradiction[]> {
+  const { db } = ctx;
+  const found = await Promise.all([
+    findRequestContradictions(db, null),
+    findAccountContradictions(db, ALL),
+    findLedgerContradictions(db),
+    findHoldContradictions(db),
+  ]);
+  return found.flat();
+}
+
+type AuditContext = HasDb & HasClock & HasLog & HasMetrics;
+
+/** Whatever follows from the end of a request has followed by then. */
+const AT_REST_MS = 3_600_000;
+const REQUESTS = 2000;
+const ACCOUNTS = 2000;
+const MOST_ROUNDS = 20;
+
+/**
+ * The same bit by bit: every request when its money has not changed for an hour, whatever became of others, and the accounts round and
+ * round. What is found is logged as an error and counted; nothing is changed. A process that dies before it has taken requests off the
+ * list has them looked at again.
+ */
+export async function auditMoney(ctx: AuditContext): Promise<void> {
+  await auditRequests(ctx);
+  await writeAuditPlace(ctx.db, await auditAccounts(ctx, await readAuditPlace(ctx.db)));
+}
+
+async function auditRequests(ctx: AuditContext): Promise<void> {
+  const atRest = new Date(ctx.clock.now().getTime() - AT_REST_MS);
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const ids = await listUnaudited(ctx.db, atRest, REQUESTS);
+    if (ids.length === 0) return;
+    report(ctx, await findRequestContradictions(ctx.db, ids));
+    await dropAudited(ctx.db, ids, atRest);
+  }
+}
+
+async function auditAccounts(ctx: AuditContext, after: string): Promise<string> {
+  const range = { after, before: null, limit: ACCOUNTS };
+  report(ctx, await findAccountContradictions(ctx.db, range));
+  const last = await findLastAccount(ctx.db, range);
+  if (last !== null) return last;
+  report(ctx, await findTotalContradictions(ctx.db));
+  return '';
+}
+
+function report(ctx: AuditContext, found: readonly Contradiction[]): void {
+  for (const { kind, subject, detail } of found) {
+    ctx.metrics.moneyContradictions.inc({ kind });
+    ctx.log.error({ contradiction: kind, subject, detail }, 'the records of money contradict each other');
+  }
+}

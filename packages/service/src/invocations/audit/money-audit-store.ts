@@ -1,0 +1,154 @@
+import type { Sql } from '../../db/sql.ts';
+
+/** Something that the records of requests and of money say against each other. There is none unless the node is at fault. */
+export interface Contradiction {
+  readonly kind: string;
+  /** The request or ledger account. */
+  readonly subject: string;
+  readonly detail: string;
+}
+
+/** Ledger accounts by id: those after one, at most so many. */
+export interface AuditRange {
+  readonly after: string;
+  /** Ids from here on are left out; null: none are. */
+  readonly before: string | null;
+  readonly limit: number;
+}
+
+/** What came back of a bill: all of it, as the agent did not collect it, or what the agent's home refunds. */
+const RETURNS = `'bill_return:' || r.id, 'home_refund:' || r.id, 'home_return:' || r.id`;
+/** What was taken from the payer for a request: charged, or owed to an agent that bills directly, unless that came back. */
+const BOOKED = `(select sum(case when t.debit = r.payer_ledger_id then t.amount_micro when t.credit = r.payer_ledger_id then -t.amount_micro end)
+                   from transfer t where t.id in ('charge:' || r.id, 'bill:' || r.id, ${RETURNS}))`;
+const UNBILLED = `(select sum(t.amount_micro) from transfer t where t.id in (${RETURNS}))`;
+const REFUNDED = `coalesce((select sum(t.amount_micro) from transfer t where t.id in ('refund:' || r.id, 'refund:' || r.id || ':return', 'refund:' || r.id || ':second_return')), 0)`;
+
+/** Every request that has ended, of some, was paid for once, or paid back, and nothing of it is held. */
+const ofRequests = (which: string) => `
+  with request as (
+    select id, status, payment_method, payer_ledger_id, coalesce(cost_micro, 0) as cost
+      from invocation where ${which} and completed_at is not null
+  ), paid as (
+    select r.*, h.id is not null as has_hold, h.ended_at, coalesce(h.captured_micro, 0) - coalesce(${UNBILLED}, 0) as captured, coalesce(${BOOKED}, 0) as booked
+      from request r left join hold h on h.id = r.id where r.payer_ledger_id is not null
+  )
+  select 'ended_with_hold' as kind, r.id as subject, 'is ' || status || ', and its money is still held' as detail
+    from paid r where has_hold and ended_at is null
+  union all
+  select case status when 'completed' then 'completed_without_capture' else 'capture_differs' end, r.id,
+         'is ' || status || ' and costs ' || cost || '; captured were ' || captured || ', booked ' || booked
+    from paid r where not (has_hold and ended_at is null) and (captured <> cost or booked <> cost)
+  union all
+  select 'refund_differs', r.id, 'of ' || p.value_micro || ' it cost ' || cost || '; ' || ${REFUNDED} || ' went back'
+    from paid r join chain_payment p on p.subject_id = r.id and p.purpose = 'invocation'
+   where r.payment_method = 'x402' and p.state = 'settled' and ${REFUNDED} <> p.value_micro - cost
+  union all
+  select 'refund_without_payment', r.id, 'its payment is ' || coalesce(p.state, 'unknown') || '; ' || ${REFUNDED} || ' went back'
+    from paid r left join chain_payment p on p.subject_id = r.id and p.purpose = 'invocation'
+   where ${REFUNDED} > 0 and p.state is distinct from 'settled' and p.state is distinct from 'reversed'`;
+
+/** What requests that have ended say against the ledger; null: all of them. */
+export const findRequestContradictions = (sql: Sql, ids: readonly string[] | null): Promise<Contradiction[]> =>
+  ids === null
+    ? sql.query<Contradiction>('find-contradictions-of-all', ofRequests('true'))
+    : sql.query<Contradiction>('find-request-contradictions', ofRequests('id = any($1)'), [ids]);
+
+/** Kept balances against the last entry of each account, and what is held against the holds that are open. */
+export const findAccountContradictions = (sql: Sql, range: AuditRange): Promise<Contradiction[]> =>
+  sql.query<Contradiction>(
+    'find-account-contradictions',
+    `with account as (
+       select id, posted_micro, held_micro, entries from ledger_account
+        where id > $1 and ($2::text is null or id < $2) and kind not in ('wallet', 'outgoing', 'fees', 'loss') order by id limit $3
+     ), seen as (
+       select a.*, greatest(coalesce(d.sequence, 0), coalesce(c.sequence, 0)) as last,
+              case when coalesce(d.sequence, 0) > coalesce(c.sequence, 0) then d.balance else coalesce(c.balance, 0) end as balance,
+              coalesce(h.held, 0) as held
+         from account a
+         left join lateral (select debit_sequence as sequence, debit_balance_micro as balance from transfer
+                             where debit = a.id and debit_sequence is not null
+                             order by created_at desc, debit_sequence desc limit 1) d on true
+         left join lateral (select credit_sequence as sequence, credit_balance_micro as balance from transfer
+                             where credit = a.id and credit_sequence is not null
+                             order by created_at desc, credit_sequence desc limit 1) c on true
+         left join (select ledger_account_id, sum(amount_micro) as held from hold where ended_at is null group by 1) h
+           on h.ledger_account_id = a.id
+     )
+     select 'balance_differs' as kind, id as subject,
+            'holds ' || posted_micro || ' after ' || entries || ' entries; its last, ' || last || ', left ' || balance as detail
+       from seen where posted_micro <> balance or entries <> last
+     union all
+     select 'held_differs', id, 'holds back ' || held_micro || ' for open holds of ' || held from seen where held_micro <> held
+     union all
+     select 'negative_balance', id, 'holds ' || posted_micro || ', of that held ' || held_micro from seen
+      where posted_micro < 0 or held_micro < 0 or held_micro > posted_micro`,
+    [range.after, range.before, range.limit],
+  );
+
+/** The last account of a range; null when there is none. */
+export async function findLastAccount(sql: Sql, range: AuditRange): Promise<string | null> {
+  const [row] = await sql.query<{ id: string | null }>(
+    'find-last-account',
+    `select max(id) as id from (
+       select id from ledger_account where id > $1 and ($2::text is null or id < $2) order by id limit $3
+     ) account`,
+    [range.after, range.before, range.limit],
+  );
+  return row?.id ?? null;
+}
+
+/** What accounts of each kind hold together against the total that is kept of it: reads every account. */
+export const findTotalContradictions = (sql: Sql): Promise<Contradiction[]> =>
+  sql.query<Contradiction>(
+    'find-total-contradictions',
+    `select 'total_differs' as kind, kind as subject,
+            'accounts hold ' || coalesce(a.amount, 0) || ', the total kept is ' || coalesce(t.amount, 0) as detail
+       from (select kind, sum(posted_micro) as amount from ledger_account
+              where kind not in ('wallet', 'outgoing', 'fees', 'loss') group by kind) a
+       full join (select kind, sum(change_micro) as amount from ledger_total
+                   where kind not in ('wallet', 'outgoing', 'fees', 'loss') group by kind) t using (kind)
+      where coalesce(a.amount, 0) <> coalesce(t.amount, 0)`,
+  );
+
+/** The kept totals against all accounts and all transfers, and every chain of entries link by link: reads everything there is. */
+export const findLedgerContradictions = (sql: Sql): Promise<Contradiction[]> =>
+  sql.query<Contradiction>(
+    'find-ledger-contradictions',
+    `with side as (
+       select id, debit as account, -amount_micro as amount, debit_sequence as sequence, debit_balance_micro as balance, created_at
+         from transfer
+       union all
+       select id, credit, amount_micro, credit_sequence, credit_balance_micro, created_at from transfer
+     ), summed as (
+       select account, sum(amount) as amount, count(sequence) as entries from side group by account
+     ), by_kind as (
+       select a.kind, sum(s.amount) as amount, sum(a.posted_micro) as posted from summed s join ledger_account a on a.id = s.account group by a.kind
+     ), linked as (
+       select side.*, lag(balance, 1, 0::bigint) over entry as before, lag(sequence, 1, 0::bigint) over entry as previous,
+              lag(created_at) over entry as previous_at
+         from side where sequence is not null window entry as (partition by account order by sequence)
+     )
+     select 'sum_differs' as kind, a.id as subject, 'holds ' || a.posted_micro || '; its transfers make ' || coalesce(s.amount, 0) as detail
+       from ledger_account a left join summed s on s.account = a.id
+      where a.kind not in ('wallet', 'outgoing', 'fees', 'loss')
+        and (a.posted_micro <> coalesce(s.amount, 0) or a.entries <> coalesce(s.entries, 0))
+     union all
+     select 'unknown_account', s.account, 'has transfers but does not exist' from summed s
+      where not exists (select from ledger_account a where a.id = s.account)
+     union all
+     select 'total_differs', coalesce(k.kind, t.kind), 'transfers make ' || coalesce(k.amount, 0) || ', the total kept is ' || coalesce(t.amount, 0)
+       from by_kind k full join (select kind, sum(change_micro) as amount from ledger_total group by kind) t using (kind)
+      where coalesce(k.amount, 0) <> coalesce(t.amount, 0)
+     union all
+     select 'entry_differs', account, 'entry ' || sequence || ' (' || id || ') of ' || amount || ' left ' || balance || ' after ' || before
+       from linked where balance <> before + amount or sequence <> previous + 1 or created_at < previous_at or balance < 0`,
+  );
+
+/** Open holds without a request: placed in the transaction that stores it, a hold is never seen without. Withdrawals have theirs for moments. */
+export const findHoldContradictions = (sql: Sql): Promise<Contradiction[]> =>
+  sql.query<Contradiction>(
+    'find-hold-contradictions',
+    `select 'hold_without_request' as kind, h.id as subject, 'holds ' || h.amount_micro || ' for a request that is not' as detail
+       from hold h where h.ended_at is null and h.id not like 'wdr\\_%' and not exists (select from invocation v where v.id = h.id) limit 1000`,
+  );

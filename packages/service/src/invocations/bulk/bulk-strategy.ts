@@ -1,0 +1,47 @@
+import type { BulkStrategy } from '@agent-network/contracts/invocations/bulk';
+import type { RequestStatus } from '@agent-network/contracts/invocations/invocations';
+import { canonicalJson } from '../../lib/canonical-json.ts';
+
+/** One request of a bulk request, as far as its strategy cares. */
+export interface BulkPart {
+  readonly id: string;
+  readonly status: RequestStatus;
+  readonly result: unknown;
+  readonly completedAt: Date | null;
+}
+
+export type BulkDecision =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'completed'; readonly winner: string | null }
+  | { readonly kind: 'failed' };
+
+const isOpen = ({ status }: BulkPart) => status === 'pending' || status === 'processing';
+const isDone = ({ status }: BulkPart) => status === 'completed';
+
+const earliestFirst = (a: BulkPart, b: BulkPart) => (a.completedAt?.getTime() ?? 0) - (b.completedAt?.getTime() ?? 0);
+
+/** Whether a bulk request is over, and with which result (DESIGN section 5, "Bulk"). What is still open then is to be cancelled. */
+export function decideBulk(strategy: BulkStrategy, parts: readonly BulkPart[]): BulkDecision {
+  const completed = parts.filter(isDone).sort(earliestFirst);
+  const open = parts.filter(isOpen).length;
+  if (strategy === 'first_success') {
+    if (completed[0]) return { kind: 'completed', winner: completed[0].id };
+    return open > 0 ? { kind: 'open' } : { kind: 'failed' };
+  }
+  if (strategy === 'majority') return decideMajority(parts, completed, open);
+  if (open > 0) return { kind: 'open' };
+  return completed.length > 0 ? { kind: 'completed', winner: null } : { kind: 'failed' };
+}
+
+/** More than half of all must agree; when the open ones can no longer bring that about, it has failed. */
+function decideMajority(parts: readonly BulkPart[], completed: readonly BulkPart[], open: number): BulkDecision {
+  const groups = new Map<string, BulkPart[]>();
+  for (const part of completed) {
+    const key = canonicalJson(part.result);
+    groups.set(key, [...(groups.get(key) ?? []), part]);
+  }
+  const needed = Math.floor(parts.length / 2) + 1;
+  const largest = [...groups.values()].sort((a, b) => b.length - a.length)[0] ?? [];
+  if (largest.length >= needed) return { kind: 'completed', winner: largest[0]?.id ?? null };
+  return largest.length + open >= needed ? { kind: 'open' } : { kind: 'failed' };
+}

@@ -1,0 +1,95 @@
+import type { BulkRequest } from '@agent-network/contracts/invocations/bulk';
+import type { CallableAgent } from '../../agents/agent.ts';
+import { hasEnded, type Invocation } from '../invocation.ts';
+import { estimatedTime } from '../price.ts';
+import type { Bulk } from './bulk-store.ts';
+import { decideBulk } from './bulk-strategy.ts';
+
+/** What a bulk request asks of one agent. */
+export interface Part {
+  readonly agent: CallableAgent;
+  readonly priceMicro: bigint;
+  readonly isCallable: boolean;
+}
+
+export interface BulkPlan {
+  readonly bulk: Bulk;
+  readonly requests: readonly Invocation[];
+}
+
+export interface BulkTerms {
+  readonly body: BulkRequest;
+  readonly worker: string;
+  readonly payerId: string | null;
+  readonly budgetId: string | null;
+  readonly deadline: Date;
+  /** In ascending order: the requests are read back in that of the agents. */
+  readonly requestIds: readonly string[];
+}
+
+/** The requests of a bulk request, all to be called at once; those of agents that can't be called have failed. */
+export function planBulk(bulk: Bulk, parts: readonly Part[], terms: BulkTerms): BulkPlan {
+  const requests = parts.map((part, index) => toInvocation(bulk, part, terms.requestIds[index] as string, terms));
+  return unlessLost({ bulk, requests });
+}
+
+/** Puts the requests in line that there is no place for. */
+export const putInLine = (requests: readonly Invocation[], waiting: ReadonlySet<string>): Invocation[] =>
+  requests.map((request) =>
+    waiting.has(request.id) ? { ...request, status: 'pending' as const, worker: null, startedAt: null } : request,
+  );
+
+function toInvocation(bulk: Bulk, part: Part, id: string, terms: BulkTerms): Invocation {
+  const { body, worker, payerId, budgetId, deadline } = terms;
+  const { agent, priceMicro, isCallable } = part;
+  const isFree = priceMicro === 0n;
+  return {
+    id,
+    accountId: bulk.accountId,
+    callerAgentId: bulk.callerAgentId,
+    agentId: agent.id,
+    requestedAgentId: null,
+    bulkId: bulk.id,
+    webhookUrl: null,
+    isStreamed: false,
+    task: body.task,
+    input: body.input,
+    context: body.context ?? null,
+    metadata: body.metadata,
+    priority: body.priority,
+    priceMicro,
+    estimatedTime: estimatedTime(agent.averageMs),
+    deadline,
+    paymentMethod: isFree ? 'free' : 'treasury',
+    payerLedgerId: isFree || !isCallable ? null : payerId,
+    paymentHash: null,
+    status: isCallable ? 'processing' : 'failed',
+    worker,
+    attempt: 1,
+    result: null,
+    costMicro: isCallable ? null : 0n,
+    refundMicro: isCallable ? null : 0n,
+    billedMicro: null,
+    promisedMicro: null,
+    returnedMicro: 0n,
+    contentRemovedAt: null,
+    budgetId: isCallable ? budgetId : null,
+    errorCode: isCallable ? null : 'agent_unreachable',
+    errorMessage: isCallable ? null : 'The agent was offline.',
+    createdAt: bulk.createdAt,
+    startedAt: isCallable ? bulk.createdAt : null,
+    completedAt: isCallable ? null : bulk.createdAt,
+  };
+}
+
+/** Offline agents may put an outcome out of reach from the start: then nobody is called. */
+function unlessLost({ bulk, requests }: BulkPlan): BulkPlan {
+  if (decideBulk(bulk.strategy, requests).kind === 'open') return { bulk, requests };
+  const nothing = { costMicro: 0n, refundMicro: 0n, payerLedgerId: null, startedAt: null, completedAt: bulk.createdAt };
+  return {
+    bulk: { ...bulk, status: 'failed', completedAt: bulk.createdAt },
+    requests: requests.map((each) =>
+      hasEnded(each.status) ? each : { ...each, status: 'cancelled' as const, ...nothing },
+    ),
+  };
+}

@@ -1,0 +1,47 @@
+import type { Tx } from '../../db/sql.ts';
+import { emit } from '../../events/outbox/outbox.ts';
+import { type Bulk, endBulk, lockBulk } from '../bulk/bulk-store.ts';
+import { type BulkDecision, type BulkPart, decideBulk } from '../bulk/bulk-strategy.ts';
+import { hasEnded, type Invocation } from '../invocation.ts';
+import { lockBulkRequests } from '../invocation-store.ts';
+import { type End, type EndContext, type Ended, endAll } from './end-invocations.ts';
+
+/**
+ * Ends one request of a bulk request and decides, under the bulk's lock, whether that ends the bulk: then the requests still open
+ * are cancelled with it. One that comes to its end after the decision is cancelled, whatever it brought. All that ends, ends in
+ * one go: money is locked in one order, so that bulk requests can't wait for each other in a circle.
+ */
+export async function endBulkRequest(ctx: EndContext, tx: Tx, bulkId: string, end: End): Promise<Ended> {
+  const now = ctx.clock.now();
+  const bulk = await lockBulk(tx, bulkId);
+  if (bulk?.status !== 'processing') return endAll(ctx, tx, [cancelled(end.invocation)], now);
+  const parts = await lockBulkRequests(tx, bulkId);
+  const isOurs = parts.some(
+    (part) => isOpen(part) && part.id === end.invocation.id && part.attempt === end.invocation.attempt,
+  );
+  if (!isOurs) return { invocations: new Map(), isToTell: false };
+  const others = parts.filter(({ id }) => id !== end.invocation.id);
+  const decision = decideBulk(bulk.strategy, [...others, partAfter(end, now)]);
+  if (decision.kind === 'open') return endAll(ctx, tx, [end], now);
+  const ended = await endAll(ctx, tx, [end, ...others.filter(isOpen).map(cancelled)], now);
+  await endBulk(tx, bulkId, { status: decision.kind, winner: winnerOf(decision) }, now);
+  const isBulkToTell = await tellBulkEnded(tx, bulk, now);
+  return { ...ended, isToTell: ended.isToTell || isBulkToTell };
+}
+
+const isOpen = ({ status }: Invocation) => !hasEnded(status);
+
+const cancelled = (invocation: Invocation): End => ({ invocation, outcome: { kind: 'cancelled' } });
+
+const winnerOf = (decision: BulkDecision) => (decision.kind === 'completed' ? decision.winner : null);
+
+const partAfter = ({ invocation: { id }, outcome }: End, now: Date): BulkPart => ({
+  id,
+  status: outcome.kind,
+  result: outcome.kind === 'completed' ? outcome.result : null,
+  completedAt: now,
+});
+
+/** Puts the end of a bulk request into the outbox, in the caller's transaction. */
+export const tellBulkEnded = (tx: Tx, { id, accountId, webhookUrl }: Bulk, now: Date): Promise<boolean> =>
+  emit(tx, [{ type: 'bulk.completed', accountId, subjectId: id, data: null, webhookUrl }], now);

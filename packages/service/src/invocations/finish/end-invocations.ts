@@ -1,0 +1,144 @@
+import type { EventType } from '@agent-network/contracts/events';
+import { unspend } from '../../access/limits/spend.ts';
+import { type EndedCall, recordCalls } from '../../agents/reputation/record-calls.ts';
+import type { HasChain } from '../../chain/chain-info.ts';
+import type { HasWallet } from '../../chain/node-wallet.ts';
+import type { Tx } from '../../db/sql.ts';
+import { emit } from '../../events/outbox/outbox.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { endHolds } from '../../payments/ledger/hold-money.ts';
+import { feeOf, type HasPlatformFee } from '../../payments/ledger/platform-fee.ts';
+import { agentTreasuryId, payerAddressOf } from '../../payments/ledger/treasury.ts';
+import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
+import { owePayer } from '../../payments/payouts/refund-payer.ts';
+import { costOf, type Invocation, type Outcome } from '../invocation.ts';
+import { endInvocations, type InvocationEnd } from '../invocation-store.ts';
+import { countEnded } from '../stats/count-calls.ts';
+import { isOthersFault, paidOutcomeOf } from './paid-outcome.ts';
+
+/** How an invocation ends: with the agent's outcome, or because nobody wants it any more. */
+export interface End {
+  readonly invocation: Invocation;
+  readonly outcome: Outcome | { readonly kind: 'cancelled' };
+}
+
+export type EndContext = HasClock & HasChain & HasWallet & HasPlatformFee & HasPaymentLimits;
+
+export interface Ended {
+  /** The invocations that a call ended, as they are now, by id; others had been ended, or taken over, before. */
+  readonly invocations: ReadonlyMap<string, Invocation>;
+  /** Whether there is anybody to tell of it. */
+  readonly isToTell: boolean;
+}
+
+/** Ends invocations: the one way in which a request stops and its money finds its place. */
+export interface Finisher {
+  /** The ended invocation: as this end left it, or as another ended it before. */
+  finish(end: End): Promise<Invocation>;
+}
+
+export interface HasFinisher {
+  readonly finisher: Finisher;
+}
+
+/** State, ledger, refund, the agents' records and events, all in the caller's transaction. Only what this call ends moves money. */
+export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now: Date): Promise<Ended> {
+  const rows = new Map(ends.map((end) => [end.invocation.id, toRow(end)]));
+  const money = await endInvocations(tx, [...rows.values()], now);
+  const won = ends.filter(({ invocation }) => money.has(invocation.id));
+  const ended = new Map(
+    won.map(({ invocation }) => [
+      invocation.id,
+      { ...invocation, ...(rows.get(invocation.id) as InvocationEnd), ...money.get(invocation.id), completedAt: now },
+    ]),
+  );
+  // Budgets before ledger accounts, as when requests are accepted: so nobody waits in a circle.
+  await unspendAll(tx, [...ended.values()]);
+  const holdEnds = won
+    .filter(({ invocation }) => invocation.payerLedgerId !== null)
+    .map(({ invocation: { id, agentId } }) => {
+      const captureMicro = rows.get(id)?.costMicro ?? 0n;
+      return {
+        id,
+        captureMicro,
+        creditId: agentTreasuryId(agentId),
+        feeMicro: feeOf(captureMicro, ctx.platformFeeBps),
+      };
+    });
+  // Sent together; the ledger comes last, as many wait for the same account.
+  const calls = won.map((end) =>
+    toEndedCall({ ...end, invocation: ended.get(end.invocation.id) ?? end.invocation }, now),
+  );
+  const [isToTell] = await Promise.all([
+    tellEnded(tx, [...ended.values()], now),
+    recordCalls(tx, calls, now),
+    countEnded(ctx, tx, [...ended.values()]),
+    endHolds(tx, holdEnds, now),
+  ]);
+  await oweBack(ctx, tx, [...ended.values()]);
+  return { invocations: ended, isToTell };
+}
+
+function toRow({ invocation, outcome }: End): InvocationEnd {
+  const costMicro = outcome.kind === 'cancelled' ? 0n : costOf(outcome, invocation.priceMicro);
+  // What was never paid is not given back.
+  const paidMicro = outcome.kind === 'failed' && outcome.reason === 'payment_failed' ? 0n : invocation.priceMicro;
+  return {
+    id: invocation.id,
+    attempt: invocation.attempt,
+    status: outcome.kind,
+    result: outcome.kind === 'completed' ? outcome.result : null,
+    costMicro,
+    refundMicro: paidMicro - costMicro,
+    errorCode: outcome.kind === 'failed' ? outcome.reason : null,
+    errorMessage: outcome.kind === 'failed' ? outcome.message : null,
+  };
+}
+
+/** A treasury has its money back with the hold; a wallet is paid back on chain, if its payment has come in. */
+export async function oweBack(ctx: EndContext, tx: Tx, ended: readonly Invocation[]): Promise<void> {
+  for (const { id, accountId, paymentMethod, payerLedgerId, paymentHash, refundMicro } of ended) {
+    const address = payerLedgerId === null ? null : payerAddressOf(payerLedgerId);
+    if (paymentMethod !== 'x402' || !payerLedgerId || !address || !paymentHash || !refundMicro) continue;
+    await owePayer(ctx, tx, {
+      requestId: id,
+      accountId,
+      ledgerAccountId: payerLedgerId,
+      address,
+      amountMicro: refundMicro,
+    });
+  }
+}
+
+/** What a request did not cost is left of the budget of its day. */
+const unspendAll = (tx: Tx, ended: readonly Invocation[]): Promise<void> =>
+  unspend(
+    tx,
+    ended.flatMap(({ budgetId, priceMicro, costMicro, createdAt }) =>
+      budgetId === null ? [] : [{ budgetId, amountMicro: priceMicro - (costMicro ?? 0n), spentAt: createdAt }],
+    ),
+  );
+
+/** What counts against an agent is its own doing: a call that nobody let it answer does not. */
+function toEndedCall({ invocation, outcome }: End, now: Date): EndedCall {
+  const durationMs = now.getTime() - (invocation.startedAt ?? invocation.createdAt).getTime();
+  const { agentId } = invocation;
+  if (outcome.kind === 'cancelled') return { agentId, end: 'void', durationMs, outcome: null };
+  const paid = paidOutcomeOf(invocation, outcome);
+  if (outcome.kind === 'completed') return { agentId, end: 'completed', durationMs, outcome: paid };
+  if (isOthersFault(outcome.reason)) return { agentId, end: 'void', durationMs, outcome: null };
+  return { agentId, end: outcome.reason === 'agent_unreachable' ? 'unreachable' : 'failed', durationMs, outcome: paid };
+}
+
+/** Puts the ends into the outbox, in the caller's transaction. */
+export const tellEnded = (tx: Tx, ended: readonly Invocation[], now: Date): Promise<boolean> =>
+  emit(tx, ended.map(toEvent), now);
+
+/** The record no longer changes, so the event needs no copy of it. */
+const toEvent = ({ id, accountId, status, webhookUrl }: Invocation) => ({
+  type: `invocation.${status}` as EventType,
+  accountId,
+  subjectId: id,
+  data: null,
+  webhookUrl,
+});

@@ -1,0 +1,70 @@
+import type { HasDb } from '../../db/database.ts';
+import { isRolledBack } from '../../db/database-away.ts';
+import type { HasCourier } from '../../events/deliveries/courier.ts';
+import { createBatcher } from '../../lib/batcher.ts';
+import type { HasMetrics } from '../../lib/metrics.ts';
+import { failpoint } from '../../lib/process/failpoint.ts';
+import type { HasLedgerTurns } from '../../payments/ledger/hold-money.ts';
+import type { Invocation } from '../invocation.ts';
+import { findInvocation } from '../invocation-store.ts';
+import type { HasRunner } from '../run/runner.ts';
+import type { HasChangeHub } from '../stream/change-hub.ts';
+import { endBulkRequest } from './bulk.ts';
+import { type End, type EndContext, type Ended, endAll, type Finisher } from './end-invocations.ts';
+
+export type FinishContext = EndContext & HasDb & HasCourier & HasMetrics & HasChangeHub & HasRunner & HasLedgerTurns;
+
+const MAX_BATCH = 100;
+
+/** Requests that end while others are being recorded share the next transaction; those of a bulk request end under its lock. */
+export function createFinisher(ctx: FinishContext): Finisher {
+  const batcher = createBatcher<End, Invocation | null>({
+    maxSize: MAX_BATCH,
+    canSplit: isRolledBack,
+    turns: ctx.ledgerTurns,
+    run: async (ends) => {
+      const done = await ctx.db.transaction(async (tx) => {
+        const ended = await endAll(ctx, tx, ends, ctx.clock.now());
+        failpoint('before-finish-commit');
+        return ended;
+      });
+      failpoint('after-finish-commit');
+      follow(ctx, done);
+      return ends.map(({ invocation }) => done.invocations.get(invocation.id) ?? null);
+    },
+  });
+  const finishOne = async (end: End): Promise<Invocation | null> => {
+    const { bulkId } = end.invocation;
+    if (bulkId === null) return batcher.add(end);
+    const done = await ctx.db.transaction(async (tx) => {
+      const ended = await endBulkRequest(ctx, tx, bulkId, end);
+      failpoint('before-bulk-finish-commit');
+      return ended;
+    });
+    failpoint('after-bulk-finish-commit');
+    follow(ctx, done);
+    return done.invocations.get(end.invocation.id) ?? null;
+  };
+  return {
+    async finish(end) {
+      const finished = await finishOne(end);
+      return finished ?? (await findInvocation(ctx.db, end.invocation.id)) ?? end.invocation;
+    },
+  };
+}
+
+/** What follows from a committed end. None of it is needed for correctness: each has somebody who looks after it later. */
+function follow(ctx: FinishContext, { invocations, isToTell }: Ended): void {
+  if (isToTell) ctx.courier.nudge();
+  for (const { id, status, errorCode } of invocations.values()) {
+    ctx.metrics.invocationsEnded.inc({ status, reason: errorCode ?? '' });
+    ctx.changeHub.changed(id);
+    if (status === 'cancelled') {
+      ctx.runner.abort(id);
+      void ctx.db.query('notify-cancelled', 'select pg_notify($1, $2)', [CANCELLED_CHANNEL, id]).catch(() => undefined);
+    }
+  }
+}
+
+/** Tells other processes that a request they may be running was cancelled: a hint, the state is what counts. */
+export const CANCELLED_CHANNEL = 'invocation_cancelled';

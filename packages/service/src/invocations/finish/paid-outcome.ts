@@ -1,0 +1,25 @@
+import type { FailureReason } from '@agent-network/contracts/invocations/invocations';
+import type { Outcome as PaidOutcome } from '../../agents/reputation/outcome.ts';
+import { payerAddressOf } from '../../payments/ledger/treasury.ts';
+import type { Invocation, Outcome } from '../invocation.ts';
+
+/** An agent that was given less time than this can't be blamed for not being done. */
+const FAIR_MS = 30_000;
+
+/** Failures that are not the agent's doing: nobody let it answer. */
+export const isOthersFault = (reason: FailureReason): boolean =>
+  reason === 'payment_failed' || reason === 'agent_removed';
+
+/** What a paid invocation that ended says of its agent; null when nothing was paid, or when the end was not the agent's doing. */
+export function paidOutcomeOf(invocation: Invocation, outcome: Outcome): PaidOutcome | null {
+  const { id: requestId, agentId, accountId, paymentMethod, paymentHash, payerLedgerId } = invocation;
+  if (payerLedgerId === null || (paymentMethod === 'x402' && paymentHash === null)) return null;
+  const isGood = outcome.kind === 'completed';
+  if (!isGood && (isOthersFault(outcome.reason) || isHurried(invocation, outcome.reason))) return null;
+  const amountMicro = isGood ? (invocation.costMicro ?? 0n) : invocation.priceMicro;
+  if (amountMicro === 0n) return null;
+  return { requestId, agentId, accountId, wallet: payerAddressOf(payerLedgerId) ?? '', amountMicro, isGood };
+}
+
+const isHurried = ({ deadline, startedAt, createdAt }: Invocation, reason: FailureReason): boolean =>
+  reason === 'deadline_exceeded' && deadline.getTime() - (startedAt ?? createdAt).getTime() < FAIR_MS;

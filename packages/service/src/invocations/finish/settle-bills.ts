@@ -1,0 +1,36 @@
+import type { Tx } from '../../db/sql.ts';
+import { failpoint } from '../../lib/process/failpoint.ts';
+import { earnUncollected, returnUncollected } from '../../payments/bills/return-bill.ts';
+import { watchBills } from '../../payments/bills/watch-bills.ts';
+import type { ChainContext } from '../../payments/onchain/chain-context.ts';
+import type { ChainPayment } from '../../payments/onchain/chain-payment.ts';
+import { type BilledRequest, lockBilled, markUnbilled } from '../billed-store.ts';
+import { hasEnded } from '../invocation.ts';
+import { countMoney } from '../stats/count-calls.ts';
+
+/** Brings the bills of agents to their end: collected on chain, or, when that can't happen any more, given to whom it is due. */
+export const settleBills = (ctx: ChainContext): Promise<void> => watchBills(ctx, (bill) => giveUp(ctx, bill));
+
+/** Whose it is depends on how the request ended, so a bill waits until it has. */
+async function giveUp(ctx: ChainContext, bill: ChainPayment): Promise<void> {
+  await ctx.db.transaction(async (tx) => {
+    const request = await lockBilled(tx, bill.subjectId);
+    if (request === null || !hasEnded(request.status)) return;
+    if (request.status === 'completed') await earn(ctx, tx, bill, request);
+    else await giveBack(ctx, tx, bill, request);
+    failpoint('before-end-bill-commit');
+  });
+  failpoint('after-end-bill-commit');
+}
+
+async function earn(ctx: ChainContext, tx: Tx, bill: ChainPayment, request: BilledRequest): Promise<void> {
+  const agent = { id: request.agentId, accountId: request.agentAccountId };
+  if (await earnUncollected(ctx, tx, bill, agent))
+    await countMoney(tx, request, { earnedMicro: bill.authorization.valueMicro });
+}
+
+async function giveBack(ctx: ChainContext, tx: Tx, bill: ChainPayment, request: BilledRequest): Promise<void> {
+  if (!(await returnUncollected(ctx, tx, bill))) return;
+  await markUnbilled(tx, bill.subjectId);
+  await countMoney(tx, request, { spentMicro: request.returnedMicro - (request.billedMicro ?? 0n) });
+}

@@ -1,0 +1,82 @@
+import type { HistoryItem } from '@agent-network/contracts/invocations/history';
+import type { RequestStatus } from '@agent-network/contracts/invocations/invocations';
+import type { Sql } from '../../db/sql.ts';
+import { sumUse, type UseSum } from '../stats/usage-store.ts';
+
+export interface HistoryQuery {
+  readonly accountId: string;
+  /** Set for an agent that looks at its own. */
+  readonly callerAgentId: string | null;
+  readonly agentId: string | null;
+  readonly status: RequestStatus | null;
+  readonly bulkId: string | null;
+  readonly from: Date | null;
+  readonly before: Date | null;
+}
+
+export interface HistoryRow
+  extends Pick<
+    HistoryItem,
+    | 'requestId'
+    | 'agentId'
+    | 'requestedAgentId'
+    | 'agentName'
+    | 'task'
+    | 'status'
+    | 'paymentMethod'
+    | 'errorCode'
+    | 'bulkId'
+  > {
+  refundMicro: bigint | null;
+  costMicro: bigint | null;
+  createdAt: Date;
+  startedAt: Date | null;
+  completedAt: Date | null;
+}
+
+const filter = `account_id = $1 and ($2::text is null or caller_agent_id = $2) and ($3::text is null or agent_id = $3)
+  and ($4::text is null or status = $4) and ($5::timestamptz is null or created_at >= $5)
+  and ($6::timestamptz is null or created_at < $6) and ($7::text is null or bulk_id = $7)`;
+
+const parameters = (query: HistoryQuery) => [
+  query.accountId,
+  query.callerAgentId,
+  query.agentId,
+  query.status,
+  query.from,
+  query.before,
+  query.bulkId,
+];
+
+export const readHistory = (
+  sql: Sql,
+  query: HistoryQuery,
+  page: { after: { createdAt: Date; id: string } | null; limit: number; offset: number },
+): Promise<HistoryRow[]> =>
+  sql.query<HistoryRow>(
+    'read-history',
+    `select v.id as "requestId", v.agent_id as "agentId", v.requested_agent_id as "requestedAgentId", g.name as "agentName", v.task,
+            v.status, v.payment_method as "paymentMethod", v.error_code as "errorCode", v.bulk_id as "bulkId",
+            v.cost_micro as "costMicro", v.refund_micro as "refundMicro", v.created_at as "createdAt",
+            v.started_at as "startedAt", v.completed_at as "completedAt"
+       from (
+         select * from invocation where ${filter} and ($8::timestamptz is null or created_at < $8 or (created_at = $8 and id > $9))
+          order by created_at desc, id limit $10 offset $11
+       ) v join agent g on g.id = v.agent_id
+      order by v.created_at desc, v.id`,
+    [...parameters(query), page.after?.createdAt ?? null, page.after?.id ?? '', page.limit, page.offset],
+  );
+
+/** How many match, and what they cost. Of whole days, and of an agent in them, sums are kept; anything else is counted. */
+export async function sumHistory(sql: Sql, query: HistoryQuery): Promise<{ total: number; costMicro: bigint }> {
+  const isKept = query.callerAgentId === null && query.status === null && query.bulkId === null;
+  const [row] = await (isKept ? sumUse(sql, query) : sumRows(sql, query));
+  return { total: Number(row?.requests ?? 0), costMicro: row?.spentMicro ?? 0n };
+}
+
+const sumRows = (sql: Sql, query: HistoryQuery): Promise<UseSum[]> =>
+  sql.query<UseSum>(
+    'sum-history',
+    `select count(*) as requests, coalesce(sum(cost_micro), 0)::bigint as "spentMicro" from invocation where ${filter}`,
+    parameters(query),
+  );

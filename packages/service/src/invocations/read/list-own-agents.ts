@@ -1,0 +1,77 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { AccountCaller } from '../../access/caller/caller.ts';
+import { ownAgents, toOwnAgent } from '../../agents/manage/own-agents.ts';
+import type { HasNodeLabel } from '../../agents/search/discover-agents.ts';
+import type { HasDb } from '../../db/database.ts';
+import { invalid } from '../../lib/app-error.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { utcPeriod } from '../../lib/utc-period.ts';
+import { agentTreasuries } from '../../payments/ledger/agent-treasuries.ts';
+import { type AgentFigureRow, listAgentFigures } from '../stats/call-figure-store.ts';
+
+const DEFAULT_LIMIT = 20;
+const MOST_DAYS = 30;
+
+/**
+ * The caller's agents, the newest first, with what they hold and earned. A page is a range of an index; of each agent on it, one row for
+ * each of 30 days is read, whatever the number of its calls.
+ */
+export async function listOwnAgents(
+  ctx: HasDb & HasClock & HasNodeLabel,
+  caller: AccountCaller,
+  { agentId, limit = DEFAULT_LIMIT, cursor }: Parsed<Api['listOwnAgents']>['query'],
+): Promise<DataOf<Api['listOwnAgents']>> {
+  const now = ctx.clock.now();
+  const after = cursor === undefined ? null : readCursor(cursor);
+  const { agents, total } = await ownAgents(ctx, caller.accountId, {
+    agentId: agentId ?? null,
+    after,
+    limit: limit + 1,
+  });
+  const shown = agents.slice(0, limit);
+  const ids = shown.map(({ id }) => id);
+  const [treasuries, figures] = await Promise.all([
+    agentTreasuries(ctx, ids),
+    listAgentFigures(ctx.db, ids, utcPeriod(MOST_DAYS, now).from),
+  ]);
+  const figuresOf = Map.groupBy(figures, ({ agentId }) => agentId);
+  const hasMore = agents.length > limit;
+  const last = shown.at(-1);
+  return {
+    agents: shown.map((agent) => {
+      const treasury = treasuries.get(agent.id);
+      const heldMicro = treasury?.heldMicro ?? 0n;
+      return {
+        ...toOwnAgent(ctx, agent),
+        treasuryId: treasury?.id ?? null,
+        balance: {
+          available: formatUsdc((treasury?.postedMicro ?? 0n) - heldMicro),
+          held: formatUsdc(heldMicro),
+        },
+        ...sumUp(figuresOf.get(agent.id) ?? [], now),
+      };
+    }),
+    total,
+    hasMore,
+    nextCursor: hasMore && last ? Buffer.from(last.id).toString('base64url') : null,
+  };
+}
+
+function sumUp(rows: readonly AgentFigureRow[], now: Date) {
+  const since = (days: number) => rows.filter(({ start }) => start >= utcPeriod(days, now).from);
+  const earned = (days: number) => formatUsdc(since(days).reduce((sum, each) => sum + each.amountMicro, 0n));
+  const count = (pick: (row: AgentFigureRow) => bigint) => Number(since(7).reduce((sum, each) => sum + pick(each), 0n));
+  return {
+    earned: { today: earned(1), days7: earned(7), days30: earned(MOST_DAYS) },
+    calls7: count(({ calls }) => calls),
+    failures7: count(({ failed }) => failed),
+  };
+}
+
+function readCursor(cursor: string): string {
+  const id = Buffer.from(cursor, 'base64url').toString();
+  if (!/^agt_[0-9a-z]+$/.test(id)) throw invalid('cursor', 'is not one that this node made');
+  return id;
+}

@@ -1,0 +1,30 @@
+import type { RequestDetail, RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { KnownCaller } from '../../access/caller/caller.ts';
+import type { HasDb } from '../../db/database.ts';
+import { movementsOf } from '../../payments/statements/movements-of.ts';
+import { findInvocation } from '../invocation-store.ts';
+import { toRecord } from '../invocation-view.ts';
+import { requireOwn } from '../read-invocation.ts';
+import { timelineOf } from './timeline.ts';
+
+/** A request of the caller's with what was asked, and what happened when. Two look-ups by its id. */
+export async function readInvocationDetail(
+  ctx: HasDb,
+  caller: KnownCaller,
+  requestId: string,
+): Promise<RequestRecord & { detail: RequestDetail }> {
+  const invocation = requireOwn(await findInvocation(ctx.db, requestId), caller);
+  const { input, context, webhookUrl, isStreamed, startedAt, callerAgentId, priceMicro, attempt } = invocation;
+  const timeline = timelineOf(invocation, await movementsOf(ctx, requestId));
+  return {
+    ...toRecord(invocation),
+    detail: {
+      ...{ input, context, webhookUrl, callerAgentId, timeline },
+      streamed: isStreamed,
+      startedAt: startedAt?.toISOString() ?? null,
+      price: formatUsdc(priceMicro),
+      attempts: attempt,
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import type { RequestDetail, TimelineEvent } from '@agent-network/contracts/invocations/invocations';
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { Movement } from '../../payments/statements/movements-of.ts';
+import type { Invocation } from '../invocation.ts';
+
+type Entry = RequestDetail['timeline'][number];
+/** What began, and how it may have ended; null: that is nothing to tell. */
+type Names = readonly [begun: TimelineEvent | null, settled: TimelineEvent, failed: TimelineEvent | null];
+
+const namesOf: Record<Movement['purpose'], Names | null> = {
+  invocation: ['payment_shown', 'payment_settled', 'payment_failed'],
+  bill: ['bill_signed', 'bill_collected', 'bill_returned'],
+  refund: ['refund_signed', 'refund_settled', null],
+  return: ['refund_signed', 'refund_settled', null],
+  second_return: ['refund_signed', 'refund_settled', null],
+  home_refund: [null, 'refund_settled', null],
+  home_return: [null, 'refund_settled', null],
+  deposit: null,
+  withdrawal: null,
+};
+
+/** What happened to a request, in order; what happened at the same moment in the order in which it must have. */
+export function timelineOf(invocation: Invocation, movements: readonly Movement[]): Entry[] {
+  const { createdAt, startedAt, completedAt, status } = invocation;
+  const own: Entry[] = [entry('created', createdAt, { amountMicro: invocation.priceMicro })];
+  if (startedAt) own.push(entry('started', startedAt));
+  const ended =
+    completedAt && (status === 'completed' || status === 'failed' || status === 'cancelled')
+      ? [entry(status, completedAt, { amountMicro: invocation.costMicro, reason: invocation.errorMessage })]
+      : [];
+  const moved = movements.flatMap(entriesOf);
+  return [...own, ...moved, ...ended].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at) || rank(a) - rank(b));
+}
+
+function entriesOf({ purpose, state, valueMicro, transactionHash, reason, createdAt, endedAt }: Movement): Entry[] {
+  const names = namesOf[purpose];
+  if (!names) return [];
+  const [begun, settled, failed] = names;
+  const isSettled = state === 'settled';
+  const ended = isSettled ? settled : failed;
+  return [
+    ...(begun ? [entry(begun, createdAt, { amountMicro: valueMicro })] : []),
+    ...(endedAt && ended
+      ? [entry(ended, endedAt, { amountMicro: valueMicro, transactionHash, reason: isSettled ? null : reason })]
+      : []),
+  ];
+}
+
+const entry = (
+  event: TimelineEvent,
+  at: Date,
+  more: { amountMicro?: bigint | null; transactionHash?: string | null; reason?: string | null } = {},
+): Entry => ({
+  at: at.toISOString(),
+  event,
+  amount: more.amountMicro == null ? null : formatUsdc(more.amountMicro),
+  transactionHash: more.transactionHash ?? null,
+  reason: more.reason ?? null,
+});
+
+const order: readonly TimelineEvent[] = [
+  ...(['payment_shown', 'created', 'payment_settled', 'payment_failed', 'started', 'bill_signed'] as const),
+  ...([
+    'completed',
+    'failed',
+    'cancelled',
+    'bill_collected',
+    'bill_returned',
+    'refund_signed',
+    'refund_settled',
+  ] as const),
+];
+const rank = ({ event }: Entry): number => order.indexOf(event);

@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { formatUsdc } from '@agent-network/contracts/money';
+import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
+import type { GuardedStream } from '../../lib/net/guarded-fetch-stream.ts';
+import { failpoint } from '../../lib/process/failpoint.ts';
+import { awaitRefunds } from '../../payments/payouts/await-refunds.ts';
+import type { PaymentProof } from '../../payments/x402/payment-proof.ts';
+import { failed, MAX_RESULT_BYTES } from '../agent-protocol/agent-answer.ts';
+import type { CallContext } from '../agent-protocol/agent-call.ts';
+import { payAgentBill, proofSigned } from '../agent-protocol/pay-agent-bill.ts';
+import { isStopping } from '../agent-protocol/stopping.ts';
+import type { Invocation, Outcome } from '../invocation.ts';
+import { followHome, overdue } from './follow-home.ts';
+import { type HomeAnswer, type HomeRecord, outcomeOf, readHomeAnswer, readHomeFailure } from './home-answer.ts';
+import type { HomeCall } from './home-call.ts';
+import { askHome, openAtHome } from './home-client.ts';
+import { findHomeRequestId, insertHomeCall } from './home-store.ts';
+import { noteEnd, settleHomeCalls } from './settle-home-calls.ts';
+
+/** Pauses while nothing is signed; once it is, a home is asked for as long as there is time, ever more rarely. */
+const PAUSES_MS: readonly number[] = [200, 1000];
+const BILLED_PAUSES_MS: readonly number[] = [200, 1000, 2000];
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 5000;
+/** A home answers a call within 30 s, with the result or without. */
+const ANSWER_TIMEOUT_MS = 60_000;
+
+/**
+ * Calls an agent of another node through the node where it is at home, as an x402 client of that node (decision 16). The home is paid
+ * once, out of the hold, and every later call of the request shows it the same key and the same payment, so that it finds the same
+ * request. Never throws for what the home or the network does: every way in which it can end is an outcome.
+ */
+export async function callHome(ctx: CallContext, call: HomeCall): Promise<Outcome> {
+  const outcome = await insist(ctx, call);
+  // What is not told now, as this process dies or the home does not answer, the job tells.
+  if (call.signal.aborted && !isStopping(call.signal))
+    settleHomeCalls(ctx, call.invocation.id).catch((error) => ctx.log.warn({ err: error }, 'a home was not told'));
+  return outcome;
+}
+
+async function insist(ctx: CallContext, call: HomeCall): Promise<Outcome> {
+  let proof = await proofSigned(ctx, call.invocation);
+  for (let tries = 0; ; ) {
+    const leftMs = call.invocation.deadline.getTime() - ctx.clock.now().getTime();
+    if (leftMs <= 0 || call.signal.aborted) return overdue;
+    failpoint('before-agent-call');
+    const answer = await askOnce(ctx, call, proof, leftMs);
+    failpoint('after-agent-call');
+    if (answer.kind === 'ended' || answer.kind === 'refused') return answer.outcome;
+    if (answer.kind === 'billed' && proof === null && !call.signal.aborted) {
+      const paid = await payHome(ctx, call, answer);
+      if ('kind' in paid) return paid;
+      proof = paid;
+      continue;
+    }
+    const { outcome, pauseMs } = nextTry(answer, tries++, proof !== null);
+    if (pauseMs === null) return outcome;
+    if (pauseMs >= leftMs && proof === null) return outcome;
+    await sleep(Math.min(pauseMs, leftMs), undefined, { signal: call.signal }).catch(() => undefined);
+  }
+}
+
+type Asked = Exclude<HomeAnswer, { kind: 'told' }> | { readonly kind: 'ended'; readonly outcome: Outcome };
+
+function nextTry(answer: Exclude<Asked, { kind: 'ended' | 'refused' }>, tries: number, isPaid: boolean) {
+  if (answer.kind === 'billed') {
+    const outcome = failed('bill_repeated', "The agent's home node asked for a payment again after it was shown one.");
+    return { outcome, pauseMs: BILLED_PAUSES_MS[tries] ?? null };
+  }
+  const { outcome, afterMs, isPatient } =
+    answer.kind === 'busy' ? { outcome: overdue, afterMs: null, isPatient: true } : answer;
+  const patientMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10));
+  const pauseMs = isPaid || isPatient ? patientMs : (PAUSES_MS[tries] ?? null);
+  return { outcome, pauseMs: pauseMs === null ? null : (afterMs ?? pauseMs) };
+}
+
+/** One call, followed to the end of the request where there is one. */
+async function askOnce(ctx: CallContext, call: HomeCall, proof: PaymentProof | null, leftMs: number): Promise<Asked> {
+  const request = toRequest(call, proof, leftMs);
+  try {
+    if (call.invocation.isStreamed) {
+      const stream = await openAtHome(ctx, call.home, request);
+      const type = String(stream.headers['content-type'] ?? '').toLowerCase();
+      if (stream.status === 200 && type.startsWith('text/event-stream')) return await follow(ctx, call, null, stream);
+      return await read(ctx, call, readHomeAnswer({ ...stream, body: await readAll(stream.body) }));
+    }
+    return await read(ctx, call, readHomeAnswer(await askHome(ctx, call.home, request)));
+  } catch (error) {
+    if (!(error instanceof GuardedFetchError)) throw error;
+    return readHomeFailure(error);
+  }
+}
+
+async function read(ctx: CallContext, call: HomeCall, answer: HomeAnswer): Promise<Asked> {
+  if (answer.kind === 'busy') return follow(ctx, call, null, null);
+  if (answer.kind !== 'told') return answer;
+  return (await endOf(ctx, call, answer.record)) ?? follow(ctx, call, answer.record.homeRequestId, null);
+}
+
+/** Follows the request that its home has; `busy` when that is not known, or known here and not there. */
+async function follow(
+  ctx: CallContext,
+  call: HomeCall,
+  toldId: string | null,
+  stream: GuardedStream | null,
+): Promise<Asked> {
+  const { invocation, home } = call;
+  const { id: requestId } = invocation;
+  if (toldId !== null)
+    await insertHomeCall(ctx.db, { requestId, nodeId: home.nodeId, homeRequestId: toldId }, ctx.clock.now());
+  const homeRequestId = toldId ?? (await findHomeRequestId(ctx.db, requestId));
+  if (homeRequestId === null && stream === null) return { kind: 'busy' };
+  const followed = await followHome(ctx, call, homeRequestId, stream);
+  if (followed.kind === 'failed') return { kind: 'ended', outcome: followed.outcome };
+  return (followed.kind === 'told' && (await endOf(ctx, call, followed.record))) || { kind: 'busy' };
+}
+
+async function endOf(ctx: CallContext, { invocation }: HomeCall, record: HomeRecord): Promise<Asked | null> {
+  const outcome = outcomeOf(record);
+  if (outcome === null) return null;
+  await noteEnd(ctx, invocation.id, record);
+  return { kind: 'ended', outcome };
+}
+
+type Billed = Extract<HomeAnswer, { kind: 'billed' }>;
+
+/** Signs for what the home asks. Its refunds are known by the id that it names, so a bill without one is not paid. */
+async function payHome(ctx: CallContext, call: HomeCall, bill: Billed): Promise<PaymentProof | Outcome> {
+  const { home, invocation } = call;
+  const { homeRequestId } = bill;
+  if (homeRequestId === null)
+    return failed('bill_not_payable', "The agent's home node does not say which request its bill is for.");
+  const requestId = invocation.id;
+  return payAgentBill(ctx, invocation, bill.answer, {
+    payTo: home.wallet,
+    async awaitRefunds(tx) {
+      await insertHomeCall(tx, { requestId, nodeId: home.nodeId, homeRequestId }, ctx.clock.now());
+      return awaitRefunds(ctx, tx, { requestId, from: home.wallet, homeRequestId });
+    },
+  });
+}
+
+function toRequest({ invocation, signal }: HomeCall, proof: PaymentProof | null, leftMs: number) {
+  return {
+    method: 'POST' as const,
+    path: `/invoke/${encodeURIComponent(invocation.agentId)}`,
+    headers: {
+      'content-type': 'application/json',
+      accept: invocation.isStreamed ? 'text/event-stream, application/json' : 'application/json',
+      'idempotency-key': invocation.id,
+      'x-request-id': invocation.id,
+      'x-payment-method': 'x402',
+      'x-sync': 'true',
+      ...(proof === null ? {} : { [proof.headerName]: proof.headerValue }),
+    },
+    body: JSON.stringify(toHomeBody(invocation)),
+    timeoutMs: invocation.isStreamed ? leftMs : Math.min(leftMs, ANSWER_TIMEOUT_MS),
+    signal,
+  };
+}
+
+/** The same bytes in every call, as its home tells by them that it is the same request. */
+const toHomeBody = (invocation: Invocation) => ({
+  task: invocation.task,
+  input: invocation.input,
+  ...(invocation.context === null ? {} : { context: invocation.context }),
+  metadata: invocation.metadata,
+  priority: invocation.priority,
+  deadline: invocation.deadline.toISOString(),
+  maxCost: formatUsdc(invocation.priceMicro),
+  stream: invocation.isStreamed,
+});
+
+async function readAll(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of bytes) {
+    length += part.byteLength;
+    if (length > 4 * MAX_RESULT_BYTES) throw new GuardedFetchError('too_large');
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}

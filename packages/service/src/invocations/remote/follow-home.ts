@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventSourceMessage } from 'eventsource-parser';
+import { isDeeperThan } from '../../lib/json-depth.ts';
+import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
+import type { GuardedStream } from '../../lib/net/guarded-fetch-stream.ts';
+import { failed, parseObject } from '../agent-protocol/agent-answer.ts';
+import type { CallContext } from '../agent-protocol/agent-call.ts';
+import { messagesOf } from '../agent-protocol/event-messages.ts';
+import type { Outcome } from '../invocation.ts';
+import { MAX_CHUNK_BYTES, MAX_CHUNKS, storeChunks } from '../stream/record-chunks.ts';
+import { type Chunk, countChunks } from '../stream/stream-store.ts';
+import { type HomeRecord, readHomeRecord } from './home-answer.ts';
+import type { HomeCall } from './home-call.ts';
+import { openAtHome } from './home-client.ts';
+
+/** Where the events of what the agent said begin: the first two say that the request was created, and begun. */
+const FIRST_CHUNK_ID = 3;
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 5000;
+const MAX_CHUNK_DEPTH = 128;
+/** The id of the request, and what stands around it, in each event. */
+const ROOM_BYTES = 256 * 1024;
+
+export type Followed =
+  | { readonly kind: 'told'; readonly record: HomeRecord }
+  | { readonly kind: 'failed'; readonly outcome: Outcome }
+  /** Its home does not have it. */
+  | { readonly kind: 'unknown' };
+
+/**
+ * Follows a request at its home until it has ended, the deadline passes, or nobody wants it any more. What the agent says there becomes
+ * what it said here, chunk by chunk under the same numbers: a stream that breaks off is taken up behind the last that was stored, by
+ * whichever process goes on. `opened`: a stream that is open already.
+ */
+export async function followHome(
+  ctx: CallContext,
+  call: HomeCall,
+  homeRequestId: string | null,
+  opened: GuardedStream | null,
+): Promise<Followed> {
+  const { invocation, signal } = call;
+  const reader = createReader(
+    ctx,
+    call,
+    (await countChunks(ctx.db, [invocation.id])).get(invocation.id) ?? 0,
+    homeRequestId,
+  );
+  let stream = opened;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
+    try {
+      stream ??= await open(ctx, call, reader);
+      if (stream?.status === 404) return { kind: 'unknown' };
+      const before = reader.last();
+      const followed = stream?.status === 200 ? await reader.read(stream.body) : null;
+      if (followed) return followed;
+      if (reader.last() > before) pauseMs = FIRST_PAUSE_MS;
+    } catch (error) {
+      if (!(error instanceof GuardedFetchError)) throw error;
+    }
+    stream?.cancel();
+    stream = null;
+    const leftMs = invocation.deadline.getTime() - ctx.clock.now().getTime();
+    if (signal.aborted || leftMs <= 0) return { kind: 'failed', outcome: overdue };
+    await sleep(Math.min(pauseMs, leftMs), undefined, { signal }).catch(() => undefined);
+  }
+}
+
+export const overdue = failed('deadline_exceeded', 'The deadline passed before the agent answered.');
+
+/** null: its id is not known, as a stream that was to tell it broke off. */
+async function open(
+  ctx: CallContext,
+  { home, invocation, signal }: HomeCall,
+  reader: Reader,
+): Promise<GuardedStream | null> {
+  const id = reader.homeRequestId();
+  if (id === null) return null;
+  const timeoutMs = Math.max(1, invocation.deadline.getTime() - ctx.clock.now().getTime());
+  const headers = { accept: 'text/event-stream', 'last-event-id': String(reader.last()) };
+  return openAtHome(ctx, home, {
+    method: 'GET',
+    path: `/invoke/${encodeURIComponent(id)}/events`,
+    headers,
+    timeoutMs,
+    signal,
+  });
+}
+
+interface Reader {
+  /** The id of the last event that was stored or needs no storing. */
+  last(): number;
+  homeRequestId(): string | null;
+  /** Reads until the end of the request; null: the stream ended before. */
+  read(bytes: AsyncIterable<Buffer>): Promise<Followed | null>;
+}
+
+function createReader(ctx: CallContext, { invocation }: HomeCall, stored: number, knownId: string | null): Reader {
+  let last = FIRST_CHUNK_ID - 1 + stored;
+  let homeRequestId = knownId;
+
+  /** The next chunk, or the end; null: nothing new. */
+  function readOne({ event = '', data, id }: EventSourceMessage): Chunk | Followed | null {
+    if (event === 'invocation.created') homeRequestId ??= readHomeRecord(parseObject(data))?.homeRequestId ?? null;
+    if (terminal.has(event)) return endOf(data);
+    const number = Number(id);
+    if (!isSaid(event) || !(number > last)) return null;
+    const value = parseObject(data);
+    const problem = problemOf(data, value, number - last);
+    if (problem) return problem;
+    last = number;
+    const { requestId: _, ...said } = value ?? {};
+    return { position: number - FIRST_CHUNK_ID + 1, type: event, data: said, createdAt: ctx.clock.now() };
+  }
+
+  async function take(messages: readonly EventSourceMessage[]): Promise<Followed | null> {
+    const chunks: Chunk[] = [];
+    let ended: Followed | null = null;
+    for (const message of messages) {
+      const next = readOne(message);
+      if (next && 'position' in next) chunks.push(next);
+      else ended ??= next;
+      if (ended) break;
+    }
+    if (chunks.length > 0 && !(await storeChunks(ctx, invocation, chunks))) return lost;
+    return ended;
+  }
+
+  return {
+    last: () => last,
+    homeRequestId: () => homeRequestId,
+    async read(bytes) {
+      for await (const { messages, isTooLarge } of messagesOf(bytes, ROOM_BYTES)) {
+        const followed = await take(messages);
+        if (followed) return followed;
+        if (isTooLarge) return tooMuch;
+        if (last - FIRST_CHUNK_ID >= MAX_CHUNKS) return tooMuch;
+      }
+      return null;
+    },
+  };
+}
+
+function endOf(data: string): Followed {
+  const record = readHomeRecord(parseObject(data));
+  return record ? { kind: 'told', record } : invalid('a record that cannot be read');
+}
+
+const terminal = new Set(['invocation.completed', 'invocation.failed', 'invocation.cancelled']);
+
+const isSaid = (event: string): event is Chunk['type'] => event === 'invocation.chunk' || event === 'invocation.status';
+
+function problemOf(data: string, value: unknown, step: number): Followed | null {
+  if (value === undefined || isDeeperThan(value, MAX_CHUNK_DEPTH)) return invalid('an event that cannot be taken');
+  if (step !== 1) return invalid('events with a gap between them');
+  return Buffer.byteLength(data) > MAX_CHUNK_BYTES + 1024 ? tooMuch : null;
+}
+
+const invalid = (what: string): Followed => ({
+  kind: 'failed',
+  outcome: failed('invalid_response', `The agent's home node streamed ${what}.`),
+});
+const tooMuch: Followed = {
+  kind: 'failed',
+  outcome: failed('response_too_large', "The agent's home node streamed more than is taken."),
+};
+const lost: Followed = {
+  kind: 'failed',
+  outcome: failed('agent_error', 'Another process has taken the request over.'),
+};

@@ -1,0 +1,120 @@
+import { failureReasons, requestStatuses } from '@agent-network/contracts/invocations/invocations';
+import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
+import type { GuardedResponse } from '../../lib/net/guarded-fetch.ts';
+import type { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
+import { describeError, failed, parseObject, readResult } from '../agent-protocol/agent-answer.ts';
+import type { Outcome } from '../invocation.ts';
+
+/** A request as its home tells of it. */
+export interface HomeRecord {
+  readonly homeRequestId: string;
+  readonly status: (typeof requestStatuses)[number];
+  readonly result: unknown;
+  /** What it gives back of what it was paid; 0 while it is open. */
+  readonly refundMicro: bigint;
+  readonly error: { readonly code: unknown; readonly message: unknown } | null;
+  readonly completedAt: Date | null;
+}
+
+/** What an answer of an agent's home to a call means. */
+export type HomeAnswer =
+  | { readonly kind: 'told'; readonly record: HomeRecord }
+  /** It wants to be paid first. */
+  | { readonly kind: 'billed'; readonly homeRequestId: string | null; readonly answer: GuardedResponse }
+  /** It is at work on this very call. */
+  | { readonly kind: 'busy' }
+  /** Worth asking again; `isPatient`: for as long as there is time. `outcome`: what it comes to when there is none. */
+  | { readonly kind: 'again'; readonly afterMs: number | null; readonly isPatient: boolean; readonly outcome: Outcome }
+  | { readonly kind: 'refused'; readonly outcome: Outcome };
+
+type Json = Record<string, unknown>;
+
+const isId = (value: unknown): value is string => typeof value === 'string' && /^[\x21-\x7e]{1,100}$/.test(value);
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
+
+export function readHomeAnswer(answer: GuardedResponse): HomeAnswer {
+  const body = parseObject(answer.body.toString('utf8'));
+  const error = isObject(body?.error) ? body.error : {};
+  const { status } = answer;
+  if (status === 200) {
+    const record = readHomeRecord(body?.data);
+    return record ? { kind: 'told', record } : refuse('invalid_response', 'answered with no request record');
+  }
+  if (status === 402) {
+    const memo = isObject(error.payment) ? error.payment.memo : null;
+    return { kind: 'billed', homeRequestId: isId(memo) ? memo : null, answer };
+  }
+  if (status === 409) return { kind: 'busy' };
+  if (status === 429 || error.code === 'PAYMENT_PENDING') return again(answer, error, true);
+  if (error.code === 'AGENT_UNAVAILABLE') return refuse('agent_unreachable', 'cannot reach it', error);
+  if (status >= 500) return again(answer, error, false);
+  if (status === 401 || status === 403) return refuse('agent_unreachable', 'does not take calls of this node', error);
+  if (status === 404) return refuse('agent_removed', 'does not have it', error);
+  if (isAbout(error, 'maxCost')) return refuse('bill_too_high', 'asks more than its listed price', error);
+  return refuse('agent_error', `answered ${status}`, error);
+}
+
+/** What a call that got no answer means. Nobody knows whether it arrived; it is known by its key. */
+export function readHomeFailure(error: GuardedFetchError): Exclude<HomeAnswer, { kind: 'told' }> {
+  switch (error.kind) {
+    case 'too_large':
+      return refuse('response_too_large', 'answered with too much');
+    case 'redirect':
+      return refuse('agent_redirected', 'redirected the call, which is not followed');
+    case 'encoding':
+      return refuse('invalid_response', 'answered in a compressed form, which is not taken');
+    case 'blocked':
+    case 'invalid_url':
+      return refuse('agent_unreachable', 'could not be reached');
+    default: {
+      const outcome = failed('agent_unreachable', "The agent's home node could not be reached.");
+      return { kind: 'again', afterMs: null, isPatient: false, outcome };
+    }
+  }
+}
+
+type Reason = Parameters<typeof failed>[0];
+
+const refuse = (reason: Reason, what: string, error?: Json): Extract<HomeAnswer, { kind: 'refused' }> => ({
+  kind: 'refused',
+  outcome: failed(reason, `The agent's home node ${what}${describeError(error)}.`),
+});
+
+function again({ headers }: GuardedResponse, error: Json, isPatient: boolean): HomeAnswer {
+  const seconds = Number(headers['retry-after']);
+  const afterMs = seconds >= 0 && seconds <= 86_400 ? seconds * 1000 : null;
+  const outcome = failed('agent_unreachable', `The agent's home node takes no calls now${describeError(error)}.`);
+  return { kind: 'again', afterMs, isPatient, outcome };
+}
+
+function isAbout({ details }: Json, field: string): boolean {
+  const fields = isObject(details) ? details.fields : null;
+  return Array.isArray(fields) && fields.some((each) => isObject(each) && each.path === field);
+}
+
+/** A record, or the short form of a request that was accepted; null for anything else. */
+export function readHomeRecord(value: unknown): HomeRecord | null {
+  if (!isObject(value) || !isId(value.requestId)) return null;
+  const status = requestStatuses.find((each) => each === value.status);
+  if (status === undefined) return null;
+  const { refund, error, completedAt } = value;
+  return {
+    homeRequestId: value.requestId,
+    status,
+    result: value.result,
+    refundMicro: typeof refund === 'string' && usdcPattern.test(refund) ? parseUsdc(refund) : 0n,
+    error: isObject(error) ? { code: error.code, message: error.message } : null,
+    completedAt:
+      typeof completedAt === 'string' && !Number.isNaN(Date.parse(completedAt)) ? new Date(completedAt) : null,
+  };
+}
+
+/** The outcome here of a request that has ended at its home; null: it has not. What it cost was billed: there is no other cost. */
+export function outcomeOf({ status, result, error }: HomeRecord): Outcome | null {
+  if (status === 'pending' || status === 'processing') return null;
+  if (status === 'completed') return readResult({ result, cost: '0' });
+  if (status === 'cancelled') return failed('agent_error', "The request was cancelled at the agent's home node.");
+  // Whether we were paid is ours to say, and is not for a home to know.
+  const reason = failureReasons.find((each) => each === error?.code && each !== 'payment_failed') ?? 'agent_error';
+  return failed(reason, `The request failed at the agent's home node${describeError(error)}.`);
+}

@@ -1,0 +1,66 @@
+import type { Home } from '../../agents/agent.ts';
+import type { GuardedResponse, HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import type { GuardedStream } from '../../lib/net/guarded-fetch-stream.ts';
+import type { HasBaseUrl } from '../../payments/deposits/deposit.ts';
+import type { HasHomeKeys } from './home-keys.ts';
+
+export type HomeContext = HasGuardedFetch & HasHomeKeys & HasBaseUrl;
+
+export interface HomeRequest {
+  readonly method: 'GET' | 'POST';
+  /** Relative to the node's base address. */
+  readonly path: string;
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+/** A record with the largest result, and the largest input around it. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** All that a stream may bring on one connection. */
+const MAX_STREAM_BYTES = 32 * 1024 * 1024;
+/** Three heartbeats of a node's stream. */
+const IDLE_MS = 45_000;
+
+/** Calls another node with our key there. Throws GuardedFetchError when it can't be reached. */
+export const askHome = (ctx: HomeContext, home: Home, request: HomeRequest): Promise<GuardedResponse> =>
+  withKey(ctx, home, request, refused, (send) => ctx.guardedFetch.request({ ...send, maxBytes: MAX_ANSWER_BYTES }));
+
+/** The same, for an answer that comes as a stream. */
+export const openAtHome = (ctx: HomeContext, home: Home, request: HomeRequest): Promise<GuardedStream> =>
+  withKey(ctx, home, request, refusedStream, (send) =>
+    ctx.guardedFetch.stream({ ...send, maxBytes: MAX_STREAM_BYTES, idleTimeoutMs: IDLE_MS }),
+  );
+
+const refused = (status: number): GuardedResponse => ({ status, headers: {}, body: Buffer.alloc(0) });
+
+const refusedStream = (status: number): GuardedStream => ({
+  ...{ status, headers: {}, cancel: () => undefined },
+  body: {
+    async *[Symbol.asyncIterator]() {},
+  },
+});
+
+/** A key that is not taken any more is renewed once. */
+async function withKey<R extends { status: number }>(
+  ctx: HomeContext,
+  home: Home,
+  { path, headers, ...request }: HomeRequest,
+  refuse: (status: number) => R,
+  send: (request: Parameters<HasGuardedFetch['guardedFetch']['request']>[0]) => Promise<R>,
+): Promise<R> {
+  let known = await ctx.homeKeys.keyFor(home);
+  for (let tries = 1; ; tries++) {
+    if ('refusal' in known) return refuse(known.refusal);
+    const answer = await send({
+      ...request,
+      url: home.baseUrl + path,
+      headers: { ...headers, authorization: `Bearer ${known.key}`, 'x-agent-network-via': ctx.baseUrl },
+      maxBytes: 0,
+    });
+    if (answer.status !== 401 || tries === 2) return answer;
+    known = await ctx.homeKeys.renew(home, known.key);
+  }
+}

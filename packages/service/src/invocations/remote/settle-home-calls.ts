@@ -1,0 +1,64 @@
+import type { HasDb } from '../../db/database.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { HasLog } from '../../lib/log/log.ts';
+import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
+import { type HomeRecord, outcomeOf, readHomeAnswer } from './home-answer.ts';
+import { askHome, type HomeContext } from './home-client.ts';
+import { noteHomeEnd, type OpenHomeCall, takeOpenHomeCalls } from './home-store.ts';
+
+type SettleContext = HomeContext & HasDb & HasClock & HasLog;
+
+const MOST_AT_ONCE = 50;
+const TIMEOUT_MS = 10_000;
+/** An agent that bills its home directly has about six minutes to collect; what it does not collect comes back later than the rest. */
+const RETURNS_WITHIN_MS = 420_000;
+/** Longer than a request lives and a payment is good. */
+const UNKNOWN_AFTER_MS = 25 * 3_600_000;
+
+/**
+ * Asks the homes of requests that have ended here how they ended there, and so what is to come back; one that nobody wants any more and
+ * that is still open there is cancelled. `requestId`: of that one only, now.
+ */
+export async function settleHomeCalls(ctx: SettleContext, requestId: string | null = null): Promise<void> {
+  const calls = await takeOpenHomeCalls(ctx.db, { now: ctx.clock.now(), limit: MOST_AT_ONCE, requestId });
+  const look = (call: OpenHomeCall) =>
+    settle(ctx, call).catch((error) => {
+      if (!(error instanceof GuardedFetchError))
+        ctx.log.warn({ err: error, ...call }, 'a request at its home was not settled');
+    });
+  await Promise.all(calls.map(look));
+}
+
+async function settle(ctx: SettleContext, call: OpenHomeCall): Promise<void> {
+  const { home, homeRequestId, requestId, status } = call;
+  const path = `/invoke/${encodeURIComponent(homeRequestId)}`;
+  const ask = async () => {
+    const response = await askHome(ctx, home, { method: 'GET', path, timeoutMs: TIMEOUT_MS });
+    if (response.status === 404) await giveUpUnknown(ctx, call);
+    const answer = readHomeAnswer(response);
+    return answer.kind === 'told' ? answer.record : null;
+  };
+  let record = await ask();
+  if (record && outcomeOf(record) === null && status !== 'completed') {
+    await askHome(ctx, home, { method: 'POST', path: `${path}/cancel`, timeoutMs: TIMEOUT_MS });
+    record = await ask();
+  }
+  if (record && outcomeOf(record)) await noteEnd(ctx, requestId, record);
+}
+
+/** A home that was not paid has no such request, and will have none once the payment can't be collected any more. */
+async function giveUpUnknown(ctx: SettleContext, { requestId, createdAt }: OpenHomeCall): Promise<void> {
+  if (ctx.clock.now().getTime() - createdAt.getTime() > UNKNOWN_AFTER_MS)
+    await noteHomeEnd(ctx.db, requestId, { promisedMicro: 0n, nextLookAt: null });
+}
+
+/** Notes how a request ended at its home. One that failed is looked at once more, when all that may come back is known. */
+export async function noteEnd(ctx: HasDb & HasClock, requestId: string, record: HomeRecord): Promise<void> {
+  const now = ctx.clock.now();
+  const lastLookAt = new Date((record.completedAt ?? now).getTime() + RETURNS_WITHIN_MS);
+  const mayGrow = record.status !== 'completed' && lastLookAt > now;
+  await noteHomeEnd(ctx.db, requestId, {
+    promisedMicro: record.refundMicro,
+    nextLookAt: mayGrow ? lastLookAt : null,
+  });
+}

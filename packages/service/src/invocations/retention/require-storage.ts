@@ -1,0 +1,22 @@
+import type { Plan } from '@agent-network/contracts/access/access';
+import type { KnownCaller } from '../../access/caller/caller.ts';
+import type { HasDb } from '../../db/database.ts';
+import { AppError } from '../../lib/app-error.ts';
+import { storedBytes } from './storage-store.ts';
+
+export interface HasStorageLimits {
+  /** Bytes of inputs, results and streams that an account of a plan may have stored; it may go over by what runs at once. */
+  readonly storageLimits: Readonly<Record<Plan, number>>;
+}
+
+/** Throws STORAGE_LIMIT_EXCEEDED, before anything is charged, when so much is stored of the account that its plan has no room left. */
+export async function requireStorage(ctx: HasDb & HasStorageLimits, { accountId, plan }: KnownCaller): Promise<void> {
+  const limit = ctx.storageLimits[plan];
+  const stored = Number(await storedBytes(ctx.db, accountId));
+  if (stored < limit) return;
+  throw new AppError(
+    'STORAGE_LIMIT_EXCEEDED',
+    'What is stored of the requests of the account has reached the limit of its plan; old contents are removed in time. Nothing was charged.',
+    { details: { storedBytes: stored, limitBytes: limit } },
+  );
+}

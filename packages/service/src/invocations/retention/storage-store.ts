@@ -1,0 +1,77 @@
+import type { Sql, Tx } from '../../db/sql.ts';
+
+/** Bytes that are stored of the requests of an account. */
+export async function storedBytes(sql: Sql, accountId: string): Promise<bigint> {
+  const [row] = await sql.query<{ bytes: bigint }>(
+    'stored-bytes',
+    `select (coalesce((select bytes from account_storage where account_id = $1), 0)
+             + coalesce((select sum(bytes) from storage_change where account_id = $1), 0))::bigint as bytes`,
+    [accountId],
+  );
+  return row?.bytes ?? 0n;
+}
+
+/** Adds the oldest changes to the sums of their accounts. Returns how many there were. */
+export async function foldStorage(tx: Tx, most: number): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(
+    'fold-storage',
+    `with gone as (
+       delete from storage_change where id in (select id from storage_change order by id limit $1) returning account_id, bytes
+     ), folded as (
+       insert into account_storage as s (account_id, bytes)
+       select account_id, sum(bytes) from gone group by account_id order by account_id
+       on conflict (account_id) do update set bytes = s.bytes + excluded.bytes
+     )
+     select count(*)::int as count from gone`,
+    [most],
+  );
+  return row?.count ?? 0;
+}
+
+/** Removes task's input, context and result of requests that ended before then; what they did and cost stays. Returns how many. */
+export async function removeContents(tx: Tx, endedBefore: Date, now: Date, most: number): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(
+    'remove-contents',
+    `with due as (
+       select id, account_id, coalesce(octet_length(result::text), 0) + octet_length(input::text) as bytes from invocation
+        where completed_at < $1 and completed_at is not null and content_removed_at is null
+        order by completed_at limit $3 for update skip locked
+     ), removed as (
+       update invocation v set result = null, input = '{}', context = null, content_removed_at = $2 from due where v.id = due.id
+     ), counted as (
+       insert into storage_change (account_id, bytes) select account_id, -sum(bytes) from due group by account_id
+     )
+     select count(*)::int as count from due`,
+    [endedBefore, now, most],
+  );
+  return row?.count ?? 0;
+}
+
+/** Removes what agents said on the way before then. Returns how many pieces. */
+export async function removeChunks(tx: Tx, before: Date, most: number): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(
+    'remove-chunks',
+    `with gone as (
+       delete from invocation_chunk c using (
+         select invocation_id, position from invocation_chunk where created_at < $1 order by created_at limit $2) old
+        where c.invocation_id = old.invocation_id and c.position = old.position
+       returning c.invocation_id, octet_length(c.data::text) as bytes
+     ), counted as (
+       insert into storage_change (account_id, bytes)
+       select v.account_id, -sum(gone.bytes) from gone join invocation v on v.id = gone.invocation_id group by v.account_id
+     )
+     select count(*)::int as count from gone`,
+    [before, most],
+  );
+  return row?.count ?? 0;
+}
+
+/** Removes quotes that nobody can use any more. Returns how many. */
+export async function removeQuotes(sql: Sql, expiredBefore: Date, most: number): Promise<number> {
+  const rows = await sql.query(
+    'remove-quotes',
+    `delete from quote where id in (select id from quote where valid_until < $1 order by valid_until limit $2) returning 1`,
+    [expiredBefore, most],
+  );
+  return rows.length;
+}

@@ -1,0 +1,62 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { KnownCaller } from '../../access/caller/caller.ts';
+import { type Once, unkeyed } from '../../access/idempotency/once.ts';
+import type { HasDb } from '../../db/database.ts';
+import { AppError } from '../../lib/app-error.ts';
+import { until } from '../../lib/until.ts';
+import { paymentPending } from '../../payments/x402/payment-required.ts';
+import type { HasFinisher } from '../finish/end-invocations.ts';
+import { hasEnded, type Invocation } from '../invocation.ts';
+import { findInvocation } from '../invocation-store.ts';
+import { requireOwn } from '../read-invocation.ts';
+
+const REASON = 'user_cancellation';
+/** How long a cancellation waits for a payment that is on its way: money that is neither here nor there can't be given back. */
+const PAYMENT_WAIT_MS = 10_000;
+
+/**
+ * Cancels a request that is still open. Whoever ends it first decides: throws CONFLICT when it had ended, unless a call that this
+ * one repeats may be what cancelled it. The agent is told by
+ * the end of its connection, or at its status_url; a treasury has its money at once, a wallet on chain soon.
+ */
+export async function cancelInvocation(
+  ctx: HasDb & HasFinisher,
+  caller: KnownCaller,
+  requestId: string,
+  once: Once = unkeyed,
+): Promise<DataOf<Api['cancelInvocation']>> {
+  const found = requireOwn(await findInvocation(ctx.db, requestId), caller);
+  const invocation = isAwaitingPayment(found) ? await afterPayment(ctx, requestId) : found;
+  const isOurs = once.isRepeated && invocation.status === 'cancelled';
+  if (hasEnded(invocation.status) && !isOurs) throw ended(invocation);
+  const after = isOurs ? invocation : await endCancelled(ctx, invocation);
+  if (after.status !== 'cancelled') throw ended(after);
+  return { requestId, cancelled: true, refund: formatUsdc(after.refundMicro ?? 0n), reason: REASON };
+}
+
+const isAwaitingPayment = ({ status, paymentMethod }: Invocation) => status === 'pending' && paymentMethod === 'x402';
+
+const ended = ({ status }: Invocation) => new AppError('CONFLICT', `The request has ended already: it is ${status}.`);
+
+/** The attempt may have moved on since it was read: then it is read again, and ended as it is now. */
+async function endCancelled(ctx: HasDb & HasFinisher, invocation: Invocation): Promise<Invocation> {
+  for (let current = invocation; ; ) {
+    const after = await ctx.finisher.finish({ invocation: current, outcome: { kind: 'cancelled' } });
+    if (hasEnded(after.status)) return after;
+    current = after;
+  }
+}
+
+async function afterPayment(ctx: HasDb, requestId: string): Promise<Invocation> {
+  const paid = await until(
+    async () => {
+      const found = await findInvocation(ctx.db, requestId);
+      return found && !isAwaitingPayment(found) ? found : null;
+    },
+    { timeoutMs: PAYMENT_WAIT_MS, firstMs: 10, mostMs: 250 },
+  );
+  if (!paid) throw paymentPending(requestId, null);
+  return paid;
+}

@@ -1,0 +1,14 @@
+import type { HasDb } from '../../db/database.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { HasFinisher } from '../finish/end-invocations.ts';
+import { findOverdue } from './queue-store.ts';
+
+const BATCH = 100;
+
+/** Fails requests that waited for room until their deadline passed; their money goes back. */
+export async function failOverdue(ctx: HasDb & HasClock & HasFinisher): Promise<void> {
+  const overdue = await findOverdue(ctx.db, ctx.clock.now(), BATCH);
+  const message = 'The deadline passed before there was room to call the agent.';
+  const outcome = { kind: 'failed', reason: 'deadline_exceeded', message } as const;
+  await Promise.all(overdue.map((invocation) => ctx.finisher.finish({ invocation, outcome })));
+}

@@ -1,0 +1,25 @@
+import type { HasDb } from '../../db/database.ts';
+import type { Listening } from '../../db/listener.ts';
+import type { HasLog } from '../../lib/log/log.ts';
+import { CANCELLED_CHANNEL } from '../finish/finish-invocations.ts';
+import { findCancelled } from '../invocation-store.ts';
+import type { HasChangeHub } from '../stream/change-hub.ts';
+import type { HasRunner } from './runner.ts';
+
+type HearContext = HasDb & HasLog & HasRunner & HasChangeHub;
+
+/**
+ * Breaks off what runs here and was cancelled elsewhere, and wakes who follows it. After a lost connection all that runs here is
+ * looked at, as the word may have been missed.
+ */
+export function hearCancellations(ctx: HearContext): Promise<Listening> {
+  const hear = (requestId: string) => {
+    ctx.runner.abort(requestId);
+    ctx.changeHub.changed(requestId);
+  };
+  const lookUp = async () => (await findCancelled(ctx.db, ctx.runner.trackedIds())).forEach(hear);
+  return ctx.db.listen(CANCELLED_CHANNEL, (requestId) => {
+    if (requestId !== null) hear(requestId);
+    else void lookUp().catch((error) => ctx.log.warn({ err: error }, 'cancelled requests were not looked up'));
+  });
+}

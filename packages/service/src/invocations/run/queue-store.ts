@@ -1,0 +1,104 @@
+import type { Sql } from '../../db/sql.ts';
+import type { Invocation } from '../invocation.ts';
+import { invocationColumns } from '../invocation-store.ts';
+import type { PlaceLimits, PlaceLoad } from './places.ts';
+
+const isQueued = `status = 'pending' and worker is null and payment_method <> 'x402'`;
+
+/** Whether invocations wait because every process was busy, or their lane or agent had its share. */
+export async function hasQueued(sql: Sql): Promise<boolean> {
+  const [row] = await sql.query<{ found: boolean }>(
+    'has-queued',
+    `select exists (select from invocation where ${isQueued}) as found`,
+  );
+  return row?.found ?? false;
+}
+
+/** How many requests of a lane wait, counted up to `most`. */
+export async function countQueued(sql: Sql, lane: string, most: number): Promise<number> {
+  const [row] = await sql.query<{ count: number }>(
+    'count-queued',
+    `select count(*)::int as count from (select from invocation where ${isQueued} and lane = $1 limit $2) waiting`,
+    [lane, most],
+  );
+  return row?.count ?? 0;
+}
+
+/** The lanes behind one that have somebody in line who is not in line for one of these agents: one step in the index for each. */
+const lanesInLine = (after: string, agents: string, limit: string) => `
+  (select lane, 1 as number from invocation where ${isQueued} and lane > ${after} and agent_id <> all(${agents})
+    order by lane limit 1)
+  union all
+  select next.lane, line.number + 1 from line cross join lateral (
+    select v.lane from invocation v where ${isQueued} and v.lane > line.lane and v.agent_id <> all(${agents})
+     order by v.lane limit 1) next
+   where line.number < ${limit}`;
+
+export async function queuedLanes(sql: Sql, most: number): Promise<string[]> {
+  const rows = await sql.query<{ lane: string }>(
+    'queued-lanes',
+    `with recursive line as (${lanesInLine(`''`, `'{}'::text[]`, '$1')}) select lane from line`,
+    [most],
+  );
+  return rows.map(({ lane }) => lane);
+}
+
+/** What a process has room for: so many, given who has places already. Lanes are looked at in the order of their names, behind one. */
+export interface Line {
+  readonly room: number;
+  readonly load: PlaceLoad;
+  readonly afterLane: string;
+  readonly limits: Pick<PlaceLimits, 'mostOfLane' | 'mostOfAgent'>;
+}
+
+const MOST_LANES = 1000;
+
+/**
+ * Takes invocations that wait: the lane with the fewest places first, and within a lane high priority first, then in the order in
+ * which they came; no more of a lane or an agent than its share.
+ */
+export const takeQueued = (
+  sql: Sql,
+  worker: string,
+  now: Date,
+  { room, load, afterLane, limits }: Line,
+): Promise<Invocation[]> => {
+  const full = [...load.agents].filter(([, count]) => count >= limits.mostOfAgent).map(([agentId]) => agentId);
+  return sql.query<Invocation>(
+    'take-queued',
+    `with recursive line as (${lanesInLine('$4', '$9', String(MOST_LANES))}),
+     lane_load as (select * from unnest($5::text[], $6::int[]) as l(lane, places)),
+     agent_load as (select * from unnest($7::text[], $8::int[]) as a(agent_id, places)),
+     candidate as (
+       select first.*, coalesce(l.places, 0) + first.nth as turn
+         from line left join lane_load l using (lane) cross join lateral (
+           select v.id, v.agent_id, v.queue_rank, v.created_at,
+                  row_number() over (order by v.queue_rank, v.created_at, v.id) as nth
+             from invocation v where ${isQueued} and v.lane = line.lane and v.agent_id <> all($9)
+            order by v.queue_rank, v.created_at, v.id limit least($3, greatest(0, $10 - coalesce(l.places, 0)))) first
+     ), ranked as (
+       select c.*, coalesce(a.places, 0) + row_number() over (
+                partition by c.agent_id order by c.turn, c.queue_rank, c.created_at, c.id) as agent_turn
+         from candidate c left join agent_load a using (agent_id)
+     )
+     update invocation set status = 'processing', started_at = $2, worker = $1, attempt = attempt + 1
+      where id in (
+        select v.id from invocation v join ranked r on r.id = v.id where ${isQueued.replaceAll(/status|worker|payment_method/g, 'v.$&')} and r.agent_turn <= $11
+         order by r.turn, r.queue_rank, r.created_at, r.id limit $3 for update of v skip locked)
+      returning ${invocationColumns}`,
+    [
+      ...[worker, now, room, afterLane],
+      ...[[...load.lanes.keys()], [...load.lanes.values()], [...load.agents.keys()], [...load.agents.values()]],
+      ...[full, limits.mostOfLane, limits.mostOfAgent],
+    ],
+  );
+};
+
+/** Those that wait in vain: their deadline has passed. They are not taken; ending them is enough. */
+export const findOverdue = (sql: Sql, now: Date, limit: number): Promise<Invocation[]> =>
+  sql.query<Invocation>(
+    'find-overdue',
+    `select ${invocationColumns} from invocation
+      where ${isQueued} and deadline <= $1 limit $2`,
+    [now, limit],
+  );

@@ -1,0 +1,166 @@
+import type { Budget } from '../../access/caller/spending-limits.ts';
+import { spend, unspend } from '../../access/limits/spend.ts';
+import type { HasDb } from '../../db/database.ts';
+import { isRolledBack } from '../../db/database-away.ts';
+import type { Tx } from '../../db/sql.ts';
+import { createBatcher } from '../../lib/batcher.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { failpoint } from '../../lib/process/failpoint.ts';
+import { type HasLedgerTurns, holdMoney } from '../../payments/ledger/hold-money.ts';
+import type { NewChainPayment } from '../../payments/onchain/chain-payment.ts';
+import { claimPayments } from '../../payments/x402/claim-payments.ts';
+import { holdsOf } from '../hold-of.ts';
+import type { Invocation } from '../invocation.ts';
+import { insertInvocations, removeRefused } from '../invocation-store.ts';
+import { unuseQuotes, useQuotes } from './quote-store.ts';
+
+export interface Acceptance {
+  readonly invocation: Invocation;
+  readonly quoteId: string | null;
+  /** The payment to claim for it (x402). */
+  readonly payment: NewChainPayment | null;
+  /** What limits the day's spending of the caller's key. */
+  readonly budget: Budget | null;
+}
+
+export type AcceptAnswer =
+  | { readonly kind: 'accepted' }
+  /** The payment, or the offer that it answers, is another request's. */
+  | { readonly kind: 'claimed' }
+  | { readonly kind: 'quote_used' }
+  | { readonly kind: 'over_budget'; readonly remainingMicro: bigint }
+  | { readonly kind: 'insufficient'; readonly availableMicro: bigint };
+
+/** Accepts invocations: the one way in which a request begins to exist. */
+export interface Acceptor {
+  accept(acceptance: Acceptance): Promise<AcceptAnswer>;
+}
+
+export interface HasAcceptor {
+  readonly acceptor: Acceptor;
+}
+
+const MAX_BATCH = 100;
+
+/** Requests that come while others are being stored share the next transaction: one commit for many. */
+export function createAcceptor(ctx: HasDb & HasClock & HasLedgerTurns): Acceptor {
+  const run = async (items: readonly Acceptance[]) => {
+    const answers = await ctx.db.transaction(async (tx) => {
+      const found = await acceptAll(tx, items, ctx.clock.now());
+      failpoint('before-accept-commit');
+      return found;
+    });
+    failpoint('after-accept-commit');
+    return answers;
+  };
+  const batcher = createBatcher<Acceptance, AcceptAnswer>({
+    run,
+    maxSize: MAX_BATCH,
+    canSplit: isRolledBack,
+    turns: ctx.ledgerTurns,
+  });
+  return {
+    async accept(acceptance) {
+      const answer = await batcher.add(acceptance);
+      return isBehindLarger(answer, acceptance.invocation.priceMicro)
+        ? ((await run([acceptance]))[0] as AcceptAnswer)
+        : answer;
+    },
+  };
+}
+
+/** What was refused behind a larger one of the same treasury or budget may fit alone. */
+const isBehindLarger = (answer: AcceptAnswer, priceMicro: bigint): boolean =>
+  (answer.kind === 'insufficient' && answer.availableMicro >= priceMicro) ||
+  (answer.kind === 'over_budget' && answer.remainingMicro >= priceMicro);
+
+/**
+ * The id of a paid request comes with the offer, so one payment shown several times at once brings it several times: those after
+ * the first take their turn behind it, and find what it did.
+ */
+async function acceptAll(tx: Tx, items: readonly Acceptance[], now: Date): Promise<AcceptAnswer[]> {
+  const seen = new Set<string>();
+  const firsts = items.filter(({ invocation: { id } }) => !seen.has(id) && seen.add(id));
+  const answers = new Map<Acceptance, AcceptAnswer>();
+  const note = (group: readonly Acceptance[], found: readonly AcceptAnswer[]) => {
+    for (const [index, item] of group.entries()) answers.set(item, found[index] as AcceptAnswer);
+  };
+  note(firsts, await acceptDistinct(tx, firsts, now));
+  const twins = items.filter((item) => !answers.has(item));
+  if (twins.length > 0) note(twins, await acceptAll(tx, twins, now));
+  return items.map((item) => answers.get(item) as AcceptAnswer);
+}
+
+/** Quote used, money held or payment claimed, request stored: all in one transaction, or none of it. */
+async function acceptDistinct(tx: Tx, items: readonly Acceptance[], now: Date): Promise<AcceptAnswer[]> {
+  const answers = new Map<string, AcceptAnswer>();
+  const quoted = items.flatMap(({ quoteId, invocation }) => (quoteId ? [{ quoteId, requestId: invocation.id }] : []));
+  const used = await useQuotes(tx, quoted);
+  for (const { requestId } of quoted) if (!used.has(requestId)) answers.set(requestId, { kind: 'quote_used' });
+  const open = items.filter(({ invocation }) => !answers.has(invocation.id));
+
+  await spendAll(tx, open, now, answers);
+  await claimAll(tx, open, now, answers);
+  const stored = open.filter(({ invocation }) => !answers.has(invocation.id)).map(({ invocation }) => invocation);
+  // Sent together; the ledger comes last, as many wait for the same account.
+  await Promise.all([insertInvocations(tx, stored), holdAll(tx, open, now, answers)]);
+  await removeRefused(
+    tx,
+    stored.map(({ id }) => id).filter((id) => answers.has(id)),
+  );
+  await unspendRefused(tx, open, now, answers);
+  const refused = [...used].filter((id) => answers.has(id));
+  await unuseQuotes(tx, refused);
+  return items.map(({ invocation }) => answers.get(invocation.id) ?? { kind: 'accepted' });
+}
+
+async function spendAll(
+  tx: Tx,
+  items: readonly Acceptance[],
+  now: Date,
+  answers: Map<string, AcceptAnswer>,
+): Promise<void> {
+  const spendings = items.flatMap(({ invocation: { id, priceMicro }, budget }) =>
+    budget ? [{ id, budget, amountMicro: priceMicro }] : [],
+  );
+  for (const [id, remainingMicro] of await spend(tx, spendings, now))
+    answers.set(id, { kind: 'over_budget', remainingMicro });
+}
+
+/** Who was within the budget and is refused for another reason has spent nothing. */
+const unspendRefused = (tx: Tx, items: readonly Acceptance[], now: Date, answers: Map<string, AcceptAnswer>) =>
+  unspend(
+    tx,
+    items.flatMap(({ invocation: { id, priceMicro }, budget }) => {
+      const answer = answers.get(id);
+      if (!budget || !answer || answer.kind === 'over_budget') return [];
+      return [{ budgetId: budget.budgetId, amountMicro: priceMicro, spentAt: now }];
+    }),
+  );
+
+async function claimAll(
+  tx: Tx,
+  items: readonly Acceptance[],
+  now: Date,
+  answers: Map<string, AcceptAnswer>,
+): Promise<void> {
+  const paying = items.flatMap(({ invocation, payment }) => (payment && !answers.has(invocation.id) ? [payment] : []));
+  const claimed = await claimPayments(tx, paying, now);
+  for (const payment of paying) if (!claimed.has(payment.id)) answers.set(payment.subjectId, { kind: 'claimed' });
+}
+
+async function holdAll(
+  tx: Tx,
+  items: readonly Acceptance[],
+  now: Date,
+  answers: Map<string, AcceptAnswer>,
+): Promise<void> {
+  const holding = holdsOf(
+    items.flatMap(({ invocation, payment }) => (payment || answers.has(invocation.id) ? [] : [invocation])),
+  );
+  const holds = await holdMoney(tx, holding, now);
+  for (const [index, hold] of holds.entries()) {
+    const id = holding[index]?.id;
+    if (id && !hold.isHeld) answers.set(id, { kind: 'insufficient', availableMicro: hold.availableMicro });
+  }
+}

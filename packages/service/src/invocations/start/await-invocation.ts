@@ -1,0 +1,66 @@
+import { newId } from '../../lib/id.ts';
+import { until } from '../../lib/until.ts';
+import type { RefusalReason } from '../../payments/x402/check-payment.ts';
+import { paymentOf } from '../../payments/x402/claim-payments.ts';
+import { paymentPending, paymentRequired } from '../../payments/x402/payment-required.ts';
+import { hasEnded, type Invocation } from '../invocation.ts';
+import { findInvocation } from '../invocation-store.ts';
+import type { InvokeContext, Invoked } from './invoke-agent.ts';
+
+/** A change in this process is heard at once; this is for those elsewhere. */
+const ASK_AGAIN_MS = 200;
+
+/**
+ * The invocation when it has ended, or as it is after `waitMs`. For one paid by x402, throws PAYMENT_REQUIRED when its payment
+ * is certain not to have moved, and PAYMENT_PENDING while nobody knows.
+ */
+export async function awaitInvocation(ctx: InvokeContext, invoked: Invoked, waitMs: number): Promise<Invocation> {
+  const invocation = hasEnded(invoked.invocation.status) ? invoked.invocation : await waitFor(ctx, invoked, waitMs);
+  return requirePaid(ctx, invoked, invocation);
+}
+
+/** The invocation once it is paid and at work, or has ended; throws as `awaitInvocation` does. */
+export async function awaitBegun(ctx: InvokeContext, invoked: Invoked, waitMs: number): Promise<Invocation> {
+  const endMs = performance.now() + waitMs;
+  let { invocation } = invoked;
+  const watch = ctx.changeHub.watch(invocation.id);
+  try {
+    while (invoked.payment && invocation.status === 'pending' && performance.now() < endMs) {
+      await watch.next(ASK_AGAIN_MS);
+      invocation = (await findInvocation(ctx.db, invocation.id)) ?? invocation;
+    }
+  } finally {
+    watch.close();
+  }
+  return requirePaid(ctx, invoked, invocation);
+}
+
+async function requirePaid(ctx: InvokeContext, invoked: Invoked, invocation: Invocation): Promise<Invocation> {
+  if (!invoked.payment) return invocation;
+  if (invocation.errorCode === 'payment_failed') {
+    const payment = await paymentOf(ctx, invocation.id);
+    const reason = (payment?.reason ?? 'invalid_exact_evm_transaction_failed') as RefusalReason;
+    // The failed request keeps its id, also when that came from an Idempotency-Key.
+    throw paymentRequired(ctx, { ...invoked.due, makeMemo: () => newId('req') }, reason);
+  }
+  if (invocation.status !== 'pending') return invocation;
+  const payment = await paymentOf(ctx, invocation.id);
+  throw paymentPending(invocation.id, payment?.transactionHash ?? null);
+}
+
+/** In this process the end is heard at once; elsewhere, or when the work here broke off and is taken up again, the database is asked. */
+async function waitFor(ctx: InvokeContext, { invocation, ending }: Invoked, waitMs: number): Promise<Invocation> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeUp = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), waitMs);
+  });
+  const find = async () => {
+    const found = await findInvocation(ctx.db, invocation.id);
+    return found && hasEnded(found.status) ? found : null;
+  };
+  const endMs = performance.now() + waitMs;
+  const heard = ending && (await Promise.race([ending.catch(() => null), timeUp]));
+  clearTimeout(timer);
+  const ended = heard ?? (await until(find, { timeoutMs: endMs - performance.now(), firstMs: 20, mostMs: 500 }));
+  return ended ?? (await findInvocation(ctx.db, invocation.id)) ?? invocation;
+}

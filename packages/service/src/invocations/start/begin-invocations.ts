@@ -1,0 +1,56 @@
+import type { HasDb } from '../../db/database.ts';
+import { isRolledBack } from '../../db/database-away.ts';
+import { createBatcher } from '../../lib/batcher.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { invariant } from '../../lib/invariant.ts';
+import { failpoint } from '../../lib/process/failpoint.ts';
+import { type HasLedgerTurns, holdMoney } from '../../payments/ledger/hold-money.ts';
+import { holdsOf } from '../hold-of.ts';
+import type { Invocation } from '../invocation.ts';
+import { beginInvocations } from '../invocation-store.ts';
+
+export interface Begin {
+  readonly invocation: Invocation;
+  readonly paymentHash: string;
+}
+
+/** Sets invocations to work whose x402 payment has settled. */
+export interface Beginner {
+  /** The invocation as it is now; null when it was taken over or has ended. */
+  begin(begin: Begin): Promise<Invocation | null>;
+}
+
+export interface HasBeginner {
+  readonly beginner: Beginner;
+}
+
+const MAX_BATCH = 100;
+
+/** State and hold move in one transaction: what works is held for, and what is held for works. */
+export function createBeginner(ctx: HasDb & HasClock & HasLedgerTurns): Beginner {
+  const batcher = createBatcher<Begin, Invocation | null>({
+    maxSize: MAX_BATCH,
+    canSplit: isRolledBack,
+    turns: ctx.ledgerTurns,
+    run: async (items) => {
+      const now = ctx.clock.now();
+      const moved = await ctx.db.transaction(async (tx) => {
+        const begins = items.map(({ invocation, paymentHash }) => ({ ...invocation, paymentHash }));
+        const ids = await beginInvocations(tx, begins, now);
+        const begun = begins.filter(({ id }) => ids.has(id));
+        const holds = await holdMoney(tx, holdsOf(begun), now);
+        invariant(
+          holds.every((hold) => hold.isHeld),
+          'a settled payment covers its hold',
+        );
+        failpoint('before-begin-commit');
+        return ids;
+      });
+      failpoint('after-begin-commit');
+      return items.map(({ invocation, paymentHash }) =>
+        moved.has(invocation.id) ? { ...invocation, paymentHash, status: 'processing', startedAt: now } : null,
+      );
+    },
+  });
+  return { begin: (begin) => batcher.add(begin) };
+}

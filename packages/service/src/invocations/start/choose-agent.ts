@@ -1,0 +1,101 @@
+import { parseUsdc } from '@agent-network/contracts/money';
+import type { KnownCaller } from '../../access/caller/caller.ts';
+import { requireWithinLimits } from '../../access/caller/spending-limits.ts';
+import type { CallableAgent } from '../../agents/agent.ts';
+import { type HasAgentFinder, unavailable } from '../../agents/alternatives/find-agent.ts';
+import { findStandIns, nameAlternatives } from '../../agents/alternatives/find-alternatives.ts';
+import type { HasDb } from '../../db/database.ts';
+import { AppError } from '../../lib/app-error.ts';
+import type { ShownPayment } from '../../payments/x402/payment-header.ts';
+import { priceOf, rateWithin } from '../price.ts';
+import { isPassedOn, requireAtHome } from '../remote/require-at-home.ts';
+import type { Wanted } from './invocation-purchase.ts';
+
+/** Who is called, and at what price. */
+export interface Choice {
+  readonly agent: CallableAgent;
+  readonly priceMicro: bigint;
+  /** The quote that the call uses up; an alternative leaves it as it is. */
+  readonly quoteId: string | null;
+  /** The agent that was asked for, when another takes its place. */
+  readonly requestedAgentId: string | null;
+}
+
+export interface Asked extends Wanted {
+  readonly agent: CallableAgent;
+  readonly priceMicro: bigint;
+  readonly shown: ShownPayment | null;
+  /** The node that passes the call on; null: nobody does. */
+  readonly via: string | null;
+  /** The alternative that the payment shown was asked for. */
+  readonly offeredId: string | null;
+}
+
+/**
+ * The agent asked for, when it can be called. Else, with `fallback`, the alternative that a payment was asked for, or without any
+ * payment the most similar agent that can be called, costs no more than the caller agreed to, and is one that its key may invoke.
+ * Throws AGENT_UNAVAILABLE when there is none, and when the payment shown is for an agent that can't be called: nobody is paid but
+ * who was offered. Throws SPENDING_LIMIT_EXCEEDED for a call that the key may not make.
+ */
+export async function chooseAgent(ctx: HasDb & HasAgentFinder, caller: KnownCaller, asked: Asked): Promise<Choice> {
+  const { agent, priceMicro, quoteId } = asked;
+  if (asked.offeredId !== null) return chooseOffered(ctx, caller, asked, asked.offeredId);
+  const isWanted = agent.status === 'online' || !asked.body.fallback || asked.shown !== null;
+  if (!isWanted) return chooseAlternative(ctx, caller, asked);
+  requireWithinLimits(caller, agent.id, priceMicro);
+  if (agent.status !== 'online') throw await unavailable(ctx, agent);
+  return { agent, priceMicro, quoteId, requestedAgentId: null };
+}
+
+async function chooseOffered(
+  ctx: HasDb & HasAgentFinder,
+  caller: KnownCaller,
+  asked: Asked,
+  offeredId: string,
+): Promise<Choice> {
+  const agent = await ctx.agentFinder.find(offeredId);
+  if (agent?.status !== 'online')
+    throw new AppError(
+      'AGENT_UNAVAILABLE',
+      'The agent that was offered instead is offline. Nothing was charged; without the payment there is a new offer.',
+      {
+        agentId: offeredId,
+        lastSeen: (agent ?? asked.agent).lastSeenAt.toISOString(),
+        alternatives: await nameAlternatives(ctx, agent ?? asked.agent),
+      },
+    );
+  requireAtHome(agent, caller, asked.via);
+  const choice = toChoice(asked, agent);
+  requireWithinLimits(caller, agent.id, choice.priceMicro);
+  return choice;
+}
+
+async function chooseAlternative(ctx: HasDb & HasAgentFinder, caller: KnownCaller, asked: Asked): Promise<Choice> {
+  const mostMicro = agreedMicro(caller, asked);
+  const standIns = await findStandIns(ctx, asked.agent, {
+    maxPerRequestMicro: rateWithin(mostMicro, asked.body),
+    among: caller.kind === 'account' ? caller.limits.allowedAgents : null,
+    except: caller.kind === 'agent' ? [caller.agentId] : [],
+  });
+  for (const { agentId } of standIns) {
+    const agent = await ctx.agentFinder.find(agentId);
+    if (agent?.status !== 'online' || (agent.home && isPassedOn(caller, asked.via))) continue;
+    const choice = toChoice(asked, agent);
+    if (choice.priceMicro <= mostMicro) return choice;
+  }
+  throw await unavailable(ctx, asked.agent);
+}
+
+function toChoice({ agent: { id }, body }: Asked, agent: CallableAgent): Choice {
+  const priceMicro = priceOf(agent, body).totalMicro;
+  return { agent, priceMicro, quoteId: null, requestedAgentId: id };
+}
+
+/** The most that an alternative may cost: `maxCost`, or else the price of the agent asked for; a quote and the key's limits bind too. */
+function agreedMicro(caller: KnownCaller, { body, priceMicro, quoteId }: Asked): bigint {
+  const agreed = [body.maxCost === undefined ? priceMicro : parseUsdc(body.maxCost)];
+  if (quoteId !== null) agreed.push(priceMicro);
+  if (caller.kind === 'account')
+    for (const limit of [caller.limits.perCallMicro, caller.limits.perDayMicro]) if (limit !== null) agreed.push(limit);
+  return agreed.sort((a, b) => (a < b ? -1 : 1))[0] as bigint;
+}

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import type { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
+import type { KnownCaller } from '../../access/caller/caller.ts';
+import type { HasChain } from '../../chain/chain-info.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { newId } from '../../lib/id.ts';
+import type { HasSecrets } from '../../lib/secrets.ts';
+import type { HasBaseUrl } from '../../payments/deposits/deposit.ts';
+import { payerAccountId } from '../../payments/ledger/treasury.ts';
+import { answersOffer, type Purchase } from '../../payments/x402/authorize-payment.ts';
+import type { ShownPayment } from '../../payments/x402/payment-header.ts';
+import { priceClassOf } from '../price.ts';
+
+/** What of a call says what is bought. */
+export interface Wanted {
+  readonly agentId: string;
+  readonly quoteId: string | null;
+  readonly body: InvocationRequest;
+  /** The id that the request must have, as a repetition under the same Idempotency-Key looks for it. */
+  readonly requestId: string | null;
+  /** The network address of the caller; null: unknown. */
+  readonly client: string | null;
+}
+
+/** What is paid, and for whom: `alternativeId` when that is not the agent asked for. */
+export interface Price {
+  readonly amountMicro: bigint;
+  readonly alternativeId: string | null;
+}
+
+/**
+ * The same payment is good for exactly this: this account, this agent, this quote, this body, and no other agent than was offered. An
+ * offer is for a call of this price class: one for a small call is none for a large one.
+ */
+export function purchaseOf(
+  ctx: HasBaseUrl,
+  caller: KnownCaller,
+  { agentId, quoteId, body, requestId, client }: Wanted,
+  { amountMicro, alternativeId }: Price,
+): Purchase {
+  const who = caller.kind === 'agent' ? caller.agentId : caller.accountId;
+  const asked = quoteId ? `${agentId}?quote=${quoteId}` : agentId;
+  const priced = `${asked} ${priceClassOf(body)}`;
+  const call = {
+    purpose: 'invocation' as const,
+    accountId: caller.accountId,
+    amountMicro,
+    resourceUrl: `${ctx.baseUrl}/invoke/${asked}`,
+    makeMemo: () => requestId ?? newId('req'),
+  };
+  return {
+    fingerprint: createHash('sha256')
+      .update(JSON.stringify(['invocation', who, agentId, quoteId, body]))
+      .digest(),
+    ledgerAccountId: payerAccountId,
+    client,
+    keyedId: requestId,
+    due:
+      alternativeId === null
+        ? { ...call, target: priced, description: `Invocation of agent ${agentId}` }
+        : {
+            ...call,
+            ...{ target: `${alternativeId}?instead=${priced}`, alternativeId },
+            description: `Invocation of agent ${alternativeId} in place of ${agentId}`,
+          },
+  };
+}
+
+/** The alternative that the payment shown was asked for, by an offer of ours that still holds; null when it was for none. */
+export function offeredAlternative(
+  ctx: HasBaseUrl & HasClock & HasChain & HasSecrets,
+  caller: KnownCaller,
+  wanted: Wanted & { readonly shown: ShownPayment | null },
+): string | null {
+  const alternativeId = wanted.shown?.accepted?.extra.agentId;
+  if (!wanted.body.fallback || !wanted.shown || typeof alternativeId !== 'string') return null;
+  const { due } = purchaseOf(ctx, caller, wanted, { amountMicro: 0n, alternativeId });
+  return answersOffer(ctx, wanted.shown, due) ? alternativeId : null;
+}

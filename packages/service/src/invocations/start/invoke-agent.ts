@@ -1,0 +1,313 @@
+import type { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
+import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
+import type { KnownCaller } from '../../access/caller/caller.ts';
+import { budgetOf, dayExceeded } from '../../access/caller/spending-limits.ts';
+import { findMade, type Once } from '../../access/idempotency/once.ts';
+import type { CallableAgent } from '../../agents/agent.ts';
+import { requireAgent } from '../../agents/alternatives/find-agent.ts';
+import { invalid } from '../../lib/app-error.ts';
+import { newId } from '../../lib/id.ts';
+import { failpoint } from '../../lib/process/failpoint.ts';
+import type { HasBaseUrl } from '../../payments/deposits/deposit.ts';
+import { agentTreasuryId, type HasSeenTreasuries, openPayer, treasuryOf } from '../../payments/ledger/treasury.ts';
+import type { ChainContext } from '../../payments/onchain/chain-context.ts';
+import type { ChainPayment, NewChainPayment } from '../../payments/onchain/chain-payment.ts';
+import { isOpen } from '../../payments/onchain/chain-payment-state.ts';
+import type { HasPayerStanding } from '../../payments/onchain/payer-standing.ts';
+import type { HasContractPayers } from '../../payments/settlement/contract-payers.ts';
+import type { HasSimulator } from '../../payments/settlement/payment-simulator.ts';
+import { authorizePayment, findHolder, findShownBefore } from '../../payments/x402/authorize-payment.ts';
+import type { HasSignatureChecker } from '../../payments/x402/check-signature.ts';
+import { paymentOf } from '../../payments/x402/claim-payments.ts';
+import type { HasPaymentFinder } from '../../payments/x402/payment-finder.ts';
+import type { ShownPayment } from '../../payments/x402/payment-header.ts';
+import type { Due } from '../../payments/x402/payment-required.ts';
+import type { HasProcessId } from '../../queue/heartbeat.ts';
+import { deadlineOf } from '../deadline.ts';
+import type { Invocation, PaymentMethod } from '../invocation.ts';
+import { findInvocation } from '../invocation-store.ts';
+import { estimatedTime, priceOf } from '../price.ts';
+import { requireAtHome } from '../remote/require-at-home.ts';
+import { type HasStorageLimits, requireStorage } from '../retention/require-storage.ts';
+import { type Call, type HasPlaceLimits, laneOf, type Side } from '../run/places.ts';
+import type { HasBacklog } from '../run/run-queued.ts';
+import { type Reservation, runOn } from '../run/runner.ts';
+import type { Acceptance, HasAcceptor } from './accept-invocations.ts';
+import { type Choice, chooseAgent } from './choose-agent.ts';
+import { offeredAlternative, purchaseOf } from './invocation-purchase.ts';
+import { type PayContext, payAndRun } from './pay-and-run.ts';
+import { quotedPrice, quoteUsed } from './quote-invocation.ts';
+import { callOf, requireLine, requireRoomToPay } from './require-line.ts';
+import { insufficient, requirePayable } from './require-payable.ts';
+
+export type InvokeContext = PayContext &
+  ChainContext &
+  HasPaymentFinder &
+  HasSimulator &
+  HasSignatureChecker &
+  HasContractPayers &
+  HasPayerStanding &
+  HasSeenTreasuries &
+  HasAcceptor &
+  HasBacklog &
+  HasPlaceLimits &
+  HasStorageLimits &
+  HasBaseUrl &
+  HasProcessId;
+
+export interface InvokeInput {
+  readonly agentId: string;
+  readonly quoteId: string | null;
+  readonly body: InvocationRequest;
+  /** The x402 payment that came with the request. */
+  readonly shown: ShownPayment | null;
+  readonly forced: 'x402' | 'treasury' | null;
+  /** Whether the caller waits for the result. */
+  readonly isAwaited: boolean;
+  /** Whether the agent is asked to stream. */
+  readonly isStreamed: boolean;
+  /** The node that passes the call on; null: nobody does. */
+  readonly via: string | null;
+  /** The network address of the caller; null: unknown. */
+  readonly client: string | null;
+  readonly once: Once;
+}
+
+/** With the id that the request must have, as a repetition under the same Idempotency-Key looks for it. */
+type Input = InvokeInput & { readonly requestId: string | null };
+
+export interface Invoked {
+  /** As it was accepted, or as it was found when the payment had been shown before. */
+  readonly invocation: Invocation;
+  /** Its end, when this process is working on it. */
+  readonly ending: Promise<Invocation> | null;
+  /** The x402 payment, when there is one, and what it was asked for. */
+  readonly payment: NewChainPayment | null;
+  readonly due: Due;
+  readonly isReplay: boolean;
+}
+
+/** Starts an invocation, or finds the one that the payment shown was for. All branching of the start is here. */
+export async function invokeAgent(ctx: InvokeContext, caller: KnownCaller, given: InvokeInput): Promise<Invoked> {
+  const { made, id: requestId } = await findMade(ctx, given.once, 'req', (id) => findInvocation(ctx.db, id), wasPaid);
+  const input: Input = { ...given, requestId };
+  const buy = (alternativeId: string | null, amountMicro: bigint) =>
+    purchaseOf(ctx, caller, input, { amountMicro, alternativeId });
+  if (made) return replayRequest(ctx, made, buy(made.requestedAgentId && made.agentId, made.priceMicro).due);
+  if (input.shown?.version === 1 && input.body.fallback)
+    throw invalid('fallback', 'needs a payment of x402 version 2, which names the agent that it is for');
+  const offeredId = offeredAlternative(ctx, caller, input);
+  const find = async () => input.shown && findShownBefore(ctx, input.shown, buy(offeredId, 0n));
+  const looking = requireAgent(ctx, input.agentId);
+  looking.catch(() => undefined);
+  const found = await find();
+  // What was paid for is delivered, whatever became of the agent and the quote meanwhile.
+  if (found?.state === 'settled') return replay(ctx, found, buy(offeredId, found.authorization.valueMicro).due);
+  if (found)
+    return replay(ctx, found, buy(offeredId, await priceAgain(ctx, caller, input, { found, offeredId, looking })).due);
+  const { asked, price } = await findPriced(ctx, caller, input, looking);
+  // What has used the quote meanwhile may be a twin of this request, with the same payment.
+  const twin = price.isUsed ? await find() : null;
+  if (twin) return replay(ctx, twin, buy(offeredId, offeredId ? twin.authorization.valueMicro : price.priceMicro).due);
+  if (price.isUsed) throw quoteUsed();
+
+  const choice = await chooseAgent(ctx, caller, { ...input, agent: asked, priceMicro: price.priceMicro, offeredId });
+  return startChosen(ctx, caller, input, choice);
+}
+
+async function findPriced(
+  ctx: InvokeContext,
+  caller: KnownCaller,
+  input: Input,
+  looking: Promise<CallableAgent>,
+): Promise<{ readonly asked: CallableAgent; readonly price: Awaited<ReturnType<typeof lockedPrice>> }> {
+  const asked = await looking;
+  requireAtHome(asked, caller, input.via);
+  return { asked, price: await lockedPrice(ctx, caller, asked, input) };
+}
+
+/**
+ * What a purchase costs whose payment was shown before, should that fail. While it is on its way, no refusal of today is the answer:
+ * the call may have run.
+ */
+async function priceAgain(
+  ctx: InvokeContext,
+  caller: KnownCaller,
+  input: Input,
+  shown: { found: ChainPayment; offeredId: string | null; looking: Promise<CallableAgent> },
+): Promise<bigint> {
+  const { found, offeredId, looking } = shown;
+  const { valueMicro } = found.authorization;
+  try {
+    const { price } = await findPriced(ctx, caller, input, looking);
+    return offeredId ? valueMicro : price.priceMicro;
+  } catch (error) {
+    if (isOpen(found.state)) return valueMicro;
+    throw error;
+  }
+}
+
+/** Prices, pays and starts a call of the agent that was chosen. */
+async function startChosen(ctx: InvokeContext, caller: KnownCaller, input: Input, choice: Choice): Promise<Invoked> {
+  const { agent, quoteId, requestedAgentId } = choice;
+  if (!input.shown) requireAffordable(input.body, choice.priceMicro);
+  const alternativeId = requestedAgentId === null ? null : agent.id;
+  const purchase = purchaseOf(ctx, caller, input, { amountMicro: choice.priceMicro, alternativeId });
+  const deadline = deadlineOf(input.body.deadline, ctx.clock.now(), {
+    isAwaited: input.isAwaited && !input.isStreamed,
+  });
+  const means = await chooseMeans(ctx, caller, input, choice.priceMicro);
+  await requireStorage(ctx, caller);
+  if (means.method === 'x402') requireRoomToPay(ctx, caller);
+  if (means.method === 'x402') requirePayable(ctx, caller, choice.priceMicro);
+  const payment = means.method === 'x402' ? await authorizePayment(ctx, input.shown, purchase) : null;
+  const priceMicro = payment ? payment.authorization.valueMicro : choice.priceMicro;
+  requireAffordable(input.body, priceMicro);
+  const side = input.isAwaited ? 'front' : 'back';
+  const place = payment ? null : reserve(ctx, callOf(caller, agent.id), side);
+  const isQueued = place?.granted[0] === false;
+  let leaveLine: (() => void) | null = null;
+  try {
+    leaveLine = await requireLine(ctx, caller, isQueued ? 1 : 0);
+    const invocation = newInvocation(ctx, caller, choice, input, {
+      ...means,
+      payerLedgerId: payment ? payment.ledgerAccountId : means.payerLedgerId,
+      id: payment ? payment.subjectId : (input.requestId ?? newId('req')),
+      ...{ priceMicro, deadline, isQueued },
+    });
+    const budget = budgetOf(caller);
+    return await start(ctx, caller, agent, { invocation, payment, budget, quoteId, due: purchase.due, side });
+  } finally {
+    leaveLine?.();
+    place?.giveBack();
+  }
+}
+
+/** Who waits for the result is called ahead of those in line, as far as there is room in front. */
+const reserve = (ctx: InvokeContext, call: Call, side: Side): Reservation =>
+  side === 'front' ? ctx.runner.reserve([call], side) : ctx.backlog.reserve([call]);
+
+const wasPaid = ({ errorCode }: Invocation) => errorCode !== 'payment_failed';
+
+async function lockedPrice(ctx: InvokeContext, caller: KnownCaller, agent: CallableAgent, input: InvokeInput) {
+  if (input.quoteId) return quotedPrice(ctx, caller, agent, input.quoteId, input.body);
+  return { priceMicro: priceOf(agent, input.body).totalMicro, isUsed: false };
+}
+
+function requireAffordable(body: InvocationRequest, priceMicro: bigint): void {
+  if (body.maxCost !== undefined && parseUsdc(body.maxCost) < priceMicro)
+    throw invalid('maxCost', `is below the price of ${formatUsdc(priceMicro)} USDC`);
+}
+
+type Means = { method: PaymentMethod; payerLedgerId: string | null };
+
+/** DESIGN section 5, "Which way to pay". */
+async function chooseMeans(
+  ctx: InvokeContext,
+  caller: KnownCaller,
+  input: InvokeInput,
+  priceMicro: bigint,
+): Promise<Means> {
+  if (priceMicro === 0n) return { method: 'free', payerLedgerId: null };
+  if (input.forced !== 'treasury' && (input.shown || input.forced === 'x402'))
+    return { method: 'x402', payerLedgerId: null };
+  if (caller.kind === 'agent') return { method: 'treasury', payerLedgerId: agentTreasuryId(caller.agentId) };
+  const treasury = await treasuryOf(ctx, caller.accountId);
+  if (treasury) return { method: 'treasury', payerLedgerId: treasury };
+  if (input.forced === 'treasury') throw insufficient(caller, priceMicro, 0n);
+  return { method: 'x402', payerLedgerId: null };
+}
+
+function newInvocation(
+  ctx: InvokeContext,
+  caller: KnownCaller,
+  { agent, requestedAgentId }: Choice,
+  input: InvokeInput,
+  settled: Means & { id: string; priceMicro: bigint; deadline: Date; isQueued: boolean },
+): Invocation {
+  const now = ctx.clock.now();
+  const { isQueued } = settled;
+  const isRunning = settled.method !== 'x402' && !isQueued;
+  return {
+    id: settled.id,
+    accountId: caller.accountId,
+    callerAgentId: caller.kind === 'agent' ? caller.agentId : null,
+    agentId: agent.id,
+    requestedAgentId,
+    bulkId: null,
+    webhookUrl: input.body.webhookUrl ?? null,
+    isStreamed: input.isStreamed,
+    task: input.body.task,
+    input: input.body.input,
+    context: input.body.context ?? null,
+    metadata: input.body.metadata,
+    priority: input.body.priority,
+    priceMicro: settled.priceMicro,
+    estimatedTime: estimatedTime(agent.averageMs),
+    deadline: settled.deadline,
+    paymentMethod: settled.method,
+    payerLedgerId: settled.payerLedgerId,
+    paymentHash: null,
+    status: isRunning ? 'processing' : 'pending',
+    worker: isQueued ? null : ctx.processId(),
+    attempt: 1,
+    result: null,
+    costMicro: null,
+    refundMicro: null,
+    billedMicro: null,
+    promisedMicro: null,
+    returnedMicro: 0n,
+    contentRemovedAt: null,
+    budgetId: budgetOf(caller)?.budgetId ?? null,
+    errorCode: null,
+    errorMessage: null,
+    createdAt: now,
+    startedAt: isRunning ? now : null,
+    completedAt: null,
+  };
+}
+
+async function start(
+  ctx: InvokeContext,
+  caller: KnownCaller,
+  agent: CallableAgent,
+  item: Acceptance & { due: Due; side: Side },
+): Promise<Invoked> {
+  const { invocation, payment, due, side } = item;
+  if (payment) {
+    failpoint('before-open-payer');
+    await openPayer(ctx, payment.authorization.from, invocation.createdAt);
+    failpoint('after-open-payer');
+  }
+  const answer = await ctx.acceptor.accept(item);
+  if (answer.kind === 'insufficient') throw insufficient(caller, invocation.priceMicro, answer.availableMicro);
+  if (answer.kind === 'over_budget') throw dayExceeded(answer.remainingMicro);
+  if (answer.kind !== 'accepted') {
+    const holder = payment && (await findHolder(ctx, payment));
+    if (holder) return replay(ctx, holder, due);
+    throw quoteUsed();
+  }
+  if (invocation.worker === null) {
+    ctx.backlog.add(laneOf(invocation));
+    return { invocation, ending: null, payment, due, isReplay: false };
+  }
+  const ending = ctx.runner.track(
+    invocation,
+    (signal) => (payment ? payAndRun(ctx, invocation, payment, signal) : runOn(ctx, invocation, agent, signal)),
+    { side, entersLater: payment !== null },
+  );
+  return { invocation, ending, payment, due, isReplay: false };
+}
+
+/** The request that a payment was for: the same payment never makes a second one. */
+async function replay(ctx: InvokeContext, payment: ChainPayment, due: Due): Promise<Invoked> {
+  const invocation = await findInvocation(ctx.db, payment.subjectId);
+  if (!invocation) throw new Error(`payment ${payment.id} has no invocation ${payment.subjectId}`);
+  return { invocation, ending: ctx.runner.ending(invocation.id), payment, due, isReplay: true };
+}
+
+/** The request that came first under the same Idempotency-Key. */
+async function replayRequest(ctx: InvokeContext, invocation: Invocation, due: Due): Promise<Invoked> {
+  const payment = invocation.paymentMethod === 'x402' ? await paymentOf(ctx, invocation.id) : null;
+  return { invocation, ending: ctx.runner.ending(invocation.id), payment, due, isReplay: true };
+}

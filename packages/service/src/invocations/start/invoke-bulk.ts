@@ -1,0 +1,164 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import type { BulkRecord, BulkRequest } from '@agent-network/contracts/invocations/bulk';
+import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
+import type { KnownCaller } from '../../access/caller/caller.ts';
+import { budgetOf, dayExceeded, requireWithinLimits } from '../../access/caller/spending-limits.ts';
+import { type Once, unkeyed } from '../../access/idempotency/once.ts';
+import { spend } from '../../access/limits/spend.ts';
+import type { CallableAgent } from '../../agents/agent.ts';
+import { requireAgent, requireOnline } from '../../agents/alternatives/find-agent.ts';
+import type { Tx } from '../../db/sql.ts';
+import { invalid } from '../../lib/app-error.ts';
+import { newId } from '../../lib/id.ts';
+import { failpoint } from '../../lib/process/failpoint.ts';
+import { holdMoney } from '../../payments/ledger/hold-money.ts';
+import type { HasPlatformFee } from '../../payments/ledger/platform-fee.ts';
+import { agentTreasuryId, treasuryOf } from '../../payments/ledger/treasury.ts';
+import { type Bulk, findBulk, insertBulk } from '../bulk/bulk-store.ts';
+import { toBulkRecord, toBulkResult } from '../bulk/bulk-view.ts';
+import { type BulkPlan, type Part, planBulk, putInLine } from '../bulk/plan-bulk.ts';
+import { deadlineOf } from '../deadline.ts';
+import { tellBulkEnded } from '../finish/bulk.ts';
+import { tellEnded } from '../finish/end-invocations.ts';
+import { holdsOf } from '../hold-of.ts';
+import { hasEnded, type Invocation } from '../invocation.ts';
+import { findBulkRequests, insertInvocations } from '../invocation-store.ts';
+import { priceOf } from '../price.ts';
+import { requireOwn } from '../read-invocation.ts';
+import { requireAtHome } from '../remote/require-at-home.ts';
+import { requireStorage } from '../retention/require-storage.ts';
+import { laneOf } from '../run/places.ts';
+import { runOn } from '../run/runner.ts';
+import { countEnded } from '../stats/count-calls.ts';
+import type { InvokeContext } from './invoke-agent.ts';
+import { requireLine } from './require-line.ts';
+import { insufficient } from './require-payable.ts';
+
+type BulkResult = DataOf<Api['invokeBulk']>;
+
+/**
+ * Starts one request for each agent, all or none: the money for the worst case is set aside in the transaction that stores them.
+ * Those that this process has no room for wait in line, like single ones. An agent that can't be called now fails at once and costs
+ * nothing; when none can, nothing is started. Paid from a treasury.
+ */
+export async function invokeBulk(
+  ctx: InvokeContext & HasPlatformFee,
+  caller: KnownCaller,
+  body: BulkRequest,
+  once: Once = unkeyed,
+): Promise<BulkResult> {
+  const parts = await Promise.all(body.agents.map((id) => partOf(ctx, id, body)));
+  for (const { agent } of parts) requireAtHome(agent, caller, null);
+  const first = parts[0];
+  if (first && parts.every(({ isCallable }) => !isCallable)) await requireOnline(ctx, first.agent.id);
+  await requireStorage(ctx, caller);
+  const now = ctx.clock.now();
+  const deadline = deadlineOf(body.deadline, now);
+  for (const { agent, priceMicro } of parts) requireWithinLimits(caller, agent.id, priceMicro);
+  const totalMicro = parts.reduce((sum, { isCallable, priceMicro }) => (isCallable ? sum + priceMicro : sum), 0n);
+  const payerId = totalMicro === 0n ? null : await payerOf(ctx, caller, totalMicro);
+  const requestIds = parts.map(() => newId('req')).sort();
+  const plan = planBulk(newBulk(caller, body, now), parts, {
+    ...{ body, payerId, deadline, requestIds, budgetId: budgetOf(caller)?.budgetId ?? null },
+    worker: ctx.processId(),
+  });
+  const agents = parts.map(({ agent }) => agent);
+  const begins = plan.requests.filter(({ status }) => status === 'processing');
+  const { granted, giveBack } = ctx.backlog.reserve(begins);
+  try {
+    const waiting = new Set(begins.filter((_, index) => !granted[index]).map(({ id }) => id));
+    const requests = putInLine(plan.requests, waiting);
+    const leaveLine = await requireLine(ctx, caller, waiting.size);
+    const result = await store(ctx, caller, { ...plan, requests }, once).finally(leaveLine);
+    begin(ctx, requests, agents);
+    return result;
+  } finally {
+    giveBack();
+  }
+}
+
+const newBulk = (caller: KnownCaller, { strategy, webhookUrl }: BulkRequest, now: Date): Bulk => ({
+  id: newId('blk'),
+  accountId: caller.accountId,
+  callerAgentId: caller.kind === 'agent' ? caller.agentId : null,
+  strategy,
+  status: 'processing',
+  winner: null,
+  webhookUrl: webhookUrl ?? null,
+  createdAt: now,
+  completedAt: null,
+});
+
+function begin(ctx: InvokeContext, requests: readonly Invocation[], agents: readonly CallableAgent[]): void {
+  for (const [index, invocation] of requests.entries()) {
+    const agent = agents[index];
+    if (agent && invocation.status === 'processing')
+      void ctx.runner.track(invocation, (signal) => runOn(ctx, invocation, agent, signal));
+  }
+  const waiting = requests.find(({ status }) => status === 'pending');
+  if (waiting) ctx.backlog.add(laneOf(waiting));
+}
+
+async function partOf(ctx: InvokeContext, agentId: string, body: BulkRequest): Promise<Part> {
+  const agent = await requireAgent(ctx, agentId);
+  const priceMicro = priceOf(agent, body).totalMicro;
+  if (body.maxCostPerAgent !== undefined && parseUsdc(body.maxCostPerAgent) < priceMicro)
+    throw invalid('maxCostPerAgent', `is below the price of ${formatUsdc(priceMicro)} USDC of agent ${agentId}`);
+  return { agent, priceMicro, isCallable: agent.status === 'online' };
+}
+
+async function payerOf(ctx: InvokeContext, caller: KnownCaller, totalMicro: bigint): Promise<string> {
+  if (caller.kind === 'agent') return agentTreasuryId(caller.agentId);
+  const treasury = await treasuryOf(ctx, caller.accountId);
+  if (!treasury) throw insufficient(caller, totalMicro, 0n);
+  return treasury;
+}
+
+async function store(
+  ctx: InvokeContext & HasPlatformFee,
+  caller: KnownCaller,
+  { bulk, requests }: BulkPlan,
+  once: Once,
+): Promise<BulkResult> {
+  const now = bulk.createdAt;
+  const result = await ctx.db.transaction(async (tx) => {
+    await spendOrThrow(tx, caller, requests, now);
+    const holding = holdsOf(requests);
+    const holds = await holdMoney(tx, holding, now);
+    if (holds.some(({ isHeld }) => !isHeld)) {
+      const requiredMicro = holding.reduce((sum, { amountMicro }) => sum + amountMicro, 0n);
+      throw insufficient(caller, requiredMicro, holds[0]?.availableMicro ?? 0n);
+    }
+    await insertBulk(tx, bulk);
+    await insertInvocations(tx, requests);
+    const ended = requests.filter(({ status }) => hasEnded(status));
+    await tellEnded(tx, ended, now);
+    await countEnded(ctx, tx, ended);
+    if (bulk.status !== 'processing') await tellBulkEnded(tx, bulk, now);
+    const kept = await once.keep(tx, toBulkResult(bulk, requests));
+    failpoint('before-bulk-commit');
+    return kept;
+  });
+  failpoint('after-bulk-commit');
+  return result;
+}
+
+/** Counts all that may be spent against the day's budget of the caller's key. Throws SPENDING_LIMIT_EXCEEDED when it holds less. */
+async function spendOrThrow(tx: Tx, caller: KnownCaller, requests: readonly Invocation[], now: Date): Promise<void> {
+  const budget = budgetOf(caller);
+  if (!budget) return;
+  const open = requests.filter(({ status }) => !hasEnded(status));
+  const spendings = open.map(({ id, priceMicro }) => ({ id, budget, amountMicro: priceMicro }));
+  for (const remainingMicro of (await spend(tx, spendings, now)).values()) throw dayExceeded(remainingMicro);
+}
+
+/** A bulk request of the caller's with its requests and, once decided, its outcome. */
+export async function readBulk(ctx: InvokeContext, caller: KnownCaller, bulkId: string): Promise<BulkRecord> {
+  // Of one moment: a bulk request that goes on has no winner whose result is not there, and the other way round.
+  const { bulk, requests } = await ctx.db.transaction(
+    async (tx) => ({ bulk: await findBulk(tx, bulkId), requests: await findBulkRequests(tx, bulkId) }),
+    { isolation: 'repeatable read' },
+  );
+  return toBulkRecord(requireOwn(bulk, caller, 'bulk request'), requests);
+}

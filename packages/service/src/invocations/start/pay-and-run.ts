@@ -1,0 +1,87 @@
+import { until } from '../../lib/until.ts';
+import type { ChainPayment, NewChainPayment } from '../../payments/onchain/chain-payment.ts';
+import { type ReconcilePaymentContext, reconcilePayment } from '../../payments/reconcile/reconcile-payment.ts';
+import type { SettleOutcome } from '../../payments/settlement/record-mined.ts';
+import type { RefusalReason } from '../../payments/x402/check-payment.ts';
+import { refusalText } from '../../payments/x402/check-payment.ts';
+import { paymentOf } from '../../payments/x402/claim-payments.ts';
+import type { Invocation } from '../invocation.ts';
+import { findInvocation } from '../invocation-store.ts';
+import { type HasRunner, type RunContext, runFound } from '../run/runner.ts';
+import type { HasBeginner } from './begin-invocations.ts';
+
+export type PayContext = RunContext & HasRunner & HasBeginner & ReconcilePaymentContext;
+
+/** An unknown settlement is decided by the reconciler once the authorization has expired, at the latest. */
+const DECIDED_WITHIN_MS = 24 * 3_600_000;
+
+/** Settles the payment of an invocation, then runs it. Whatever becomes of the payment, the invocation comes to its end. */
+export async function payAndRun(
+  ctx: PayContext,
+  invocation: Invocation,
+  payment: NewChainPayment,
+  signal: AbortSignal,
+): Promise<Invocation> {
+  const outcome = await ctx.settler.settle(payment);
+  return runPaid(ctx, invocation, outcome.state === 'unknown' ? await decide(ctx, invocation.id) : outcome, signal);
+}
+
+/** Goes on with an invocation whose payment was left in any state by a process that is gone. */
+export async function resumePaid(ctx: PayContext, invocation: Invocation, signal: AbortSignal): Promise<Invocation> {
+  const payment = await paymentOf(ctx, invocation.id);
+  if (payment?.state === 'claimed') return payAndRun(ctx, invocation, payment, signal);
+  return runPaid(ctx, invocation, await decide(ctx, invocation.id), signal);
+}
+
+async function runPaid(
+  ctx: PayContext,
+  invocation: Invocation,
+  outcome: SettleOutcome,
+  signal: AbortSignal,
+): Promise<Invocation> {
+  if (outcome.state === 'unknown') return invocation;
+  if (outcome.state === 'failed')
+    return ctx.finisher.finish({
+      invocation,
+      outcome: { kind: 'failed', reason: 'payment_failed', message: refusalText[outcome.reason] },
+    });
+  const looking = ctx.agentFinder.find(invocation.agentId);
+  looking.catch(() => undefined);
+  const begun = await ctx.beginner.begin({ invocation, paymentHash: outcome.transactionHash });
+  ctx.changeHub.changed(invocation.id);
+  if (begun) {
+    await ctx.runner.enter(begun, signal);
+    return runFound(ctx, begun, await looking, signal);
+  }
+  return (await findInvocation(ctx.db, invocation.id)) ?? invocation;
+}
+
+/** Asks the chain about a payment that is left open, until it is settled or has failed. */
+async function decide(ctx: PayContext, requestId: string): Promise<SettleOutcome> {
+  const decided = await until<SettleOutcome>(
+    async () => {
+      if (ctx.runner.signal.aborted) return { state: 'unknown', transactionHash: null };
+      const payment = await lookAgain(ctx, requestId);
+      if (payment?.state === 'settled' && payment.transactionHash)
+        return { state: 'settled', transactionHash: payment.transactionHash };
+      return payment?.state === 'failed' || payment?.state === 'reversed'
+        ? { state: 'failed', reason: payment.reason as RefusalReason }
+        : null;
+    },
+    { timeoutMs: DECIDED_WITHIN_MS, firstMs: 50, mostMs: 2000 },
+  );
+  return decided ?? { state: 'unknown', transactionHash: null };
+}
+
+/** The payment as it is once the chain was asked; null while chain or database do not answer. */
+async function lookAgain(ctx: PayContext, requestId: string): Promise<ChainPayment | null> {
+  try {
+    const payment = await paymentOf(ctx, requestId);
+    if (payment?.state !== 'claimed' && payment?.state !== 'broadcasting') return payment;
+    await reconcilePayment(ctx, payment);
+    return await paymentOf(ctx, requestId);
+  } catch (error) {
+    ctx.log.warn({ err: error, requestId }, 'an open payment could not be looked at');
+    return null;
+  }
+}

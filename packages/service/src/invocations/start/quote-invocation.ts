@@ -1,0 +1,71 @@
+import type { Quote } from '@agent-network/contracts/invocations/quotes';
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { KnownCaller } from '../../access/caller/caller.ts';
+import { type Once, unkeyed } from '../../access/idempotency/once.ts';
+import type { CallableAgent } from '../../agents/agent.ts';
+import { type HasAgentFinder, requireAgent } from '../../agents/alternatives/find-agent.ts';
+import type { HasDb } from '../../db/database.ts';
+import { AppError, invalid, notFound } from '../../lib/app-error.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { newId } from '../../lib/id.ts';
+import { estimatedTime, formatMultiplier, multiplierOf, priceOf, type Work } from '../price.ts';
+import { findQuote, insertQuote } from './quote-store.ts';
+
+const VALID_MS = 15 * 60_000;
+
+/** Says what a call would cost, and locks that price for one call within 15 minutes. Works for any registered agent. */
+export async function quoteInvocation(
+  ctx: HasDb & HasClock & HasAgentFinder,
+  caller: KnownCaller,
+  agentId: string,
+  body: Work,
+  once: Once = unkeyed,
+): Promise<Quote> {
+  const agent = await requireAgent(ctx, agentId);
+  const price = priceOf(agent, body);
+  const id = newId('qte');
+  const now = ctx.clock.now();
+  const validUntil = new Date(now.getTime() + VALID_MS);
+  const quote = {
+    quoteId: id,
+    estimatedCost: formatUsdc(price.totalMicro),
+    estimatedTime: estimatedTime(agent.averageMs),
+    breakdown: {
+      base_fee: formatUsdc(price.baseMicro),
+      complexity_multiplier: formatMultiplier(price.multiplierHundredths),
+      total: formatUsdc(price.totalMicro),
+    },
+    validUntil: validUntil.toISOString(),
+    acceptUrl: `/invoke/${agentId}?quote=${id}`,
+  };
+  const row = {
+    ...{ id, accountId: caller.accountId, agentId, priceMicro: price.totalMicro, validUntil },
+    multiplierHundredths: Number(price.multiplierHundredths),
+  };
+  return ctx.db.transaction(async (tx) => {
+    await insertQuote(tx, row, now);
+    return once.keep(tx, quote);
+  });
+}
+
+export const quoteUsed = () => new AppError('CONFLICT', 'This quote was used already; ask for a new one.');
+
+/**
+ * The price that a quote of this caller, for this agent, holds; for a call that is multiplied with no more than the quoted one was.
+ * Whether it is still unused is decided when it is used.
+ */
+export async function quotedPrice(
+  ctx: HasDb & HasClock,
+  caller: KnownCaller,
+  agent: Pick<CallableAgent, 'id' | 'takesHints'>,
+  quoteId: string,
+  work: Work,
+): Promise<{ priceMicro: bigint; isUsed: boolean }> {
+  const quote = await findQuote(ctx.db, quoteId, caller.accountId);
+  if (!quote) throw notFound('quote');
+  if (quote.agentId !== agent.id) throw invalid('quote', 'is for another agent');
+  if (quote.validUntil <= ctx.clock.now()) throw invalid('quote', 'has expired');
+  if (quote.multiplierHundredths !== null && multiplierOf(agent.takesHints, work) > quote.multiplierHundredths)
+    throw invalid('quote', 'is for a smaller or simpler call than this one; ask for a new one with this input');
+  return { priceMicro: quote.priceMicro, isUsed: quote.usedBy !== null };
+}

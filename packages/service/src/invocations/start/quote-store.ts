@@ -1,0 +1,55 @@
+import type { Sql } from '../../db/sql.ts';
+
+export interface QuoteRow {
+  readonly id: string;
+  readonly accountId: string;
+  readonly agentId: string;
+  readonly priceMicro: bigint;
+  /** What the quoted call was multiplied with; null: of before this was noted. */
+  readonly multiplierHundredths: number | null;
+  readonly validUntil: Date;
+  readonly usedBy: string | null;
+}
+
+export async function insertQuote(sql: Sql, quote: Omit<QuoteRow, 'usedBy'>, now: Date): Promise<void> {
+  await sql.query(
+    'insert-quote',
+    `insert into quote (id, account_id, agent_id, price_micro, multiplier_hundredths, valid_until, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [quote.id, quote.accountId, quote.agentId, quote.priceMicro, quote.multiplierHundredths, quote.validUntil, now],
+  );
+}
+
+export async function findQuote(sql: Sql, id: string, accountId: string): Promise<QuoteRow | null> {
+  const rows = await sql.query<QuoteRow>(
+    'find-quote',
+    `select id, account_id as "accountId", agent_id as "agentId", price_micro as "priceMicro",
+            multiplier_hundredths as "multiplierHundredths", valid_until as "validUntil",
+            used_by as "usedBy"
+       from quote where id = $1 and account_id = $2`,
+    [id, accountId],
+  );
+  return rows[0] ?? null;
+}
+
+/** Uses quotes for requests; returns the requests that got theirs. Of several requests with one quote, one does. */
+export async function useQuotes(
+  sql: Sql,
+  uses: readonly { quoteId: string; requestId: string }[],
+): Promise<Set<string>> {
+  if (uses.length === 0) return new Set();
+  const rows = await sql.query<{ usedBy: string }>(
+    'use-quotes',
+    `update quote q set used_by = u.request_id
+       from (select distinct on (quote_id) * from unnest($1::text[], $2::text[]) as n(quote_id, request_id)) u
+      where q.id = u.quote_id and q.used_by is null returning q.used_by as "usedBy"`,
+    [uses.map((u) => u.quoteId), uses.map((u) => u.requestId)],
+  );
+  return new Set(rows.map((row) => row.usedBy));
+}
+
+/** Gives quotes back whose requests were not accepted after all; in the transaction that used them. */
+export async function unuseQuotes(sql: Sql, requestIds: readonly string[]): Promise<void> {
+  if (requestIds.length === 0) return;
+  await sql.query('unuse-quotes', 'update quote set used_by = null where used_by = any($1)', [requestIds]);
+}

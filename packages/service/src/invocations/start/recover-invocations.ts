@@ -1,0 +1,40 @@
+import type { HasProcessId } from '../../queue/heartbeat.ts';
+import type { Invocation } from '../invocation.ts';
+import { giveBackAll, takeOrphans } from '../invocation-store.ts';
+import { runInvocation } from '../run/runner.ts';
+import { type PayContext, resumePaid } from './pay-and-run.ts';
+
+type RecoverContext = PayContext & HasProcessId;
+
+const BATCH = 100;
+
+/** Takes over invocations whose process died or gave them back, and runs them on; the agent knows them by their key. */
+export async function recoverInvocations(ctx: RecoverContext): Promise<number> {
+  const tracked = ctx.runner.trackedIds();
+  const orphans = await takeOrphans(ctx.db, { worker: ctx.processId(), tracked, limit: BATCH });
+  // They began once, so they go on whether or not there is room; those that are not paid for yet take a place then.
+  for (const invocation of orphans)
+    void ctx.runner.track(invocation, (signal) => goOn(ctx, invocation, signal), {
+      entersLater: invocation.status === 'pending',
+    });
+  if (orphans.length > 0) ctx.log.info({ invocations: orphans.length }, 'took over invocations that nobody worked on');
+  return orphans.length;
+}
+
+async function goOn(ctx: RecoverContext, invocation: Invocation, signal: AbortSignal): Promise<Invocation> {
+  try {
+    return await (invocation.status === 'pending'
+      ? resumePaid(ctx, invocation, signal)
+      : runInvocation(ctx, invocation, signal));
+  } catch (error) {
+    ctx.log.error({ err: error, requestId: invocation.id }, 'an invocation could not be brought to its end');
+    throw error;
+  }
+}
+
+/** Stops running: waits a while for what is running, then gives the rest back for others to go on with. */
+export async function handBackInvocations(ctx: RecoverContext, graceMs: number): Promise<void> {
+  await ctx.runner.drain(graceMs);
+  const count = await giveBackAll(ctx.db, ctx.processId());
+  if (count > 0) ctx.log.info({ invocations: count }, 'gave back invocations that were still running');
+}

@@ -1,0 +1,24 @@
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { KnownCaller } from '../../access/caller/caller.ts';
+import { AppError } from '../../lib/app-error.ts';
+import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
+
+/** Throws for a price that is not worth the gas of a payment on chain. */
+export function requirePayable({ paymentLimits }: HasPaymentLimits, caller: KnownCaller, priceMicro: bigint): void {
+  const { minPaymentMicro } = paymentLimits;
+  if (priceMicro >= minPaymentMicro) return;
+  const least = formatUsdc(minPaymentMicro);
+  throw insufficient(caller, priceMicro, 0n, `Prices below ${least} USDC are paid from a treasury, not on chain.`);
+}
+
+export function insufficient(
+  caller: KnownCaller,
+  requiredMicro: bigint,
+  availableMicro: bigint,
+  message?: string,
+): AppError {
+  const details = { required: formatUsdc(requiredMicro), available: formatUsdc(availableMicro) };
+  return caller.kind === 'agent'
+    ? new AppError('INSUFFICIENT_BALANCE', message ?? "The agent's treasury balance is below the cost.", { details })
+    : new AppError('INSUFFICIENT_FUNDS', message ?? 'The treasury balance is below the cost.', { details });
+}

@@ -1,0 +1,154 @@
+import type { Sql, Tx } from '../../db/sql.ts';
+
+/** What a call that ended adds to the figures, or what changed of its money since. */
+export interface CallChange {
+  readonly accountId: string;
+  readonly agentId: string;
+  readonly madeAt: Date;
+  /** How long the work took, if it was done. */
+  readonly durationMs: number | null;
+  readonly calls: number;
+  readonly completed: number;
+  readonly failed: number;
+  readonly spentMicro: bigint;
+  readonly earnedMicro: bigint;
+}
+
+/** Appends changes; nobody waits for anybody. */
+export async function insertCallChanges(tx: Tx, changes: readonly CallChange[]): Promise<void> {
+  const of = <T>(pick: (change: CallChange) => T) => changes.map(pick);
+  await tx.query(
+    'insert-call-changes',
+    `insert into call_change (account_id, agent_id, agent_account_id, made_at, bin, calls, completed, failed, spent_micro, earned_micro)
+     select c.account_id, c.agent_id, g.account_id, date_trunc('hour', c.made_at, 'UTC'), duration_bin(c.ms),
+            sum(c.calls), sum(c.completed), sum(c.failed), sum(c.spent), sum(c.earned)
+       from unnest($1::text[], $2::text[], $3::timestamptz[], $4::float8[], $5::int[], $6::int[], $7::int[], $8::bigint[], $9::bigint[])
+         as c(account_id, agent_id, made_at, ms, calls, completed, failed, spent, earned)
+       join agent g on g.id = c.agent_id
+      group by 1, 2, 3, 4, 5`,
+    [
+      of((c) => c.accountId),
+      of((c) => c.agentId),
+      of((c) => c.madeAt),
+      of((c) => c.durationMs),
+      of((c) => c.calls),
+      of((c) => c.completed),
+      of((c) => c.failed),
+      of((c) => c.spentMicro),
+      of((c) => c.earnedMicro),
+    ],
+  );
+}
+
+/** How a change counts for somebody: for whom, on which side, in which hour or day, with which amount. */
+const counted = `
+  select account_id as subject_id, 'made' as side, made_at, bin, calls, completed, failed, spent_micro as amount_micro, true as has_hours from changes
+  union all
+  select agent_account_id, 'received', made_at, bin, calls, completed, failed, earned_micro, true from changes
+  union all
+  select agent_id, 'received', made_at, -1, calls, completed, failed, earned_micro, false from changes`;
+
+/** Carries changes into the figures, and returns how many there were, at most `limit`. Which are taken first does not matter. */
+export async function foldCallChanges(sql: Sql, limit: number): Promise<number> {
+  const [row] = await sql.query<{ folded: bigint }>(
+    'fold-call-changes',
+    `with changes as (
+       delete from call_change where ctid = any(array(select ctid from call_change limit $1 for update skip locked)) returning *
+     ), counted as (${counted}), carried as (
+       insert into call_figure as f (subject_id, side, span, start, bin, calls, completed, failed, amount_micro)
+       select subject_id, side, span, date_trunc(span, made_at, 'UTC'), bin, sum(calls), sum(completed), sum(failed), sum(amount_micro)
+         from counted cross join unnest('{hour,day}'::text[]) as span where span = 'day' or has_hours
+        group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+       on conflict (subject_id, side, span, start, bin) do update
+          set calls = f.calls + excluded.calls, completed = f.completed + excluded.completed, failed = f.failed + excluded.failed,
+              amount_micro = f.amount_micro + excluded.amount_micro
+     ), used as (
+       insert into agent_use as u (account_id, day, agent_id, calls, completed, failed, spent_micro)
+       select account_id, date_trunc('day', made_at, 'UTC'), agent_id, sum(calls), sum(completed), sum(failed), sum(spent_micro)
+         from changes group by 1, 2, 3 order by 1, 2, 3
+       on conflict (account_id, day, agent_id) do update
+          set calls = u.calls + excluded.calls, completed = u.completed + excluded.completed, failed = u.failed + excluded.failed,
+              spent_micro = u.spent_micro + excluded.spent_micro
+     )
+     select count(*) as folded from changes`,
+    [limit],
+  );
+  return Number(row?.folded ?? 0);
+}
+
+/** Hours before this time are known by their day only. */
+export async function forgetHours(sql: Sql, before: Date): Promise<void> {
+  await sql.query('forget-hours', `delete from call_figure where span = 'hour' and start < $1`, [before]);
+}
+
+export interface FigureRow {
+  readonly side: 'made' | 'received';
+  readonly start: Date;
+  /** How many calls that were completed took so long: by the step of `duration_bin`. */
+  readonly times: Readonly<Record<string, number>>;
+  readonly calls: bigint;
+  readonly completed: bigint;
+  readonly failed: bigint;
+  readonly amountMicro: bigint;
+}
+
+const sums = `sum(calls)::bigint as calls, sum(completed)::bigint as completed, sum(failed)::bigint as failed,
+  sum(amount_micro)::bigint as "amountMicro"`;
+
+/** The figures of an account since the beginning of an hour or day, with what is not carried into them yet. */
+export const listFigures = (sql: Sql, accountId: string, span: 'hour' | 'day', since: Date): Promise<FigureRow[]> =>
+  sql.query<FigureRow>(
+    'list-figures',
+    `with changes as (
+       select * from call_change where made_at >= $3 and (account_id = $1 or agent_account_id = $1)
+     )
+     select side, start, ${sums}, json_object_agg(bin, completed) as times from (
+       select side, start, bin, sum(calls) as calls, sum(completed) as completed, sum(failed) as failed, sum(amount_micro) as amount_micro from (
+       select side, start, bin, calls, completed, failed, amount_micro from call_figure
+        where subject_id = $1 and side in ('made', 'received') and span = $2 and start >= $3
+       union all
+       select side, date_trunc($2, made_at, 'UTC'), bin, calls, completed, failed, amount_micro from (${counted}) c where subject_id = $1
+     ) each group by side, start, bin) bins group by side, start`,
+    [accountId, span, since],
+  );
+
+export interface AgentFigureRow extends Omit<FigureRow, 'side' | 'times'> {
+  readonly agentId: string;
+}
+
+/** The figures of agents by day (UTC), likewise. */
+export const listAgentFigures = (sql: Sql, agentIds: readonly string[], since: Date): Promise<AgentFigureRow[]> =>
+  sql.query<AgentFigureRow>(
+    'list-agent-figures',
+    `with changes as (
+       select * from call_change where made_at >= $2 and agent_id = any($1)
+     )
+     select subject_id as "agentId", start, ${sums} from (
+       select subject_id, start, calls, completed, failed, amount_micro from call_figure
+        where subject_id = any($1) and side = 'received' and span = 'day' and start >= $2
+       union all
+       select subject_id, date_trunc('day', made_at, 'UTC'), calls, completed, failed, amount_micro from (${counted}) c
+        where subject_id = any($1)
+     ) each group by subject_id, start`,
+    [agentIds, since],
+  );
+
+export interface FailureRow {
+  readonly requestId: string;
+  readonly agentId: string;
+  readonly agentName: string;
+  readonly errorCode: string;
+  readonly errorMessage: string | null;
+  readonly at: Date;
+}
+
+/** The requests of an account that failed last. */
+export const listLastFailures = (sql: Sql, accountId: string, limit: number): Promise<FailureRow[]> =>
+  sql.query<FailureRow>(
+    'list-last-failures',
+    `select v.id as "requestId", v.agent_id as "agentId", g.name as "agentName", v.error_code as "errorCode",
+            v.error_message as "errorMessage", v.completed_at as at
+       from invocation v join agent g on g.id = v.agent_id
+      where v.account_id = $1 and v.status = 'failed' order by v.completed_at desc limit $2`,
+    [accountId, limit],
+  );

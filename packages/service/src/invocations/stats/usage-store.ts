@@ -1,0 +1,65 @@
+import type { Sql } from '../../db/sql.ts';
+
+/** Of what has not ended the sums know nothing yet. There is never much of it, whatever the account did before. */
+const open = `from invocation where account_id = $1 and status in ('pending', 'processing')`;
+
+/** The requests of an account within a time: what is carried into the sums, what waits to be, and what has not ended. */
+const usedWithin = (within: (time: string) => string) => `
+  select agent_id, calls, completed, failed, spent_micro from agent_use where account_id = $1 and ${within('day')}
+  union all
+  select agent_id, calls, completed, failed, spent_micro from call_change where account_id = $1 and ${within('made_at')}
+  union all
+  select agent_id, 1, 0, 0, 0 ${open} and ${within('created_at')}`;
+
+/** How many requests, and what they cost. */
+export interface UseSum {
+  readonly requests: bigint;
+  readonly spentMicro: bigint;
+}
+
+/** What an account's requests of whole days (UTC) add up to, or those to one agent. */
+export const sumUse = (
+  sql: Sql,
+  of: { accountId: string; agentId: string | null; from: Date | null; before: Date | null },
+): Promise<UseSum[]> => {
+  const within = (time: string) =>
+    `($3::timestamptz is null or ${time} >= $3) and ($4::timestamptz is null or ${time} < $4)`;
+  return sql.query<UseSum>(
+    'sum-use',
+    `select coalesce(sum(calls), 0)::bigint as requests, coalesce(sum(spent_micro), 0)::bigint as "spentMicro"
+       from (${usedWithin(within)}) used where $2::text is null or agent_id = $2`,
+    [of.accountId, of.agentId, of.from, of.before],
+  );
+};
+
+/** Requests of an account since then that have not ended, by the day of the request (UTC). */
+export const countOpenByDay = (
+  sql: Sql,
+  accountId: string,
+  since: Date,
+): Promise<{ date: string; requests: bigint }[]> =>
+  sql.query(
+    'count-open-by-day',
+    `select to_char(created_at at time zone 'UTC', 'YYYY-MM-DD') as date, count(*) as requests ${open} and created_at >= $2 group by 1`,
+    [accountId, since],
+  );
+
+export interface AgentUseRow extends UseSum {
+  readonly agentId: string;
+  readonly agentName: string;
+  readonly completed: bigint;
+  readonly failed: bigint;
+}
+
+/** The agents that an account spent most on since a day began, at most `limit`. */
+export const listAgentUse = (sql: Sql, accountId: string, since: Date, limit: number): Promise<AgentUseRow[]> =>
+  sql.query<AgentUseRow>(
+    'list-agent-use',
+    `with used as (${usedWithin((time) => `${time} >= $2`)})
+     select u.*, g.name as "agentName" from (
+       select agent_id as "agentId", sum(calls)::bigint as requests, sum(completed)::bigint as completed, sum(failed)::bigint as failed,
+              sum(spent_micro)::bigint as "spentMicro"
+         from used group by 1 order by "spentMicro" desc, requests desc, 1 limit $3
+     ) u join agent g on g.id = u."agentId" order by "spentMicro" desc, requests desc, "agentId"`,
+    [accountId, since, limit],
+  );

@@ -1,0 +1,112 @@
+import type { HasDb } from '../../db/database.ts';
+import { createBatcher } from '../../lib/batcher.ts';
+import type { HasLog } from '../../lib/log/log.ts';
+import type { HasProcessId } from '../../queue/heartbeat.ts';
+import { hasEnded, type Invocation } from '../invocation.ts';
+import { findInvocations } from '../invocation-store.ts';
+import type { HasChangeHub } from './change-hub.ts';
+import { type ChunkPage, countChunks, type Place, readChunkPages, readMarks } from './stream-store.ts';
+
+/** Looks at the database for all readers of this process together: thousands of them need few connections. */
+export interface Lookout {
+  /** The request as it is, and after that what was said behind a place; null when there is no such request. */
+  look(place: Place): Promise<Sight | null>;
+  /** Has the change hub tell when another process changes the request. */
+  follow(requestId: string): { stop(): void };
+}
+
+export interface Sight extends ChunkPage {
+  readonly invocation: Invocation;
+  /** How many chunks there are in all, once the request has ended. */
+  readonly count: number | null;
+}
+
+export interface HasLookout {
+  readonly lookout: Lookout;
+}
+
+/** So much of a stream is in memory for each reader that catches up. */
+const PAGE = { chunks: 64, bytes: 64 * 1024 };
+const MAX_BATCH = 25;
+
+export function createLookout(ctx: HasDb & HasChangeHub & HasProcessId & HasLog): Lookout {
+  const looks = createBatcher<Place, Sight | null>({
+    maxSize: MAX_BATCH,
+    maxConcurrent: 2,
+    run: (places) => lookAt(ctx, places),
+  });
+  return { look: (place) => looks.add(place), follow: createFollower(ctx) };
+}
+
+async function lookAt({ db }: HasDb, places: readonly Place[]): Promise<(Sight | null)[]> {
+  const found = await findInvocations(db, [...new Set(places.map(({ requestId }) => requestId))]);
+  const byId = new Map(found.map((invocation) => [invocation.id, invocation]));
+  const ended = found.filter(({ status }) => hasEnded(status)).map(({ id }) => id);
+  const counts = ended.length > 0 ? await countChunks(db, ended) : new Map<string, number>();
+  // Chunks are read after the state: what is seen as ended has all of its chunks stored.
+  const pages = await readChunkPages(db, places, PAGE);
+  return places.map(({ requestId }, index) => {
+    const invocation = byId.get(requestId);
+    const page = pages[index];
+    if (!invocation || !page) return null;
+    return { ...page, invocation, count: hasEnded(invocation.status) ? (counts.get(requestId) ?? 0) : null };
+  });
+}
+
+interface Followed {
+  readers: number;
+  /** null: not looked at yet. */
+  mark: string | null;
+  isHere: boolean;
+}
+
+const FOLLOW_MS = 300;
+/** What runs here is heard of at once; it is only looked at in case that it goes on elsewhere. */
+const LOOKS_PER_LOOK_HERE = 16;
+const MARKS_AT_ONCE = 1000;
+
+function createFollower(ctx: HasDb & HasChangeHub & HasProcessId & HasLog): Lookout['follow'] {
+  const followed = new Map<string, Followed>();
+  let isDue = false;
+  let nth = 0;
+
+  async function compare(): Promise<void> {
+    nth += 1;
+    const isHereDue = nth % LOOKS_PER_LOOK_HERE === 0;
+    const due = [...followed].filter(([, { isHere }]) => isHereDue || !isHere).map(([id]) => id);
+    for (let from = 0; from < due.length; from += MARKS_AT_ONCE)
+      for (const { id, worker, status, said } of await readMarks(ctx.db, due.slice(from, from + MARKS_AT_ONCE))) {
+        const entry = followed.get(id);
+        if (!entry) continue;
+        entry.isHere = worker === ctx.processId();
+        // What is said here needs no telling.
+        const mark = `${status} ${worker} ${entry.isHere ? '' : said}`;
+        if (mark !== entry.mark) ctx.changeHub.changed(id);
+        entry.mark = mark;
+      }
+  }
+
+  function compareLater(): void {
+    if (isDue) return;
+    isDue = true;
+    const timer = setTimeout(async () => {
+      await compare().catch((err: unknown) => ctx.log.debug({ err }, 'looking at followed requests failed'));
+      isDue = false;
+      if (followed.size > 0) compareLater();
+    }, FOLLOW_MS);
+    timer.unref();
+  }
+
+  return (requestId) => {
+    const entry = followed.get(requestId) ?? { readers: 0, mark: null, isHere: false };
+    entry.readers += 1;
+    followed.set(requestId, entry);
+    compareLater();
+    return {
+      stop() {
+        entry.readers -= 1;
+        if (entry.readers === 0) followed.delete(requestId);
+      },
+    };
+  };
+}

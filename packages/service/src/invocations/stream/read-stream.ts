@@ -1,0 +1,116 @@
+import type { StreamEventType } from '@agent-network/contracts/invocations/stream-events';
+import type { Invocation } from '../invocation.ts';
+import { toCreated, toRecord } from '../invocation-view.ts';
+import type { HasChangeHub } from './change-hub.ts';
+import type { HasLookout } from './lookout.ts';
+import type { Chunk } from './stream-store.ts';
+
+export interface StreamEvent {
+  /** 1, 2, 3 …: what `Last-Event-ID` takes. */
+  readonly id: number;
+  readonly type: StreamEventType;
+  readonly data: unknown;
+}
+
+export type StreamContext = HasChangeHub & HasLookout;
+
+/** Created and processing come before what the agent says. */
+const FIRST_CHUNK_ID = 3;
+/** The hub and the lookout tell what happens; this is for what both of them missed. */
+const ASK_AGAIN_MS = 60_000;
+
+/** How far a reader has been told. */
+interface Told {
+  last: number;
+}
+
+/**
+ * The events of a request after the given id, until it has ended. They follow from what is stored, so any process can tell them
+ * from any point on, and each reader gets every event once; the last is the only terminal one. Who has caught up is handed what
+ * the agent says without asking the database.
+ */
+export async function* readStream(
+  ctx: StreamContext,
+  requestId: string,
+  after: number,
+  signal: AbortSignal,
+): AsyncGenerator<StreamEvent> {
+  const watch = ctx.changeHub.watch(requestId);
+  const following = ctx.lookout.follow(requestId);
+  const told = { last: after };
+  try {
+    while (!signal.aborted) {
+      // What was said until now is stored, and is told from there.
+      watch.takeSaid();
+      if (yield* tellStored(ctx, requestId, told)) return;
+      while ((await watch.next(ASK_AGAIN_MS, signal)) && !signal.aborted) {
+        const next = nextOf(watch.takeSaid(), told.last);
+        if (!next) break;
+        yield* tell(
+          told,
+          next.map((chunk) => chunkEvent(requestId, chunk)),
+        );
+      }
+    }
+  } finally {
+    following.stop();
+    watch.close();
+  }
+}
+
+function* tell(told: Told, events: Iterable<StreamEvent>): Generator<StreamEvent> {
+  for (const event of events) {
+    if (event.id <= told.last) continue;
+    yield event;
+    told.last = event.id;
+  }
+}
+
+/** Tells what is stored behind the last event told. Returns whether that was all that there will ever be. */
+async function* tellStored(ctx: HasLookout, requestId: string, told: Told): AsyncGenerator<StreamEvent, boolean> {
+  for (;;) {
+    const sight = await ctx.lookout.look({ requestId, after: Math.max(0, told.last - FIRST_CHUNK_ID + 1) });
+    if (!sight) return true;
+    const { invocation, chunks, isWhole, count } = sight;
+    yield* tell(told, firstEvents(invocation));
+    const events = chunks.map((chunk) => chunkEvent(requestId, chunk));
+    yield* tell(told, isWhole && count !== null ? [...events, endOf(invocation, count)] : events);
+    if (isWhole) return count !== null;
+  }
+}
+
+/** What was said, if it follows on the last event without a gap. */
+function nextOf(said: readonly Chunk[] | null, last: number): readonly Chunk[] | null {
+  const fresh = said?.filter(({ position }) => idOf(position) > last) ?? null;
+  return fresh?.[0] && idOf(fresh[0].position) !== last + 1 ? null : fresh;
+}
+
+const idOf = (position: number) => FIRST_CHUNK_ID - 1 + position;
+
+function* firstEvents(invocation: Invocation): Generator<StreamEvent> {
+  yield { id: 1, type: 'invocation.created', data: toCreated({ ...invocation, status: 'pending' }) };
+  if (!invocation.startedAt) return;
+  const data = { requestId: invocation.id, status: 'processing', at: invocation.startedAt.toISOString() };
+  yield { id: 2, type: 'invocation.status', data };
+}
+
+const chunkEvent = (requestId: string, { position, type, data }: Chunk): StreamEvent => ({
+  id: idOf(position),
+  type,
+  data: { ...asObject(data), requestId },
+});
+
+const asObject = (data: unknown): object => (typeof data === 'object' && data !== null ? data : { value: data });
+
+const terminal = {
+  completed: 'invocation.completed',
+  failed: 'invocation.failed',
+  cancelled: 'invocation.cancelled',
+} as const;
+
+/** Its id comes after everything that was said; a request that never began has no second event, but its number. */
+const endOf = (invocation: Invocation, count: number): StreamEvent => ({
+  id: FIRST_CHUNK_ID + count,
+  type: terminal[invocation.status as keyof typeof terminal],
+  data: toRecord(invocation),
+});

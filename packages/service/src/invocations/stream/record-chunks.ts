@@ -1,0 +1,95 @@
+import type { HasDb } from '../../db/database.ts';
+import { isRolledBack } from '../../db/database-away.ts';
+import { createBatcher } from '../../lib/batcher.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { Invocation } from '../invocation.ts';
+import type { HasChangeHub } from './change-hub.ts';
+import { type Append, appendChunks, type Chunk, readChunks } from './stream-store.ts';
+
+/** What an agent may say on the way. */
+export const MAX_CHUNKS = 10_000;
+export const MAX_CHUNK_BYTES = 64 * 1024;
+/** Readers in this process are handed what is shorter than this; what is longer they read from the database when they are ready for it. */
+const MAX_HANDED_CHARS = 16 * 1024;
+
+/** One thing that an agent said. */
+export type Said = Pick<Chunk, 'type' | 'data'>;
+
+export interface ChunkRecorder {
+  /** Stores what the agent said next, in one go. Resolves false when the request is no longer ours. */
+  add(said: readonly Said[]): Promise<boolean>;
+}
+
+/** Stores what agents say. */
+export interface ChunkWriter {
+  /** Resolves false when this attempt no longer has the request. */
+  write(append: Append): Promise<boolean>;
+}
+
+export interface HasChunkWriter {
+  readonly chunkWriter: ChunkWriter;
+}
+
+const MAX_BATCH = 500;
+
+/** What is said while other things are being stored shares the next transaction: thousands of streams need few connections. */
+export function createChunkWriter(ctx: HasDb): ChunkWriter {
+  const batcher = createBatcher<Append, boolean>({
+    maxSize: MAX_BATCH,
+    canSplit: isRolledBack,
+    // Two attempts at one request, of which one has lost it, must not be taken for each other.
+    keyOf: ({ request }) => request.id,
+    run: async (appends) => {
+      const stored = await ctx.db.transaction((tx) => appendChunks(tx, appends));
+      return appends.map(({ request }) => stored.has(request.id));
+    },
+  });
+  return { write: (append) => batcher.add(append) };
+}
+
+/**
+ * Stores the chunks of one attempt. An agent that is called again, because a process died, says again what it had said: that much
+ * is passed over as long as it is the same, so that no reader hears anything twice.
+ */
+export async function createChunkRecorder(
+  ctx: HasDb & HasClock & HasChangeHub & HasChunkWriter,
+  invocation: Invocation,
+): Promise<ChunkRecorder> {
+  const earlier = invocation.attempt === 1 ? [] : await readChunks(ctx.db, invocation.id, 0, MAX_CHUNKS);
+  let position = earlier.length;
+  let repeated = 0;
+  const isRepeated = ({ type, data }: Said) => {
+    const next = earlier[repeated];
+    // As JSON, since that is what was stored: -0 came back as 0.
+    const isSame = next?.type === type && JSON.stringify(next.data) === JSON.stringify(data);
+    if (isSame) repeated += 1;
+    else earlier.length = 0;
+    return isSame;
+  };
+  return {
+    async add(said) {
+      const fresh = said.filter((each) => !isRepeated(each));
+      if (fresh.length === 0) return true;
+      const createdAt = ctx.clock.now();
+      const chunks = fresh.map((each) => {
+        position += 1;
+        return { ...each, position, createdAt };
+      });
+      return storeChunks(ctx, invocation, chunks);
+    },
+  };
+}
+
+/** Stores chunks and hands them to readers. Resolves false when the request is no longer ours. */
+export async function storeChunks(
+  ctx: HasChangeHub & HasChunkWriter,
+  invocation: Invocation,
+  chunks: readonly Chunk[],
+): Promise<boolean> {
+  const isStored = await ctx.chunkWriter.write({ request: invocation, chunks });
+  ctx.changeHub.changed(invocation.id, isStored && isShort(chunks) ? chunks : undefined);
+  return isStored;
+}
+
+const isShort = (chunks: readonly Chunk[]) =>
+  chunks.reduce((chars, { data }) => chars + JSON.stringify(data).length, 0) <= MAX_HANDED_CHARS;

@@ -1,0 +1,125 @@
+import type { StreamEventType } from '@agent-network/contracts/invocations/stream-events';
+import type { Sql } from '../../db/sql.ts';
+
+export interface Chunk {
+  readonly position: number;
+  readonly type: Extract<StreamEventType, 'invocation.status' | 'invocation.chunk'>;
+  readonly data: unknown;
+  readonly createdAt: Date;
+}
+
+/** What the agent of a request said next. */
+export interface Append {
+  readonly request: { readonly id: string; readonly attempt: number };
+  readonly chunks: readonly Chunk[];
+}
+
+/** Appends what agents said; nothing to a request that this attempt no longer has. Returns the ids of those appended to. */
+export async function appendChunks(sql: Sql, appends: readonly Append[]): Promise<Set<string>> {
+  const rows = appends.flatMap(({ request, chunks }) => chunks.map((chunk) => ({ ...chunk, requestId: request.id })));
+  const stored = await sql.query<{ id: string }>(
+    'append-chunks',
+    // Locked, so that a request can't end between this look and the commit: its readers have been told of the end by then.
+    `with open as (
+       select v.id, v.account_id from invocation v join unnest($1::text[], $2::int[]) as r(id, attempt) on v.id = r.id and v.attempt = r.attempt
+        where v.status = 'processing' for share of v
+     ), stored as (
+     insert into invocation_chunk (invocation_id, position, type, data, created_at)
+     select open.id, c.position, c.type, c.data::json, c.created_at
+       from unnest($3::text[], $4::int[], $5::text[], $6::text[], $7::timestamptz[]) as c(id, position, type, data, created_at)
+       join open on open.id = c.id
+     on conflict do nothing returning invocation_id as id, octet_length(data::text) as bytes
+     ), counted as (
+       insert into storage_change (account_id, bytes)
+       select open.account_id, sum(stored.bytes) from stored join open on open.id = stored.id group by open.account_id
+     )
+     select distinct id from stored`,
+    [
+      appends.map(({ request }) => request.id),
+      appends.map(({ request }) => request.attempt),
+      rows.map((row) => row.requestId),
+      rows.map((row) => row.position),
+      rows.map((row) => row.type),
+      rows.map((row) => JSON.stringify(row.data)),
+      rows.map((row) => row.createdAt),
+    ],
+  );
+  return new Set(stored.map(({ id }) => id));
+}
+
+/** What was stored after a position, in order. */
+export const readChunks = (sql: Sql, requestId: string, after: number, limit: number): Promise<Chunk[]> =>
+  sql.query<Chunk>(
+    'read-chunks',
+    `select position, type, data, created_at as "createdAt" from invocation_chunk
+      where invocation_id = $1 and position > $2 order by position limit $3`,
+    [requestId, after, limit],
+  );
+
+/** A reader's place in a request: behind which position it goes on. */
+export interface Place {
+  readonly requestId: string;
+  readonly after: number;
+}
+
+export interface ChunkPage {
+  readonly chunks: readonly Chunk[];
+  /** None are left behind it. */
+  readonly isWhole: boolean;
+}
+
+const nextAfter = (position: string) => `select position, type, data, created_at, octet_length(data::text) as own
+  from invocation_chunk where invocation_id = r.id and position > ${position} order by position limit 1`;
+
+/** For each place the next chunks, until they reach a size; at least one, if there is one. */
+export async function readChunkPages(
+  sql: Sql,
+  places: readonly Place[],
+  page: { chunks: number; bytes: number },
+): Promise<ChunkPage[]> {
+  const rows = await sql.query<Chunk & { nth: bigint; bytes: number }>(
+    'read-chunk-pages',
+    // One after the other: a large chunk that does not go on the page is not even read.
+    `select r.nth, p.position, p.type, p.data, p.created_at as "createdAt", p.bytes
+       from unnest($1::text[], $2::int[]) with ordinality as r(id, after, nth) cross join lateral (
+         with recursive page as (
+           select first.*, own as bytes, 1 as number from (${nextAfter('r.after')}) first
+           union all
+           select next.*, page.bytes + next.own, page.number + 1
+             from page cross join lateral (${nextAfter('page.position')}) next where page.number < $3 and page.bytes < $4
+         )
+         select * from page) p
+      order by r.nth, p.position`,
+    [places.map(({ requestId }) => requestId), places.map(({ after }) => after), page.chunks, page.bytes],
+  );
+  const pages = Map.groupBy(rows, ({ nth }) => Number(nth));
+  return places.map((_, index) => {
+    const chunks = pages.get(index + 1) ?? [];
+    const isFull = chunks.length === page.chunks || (chunks.at(-1)?.bytes ?? 0) >= page.bytes;
+    return { chunks, isWhole: !isFull };
+  });
+}
+
+/** Where each request stands: who has it, and how much was said. */
+export const readMarks = (
+  sql: Sql,
+  requestIds: readonly string[],
+): Promise<{ id: string; worker: string | null; status: string; said: number }[]> =>
+  sql.query(
+    'read-marks',
+    `select v.id, v.worker, v.status, coalesce(c.position, 0) as said
+       from invocation v
+       left join lateral (select position from invocation_chunk where invocation_id = v.id order by position desc limit 1) c on true
+      where v.id = any($1)`,
+    [requestIds],
+  );
+
+/** How many chunks each of these requests has: the number of the last. */
+export async function countChunks(sql: Sql, requestIds: readonly string[]): Promise<Map<string, number>> {
+  const rows = await sql.query<{ id: string; count: number }>(
+    'count-chunks',
+    'select invocation_id as id, max(position) as count from invocation_chunk where invocation_id = any($1) group by invocation_id',
+    [requestIds],
+  );
+  return new Map(rows.map(({ id, count }) => [id, count]));
+}

@@ -1,0 +1,59 @@
+import { AgentRegistration } from '@agent-network/contracts/agents/agents';
+import { AgentPart } from '@agent-network/contracts/agents/registration';
+import { parseUsdc } from '@agent-network/contracts/money';
+import { isBoundId, isIdOf } from '../../agents/agent-id.ts';
+import type { RemoteAgent } from '../../agents/remote/remote-agent.ts';
+import type { Entry, Reason } from '../nodes/entry.ts';
+import { faultOfKind, faultOfToken, type RegistryPlace } from '../nodes/registered-file.ts';
+
+export type AgentEntry = Pick<Entry, 'baseUrl' | 'tokenId' | 'owner' | 'registeredBy'> & { readonly agentId: string };
+
+export interface FilePlace extends RegistryPlace {
+  /** The key that the node registers with: its agents' tokens are its own until somebody claims them, and their ids are of its making. */
+  readonly registrar: string | null;
+  readonly now: Date;
+}
+
+/**
+ * Judges the file that an agent's entry leads to: it is of that agent, at home at that node, names the entry, and agrees with the chain
+ * on who owns it. What it says must be what an agent could register with; no time of it is later than now.
+ */
+export function judgeAgentFile(file: unknown, entry: AgentEntry, here: FilePlace): RemoteAgent | Reason {
+  const fault = faultOfKind(file, 'agent');
+  if (fault) return fault;
+  const { name, description, active, agentNetwork } = file as Record<string, unknown>;
+  const parsed = AgentPart.safeParse(agentNetwork);
+  if (!parsed.success) return 'bad_file';
+  const part = parsed.data;
+  if (part.id !== entry.agentId) return 'other_id';
+  if (part.nodeUrl !== entry.baseUrl) return 'other_address';
+  if (isBoundId(part.id) && !isIdOf(part.id, here.registrar, part.idSalt)) return 'other_home';
+  const other = faultOfToken(file, entry.tokenId, here);
+  if (other) return other;
+  const owner = part.owner.toLowerCase();
+  if (owner !== entry.owner && !isUnclaimed(entry, here)) return 'other_owner';
+  const { capabilities, rates, metadata } = part;
+  const endpoint = `${entry.baseUrl}/invoke/${entry.agentId}`;
+  const checked = AgentRegistration.safeParse({ name, description, capabilities, rates, endpoint, metadata });
+  if (!checked.success) return 'bad_file';
+  return {
+    id: part.id,
+    tokenId: entry.tokenId,
+    owner,
+    ...{ name: checked.data.name, description: checked.data.description, capabilities: checked.data.capabilities },
+    perRequestMicro: parseUsdc(rates.perRequest),
+    perHourMicro: parseUsdc(rates.perHour),
+    tiers: rates.tiers,
+    metadata: checked.data.metadata,
+    status: active === false ? 'removed' : part.status,
+    isVerified: part.verified,
+    createdAt: notLater(part.createdAt, here.now),
+    updatedAt: notLater(part.updatedAt, here.now),
+  };
+}
+
+/** The token is still where it was registered, by a key of the node. */
+const isUnclaimed = ({ owner, registeredBy }: AgentEntry, { registrar }: FilePlace): boolean =>
+  owner === registeredBy && owner === registrar;
+
+const notLater = (text: string, now: Date): Date => new Date(Math.min(Math.max(Date.parse(text), 0), now.getTime()));

@@ -1,0 +1,84 @@
+import { isBoundId } from '../../agents/agent-id.ts';
+import { moveHome, saveRemoteAgents } from '../../agents/remote/list-remote-agents.ts';
+import type { RemoteAgent } from '../../agents/remote/remote-agent.ts';
+import type { Tx } from '../../db/sql.ts';
+import { type Entry, isBefore, nextLook, type Reason } from '../nodes/entry.ts';
+import { addressOf, claimOf } from '../nodes/entry-address.ts';
+import { lockEntries, lockRival, wakeRivals, writeEntry } from '../nodes/entry-store.ts';
+import { delistAgent } from '../nodes/list-node.ts';
+import type { NetworkContext } from '../nodes/network-context.ts';
+import { findNode, isTelling, lockNode, type NetworkNode } from '../nodes/node-store.ts';
+import { type AgentEntry, judgeAgentFile } from './agent-file.ts';
+import { type Ignored, ignore, tellIgnored } from './ignored.ts';
+import { readJson } from './network-file-client.ts';
+import { isRefused } from './refusals.ts';
+
+const MOST_BYTES = 256 * 1024;
+
+type AgentsEntry = Entry & AgentEntry;
+
+/** Reads the file that the entry of an agent leads to, and lists the agent or says why not. */
+export async function checkAgent(ctx: NetworkContext, checked: Entry, signal: AbortSignal): Promise<void> {
+  const { agentId } = checked;
+  if (agentId === null) return;
+  const found = await readAgent(ctx, { ...checked, agentId }, signal);
+  const ignored = await ctx.db.transaction(async (tx) => {
+    const [entry] = await lockEntries(tx, ctx.registry.chainId, [checked.tokenId]);
+    if (entry?.baseUrl !== checked.baseUrl || entry.agentId !== agentId) return null;
+    const own = { ...entry, agentId };
+    return typeof found === 'string' ? notListed(ctx, tx, own, found) : list(ctx, tx, own, found);
+  });
+  if (ignored) tellIgnored(ctx, ignored);
+}
+
+async function readAgent(ctx: NetworkContext, entry: AgentsEntry, signal: AbortSignal): Promise<RemoteAgent | Reason> {
+  if (isRefused(ctx, entry)) return 'refused';
+  const node = await findNode(ctx.db, entry.baseUrl);
+  if (!node?.isListed) return 'unknown_node';
+  const read = await readJson(ctx, { url: addressOf(entry), maxBytes: MOST_BYTES, signal });
+  if ('reason' in read) return read.reason;
+  const { chainId, address } = ctx.registry;
+  const here = { chainId, registry: address, registrar: node.registrar, now: ctx.clock.now() };
+  const judged = judgeAgentFile(read.file, entry, here);
+  return typeof judged === 'string' || (await isAtHome(ctx, entry.agentId, node)) ? judged : 'other_home';
+}
+
+/**
+ * Whether an agent may be at home at a node. Most ids name the key of their home, which its file has shown. One that names none is of the
+ * node that the chain saw it at first, or of the key that wrote so: an older token that is made to point elsewhere later takes nothing.
+ */
+async function isAtHome(ctx: NetworkContext, agentId: string, { baseUrl, registrar }: NetworkNode): Promise<boolean> {
+  if (isBoundId(agentId)) return true;
+  const first = await ctx.registryTokens.firstNaming(agentId);
+  return first !== null && (claimOf(first.uri)?.baseUrl === baseUrl || first.by === registrar);
+}
+
+/**
+ * Lists the agent; of two entries for it, the one that pointed there first counts. Answers the one that does not. Whoever comes this far
+ * is its home: at another address than before, if the node moved.
+ */
+async function list(ctx: NetworkContext, tx: Tx, entry: AgentsEntry, agent: RemoteAgent): Promise<Ignored | null> {
+  const { chainId } = ctx.registry;
+  const now = ctx.clock.now();
+  const node = await lockNode(tx, entry.baseUrl, 'share');
+  if (!node?.isListed) return notListed(ctx, tx, entry, 'unknown_node');
+  const rival = await lockRival(tx, chainId, entry);
+  const isSameNode = rival?.baseUrl === entry.baseUrl;
+  const taken = isSameNode ? 'duplicate' : 'id_taken';
+  if (rival && isBefore(rival, entry)) return notListed(ctx, tx, entry, taken);
+  await moveHome(tx, agent.id, node.nodeId);
+  const others = await saveRemoteAgents(tx, { ...node, isOnline: isTelling(node) }, [agent], now);
+  if (others.length > 0) return notListed(ctx, tx, entry, 'id_taken');
+  const nextTryAt = nextLook('agent', Math.random(), now);
+  await writeEntry(tx, chainId, entry.tokenId, { state: 'listed', reason: null, tries: 0, nextTryAt });
+  return rival && ignore(ctx, tx, rival, taken);
+}
+
+async function notListed(ctx: NetworkContext, tx: Tx, entry: AgentsEntry, reason: Reason): Promise<Ignored> {
+  const ignored = await ignore(ctx, tx, entry, reason);
+  if (entry.state === 'listed' && ignored.outcome.state === 'ignored') {
+    await delistAgent(ctx, tx, entry);
+    await wakeRivals(tx, ctx.registry.chainId, entry, ctx.clock.now());
+  }
+  return ignored;
+}

@@ -1,0 +1,47 @@
+import type { Tx } from '../../db/sql.ts';
+import { type Entry, isTold, nextLook, nextTry, type Reason, stateAfter } from '../nodes/entry.ts';
+import { writeEntry } from '../nodes/entry-store.ts';
+import type { NetworkContext } from '../nodes/network-context.ts';
+
+/** An entry as it was before its check, and what became of it. */
+export interface Ignored {
+  readonly entry: Entry;
+  readonly outcome: { readonly state: Entry['state']; readonly reason: Reason; readonly tries: number };
+}
+
+/** Notes in the caller's transaction, which has locked the entry, that its check did not go well. */
+export async function ignore(
+  ctx: Pick<NetworkContext, 'registry' | 'clock'>,
+  tx: Tx,
+  entry: Entry,
+  reason: Reason,
+): Promise<Ignored> {
+  const outcome = afterIgnored(entry, reason, ctx.clock.now());
+  await writeEntry(tx, ctx.registry.chainId, entry.tokenId, outcome);
+  return { entry, outcome };
+}
+
+function afterIgnored(entry: Entry, reason: Reason, now: Date) {
+  const tries = entry.tries + 1;
+  const state = stateAfter(entry, reason, tries);
+  const again = nextTry(reason, tries, Math.random(), now);
+  return {
+    state,
+    reason,
+    tries,
+    nextTryAt: again ?? (state === 'listed' ? nextLook(entry.kind, Math.random(), now) : null),
+  };
+}
+
+/** Tells in the log and the metrics why an entry is not listed: once for each reason. */
+export function tellIgnored(
+  ctx: Pick<NetworkContext, 'log' | 'metrics'>,
+  { entry: before, outcome: { state, reason, tries } }: Ignored,
+): void {
+  const isTime = isTold(reason, tries);
+  const wasTold = before.reason === reason && before.state === state && isTold(reason, before.tries);
+  if (!isTime || wasTold || state !== 'ignored') return;
+  ctx.metrics.networkIgnored.inc({ reason });
+  const { tokenId, kind, baseUrl, agentId } = before;
+  ctx.log.warn({ tokenId, kind, baseUrl, agentId, reason }, 'an entry of the registry is ignored');
+}

@@ -1,0 +1,71 @@
+import { SHOWN_AT_ONCE, takeDown, takeOffline } from '../../agents/remote/list-remote-agents.ts';
+import { wakeEntries } from '../nodes/entry-store.ts';
+import type { NetworkContext } from '../nodes/network-context.ts';
+import { tellNode } from '../nodes/node-events.ts';
+import {
+  listUnshown,
+  lockNode,
+  type NetworkNode,
+  writeFailed,
+  writeNextCheck,
+  writeShown,
+} from '../nodes/node-store.ts';
+import { readFeed } from './read-feed.ts';
+
+/** A node is offline after so many failures in a row. */
+const FAILURES_UNTIL_GONE = 3;
+/** One that stays away is asked less and less often, down to one in so many times. */
+const RAREST = 10;
+
+/** Asks a node what changed of its agents. It is offline, and they with it, when it has not answered three times; online once it has. */
+export async function askNode(ctx: NetworkContext, node: NetworkNode, signal: AbortSignal): Promise<void> {
+  const outcome = await readFeed(ctx, node, signal);
+  const { pollMs } = ctx.networkRules;
+  if (typeof outcome === 'object') {
+    const failedInARow = await noteFailure(ctx, node, outcome.failed);
+    const times = Math.min(RAREST, 2 ** Math.max(0, failedInARow - FAILURES_UNTIL_GONE));
+    return plan(ctx, node, pollMs * times);
+  }
+  if (node.status === 'offline' && outcome === 'up_to_date') {
+    ctx.log.info({ nodeId: node.nodeId, baseUrl: node.baseUrl }, 'a node is back');
+    // It may have another label or wallet by now.
+    await wakeEntries(ctx.db, ctx.registry.chainId, [node.tokenId], ctx.clock.now());
+  }
+  await plan(ctx, node, outcome === 'more' ? 0 : pollMs);
+}
+
+const plan = (ctx: NetworkContext, { nodeId }: NetworkNode, pauseMs: number): Promise<void> =>
+  writeNextCheck(ctx.db, nodeId, new Date(ctx.clock.now().getTime() + Math.round(pauseMs * (0.9 + Math.random() / 5))));
+
+async function noteFailure(ctx: NetworkContext, { baseUrl }: NetworkNode, reason: string): Promise<number> {
+  ctx.metrics.networkFeedFailures.inc({ reason });
+  const now = ctx.clock.now();
+  const after = await ctx.db.transaction(async (tx) => {
+    const node = await lockNode(tx, baseUrl, 'update');
+    if (!node?.isListed) return null;
+    const failedInARow = node.failedInARow + 1;
+    const isGone = node.status === 'online' && failedInARow >= FAILURES_UNTIL_GONE;
+    await writeFailed(tx, node.nodeId, { failedInARow, isGone });
+    if (isGone) await tellNode(tx, 'network.node_left', node, now);
+    return { nodeId: node.nodeId, failedInARow, isGone };
+  });
+  const fields = { nodeId: after?.nodeId, baseUrl, reason };
+  if (after?.isGone) ctx.log.warn(fields, 'a node does not tell of its agents any more: they are offline');
+  else ctx.log.debug(fields, 'a node did not tell what changed');
+  return after?.failedInARow ?? 0;
+}
+
+/** Shows the agents of nodes that went as they are now: offline, or no longer listed. Some at a time; what is left is done later. */
+export async function showNodes(ctx: NetworkContext): Promise<void> {
+  for (const baseUrl of await listUnshown(ctx.db)) while ((await showSome(ctx, baseUrl)) === SHOWN_AT_ONCE);
+}
+
+const showSome = (ctx: NetworkContext, baseUrl: string): Promise<number> =>
+  ctx.db.transaction(async (tx) => {
+    const node = await lockNode(tx, baseUrl, 'update');
+    if (!node || node.isShown) return 0;
+    const now = ctx.clock.now();
+    const shown = node.isListed ? await takeOffline(tx, node.nodeId, now) : await takeDown(tx, node.nodeId, null, now);
+    if (shown < SHOWN_AT_ONCE) await writeShown(tx, node.nodeId);
+    return shown;
+  });

@@ -1,0 +1,36 @@
+import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import { readJson } from '../entries/network-file-client.ts';
+import type { Reason } from '../nodes/entry.ts';
+
+/** Agents asked for at once. */
+const LIMIT = 200;
+/** More than so many can take up that say as much as they may. */
+const MOST_BYTES = 8 * 2 ** 20;
+
+const MOST_CURSOR_CHARS = 200;
+
+export interface FeedPage {
+  /** Registration files, not checked in any way. */
+  readonly agents: readonly unknown[];
+  readonly hasMore: boolean;
+  readonly cursor: string;
+}
+
+/** Asks a node which of its agents changed since a cursor. Throws only when it was broken off by the signal. */
+export async function askFeed(
+  ctx: HasGuardedFetch,
+  { baseUrl, cursor, signal }: { baseUrl: string; cursor: string | null; signal: AbortSignal },
+): Promise<FeedPage | Reason> {
+  const query = new URLSearchParams({ limit: String(LIMIT), ...(cursor === null ? {} : { cursor }) });
+  const read = await readJson(ctx, { url: `${baseUrl}/network/agents?${query}`, maxBytes: MOST_BYTES, signal });
+  if ('reason' in read) return read.reason;
+  const page = (read.file as { data?: Partial<Record<keyof FeedPage, unknown>> } | null)?.data;
+  return isPage(page) ? page : 'bad_file';
+}
+
+const isPage = (page: Partial<Record<keyof FeedPage, unknown>> | undefined): page is FeedPage & typeof page =>
+  Array.isArray(page?.agents) &&
+  page.agents.length <= LIMIT &&
+  typeof page.hasMore === 'boolean' &&
+  typeof page.cursor === 'string' &&
+  page.cursor.length <= MOST_CURSOR_CHARS;

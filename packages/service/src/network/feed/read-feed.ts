@@ -1,0 +1,88 @@
+import { saveRemoteAgents } from '../../agents/remote/list-remote-agents.ts';
+import type { RemoteAgent } from '../../agents/remote/remote-agent.ts';
+import type { Tx } from '../../db/sql.ts';
+import { judgeAgentFile } from '../entries/agent-file.ts';
+import type { Entry } from '../nodes/entry.ts';
+import { countClaims, listedAgents, wakeEntries } from '../nodes/entry-store.ts';
+import type { NetworkContext } from '../nodes/network-context.ts';
+import { lockNode, type NetworkNode, writeFed } from '../nodes/node-store.ts';
+import { askFeed, type FeedPage } from './feed-client.ts';
+
+/** What one node may take of a round: the next round goes on from there. */
+const MOST_PAGES = 25;
+const MOST_MS = 10_000;
+/** A node tells of each agent once, and of those that change meanwhile again; one that tells without end is broken. */
+const MOST_TOLD = (claims: number) => 5000 + 10 * claims;
+
+export type FeedOutcome = 'up_to_date' | 'more' | { readonly failed: string };
+
+/** Takes over what changed of a node's agents, up to its end or to what a round allows. */
+export async function readFeed(ctx: NetworkContext, node: NetworkNode, signal: AbortSignal): Promise<FeedOutcome> {
+  const endMs = performance.now() + MOST_MS;
+  let { feedCursor: cursor, feedRead: read } = node;
+  const mostRead = MOST_TOLD(await countClaims(ctx.db, ctx.registry.chainId, node.baseUrl));
+  for (let pages = 0; pages < MOST_PAGES && performance.now() < endMs; pages++) {
+    const page = await askFeed(ctx, { baseUrl: node.baseUrl, cursor, signal });
+    if (typeof page === 'string') return { failed: page };
+    read = page.hasMore ? read + Math.max(1, page.agents.length) : 0;
+    if (read > mostRead) return { failed: 'endless' };
+    if (!(await takeOver(ctx, { baseUrl: node.baseUrl, from: cursor, page, read }))) return 'more';
+    cursor = page.cursor;
+    if (!page.hasMore) return 'up_to_date';
+  }
+  return 'more';
+}
+
+interface Told {
+  readonly baseUrl: string;
+  readonly from: string | null;
+  readonly page: FeedPage;
+  readonly read: number;
+}
+
+/** Lists what a page tells, and moves the cursor on. False when somebody else has, or the node is listed no longer. */
+async function takeOver(ctx: NetworkContext, { baseUrl, from, page, read }: Told): Promise<boolean> {
+  const now = ctx.clock.now();
+  const { chainId } = ctx.registry;
+  const doubtful = await ctx.db.transaction(async (tx) => {
+    const node = await lockNode(tx, baseUrl, 'update');
+    if (!node?.isListed || node.feedCursor !== from) return null;
+    const { good, bad } = await judge(ctx, tx, node, page.agents, now);
+    const home = { ...node, isOnline: true };
+    if (good.length > 0) await saveRemoteAgents(tx, home, good, now);
+    await writeFed(tx, node.nodeId, { cursor: page.cursor, read, isEnd: !page.hasMore, now });
+    return bad;
+  });
+  // Their own files decide: what a node tells by mistake takes nothing down.
+  if (doubtful && doubtful.length > 0) await wakeEntries(ctx.db, chainId, doubtful, now);
+  return doubtful !== null;
+}
+
+/** Only agents are listed whose entry is; what is told of others is passed over. */
+async function judge(
+  ctx: NetworkContext,
+  tx: Tx,
+  node: NetworkNode,
+  files: readonly unknown[],
+  now: Date,
+): Promise<{ good: RemoteAgent[]; bad: string[] }> {
+  const { chainId, address } = ctx.registry;
+  const told = new Map(files.flatMap((file) => idOf(file) ?? []).map(({ id, file }) => [id, file]));
+  const entries = await listedAgents(tx, chainId, node.baseUrl, [...told.keys()]);
+  const here = { chainId, registry: address, registrar: node.registrar, now };
+  const judged = entries.map((entry) => ({
+    entry,
+    agent: judgeAgentFile(told.get(entry.agentId ?? ''), asAgent(entry), here),
+  }));
+  return {
+    good: judged.flatMap(({ agent }) => (typeof agent === 'string' ? [] : [agent])),
+    bad: judged.filter(({ agent }) => typeof agent === 'string').map(({ entry }) => entry.tokenId),
+  };
+}
+
+const asAgent = (entry: Entry) => ({ ...entry, agentId: entry.agentId ?? '' });
+
+function idOf(file: unknown): { id: string; file: unknown }[] | null {
+  const id = (file as { agentNetwork?: { id?: unknown } } | null)?.agentNetwork?.id;
+  return typeof id === 'string' ? [{ id, file }] : null;
+}

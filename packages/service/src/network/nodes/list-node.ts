@@ -1,0 +1,56 @@
+import { accountOfNode, accountOfWallet } from '../../access/accounts/open-account.ts';
+import { moveToAccount, takeDown } from '../../agents/remote/list-remote-agents.ts';
+import type { Tx } from '../../db/sql.ts';
+import { newId } from '../../lib/id.ts';
+import type { Entry } from './entry.ts';
+import { unlistAgents, wakeAgents } from './entry-store.ts';
+import type { NetworkContext } from './network-context.ts';
+import { tellNode } from './node-events.ts';
+import type { NodeDescription } from './node-file.ts';
+import { describeNode, insertNode, lockNode, relistNode, unlistNode } from './node-store.ts';
+
+/** Lists a node by its entry, or writes down what it says of itself now, in the caller's transaction. Whether it has joined. */
+export async function listNode(
+  ctx: NetworkContext,
+  tx: Tx,
+  entry: Entry,
+  description: NodeDescription,
+): Promise<boolean> {
+  const { chainId } = ctx.registry;
+  const now = ctx.clock.now();
+  const { baseUrl, tokenId } = entry;
+  // Its wallet is what its file says; until that signs in as the node, its agents belong to the key that announced it.
+  const accountId =
+    (await accountOfNode(tx, description.wallet, baseUrl)) ?? (await accountOfWallet(tx, entry.uriBy, now));
+  const known = await lockNode(tx, baseUrl, 'update');
+  const nodeId = known?.nodeId ?? newId('nod');
+  const node = { ...description, nodeId, chainId, tokenId, baseUrl, accountId };
+  if (known) await describeNode(tx, nodeId, node);
+  else await insertNode(tx, node, now);
+  if (known && known.accountId !== accountId) await moveToAccount(tx, nodeId, accountId);
+  if (known?.isListed) return false;
+  if (known) await relistNode(tx, nodeId, now);
+  await wakeAgents(tx, chainId, baseUrl, now);
+  await tellNode(tx, 'network.node_joined', node, now);
+  return true;
+}
+
+/** Takes a node from the list, in the caller's transaction; its agents follow soon. Whether it was listed. */
+export async function delistNode(ctx: NetworkContext, tx: Tx, baseUrl: string): Promise<boolean> {
+  const node = await lockNode(tx, baseUrl, 'update');
+  if (!node?.isListed) return false;
+  await unlistNode(tx, node.nodeId);
+  await unlistAgents(tx, ctx.registry.chainId, baseUrl);
+  if (node.status === 'online') await tellNode(tx, 'network.node_left', node, ctx.clock.now());
+  return true;
+}
+
+/** Takes an agent of a node from the lists, in the caller's transaction. */
+export async function delistAgent(
+  ctx: NetworkContext,
+  tx: Tx,
+  { baseUrl, agentId }: { baseUrl: string; agentId: string },
+): Promise<void> {
+  const node = await lockNode(tx, baseUrl, 'share');
+  if (node) await takeDown(tx, node.nodeId, [agentId], ctx.clock.now());
+}

@@ -1,0 +1,28 @@
+import { agentRegistryOf, REGISTRATION_TYPE } from '@agent-network/contracts/agents/registration';
+import type { Reason } from './entry.ts';
+
+/** The registry of this node's chain. */
+export interface RegistryPlace {
+  readonly chainId: number;
+  readonly registry: string;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+/** Whether a registration file is of our kind; what else ERC-8004 has in it may be as it likes. */
+export function faultOfKind(file: unknown, kind: 'node' | 'agent'): Reason | null {
+  if (!isObject(file) || !isObject(file.agentNetwork)) return 'bad_file';
+  if (file.type !== REGISTRATION_TYPE) return 'wrong_type';
+  return file.agentNetwork.kind === kind ? null : 'wrong_kind';
+}
+
+/** Whether a file names a token of the registry on this chain, among whatever others. */
+export function faultOfToken(file: unknown, tokenId: string, { chainId, registry }: RegistryPlace): Reason | null {
+  const list: unknown = isObject(file) ? file.registrations : null;
+  if (!Array.isArray(list)) return 'bad_file';
+  if (list.length === 0) return 'no_token';
+  const here = agentRegistryOf(chainId, registry);
+  const ours = list.filter((each) => isObject(each) && String(each.agentRegistry).toLowerCase() === here);
+  if (ours.length === 0) return 'other_chain';
+  return ours.some(({ agentId }) => String(agentId) === tokenId) ? null : 'other_token';
+}

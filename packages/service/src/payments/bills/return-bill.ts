@@ -1,0 +1,93 @@
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { Payment } from '@agent-network/contracts/payments/payments';
+import type { HasChain } from '../../chain/chain-info.ts';
+import type { HasWallet } from '../../chain/node-wallet.ts';
+import type { Tx } from '../../db/sql.ts';
+import { emit } from '../../events/outbox/outbox.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { OUTGOING, postTransfers } from '../ledger/ledger-store.ts';
+import { agentTreasuryId, openAgentTreasury, payerAddressOf } from '../ledger/treasury.ts';
+import type { ChainPayment } from '../onchain/chain-payment.ts';
+import { nowhere } from '../onchain/chain-payment-store.ts';
+import { endPayments } from '../onchain/end-payments.ts';
+import type { HasPaymentLimits } from '../onchain/payment-limits.ts';
+import { owePayer } from '../payouts/refund-payer.ts';
+
+type ReturnContext = HasChain & HasWallet & HasClock & HasPaymentLimits;
+
+/** Ends a bill that nobody can collect any more; false when it had ended before. */
+async function endUnused(tx: Tx, bill: ChainPayment, now: Date): Promise<boolean> {
+  const reason = 'invalid_exact_evm_payload_authorization_valid_before';
+  const end = { id: bill.id, state: 'failed' as const, reason, ...nowhere };
+  return (await endPayments(tx, [bill], [end], now)).has(bill.id);
+}
+
+/**
+ * The agent did its work and did not collect: what it billed is its earning here, in the caller's transaction. False when the bill had
+ * ended before.
+ */
+export async function earnUncollected(
+  ctx: HasClock,
+  tx: Tx,
+  bill: ChainPayment,
+  agent: { id: string; accountId: string },
+): Promise<boolean> {
+  const now = ctx.clock.now();
+  if (!(await endUnused(tx, bill, now))) return false;
+  const { subjectId, authorization } = bill;
+  // An agent of another node has none until it earns here.
+  await openAgentTreasury(tx, agent, now);
+  const transfer = {
+    id: `charge:${subjectId}`,
+    debit: OUTGOING,
+    credit: agentTreasuryId(agent.id),
+    amountMicro: authorization.valueMicro,
+    kind: 'charge' as const,
+    subjectId,
+  };
+  await postTransfers(tx, [transfer], now);
+  return true;
+}
+
+/**
+ * The agent did not do its work, nor collect: its bill goes back to whoever paid, in the caller's transaction; to a wallet on chain.
+ * False when the bill had ended before.
+ */
+export async function returnUncollected(ctx: ReturnContext, tx: Tx, bill: ChainPayment): Promise<boolean> {
+  const now = ctx.clock.now();
+  if (!(await endUnused(tx, bill, now))) return false;
+  const { subjectId, accountId, ledgerAccountId, authorization } = bill;
+  const amountMicro = authorization.valueMicro;
+  const id = `bill_return:${subjectId}`;
+  await postTransfers(
+    tx,
+    [{ id, debit: OUTGOING, credit: ledgerAccountId, amountMicro, kind: 'bill_return', subjectId }],
+    now,
+  );
+  const address = payerAddressOf(ledgerAccountId);
+  if (accountId === null) return true;
+  if (address === null) {
+    await emit(tx, [{ type: 'payment.refunded', accountId, subjectId: bill.id, data: toRefund(bill) }], now);
+    return true;
+  }
+  await owePayer(ctx, tx, {
+    requestId: subjectId,
+    accountId,
+    ledgerAccountId,
+    address,
+    amountMicro,
+    purpose: 'return',
+  });
+  return true;
+}
+
+/** Back in a treasury, it has come in as it is recorded; a refund on chain is told of when it has. */
+const toRefund = ({ id, subjectId, authorization, createdAt }: ChainPayment): Payment => ({
+  paymentId: id,
+  type: 'refund',
+  amount: formatUsdc(authorization.valueMicro),
+  status: 'confirmed',
+  requestId: subjectId,
+  transactionHash: null,
+  createdAt: createdAt.toISOString(),
+});

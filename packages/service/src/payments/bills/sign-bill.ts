@@ -1,0 +1,83 @@
+import type { HasChain } from '../../chain/chain-info.ts';
+import { type HasWallet, payoutNonce } from '../../chain/node-wallet.ts';
+import type { HasDb } from '../../db/database.ts';
+import type { Tx } from '../../db/sql.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { newId } from '../../lib/id.ts';
+import { invariant } from '../../lib/invariant.ts';
+import { endHolds } from '../ledger/hold-money.ts';
+import { OUTGOING } from '../ledger/ledger-store.ts';
+import type { NewChainPayment } from '../onchain/chain-payment.ts';
+import { insertChainPayments } from '../onchain/chain-payment-store.ts';
+import type { AgentTerms } from '../x402/agent-terms.ts';
+import { type PaymentProof, paymentProof } from '../x402/payment-proof.ts';
+import { findPaymentProof, insertAgentBill } from './agent-bill-store.ts';
+
+/** The longest that money is bound to a bill which the agent does not collect. */
+const LONGEST_WINDOW_S = 300;
+/** An agent may collect when it has done its work, so a bill outlives the deadline by a little. */
+const COLLECT_MARGIN_S = 60;
+
+export interface Bill {
+  readonly requestId: string;
+  readonly accountId: string;
+  /** The ledger account that pays. */
+  readonly payerLedgerId: string;
+  readonly deadline: Date;
+  readonly terms: AgentTerms;
+}
+
+/**
+ * Signs what an agent bills, in the caller's transaction, which sees to it that a request comes here once. The hold of the request
+ * ends: the bill is owed on chain from now on, and as nothing else can be charged any more, the rest is free. The agent submits the
+ * payment; only the chain says whether it did.
+ */
+export async function signBill(ctx: HasChain & HasWallet & HasClock, tx: Tx, bill: Bill): Promise<PaymentProof> {
+  const now = ctx.clock.now();
+  const { requestId, terms } = bill;
+  const payment = toPayment(ctx, bill, now);
+  const inserted = await insertChainPayments(tx, [payment], now);
+  invariant(inserted.has(payment.id), 'a request has one bill');
+  const proof = paymentProof(terms, payment.authorization, payment.signature);
+  const bills = { requestId, paymentId: payment.id, terms: JSON.stringify(terms.accepted), ...proof };
+  await insertAgentBill(tx, bills, now);
+  await endHolds(tx, [{ id: requestId, captureMicro: terms.amountMicro, creditId: OUTGOING, feeMicro: 0n }], now);
+  return proof;
+}
+
+/** The payment that was signed for a request's bill, as it was shown; null when none was. */
+export const proofOf = (ctx: HasDb, requestId: string): Promise<PaymentProof | null> =>
+  findPaymentProof(ctx.db, requestId);
+
+function toPayment(ctx: HasChain & HasWallet, bill: Bill, now: Date): NewChainPayment {
+  const { chain, wallet } = ctx;
+  const { requestId, terms } = bill;
+  const authorization = {
+    from: wallet.address,
+    to: terms.payTo,
+    valueMicro: terms.amountMicro,
+    validAfterS: 0n,
+    validBeforeS: expiryOf(bill, now),
+    nonce: payoutNonce(chain.chainId, 'bill', requestId),
+  };
+  return {
+    id: newId('pay'),
+    chainId: chain.chainId,
+    token: chain.token,
+    direction: 'out',
+    purpose: 'bill',
+    subjectId: requestId,
+    accountId: bill.accountId,
+    ledgerAccountId: bill.payerLedgerId,
+    authorization,
+    signature: wallet.signAuthorization(chain.domainSeparator, authorization),
+    fingerprint: null,
+    x402Version: terms.version,
+  };
+}
+
+function expiryOf({ terms, deadline }: Bill, now: Date): bigint {
+  const nowS = Math.floor(now.getTime() / 1000);
+  const leftS = Math.ceil(deadline.getTime() / 1000) - nowS + COLLECT_MARGIN_S;
+  return BigInt(nowS + Math.min(terms.windowS, LONGEST_WINDOW_S, leftS));
+}

@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
+import type { KnownCaller } from '../../access/caller/caller.ts';
+import { findMade, type Once, unkeyed } from '../../access/idempotency/once.ts';
+import { notFound } from '../../lib/app-error.ts';
+import { newId } from '../../lib/id.ts';
+import { invariant } from '../../lib/invariant.ts';
+import { failpoint } from '../../lib/process/failpoint.ts';
+import type { HasSecrets } from '../../lib/secrets.ts';
+import { until } from '../../lib/until.ts';
+import { findLedgerAccount, findTreasuryOf, type LedgerAccount } from '../ledger/ledger-store.ts';
+import { agentTreasuryId, requireTreasury } from '../ledger/treasury.ts';
+import type { ChainContext } from '../onchain/chain-context.ts';
+import type { NewChainPayment } from '../onchain/chain-payment.ts';
+import { isOpen } from '../onchain/chain-payment-state.ts';
+import { findBySubject } from '../onchain/chain-payment-store.ts';
+import type { HasPayerStanding } from '../onchain/payer-standing.ts';
+import { requireAtLeast } from '../onchain/payment-limits.ts';
+import type { HasContractPayers } from '../settlement/contract-payers.ts';
+import type { HasSimulator } from '../settlement/payment-simulator.ts';
+import type { HasSettler } from '../settlement/settler.ts';
+import { authorizePayment, findHolder, findShownBefore } from '../x402/authorize-payment.ts';
+import type { RefusalReason } from '../x402/check-payment.ts';
+import type { HasSignatureChecker } from '../x402/check-signature.ts';
+import { claimPayments } from '../x402/claim-payments.ts';
+import type { HasPaymentFinder } from '../x402/payment-finder.ts';
+import type { ShownPayment } from '../x402/payment-header.ts';
+import { type Due, paymentPending, paymentRequired } from '../x402/payment-required.ts';
+
+export interface HasBaseUrl {
+  readonly baseUrl: string;
+}
+
+type DepositContext = ChainContext &
+  HasSettler &
+  HasPaymentFinder &
+  HasSimulator &
+  HasSignatureChecker &
+  HasContractPayers &
+  HasPayerStanding &
+  HasSecrets &
+  HasBaseUrl;
+export interface DepositAnswer {
+  readonly data: DataOf<Api['depositToTreasury']>;
+  readonly payer: string;
+  readonly version: 1 | 2;
+}
+
+/** How long a request waits for the chain before it is told to come back. */
+const WAIT_MS = 25_000;
+
+/** Credits a treasury with what an x402 payment brings: 402 with terms first, the receipt when paid. */
+export async function deposit(
+  ctx: DepositContext,
+  caller: KnownCaller,
+  input: { amount: string; treasuryId?: string | undefined },
+  shown: ShownPayment | null,
+  { once = unkeyed, client = null }: { once?: Once; client?: string | null } = {},
+): Promise<DepositAnswer> {
+  const startMs = performance.now();
+  const treasury = await treasuryFor(ctx, caller, input.treasuryId);
+  const amountMicro = parseUsdc(input.amount);
+  requireAtLeast(amountMicro, ctx.paymentLimits.minDepositMicro);
+  const find = (id: string) => findBySubject(ctx.db, id, 'deposit');
+  const { made, id } = await findMade(ctx, once, 'trf', find, ({ state }) => state !== 'failed');
+  const due: Due = {
+    purpose: 'deposit',
+    // The amount is part of what is offered: an offer for less is no offer for this.
+    target: `${treasury.id} ${amountMicro}`,
+    accountId: caller.accountId,
+    amountMicro,
+    resourceUrl: `${ctx.baseUrl}/payments/treasury/deposit`,
+    description: `Deposit of ${formatUsdc(amountMicro)} USDC into treasury ${treasury.id}`,
+    makeMemo: () => id ?? newId('trf'),
+  };
+  const fingerprint = createHash('sha256')
+    .update(JSON.stringify(['deposit', caller.accountId, treasury.id, input.amount]))
+    .digest();
+  const purchase = { due, fingerprint, ledgerAccountId: () => treasury.id, client, keyedId: id };
+  const before = made ?? (shown && (await findShownBefore(ctx, shown, purchase)));
+  const claimed = before ?? (await claimDeposit(ctx, await authorizePayment(ctx, shown, purchase)));
+  const payment = await waitForDeposit(ctx, claimed, due, WAIT_MS - (performance.now() - startMs));
+  const after = await findLedgerAccount(ctx.db, treasury.id);
+  return {
+    payer: payment.authorization.from,
+    version: payment.x402Version ?? 2,
+    data: {
+      paymentId: payment.id,
+      treasuryId: treasury.id,
+      amount: formatUsdc(amountMicro),
+      balance: formatUsdc((after?.postedMicro ?? 0n) - (after?.heldMicro ?? 0n)),
+      transactionHash: payment.transactionHash,
+    },
+  };
+}
+
+async function treasuryFor(ctx: DepositContext, caller: KnownCaller, id: string | undefined): Promise<LedgerAccount> {
+  if (id !== undefined) return requireTreasury(ctx, caller, id);
+  if (caller.kind === 'agent') return requireTreasury(ctx, caller, agentTreasuryId(caller.agentId));
+  const treasury = await findTreasuryOf(ctx.db, caller.accountId);
+  if (!treasury) throw notFound('treasury; create one with POST /payments/treasury');
+  return treasury;
+}
+
+/** Claims a payment and starts to settle it; when another request came first, that one's payment is the answer. */
+async function claimDeposit(ctx: DepositContext, payment: NewChainPayment): Promise<NewChainPayment> {
+  failpoint('before-claim-deposit-commit');
+  const claimed = await ctx.db.transaction((tx) => claimPayments(tx, [payment], ctx.clock.now()));
+  failpoint('after-claim-deposit-commit');
+  if (claimed.has(payment.id)) {
+    const tired = sleep(WAIT_MS, undefined, { ref: false });
+    await Promise.race([ctx.settler.settle(payment), tired]);
+    return payment;
+  }
+  const holder = await findHolder(ctx, payment);
+  invariant(holder !== null, 'a claim that was refused has a holder');
+  return holder;
+}
+
+async function waitForDeposit(ctx: DepositContext, payment: NewChainPayment, due: Due, timeoutMs: number) {
+  const { subjectId } = payment;
+  const ended = await until(
+    async () => {
+      const now = await findBySubject(ctx.db, subjectId, 'deposit');
+      return now && !isOpen(now.state) ? now : null;
+    },
+    { timeoutMs, firstMs: 20, mostMs: 500 },
+  );
+  // The failed deposit keeps its id, also when that came from an Idempotency-Key.
+  if (ended?.state === 'failed' || ended?.state === 'reversed')
+    throw paymentRequired(ctx, { ...due, makeMemo: () => newId('trf') }, ended.reason as RefusalReason);
+  if (ended?.state !== 'settled' || !ended.transactionHash) throw paymentPending(subjectId, null);
+  return { ...ended, transactionHash: ended.transactionHash };
+}

@@ -1,0 +1,12 @@
+import type { HasDb } from '../../db/database.ts';
+import { findLedgerAccounts, type LedgerAccount } from './ledger-store.ts';
+import { agentTreasuryId } from './treasury.ts';
+
+/** The treasuries of agents, by the agent's id; an agent that has none is left out. */
+export async function agentTreasuries(
+  ctx: HasDb,
+  agentIds: readonly string[],
+): Promise<ReadonlyMap<string, LedgerAccount>> {
+  const found = await findLedgerAccounts(ctx.db, agentIds.map(agentTreasuryId));
+  return new Map(found.flatMap((account) => (account.agentId ? [[account.agentId, account] as const] : [])));
+}

@@ -1,0 +1,74 @@
+import type { Sql } from '../../db/sql.ts';
+import { booking, lockedAccounts } from './booking-store.ts';
+import type { HoldAnswer, HoldEnd, HoldRequest } from './hold.ts';
+import { OUTGOING } from './ledger-store.ts';
+
+/**
+ * Sets money aside, for as many of the requests, in their order, as each account can bear. A request refused behind a larger
+ * one of the same account may fit alone: the caller asks again for it by itself. A frozen account bears none. Balances are set as in
+ * `booking`.
+ */
+export async function placeHoldRows(sql: Sql, requests: readonly HoldRequest[], now: Date): Promise<HoldAnswer[]> {
+  return sql.query<HoldAnswer>(
+    'place-holds',
+    `with request as (
+       select * from unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[]) with ordinality
+         as r(id, account, amount, expires_at, turn)
+     ), locked as (
+       select id, posted_micro, held_micro, case when frozen_at is null then posted_micro - held_micro else 0 end as available
+         from ledger_account where id = any($2) order by id for update
+     ), decided as (
+       select r.*, l.available, sum(r.amount) over (partition by r.account order by r.turn) <= l.available as is_held
+         from request r left join locked l on l.id = r.account
+     ), moved as (
+       update ledger_account a set posted_micro = l.posted_micro, held_micro = l.held_micro + d.amount
+         from (select account, sum(amount) as amount from decided where is_held group by account) d
+         join locked l on l.id = d.account
+        where a.id = l.id
+     ), placed as (
+       insert into hold (id, ledger_account_id, amount_micro, expires_at, created_at)
+       select id, account, amount, expires_at, $5 from decided where is_held
+     )
+     select coalesce(is_held, false) as "isHeld", coalesce(available, 0) as "availableMicro" from decided order by turn`,
+    [
+      requests.map((r) => r.id),
+      requests.map((r) => r.ledgerAccountId),
+      requests.map((r) => r.amountMicro),
+      requests.map((r) => r.expiresAt),
+      now,
+    ],
+  );
+}
+
+/** Ends holds: captures a part, as a charge or, when the node owes it on chain, as a bill; releases the rest. A hold that has ended is left as it is. */
+export async function endHoldRows(sql: Sql, ends: readonly HoldEnd[], now: Date): Promise<void> {
+  const accounts = `select credit from request
+    union select h.ledger_account_id from request r join hold h on h.id = r.id`;
+  await sql.query(
+    'end-holds',
+    `with request as (
+       select * from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[]) with ordinality
+         as r(id, captured, credit, fee, turn)
+     ), ${lockedAccounts(accounts)},
+     ended as (
+       update hold h set captured_micro = r.captured, ended_at = $5 from request r
+        where h.id = r.id and h.ended_at is null and (select count(*) from locked) > 0
+       returning h.id, h.ledger_account_id as debit, h.amount_micro as amount, r.captured, r.credit, r.fee, r.turn
+     ), movement as (
+       select 2 * turn as turn, kind || ':' || id as id, debit, credit, captured as amount, kind, id as subject
+         from ended cross join lateral (select case credit when '${OUTGOING}' then 'bill' else 'charge' end as kind) k
+        where captured > 0
+       union all
+       select 2 * turn + 1, 'fee:' || id, credit, 'fees', fee, 'fee', id from ended where fee > 0
+     ), freed as (
+       select debit as account, amount from ended
+     ), ${booking('$5')}`,
+    [
+      ends.map((e) => e.id),
+      ends.map((e) => e.captureMicro),
+      ends.map((e) => e.creditId),
+      ends.map((e) => e.feeMicro),
+      now,
+    ],
+  );
+}

@@ -1,0 +1,139 @@
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { Balance, Treasury } from '@agent-network/contracts/payments/payments';
+import { LRUCache } from 'lru-cache';
+import type { KnownCaller } from '../../access/caller/caller.ts';
+import type { HasChain } from '../../chain/chain-info.ts';
+import type { HasDb } from '../../db/database.ts';
+import type { Tx } from '../../db/sql.ts';
+import { notFound } from '../../lib/app-error.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { newId } from '../../lib/id.ts';
+import {
+  findLedgerAccount,
+  findTreasuryOf,
+  type LedgerAccount,
+  listTreasuries,
+  openLedgerAccount,
+} from './ledger-store.ts';
+import { sumPendingDeposits } from './payment-history-store.ts';
+
+/** An agent has one treasury, whose id follows from the agent's: earnings need no look-up to find it. */
+export const agentTreasuryId = (agentId: string): string => `trs_${agentId.slice(4)}`;
+
+/** The ledger account of a wallet that pays by x402: what it paid waits there for its call. */
+export const payerAccountId = (address: string): string => `payer:${address}`;
+
+/** The wallet whose ledger account it is; null: that of a treasury. */
+export const payerAddressOf = (ledgerAccountId: string): string | null =>
+  ledgerAccountId.startsWith('payer:') ? ledgerAccountId.slice('payer:'.length) : null;
+
+/** Opens the treasury of an agent, in the transaction that registers it. */
+export const openAgentTreasury = (tx: Tx, agent: { id: string; accountId: string }, now: Date): Promise<void> =>
+  openLedgerAccount(tx, {
+    id: agentTreasuryId(agent.id),
+    kind: 'agent',
+    accountId: agent.accountId,
+    agentId: agent.id,
+    now,
+  });
+
+/**
+ * What this process has seen: treasuries by their account, paying wallets' accounts by their own id. None is ever closed, so what was
+ * seen stays true.
+ */
+export interface HasSeenTreasuries {
+  readonly seenTreasuries: LRUCache<string, string>;
+}
+
+export const createSeenTreasuries = () => new LRUCache<string, string>({ max: 50_000 });
+
+/** Opens the ledger account of a paying wallet, unless it exists. */
+export async function openPayer(ctx: HasDb & HasSeenTreasuries, address: string, now: Date): Promise<void> {
+  const id = payerAccountId(address);
+  if (ctx.seenTreasuries.has(id)) return;
+  await openLedgerAccount(ctx.db, { id, kind: 'payer', address, now });
+  ctx.seenTreasuries.set(id, id);
+}
+
+/** The id of the treasury that pays for an account's calls; null when it has none. */
+export async function treasuryOf(ctx: HasDb & HasSeenTreasuries, accountId: string): Promise<string | null> {
+  const seen = ctx.seenTreasuries.get(accountId);
+  if (seen) return seen;
+  const treasury = await findTreasuryOf(ctx.db, accountId);
+  if (treasury) ctx.seenTreasuries.set(accountId, treasury.id);
+  return treasury?.id ?? null;
+}
+
+/** Creates the account's treasury, or returns the one it has; an agent's exists from its registration. */
+export async function createTreasury(
+  ctx: HasDb & HasClock & HasChain,
+  caller: KnownCaller,
+  input: { agentId?: string | undefined; label?: string | undefined },
+): Promise<Treasury> {
+  if (caller.kind === 'agent' || input.agentId !== undefined) {
+    const agentId = caller.kind === 'agent' ? caller.agentId : (input.agentId as string);
+    return toTreasury(ctx, await requireTreasury(ctx, caller, agentTreasuryId(agentId)));
+  }
+  const { accountId } = caller;
+  const now = ctx.clock.now();
+  await openLedgerAccount(ctx.db, { id: newId('trs'), kind: 'treasury', accountId, label: input.label, now });
+  const treasury = await findTreasuryOf(ctx.db, accountId);
+  if (!treasury) throw notFound('treasury');
+  return toTreasury(ctx, treasury);
+}
+
+/** The treasury by its id, if it belongs to the caller; else NOT_FOUND. */
+export async function requireTreasury(ctx: HasDb, caller: KnownCaller, treasuryId: string): Promise<LedgerAccount> {
+  const found = await findLedgerAccount(ctx.db, treasuryId);
+  const isTheirs =
+    found !== null &&
+    (found.kind === 'treasury' || found.kind === 'agent') &&
+    found.accountId === caller.accountId &&
+    (caller.kind === 'account' || found.agentId === caller.agentId);
+  if (!isTheirs) throw notFound('treasury');
+  return found;
+}
+
+/** A treasury of the caller's by its id. Others' are NOT_FOUND. */
+export const readTreasury = async (ctx: HasDb & HasChain, caller: KnownCaller, treasuryId: string): Promise<Treasury> =>
+  toTreasury(ctx, await requireTreasury(ctx, caller, treasuryId));
+
+function toTreasury(ctx: HasChain, account: LedgerAccount): Treasury {
+  return {
+    treasuryId: account.id,
+    address: ctx.chain.wallet,
+    balance: formatUsdc(account.postedMicro - account.heldMicro),
+    currency: 'USDC',
+    network: ctx.chain.name,
+    createdAt: account.createdAt.toISOString(),
+    agentId: account.agentId,
+    label: account.label,
+  };
+}
+
+/** The treasuries that a caller sees: all of the account's for a key, its own for an agent. */
+export const visibleTreasuries = async (ctx: HasDb, caller: KnownCaller): Promise<LedgerAccount[]> =>
+  (await listTreasuries(ctx.db, caller.accountId)).filter(
+    ({ agentId }) => caller.kind === 'account' || agentId === caller.agentId,
+  );
+
+/** What the caller's treasuries hold: all of the account's for a key, its own for an agent. */
+export async function readBalance(ctx: HasDb & HasChain, caller: KnownCaller): Promise<Balance> {
+  const treasuries = await visibleTreasuries(ctx, caller);
+  const ids = treasuries.map(({ id }) => id);
+  const sum = (pick: (account: LedgerAccount) => bigint) => treasuries.reduce((total, each) => total + pick(each), 0n);
+  return {
+    available: formatUsdc(sum((each) => each.postedMicro - each.heldMicro)),
+    held: formatUsdc(sum((each) => each.heldMicro)),
+    pending: formatUsdc(await sumPendingDeposits(ctx.db, ids)),
+    currency: 'USDC',
+    network: ctx.chain.name,
+    treasuries: treasuries.map((each) => ({
+      treasuryId: each.id,
+      agentId: each.agentId,
+      label: each.label,
+      available: formatUsdc(each.postedMicro - each.heldMicro),
+      held: formatUsdc(each.heldMicro),
+    })),
+  };
+}

@@ -1,7 +1,0 @@
-import type { HasDb } from '../db/database.ts';
-import { listMovements, type Movement } from './x402/chain-payment-list-store.ts';
-
-export type { Movement };
-
-/** What moved on chain for a request, or was to: its payment, the bill of its agent, what goes back. */
-export const movementsOf = (ctx: HasDb, requestId: string): Promise<Movement[]> => listMovements(ctx.db, requestId);

@@ -1,0 +1,40 @@
+import type { HasUsdc, SpentAuthorization } from '../../chain/usdc-client.ts';
+import type { NewChainPayment } from './chain-payment.ts';
+import type { PaymentPlace } from './chain-payment-store.ts';
+
+/**
+ * What became of a payment whose authorization is spent: it moved the money here, or it was cancelled or used for something else.
+ * Null when the chain does not tell: that is no proof of anything.
+ */
+export type Fate =
+  | {
+      readonly kind: 'paid';
+      readonly place: PaymentPlace & { readonly transactionHash: string; readonly blockNumber: bigint };
+    }
+  | { readonly kind: 'taken back'; readonly blockNumber: bigint };
+
+/** What one question about logs may cover; many nodes refuse more. */
+const BLOCKS_AT_ONCE = 5000n;
+/** An authorization is used while it is valid, which is for a day at most. */
+const LONGEST_WINDOW_S = 86_400n;
+
+/**
+ * Looks the use of an authorization up in the logs, from the newest block back to before it can have been signed. `madeAt`: when the
+ * payment was shown to us.
+ */
+export async function findFate(ctx: HasUsdc, payment: NewChainPayment, madeAt: Date): Promise<Fate | null> {
+  const earliestS = BigInt(Math.floor(madeAt.getTime() / 1000)) - LONGEST_WINDOW_S;
+  for (let toBlock = await ctx.usdc.headBlock(); ; toBlock -= BLOCKS_AT_ONCE) {
+    const fromBlock = toBlock >= BLOCKS_AT_ONCE ? toBlock - BLOCKS_AT_ONCE + 1n : 0n;
+    const spent = await ctx.usdc.findSpent(payment.authorization, { fromBlock, toBlock });
+    if (spent) return fateOf(payment, spent);
+    if (fromBlock === 0n || ((await ctx.usdc.timeOfS(fromBlock)) ?? 0n) < earliestS) return null;
+  }
+}
+
+function fateOf({ authorization }: NewChainPayment, spent: SpentAuthorization): Fate {
+  if ('cancelledInBlock' in spent) return { kind: 'taken back', blockNumber: spent.cancelledInBlock };
+  const { to, valueMicro, ...place } = spent;
+  const isOurs = to === authorization.to && valueMicro === authorization.valueMicro;
+  return isOurs ? { kind: 'paid', place } : { kind: 'taken back', blockNumber: spent.blockNumber };
+}

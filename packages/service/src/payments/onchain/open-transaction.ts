@@ -1,0 +1,84 @@
+import { type Hex, parseTransaction } from 'viem';
+import { type Fees, raisedFees } from '../../chain/fees.ts';
+import type { Lease } from '../../chain/lease.ts';
+import { hashOfTransaction, type UnsignedTransaction } from '../../chain/node-wallet.ts';
+import { senderOf } from '../../chain/senders.ts';
+import { extendLease, type SignerKey, takeKey } from '../../chain/signer-store.ts';
+import { insertTransaction } from '../../chain/transaction-store.ts';
+import type { Tx } from '../../db/sql.ts';
+import { invariant } from '../../lib/invariant.ts';
+import type { ChainContext } from './chain-context.ts';
+import { moveToTransaction } from './chain-payment-store.ts';
+
+/** A transaction that may be on its way, in all the forms in which it was signed. */
+export interface OpenTransaction extends SignerKey {
+  readonly nonce: bigint;
+  /** Newest first: any of them may be the one that is mined. */
+  readonly hashes: readonly string[];
+  /** The newest one's bytes. */
+  readonly raw: string;
+}
+
+/** What a transaction does, and the gas that it may take. */
+export type ChainCall = Pick<UnsignedTransaction, 'to' | 'data' | 'gas' | 'delegateTo'>;
+
+/**
+ * Takes a free key and its next nonce, and stores the signed transaction, in the caller's transaction: whoever dies after that leaves
+ * all that another needs to go on. `note` notes what it carries under its hash. Null when no key of these is free.
+ */
+export async function openTransaction(
+  ctx: ChainContext,
+  tx: Tx,
+  {
+    signers,
+    call,
+    fees,
+    lease,
+    note,
+  }: {
+    signers: readonly string[];
+    call: ChainCall;
+    fees: Fees;
+    lease: Lease;
+    note: (hash: string) => Promise<void>;
+  },
+): Promise<OpenTransaction | null> {
+  const { chainId } = ctx.chain;
+  // A key that delegates in its own transaction uses up a nonce for that as well (EIP-7702).
+  const nonces = call.delegateTo === undefined ? 1 : 2;
+  const key = await takeKey(tx, { chainId, signers, nonces, ...lease });
+  if (!key) return null;
+  const sender = senderOf(ctx, key.signer);
+  invariant(sender !== undefined, 'only keys of this process are taken');
+  const { raw, hash } = sender.signTransaction({ chainId, nonce: key.nonce, ...call, ...fees });
+  await Promise.all([
+    insertTransaction(tx, { chainId, signer: key.signer }, { raw, hash, nonce: key.nonce, now: ctx.clock.now() }),
+    note(hash),
+  ]);
+  return { chainId, ...key, raw, hashes: [hash] };
+}
+
+/**
+ * Signs a transaction again under its nonce, at fees that the chain takes for a replacement, and stores it. The same transaction
+ * when the fees are at their maximum, or its key is none of ours any more. Null when the lease is another's by now.
+ */
+export async function signAgain(
+  ctx: ChainContext,
+  open: OpenTransaction,
+  lease: Lease,
+): Promise<OpenTransaction | null> {
+  const { chainId, signer, nonce } = open;
+  const { to, data, gas, maxFeePerGas, maxPriorityFeePerGas, ...rest } = parseTransaction(open.raw as Hex);
+  const before: Fees = { maxFeePerGas: maxFeePerGas ?? 0n, maxPriorityFeePerGas: maxPriorityFeePerGas ?? 0n };
+  const fees = raisedFees(before, await ctx.fees.baseFeePerGas());
+  const sender = senderOf(ctx, signer);
+  if (!fees || !sender || !to || !data || !gas) return (await extendLease(ctx.db, open, lease)) ? open : null;
+  const delegateTo = 'authorizationList' in rest ? rest.authorizationList?.[0]?.address : undefined;
+  const { raw, hash } = sender.signTransaction({ chainId, nonce, to, data, gas, delegateTo, ...fees });
+  return ctx.db.transaction(async (tx) => {
+    if (!(await extendLease(tx, open, lease))) return null;
+    await insertTransaction(tx, open, { raw, hash, nonce, now: ctx.clock.now() });
+    await moveToTransaction(tx, hashOfTransaction(open.raw as Hex), hash);
+    return { ...open, raw, hashes: [hash, ...open.hashes] };
+  });
+}

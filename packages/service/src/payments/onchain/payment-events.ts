@@ -1,0 +1,49 @@
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { Payment } from '@agent-network/contracts/payments/payments';
+import type { NewEvent } from '../../events/outbox/new-event.ts';
+import type { ChainPurpose, NewChainPayment } from './chain-payment.ts';
+import { toWithdrawal } from './withdrawal-view.ts';
+
+/** How a payment ended, and when it was made. */
+export interface EndedPayment {
+  readonly payment: NewChainPayment;
+  readonly state: 'settled' | 'failed' | 'reversed';
+  readonly transactionHash: string | null;
+  readonly createdAt: Date;
+}
+
+const typeOf: Record<ChainPurpose, Payment['type']> = {
+  deposit: 'deposit',
+  invocation: 'x402',
+  refund: 'refund',
+  withdrawal: 'withdrawal',
+  bill: 'charge',
+  return: 'refund',
+  second_return: 'refund',
+  home_refund: 'refund',
+  home_return: 'refund',
+};
+
+/** What the end of payments means to those who listen: money that came in, or did not, and money that went back. */
+export function paymentEventsOf(ended: readonly EndedPayment[]): NewEvent[] {
+  return ended.flatMap(({ payment, state, transactionHash, createdAt }): NewEvent[] => {
+    const { id, accountId, purpose, direction, subjectId } = payment;
+    if (purpose === 'withdrawal' && state === 'settled' && accountId !== null) {
+      const withdrawal = toWithdrawal({ ...payment, state, transactionHash, createdAt });
+      return [{ type: 'withdrawal.confirmed', accountId, subjectId, data: withdrawal }];
+    }
+    const isRefund = typeOf[purpose] === 'refund';
+    if (accountId === null || (direction === 'out' && !(isRefund && state === 'settled'))) return [];
+    const data: Payment = {
+      paymentId: id,
+      type: typeOf[purpose],
+      amount: formatUsdc(payment.authorization.valueMicro),
+      status: state === 'settled' ? 'confirmed' : 'failed',
+      requestId: purpose === 'deposit' ? null : subjectId,
+      transactionHash,
+      createdAt: createdAt.toISOString(),
+    };
+    const type = state !== 'settled' ? 'payment.failed' : isRefund ? 'payment.refunded' : 'payment.confirmed';
+    return [{ type, accountId, subjectId: id, data }];
+  });
+}

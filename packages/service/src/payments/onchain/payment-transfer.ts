@@ -1,0 +1,33 @@
+import { type NewTransfer, OUTGOING, WALLET } from '../ledger/ledger-store.ts';
+import { isFromHome, type NewChainPayment } from './chain-payment.ts';
+
+/** What a settled payment is in the ledger: money into the wallet and owed to its account, or a debt paid out of the wallet. */
+export function toTransfer(payment: NewChainPayment): NewTransfer {
+  const { purpose, subjectId } = payment;
+  if (isFromHome(purpose))
+    return {
+      id: `${purpose}:${subjectId}`,
+      debit: WALLET,
+      credit: payment.ledgerAccountId,
+      amountMicro: payment.authorization.valueMicro,
+      kind: 'bill_return',
+      subjectId,
+    };
+  return payment.direction === 'in'
+    ? {
+        id: `deposit:${payment.id}`,
+        debit: WALLET,
+        credit: payment.ledgerAccountId,
+        amountMicro: payment.authorization.valueMicro,
+        kind: 'deposit',
+        subjectId: payment.subjectId,
+      }
+    : {
+        id: `payout:${payment.id}`,
+        debit: OUTGOING,
+        credit: WALLET,
+        amountMicro: payment.authorization.valueMicro,
+        kind: 'payout',
+        subjectId: payment.subjectId,
+      };
+}

@@ -1,0 +1,60 @@
+import type { HasDb } from '../../db/database.ts';
+import type { Tx } from '../../db/sql.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { HasLog } from '../../lib/log/log.ts';
+import { endHolds, holdMoney } from '../ledger/hold-money.ts';
+import { FEES, type LedgerAccount } from '../ledger/ledger-store.ts';
+import { requireFunds } from '../ledger/require-funds.ts';
+import { requireFees, unheldFees } from '../ledger/take-fees.ts';
+import { findOpenHold, insertFeeHold, listForgottenHolds, removeHold } from '../ledger/withdrawal-hold-store.ts';
+
+/** Longer than the chain is asked about a withdrawal. */
+const HELD_FOR_MS = 120_000;
+const BATCH = 100;
+
+/**
+ * Sets aside what a withdrawal will take, in the caller's transaction, which has locked the treasury, and the fees when it is of those; `id` is the withdrawal's. What
+ * an attempt under the same id had set aside before it died is free first. Throws INSUFFICIENT_FUNDS when less is available.
+ */
+export async function holdForWithdrawal(
+  tx: Tx,
+  hold: {
+    id: string;
+    from: 'treasury' | 'fees';
+    treasury: LedgerAccount;
+    amountMicro: bigint;
+    now: Date;
+  },
+): Promise<void> {
+  const { id, from, treasury, amountMicro, now } = hold;
+  const expiresAt = new Date(now.getTime() + HELD_FOR_MS);
+  await releaseWithdrawal(tx, id, now);
+  if (from === 'fees') {
+    requireFees(await unheldFees(tx), amountMicro);
+    await insertFeeHold(tx, { id, amountMicro, expiresAt, now });
+    return;
+  }
+  const [held] = await holdMoney(tx, [{ id, ledgerAccountId: treasury.id, amountMicro, expiresAt }], now);
+  if (!held?.isHeld) requireAvailable(held?.availableMicro ?? 0n, amountMicro);
+}
+
+/** Throws INSUFFICIENT_FUNDS when a treasury has less than a withdrawal takes. */
+export const requireAvailable = (availableMicro: bigint, amountMicro: bigint): void =>
+  requireFunds(availableMicro, amountMicro, 'The treasury holds less than the amount.');
+
+/** Frees what was set aside for a withdrawal, in the caller's transaction. Nothing when nothing is. */
+export async function releaseWithdrawal(tx: Tx, id: string, now: Date): Promise<void> {
+  const account = await findOpenHold(tx, id);
+  if (account === null) return;
+  if (account !== FEES) await endHolds(tx, [{ id, captureMicro: 0n, creditId: account, feeMicro: 0n }], now);
+  await removeHold(tx, id);
+}
+
+/** Frees what processes that died had set aside: nothing was signed yet, so nothing can leave. */
+export async function releaseForgottenWithdrawals(ctx: HasDb & HasClock & HasLog): Promise<void> {
+  const now = ctx.clock.now();
+  for (const id of await listForgottenHolds(ctx.db, now, BATCH)) {
+    await ctx.db.transaction((tx) => releaseWithdrawal(tx, id, now));
+    ctx.log.warn({ withdrawalId: id }, 'a withdrawal was left before it was signed; its money is free again');
+  }
+}

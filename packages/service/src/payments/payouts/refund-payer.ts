@@ -1,0 +1,71 @@
+import type { HasChain } from '../../chain/chain-info.ts';
+import { type HasWallet, payoutNonce } from '../../chain/node-wallet.ts';
+import type { Tx } from '../../db/sql.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { newId } from '../../lib/id.ts';
+import { addJob } from '../../queue/add-job.ts';
+import { OUTGOING, postTransfers } from '../ledger/ledger-store.ts';
+import type { NewChainPayment } from '../onchain/chain-payment.ts';
+import { insertChainPayments } from '../onchain/chain-payment-store.ts';
+import type { HasPaymentLimits } from '../onchain/payment-limits.ts';
+import { creditRefund, isCredited } from './credit-refund.ts';
+import type { Refund } from './refund.ts';
+
+/** How long an outgoing authorization is valid; it is signed anew, under the same nonce, when it expires unused. */
+export const PAYOUT_WINDOW_S = 86_400n;
+
+/**
+ * Owes a wallet what it paid, in the caller's transaction: the ledger moves and the signed transfer is stored together, so the
+ * money is on its way from the moment the failure is recorded. One refund per request and purpose, however often this is called.
+ * A job of the same transaction sends it; the reconciler sees to it that it arrives. What is not worth its gas is credited here.
+ */
+export async function owePayer(
+  ctx: HasChain & HasWallet & HasClock & HasPaymentLimits,
+  tx: Tx,
+  refund: Refund,
+): Promise<void> {
+  const now = ctx.clock.now();
+  const { purpose = 'refund' } = refund;
+  const authorization = {
+    from: ctx.wallet.address,
+    to: refund.address,
+    valueMicro: refund.amountMicro,
+    validAfterS: 0n,
+    validBeforeS: BigInt(Math.floor(now.getTime() / 1000)) + PAYOUT_WINDOW_S,
+    nonce: payoutNonce(ctx.chain.chainId, purpose, refund.requestId),
+  };
+  const payment: NewChainPayment = {
+    id: newId('pay'),
+    chainId: ctx.chain.chainId,
+    token: ctx.chain.token,
+    direction: 'out',
+    purpose,
+    subjectId: refund.requestId,
+    accountId: refund.accountId,
+    ledgerAccountId: OUTGOING,
+    authorization,
+    signature: ctx.wallet.signAuthorization(ctx.chain.domainSeparator, authorization),
+    fingerprint: null,
+    x402Version: null,
+  };
+  const transferId = purpose === 'refund' ? `refund:${refund.requestId}` : `refund:${refund.requestId}:${purpose}`;
+  if (await isCredited(ctx, tx, refund, now))
+    return creditRefund(tx, { ...payment, signature: '0x' }, { ...refund, transferId }, now);
+  const inserted = await insertChainPayments(tx, [payment], now);
+  if (!inserted.has(payment.id)) return;
+  await postTransfers(
+    tx,
+    [
+      {
+        id: transferId,
+        debit: refund.ledgerAccountId,
+        credit: OUTGOING,
+        amountMicro: refund.amountMicro,
+        kind: 'refund',
+        subjectId: refund.requestId,
+      },
+    ],
+    now,
+  );
+  await addJob(tx, 'settle-payment', { paymentId: payment.id });
+}

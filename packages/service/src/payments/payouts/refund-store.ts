@@ -1,0 +1,28 @@
+import type { Sql } from '../../db/sql.ts';
+
+const SENT = `direction = 'out' and purpose in ('refund', 'return', 'second_return') and signature <> '0x' and created_at > $2`;
+
+/** How many refunds a wallet, or an account, whichever is more, was sent on chain since then. */
+export async function countRefundsSent(
+  sql: Sql,
+  { address, accountId, since }: { address: string; accountId: string; since: Date },
+): Promise<number> {
+  const [row] = await sql.query<{ sent: number }>(
+    'count-refunds-sent',
+    `select greatest((select count(*) from chain_payment where to_address = $1 and ${SENT}),
+                     (select count(*) from chain_payment where account_id = $3 and ${SENT}))::int as sent`,
+    [address, since, accountId],
+  );
+  return row?.sent ?? 0;
+}
+
+/** How many withdrawals an account has begun since then. */
+export async function countWithdrawals(sql: Sql, accountId: string, since: Date): Promise<number> {
+  const [row] = await sql.query<{ begun: number }>(
+    'count-withdrawals',
+    `select count(*)::int as begun from chain_payment
+      where account_id = $1 and purpose = 'withdrawal' and direction = 'out' and created_at > $2`,
+    [accountId, since],
+  );
+  return row?.begun ?? 0;
+}

@@ -1,0 +1,202 @@
+import type { Withdrawal } from '@agent-network/contracts/payments/payments';
+import type { AccountCaller, KnownCaller } from '../../access/caller/caller.ts';
+import { findMade, type Once, unkeyed } from '../../access/idempotency/once.ts';
+import { payoutNonce } from '../../chain/node-wallet.ts';
+import type { HasDb } from '../../db/database.ts';
+import type { Tx } from '../../db/sql.ts';
+import { AppError, invalid, notFound } from '../../lib/app-error.ts';
+import { newId } from '../../lib/id.ts';
+import { invariant } from '../../lib/invariant.ts';
+import { failpoint } from '../../lib/process/failpoint.ts';
+import { until } from '../../lib/until.ts';
+import { addJob } from '../../queue/add-job.ts';
+import { requireUnfrozen } from '../ledger/freeze-treasury.ts';
+import { type LedgerAccount, lockFees, lockLedgerAccount, OUTGOING, postTransfers } from '../ledger/ledger-store.ts';
+import { takeFees } from '../ledger/take-fees.ts';
+import { requireTreasury } from '../ledger/treasury.ts';
+import type { ChainContext } from '../onchain/chain-context.ts';
+import type { NewChainPayment } from '../onchain/chain-payment.ts';
+import { findBySubject, insertChainPayments } from '../onchain/chain-payment-store.ts';
+import { toWithdrawal } from '../onchain/withdrawal-view.ts';
+import type { HasSimulator } from '../settlement/payment-simulator.ts';
+import { holdForWithdrawal, releaseWithdrawal, requireAvailable } from './hold-withdrawal.ts';
+import { PAYOUT_WINDOW_S } from './refund-payer.ts';
+import { countWithdrawals } from './refund-store.ts';
+import {
+  type WithdrawalApproval,
+  type WithdrawalTerms,
+  type WithdrawInput,
+  withdrawalTerms,
+} from './withdrawal-terms.ts';
+
+type WithdrawContext = ChainContext & HasSimulator;
+
+/** How long a request waits for the chain before it answers `pending`. */
+const WAIT_MS = 2000;
+
+/**
+ * Sends USDC from a treasury of the account to a wallet, if the approval that it takes (null: none) allows that. What it takes is set
+ * aside before the chain is asked; a process that dies then has signed nothing away, and what it set aside is free again soon. Debit
+ * and signed transfer are committed together: from then on the money leaves, once, whatever happens to this process or the chain's
+ * answers: a job of the same transaction sends it, and the reconciler sees to it that it arrives. Throws INSUFFICIENT_FUNDS when less is available, CONFLICT for a treasury that is frozen, and
+ * UNAVAILABLE when the node could not send it.
+ */
+export async function withdraw(
+  ctx: WithdrawContext,
+  caller: AccountCaller,
+  input: WithdrawInput,
+  { once = unkeyed, approval = null }: { once?: Once; approval?: WithdrawalApproval | null } = {},
+): Promise<Withdrawal> {
+  const find = (id: string) => findBySubject(ctx.db, id, 'withdrawal');
+  const { made, id: withdrawalId } = await findMade(ctx, once, 'wdr', find);
+  if (made) return waitBriefly(ctx, made.subjectId);
+  const { terms, treasury } = await withdrawalTerms(ctx, caller, input);
+  await approval?.judge(terms);
+  await requireFewWithdrawals(ctx, caller.accountId);
+  const { amountMicro, to, from } = terms;
+  const id = withdrawalId ?? newId('wdr');
+  const payment = signPayout(ctx, { id, accountId: caller.accountId, treasury, to, amountMicro });
+  await hold(ctx, payment, from);
+  try {
+    await ctx.gas.requireGas('The node cannot send anything now. Nothing was withdrawn.');
+    await requireTransferable(ctx, payment);
+    await commit(ctx, payment, from, approval);
+  } catch (error) {
+    await ctx.db.transaction((tx) => releaseWithdrawal(tx, id, ctx.clock.now()));
+    throw error;
+  }
+  return waitBriefly(ctx, payment.subjectId);
+}
+
+const DAY_MS = 86_400_000;
+
+async function requireFewWithdrawals({ db, clock, paymentLimits }: WithdrawContext, accountId: string): Promise<void> {
+  const limit = paymentLimits.withdrawalsPerDay;
+  if ((await countWithdrawals(db, accountId, new Date(clock.now().getTime() - DAY_MS))) < limit) return;
+  throw new AppError('RATE_LIMITED', `An account makes at most ${limit} withdrawals in 24 hours.`, {
+    details: { limit, type: 'withdrawals', retryAfterS: 3600 },
+  });
+}
+
+/**
+ * The ledger decides before the chain is asked: of withdrawals at once, those that it cannot bear are refused for lack of funds, and
+ * take no part in the simulation of others.
+ */
+async function hold(ctx: WithdrawContext, payment: NewChainPayment, from: WithdrawalTerms['from']): Promise<void> {
+  const now = ctx.clock.now();
+  const { subjectId: id, authorization } = payment;
+  await ctx.db.transaction(async (tx) => {
+    // The fees first, as where they are taken: withdrawals can't wait for each other in a circle.
+    if (from === 'fees') await lockFees(tx);
+    const treasury = await lockTreasury(tx, payment);
+    await holdForWithdrawal(tx, { id, from, treasury, amountMicro: authorization.valueMicro, now });
+    failpoint('before-withdrawal-hold-commit');
+  });
+  failpoint('after-withdrawal-hold-commit');
+}
+
+async function lockTreasury(tx: Tx, { ledgerAccountId, accountId }: NewChainPayment): Promise<LedgerAccount> {
+  const treasury = await lockLedgerAccount(tx, ledgerAccountId);
+  if (treasury?.accountId !== accountId) throw notFound('treasury');
+  requireUnfrozen(treasury);
+  return treasury;
+}
+
+function signPayout(
+  ctx: WithdrawContext,
+  {
+    id,
+    accountId,
+    treasury,
+    to,
+    amountMicro,
+  }: { id: string; accountId: string; treasury: LedgerAccount; to: string; amountMicro: bigint },
+): NewChainPayment {
+  const { chain, wallet } = ctx;
+  const authorization = {
+    from: wallet.address,
+    to,
+    valueMicro: amountMicro,
+    validAfterS: 0n,
+    validBeforeS: BigInt(Math.floor(ctx.clock.now().getTime() / 1000)) + PAYOUT_WINDOW_S,
+    nonce: payoutNonce(chain.chainId, 'withdrawal', id),
+  };
+  return {
+    id: newId('pay'),
+    chainId: chain.chainId,
+    token: chain.token,
+    direction: 'out',
+    purpose: 'withdrawal',
+    subjectId: id,
+    accountId,
+    ledgerAccountId: treasury.id,
+    authorization,
+    signature: wallet.signAuthorization(chain.domainSeparator, authorization),
+    fingerprint: null,
+    x402Version: null,
+  };
+}
+
+/** Asks the token first: what it would refuse would leave the treasury and arrive nowhere. */
+async function requireTransferable(ctx: HasSimulator, payment: NewChainPayment): Promise<void> {
+  const unavailable = (cause: unknown) =>
+    new AppError('UNAVAILABLE', 'The chain cannot be paid on now. Nothing was withdrawn.', {}, { cause });
+  const refused = await ctx.simulator.simulate(payment).catch((cause) => {
+    throw unavailable(cause);
+  });
+  if (refused === null) return;
+  if (/exceeds balance/i.test(refused)) throw unavailable(new Error(`the wallet of the node: ${refused}`));
+  throw invalid('to', 'is refused by the token');
+}
+
+async function commit(
+  ctx: WithdrawContext,
+  payment: NewChainPayment,
+  from: WithdrawalTerms['from'],
+  approval: WithdrawalApproval | null,
+): Promise<void> {
+  const now = ctx.clock.now();
+  const amountMicro = payment.authorization.valueMicro;
+  await ctx.db.transaction(async (tx) => {
+    const { subjectId, ledgerAccountId } = payment;
+    await releaseWithdrawal(tx, subjectId, now);
+    // A twin of this call may have made it meanwhile.
+    if ((await insertChainPayments(tx, [payment], now)).size === 0) return;
+    await approval?.use(tx);
+    if (from === 'fees') await takeFees(tx, { withdrawalId: subjectId, treasuryId: ledgerAccountId, amountMicro, now });
+    const treasury = await lockTreasury(tx, payment);
+    requireAvailable(treasury.postedMicro - treasury.heldMicro, amountMicro);
+    const id = `withdrawal:${subjectId}`;
+    await postTransfers(
+      tx,
+      [{ id, debit: treasury.id, credit: OUTGOING, amountMicro, kind: 'withdrawal', subjectId }],
+      now,
+    );
+    await addJob(tx, 'settle-payment', { paymentId: payment.id });
+    failpoint('before-withdrawal-commit');
+  });
+  failpoint('after-withdrawal-commit');
+}
+
+async function waitBriefly(ctx: HasDb, withdrawalId: string): Promise<Withdrawal> {
+  const read = () => findBySubject(ctx.db, withdrawalId, 'withdrawal');
+  const isEnded = (state: string | undefined) => state === 'settled' || state === 'failed';
+  const ended = await until(
+    async () => {
+      const payment = await read();
+      return isEnded(payment?.state) ? payment : null;
+    },
+    { timeoutMs: WAIT_MS, firstMs: 10, mostMs: 200 },
+  );
+  const payment = ended ?? (await read());
+  invariant(payment !== null, 'a withdrawal that was committed is there');
+  return toWithdrawal(payment);
+}
+
+/** A withdrawal of the caller's: of its account for a key, from its own treasury for an agent. Others' are NOT_FOUND. */
+export async function readWithdrawal(ctx: HasDb, caller: KnownCaller, withdrawalId: string): Promise<Withdrawal> {
+  const payment = await findBySubject(ctx.db, withdrawalId, 'withdrawal');
+  if (payment?.accountId !== caller.accountId) throw notFound('withdrawal');
+  if (caller.kind === 'agent') await requireTreasury(ctx, caller, payment.ledgerAccountId);
+  return toWithdrawal(payment);
+}

@@ -1,0 +1,32 @@
+import { depthFor, isDeepEnough } from '../../chain/confirmation-depth.ts';
+import { type LateTransfer, listLate, takeTransfer } from '../../chain/transfer-point-store.ts';
+import { failpoint } from '../../lib/process/failpoint.ts';
+import type { ChainContext } from '../onchain/chain-context.ts';
+import { findById } from '../onchain/chain-payment-store.ts';
+import { bookLate } from './give-back-late.ts';
+
+const MOST_AT_ONCE = 200;
+
+/**
+ * Books what the transfer reader saw of payments that had failed. The reconciler watches these until they have expired; what it missed,
+ * because nobody ran then or a reorg moved it, is found here, as the reader passes over no block. `head`: the newest block.
+ */
+export async function bookLateTransfers(ctx: ChainContext, head: bigint): Promise<void> {
+  const late = await listLate(ctx.db, ctx.chain.chainId, MOST_AT_ONCE);
+  const isDue = ({ valueMicro, blockNumber }: LateTransfer) =>
+    isDeepEnough(depthFor(ctx.confirmations, valueMicro), blockNumber, head);
+  for (const transfer of late.filter(isDue))
+    await book(ctx, transfer).catch((error) =>
+      ctx.log.warn({ err: error, paymentId: transfer.paymentId }, 'a payment that landed late could not be booked'),
+    );
+}
+
+async function book(ctx: ChainContext, late: LateTransfer): Promise<void> {
+  await ctx.db.transaction(async (tx) => {
+    const transfer = await takeTransfer(tx, ctx.chain.chainId, late);
+    const payment = transfer && (await findById(tx, late.paymentId));
+    if (payment) await bookLate(ctx, tx, payment, transfer);
+    failpoint('before-credit-unshown-commit');
+  });
+  failpoint('after-credit-unshown-commit');
+}

@@ -1,0 +1,36 @@
+import { depthFor, isDeepEnough } from '../../chain/confirmation-depth.ts';
+import type { Tx } from '../../db/sql.ts';
+import type { ChainContext } from '../onchain/chain-context.ts';
+import type { ChainPayment } from '../onchain/chain-payment.ts';
+import type { PaymentPlace } from '../onchain/chain-payment-store.ts';
+import { settlePayment } from '../onchain/end-payments.ts';
+import { findFate } from '../onchain/find-fate.ts';
+import { owePayer } from '../payouts/refund-payer.ts';
+
+/** A payment that had failed, and whose authorization is spent now: if it moved the money, and deep enough, it is booked. */
+export async function giveBackLate(ctx: ChainContext, payment: ChainPayment): Promise<void> {
+  const fate = await findFate(ctx, payment, payment.createdAt);
+  if (fate?.kind !== 'paid') return;
+  const { place } = fate;
+  const depth = depthFor(ctx.confirmations, payment.authorization.valueMicro);
+  if (!isDeepEnough(depth, place.blockNumber, await ctx.usdc.headBlock())) return;
+  await ctx.db.transaction((tx) => bookLate(ctx, tx, payment, place));
+}
+
+/**
+ * Books, in the caller's transaction and once, a payment that had failed and was submitted after all. The money is ours and the work was
+ * not done: it is credited to the payer and goes straight back to the wallet that sent it; a deposit stays in its treasury.
+ */
+export async function bookLate(ctx: ChainContext, tx: Tx, payment: ChainPayment, place: PaymentPlace): Promise<void> {
+  if (!(await settlePayment(tx, payment, place, ctx.clock.now()))) return;
+  const { transactionHash: hash } = place;
+  ctx.log.warn({ paymentId: payment.id, hash }, 'a payment that had failed landed after all; it is booked');
+  if (payment.purpose !== 'invocation' || !payment.accountId) return;
+  await owePayer(ctx, tx, {
+    requestId: payment.subjectId,
+    accountId: payment.accountId,
+    ledgerAccountId: payment.ledgerAccountId,
+    address: payment.authorization.from,
+    amountMicro: payment.authorization.valueMicro,
+  });
+}

@@ -1,0 +1,113 @@
+import { formatUsdc } from '@agent-network/contracts/money';
+import { listSeenBlocks } from '../../chain/block-store.ts';
+import { keysOf } from '../../chain/senders.ts';
+import { registerSigner, type SignerKey } from '../../chain/signer-store.ts';
+import { countMined, listRawFrom } from '../../chain/transaction-store.ts';
+import { until } from '../../lib/until.ts';
+import { sumWallet } from '../ledger/ledger-total-store.ts';
+import type { ChainContext } from '../onchain/chain-context.ts';
+import { paymentsInBlocks } from '../onchain/chain-payment-list-store.ts';
+import { sumOpenPayouts } from '../onchain/open-payout-store.ts';
+import type { ChainRepair } from './chain-repair.ts';
+import { goneOf, WATCHED_BLOCKS } from './watch-reorgs.ts';
+
+/** The chain and the ledger contradict each other: to go on would be to pay with money that is not there. */
+export class ChainMismatchError extends Error {
+  override name = 'ChainMismatchError';
+}
+
+/** A chain that was reorganised while nobody looked takes transactions again that it had. */
+const TAKEN_AGAIN_WITHIN_MS = 10_000;
+const COMPARED_FOR_MS = 1000;
+
+/**
+ * Compares the chain with what this node has recorded, and makes the keys that send known with their nonces and balances. Throws
+ * ChainMismatchError, and so keeps the node from starting, when the chain lacks transactions that were in a block and does not take
+ * them again, or the wallet holds less than the ledger says. With means of repair it says what is missing, makes it good and goes on.
+ */
+export async function prepareChain(ctx: ChainContext, repair: ChainRepair | null = null): Promise<void> {
+  const { chainId } = ctx.chain;
+  const keys = keysOf(ctx);
+  const counts = await Promise.all(
+    keys.map(({ address }) => requireSameChain(ctx, { chainId, signer: address }, repair)),
+  );
+  await requireMoney(ctx, repair);
+  for (const [index, { address }] of keys.entries())
+    await registerSigner(ctx.db, { chainId, signer: address }, counts[index] ?? 0);
+  await ctx.gas.refresh();
+}
+
+/** Answers how many transactions of a key the chain has. */
+async function requireSameChain(ctx: ChainContext, key: SignerKey, repair: ChainRepair | null): Promise<number> {
+  const mined = await countMined(ctx.db, key);
+  const count = await ctx.usdc.transactionCount(key.signer);
+  if (BigInt(count) >= mined) return count;
+  const again = await sendMissing(ctx, key, { count, mined });
+  if (again !== null) return again;
+  if (repair) {
+    ctx.log.warn(
+      { signer: key.signer, count, mined },
+      'the chain lost transactions of a key for good; its nonce goes on',
+    );
+    await repair.setNonce(key.signer, mined);
+    return Number(mined);
+  }
+  throw new ChainMismatchError(
+    `The chain knows ${count} transactions of ${key.signer}, but ${mined} had been mined: it is another chain, or lost blocks. ` +
+      'Restore the state of the chain that belongs to this database; nothing was changed.',
+  );
+}
+
+async function sendMissing(
+  ctx: ChainContext,
+  key: SignerKey,
+  { count, mined }: { count: number; mined: bigint },
+): Promise<number | null> {
+  try {
+    for (const raw of await listRawFrom(ctx.db, key, BigInt(count))) await ctx.usdc.send(raw);
+  } catch (error) {
+    ctx.log.warn({ err: error, signer: key.signer }, 'the chain does not take transactions that it had');
+    return null;
+  }
+  const ask = async () => {
+    const now = await ctx.usdc.transactionCount(key.signer);
+    return BigInt(now) >= mined ? now : null;
+  };
+  return until(ask, { timeoutMs: TAKEN_AGAIN_WITHIN_MS, firstMs: 50, mostMs: 500 });
+}
+
+/**
+ * Compares what the wallet holds with what it must hold at least. What the node is paying out may have left the wallet and not be in
+ * the ledger yet: so it is after a crash between the two. What a reorg took back is missing rightly: it is collected again once the
+ * node runs. Other processes go on meanwhile, and a payout may begin between the readings: only what is missing every time is missing.
+ */
+async function requireMoney(ctx: ChainContext, repair: ChainRepair | null): Promise<void> {
+  const { address } = ctx.wallet;
+  let last = { holds: 0n, owes: 0n };
+  const isEnough = async () => {
+    const leaving = await sumOpenPayouts(ctx.db, ctx.chain.chainId);
+    const owes = (await sumWallet(ctx.db)) - leaving;
+    last = { owes, holds: await ctx.usdc.balanceOf(address) };
+    return last.holds >= owes || last.holds + (await sumTakenBack(ctx)) >= owes ? true : null;
+  };
+  if (await until(isEnough, { timeoutMs: COMPARED_FOR_MS, firstMs: 50, mostMs: 200 })) return;
+  if (repair) {
+    ctx.log.warn(
+      { address, holds: formatUsdc(last.holds), ledger: formatUsdc(last.owes) },
+      'the chain lost USDC that the ledger counts on; test money takes its place',
+    );
+    return repair.setUsdc(address, last.owes);
+  }
+  throw new ChainMismatchError(
+    `The wallet ${address} holds ${formatUsdc(last.holds)} USDC on chain ${ctx.chain.chainId}, but the ledger counts on ${formatUsdc(last.owes)}. ` +
+      'Restore the missing USDC, or the state of the chain that belongs to this database; nothing was changed.',
+  );
+}
+
+async function sumTakenBack(ctx: ChainContext): Promise<bigint> {
+  const from = (await ctx.usdc.headBlock()) - WATCHED_BLOCKS;
+  const gone = await goneOf(ctx, await listSeenBlocks(ctx.db, ctx.chain.chainId, from));
+  const payments = await paymentsInBlocks(ctx.db, gone);
+  const incoming = payments.filter(({ direction }) => direction === 'in');
+  return incoming.reduce((sum, { authorization }) => sum + authorization.valueMicro, 0n);
+}

@@ -1,0 +1,127 @@
+import { type ChainPoint, newestStanding } from '../../chain/chain-point.ts';
+import type { HasIncomingTransfers, IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
+import {
+  type AuthorizedTransfer,
+  addTransferPoint,
+  forgetBooked,
+  goBackToPoint,
+  insertUnshown,
+  listTransferPoints,
+  takeUnshown,
+} from '../../chain/transfer-point-store.ts';
+import { failpoint } from '../../lib/process/failpoint.ts';
+import { creditTransfers, nonceOfPlain } from '../deposits/credit-transfers.ts';
+import type { ChainContext } from '../onchain/chain-context.ts';
+import { relocateCredited } from '../onchain/credited-transfer-store.ts';
+import type { ArrivedTransfer } from '../x402/newly-arrived.ts';
+import { bookLateTransfers } from './book-late.ts';
+
+/** A payment may be shown as long as its offer is good (15 minutes); until then an authorization used by others is not ours to book. */
+const SHOWABLE_MS = 1_200_000;
+const MOST_BLOCKS = 2000n;
+const CREDITED_AT_ONCE = 200;
+
+export interface HasTransferDepth {
+  /** How deep in the chain a transfer that nobody announced must be before it counts; 1: in a block. */
+  readonly transferDepthBlocks: number;
+}
+
+type ReadContext = ChainContext & HasIncomingTransfers & HasTransferDepth;
+
+/**
+ * Reads what came to the node's wallet since the last time and credits it. A node that starts for the first time starts at the
+ * head: what its wallet held before is its operator's. Whatever dies, a block is read again rather than left out, and nothing is
+ * credited twice.
+ */
+export async function readTransfers(ctx: ReadContext): Promise<void> {
+  const head = await ctx.incomingTransfers.headBlock();
+  const last = head - BigInt(ctx.transferDepthBlocks - 1);
+  let point = await currentPoint(ctx, last);
+  let most = MOST_BLOCKS;
+  while (point !== null && point.block < last) {
+    const from: ChainPoint = point;
+    point = await readUpTo(ctx, from, min(from.block + most, last)).catch((error) => {
+      // Some nodes limit how much a question about logs may cover.
+      if (most === 1n) throw error;
+      most = most / 4n || 1n;
+      return from;
+    });
+  }
+  await forgetBooked(ctx.db, ctx.chain.chainId);
+  await bookLateTransfers(ctx, head);
+  await creditUnshown(ctx);
+}
+
+/** Where to go on: the newest point that is still part of the chain. Null when there is nothing to read yet. */
+async function currentPoint(ctx: ReadContext, last: bigint): Promise<ChainPoint | null> {
+  const points = await listTransferPoints(ctx.db, ctx.chain.chainId);
+  const [newest] = points;
+  if (newest === undefined) return startAt(ctx, last < 0n ? 0n : last);
+  const { hashAt } = ctx.incomingTransfers;
+  // A reorg that is deeper than all points goes back to the oldest.
+  const point = (await newestStanding(points.slice(0, -1), hashAt)) ?? points.at(-1) ?? newest;
+  if (point.block < newest.block) {
+    await ctx.db.transaction((tx) => goBackToPoint(tx, ctx.chain.chainId, point.block));
+    ctx.log.warn({ block: String(point.block) }, 'the chain was reorganised; incoming transfers are read again');
+  }
+  return point;
+}
+
+async function startAt(ctx: ReadContext, block: bigint): Promise<ChainPoint | null> {
+  const hash = await ctx.incomingTransfers.hashAt(block);
+  if (hash === null) return null;
+  const point = { block, hash };
+  return (await addTransferPoint(ctx.db, ctx.chain.chainId, { before: null, point })) ? point : null;
+}
+
+/**
+ * Reads the blocks after a point, and moves the point on in the transaction that credits. Null when another process was faster, or the
+ * chain was reorganised while it was asked: the next time will do.
+ */
+async function readUpTo(ctx: ReadContext, before: ChainPoint, to: bigint): Promise<ChainPoint | null> {
+  const { chainId } = ctx.chain;
+  const hash = await ctx.incomingTransfers.hashAt(to);
+  failpoint('before-read-transfers');
+  const found = await ctx.incomingTransfers.read(before.block + 1n, to);
+  failpoint('after-read-transfers');
+  // A chain that was reorganised meanwhile has told of blocks that are gone.
+  if (hash === null || (await ctx.incomingTransfers.hashAt(to)) !== hash) return null;
+  const point = { block: to, hash };
+  const isAhead = await ctx.db.transaction(async (tx) => {
+    if (!(await addTransferPoint(tx, chainId, { before, point }))) return false;
+    const strangers = found.filter(({ from, valueMicro }) => from !== ctx.chain.wallet && valueMicro > 0n);
+    const authorized = strangers.filter(isAuthorized);
+    await relocateCredited(tx, ctx.chain, authorized);
+    await insertUnshown(tx, { ...ctx.chain, now: ctx.clock.now() }, authorized);
+    await creditTransfers(ctx, tx, strangers.filter((transfer) => !isAuthorized(transfer)).map(toArrived(chainId)));
+    if (found.length > 0) failpoint('before-credit-commit');
+    return true;
+  });
+  if (found.length > 0) failpoint('after-credit-commit');
+  return isAhead ? point : null;
+}
+
+const isAuthorized = (transfer: IncomingTransfer): transfer is IncomingTransfer & AuthorizedTransfer =>
+  transfer.nonce !== null;
+
+const toArrived =
+  (chainId: number) =>
+  (transfer: IncomingTransfer): ArrivedTransfer => ({ ...transfer, nonce: nonceOfPlain(chainId, transfer) });
+
+/** What came by an authorization that nobody showed in time is a deposit like any other. */
+async function creditUnshown(ctx: ReadContext): Promise<void> {
+  const before = new Date(ctx.clock.now().getTime() - SHOWABLE_MS);
+  const batch = { chainId: ctx.chain.chainId, before, limit: CREDITED_AT_ONCE };
+  let taken: number;
+  do {
+    taken = await ctx.db.transaction(async (tx) => {
+      const transfers = await takeUnshown(tx, batch);
+      await creditTransfers(ctx, tx, transfers);
+      if (transfers.length > 0) failpoint('before-credit-unshown-commit');
+      return transfers.length;
+    });
+    if (taken > 0) failpoint('after-credit-unshown-commit');
+  } while (taken === CREDITED_AT_ONCE);
+}
+
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);

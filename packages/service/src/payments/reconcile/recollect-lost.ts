@@ -1,0 +1,57 @@
+import type { ChainPayment } from '../onchain/chain-payment.ts';
+import { forEachPage, listLost } from '../onchain/chain-payment-list-store.ts';
+import { relocatePayment } from '../onchain/chain-payment-store.ts';
+import { findFate } from '../onchain/find-fate.ts';
+import { findPlace, isPlain } from '../onchain/find-place.ts';
+import { isOnItsWay, payAgain, type ReconcilePaymentContext } from './reconcile-payment.ts';
+import { reversePayment } from './reverse-payment.ts';
+
+/** What speaks against a lost payment must be as deep before it counts: the next reorg might undo it again. */
+const FINAL_DEPTH = 12n;
+/** A plain transfer may come back without us; after as long it will not. */
+const GONE_AFTER_MS = 600_000;
+
+/** Settled payments that a reorg took out of their block: found in another one, collected again, or, when they never can be, reversed. */
+export const recollectLost = (ctx: ReconcilePaymentContext): Promise<void> =>
+  forEachPage(
+    (after, limit) => listLost(ctx.db, after, limit),
+    async (payments) => {
+      for (const payment of payments)
+        await recollect(ctx, payment).catch((error) =>
+          ctx.log.warn({ err: error, paymentId: payment.id }, 'a lost payment could not be looked at'),
+        );
+    },
+  );
+
+async function recollect(ctx: ReconcilePaymentContext, payment: ChainPayment): Promise<void> {
+  const place = await findPlace(ctx, payment);
+  if (place) return relocatePayment(ctx.db, payment.id, place);
+  if (isPlain(payment)) return waitForPlain(ctx, payment);
+  const nowS = await ctx.usdc.headTimeS();
+  const isExpired = payment.authorization.validBeforeS <= nowS;
+  if (payment.direction === 'in' && (await isLostForGood(ctx, payment)))
+    return reversePayment(ctx, payment, 'its block was taken back, and it can be collected no more');
+  if (await isOnItsWay(ctx, payment)) return;
+  if (payment.direction === 'out' && isExpired) return payAgain(ctx, payment, nowS);
+  const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
+  if (isSpent || isExpired) return;
+  if ((await ctx.simulator.simulate(payment)) === null) void ctx.settler.settle(payment);
+}
+
+async function waitForPlain(ctx: ReconcilePaymentContext, payment: ChainPayment): Promise<void> {
+  const lostMs = ctx.clock.now().getTime() - (payment.lostAt?.getTime() ?? 0);
+  if (lostMs >= GONE_AFTER_MS) await reversePayment(ctx, payment, 'its block was taken back, and no other has it');
+}
+
+/** Whether the chain has said, long enough ago, that the authorization was used otherwise, cancelled, or has expired unused. */
+async function isLostForGood(ctx: ReconcilePaymentContext, payment: ChainPayment): Promise<boolean> {
+  const head = await ctx.usdc.headBlock();
+  if (head < FINAL_DEPTH) return false;
+  const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
+  if (isSpent) {
+    const fate = await findFate(ctx, payment, payment.createdAt);
+    return fate?.kind === 'taken back' && fate.blockNumber <= head - FINAL_DEPTH;
+  }
+  const finalS = await ctx.usdc.timeOfS(head - FINAL_DEPTH);
+  return finalS !== null && payment.authorization.validBeforeS <= finalS;
+}

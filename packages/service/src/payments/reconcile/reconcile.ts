@@ -1,0 +1,63 @@
+import { deepestOf } from '../../chain/confirmation-depth.ts';
+import type { ChainContext } from '../onchain/chain-context.ts';
+import { forEachPage, listFailedUnexpired, listOpenChainPayments } from '../onchain/chain-payment-list-store.ts';
+import { endSpent } from '../settlement/end-spent.ts';
+import { giveBackLate } from './give-back-late.ts';
+import { recollectLost } from './recollect-lost.ts';
+import { type ReconcilePaymentContext, reconcileUnspent } from './reconcile-payment.ts';
+import { resendTransactions } from './resend-transactions.ts';
+import type { HasReorgWatch } from './watch-reorgs.ts';
+
+/** Younger payments are still in the hands of the process that took them; what the node owes, of nobody who waits. */
+export const SETTLED_BY_NOW_MS = 25_000;
+const PAID_BY_NOW_MS = 5000;
+
+export type ReconcileContext = ReconcilePaymentContext & HasReorgWatch;
+
+/**
+ * Brings to an end what a lost answer or a dead process left open, and what a reorg undid: sends stored transactions again, and asks
+ * the chain about each authorization. `graceMs` spares what a living process may still be working on.
+ */
+export async function reconcilePayments(ctx: ReconcileContext, graceMs = SETTLED_BY_NOW_MS): Promise<void> {
+  const steps = [
+    () => ctx.reorgWatch.look(),
+    () => resendTransactions(ctx),
+    () => reconcileOpen(ctx, graceMs),
+    () => recollectLost(ctx),
+    () => watchFailed(ctx),
+  ];
+  for (const step of steps)
+    await step().catch((error) =>
+      ctx.log.error({ err: error }, 'a part of reconciling failed; it is tried again soon'),
+    );
+}
+
+async function reconcileOpen(ctx: ReconcileContext, graceMs: number): Promise<void> {
+  const nowMs = ctx.clock.now().getTime();
+  const before = { in: new Date(nowMs - graceMs), out: new Date(nowMs - Math.min(graceMs, PAID_BY_NOW_MS)) };
+  await forEachPage(
+    (after, limit) => listOpenChainPayments(ctx.db, before, after, limit),
+    async (payments) => {
+      const nowS = await ctx.usdc.headTimeS();
+      const spent = await ctx.usdc.areSpent(payments.map((payment) => payment.authorization));
+      for (const [index, payment] of payments.entries())
+        await (spent[index] ? endSpent(ctx, payment) : reconcileUnspent(ctx, payment, nowS)).catch((error) =>
+          ctx.log.warn({ err: error, paymentId: payment.id }, 'an open payment could not be looked at'),
+        );
+    },
+  );
+}
+
+/** A payment that failed here can still be submitted by anyone who saw it, until it expires; what came last is not deep enough yet. */
+async function watchFailed(ctx: ChainContext): Promise<void> {
+  const deepest = deepestOf(ctx.confirmations);
+  const head = await ctx.usdc.headBlock();
+  const sinceS = await ctx.usdc.timeOfS(head < deepest ? 0n : head - deepest);
+  await forEachPage(
+    (after, limit) => listFailedUnexpired(ctx.db, sinceS ?? 0n, after, limit),
+    async (payments) => {
+      const spent = await ctx.usdc.areSpent(payments.map((payment) => payment.authorization));
+      for (const payment of payments.filter((_, index) => spent[index])) await giveBackLate(ctx, payment);
+    },
+  );
+}

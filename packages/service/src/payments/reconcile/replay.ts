@@ -1,0 +1,13 @@
+import { listNewest, type StoredTransaction } from '../../chain/transaction-store.ts';
+import type { HasDb } from '../../db/database.ts';
+import { type PaidIn, sumPaidIn } from '../onchain/chain-payment-list-store.ts';
+
+/** More than a local chain can lose: it saves its state about once a second. */
+const NEWEST = 5000;
+
+/** Our own transactions that a chain which lost its newest blocks may lack, in the order in which it had them. */
+export const transactionsToReplay = async (ctx: HasDb, chainId: number): Promise<StoredTransaction[]> =>
+  (await listNewest(ctx.db, chainId, NEWEST)).toReversed();
+
+/** Who paid into the node's wallet in these transactions, and how much. */
+export const payersIn = (ctx: HasDb, hashes: readonly string[]): Promise<PaidIn[]> => sumPaidIn(ctx.db, hashes);

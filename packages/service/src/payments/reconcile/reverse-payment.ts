@@ -1,0 +1,40 @@
+import { emit } from '../../events/outbox/outbox.ts';
+import { LOSS, lockLedgerAccount, type NewTransfer, postTransfers, WALLET } from '../ledger/ledger-store.ts';
+import type { ChainContext } from '../onchain/chain-context.ts';
+import type { ChainPayment } from '../onchain/chain-payment.ts';
+import { reverseChainPayment } from '../onchain/chain-payment-store.ts';
+import { paymentEventsOf } from '../onchain/payment-events.ts';
+import type { RefusalReason } from '../x402/check-payment.ts';
+
+const REASON: RefusalReason = 'invalid_exact_evm_transaction_failed';
+
+/**
+ * Takes a payment back out of the ledger that the chain took back: from the account that it was credited to as far as that has it
+ * available, and from the node's own loss for what is spent or held. The ledger still says what is on chain, and nobody is below zero.
+ */
+export async function reversePayment(ctx: ChainContext, payment: ChainPayment, why: string): Promise<void> {
+  const now = ctx.clock.now();
+  const isReversed = await ctx.db.transaction(async (tx) => {
+    const { id, ledgerAccountId } = payment;
+    const account = await lockLedgerAccount(tx, ledgerAccountId);
+    const row = await reverseChainPayment(tx, { id, ledgerAccountId, reason: REASON, now });
+    if (!row) return false;
+    const availableMicro = account ? account.postedMicro - account.heldMicro : 0n;
+    await postTransfers(tx, reversalOf(payment, availableMicro), now);
+    await emit(tx, paymentEventsOf([{ payment, state: 'reversed', ...row }]), now);
+    return true;
+  });
+  if (isReversed) ctx.log.error({ paymentId: payment.id, why }, 'a payment was reversed');
+}
+
+/** Both parts name the payment as their cause: it is reversed once. */
+export function reversalOf(payment: ChainPayment, availableMicro: bigint): NewTransfer[] {
+  const { id, subjectId, ledgerAccountId } = payment;
+  const { valueMicro } = payment.authorization;
+  const takenMicro = availableMicro < valueMicro ? availableMicro : valueMicro;
+  const common = { credit: WALLET, kind: 'reversal' as const, subjectId };
+  return [
+    { ...common, id: `reversal:${id}`, debit: ledgerAccountId, amountMicro: takenMicro },
+    { ...common, id: `loss:${id}`, debit: LOSS, amountMicro: valueMicro - takenMicro },
+  ].filter(({ amountMicro }) => amountMicro > 0n);
+}

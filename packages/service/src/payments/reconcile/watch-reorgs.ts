@@ -1,0 +1,66 @@
+import { listSeenBlocks, type SeenBlock, transactionsInBlocks } from '../../chain/block-store.ts';
+import { hashesOfNonce, markMined, reopenNonce } from '../../chain/transaction-store.ts';
+import type { ChainContext } from '../onchain/chain-context.ts';
+import { paymentsInBlocks } from '../onchain/chain-payment-list-store.ts';
+import { markLost, relocatePayment } from '../onchain/chain-payment-store.ts';
+import { findPlace } from '../onchain/find-place.ts';
+
+/** Deeper blocks stay: no reorg of Base has been near that deep. */
+export const WATCHED_BLOCKS = 128n;
+
+/** Sees when the chain takes back blocks that something of ours was recorded in. */
+export interface ReorgWatch {
+  /** Looks once. What was in a block that is gone is recorded where it is now, or as lost, to be collected again. */
+  look(): Promise<void>;
+}
+
+export interface HasReorgWatch {
+  readonly reorgWatch: ReorgWatch;
+}
+
+/** As long as the newest block that was looked at stands, those before it stand as well: only newly recorded ones are asked about. */
+export function createReorgWatch(ctx: ChainContext): ReorgWatch {
+  let standing: SeenBlock | null = null;
+  let checked = new Set<string>();
+
+  async function look(): Promise<void> {
+    const head = await ctx.usdc.headBlock();
+    const newest = { number: head, hash: (await ctx.usdc.hashAt(head)) ?? '' };
+    if (standing && (await ctx.usdc.hashAt(standing.number)) !== standing.hash) checked = new Set();
+    const seen = await listSeenBlocks(ctx.db, ctx.chain.chainId, head - WATCHED_BLOCKS);
+    const gone = await goneOf(
+      ctx,
+      seen.filter(({ hash }) => !checked.has(hash)),
+    );
+    if (gone.length > 0) await takeBack(ctx, gone);
+    const isGone = new Set(gone);
+    const stands = ({ number, hash }: SeenBlock) => number <= head && !isGone.has(hash);
+    checked = new Set(seen.filter(stands).map(({ hash }) => hash));
+    standing = newest;
+  }
+  return { look };
+}
+
+/** The hashes of those blocks at whose height another stands. A chain that does not know the height yet proves nothing. */
+export async function goneOf(ctx: ChainContext, blocks: readonly SeenBlock[]): Promise<string[]> {
+  const now = await Promise.all(blocks.map(({ number }) => ctx.usdc.hashAt(number)));
+  return blocks.filter(({ hash }, index) => now[index] !== null && now[index] !== hash).map(({ hash }) => hash);
+}
+
+async function takeBack(ctx: ChainContext, goneBlocks: readonly string[]): Promise<void> {
+  const hashes = await transactionsInBlocks(ctx.db, goneBlocks);
+  const payments = await paymentsInBlocks(ctx.db, goneBlocks);
+  ctx.log.warn(
+    { blocks: goneBlocks, transactions: hashes.length, payments: payments.length },
+    'the chain was reorganised; what its lost blocks had is looked for',
+  );
+  for (const hash of hashes) {
+    const mined = await ctx.usdc.findMined(await hashesOfNonce(ctx.db, hash));
+    await ctx.db.transaction((tx) => (mined ? markMined(tx, mined) : reopenNonce(tx, hash)));
+  }
+  for (const payment of payments) {
+    const place = await findPlace(ctx, payment);
+    if (place) await relocatePayment(ctx.db, payment.id, place);
+    else await markLost(ctx.db, payment.id, ctx.clock.now());
+  }
+}

@@ -1,0 +1,32 @@
+import { depthFor, isDeepEnough } from '../../chain/confirmation-depth.ts';
+import { until } from '../../lib/until.ts';
+import type { ChainContext } from '../onchain/chain-context.ts';
+import type { NewChainPayment } from '../onchain/chain-payment.ts';
+import { endSpent } from './end-spent.ts';
+import type { Confirming, SettleOutcome } from './record-mined.ts';
+
+/** How long those who wait for a payment are kept waiting for its depth. */
+const CONFIRMED_WITHIN_MS = 20_000;
+
+/** Settles a payment once its block is deep enough, if that comes in time; then it is found again, as its block may have changed. */
+export async function awaitDepth(
+  ctx: ChainContext,
+  payment: NewChainPayment,
+  { transactionHash, blockNumber }: Confirming,
+  signal: AbortSignal,
+): Promise<SettleOutcome> {
+  const depth = depthFor(ctx.confirmations, payment.authorization.valueMicro);
+  const look = async (): Promise<SettleOutcome | null> => {
+    try {
+      if (!isDeepEnough(depth, blockNumber, await ctx.usdc.headBlock())) return null;
+      const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
+      return isSpent ? await endSpent(ctx, { ...payment, createdAt: ctx.clock.now(), transactionHash }) : null;
+    } catch (error) {
+      ctx.log.warn({ err: error, paymentId: payment.id }, 'a payment that waits for its depth could not be looked at');
+      return null;
+    }
+  };
+  const options = { timeoutMs: CONFIRMED_WITHIN_MS, firstMs: 100, mostMs: 500, signal };
+  const outcome = await until(look, options).catch(() => null);
+  return outcome ?? { state: 'unknown', transactionHash };
+}

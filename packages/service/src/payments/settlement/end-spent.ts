@@ -1,0 +1,48 @@
+import { depthFor, isDeepEnough } from '../../chain/confirmation-depth.ts';
+import { failpoint } from '../../lib/process/failpoint.ts';
+import type { ChainContext } from '../onchain/chain-context.ts';
+import type { NewChainPayment } from '../onchain/chain-payment.ts';
+import { nowhere } from '../onchain/chain-payment-store.ts';
+import { failPayment, settlePayment } from '../onchain/end-payments.ts';
+import { findFate } from '../onchain/find-fate.ts';
+import type { SettleOutcome } from './record-mined.ts';
+
+/**
+ * Ends a payment whose authorization is spent, by what the chain's logs say. Null while they do not tell, or the block is not as deep
+ * as the amount asks for.
+ */
+export async function endSpent(
+  ctx: ChainContext,
+  payment: NewChainPayment & { readonly createdAt: Date; readonly transactionHash: string | null },
+): Promise<SettleOutcome | null> {
+  const fate = await findFate(ctx, payment, payment.createdAt);
+  // The node cancels nothing that it signed: what is spent of its own was paid, however long ago.
+  if (payment.direction === 'out' && fate?.kind !== 'paid')
+    return settle(ctx, payment, { ...nowhere, transactionHash: payment.transactionHash });
+  if (fate === null) {
+    ctx.log.error({ paymentId: payment.id }, 'an authorization is spent and the chain does not say how');
+    return null;
+  }
+  const depth = depthFor(ctx.confirmations, payment.authorization.valueMicro);
+  const { blockNumber } = fate.kind === 'paid' ? fate.place : fate;
+  if (!isDeepEnough(depth, blockNumber, await ctx.usdc.headBlock())) return null;
+  if (fate.kind === 'paid') return settle(ctx, payment, fate.place);
+  const reason = 'invalid_exact_evm_nonce_already_used';
+  await failPayment(ctx, payment, reason);
+  return { state: 'failed', reason };
+}
+
+async function settle(
+  ctx: ChainContext,
+  payment: NewChainPayment,
+  place: Parameters<typeof settlePayment>[2],
+): Promise<SettleOutcome> {
+  await ctx.db.transaction(async (tx) => {
+    await settlePayment(tx, payment, place, ctx.clock.now());
+    failpoint('before-reconcile-commit');
+  });
+  failpoint('after-reconcile-commit');
+  return place.transactionHash
+    ? { state: 'settled', transactionHash: place.transactionHash }
+    : { state: 'unknown', transactionHash: null };
+}

@@ -1,0 +1,52 @@
+import { HttpRequestError, RpcRequestError, TimeoutError } from 'viem';
+import { expect, it } from 'vitest';
+import type { SignedAuthorization } from '../../chain/settlement-call.ts';
+import type { UsdcClient } from '../../chain/usdc-client.ts';
+import { createSimulator } from './payment-simulator.ts';
+
+const signed = (index: number): SignedAuthorization => ({
+  signature: '0x',
+  authorization: {
+    ...{ from: '0xa', to: '0xb', valueMicro: 1n, validAfterS: 0n, validBeforeS: 1n },
+    nonce: `0x${index}`,
+  },
+});
+
+/** A simulator whose chain answers a batch so, and how many it was asked about each time. */
+function simulatorOf(answer: (size: number) => (string | null)[]) {
+  const sizes: number[] = [];
+  const simulate = async (batch: readonly SignedAuthorization[]) => {
+    sizes.push(batch.length);
+    return answer(batch.length);
+  };
+  return { simulator: createSimulator({ usdc: { simulate } as unknown as UsdcClient }), sizes };
+}
+const throwing = (error: Error) => () => {
+  throw error;
+};
+const url = 'http://chain';
+
+it.each([
+  ['is slow', new TimeoutError({ body: {}, url })],
+  ['is away', new HttpRequestError({ body: {}, url })],
+])('a chain that %s is asked once about payments that come together, which all hear of it', async (_how, error) => {
+  const { simulator, sizes } = simulatorOf(throwing(error));
+  const all = await Promise.allSettled([1, 2, 3].map((index) => simulator.simulate(signed(index))));
+  expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect(sizes).toEqual([3]);
+});
+
+it.each([
+  ['refuses so many', new RpcRequestError({ body: {}, url, error: { code: -32000, message: 'out of gas' } })],
+  ['takes no body as large', new HttpRequestError({ body: {}, url, status: 413 })],
+])('a chain that %s is asked about each', async (_how, refusal) => {
+  const { simulator, sizes } = simulatorOf((size) => (size > 1 ? throwing(refusal)() : [null]));
+  expect(await Promise.all([1, 2].map((index) => simulator.simulate(signed(index))))).toEqual([null, null]);
+  expect(sizes).toEqual([2, 1, 1]);
+});
+
+it('a payment that is shown several times at once is asked about once', async () => {
+  const { simulator, sizes } = simulatorOf((size) => Array<null>(size).fill(null));
+  await Promise.all([1, 1, 2, 1].map((index) => simulator.simulate(signed(index))));
+  expect(sizes).toEqual([2]);
+});

@@ -1,0 +1,133 @@
+import { depthFor, type HasConfirmations, isDeepEnough } from '../../chain/confirmation-depth.ts';
+import { markMined } from '../../chain/transaction-store.ts';
+import type { HasUsdc, MinedTransaction } from '../../chain/usdc-client.ts';
+import { authorizationKey } from '../../chain/used-authorizations.ts';
+import type { HasDb } from '../../db/database.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { failpoint } from '../../lib/process/failpoint.ts';
+import { postTransfers } from '../ledger/ledger-store.ts';
+import type { NewChainPayment } from '../onchain/chain-payment.ts';
+import { nowhere, type PaymentEnd } from '../onchain/chain-payment-store.ts';
+import { endPayments } from '../onchain/end-payments.ts';
+import { type Fate, findFate } from '../onchain/find-fate.ts';
+import { toTransfer } from '../onchain/payment-transfer.ts';
+import type { RefusalReason } from '../x402/check-payment.ts';
+
+export type SettleOutcome =
+  | { readonly state: 'settled'; readonly transactionHash: string }
+  | { readonly state: 'failed'; readonly reason: RefusalReason }
+  | { readonly state: 'unknown'; readonly transactionHash: string | null };
+
+/** In a block, and to be settled when that is deep enough. */
+export interface Confirming {
+  readonly state: 'confirming';
+  readonly transactionHash: string;
+  readonly blockNumber: bigint;
+}
+
+/** The transaction is in a block and did not move the money. */
+export interface Unmoved {
+  readonly state: 'unmoved';
+}
+
+export type Recorded = SettleOutcome | Confirming | Unmoved;
+
+type RecordContext = HasDb & HasClock & HasUsdc & HasConfirmations;
+
+/**
+ * Records a mined transaction: its key is free, and the payments that it carried end by its logs; what it did not move may have been
+ * moved by another. Left open: a payment whose amount asks for more depth, one that failed in company, as its company may be to
+ * blame, and what the node owes, as that never lapses.
+ */
+export async function recordMined(
+  ctx: RecordContext,
+  payments: readonly NewChainPayment[],
+  mined: MinedTransaction,
+): Promise<Recorded[]> {
+  const fates = await fatesOf(ctx, payments, mined);
+  const needsHead = payments.some(
+    ({ id, authorization }) => fates.has(id) && depthFor(ctx.confirmations, authorization.valueMicro) > 1n,
+  );
+  const head = needsHead ? await ctx.usdc.headBlock() : mined.blockNumber;
+  const recorded = payments.map((payment): Recorded => {
+    const fate = fates.get(payment.id);
+    if (fate?.kind === 'paid') {
+      const { transactionHash, blockNumber } = fate.place;
+      const depth = depthFor(ctx.confirmations, payment.authorization.valueMicro);
+      if (isDeepEnough(depth, blockNumber, head)) return { state: 'settled', transactionHash };
+      return { state: 'confirming', transactionHash, blockNumber };
+    }
+    if (fate?.kind === 'taken back') return { state: 'failed', reason: 'invalid_exact_evm_nonce_already_used' };
+    if (fate === null) return { state: 'unknown', transactionHash: mined.hash };
+    if (payments.length > 1 || payment.direction === 'out') return { state: 'unmoved' };
+    return { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' };
+  });
+  await commit(ctx, { payments, recorded, fates, mined });
+  return recorded;
+}
+
+/** How each authorization was spent; null: spent, the chain does not say how; absent: not spent. */
+async function fatesOf(
+  ctx: RecordContext,
+  payments: readonly NewChainPayment[],
+  mined: MinedTransaction,
+): Promise<Map<string, Fate | null>> {
+  const fates = new Map<string, Fate | null>();
+  const unmoved: NewChainPayment[] = [];
+  for (const payment of payments) {
+    const use = mined.used.get(authorizationKey(payment.authorization));
+    if (use) fates.set(payment.id, { kind: 'paid', place: placeOf(use) });
+    else unmoved.push(payment);
+  }
+  const spent = unmoved.length > 0 ? await ctx.usdc.areSpent(unmoved.map((p) => p.authorization)) : [];
+  for (const payment of unmoved.filter((_, index) => spent[index]))
+    fates.set(payment.id, await findFate(ctx, payment, ctx.clock.now()));
+  return fates;
+}
+
+const placeOf = ({
+  transactionHash,
+  blockNumber,
+  blockHash,
+}: {
+  transactionHash: string;
+  blockNumber: bigint;
+  blockHash: string;
+}) => ({
+  transactionHash,
+  blockNumber,
+  blockHash,
+});
+
+async function commit(
+  ctx: RecordContext,
+  {
+    payments,
+    recorded,
+    fates,
+    mined,
+  }: {
+    payments: readonly NewChainPayment[];
+    recorded: readonly Recorded[];
+    fates: ReadonlyMap<string, Fate | null>;
+    mined: MinedTransaction;
+  },
+): Promise<void> {
+  const now = ctx.clock.now();
+  const ends = payments.flatMap(({ id }, index): PaymentEnd[] => {
+    const outcome = recorded[index];
+    const fate = fates.get(id);
+    if (outcome?.state === 'settled' && fate?.kind === 'paid')
+      return [{ id, state: 'settled', reason: null, ...fate.place }];
+    return outcome?.state === 'failed' ? [{ id, state: 'failed', reason: outcome.reason, ...nowhere }] : [];
+  });
+  const settledIds = new Set(ends.filter(({ state }) => state === 'settled').map(({ id }) => id));
+  await ctx.db.transaction(async (tx) => {
+    // In the order in which `writeAhead` locks: the key, then the payments.
+    const [, ended] = await Promise.all([markMined(tx, mined), endPayments(tx, payments, ends, now)]);
+    const settled = payments.filter(({ id }) => ended.has(id) && settledIds.has(id));
+    await postTransfers(tx, settled.map(toTransfer), now);
+    failpoint('before-record-commit');
+  });
+  failpoint('after-record-commit');
+}

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import { LEASE_MS, type Lease } from '../../chain/lease.ts';
+import type { MinedTransaction } from '../../chain/usdc-client.ts';
+import type { Wake } from '../../lib/wake.ts';
+import type { ChainContext } from '../onchain/chain-context.ts';
+import type { NewChainPayment } from '../onchain/chain-payment.ts';
+import type { OpenTransaction } from '../onchain/open-transaction.ts';
+import { type Care, createCare } from './transaction-care.ts';
+import { writeAhead } from './write-ahead.ts';
+
+/** How long a batch is looked after here, from when it waits for a key until a block has it. */
+const SENT_WITHIN_MS = 20_000;
+const KEY_LOOK_MS = { first: 5, most: 100 };
+
+/** A transaction that was sent, and the block that has it, if it came in time. */
+export interface Sent {
+  readonly hash: string | null;
+  readonly mined: MinedTransaction | null;
+}
+
+/**
+ * Makes the function that puts payments on chain in one transaction. Never rejects: what went wrong is in the log, and the payments
+ * are the reconciler's.
+ */
+export function createSending(
+  ctx: ChainContext,
+  { signal, freed }: { signal: AbortSignal; freed: Wake },
+): (payments: readonly NewChainPayment[], gas?: bigint) => Promise<Sent> {
+  const lease: Lease = { holder: `settler ${randomUUID()}`, leaseMs: LEASE_MS };
+
+  /** Another batch has every key: this one waits for the first that a block sets free. */
+  async function takeTurn(
+    payments: readonly NewChainPayment[],
+    { endMs, gas }: { endMs: number; gas: bigint | undefined },
+  ): Promise<OpenTransaction | null> {
+    for (let pauseMs = KEY_LOOK_MS.first; ; pauseMs = Math.min(pauseMs * 2, KEY_LOOK_MS.most)) {
+      signal.throwIfAborted();
+      const open = await writeAhead(ctx, payments, lease, gas);
+      if (open || performance.now() > endMs) return open;
+      await freed.wait(pauseMs);
+    }
+  }
+
+  return async (payments, gas) => {
+    const endMs = performance.now() + SENT_WITHIN_MS;
+    let care: Care | null = null;
+    try {
+      const open = await takeTurn(payments, { endMs, gas });
+      if (!open) ctx.log.warn({ payments: payments.length }, 'no key is free to settle payments');
+      if (open) care = createCare(ctx, open, lease);
+      const mined = await care?.untilMined(endMs, signal);
+      if (mined) return { mined, hash: mined.hash };
+    } catch (error) {
+      ctx.log.warn({ err: error, hash: care?.hash() }, 'a settlement is unknown; the reconciler goes on');
+    }
+    await care?.leave();
+    return { mined: null, hash: care?.hash() ?? null };
+  };
+}

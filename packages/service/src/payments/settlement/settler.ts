@@ -1,0 +1,133 @@
+import { MOST_IN_BATCH, thatFit } from '../../chain/settlement-call.ts';
+import { createBatcher } from '../../lib/batcher.ts';
+import { createWake } from '../../lib/wake.ts';
+import type { ChainContext } from '../onchain/chain-context.ts';
+import type { NewChainPayment } from '../onchain/chain-payment.ts';
+import { awaitDepth } from './await-depth.ts';
+import { createContractLane } from './contract-lane.ts';
+import type { HasContractPayers } from './contract-payers.ts';
+import { type Recorded, recordMined, type SettleOutcome } from './record-mined.ts';
+import { retryUnmoved } from './retry-unmoved.ts';
+import { createSending, type Sent } from './send-transaction.ts';
+
+/** Brings claimed payments onto the chain. */
+export interface Settler {
+  /** Resolves when the chain has decided, or as `unknown` when it has not in time: then the reconciler goes on. */
+  settle(payment: NewChainPayment): Promise<SettleOutcome>;
+  idle(): Promise<void>;
+  /** Waits a while for what is on its way; then leaves it, as `unknown`, to the reconciler of whoever goes on. */
+  stop(graceMs: number): Promise<void>;
+}
+
+export interface HasSettler {
+  readonly settler: Settler;
+}
+
+/** Payments that come while a transaction is on its way gather for as long before they take another key. */
+const GATHER_MS = 100;
+/** The last free key is taken after a third of the time that a block takes, as what comes too late for it waits for the next block. */
+const LAST_GATHER_PART = 3;
+const LAST_GATHER_MS = 700;
+
+/**
+ * One transaction per key at a time: a lone payment goes out at once, and those that come while others are on their way share the
+ * next. Raw bytes and hash are committed before they are sent, so a process that dies here leaves all that another needs to go on.
+ */
+export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const freed = createWake();
+  const send = createSending(ctx, { signal, freed });
+
+  async function record(payments: readonly NewChainPayment[], { mined, hash }: Sent): Promise<Recorded[]> {
+    try {
+      if (mined) return await recordMined(ctx, payments, mined);
+    } catch (error) {
+      ctx.log.warn({ err: error, hash }, 'a settlement could not be recorded; the reconciler goes on');
+    } finally {
+      freed.wake();
+    }
+    return payments.map(() => ({ state: 'unknown', transactionHash: hash }));
+  }
+
+  async function sendAndRecord(payments: readonly NewChainPayment[]): Promise<Map<string, Recorded>> {
+    const recorded = await record(payments, await send(payments));
+    return new Map(payments.map(({ id }, index) => [id, recorded[index] as Recorded]));
+  }
+
+  async function outcomeOf(payment: NewChainPayment, recorded: Recorded | undefined): Promise<SettleOutcome> {
+    if (recorded?.state === 'confirming') return awaitDepth(ctx, payment, recorded, signal);
+    if (!recorded || recorded.state === 'unmoved') return { state: 'unknown', transactionHash: null };
+    return recorded;
+  }
+
+  /** The next transaction need not wait until this one's outcome is recorded, nor until its block is deep enough. */
+  const ending = new Set<Promise<unknown>>();
+  let blockMs = 0;
+  async function settleBatch(batch: NewChainPayment[]): Promise<Promise<SettleOutcome>[]> {
+    const payments = await thatCanBeSent(ctx, batch);
+    if (payments.length === 0) return batch.map((payment) => outcomeOf(payment, undefined));
+    const startMs = performance.now();
+    const sent = await send(payments);
+    blockMs += (performance.now() - startMs - blockMs) / 4;
+    const recorded = record(payments, sent).then((outcomes) => {
+      const first = new Map(payments.map(({ id }, index) => [id, outcomes[index] as Recorded]));
+      return { first, retried: retryUnmoved(ctx, payments, first, sendAndRecord) };
+    });
+    return batch.map((payment) => {
+      const outcome = recorded.then(async ({ first, retried }) => {
+        const before = first.get(payment.id);
+        return outcomeOf(payment, before?.state === 'unmoved' ? (await retried).get(payment.id) : before);
+      });
+      ending.add(outcome);
+      void outcome.finally(() => ending.delete(outcome));
+      return outcome;
+    });
+  }
+
+  const batcher = createBatcher({
+    run: settleBatch,
+    maxSize: MOST_IN_BATCH,
+    maxConcurrent: ctx.senders.length,
+    staggerMs: (running) =>
+      running < ctx.senders.length - 1
+        ? GATHER_MS
+        : Math.min(Math.max(blockMs / LAST_GATHER_PART, GATHER_MS), LAST_GATHER_MS),
+    canSplit: () => false,
+  });
+  const ofContracts = createContractLane(ctx, async (payment, gas) => {
+    const [recorded] = await record([payment], await send([payment], gas));
+    return outcomeOf(payment, recorded);
+  });
+  const laneOf = async (payment: NewChainPayment) =>
+    (await ctx.contractPayers.isContract(payment)) ? ofContracts : batcher;
+  const idle = async () => {
+    await Promise.all([batcher.idle(), ofContracts.idle()]);
+    await Promise.allSettled(ending);
+  };
+  return {
+    async settle(payment) {
+      const lane = await laneOf(payment).catch(() => null);
+      const outcome: SettleOutcome = lane ? await lane.add(payment) : { state: 'unknown', transactionHash: null };
+      ctx.metrics.settlements.inc({ outcome: outcome.state });
+      return outcome;
+    },
+    idle,
+    async stop(graceMs) {
+      const timer = setTimeout(() => stopping.abort(new Error('the node is stopping')), graceMs);
+      const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+      await Promise.race([idle(), aborted]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Keys that run out of gas send what they can; the rest waits with the reconciler, which comes again soon. */
+async function thatCanBeSent(ctx: ChainContext, payments: NewChainPayment[]): Promise<NewChainPayment[]> {
+  const mostGas = await ctx.gas.mostGas().catch(() => null);
+  const first = mostGas === null ? payments : thatFit(payments, mostGas);
+  const waiting = payments.length - first.length;
+  if (waiting > 0)
+    ctx.log.error({ waiting }, 'no key has the gas to send all payments: some wait until one is filled up');
+  return first;
+}

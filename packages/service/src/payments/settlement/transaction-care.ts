@@ -1,0 +1,66 @@
+import type { Lease } from '../../chain/lease.ts';
+import { endLease } from '../../chain/signer-store.ts';
+import type { MinedTransaction } from '../../chain/usdc-client.ts';
+import { failpoint } from '../../lib/process/failpoint.ts';
+import { until } from '../../lib/until.ts';
+import type { ChainContext } from '../onchain/chain-context.ts';
+import { type OpenTransaction, signAgain } from '../onchain/open-transaction.ts';
+
+/** Three blocks of Base: a transaction that none of them took offers too little, or is not known there. */
+export const BUMP_AFTER_MS = 6000;
+
+export interface Care {
+  hash(): string | null;
+  untilMined(endMs: number, signal: AbortSignal): Promise<MinedTransaction | null>;
+  /** Leaves the transaction to the reconciler. */
+  leave(): Promise<void>;
+}
+
+/** Looks after one transaction: sends it until the chain has it, and again for a higher fee when no block takes it. */
+export function createCare(ctx: ChainContext, first: OpenTransaction, lease: Lease): Care {
+  let open = first;
+  let isSent = false;
+  let bumpAtMs = performance.now() + BUMP_AFTER_MS;
+
+  async function bump(): Promise<void> {
+    bumpAtMs = performance.now() + BUMP_AFTER_MS;
+    const again = await signAgain(ctx, open, lease).catch((error) => {
+      ctx.log.warn({ err: error, hash: open.hashes[0] }, 'could not sign again for a higher fee');
+      return open;
+    });
+    if (again === null) throw new Error('another process looks after the key');
+    if (again !== open)
+      ctx.log.warn({ hash: again.hashes[0], nonce: String(open.nonce) }, 'sent again for a higher fee');
+    open = again;
+    isSent = false;
+  }
+
+  async function ask(): Promise<MinedTransaction | null> {
+    failpoint('before-send');
+    if (!isSent) await ctx.usdc.send(open.raw);
+    isSent = true;
+    failpoint('after-send');
+    failpoint('before-read-mined');
+    const mined = await ctx.usdc.findMined(open.hashes);
+    failpoint('after-read-mined');
+    return mined;
+  }
+
+  return {
+    hash: () => open.hashes[0] ?? null,
+    async untilMined(endMs, signal) {
+      const askSafely = async () => {
+        if (performance.now() > bumpAtMs) await bump();
+        return ask().catch((error) => {
+          ctx.log.warn({ err: error, hash: open.hashes[0] }, 'the chain did not answer');
+          return null;
+        });
+      };
+      const timeoutMs = Math.max(0, endMs - performance.now());
+      return until(askSafely, { timeoutMs, firstMs: 2, mostMs: 250, signal });
+    },
+    async leave() {
+      await endLease(ctx.db, open, lease.holder).catch(() => false);
+    },
+  };
+}

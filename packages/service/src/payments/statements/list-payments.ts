@@ -1,0 +1,46 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { KnownCaller } from '../../access/caller/caller.ts';
+import type { HasDb } from '../../db/database.ts';
+import { pageCursor, placeOf, readDays } from '../../lib/page-place.ts';
+import { countPayments, listPaymentRows, type PaymentRow } from '../ledger/payment-history-store.ts';
+import { visibleTreasuries } from '../ledger/treasury.ts';
+
+const DEFAULT_LIMIT = 20;
+
+/** Every movement of the caller's money, newest first: what the treasuries paid and earned, deposits, and x402 payments. */
+export async function listPayments(
+  ctx: HasDb,
+  caller: KnownCaller,
+  query: Parsed<Api['listPayments']>['query'],
+): Promise<DataOf<Api['listPayments']>> {
+  const limit = query.limit ?? DEFAULT_LIMIT;
+  const after = placeOf(query);
+  const criteria = {
+    treasuryIds: (await visibleTreasuries(ctx, caller)).map(({ id }) => id),
+    accountId: caller.kind === 'account' ? caller.accountId : null,
+    type: query.type ?? null,
+    ...readDays(query),
+  };
+  const [rows, total] = await Promise.all([
+    listPaymentRows(ctx.db, criteria, { after, limit: limit + 1, offset: query.offset ?? 0 }),
+    countPayments(ctx.db, criteria),
+  ]);
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const hasMore = rows.length > limit;
+  return {
+    payments: shown.map(toItem),
+    total,
+    hasMore,
+    nextCursor: hasMore && last ? pageCursor({ createdAt: last.createdAt, id: last.paymentId }) : null,
+  };
+}
+
+const toItem = ({ amountMicro, feeMicro, createdAt, ...rest }: PaymentRow) => ({
+  ...rest,
+  amount: formatUsdc(amountMicro),
+  ...(feeMicro === null ? {} : { fee: formatUsdc(feeMicro) }),
+  createdAt: createdAt.toISOString(),
+});

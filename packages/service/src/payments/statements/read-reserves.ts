@@ -1,0 +1,190 @@
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { Reserves } from '@agent-network/contracts/payments/reserves';
+import type { HasChain } from '../../chain/chain-info.ts';
+import type { HasIncomingTransfers } from '../../chain/incoming-transfer-client.ts';
+import type { HasUsdc } from '../../chain/usdc-client.ts';
+import type { Block, HasWalletBalances } from '../../chain/wallet-balance-client.ts';
+import type { HasDb } from '../../db/database.ts';
+import { AppError } from '../../lib/app-error.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { LedgerAccountKind } from '../ledger/ledger-store.ts';
+import type { HasPlatformFee } from '../ledger/platform-fee.ts';
+import { type Judgement, judgeReserves } from './reserves.ts';
+import { type Books, findAccountedFor, type PaymentUnderWay, readBooks, transferKey } from './reserves-store.ts';
+
+type ReservesContext = HasDb &
+  HasClock &
+  HasChain &
+  HasUsdc &
+  HasIncomingTransfers &
+  HasWalletBalances &
+  HasPlatformFee;
+
+export interface ReservesReading {
+  readonly reserves: Reserves;
+  readonly driftMicro: bigint;
+}
+
+export interface ReservesReader {
+  /** At most a second old. Throws UNAVAILABLE when the chain can't be asked. */
+  read(): Promise<Reserves>;
+}
+
+export interface HasReserves {
+  readonly reserves: ReservesReader;
+}
+
+const MAX_AGE_MS = 1000;
+/** A chain that is reorganised between two questions, or an old state that is forgotten, makes one reading wrong, not all. */
+const TRIES = 3;
+/** No payment window is longer than this many blocks. */
+const SEARCH_BLOCKS = 5000n;
+
+/** Reads the reserves for all who ask: one reading at a time in this process, however many do. */
+export function createReservesReader(ctx: ReservesContext): ReservesReader {
+  let newest: Promise<Reserves> | null = null;
+  return {
+    read() {
+      if (newest) return newest;
+      const reading = readReserves(ctx).then(({ reserves }) => reserves);
+      newest = reading;
+      const forget = () => {
+        if (newest === reading) newest = null;
+      };
+      reading.then(() => setTimeout(forget, MAX_AGE_MS).unref(), forget);
+      return reading;
+    },
+  };
+}
+
+/** What the node owes and what its wallet holds; a contradiction is looked at several times before it is one. */
+export async function readReserves(ctx: ReservesContext): Promise<ReservesReading> {
+  let last: ReservesReading | null = null;
+  let failure: unknown;
+  for (let attempt = 1; attempt <= TRIES; attempt++) {
+    try {
+      last = await readOnce(ctx);
+      if (last.driftMicro === 0n) return last;
+    } catch (error) {
+      failure = error;
+    }
+  }
+  if (last) return last;
+  throw new AppError('UNAVAILABLE', 'The chain cannot be asked about the reserves now.', {}, { cause: failure });
+}
+
+/**
+ * The balance at the head first, the books after: whatever the chain had at that block is in the books by then, or under way in them.
+ * What was booked from later blocks is known by its block; what was under way is asked about at the very block.
+ */
+async function readOnce(ctx: ReservesContext): Promise<ReservesReading> {
+  const { chain, walletBalances } = ctx;
+  const block = await walletBalances.head();
+  const onChainMicro = await walletBalances.balanceAt(block);
+  const now = ctx.clock.now();
+  const nowS = Math.floor(now.getTime() / 1000);
+  const books = await ctx.db.transaction((tx) => readBooks(tx, chain.chainId, block.number, nowS), {
+    isolation: 'repeatable read',
+  });
+  const spent = await walletBalances.areSpentAt(block, books.underWay);
+  const isUnbooked = ({ standing }: PaymentUnderWay, index: number) => spent[index] === (standing !== 'lost');
+  const unbooked = books.underWay.filter(isUnbooked);
+  const view = {
+    onChainMicro,
+    bookedMicro: -sumOf(books, 'wallet'),
+    bookedAfterBlockMicro: books.bookedAfterBlockMicro,
+    unbookedMicro: netOf(unbooked) + books.unshownMicro,
+  };
+  const first = judgeReserves(view);
+  const judgement =
+    first.driftMicro === 0n
+      ? first
+      : judgeReserves({ ...view, unbookedMicro: await lookCloser(ctx, { block, nowS, books, unbooked }) });
+  return {
+    reserves: toReserves(ctx, { now, block, books, onChainMicro, judgement }),
+    driftMicro: judgement.driftMicro,
+  };
+}
+
+const sumOf = ({ sums }: Books, kind: LedgerAccountKind): bigint => sums.get(kind) ?? 0n;
+const total = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, each) => sum + each, 0n);
+/** What payments that the books lack, or have too much, make of the wallet. */
+const netOf = (payments: readonly PaymentUnderWay[]): bigint =>
+  total(
+    payments.map(({ direction, standing, valueMicro }) =>
+      (direction === 'in') === (standing !== 'lost') ? valueMicro : -valueMicro,
+    ),
+  );
+
+/** The same by the chain's logs, which cost more to read: cancelled authorizations moved nothing, and transfers may be unread yet. */
+async function lookCloser(
+  ctx: ReservesContext,
+  { block, nowS, books, unbooked }: { block: Block; nowS: number; books: Books; unbooked: readonly PaymentUnderWay[] },
+): Promise<bigint> {
+  const from = block.number > SEARCH_BLOCKS ? block.number - SEARCH_BLOCKS : 0n;
+  const found: PaymentUnderWay[] = [];
+  for (const payment of unbooked) {
+    const isAsked = payment.direction === 'in' && payment.standing !== 'lost';
+    const spent = isAsked ? await ctx.usdc.findSpent(payment, { fromBlock: from, toBlock: block.number }) : null;
+    const use = spent && 'to' in spent ? spent : null;
+    if (!isAsked || (use?.to === payment.to && use.valueMicro === payment.valueMicro)) found.push(payment);
+  }
+  return netOf(found) + books.unshownMicro + (await sumUnread(ctx, { block, nowS, readUpTo: books.readUpTo }));
+}
+
+/** What came since incoming transfers were last read, and no payment that we know accounts for. */
+async function sumUnread(
+  ctx: ReservesContext,
+  { block, nowS, readUpTo }: { block: Block; nowS: number; readUpTo: bigint | null },
+): Promise<bigint> {
+  if (readUpTo === null || readUpTo >= block.number) return 0n;
+  const found = (await ctx.incomingTransfers.read(readUpTo + 1n, block.number)).filter(
+    ({ from }) => from !== ctx.chain.wallet,
+  );
+  const authorized = found.flatMap(({ nonce, ...transfer }) => (nonce === null ? [] : [{ ...transfer, nonce }]));
+  const known = await findAccountedFor(ctx.db, { chainId: ctx.chain.chainId, nowS }, authorized);
+  const unknown = found.filter(
+    ({ nonce, ...transfer }) => nonce === null || !known.has(transferKey({ ...transfer, nonce })),
+  );
+  return total(unknown.map(({ valueMicro }) => valueMicro));
+}
+
+function toReserves(
+  ctx: HasChain & HasPlatformFee,
+  reading: { now: Date; block: Block; books: Books; onChainMicro: bigint; judgement: Judgement },
+): Reserves {
+  const { books, block, judgement } = reading;
+  const owed = (kind: LedgerAccountKind) => formatUsdc(sumOf(books, kind));
+  const underWay = (direction: 'in' | 'out') =>
+    formatUsdc(
+      total(
+        books.underWay
+          .filter((p) => p.direction === direction && p.standing === 'open')
+          .map(({ valueMicro }) => valueMicro),
+      ),
+    );
+  const kinds = ['treasury', 'agent', 'payer', 'outgoing', 'suspense', 'fees'] as const;
+  return {
+    asOf: reading.now.toISOString(),
+    network: ctx.chain.name,
+    currency: 'USDC',
+    wallet: ctx.chain.wallet,
+    block: { number: Number(block.number), hash: block.hash },
+    onChain: formatUsdc(reading.onChainMicro),
+    liabilities: {
+      treasuries: owed('treasury'),
+      agents: owed('agent'),
+      payers: owed('payer'),
+      outgoing: owed('outgoing'),
+      suspense: owed('suspense'),
+      fees: owed('fees'),
+      total: formatUsdc(total(kinds.map((kind) => sumOf(books, kind)))),
+    },
+    inFlight: { incoming: underWay('in'), outgoing: underWay('out') },
+    bookedAfterBlock: formatUsdc(books.bookedAfterBlockMicro),
+    difference: formatUsdc(judgement.differenceMicro),
+    loss: formatUsdc(-sumOf(books, 'loss')),
+    status: judgement.status,
+    platformFeeBps: ctx.platformFeeBps,
+  };
+}

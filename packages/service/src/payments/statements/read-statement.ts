@@ -1,0 +1,84 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { Parsed } from '@agent-network/contracts/endpoint';
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { Statement, StatementEntry } from '@agent-network/contracts/payments/statements';
+import type { KnownCaller } from '../../access/caller/caller.ts';
+import type { HasChain } from '../../chain/chain-info.ts';
+import type { HasDb } from '../../db/database.ts';
+import { invalid } from '../../lib/app-error.ts';
+import { requireTreasury } from '../ledger/treasury.ts';
+import { type Period, readStatementCursor, type StatementPlace, statementCursor } from './statement-cursor.ts';
+import { type EntryRow, findBalance, listEntryRows } from './statement-store.ts';
+
+type Query = Parsed<Api['getStatement']>['query'];
+
+const BEGINNING = new Date(0);
+
+/**
+ * A page of a treasury's statement. The pages of a period end with the entry that was the last when the first page was read, so
+ * that opening balance, entries and closing balance fit together however much is booked meanwhile. Throws NOT_FOUND for a
+ * treasury that is not the caller's.
+ */
+export async function readStatement(
+  ctx: HasDb & HasChain,
+  caller: KnownCaller,
+  treasuryId: string,
+  query: Query,
+): Promise<Statement> {
+  const { id } = await requireTreasury(ctx, caller, treasuryId);
+  const { limit = 100 } = query;
+  const period = periodOf(query);
+  const place = query.cursor === undefined ? null : placeOf(query.cursor, query, period);
+  const { from, to } = place ?? period;
+  const [opening, closing] = await Promise.all([
+    from ? findBalance(ctx.db, id, from) : { sequence: 0n, balanceMicro: 0n },
+    place?.closing ?? findBalance(ctx.db, id, to),
+  ]);
+  const after = place?.after ?? { at: from ?? BEGINNING, sequence: 0n };
+  const page = { after, before: to, lastSequence: closing.sequence, limit: limit + 1 };
+  const rows = closing.sequence > opening.sequence ? await listEntryRows(ctx.db, id, page) : [];
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const hasMore = rows.length > limit && last !== undefined;
+  return {
+    treasuryId: id,
+    currency: 'USDC',
+    network: ctx.chain.name,
+    from: from?.toISOString() ?? null,
+    to: to?.toISOString() ?? null,
+    openingBalance: formatUsdc(opening.balanceMicro),
+    closingBalance: formatUsdc(closing.balanceMicro),
+    entries: shown.map(toEntry),
+    hasMore,
+    nextCursor: hasMore
+      ? statementCursor({
+          from,
+          to,
+          closing,
+          after: { at: last.createdAt, sequence: last.sequence },
+        })
+      : null,
+  };
+}
+
+function periodOf({ from, to }: Query): Period {
+  const period = { from: from === undefined ? null : new Date(from), to: to === undefined ? null : new Date(to) };
+  if (period.from && period.to && period.from >= period.to) throw invalid('to', 'must be after `from`');
+  return period;
+}
+
+function placeOf(cursor: string, query: Query, period: Period): StatementPlace {
+  const place = readStatementCursor(cursor);
+  if (!place) throw invalid('cursor', 'is not one that this node gave');
+  for (const side of ['from', 'to'] as const)
+    if (query[side] !== undefined && period[side]?.getTime() !== place[side]?.getTime())
+      throw invalid('cursor', 'is of another period');
+  return place;
+}
+
+const toEntry = ({ sequence: _sequence, amountMicro, balanceMicro, createdAt, ...rest }: EntryRow): StatementEntry => ({
+  ...rest,
+  amount: formatUsdc(amountMicro),
+  balance: formatUsdc(balanceMicro),
+  createdAt: createdAt.toISOString(),
+});

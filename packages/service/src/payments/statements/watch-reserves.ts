@@ -1,0 +1,37 @@
+import { operatorAccounts } from '../../access/accounts/operators.ts';
+import { emit } from '../../events/outbox/outbox.ts';
+import type { HasLog } from '../../lib/log/log.ts';
+import type { HasMetrics } from '../../lib/metrics.ts';
+import { readReserves } from './read-reserves.ts';
+import { nextEpisode } from './reserves.ts';
+import { lockEpisode, writeEpisode } from './reserves-store.ts';
+
+type WatchContext = Parameters<typeof readReserves>[0] & HasLog & HasMetrics;
+
+/**
+ * Compares wallet and books. A drift that was there the last time too is told to the operators, once until it is over; what is
+ * missing or too much stands in the metric `reserves_difference_micro` all the while.
+ */
+export async function watchReserves(ctx: WatchContext): Promise<void> {
+  const { reserves, driftMicro } = await readReserves(ctx);
+  ctx.metrics.reservesDifference.set(Number(driftMicro));
+  const now = ctx.clock.now();
+  const { tells, wasTold } = await ctx.db.transaction(async (tx) => {
+    const before = await lockEpisode(tx);
+    const next = nextEpisode(before, reserves.status);
+    await writeEpisode(tx, next);
+    const operators = next.tells ? await operatorAccounts(tx, now) : [];
+    const subjectId = `${reserves.block.number}`;
+    const events = operators.map((accountId) => ({
+      type: 'reserves.drift' as const,
+      accountId,
+      subjectId,
+      data: reserves,
+    }));
+    await emit(tx, events, now);
+    return { tells: next.tells, wasTold: before.isTold };
+  });
+  const fields = { driftMicro: String(driftMicro), reserves };
+  if (tells) ctx.log.error(fields, 'the wallet does not hold what the books say');
+  else if (wasTold && reserves.status !== 'drift') ctx.log.warn(fields, 'the wallet holds what the books say again');
+}

@@ -1,0 +1,189 @@
+import type { HasChain } from '../../chain/chain-info.ts';
+import type { HasGas } from '../../chain/gas-watch.ts';
+import type { HasWallet } from '../../chain/node-wallet.ts';
+import type { HasUsdc } from '../../chain/usdc-client.ts';
+import type { HasDb } from '../../db/database.ts';
+import { AppError } from '../../lib/app-error.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { newId } from '../../lib/id.ts';
+import type { HasSecrets } from '../../lib/secrets.ts';
+import type { ChainPayment, NewChainPayment } from '../onchain/chain-payment.ts';
+import { findById } from '../onchain/chain-payment-store.ts';
+import type { HasPayerStanding } from '../onchain/payer-standing.ts';
+import type { HasPaymentLimits } from '../onchain/payment-limits.ts';
+import { type HasContractPayers, isWithinGas } from '../settlement/contract-payers.ts';
+import type { HasSimulator } from '../settlement/payment-simulator.ts';
+import { originOf } from './bound-nonce.ts';
+import { type RefusalReason, refusalOf } from './check-payment.ts';
+import type { HasSignatureChecker } from './check-signature.ts';
+import { isSpokenFor, paysThoughSpent } from './judge-spent.ts';
+import type { HasPaymentFinder } from './payment-finder.ts';
+import type { ShownPayment } from './payment-header.ts';
+import { type Due, paymentRequired } from './payment-required.ts';
+import { findKeyedPayments } from './purchase-key-store.ts';
+import { readOffer } from './terms.ts';
+
+export interface Purchase {
+  readonly due: Due;
+  /** Names the exact purchase: account, target and body. The same payment for another purchase is refused. */
+  readonly fingerprint: Buffer;
+  /** Credited when the payment settles. */
+  readonly ledgerAccountId: (payer: string) => string;
+  /** The network address of who shows the payment; null: unknown. */
+  readonly client: string | null;
+  /** The id that follows from the Idempotency-Key of the request: another name of the purchase. */
+  readonly keyedId: string | null;
+}
+
+type AuthorizeContext = HasDb &
+  HasClock &
+  HasSecrets &
+  HasChain &
+  HasUsdc &
+  HasPaymentFinder &
+  HasSimulator &
+  HasSignatureChecker &
+  HasContractPayers &
+  HasPayerStanding &
+  HasPaymentLimits &
+  HasWallet &
+  HasGas;
+
+type OfferContext = HasClock & HasChain & HasSecrets;
+
+function offerOf(ctx: OfferContext, shown: ShownPayment, purchase: Pick<Purchase, 'due'>) {
+  const nowS = Math.floor(ctx.clock.now().getTime() / 1000);
+  const offer = shown.accepted && readOffer(ctx.chain, ctx.secrets, shown.accepted, { ...purchase.due, nowS });
+  return { nowS, offer };
+}
+
+/** Whether the payment answers an offer of ours for this, one that still holds. */
+export const answersOffer = (ctx: OfferContext, shown: ShownPayment, due: Due): boolean =>
+  Boolean(offerOf(ctx, shown, { due }).offer);
+
+/**
+ * The payment as it was shown before, for this same purchase; null when nobody has it. Throws CONFLICT when it paid for something
+ * else. Comes before every refusal: the authorization may be spent by now, and spent for this very purchase.
+ */
+export async function findShownBefore(
+  ctx: AuthorizeContext,
+  shown: ShownPayment,
+  purchase: Purchase,
+): Promise<ChainPayment | null> {
+  return findKnown(ctx, shown, purchase, offerOf(ctx, shown, purchase).offer?.memo ?? null);
+}
+
+/**
+ * Judges a payment that nobody has yet, writing nothing. Throws PAYMENT_REQUIRED without one, or when it is certain that it does
+ * not move money. The answer is a payment to be claimed; when another claims it meanwhile, ask `findHolder`.
+ */
+export async function authorizePayment(
+  ctx: AuthorizeContext,
+  shown: ShownPayment | null,
+  purchase: Purchase,
+): Promise<NewChainPayment> {
+  if (!shown) throw paymentRequired(ctx, purchase.due, null);
+  const { nowS, offer } = offerOf(ctx, shown, purchase);
+  const amountMicro = offer?.amountMicro ?? purchase.due.amountMicro;
+  const origin = originOf(ctx.chain, ctx.secrets, shown.authorization.nonce, { ...purchase.due, amountMicro });
+  const isForOther = (shown.version === 2 && !offer) || origin === 'bound to another';
+  const refusal = refusalOf(ctx.chain, shown, { amountMicro, nowS }) ?? (isForOther ? 'invalid_offer' : null);
+  if (refusal) throw paymentRequired(ctx, purchase.due, refusal);
+  await ctx.gas.requireGas('The node cannot settle payments now. Nothing was charged.');
+
+  const payment = toChainPayment(ctx, shown, purchase, offer?.memo ?? purchase.due.makeMemo());
+  await ctx.payerStanding.require(payment);
+  const refused = await refusedByChain(ctx, payment, origin === 'bound').catch((cause) => {
+    throw new AppError(
+      'UNAVAILABLE',
+      'The chain cannot be asked about the payment now. Nothing was charged.',
+      {},
+      { cause },
+    );
+  });
+  if (!refused) return payment;
+  // The chain may refuse because a twin of this request has just settled: then this is no refusal.
+  if (await findKnown(ctx, shown, purchase, offer?.memo ?? null)) return payment;
+  throw paymentRequired(ctx, purchase.due, refused);
+}
+
+/** Finds who has the payment, or, when the offer was paid twice, the payment that came first: the second is never taken. */
+async function findKnown(
+  ctx: HasDb & HasChain & HasPaymentFinder,
+  shown: ShownPayment,
+  purchase: Purchase,
+  memo: string | null,
+): Promise<ChainPayment | null> {
+  const { from, nonce } = shown.authorization;
+  const { chainId, token } = ctx.chain;
+  const known =
+    (await ctx.paymentFinder.find({ chainId, token, from, nonce, subjectId: memo, purpose: purchase.due.purpose })) ??
+    (await findByKeys(ctx, purchase.due.accountId, purchaseKeysOf(shown, purchase)));
+  if (known) requireSamePurchase(known, purchase.fingerprint);
+  return known;
+}
+
+/** Who holds a payment whose claim came second; null when nobody does. Throws CONFLICT when it was claimed for another purchase. */
+export async function findHolder(
+  ctx: HasDb & HasPaymentFinder,
+  payment: NewChainPayment,
+): Promise<ChainPayment | null> {
+  const holder =
+    (await ctx.paymentFinder.find({ ...payment, ...payment.authorization })) ??
+    (await findByKeys(ctx, payment.accountId, payment.purchaseKeys ?? []));
+  if (holder) requireSamePurchase(holder, payment.fingerprint);
+  return holder;
+}
+
+/** What else a purchase is known by, so that a payment signed anew for it is not taken a second time (notes R2). */
+function purchaseKeysOf(shown: ShownPayment, { due, keyedId }: Purchase): string[] {
+  const named = shown.identifier === null ? [] : [`${due.purpose} ${shown.identifier}`];
+  return keyedId === null ? named : [...named, keyedId];
+}
+
+async function findByKeys(ctx: HasDb, accountId: string | null, keys: readonly string[]): Promise<ChainPayment | null> {
+  if (accountId === null || keys.length === 0) return null;
+  const [first] = await findKeyedPayments(ctx.db, accountId, keys);
+  return first ? findById(ctx.db, first.paymentId) : null;
+}
+
+function requireSamePurchase(known: ChainPayment, fingerprint: Buffer | null): void {
+  if (!fingerprint || !known.fingerprint?.equals(fingerprint))
+    throw new AppError('CONFLICT', 'This payment was used for another request. Sign a new one for this request.');
+}
+
+function toChainPayment(ctx: HasChain, shown: ShownPayment, purchase: Purchase, subjectId: string): NewChainPayment {
+  return {
+    id: newId('pay'),
+    chainId: ctx.chain.chainId,
+    token: ctx.chain.token,
+    direction: 'in',
+    purpose: purchase.due.purpose,
+    subjectId,
+    accountId: purchase.due.accountId,
+    ledgerAccountId: purchase.ledgerAccountId(shown.authorization.from),
+    authorization: shown.authorization,
+    signature: shown.signature,
+    fingerprint: purchase.fingerprint,
+    x402Version: shown.version,
+    client: purchase.client,
+    purchaseKeys: purchaseKeysOf(shown, purchase).filter((key) => key !== subjectId),
+  };
+}
+
+async function refusedByChain(
+  ctx: AuthorizeContext,
+  payment: NewChainPayment,
+  isBound: boolean,
+): Promise<RefusalReason | null> {
+  if (!(await ctx.signatureChecker.mayBeGood(payment))) return 'invalid_exact_evm_signature';
+  const [revert, isTaken] = await Promise.all([ctx.simulator.simulate(payment), isSpokenFor(ctx, payment)]);
+  if (isTaken) return 'invalid_exact_evm_nonce_already_used';
+  if (revert === null)
+    return (await isWithinGas(ctx, payment)) ? null : 'invalid_exact_evm_transaction_simulation_failed';
+  if (/used or canceled/i.test(revert))
+    return (await paysThoughSpent(ctx, payment, isBound)) ? null : 'invalid_exact_evm_nonce_already_used';
+  if (/signature/i.test(revert)) return 'invalid_exact_evm_signature';
+  if (/exceeds balance/i.test(revert)) return 'invalid_exact_evm_insufficient_balance';
+  return 'invalid_exact_evm_transaction_simulation_failed';
+}

@@ -1,0 +1,50 @@
+import type { HasDb } from '../../db/database.ts';
+import type { Tx } from '../../db/sql.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { ChainPayment, NewChainPayment } from '../onchain/chain-payment.ts';
+import { findBySubject, insertChainPayments } from '../onchain/chain-payment-store.ts';
+import { dropOldPurchaseKeys, dropPurchaseKeys, takePurchaseKeys } from './purchase-key-store.ts';
+
+/**
+ * Claims payments in the caller's transaction; returns the ids of those that nobody had before: neither the authorization, nor the
+ * thing paid for, nor a second key of the purchase.
+ */
+export async function claimPayments(tx: Tx, payments: readonly NewChainPayment[], now: Date): Promise<Set<string>> {
+  if (payments.length === 0) return new Set();
+  const free = await keepFree(tx, payments, now);
+  const claimed = await insertChainPayments(tx, free, now);
+  const keyed = payments.filter(({ purchaseKeys = [] }) => purchaseKeys.length > 0).map(({ id }) => id);
+  await dropPurchaseKeys(
+    tx,
+    keyed.filter((id) => !claimed.has(id)),
+  );
+  return claimed;
+}
+
+/** The payments whose second keys are all theirs now; most have none. */
+async function keepFree(tx: Tx, payments: readonly NewChainPayment[], now: Date): Promise<NewChainPayment[]> {
+  const seen = new Set<string>();
+  const wanted = payments.flatMap(({ id: paymentId, accountId, purchaseKeys = [] }) =>
+    purchaseKeys.flatMap((key) => {
+      // Of two payments that come at once under one key, the first has it.
+      const name = `${accountId} ${key}`;
+      if (accountId === null || seen.has(name)) return [];
+      seen.add(name);
+      return [{ accountId, key, paymentId }];
+    }),
+  );
+  if (wanted.length === 0) return [...payments];
+  const taken = await takePurchaseKeys(tx, wanted, now);
+  const isTaken = (paymentId: string, key: string) => taken.some((t) => t.paymentId === paymentId && t.key === key);
+  return payments.filter(({ id, purchaseKeys = [] }) => purchaseKeys.every((key) => isTaken(id, key)));
+}
+
+/** The x402 payment of a request, whatever became of it. */
+export const paymentOf = (ctx: HasDb, requestId: string): Promise<ChainPayment | null> =>
+  findBySubject(ctx.db, requestId, 'invocation');
+
+/** Longer than any Idempotency-Key or offer lives. */
+const PURCHASE_KEYS_KEPT_MS = 30 * 86_400_000;
+
+export const forgetOldPurchases = (ctx: HasDb & HasClock): Promise<void> =>
+  dropOldPurchaseKeys(ctx.db, new Date(ctx.clock.now().getTime() - PURCHASE_KEYS_KEPT_MS));

@@ -1,0 +1,42 @@
+import type { Sql, Tx } from '../../db/sql.ts';
+
+export interface PurchaseKey {
+  readonly accountId: string;
+  readonly key: string;
+  readonly paymentId: string;
+}
+
+/** The payments that an account's keys stand for, by key; one that failed stands for nothing. */
+export const findKeyedPayments = (
+  sql: Sql,
+  accountId: string,
+  keys: readonly string[],
+): Promise<{ paymentId: string }[]> =>
+  sql.query<{ paymentId: string }>(
+    'find-keyed-payments',
+    `select k.payment_id as "paymentId" from purchase_key k join chain_payment p on p.id = k.payment_id
+      where k.account_id = $1 and k.key = any($2) and p.state <> 'failed' order by k.created_at`,
+    [accountId, keys],
+  );
+
+/** Takes keys for payments, in the caller's transaction; returns those that were free, or stood for a payment that failed. */
+export const takePurchaseKeys = (tx: Tx, wanted: readonly PurchaseKey[], now: Date): Promise<PurchaseKey[]> =>
+  tx.query<PurchaseKey>(
+    'take-purchase-keys',
+    `insert into purchase_key as k (account_id, key, payment_id, created_at)
+     select account, key, payment, $4 from unnest($1::text[], $2::text[], $3::text[]) as n(account, key, payment) order by 1, 2
+     on conflict (account_id, key) do update set payment_id = excluded.payment_id, created_at = excluded.created_at
+       where exists (select from chain_payment p where p.id = k.payment_id and p.state = 'failed')
+     returning account_id as "accountId", key, payment_id as "paymentId"`,
+    [wanted.map((w) => w.accountId), wanted.map((w) => w.key), wanted.map((w) => w.paymentId), now],
+  );
+
+/** Gives back the keys of payments that were not claimed after all. */
+export async function dropPurchaseKeys(tx: Tx, paymentIds: readonly string[]): Promise<void> {
+  if (paymentIds.length === 0) return;
+  await tx.query('drop-purchase-keys', 'delete from purchase_key where payment_id = any($1)', [paymentIds]);
+}
+
+export async function dropOldPurchaseKeys(sql: Sql, before: Date): Promise<void> {
+  await sql.query('drop-old-purchase-keys', 'delete from purchase_key where created_at < $1', [before]);
+}

@@ -1,0 +1,93 @@
+import type { ChainPoint } from '../../chain/chain-point.ts';
+import type { HasRegistry } from './registry-info.ts';
+import type { ChainBlock, FoundLogs, HasRegistryClient } from './registry-log-client.ts';
+
+/** The logs of the blocks after a point, and the points that they lead to. */
+export interface FetchedRange extends FoundLogs {
+  readonly fromBlock: bigint;
+  readonly points: readonly ChainPoint[];
+}
+
+interface RangeWanted {
+  /** What was read last; null: nothing. */
+  readonly after: ChainPoint | null;
+  readonly headBlock: bigint;
+  readonly mostBlocks: bigint;
+}
+
+/**
+ * Each block so near to the head is a point of its own, so that a reorg costs little. A local chain that was saved has its newest 256,
+ * and has dropped empty ones before.
+ */
+const NEAR_BLOCKS = 255n;
+const ASKED_AT_ONCE = 50n;
+
+type Asked = HasRegistry & HasRegistryClient;
+interface FarRange {
+  readonly after: ChainPoint | null;
+  readonly to: bigint;
+  readonly near: bigint;
+}
+
+/**
+ * Asks for the logs after a point, of at most so many blocks. Null when the answers do not belong to one chain which has that point:
+ * it was reorganised, or is told by machines that do not know the same blocks. Throws what the client throws.
+ */
+export async function fetchRange(ctx: Asked, wanted: RangeWanted): Promise<FetchedRange | null> {
+  const { after, headBlock } = wanted;
+  const fromBlock = after === null ? ctx.registry.startBlock : after.block + 1n;
+  const near = headBlock - NEAR_BLOCKS;
+  const to = smaller(fromBlock + wanted.mostBlocks - 1n, fromBlock <= near ? near : headBlock);
+  const points =
+    fromBlock <= near ? await farPoint(ctx, { after, to, near }) : await nearPoints(ctx, after, fromBlock, to);
+  const end = points?.at(-1);
+  if (!points || !end) return null;
+  const found = await ctx.registryClient.logsIn(fromBlock, end.block);
+  return found.endHash === end.hash && areOf(points, found) ? { ...found, fromBlock, points } : null;
+}
+
+/** One point far from the head, and the certainty that the chain has the one before. */
+async function farPoint(ctx: Asked, { after, to, near }: FarRange): Promise<ChainBlock[] | null> {
+  const { isLocal } = ctx.registry;
+  const [end, before] = await ctx.registryClient.blocksAt(after === null ? [to] : [to, after.block]);
+  const isKnown = before ? before.hash === after?.hash : after === null || isLocal;
+  if (!isKnown) return null;
+  const standing = end ?? (isLocal ? await nextKnown(ctx, to, near) : null);
+  return standing ? [standing] : null;
+}
+
+/** The first block above one that was dropped. In between there was nothing, so that the range gets no richer. */
+async function nextKnown(ctx: HasRegistryClient, to: bigint, near: bigint): Promise<ChainBlock | null> {
+  for (let from = to + 1n; from <= near; from += ASKED_AT_ONCE) {
+    const last = smaller(from + ASKED_AT_ONCE - 1n, near);
+    const known = (await ctx.registryClient.blocksAt(heightsOf(from, last))).find((block) => block !== null);
+    if (known) return known;
+  }
+  return null;
+}
+
+async function nearPoints(
+  { registryClient }: HasRegistryClient,
+  after: ChainPoint | null,
+  fromBlock: bigint,
+  to: bigint,
+): Promise<ChainBlock[] | null> {
+  const heights = heightsOf(fromBlock, to);
+  const blocks = (await registryClient.blocksAt(heights)).filter((block) => block !== null);
+  const isChain = blocks.every(({ parentHash }, index) => {
+    const parent = index === 0 ? after : blocks[index - 1];
+    return parent === null || parent?.hash === parentHash;
+  });
+  return isChain && blocks.length === heights.length ? blocks : null;
+}
+
+const heightsOf = (from: bigint, to: bigint): bigint[] =>
+  Array.from({ length: Number(to - from) + 1 }, (_, index) => from + BigInt(index));
+
+/** Whether logs are of the blocks that we know. */
+function areOf(points: readonly ChainPoint[], { logs }: FoundLogs): boolean {
+  const hashes = new Map(points.map(({ block, hash }) => [block, hash]));
+  return logs.every(({ block, blockHash }) => (hashes.get(block) ?? blockHash) === blockHash);
+}
+
+const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);

@@ -1,0 +1,60 @@
+import type { HasChain } from '../../chain/chain-info.ts';
+import type { HasDb } from '../../db/database.ts';
+import type { Tx } from '../../db/sql.ts';
+import { emit } from '../../events/outbox/outbox.ts';
+import { networkListeners } from '../../events/webhooks/network-listeners.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { HasLog } from '../../lib/log/log.ts';
+import { lagOf, readingState } from './reading-state.ts';
+import type { HasRegistry } from './registry-info.ts';
+import { newestPoint } from './registry-point-store.ts';
+import { lockReading, type Reading, writeReading } from './registry-reading-store.ts';
+
+export type NoteContext = HasDb & HasClock & HasLog & HasRegistry & HasChain & { readonly nodeLabel: string };
+
+/** What a run of the reader saw. */
+export interface Seen {
+  readonly headBlock: bigint;
+  /** null: the chain does not tell. */
+  readonly safeBlock: bigint | null;
+  /** It got on, or there was nothing to read. */
+  readonly isGood: boolean;
+}
+
+/** Notes how reading goes; null: the chain did not answer. A change of state is told as `replication.status`. */
+export async function noteReading(ctx: NoteContext, seen: Seen | null): Promise<void> {
+  const { chainId, startBlock } = ctx.registry;
+  const now = ctx.clock.now();
+  const changed = await ctx.db.transaction(async (tx) => {
+    const before = await lockReading(tx, chainId, now);
+    const block = (await newestPoint(tx, chainId))?.block ?? startBlock - 1n;
+    const goodAt = seen?.isGood ? now : before.goodAt;
+    const headBlock = seen?.headBlock ?? before.headBlock;
+    const lagBlocks = lagOf(headBlock, block);
+    const state = readingState({ lagBlocks, sinceGoodMs: now.getTime() - goodAt.getTime() });
+    await writeReading(tx, chainId, { state, headBlock, safeBlock: seen?.safeBlock ?? before.safeBlock, goodAt });
+    if (state === before.state) return null;
+    const data = { state, block: Number(block < 0n ? 0n : block), lagBlocks: Number(lagBlocks) };
+    await tell(ctx, tx, now, data);
+    return data;
+  });
+  if (changed?.state === 'stalled') ctx.log.error(changed, 'the shared registry is not read any more');
+  else if (changed) ctx.log.info(changed, 'how far the shared registry is read');
+}
+
+async function tell(
+  ctx: NoteContext,
+  tx: Tx,
+  now: Date,
+  reading: { state: Reading['state']; block: number; lagBlocks: number },
+): Promise<void> {
+  const type = 'replication.status';
+  const nodeId = ctx.chain.wallet;
+  const data = { nodeId, label: ctx.nodeLabel, ...reading };
+  const listeners = await networkListeners(tx, type, now);
+  await emit(
+    tx,
+    listeners.map((accountId) => ({ type, accountId, subjectId: nodeId, data })),
+    now,
+  );
+}

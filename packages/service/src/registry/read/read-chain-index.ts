@@ -1,0 +1,37 @@
+import type { ChainIndex } from '@agent-network/contracts/network/network';
+import type { HasDb } from '../../db/database.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { HasMetrics } from '../../lib/metrics.ts';
+import { isStalled, lagOf, type ReadingState } from './reading-state.ts';
+import type { HasRegistry } from './registry-info.ts';
+import { findReading, type Reading } from './registry-reading-store.ts';
+
+type IndexContext = HasDb & HasClock & HasRegistry;
+
+/** How far the node has read the shared registry, as of now. */
+export async function readChainIndex(ctx: IndexContext): Promise<ChainIndex> {
+  const { chainId, address, startBlock } = ctx.registry;
+  const reading = await findReading(ctx.db, chainId);
+  const block = reading?.block ?? startBlock - 1n;
+  const lagBlocks = lagOf(reading?.headBlock ?? 0n, block);
+  const known = Number(block < 0n ? 0n : block);
+  return {
+    chainId,
+    registry: address,
+    state: reading === null ? 'syncing' : stateNow(reading, ctx.clock.now()),
+    block: known,
+    headBlock: Math.max(known, Number(reading?.headBlock ?? 0n)),
+    lagBlocks: Number(lagBlocks),
+  };
+}
+
+/** As it was noted, unless nothing was for too long. */
+const stateNow = ({ state, goodAt }: Reading, now: Date): ReadingState =>
+  isStalled(now.getTime() - goodAt.getTime()) ? 'stalled' : state;
+
+/** Tells in this process's metrics how far the node has read. */
+export async function watchChainIndex(ctx: IndexContext & HasMetrics): Promise<void> {
+  const { block, lagBlocks } = await readChainIndex(ctx);
+  ctx.metrics.registryBlock.set(block);
+  ctx.metrics.registryLagBlocks.set(lagBlocks);
+}

@@ -1,0 +1,91 @@
+import { type ChainPoint, newestStanding } from '../../chain/chain-point.ts';
+import { fetchRange } from './fetch-range.ts';
+import { type NoteContext, noteReading, type Seen } from './note-reading.ts';
+import { afterAnswer, afterRefusal, firstWindow } from './read-window.ts';
+import { type HasRegistryClient, LogsRefused } from './registry-log-client.ts';
+import { listPoints, newestPoint } from './registry-point-store.ts';
+import { takeBackTo, type WriteContext, writeRange } from './write-range.ts';
+
+type ReadContext = WriteContext & NoteContext & HasRegistryClient;
+
+/** Reads the shared registry into the database. */
+export interface RegistryReader {
+  /** Reads on up to the head, or for some two seconds. Whatever dies meanwhile, a block is read as a whole or not at all. */
+  read(): Promise<void>;
+}
+
+export interface HasRegistryReader {
+  readonly registryReader: RegistryReader;
+}
+
+/** A run that catches up ends after this time, so that a process can stop; the next run follows at once. */
+const READS_FOR_MS = 2000;
+
+export function createRegistryReader(ctx: ReadContext, readsForMs: number = READS_FOR_MS): RegistryReader {
+  const { chainId, startBlock } = ctx.registry;
+  let window = firstWindow;
+  let isFailing = false;
+
+  /** Reads one range, or finds that the chain is another. The new point; null when there is none. */
+  async function readRange(after: ChainPoint | null, head: ChainPoint): Promise<ChainPoint | null> {
+    const range = await fetchRange(ctx, { after, headBlock: head.block, mostBlocks: window.blocks }).catch((error) => {
+      const isRefused = error instanceof LogsRefused;
+      window = afterRefusal(window, isRefused ? error.blocks : window.blocks);
+      if (!isRefused || error.blocks === 1n) throw error;
+      return 'refused' as const;
+    });
+    if (range === 'refused') return readRange(after, head);
+    const end = range?.points.at(-1);
+    if (!range || !end || !(await writeRange(ctx, after, range))) return null;
+    window = afterAnswer(window, range.logs.length, end.block - range.fromBlock + 1n);
+    return end;
+  }
+
+  /** Whether it got on, or there is nothing to read. */
+  async function readTo(head: ChainPoint): Promise<boolean> {
+    const endMs = performance.now() + readsForMs;
+    let after = await newestPoint(ctx.db, chainId);
+    if (after === null && head.block < startBlock) return true;
+    let gotOn = false;
+    while (after?.block !== head.block || after.hash !== head.hash) {
+      if (performance.now() > endMs) return gotOn;
+      const isAhead = after !== null && after.block >= head.block;
+      const next: ChainPoint | null = isAhead ? null : await readRange(after, head);
+      if (next === null && !(await goBack(ctx, after, head))) return gotOn;
+      gotOn = true;
+      after = next ?? (await newestPoint(ctx.db, chainId));
+    }
+    return true;
+  }
+
+  return {
+    async read() {
+      let seen: Seen | null = null;
+      try {
+        const { head, safeBlock } = await ctx.registryClient.head();
+        seen = { headBlock: head.block, safeBlock, isGood: false };
+        seen = { ...seen, isGood: await readTo(head) };
+        isFailing = false;
+      } catch (err) {
+        if (!isFailing) ctx.log.warn({ err }, 'the shared registry cannot be read; it is tried again and again');
+        isFailing = true;
+      }
+      await noteReading(ctx, seen);
+    },
+  };
+}
+
+/**
+ * Takes back what the chain no longer has. False when it has all of it: the head that we were told is only behind, or another process
+ * reads as well. Throws when it does not know a block that it should have.
+ */
+async function goBack(ctx: ReadContext, newest: ChainPoint | null, head: ChainPoint): Promise<boolean> {
+  const [first, ...older] = await listPoints(ctx.db, ctx.registry.chainId, head.block);
+  if (newest === null || first === undefined) return false;
+  const standing = await newestStanding([first, ...older], async (height) => {
+    const [block] = await ctx.registryClient.blocksAt([height]);
+    if (!block && !ctx.registry.isLocal) throw new Error(`the chain does not know block ${height} below its head`);
+    return block?.hash ?? null;
+  });
+  return standing !== first && (await takeBackTo(ctx, newest, standing));
+}

@@ -1,0 +1,79 @@
+import type { ChainPoint } from '../../chain/chain-point.ts';
+import type { HasDb } from '../../db/database.ts';
+import type { Tx } from '../../db/sql.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { HasLog } from '../../lib/log/log.ts';
+import type { HasMetrics } from '../../lib/metrics.ts';
+import type { FetchedRange } from './fetch-range.ts';
+import type { HasRegistry } from './registry-info.ts';
+import { insertLogs, listLogsOf, removeLogsAbove } from './registry-log-store.ts';
+import { tokensAfter } from './registry-logs.ts';
+import { addPoints, newestPoint, removePointsAbove } from './registry-point-store.ts';
+import { lockReading } from './registry-reading-store.ts';
+import { findTokens, writeTokens } from './registry-token-store.ts';
+
+export type WriteContext = HasDb & HasClock & HasLog & HasMetrics & HasRegistry;
+
+/** Tokens that are made anew at once after a reorg. */
+const TOKENS_AT_ONCE = 2000;
+
+/**
+ * Writes what was read after a point: logs, tokens and the points that follow, all or nothing. False, and nothing written, when the
+ * newest point is another by now.
+ */
+export async function writeRange(ctx: WriteContext, after: ChainPoint | null, range: FetchedRange): Promise<boolean> {
+  const { chainId } = ctx.registry;
+  const { logs, malformed, upgrades } = range;
+  const isWritten = await ctx.db.transaction(async (tx) => {
+    if (!(await lockAt(ctx, tx, after))) return false;
+    await insertLogs(tx, chainId, logs);
+    const before = await findTokens(tx, chainId, [...new Set(logs.map(({ tokenId }) => tokenId))]);
+    await writeTokens(tx, chainId, tokensAfter(before, logs));
+    await addPoints(tx, chainId, range.points);
+    return true;
+  });
+  if (!isWritten) return false;
+  for (const { kind } of logs) ctx.metrics.registryLogs.inc({ kind });
+  if (malformed > 0) ctx.metrics.registryLogs.inc({ kind: 'malformed' }, malformed);
+  if (upgrades > 0) ctx.metrics.registryLogs.inc({ kind: 'upgraded' }, upgrades);
+  if (upgrades > 0) ctx.log.warn({ block: String(range.fromBlock) }, 'the code of the shared registry was replaced');
+  return true;
+}
+
+/**
+ * Takes back what was read above a point, everything for null: the tokens that lost something are made anew from the logs that are
+ * left. False, and nothing changed, when the newest point is no longer `newest`.
+ */
+export async function takeBackTo(ctx: WriteContext, newest: ChainPoint, to: ChainPoint | null): Promise<boolean> {
+  const { chainId } = ctx.registry;
+  const isTaken = await ctx.db.transaction(async (tx) => {
+    if (!(await lockAt(ctx, tx, newest))) return false;
+    const touched = await removeLogsAbove(tx, chainId, to?.block ?? -1n);
+    await removePointsAbove(tx, chainId, to?.block ?? -1n);
+    for (let start = 0; start < touched.length; start += TOKENS_AT_ONCE)
+      await makeAnew(tx, chainId, touched.slice(start, start + TOKENS_AT_ONCE));
+    return true;
+  });
+  if (!isTaken) return false;
+  ctx.metrics.registryReorgs.inc();
+  const fields = { from: String(newest.block), to: to === null ? null : String(to.block) };
+  if (to) ctx.log.warn(fields, 'the chain was reorganised; the shared registry is read again from there');
+  else
+    ctx.log.error(
+      fields,
+      'the chain is another than the one that was read; the shared registry is read from its start',
+    );
+  return true;
+}
+
+async function makeAnew(tx: Tx, chainId: number, tokenIds: readonly bigint[]): Promise<void> {
+  const tokens = tokensAfter(new Map(), await listLogsOf(tx, chainId, tokenIds));
+  await writeTokens(tx, chainId, new Map(tokenIds.map((tokenId) => [tokenId, tokens.get(tokenId) ?? null])));
+}
+
+/** Whether the newest point is this one; it stays so until the transaction ends. */
+async function lockAt(ctx: WriteContext, tx: Tx, point: ChainPoint | null): Promise<boolean> {
+  await lockReading(tx, ctx.registry.chainId, ctx.clock.now());
+  const newest = await newestPoint(tx, ctx.registry.chainId);
+  return newest?.block === point?.block && newest?.hash === point?.hash;
+}

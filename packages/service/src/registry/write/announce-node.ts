@@ -1,0 +1,45 @@
+import type { HasRegistrar } from '../../chain/senders.ts';
+import type { HasDb } from '../../db/database.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { HasBaseUrl } from '../../payments/deposits/deposit.ts';
+import type { HasRegistry } from '../read/registry-info.ts';
+import type { HasRegistryTokens } from '../read/registry-tokens.ts';
+import { latestWrite, noteWrite } from './note-write.ts';
+import { registerCall, uriCall } from './registry-calls.ts';
+import { NODE_SUBJECT } from './registry-write.ts';
+
+type AnnounceContext = HasDb & HasClock & HasBaseUrl & HasRegistry & HasRegistrar;
+
+/** Where a node's own registration file is. */
+export const nodeFileUrl = ({ baseUrl }: HasBaseUrl): string => `${baseUrl}/.well-known/agent-network.json`;
+
+/** The token of this node's own entry in the shared registry; null when it has none. */
+export async function nodeTokenOf(ctx: HasDb & HasRegistry): Promise<string | null> {
+  return (await latestWrite(ctx, ['register'], NODE_SUBJECT))?.tokenId ?? null;
+}
+
+export type HomeKeyContext = HasDb & HasRegistry & HasRegistrar & HasRegistryTokens & HasBaseUrl;
+
+/**
+ * The key that speaks for this node in the registry: the one that made its token point to it, which stays the same when the node gets
+ * another registrar; else the registrar. null: the node does not write to the registry.
+ */
+export async function homeKeyOf(ctx: HomeKeyContext): Promise<string | null> {
+  if (!ctx.registrar) return null;
+  const tokenId = await nodeTokenOf(ctx);
+  const own = tokenId === null ? null : await ctx.registryTokens.at(BigInt(tokenId));
+  return own?.token.uri === nodeFileUrl(ctx) ? own.token.uriBy : ctx.registrar.address.toLowerCase();
+}
+
+/** Has the node listed in the shared registry under its present address, if it can write there. */
+export async function announceNode(ctx: AnnounceContext): Promise<void> {
+  if (!ctx.registrar) return;
+  const uri = nodeFileUrl(ctx);
+  const entry = await latestWrite(ctx, ['register'], NODE_SUBJECT);
+  const written = await latestWrite(ctx, ['register', 'uri'], NODE_SUBJECT);
+  if (entry?.state === 'due' || entry?.state === 'sent' || (entry?.state === 'done' && written?.uri === uri)) return;
+  const call = entry?.state === 'done' ? uriCall(ctx, entry.tokenId ?? '', uri) : registerCall(ctx, uri);
+  const kind = entry?.state === 'done' ? 'uri' : 'register';
+  const write = { kind, subjectId: NODE_SUBJECT, ...call } as const;
+  await ctx.db.transaction((tx) => noteWrite(ctx, tx, write, ctx.clock.now()));
+}

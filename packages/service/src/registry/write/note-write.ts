@@ -1,0 +1,24 @@
+import type { HasDb } from '../../db/database.ts';
+import type { Sql, Tx } from '../../db/sql.ts';
+import type { HasRegistry } from '../read/registry-info.ts';
+import type { NewWrite, RegistryWrite, WriteKind } from './registry-write.ts';
+import { dropDueWrite, findWrite, insertWrite } from './registry-write-store.ts';
+
+/** Notes in the caller's transaction what is to be written to a registry; what is noted already, or done, is left as it is. */
+export const noteWrite = ({ registry }: HasRegistry, tx: Tx, write: NewWrite, now: Date): Promise<void> =>
+  insertWrite(tx, registry.chainId, write, now);
+
+/** Takes back a write that nobody has sent yet; one that is sent comes to its end. */
+export const dropWrite = (
+  { registry }: HasRegistry,
+  tx: Tx,
+  write: Pick<NewWrite, 'kind' | 'subjectId'> & { failure: string; now: Date },
+): Promise<void> => dropDueWrite(tx, registry.chainId, write);
+
+/** The newest write of these kinds for a subject, one that has not failed before one that has; null when there is none. */
+export const latestWrite = (
+  ctx: HasDb & HasRegistry,
+  kinds: readonly WriteKind[],
+  subjectId: string,
+  sql: Sql = ctx.db,
+): Promise<RegistryWrite | null> => findWrite(sql, ctx.registry.chainId, kinds, subjectId);

@@ -1,0 +1,70 @@
+import type { MinedTransaction } from '../../chain/usdc-client.ts';
+import type { Tx } from '../../db/sql.ts';
+import { failpoint } from '../../lib/process/failpoint.ts';
+import { findOwnTransaction, noteMined } from '../../payments/onchain/own-transactions.ts';
+import { WATCHED_BLOCKS } from '../../payments/reconcile/watch-reorgs.ts';
+import { type EndedWrites, MOST_TRIES, type RegistryWrite } from './registry-write.ts';
+import { endWrites, listSentWrites, reopenWrites, type WriteEnd } from './registry-write-store.ts';
+import { outcomesOf } from './write-outcome.ts';
+import type { WriterContext } from './writer-context.ts';
+
+/** What follows from the end of writes, in the transaction that notes it. */
+export type FollowWrites = (tx: Tx, ended: EndedWrites) => Promise<void>;
+
+const MOST_AT_ONCE = 500;
+const nothing: EndedWrites = { done: [], failed: [], undone: [] };
+
+/**
+ * Asks the chain for the transactions that carry writes, and notes what came of them, once. What stands in another block than it did is
+ * read again: token ids may differ there.
+ */
+export async function recordWrites(ctx: WriterContext, registrar: string, follow: FollowWrites): Promise<void> {
+  await reopenMoved(ctx, follow);
+  const sent = await listSentWrites(ctx.db, ctx.chain.chainId, MOST_AT_ONCE);
+  for (const [hash, writes] of Map.groupBy(sent, ({ transactionHash }) => transactionHash)) {
+    if (hash === null) continue;
+    const where = await findOwnTransaction(ctx, hash);
+    if (where.state === 'mined') await record(ctx, registrar, { writes, mined: where.mined, follow });
+    if (where.state === 'given up')
+      await ctx.db.transaction((tx) => endWrites(tx, writes.map(asNotSent), ctx.clock.now()));
+  }
+}
+
+async function reopenMoved(ctx: WriterContext, follow: FollowWrites): Promise<void> {
+  const { chainId } = ctx.chain;
+  const fromBlock = (await ctx.usdc.headBlock()) - WATCHED_BLOCKS;
+  await ctx.db.transaction(async (tx) => {
+    const undone = await reopenWrites(tx, chainId, fromBlock);
+    if (undone.length > 0) await follow(tx, { ...nothing, undone });
+  });
+}
+
+async function record(
+  ctx: WriterContext,
+  registrar: string,
+  { writes, mined, follow }: { writes: readonly RegistryWrite[]; mined: MinedTransaction; follow: FollowWrites },
+): Promise<void> {
+  const outcomes = outcomesOf(writes, mined, { registrar, registry: ctx.registry.address });
+  const place = { transactionHash: mined.hash, blockNumber: mined.blockNumber, blockHash: mined.blockHash };
+  const ends = writes.map((write, index): WriteEnd => {
+    const outcome = outcomes[index];
+    if (outcome?.isDone) return { id: write.id, state: 'done', tokenId: outcome.tokenId, failure: null, ...place };
+    const failure = outcome?.failure ?? 'nothing is known of it';
+    if (write.tries + 1 < MOST_TRIES) return { ...asNotSent(write), failure };
+    return { id: write.id, state: 'failed', tokenId: null, failure, ...place };
+  });
+  for (const { id, state, failure } of ends)
+    if (failure !== null) ctx.log.warn({ writeId: id, state, failure }, 'the chain undid a write to the registry');
+  await ctx.db.transaction(async (tx) => {
+    await noteMined(tx, mined);
+    const ended = await endWrites(tx, ends, ctx.clock.now());
+    const done = ended.filter(({ state }) => state === 'done');
+    const failed = ended.filter(({ state }) => state === 'failed');
+    await follow(tx, { ...nothing, done, failed });
+    failpoint('before-registry-record-commit');
+  });
+  failpoint('after-registry-record-commit');
+}
+
+const nowhere = { transactionHash: null, tokenId: null, blockNumber: null, blockHash: null };
+const asNotSent = ({ id }: RegistryWrite): WriteEnd => ({ id, state: 'due', failure: null, ...nowhere });

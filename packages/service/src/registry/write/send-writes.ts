@@ -1,0 +1,58 @@
+import { BATCH_EXECUTOR_ADDRESS, CREATE2_FACTORY } from '@agent-network/chain/batch-executor';
+import type { Lease } from '../../chain/lease.ts';
+import { failpoint } from '../../lib/process/failpoint.ts';
+import { type OpenTransaction, openTransaction } from '../../payments/onchain/open-transaction.ts';
+import { batchCall, putExecutorCall } from './batch-call.ts';
+import { firstBatch } from './registry-write.ts';
+import { countDueWrites, lockDueWrites, markSent } from './registry-write-store.ts';
+import type { WriterContext } from './writer-context.ts';
+
+const MOST_IN_BATCH = 100;
+
+/** `there`: several writes fit into a transaction; `missing`: once it is put there; `unused`: each goes alone. */
+type Executor = 'there' | 'missing' | 'unused';
+
+/** Makes the function that takes due writes, and stores the signed transaction that carries them. */
+export function createWriteAhead(ctx: WriterContext, registrar: string, lease: Lease) {
+  let hasRegistry = false;
+  let hasExecutor = false;
+
+  async function executorFor(due: number): Promise<Executor> {
+    if (due <= 1) return 'unused';
+    hasExecutor ||= await ctx.usdc.hasCode(BATCH_EXECUTOR_ADDRESS);
+    if (hasExecutor) return 'there';
+    return (await ctx.usdc.hasCode(CREATE2_FACTORY)) ? 'missing' : 'unused';
+  }
+
+  /**
+   * In one commit the registrar's key and nonce are taken, the signed bytes stored, and the writes noted as sent. Null when nothing is due,
+   * the key has an open transaction, or cannot pay. An empty one carries no writes, and makes room for them. Throws when the chain does not answer.
+   */
+  return async (): Promise<(OpenTransaction & { readonly isEmpty: boolean }) | null> => {
+    const due = await countDueWrites(ctx.db, ctx.chain.chainId, MOST_IN_BATCH);
+    if (due === 0) return null;
+    // A call of an address without code succeeds, and does nothing.
+    hasRegistry ||= await ctx.usdc.hasCode(ctx.registry.address);
+    if (!hasRegistry) return null;
+    const executor = await executorFor(due);
+    const fees = await ctx.fees.current();
+    const open = await ctx.db.transaction(async (tx) => {
+      const locked = await lockDueWrites(tx, ctx.chain.chainId, executor === 'unused' ? 1 : MOST_IN_BATCH);
+      const batch = firstBatch(locked);
+      if (batch.length === 0) return null;
+      const putsExecutor = executor === 'missing' && batch.length > 1;
+      const call = putsExecutor ? putExecutorCall : batchCall(registrar, batch);
+      const costWei = call.gas * fees.maxFeePerGas;
+      const signers = ctx.registrarGas.thatBear(costWei);
+      const carried = putsExecutor ? [] : batch.map(({ id }) => id);
+      const note = (hash: string) => markSent(tx, carried, hash);
+      const written = await openTransaction(ctx, tx, { signers, call, fees, lease, note });
+      if (!written) return null;
+      ctx.registrarGas.spend(registrar, costWei);
+      failpoint('before-registry-write-commit');
+      return { ...written, isEmpty: putsExecutor };
+    });
+    failpoint('after-registry-write-commit');
+    return open;
+  };
+}

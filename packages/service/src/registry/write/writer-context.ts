@@ -1,0 +1,6 @@
+import type { HasRegistrarGas } from '../../chain/gas-watch.ts';
+import type { ChainContext } from '../../payments/onchain/chain-context.ts';
+import type { HasRegistry } from '../read/registry-info.ts';
+
+/** What writing to the registries takes. */
+export type WriterContext = ChainContext & HasRegistry & HasRegistrarGas;

@@ -1,0 +1,41 @@
+import { payoutNonce } from '../../../src/chain/node-wallet.ts';
+import { until } from '../../../src/lib/until.ts';
+import { askDatabase } from '../../support/books.ts';
+import type { Facts, RequestRow } from './bank-facts.ts';
+import type { BankScene } from './bank-world.ts';
+
+/** Whether the chain has the payment of a purpose that belongs to a request. */
+export const isPaidOut = ({ world, timesUsed }: Facts, purpose: string, { id }: RequestRow): boolean =>
+  timesUsed({ from: world.walletAddress, nonce: payoutNonce(world.ctx.chain.chainId, purpose, id) }) > 0;
+
+/** What the agent of a request earned with the node: what it billed and collected it has on chain. */
+export function earningOf(facts: Facts, row: RequestRow): bigint {
+  const isDone = row.status === 'completed';
+  if (row.billMicro === null) return BigInt(row.costMicro);
+  return isDone && !isPaidOut(facts, 'bill', row) ? BigInt(row.billMicro) : 0n;
+}
+
+/** A bill is the cost, unless it came back: that of a failed request which was not collected. */
+export function checkBills(facts: Facts): void {
+  const { world, requests } = facts;
+  for (const row of requests) {
+    if (row.billMicro === null) continue;
+    const isCollected = isPaidOut(facts, 'bill', row);
+    const costs = isCollected || row.status === 'completed' ? row.billMicro : '0';
+    world.tally.count('requests', `bill ${isCollected ? 'collected' : 'not collected'}, ${row.status}`);
+    if (row.costMicro !== costs)
+      world.tally.violation(`${row.id} is ${row.status}, billed ${row.billMicro}, and costs ${row.costMicro}`);
+  }
+}
+
+/** Lets the bills that agents left lying expire, when nobody is left who would collect one. */
+export async function letBillsExpire(world: BankScene, timeoutMs: number): Promise<void> {
+  const running = 'select id from invocation where completed_at is null';
+  const isEnded = async () => ((await askDatabase(world.databaseUrl, running)).length === 0 ? true : null);
+  await until(isEnded, { timeoutMs, firstMs: 50, mostMs: 250 });
+  await Promise.all(world.agents.map((agent) => agent.idle()));
+  await askDatabase(
+    world.databaseUrl,
+    `update chain_payment set valid_before = 0 where purpose = 'bill' and state in ('claimed', 'broadcasting')`,
+  );
+}

@@ -1,0 +1,26 @@
+import { contradictions } from '../../support/books.ts';
+import { checkAgents, checkClient, checkReserves, checkWallet } from './audit-balances.ts';
+import { checkBills, letBillsExpire } from './audit-bills.ts';
+import { checkDeal, checkDeposits } from './audit-deals.ts';
+import type { BankBook } from './bank-book.ts';
+import { gatherFacts, sum } from './bank-facts.ts';
+import type { BankScene } from './bank-world.ts';
+import { untilNothingIsOpen } from './open-work.ts';
+
+/** Waits until nothing is open, and then holds what the clients did against the books, the agents and the chain, to the last millionth. */
+export async function auditEnd(world: BankScene, book: BankBook, timeoutMs: number): Promise<void> {
+  const { tally } = world;
+  await letBillsExpire(world, timeoutMs);
+  for (const open of await untilNothingIsOpen(world.databaseUrl, timeoutMs)) tally.violation(`left open: ${open}`);
+  for (const problem of await contradictions(world.databaseUrl)) tally.violation(`at the end: ${problem}`);
+  const facts = await gatherFacts(world, book);
+  for (const deal of book.deals) await checkDeal(facts, deal);
+  checkDeposits(facts);
+  checkBills(facts);
+  const owed = sum([
+    ...(await Promise.all(world.clients.map((client) => checkClient(facts, client)))),
+    await checkAgents(facts),
+  ]);
+  await checkWallet(world, owed);
+  await checkReserves(world);
+}

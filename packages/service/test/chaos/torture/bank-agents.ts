@@ -1,0 +1,102 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Till } from '../../support/billing-agent.ts';
+import type { TestAccount } from '../../support/harness.ts';
+import { answerWith, type Behaviour, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { createRandom } from './random.ts';
+
+export interface BankAgent extends TestAgent {
+  /** Resolves when no call is under way. */
+  idle(): Promise<void>;
+  /** The Idempotency-Keys that the agent saw for each purchase, by the mark that the client put into its metadata. */
+  readonly keysOf: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+const FATES = {
+  'answers at once': 60,
+  'answers late': 14,
+  'breaks off, then answers': 5,
+  'is busy, then answers': 4,
+  'always breaks off': 3,
+  'answers 500': 5,
+  'refuses with 400': 4,
+  'answers nonsense': 3,
+  'never answers': 4,
+} as const;
+
+/** Less than what it registered with: the rest goes back to whoever pays. */
+export const BILL_MICRO = 6000n;
+
+const ok = (mark: string) => answerWith(200, { result: { mark } });
+
+/** What becomes of a call follows from its mark, however often and by whichever process it is made: an agent that keeps its keys. */
+async function treat(
+  fate: keyof typeof FATES,
+  call: { mark: string; isFirst: boolean; lateMs: number },
+  answer: (behaviour: Behaviour) => void,
+  response: ServerResponse,
+): Promise<void> {
+  switch (fate) {
+    case 'answers at once':
+      return answer(ok(call.mark));
+    case 'answers late':
+      await sleep(call.lateMs, undefined, { ref: false });
+      return answer(ok(call.mark));
+    case 'breaks off, then answers':
+      return call.isFirst ? void response.destroy() : answer(ok(call.mark));
+    case 'is busy, then answers':
+      return answer(call.isFirst ? answerWith(503, { error: 'busy' }) : ok(call.mark));
+    case 'always breaks off':
+      return void response.destroy();
+    case 'answers 500':
+      return answer(answerWith(500, { error: { message: 'no' } }));
+    case 'refuses with 400':
+      return answer(answerWith(400, { error: { message: 'no' } }));
+    case 'answers nonsense':
+      return answer(answerWith(200, '<html>'));
+    case 'never answers':
+  }
+}
+
+const COLLECTS = { first: 6, last: 2, never: 2 } as const;
+
+interface BankAgentOptions {
+  readonly owner: TestAccount;
+  readonly seed: string;
+  readonly perRequest: string;
+  /** Where it is paid, if it bills directly. */
+  readonly till?: Till | undefined;
+}
+
+/** An agent of every kind of luck, which does one work per Idempotency-Key and gives that work's answer again. */
+export async function startBankAgent(
+  host: Parameters<typeof startTestAgent>[0],
+  { owner, seed, perRequest, till }: BankAgentOptions,
+): Promise<BankAgent> {
+  const keysOf = new Map<string, Set<string>>();
+  const seen = new Set<string>();
+  const running = new Set<Promise<void>>();
+  const work: Behaviour = (request, response) => {
+    const key = String(request.headers['idempotency-key']);
+    const { mark } = request.body.metadata;
+    const random = createRandom(seed, mark, request.body.agent_id);
+    const call = { mark, isFirst: !seen.has(key), lateMs: random.int(50, 2000) };
+    seen.add(key);
+    const answer = (how: Behaviour) => void how(request, response);
+    return treat(random.weighted(FATES), call, answer, response);
+  };
+  const behaviour: Behaviour = (request, response) => {
+    const mark = String(request.body.metadata.mark);
+    const keys = keysOf.get(mark) ?? new Set();
+    keysOf.set(mark, keys.add(String(request.headers['idempotency-key'])));
+    const random = createRandom(seed, mark, 'till');
+    const billing = { amountMicro: BILL_MICRO, collects: random.weighted(COLLECTS), work } as const;
+    const version = random.chance(0.5) ? 1 : 2;
+    const done = Promise.resolve((till ? till.bill({ ...billing, version }) : work)(request, response));
+    const ended = done.finally(() => running.delete(ended));
+    running.add(ended);
+    return ended;
+  };
+  const agent = await startTestAgent(host, { owner, perRequest, behaviour });
+  return { ...agent, keysOf, idle: async () => void (await Promise.all(running)) };
+}

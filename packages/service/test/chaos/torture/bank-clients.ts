@@ -1,0 +1,204 @@
+import { formatUsdc } from '@agent-network/contracts/money';
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
+import { paymentIn } from '../../support/chain-actions.ts';
+import type { Answer, RequestOptions } from '../../support/harness.ts';
+import { payV1, payV2 } from '../../support/x402-payer.ts';
+import type { BankBook, Deal, SignedPayment } from './bank-book.ts';
+import type { BankClient, BankScene } from './bank-world.ts';
+import { type Insisted, insist } from './insist.ts';
+import type { Random } from './random.ts';
+
+/** What a client does, and how often compared with the rest. */
+const ACTS = {
+  callFromTreasury: 30,
+  callByX402: 30,
+  depositMore: 8,
+  withdrawSome: 7,
+  callAgentToAgent: 8,
+  callAndCancel: 8,
+  callBulk: 9,
+  sendPlainly: 8,
+  claimItsWallet: 2,
+} as const;
+
+const PATIENCE_MS = 8_000;
+const UNTIL_ANSWERED_MS = 120_000;
+
+export interface Acting {
+  readonly world: BankScene;
+  readonly client: BankClient;
+  readonly random: Random;
+  readonly book: BankBook;
+}
+
+type Act = (acting: Acting) => Promise<string>;
+
+/** One act of a client. What comes of it is counted; that it is never answered is a violation. */
+export async function actOnce(acting: Acting): Promise<void> {
+  const { world, client, random } = acting;
+  const name = random.weighted(ACTS);
+  try {
+    world.tally.count('requests', `${name}: ${await acts[name](acting)}`);
+  } catch (error) {
+    world.tally.count('requests', `${name}: never answered`);
+    world.tally.violation(`${client.name}, ${name}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+const ask = ({ world }: Acting, method: string, path: string, options: RequestOptions): Promise<Insisted> =>
+  insist(world.baseUrl, method, path, {
+    ...options,
+    patienceMs: PATIENCE_MS,
+    timeoutMs: world.untilAnsweredMs ?? UNTIL_ANSWERED_MS,
+  });
+
+const codeOf = ({ status, body }: Answer): string => (status === 200 ? 'done' : `${status} ${body?.error?.code}`);
+
+/** Sometimes the same request goes out twice at once, as from a client that hedges. */
+async function askPerhapsTwice(acting: Acting, path: string, options: RequestOptions): Promise<Insisted[]> {
+  const times = acting.random.chance(0.25) ? 2 : 1;
+  return Promise.all(Array.from({ length: times }, () => ask(acting, 'POST', path, options)));
+}
+
+function openDeal({ random, book }: Acting, kind: Deal['kind'], key: string, requests = 1): Deal {
+  const deal: Deal = { mark: random.id(), kind, key, ids: new Set(), wasToldToPay: false, requests };
+  book.deals.push(deal);
+  return deal;
+}
+
+/** The body stays the same however often it is sent, so its deadline is a time and not a span. */
+const bodyOf = ({ random }: Acting, { mark }: Deal) => ({
+  task: 'work',
+  metadata: { mark },
+  deadline: new Date(Date.now() + random.int(5000, 12_000)).toISOString(),
+});
+
+function noteAnswers(deal: Deal, insisted: readonly Insisted[]): string {
+  for (const { answer } of insisted)
+    if (answer.status === 200) deal.ids.add(answer.body.data.requestId ?? answer.body.data.bulkId);
+  const first = insisted[0] as Insisted;
+  return codeOf(first.answer);
+}
+
+async function callFromTreasury(acting: Acting): Promise<string> {
+  const { world, client, random } = acting;
+  const deal = openDeal(acting, 'treasury', client.key);
+  const headers = { 'idempotency-key': deal.mark, 'x-sync': random.chance(0.5) ? 'true' : 'false' };
+  const options = { key: client.key, headers, body: bodyOf(acting, deal) };
+  return noteAnswers(deal, await askPerhapsTwice(acting, `/invoke/${random.pick(world.agents).id}`, options));
+}
+
+async function callAgentToAgent(acting: Acting): Promise<string> {
+  const { world, random } = acting;
+  const [caller, called] = [random.pick(world.agents), random.pick(world.agents)];
+  const deal = openDeal(acting, 'agent to agent', caller.identityToken);
+  const options = {
+    key: caller.identityToken,
+    headers: { 'idempotency-key': deal.mark, 'x-sync': 'true' },
+    body: bodyOf(acting, deal),
+  };
+  return noteAnswers(deal, await askPerhapsTwice(acting, `/invoke/${called.id}`, options));
+}
+
+async function pay(
+  { world, client, random }: Acting,
+  unpaid: Answer,
+): Promise<{ headers: Record<string, string>; payment: SignedPayment }> {
+  const headers = await (random.chance(0.5) ? payV1 : payV2)(world, client.wallet, unpaid);
+  const { from, nonce, valueMicro } = paymentIn(headers).authorization;
+  return { headers, payment: { from, nonce, valueMicro } };
+}
+
+async function callByX402(acting: Acting): Promise<string> {
+  const { world, client, random } = acting;
+  const path = `/invoke/${random.pick(world.agents).id}`;
+  const deal = openDeal(acting, 'x402', client.key);
+  const options = { key: client.key, headers: { 'x-payment-method': 'x402' }, body: bodyOf(acting, deal) };
+  const unpaid = (await ask(acting, 'POST', path, options)).answer;
+  if (unpaid.status !== 402) return `without payment ${codeOf(unpaid)}`;
+  const { headers, payment } = await pay(acting, unpaid);
+  deal.payment = payment;
+  const insisted = await askPerhapsTwice(acting, path, { ...options, headers: { ...options.headers, ...headers } });
+  deal.wasToldToPay = insisted.some(({ answers }) => answers.some(({ status }) => status === 402));
+  return noteAnswers(deal, insisted);
+}
+
+async function callAndCancel(acting: Acting): Promise<string> {
+  const { world, client, random } = acting;
+  const deal = openDeal(acting, 'treasury', client.key);
+  const options = { key: client.key, headers: { 'idempotency-key': deal.mark }, body: bodyOf(acting, deal) };
+  const called = noteAnswers(deal, [await ask(acting, 'POST', `/invoke/${random.pick(world.agents).id}`, options)]);
+  const [id] = deal.ids;
+  if (!id) return called;
+  return codeOf((await ask(acting, 'POST', `/invoke/${id}/cancel`, { key: client.key })).answer);
+}
+
+async function callBulk(acting: Acting): Promise<string> {
+  const { world, client, random } = acting;
+  const agents = world.agents.filter(() => random.chance(0.6)).map(({ id }) => id);
+  if (agents.length === 0) return 'no agents picked';
+  const deal = openDeal(acting, 'bulk', client.key, agents.length);
+  const strategy = random.pick(['first_success', 'all', 'majority'] as const);
+  const body = { ...bodyOf(acting, deal), agents, strategy };
+  const options = { key: client.key, headers: { 'idempotency-key': deal.mark }, body };
+  return noteAnswers(deal, await askPerhapsTwice(acting, '/invoke/bulk', options));
+}
+
+async function depositMore(acting: Acting): Promise<string> {
+  const { client, random, book } = acting;
+  const path = '/payments/treasury/deposit';
+  const options = { key: client.key, body: { amount: formatUsdc(BigInt(random.int(1, 200_000))) } };
+  const unpaid = (await ask(acting, 'POST', path, options)).answer;
+  if (unpaid.status !== 402) return `without payment ${codeOf(unpaid)}`;
+  const { headers, payment } = await pay(acting, unpaid);
+  const deposit: BankBook['deposits'][number] = { client, payment, outcome: 'unanswered' };
+  book.deposits.push(deposit);
+  const insisted = await askPerhapsTwice(acting, path, { ...options, headers });
+  deposit.outcome = insisted.every(({ answer }) => answer.status === 200) ? 'credited' : 'refused';
+  return insisted.map(({ answer }) => codeOf(answer))[0] ?? '';
+}
+
+async function withdrawSome(acting: Acting): Promise<string> {
+  const { client, random, book } = acting;
+  const to = privateKeyToAddress(generatePrivateKey());
+  const amountMicro = BigInt(random.int(1, 100_000));
+  const withdrawal: BankBook['withdrawals'][number] = { client, to, amountMicro, id: null };
+  book.withdrawals.push(withdrawal);
+  const [insisted] = await askPerhapsTwice(acting, '/payments/withdraw', {
+    key: client.key,
+    headers: { 'idempotency-key': random.id() },
+    body: { amount: formatUsdc(amountMicro), to },
+  });
+  if (insisted?.answer.status === 200) withdrawal.id = insisted.answer.body.data.withdrawalId;
+  return insisted ? codeOf(insisted.answer) : '';
+}
+
+/** Without asking first, from a wallet of nobody until its client has claimed it. */
+async function sendPlainly({ world, client, random, book }: Acting): Promise<string> {
+  const transfer = await world.bankChain.sendPlainly(client.wallet, BigInt(random.int(1, 100_000)));
+  book.plain.push({ client, transfer });
+  return 'done';
+}
+
+async function claimItsWallet(acting: Acting): Promise<string> {
+  const { client, random } = acting;
+  const path = '/payments/claims';
+  const asked = (await ask(acting, 'POST', path, { key: client.key, body: { address: client.wallet.address } })).answer;
+  if (asked.status !== 200) return codeOf(asked);
+  const { challengeId, message } = asked.body.data;
+  const body = { challengeId, signature: await client.wallet.signMessage({ message }) };
+  const headers = { 'idempotency-key': random.id() };
+  return codeOf((await ask(acting, 'POST', path, { key: client.key, headers, body })).answer);
+}
+
+const acts: Record<keyof typeof ACTS, Act> = {
+  callFromTreasury,
+  callByX402,
+  depositMore,
+  withdrawSome,
+  callAgentToAgent,
+  callAndCancel,
+  callBulk,
+  sendPlainly,
+  claimItsWallet,
+};

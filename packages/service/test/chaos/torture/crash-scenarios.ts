@@ -1,0 +1,192 @@
+import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
+import { expect } from 'vitest';
+import { contradictions, walletByBooks } from '../../support/books.ts';
+import type { TestWallet } from '../../support/harness.ts';
+import { answerWith, echo } from '../../support/test-agent.ts';
+import { balanceOf, newClient } from '../../support/treasury.ts';
+import { payV1, payV2 } from '../../support/x402-payer.ts';
+import { billedCall, uncollectedCall } from './billed-scenarios.ts';
+import { type CrashSite, PRICE, PRICE_MICRO } from './crash-site.ts';
+import type { Insisted } from './insist.ts';
+import { untilNothingIsOpen } from './open-work.ts';
+import { tokenTransfers } from './token-transfers.ts';
+import { plainTransfer, unshownPayment } from './unasked-scenarios.ts';
+
+/** Goes through one purchase or movement of money, calls `arm` where the process may die from then on, and checks the promise. */
+type Scenario = (site: CrashSite, arm: () => Promise<void>) => Promise<void>;
+
+const keysAt = (site: CrashSite): Set<unknown> =>
+  new Set(site.agents.flatMap(({ calls }) => calls.map(({ headers }) => headers['idempotency-key'])));
+
+/** Nothing is left to do, the books are sound, and the chain has what they say. */
+async function expectPeace(site: CrashSite): Promise<void> {
+  expect(await untilNothingIsOpen(site.databaseUrl, 20_000)).toEqual([]);
+  expect(await contradictions(site.databaseUrl)).toEqual([]);
+  expect(await site.usdcOf(site.walletAddress)).toBe(await walletByBooks(site.databaseUrl));
+}
+
+/** How often, and how much, the wallet paid the node and was paid by it. */
+async function movements(site: CrashSite, { address }: TestWallet) {
+  const { token } = site.ctx.chain;
+  const paid = await tokenTransfers(site.chain.rpcUrl, token, { from: address, to: site.walletAddress });
+  const gotBack = await tokenTransfers(site.chain.rpcUrl, token, { from: site.walletAddress, to: address });
+  return { paid: paid.map((each) => each.valueMicro), gotBack: gotBack.map((each) => each.valueMicro) };
+}
+
+const earned = async (site: CrashSite) => parseUsdc((await balanceOf(site, site.owner.key)).available);
+
+/** The record of the request that was paid for, once all is done. Fails when the client was refused anything on the way. */
+async function recordOf(site: CrashSite, key: string, { answer, answers }: Insisted) {
+  const refusals = answers.filter(({ status }) => status >= 400 && status < 500 && status !== 409);
+  expect(refusals.map(({ body }) => body)).toEqual([]);
+  expect(answer.body).toMatchObject({ status: 'success' });
+  await expectPeace(site);
+  return (await site.request('GET', `/invoke/${answer.body.data.requestId}`, { key })).body.data;
+}
+
+function paidCall(version: 1 | 2, idempotencyKey?: string): Scenario {
+  return async (site, arm) => {
+    const [agent] = site.agents;
+    const { key } = await site.newAccount();
+    const wallet = await site.newWallet(PRICE_MICRO);
+    const path = `/invoke/${agent.id}`;
+    const keyed: Record<string, string> = idempotencyKey ? { 'idempotency-key': idempotencyKey } : {};
+    const call = { key, body: { task: 'survive' }, headers: keyed };
+    const unpaid = await site.request('POST', path, call);
+    const payment = await (version === 1 ? payV1 : payV2)(site, wallet, unpaid);
+    const earnedBefore = await earned(site);
+    await arm();
+
+    const insisted = await site.insist('POST', path, { ...call, headers: { ...keyed, ...payment } });
+    const record = await recordOf(site, key, insisted);
+    expect(record).toMatchObject({ status: 'completed', result: { echo: 'survive' }, cost: PRICE });
+    const again = await site.insist('POST', path, { ...call, headers: { ...keyed, ...payment } });
+    expect(again.answer.body.data.requestId).toBe(record.requestId);
+    expect(keysAt(site)).toEqual(new Set([record.requestId]));
+    expect(await movements(site, wallet)).toEqual({ paid: [PRICE_MICRO], gotBack: [] });
+    expect((await earned(site)) - earnedBefore).toBe(PRICE_MICRO);
+  };
+}
+
+/** The place is armed when the agent has been called: what comes then is the refund's. */
+const refundedCall: Scenario = async (site, arm) => {
+  const [agent] = site.agents;
+  const { key } = await site.newAccount();
+  const wallet = await site.newWallet(PRICE_MICRO);
+  const path = `/invoke/${agent.id}`;
+  const call = { key, body: { task: 'fail' } };
+  const headers = await payV2(site, wallet, await site.request('POST', path, call));
+  const armed = Promise.withResolvers<void>();
+  agent.behave(async (request, response) => {
+    if (agent.calls.length === 1) arm().then(armed.resolve, armed.reject);
+    await armed.promise;
+    answerWith(500, { error: { message: 'no' } })(request, response);
+  });
+  const insisted = await site.insist('POST', path, { ...call, headers });
+  const record = await recordOf(site, key, insisted);
+  expect(record).toMatchObject({ status: 'failed', refund: PRICE, cost: '0.00' });
+  expect(keysAt(site)).toEqual(new Set([record.requestId]));
+  expect(await movements(site, wallet)).toEqual({ paid: [PRICE_MICRO], gotBack: [PRICE_MICRO] });
+};
+
+/** Cancelled by its caller while the agent works on it. */
+const cancelledCall: Scenario = async (site, arm) => {
+  const [agent] = site.agents;
+  const { key } = await site.newAccount();
+  const wallet = await site.newWallet(PRICE_MICRO);
+  const path = `/invoke/${agent.id}`;
+  const call = { key, body: { task: 'wait' } };
+  const headers = await payV2(site, wallet, await site.request('POST', path, call));
+  const called = Promise.withResolvers<string>();
+  agent.behave(({ body }) => called.resolve(body.request_id));
+  const paid = site.insist('POST', path, { ...call, headers });
+  const requestId = await called.promise;
+  await arm();
+  const { answer } = await site.insist('POST', `/invoke/${requestId}/cancel`, { key });
+  // A repetition finds that it was cancelled before.
+  expect([200, 409]).toContain(answer.status);
+  expect(await recordOf(site, key, await paid)).toMatchObject({ status: 'cancelled', refund: PRICE });
+  expect(keysAt(site)).toEqual(new Set([requestId]));
+  expect(await movements(site, wallet)).toEqual({ paid: [PRICE_MICRO], gotBack: [PRICE_MICRO] });
+};
+
+const treasuryCall: Scenario = async (site, arm) => {
+  const [agent] = site.agents;
+  const { key } = await newClient(site, '0.12');
+  const call = { key, body: { task: 'survive' }, headers: { 'idempotency-key': 'once', 'x-sync': 'true' } };
+  await arm();
+  const insisted = await site.insist('POST', `/invoke/${agent.id}`, call);
+  const record = await recordOf(site, key, insisted);
+  expect(record).toMatchObject({ status: 'completed', result: { echo: 'survive' }, cost: PRICE });
+  const again = await site.insist('POST', `/invoke/${agent.id}`, call);
+  expect(again.answer.body).toEqual(insisted.answer.body);
+  expect(keysAt(site)).toEqual(new Set([record.requestId]));
+  expect(await balanceOf(site, key)).toEqual({ available: '0.07', held: '0.00' });
+};
+
+const bulkCall: Scenario = async (site, arm) => {
+  const { key } = await newClient(site, '0.22');
+  const agents = site.agents.map(({ id }) => id);
+  const call = { key, body: { task: 'survive', agents }, headers: { 'idempotency-key': 'once' } };
+  await arm();
+  const { bulkId } = (await site.insist('POST', '/invoke/bulk', call)).answer.body.data;
+  await expectPeace(site);
+  const { data } = (await site.request('GET', `/invoke/bulk/${bulkId}`, { key })).body;
+  expect(data.status).toBe('completed');
+  expect(keysAt(site).size).toBe(2);
+  expect(await balanceOf(site, key)).toEqual({ available: '0.12', held: '0.00' });
+};
+
+const depositInto: Scenario = async (site, arm) => {
+  const { key } = await site.newAccount();
+  await site.request('POST', '/payments/treasury', { key, body: {} });
+  const wallet = await site.newWallet(PRICE_MICRO);
+  const path = '/payments/treasury/deposit';
+  const call = { key, body: { amount: PRICE } };
+  const headers = await payV2(site, wallet, await site.request('POST', path, call));
+  await arm();
+  const insisted = await site.insist('POST', path, { ...call, headers });
+  expect(insisted.answer.body).toMatchObject({ data: { amount: PRICE, balance: PRICE } });
+  await expectPeace(site);
+  expect(await movements(site, wallet)).toEqual({ paid: [PRICE_MICRO], gotBack: [] });
+  expect(await balanceOf(site, key)).toEqual({ available: PRICE, held: '0.00' });
+};
+
+const withdrawal: Scenario = async (site, arm) => {
+  const { key } = await newClient(site, '0.12');
+  const wallet = await site.newWallet(0n);
+  const call = { key, body: { amount: PRICE, to: wallet.address }, headers: { 'idempotency-key': 'once' } };
+  await arm();
+  const { answer } = await site.insist('POST', '/payments/withdraw', call);
+  const path = `/payments/withdrawals/${answer.body.data.withdrawalId}`;
+  await expectPeace(site);
+  expect((await site.request('GET', path, { key })).body.data).toMatchObject({ status: 'confirmed', amount: PRICE });
+  expect(await movements(site, wallet)).toEqual({ paid: [], gotBack: [PRICE_MICRO] });
+  expect(await balanceOf(site, key)).toEqual({ available: formatUsdc(120_000n - PRICE_MICRO), held: '0.00' });
+};
+
+export const scenarios = {
+  'an x402 call': paidCall(2),
+  'an x402 call of version 1': paidCall(1),
+  'an x402 call under an Idempotency-Key': paidCall(2, 'once'),
+  'a failed x402 call and its refund': refundedCall,
+  'a cancelled x402 call and its refund': cancelledCall,
+  'a treasury call under an Idempotency-Key': treasuryCall,
+  'a bulk request under an Idempotency-Key': bulkCall,
+  'a deposit': depositInto,
+  'a withdrawal under an Idempotency-Key': withdrawal,
+  'a call of an agent that bills directly': (site, arm) => billedCall(site, arm, () => expectPeace(site)),
+  'a failed call of an agent that does not collect': (site, arm) => uncollectedCall(site, arm, () => expectPeace(site)),
+  'a plain transfer and the claim of its wallet': (site, arm) => plainTransfer(site, arm, () => expectPeace(site)),
+  'an authorization that nobody shows': (site, arm) => unshownPayment(site, arm, () => expectPeace(site)),
+} satisfies Record<string, Scenario>;
+
+export type ScenarioName = keyof typeof scenarios;
+
+/** As before any scenario: agents that echo, and have not been called. */
+export function resetAgents({ agents }: CrashSite): void {
+  for (const agent of agents) {
+    agent.behave(echo);
+    agent.calls.length = 0;
+  }
+}

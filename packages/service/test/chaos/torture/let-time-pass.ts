@@ -1,0 +1,26 @@
+import { openDatabase } from '../../../src/db/database.ts';
+import { silentLog } from '../../../src/lib/log/log.ts';
+import { takeDeadProcess } from '../../../src/queue/process-store.ts';
+import { askDatabase } from '../../support/books.ts';
+
+/** What a database dates by the moment at which it happened, and others wait by. */
+const AGE = `
+  update process set seen_at = seen_at - interval '1 minute';
+  update recurring set due_at = now();
+  update chain_payment set created_at = created_at - interval '1 minute' where state not in ('settled', 'failed');
+  update chain_signer set leased_until = leased_until - interval '1 minute';
+  update chain_transaction set created_at = created_at - interval '1 minute' where state <> 'mined'`;
+
+/**
+ * A minute without any process, in no time: all that lived is as good as dead, and gone as if one that lives had noticed it
+ * (test/queue/heartbeat.test.ts proves that one does); and what is left to others after a while is theirs now.
+ */
+export async function letTimePass(databaseUrl: string): Promise<void> {
+  for (const statement of AGE.split(';')) await askDatabase(databaseUrl, statement);
+  const db = openDatabase(databaseUrl, { max: 1, log: silentLog });
+  try {
+    while (await db.transaction((tx) => takeDeadProcess(tx)));
+  } finally {
+    await db.close();
+  }
+}

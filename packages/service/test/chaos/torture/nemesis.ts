@@ -1,0 +1,162 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { askDatabase } from '../../support/books.ts';
+import type { RpcCall } from '../../support/rpc-proxy.ts';
+import type { BankWorld } from './bank-world.ts';
+import type { Random } from './random.ts';
+
+const FAULTS = {
+  kill: 20,
+  freeze: 12,
+  dropConnections: 15,
+  vanishDatabase: 8,
+  stickWorker: 10,
+  disturbChain: 40,
+  reorganise: 13,
+} as const;
+
+const METHODS = [
+  'eth_sendRawTransaction',
+  'eth_getTransactionReceipt',
+  'eth_call',
+  'eth_getBlockByNumber',
+  'eth_blockNumber',
+  'eth_getLogs',
+] as const;
+
+const DISTURBANCES = { delayed: 4, lost: 4, refused: 2, 'cut off': 2 } as const;
+
+export interface Nemesis {
+  /** Ends all trouble: nothing is disturbed, frozen or dead from here on. */
+  stop(): Promise<void>;
+}
+
+export interface NemesisOptions {
+  /** Blocks are taken back only from a node that is made for it. */
+  readonly reorganises: boolean;
+  /** The longest pause between two faults. */
+  readonly pauseMs: number;
+}
+
+/** Does to processes, connections and the chain what a bad day does, one thing after the other, in an order that the seed gives. */
+export function startNemesis(world: BankWorld, random: Random, options: NemesisOptions): Nemesis {
+  const stopping = new AbortController();
+  const ending: Promise<unknown>[] = [];
+  const later = (afterMs: number, what: () => void) =>
+    ending.push(
+      sleep(afterMs, undefined, { signal: stopping.signal })
+        .catch(() => undefined)
+        .then(what),
+    );
+  const strike = async (): Promise<string> => {
+    const fault = random.weighted(options.reorganises ? FAULTS : { ...FAULTS, reorganise: 0 });
+    switch (fault) {
+      case 'kill':
+        random.pick(world.seats).kill(random.int(0, 2000));
+        return 'a process killed';
+      case 'freeze': {
+        const seat = random.pick(world.seats);
+        const isTakenForDead = random.chance(0.25);
+        seat.freeze();
+        later(isTakenForDead ? random.int(12_000, 16_000) : random.int(300, 4000), () => seat.thaw());
+        return isTakenForDead ? 'a process frozen until it counts as dead' : 'a process frozen';
+      }
+      case 'dropConnections':
+        await dropConnections(world.databaseUrl, random);
+        return 'database connections dropped';
+      case 'vanishDatabase':
+        return vanishDatabase(world, random, later);
+      case 'stickWorker':
+        return stickWorker(world, random, later);
+      case 'disturbChain':
+        return disturbChain(world, random, later);
+      case 'reorganise':
+        return reorganise(world, random);
+    }
+  };
+  const loop = async () => {
+    while (!stopping.signal.aborted) {
+      await sleep(random.int(50, options.pauseMs), undefined, { signal: stopping.signal }).catch(() => undefined);
+      if (stopping.signal.aborted) return;
+      const done = await strike().catch(() => 'a fault that did not work');
+      world.tally.count('faults', done);
+    }
+  };
+  const looping = loop();
+  return {
+    async stop() {
+      stopping.abort();
+      await looping;
+      await Promise.all(ending);
+      for (const method of METHODS) world.proxy.rule(method, null);
+      world.databaseProxy.set('open');
+      world.databaseProxy.forgetMute();
+      for (const seat of world.seats) seat.thaw();
+      await Promise.all(world.seats.map((seat) => seat.untilTaken()));
+    },
+  };
+}
+
+async function dropConnections(databaseUrl: string, random: Random): Promise<void> {
+  const share = random.pick([0.2, 0.5, 1]);
+  await askDatabase(
+    databaseUrl,
+    `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and random() < $1`,
+    [share],
+  );
+}
+
+/** Neither old connections nor new ones hear anything, and nobody tells them so; who was connected then has to find out alone. */
+function vanishDatabase(world: BankWorld, random: Random, later: (afterMs: number, what: () => void) => void): string {
+  const isTakenForDead = random.chance(0.25);
+  world.databaseProxy.set('silent');
+  later(isTakenForDead ? random.int(12_000, 20_000) : random.int(300, 5000), () => {
+    world.databaseProxy.set('open');
+    world.databaseProxy.forgetMute();
+  });
+  return `the database's host vanished${isTakenForDead ? ', for long' : ''}`;
+}
+
+const JOB_CONNECTIONS = `
+  select client_port as port, pid from pg_stat_activity
+   where datname = current_database() and pid <> pg_backend_pid() and query ~ 'graphile_worker|jobs:insert' and client_port > 0`;
+
+/** The job runners' connections end, or hang for good: they have to notice, and come back. */
+async function stickWorker(
+  world: BankWorld,
+  random: Random,
+  later: (afterMs: number, what: () => void) => void,
+): Promise<string> {
+  if (random.chance(0.4)) {
+    await askDatabase(world.databaseUrl, `select pg_terminate_backend(pid) from (${JOB_CONNECTIONS}) job`);
+    return 'the job runners cut off';
+  }
+  const connections = await askDatabase<{ port: number }>(world.databaseUrl, JOB_CONNECTIONS);
+  world.databaseProxy.mute(new Set(connections.map(({ port }) => port)));
+  later(random.int(5000, 15_000), () => world.databaseProxy.forgetMute());
+  return 'the job runners hang';
+}
+
+/** For a while, calls of one method meet with trouble, each by its own luck. */
+function disturbChain(world: BankWorld, random: Random, later: (afterMs: number, what: () => void) => void): string {
+  const method = random.pick(METHODS);
+  const kind = random.weighted(DISTURBANCES);
+  const share = random.pick([0.3, 0.7, 1]);
+  const delayMs = random.int(100, 3000);
+  world.proxy.rule(method, async (call: RpcCall) => {
+    if (!random.chance(share)) return call.forward();
+    if (kind === 'refused') return call.refuse('the chain is busy');
+    if (kind === 'cut off') return null;
+    if (kind === 'delayed') await sleep(delayMs);
+    const answer = await call.forward();
+    return kind === 'lost' ? null : answer;
+  });
+  later(random.int(300, 3000), () => world.proxy.rule(method, null));
+  return `${method} ${kind}`;
+}
+
+async function reorganise(world: BankWorld, random: Random): Promise<string> {
+  const depth = random.int(1, 3);
+  await world.bankChain.reorganise(depth);
+  return `${depth} block${depth === 1 ? '' : 's'} reorganised`;
+}

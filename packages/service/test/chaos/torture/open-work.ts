@@ -1,0 +1,25 @@
+import { until } from '../../../src/lib/until.ts';
+import { askDatabase } from '../../support/books.ts';
+
+const OPEN = `
+  select 'request ' || id || ' is ' || status as open from invocation where completed_at is null
+  union all
+  select purpose || ' ' || subject_id || ' is ' || state from chain_payment where state not in ('settled', 'failed')
+  union all
+  select 'hold ' || id || ' has not ended' from hold where ended_at is null
+  union all
+  select 'job ' || id || ' (' || task_identifier || ') waits' from graphile_worker.jobs
+   where task_identifier = 'settle-payment'
+      or run_at < now() - interval '15 seconds' and attempts < max_attempts`;
+
+/** What somebody still has to bring to its end, in words; empty when there is nothing. */
+export async function openWork(databaseUrl: string): Promise<string[]> {
+  return (await askDatabase<{ open: string }>(databaseUrl, OPEN)).map(({ open }) => open);
+}
+
+/** Waits until nothing is open; answers what is still open in the end. */
+export async function untilNothingIsOpen(databaseUrl: string, timeoutMs: number): Promise<string[]> {
+  const isDone = async () => ((await openWork(databaseUrl)).length === 0 ? true : null);
+  await until(isDone, { timeoutMs, firstMs: 10, mostMs: 250 });
+  return openWork(databaseUrl);
+}

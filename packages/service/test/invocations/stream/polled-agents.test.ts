@@ -1,0 +1,123 @@
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { until } from '../../../src/lib/until.ts';
+import type { Harness } from '../../support/harness.ts';
+import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { balanceOf, type Client, newClient, untilEnded } from '../../support/treasury.ts';
+import { joinNode, startJoinableHarness } from './support/second-node.ts';
+import { openSse, problemWithStream } from './support/sse-client.ts';
+
+let h: Harness;
+let agent: TestAgent;
+let client: Client;
+/** What came to the status URL, and what it answers. */
+let asked: { method: string; url: string; atMs: number }[];
+let answer: (response: ServerResponse) => unknown;
+
+beforeAll(async () => {
+  h = await startJoinableHarness();
+  agent = await startTestAgent(h, {
+    perRequest: '0.05',
+    aside(request, response) {
+      request.resume();
+      asked.push({ method: request.method ?? '', url: request.url ?? '', atMs: performance.now() });
+      if (request.method === 'DELETE') response.end();
+      else answer(response);
+    },
+  });
+});
+beforeEach(async () => {
+  asked = [];
+  answer = (response) => json(response, 200, { status: 'processing' });
+  agent.behave(answerWith(202, { status_url: '/status/7' }));
+  client = await newClient(h, '0.05');
+});
+afterAll(async () => {
+  await agent.die();
+  await h.stop();
+});
+
+const json = (response: ServerResponse, status: number, body: unknown) =>
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+const start = async (host: Pick<Harness, 'request'> = h, body: object = {}): Promise<string> =>
+  (await host.request('POST', `/invoke/${agent.id}`, { key: client.key, body: { task: 'x', ...body } })).body.data
+    .requestId;
+const untilAsked = async (count: number, method = 'GET') =>
+  expect(
+    await until(async () => (asked.filter((each) => each.method === method).length >= count ? true : null), {
+      timeoutMs: 8000,
+      firstMs: 5,
+      mostMs: 50,
+    }),
+  ).toBe(true);
+const finished = { result: { all: 'done' }, cost: '0.02' };
+
+describe('an agent that answers 202', () => {
+  it.each([
+    ['a path', () => '/status/7', 3],
+    ['a path relative to the endpoint', () => 'status/7?a=1', 1],
+    ['a whole URL', () => new URL('/status/7', agent.endpoint).href, 1],
+  ])('is asked at its status_url, given as %s, until it has the result', async (_what, statusUrl, times) => {
+    agent.behave(answerWith(202, { status_url: statusUrl() }));
+    const all: [number, unknown][] = [
+      [202, { status_url: '/elsewhere' }],
+      [200, { status: 'processing' }],
+      [200, finished],
+    ];
+    const answers = all.slice(-times);
+    answer = (response) => json(response, ...(answers.shift() ?? ([500, {}] as [number, unknown])));
+    const record = await untilEnded(h, client.key, await start());
+    expect(record).toMatchObject({ status: 'completed', result: { all: 'done' }, cost: '0.02', refund: '0.03' });
+    const url = new URL(statusUrl(), agent.endpoint);
+    expect(asked.map((each) => each.url)).toEqual(Array(times).fill(url.pathname + url.search));
+    expect(await balanceOf(h, client.key)).toEqual({ available: '0.03', held: '0.00' });
+  });
+
+  it('is asked less and less often, or when it asks to be', async () => {
+    agent.behave(answerWith(202, { status_url: '/status', retry_after: 0.6 }));
+    const id = await start();
+    await untilAsked(3);
+    await h.request('POST', `/invoke/${id}/cancel`, { key: client.key });
+    expect((asked[1]?.atMs ?? 0) - (asked[0]?.atMs ?? 0)).toBeGreaterThan(480);
+    expect((asked[2]?.atMs ?? 0) - (asked[1]?.atMs ?? 0)).toBeGreaterThan(900);
+  });
+
+  it('may do so although it was asked to stream', async () => {
+    answer = (response) => json(response, 200, finished);
+    const options = { key: client.key, body: { task: 'x', stream: true } };
+    const events = await (await openSse(h, 'POST', `/invoke/${agent.id}`, options)).rest();
+    expect(problemWithStream(events)).toBeNull();
+    expect(events.at(-1)?.data.result).toEqual({ all: 'done' });
+  });
+});
+
+describe('cancelling work that an agent goes on with', () => {
+  it('tells it with one DELETE at its status_url', async () => {
+    const id = await start();
+    await untilAsked(1);
+    expect((await h.request('POST', `/invoke/${id}/cancel`, { key: client.key })).body.data.refund).toBe('0.05');
+    await untilAsked(1, 'DELETE');
+    expect(asked.at(-1)).toMatchObject({ method: 'DELETE', url: '/status/7' });
+    expect(await balanceOf(h, client.key)).toEqual({ available: '0.05', held: '0.00' });
+  });
+
+  it('tells it also while it is being asked', async () => {
+    answer = () => undefined;
+    const id = await start();
+    await untilAsked(1);
+    await h.request('POST', `/invoke/${id}/cancel`, { key: client.key });
+    await untilAsked(1, 'DELETE');
+  });
+});
+
+it('a process that stops while it asks does not call the work off: another asks on', async () => {
+  const other = await joinNode(h);
+  const id = await start(other);
+  await untilAsked(1);
+  const calls = agent.calls.length;
+  await other.stop();
+  answer = (response) => json(response, 200, finished);
+  expect((await untilEnded(h, client.key, id)).status).toBe('completed');
+  expect(asked.filter(({ method }) => method === 'DELETE')).toEqual([]);
+  expect(agent.calls.slice(calls).map(({ headers }) => headers['idempotency-key'])).toEqual([id]);
+});

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Harness, startHarness } from '../../support/harness.ts';
+import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { newClient, untilEnded } from '../../support/treasury.ts';
+import { payV2 } from '../../support/x402-payer.ts';
+
+let h: Harness;
+let agent: TestAgent;
+beforeAll(async () => {
+  h = await startHarness({ syncWaitMs: 150 });
+  agent = await startTestAgent(h, { perRequest: '0.05' });
+});
+afterAll(async () => {
+  await agent.die();
+  await h.stop();
+});
+
+/** The agent answers when it is let go, later than any caller waits. */
+function slowAgent() {
+  const gate = Promise.withResolvers<void>();
+  agent.behave(async (_request, response) => {
+    await gate.promise;
+    answerWith(200, { result: 'late' })({ headers: {}, body: null }, response);
+  });
+  return gate.resolve;
+}
+
+const sync = { 'x-sync': 'true' };
+const created = [
+  ...['agentId', 'createdAt', 'deadline', 'estimatedCost', 'estimatedTime', 'requestId', 'requestedAgentId', 'status'],
+];
+
+it('a caller that waits is given the created shape when the time is up; the work goes on and ends as ever', async () => {
+  const letGo = slowAgent();
+  const { key } = await newClient(h, '1.00');
+  const body = { task: 'x' };
+  const headers = { ...sync, 'idempotency-key': 'slow' };
+  const early = await h.request('POST', `/invoke/${agent.id}`, { key, body, headers });
+  expect([early.status, Object.keys(early.body.data).sort()]).toEqual([200, created]);
+  expect(early.body.data.status).toBe('processing');
+  letGo();
+  const { requestId } = early.body.data;
+  expect(await untilEnded(h, key, requestId)).toMatchObject({ status: 'completed', result: 'late', cost: '0.05' });
+  expect((await h.request('POST', `/invoke/${agent.id}`, { key, body, headers })).body).toEqual(early.body);
+});
+
+it('so is one that paid by x402, told how; the same payment shown later gets the result', async () => {
+  const letGo = slowAgent();
+  const { key } = await h.newAccount();
+  const wallet = await h.newWallet(50_000n);
+  const call = (headers: Record<string, string> = {}) =>
+    h.request('POST', `/invoke/${agent.id}`, { key, body: { task: 'x' }, headers });
+  const payment = await payV2(h, wallet, await call());
+  const early = await call(payment);
+  expect([early.status, Object.keys(early.body.data).sort()]).toEqual([200, created]);
+  expect(early.headers.get('payment-response')).not.toBeNull();
+  letGo();
+  await untilEnded(h, key, early.body.data.requestId);
+  const late = await call(payment);
+  expect(late.body.data).toMatchObject({ status: 'completed', requestId: early.body.data.requestId, result: 'late' });
+  expect(late.headers.get('payment-response')).toBe(early.headers.get('payment-response'));
+});
+
+it('a caller that need not wait so long has the result', async () => {
+  agent.behave(echo);
+  const { key } = await newClient(h, '1.00');
+  const { body } = await h.request('POST', `/invoke/${agent.id}`, { key, body: { task: 'x' }, headers: sync });
+  expect(body.data).toMatchObject({ status: 'completed', result: { echo: 'x' } });
+});
+
+it('by default a caller waits for 30 s', async () => {
+  const usual = await startHarness();
+  expect(usual.ctx.syncWaitMs).toBe(30_000);
+  await usual.stop();
+});

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { until } from '../../../src/lib/until.ts';
+import {
+  type MortalNode,
+  startJoinableHarness,
+  startMortalNode,
+} from '../../invocations/stream/support/second-node.ts';
+import { openSse, problemWithStream } from '../../invocations/stream/support/sse-client.ts';
+import { chunk, result, spokenBy } from '../../invocations/stream/support/streaming-agent.ts';
+import { askDatabase, contradictions } from '../../support/books.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
+import { type Behaviour, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { balanceOf, type Client, newClient, untilEnded } from '../../support/treasury.ts';
+import { listNode, listRemote } from './support/list-node.ts';
+import { untilSettled } from './support/two-nodes.ts';
+
+const places = ['before-sign-bill-commit', 'after-sign-bill-commit', 'after-agent-call:2', 'before-finish-commit'];
+let home: Harness;
+let here: Harness;
+let client: Client;
+let calls: Record<string, Call>;
+const finish: (() => unknown)[] = [];
+const gate = Promise.withResolvers<void>();
+const working = Promise.withResolvers<void>();
+const speech = spokenBy();
+const slow: Behaviour = async (request, response) => {
+  working.resolve();
+  await gate.promise;
+  await echo(request, response);
+};
+
+interface Call {
+  readonly agent: TestAgent;
+  readonly mortal: MortalNode;
+  readonly requestId: string;
+}
+
+/** All processes start before any of them is called, as those that live take over from those that died. */
+beforeAll(async () => {
+  home = await startHarness({ syncWaitMs: 1000 });
+  here = await startJoinableHarness({ CHAIN_RPC_URL: home.rpcUrl });
+  await listNode(home, here);
+  const nodeId = await listNode(here, home);
+  client = await newClient(here, '10');
+  const arrange = async (name: string, behaviour: Behaviour, env = {}) => {
+    const agent = await startTestAgent(home, { perRequest: '0.05', behaviour });
+    finish.push(agent.die);
+    await listRemote(here, nodeId, agent);
+    return { name, agent, mortal: await startMortalNode(here, env, (end) => void finish.push(end as () => unknown)) };
+  };
+  const arranged = await Promise.all([
+    arrange('killed', slow),
+    arrange('streaming', speech.behaviour),
+    ...places.map((FAILPOINT) => arrange(FAILPOINT, echo, { FAILPOINT })),
+  ]);
+  const called = arranged.map(async ({ name, agent, mortal }): Promise<[string, Call]> => {
+    const body = { task: name, stream: name === 'streaming' };
+    const { data } = (await mortal.request('POST', `/invoke/${agent.id}`, { key: client.key, body })).body;
+    return [name, { agent, mortal, requestId: data.requestId }];
+  });
+  calls = Object.fromEntries(await Promise.all(called));
+});
+afterAll(async () => {
+  await Promise.all(finish.map((each) => each()));
+  await here.stop();
+  await home.stop();
+});
+
+const callOf = (name: string) => calls[name] as Call;
+
+/** Runs at the agent, and payments that its home has settled for it. */
+async function timesOf({ agent }: Call) {
+  const paid = await askDatabase(
+    home.databaseUrl,
+    `select from chain_payment p join invocation i on i.id = p.subject_id
+      where p.purpose = 'invocation' and p.state = 'settled' and i.agent_id = $1`,
+    [agent.id],
+  );
+  return { run: agent.calls.length, paid: paid.length };
+}
+
+/** Each waits for processes, which take their time on a busy machine. */
+const LONG = { timeout: 60_000 };
+
+it('a call whose process is killed in its midst is paid once, and run once', LONG, async () => {
+  const call = callOf('killed');
+  await working.promise;
+  await call.mortal.kill();
+  const isTaken = async () => {
+    const [row] = await askDatabase(here.databaseUrl, 'select attempt from invocation where id = $1', [call.requestId]);
+    return row?.attempt > 1 ? true : null;
+  };
+  expect(await until(isTaken, { timeoutMs: 30_000, firstMs: 20, mostMs: 100 })).toBe(true);
+  gate.resolve();
+  const record = await untilEnded(here, client.key, call.requestId, 30_000);
+  expect(record).toMatchObject({ status: 'completed', result: { echo: 'killed' }, cost: '0.05' });
+  expect(await timesOf(call)).toEqual({ run: 1, paid: 1 });
+});
+
+it('a stream whose process is killed goes on in another behind what was stored', LONG, async () => {
+  const call = callOf('streaming');
+  const talk = await speech.next();
+  const stream = await openSse(here, 'GET', `/invoke/${call.requestId}/events`, { key: client.key });
+  talk.say(chunk({ n: 1 }));
+  talk.say(chunk({ n: 2 }));
+  const events = await stream.take(4);
+  await call.mortal.kill();
+  talk.say(chunk({ n: 3 }));
+  events.push(...(await stream.take(1)));
+  talk.say(result('done'));
+  talk.end();
+  events.push(...(await stream.rest()));
+  expect(problemWithStream(events)).toBeNull();
+  expect(events.slice(2, -1).map(({ data }) => data.n)).toEqual([1, 2, 3]);
+  expect(events.at(-1)?.data).toMatchObject({ status: 'completed', result: 'done', cost: '0.05' });
+  expect(await timesOf(call)).toEqual({ run: 1, paid: 1 });
+});
+
+it.each(places)('a call whose process dies %s is paid once, and run once', LONG, async (place) => {
+  const call = callOf(place);
+  await call.mortal.ended;
+  await call.mortal.kill();
+  const record = await untilEnded(here, client.key, call.requestId, 30_000);
+  expect(record).toMatchObject({ status: 'completed', result: { echo: place }, cost: '0.05' });
+  expect(await timesOf(call)).toEqual({ run: 1, paid: 1 });
+});
+
+it('in the end all is paid for once, and the books of both nodes say so', LONG, async () => {
+  await untilSettled(home, here);
+  expect(await balanceOf(here, client.key)).toEqual({ available: '9.70', held: '0.00' });
+  for (const node of [home, here]) expect(await contradictions(node.databaseUrl)).toEqual([]);
+});

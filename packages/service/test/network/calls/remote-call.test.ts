@@ -1,0 +1,141 @@
+import { parseUsdc } from '@agent-network/contracts/money';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { findMoneyContradictions } from '../../../src/invocations/audit/audit-money.ts';
+import { until } from '../../../src/lib/until.ts';
+import { contradictions } from '../../support/books.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
+import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { balanceOf, type Client, newClient, untilUsdc } from '../../support/treasury.ts';
+import { payV2 } from '../../support/x402-payer.ts';
+import { listNode, listRemote } from './support/list-node.ts';
+import { startBeside, untilSettled } from './support/two-nodes.ts';
+
+const sync = { 'x-sync': 'true' };
+const refuse = answerWith(500, { error: { message: 'no' } });
+
+let home: Harness;
+let here: Harness;
+let agent: TestAgent;
+let owner: Client;
+let client: Client;
+
+beforeAll(async () => {
+  home = await startHarness();
+  here = await startBeside(home);
+  owner = await newClient(home, '0.01');
+  agent = await startTestAgent(home, { owner, perRequest: '0.05' });
+  await listNode(home, here);
+  await listRemote(here, await listNode(here, home), agent);
+  client = await newClient(here, '10');
+});
+afterEach(async () => {
+  for (const node of [home, here]) {
+    await node.ctx.settler.idle();
+    expect(await contradictions(node.databaseUrl)).toEqual([]);
+    expect(await findMoneyContradictions(node.ctx)).toEqual([]);
+    expect((await node.ctx.reserves.read()).status).not.toBe('drift');
+  }
+});
+afterAll(async () => {
+  await agent.die();
+  await here.stop();
+  await home.stop();
+});
+
+const invoke = async (headers: Record<string, string> = sync, key = client.key, more: object = {}) =>
+  (await here.request('POST', `/invoke/${agent.id}`, { key, body: { task: 'hello', ...more }, headers })).body.data;
+const read = async (requestId: string, key = client.key) =>
+  (await here.request('GET', `/invoke/${requestId}`, { key })).body.data;
+const untilRead = (requestId: string, wanted: object, key = client.key) =>
+  until(
+    async () => {
+      const record = await read(requestId, key);
+      return Object.entries(wanted).every(([name, value]) => record[name] === value) ? record : null;
+    },
+    { timeoutMs: 15_000, firstMs: 20, mostMs: 100 },
+  );
+async function paidCall(behaviour = answerWith(200, { result: 'paid' })) {
+  const { key } = await here.newAccount();
+  const wallet = await here.newWallet(50_000n);
+  const unpaid = await here.request('POST', `/invoke/${agent.id}`, { key, body: { task: 'hello' } });
+  agent.behave(behaviour);
+  return { key, wallet, record: await invoke(await payV2(here, wallet, unpaid), key) };
+}
+
+describe('an agent of another node', () => {
+  it('is paid through its home from a treasury here, once', async () => {
+    agent.behave(answerWith(200, { result: { echo: 'hello' } }));
+    const before = await balanceOf(here, client.key);
+    const earned = await balanceOf(home, owner.key);
+    const record = await invoke(sync, client.key, {
+      input: { a: 1 },
+      context: 'c',
+      metadata: { m: 1 },
+      priority: 'high',
+    });
+    expect(record).toMatchObject({
+      ...{ status: 'completed', result: { echo: 'hello' }, cost: '0.05', refund: '0.00', refundExpected: null },
+    });
+    expect(agent.calls).toHaveLength(1);
+    expect(agent.calls[0]?.body).toMatchObject({ task: 'hello', input: { a: 1 }, context: 'c', priority: 'high' });
+    const after = await balanceOf(here, client.key);
+    expect(parseUsdc(before.available) - parseUsdc(after.available)).toBe(50_000n);
+    await untilSettled(home, here);
+    expect(parseUsdc((await balanceOf(home, owner.key)).available) - parseUsdc(earned.available)).toBe(50_000n);
+    const { entries } = (
+      await here.request('GET', `/payments/treasury/${client.treasuryId}/statement`, { key: client.key })
+    ).body.data;
+    expect(entries.at(-1)).toMatchObject({ type: 'bill', amount: '0.05', requestId: record.requestId });
+  });
+
+  it('is paid by a wallet that paid here by x402', async () => {
+    const { record } = await paidCall();
+    expect(record).toMatchObject({ status: 'completed', result: 'paid', cost: '0.05', paymentMethod: 'x402' });
+    await untilSettled(home, here);
+  });
+
+  it('that costs less than its price brings the difference back', async () => {
+    agent.behave(answerWith(200, { result: 1, cost: '0.02' }));
+    const before = await balanceOf(here, client.key);
+    const { requestId } = await invoke();
+    expect(await untilRead(requestId, { cost: '0.02' })).toMatchObject({ refund: '0.03', refundExpected: null });
+    const after = await balanceOf(here, client.key);
+    expect(parseUsdc(before.available) - parseUsdc(after.available)).toBe(20_000n);
+    await untilSettled(home, here);
+  });
+});
+
+describe('what fails there', () => {
+  it('comes back to a treasury when the home has refunded it on chain, and not before', async () => {
+    agent.behave(refuse);
+    const before = await balanceOf(here, client.key);
+    const record = await invoke();
+    expect(record).toMatchObject({ status: 'failed', error: { code: 'agent_error' }, cost: '0.05', refund: '0.00' });
+    expect(record.refundExpected).toBe('0.05');
+    expect(await untilRead(record.requestId, { cost: '0.00' })).toMatchObject({ refund: '0.05', refundExpected: null });
+    expect(await balanceOf(here, client.key)).toEqual(before);
+    await untilSettled(home, here);
+    const { payments } = (await here.request('GET', '/payments/history', { key: client.key })).body.data;
+    expect(payments[0]).toMatchObject({
+      type: 'refund',
+      amount: '0.05',
+      status: 'confirmed',
+      requestId: record.requestId,
+    });
+    const { entries } = (
+      await here.request('GET', `/payments/treasury/${client.treasuryId}/statement`, { key: client.key })
+    ).body.data;
+    expect(entries.at(-1)).toMatchObject({
+      ...{ type: 'bill_return', amount: '0.05', requestId: record.requestId, counterparty: home.ctx.wallet.address },
+      transactionHash: payments[0].transactionHash,
+    });
+  });
+
+  it('comes back to a wallet on chain', async () => {
+    const { wallet, record, key } = await paidCall(refuse);
+    expect(record).toMatchObject({ status: 'failed', cost: '0.05', refundExpected: '0.05' });
+    expect(await untilUsdc(here, wallet.address, 50_000n, 20_000)).toBe(50_000n);
+    expect(await untilRead(record.requestId, { cost: '0.00' }, key)).toMatchObject({ refund: '0.05' });
+    await untilSettled(home, here);
+  });
+});

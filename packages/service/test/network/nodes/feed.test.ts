@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Harness, startHarness } from '../../support/harness.ts';
+import { seenBy, untilSo } from '../../support/network.ts';
+import { newOwner, registerOnChain } from '../../support/registry-actions.ts';
+import { agentFile, nodeFile, otherAgentId } from './support/files.ts';
+import { type Answer, type HostileServer, json, startHostileServer } from './support/hostile-server.ts';
+import { insertAgents } from './support/insert-agents.ts';
+
+const wellKnown = '/.well-known/agent-network.json';
+let node: Harness;
+let server: HostileServer;
+
+beforeAll(async () => {
+  server = await startHostileServer();
+  node = await startHarness({ env: { NETWORK_POLL_MS: '200' } });
+});
+afterAll(async () => {
+  await node?.stop();
+  await server?.stop();
+});
+
+const page = (agents: readonly unknown[], cursor: string, hasMore = false): Answer =>
+  json({ status: 'success', data: { agents, hasMore, cursor } });
+
+/** A node that is listed, and tells what the test says. */
+async function joinNode(path: string, feed: Answer) {
+  const baseUrl = server.origin + path;
+  const registrar = newOwner();
+  const tokenId = await registerOnChain(node.rpcUrl, registrar, baseUrl + wellKnown);
+  server.answers.set(path + wellKnown, json(nodeFile({ baseUrl, tokenId })));
+  server.answers.set(`${path}/network/agents`, feed);
+  await untilSo('the node is listed', async () => (await seenBy(node, baseUrl)) !== null);
+  return {
+    path,
+    baseUrl,
+    registrar,
+    tokenId,
+    tell: (next: Answer) => server.answers.set(`${path}/network/agents`, next),
+  };
+}
+
+type Joined = Awaited<ReturnType<typeof joinNode>>;
+
+async function joinAgent(home: Joined) {
+  const id = otherAgentId();
+  const path = `${home.path}/agents/${id}/registration.json`;
+  const tokenId = await registerOnChain(node.rpcUrl, home.registrar, server.origin + path);
+  const file = agentFile({ baseUrl: home.baseUrl, tokenId, id, owner: home.registrar });
+  server.answers.set(path, json(file));
+  await untilSo('the agent is listed', async () => (await shown(id)) !== undefined);
+  return { id, file };
+}
+
+const shown = async (id: string) => (await node.request('GET', `/agents/${id}`)).body.data;
+const statusOf = async (home: Joined) => (await seenBy(node, home.baseUrl))?.status;
+
+describe('what a node tells of its agents', () => {
+  it('comes in the order of their last change, with a cursor that goes on, removed ones included', async () => {
+    await insertAgents(node, 5, { areOurs: true });
+    const ask = async (query: string) => (await node.request('GET', `/network/agents?${query}`)).body.data;
+    const first = await ask('limit=2');
+    const second = await ask(`limit=2&cursor=${first.cursor}`);
+    const third = await ask(`limit=2&cursor=${second.cursor}`);
+    expect([first, second, third].map(({ agents, hasMore }) => [agents.length, hasMore])).toEqual([
+      [2, true],
+      [2, true],
+      [1, false],
+    ]);
+    const ids = [first, second, third].flatMap(({ agents }) =>
+      agents.map((each: { agentNetwork: { id: string } }) => each.agentNetwork.id),
+    );
+    expect(new Set(ids).size).toBe(5);
+    await node.ctx.db.query('', `update agent set status = 'removed', changed_at = clock_timestamp() where id = $1`, [
+      ids[0],
+    ]);
+    const next = await ask(`limit=200&cursor=${third.cursor}`);
+    const told = next.agents.find((each: { agentNetwork: { id: string } }) => each.agentNetwork.id === ids[0]);
+    expect(told).toMatchObject({
+      active: false,
+      registrations: [{ agentRegistry: expect.stringContaining('eip155:84532:') }],
+    });
+    expect((await node.request('GET', '/network/agents?cursor=nonsense')).body.error.code).toBe('VALIDATION_ERROR');
+  });
+
+  it('misses no change whose transaction ended after that of a later one', async () => {
+    const [late, sooner] = await insertAgents(node, 2, { areOurs: true });
+    const touch = 'update agent set changed_at = clock_timestamp() where id = $1';
+    const client = await node.ctx.db.pool.connect();
+    await client.query('begin');
+    await client.query(touch, [late]);
+    await node.ctx.db.query('', touch, [sooner]);
+    const before = (await node.request('GET', '/network/agents?limit=500')).body.data;
+    expect(before.agents.at(-1).agentNetwork.id).toBe(sooner);
+    await client.query('commit');
+    client.release();
+    const after = (await node.request('GET', `/network/agents?limit=500&cursor=${before.cursor}`)).body.data;
+    expect(after.agents.map((each: { agentNetwork: { id: string } }) => each.agentNetwork.id)).toContain(late);
+  });
+});
+
+describe('a node that joins', () => {
+  it('is told of to operators and to whoever asked for it by name, to nobody else', async () => {
+    const [operator, subscriber, stranger] = [
+      await node.newAccount(),
+      await node.newAccount({ scopes: ['webhooks:manage'] }),
+      await node.newAccount({ scopes: ['webhooks:manage'] }),
+    ];
+    const url = `${server.origin}/hook`;
+    const subscribe = (key: string, body: object) =>
+      node.request('POST', '/account/webhooks', { key, body: { url, ...body } });
+    expect((await subscribe(subscriber.key, { eventTypes: ['network.node_joined'] })).status).toBe(200);
+    expect((await subscribe(stranger.key, {})).status).toBe(200);
+    const { baseUrl } = await joinNode('/new', page([], 'a'));
+    const heard = async (key: string) =>
+      (await node.request('GET', '/events?type=network.node_joined', { key })).body.data.events;
+    for (const { key } of [operator, subscriber]) {
+      await untilSo('it is told', async () => (await heard(key)).length > 0);
+      expect(await heard(key)).toMatchObject([{ data: { label: 'hostile', baseUrl } }]);
+    }
+    expect(await heard(stranger.key)).toEqual([]);
+  });
+});
+
+/** Nodes that misbehave from here on, beside all that follows. */
+let misbehaving: Promise<Joined[]>;
+
+describe('what other nodes tell', () => {
+  beforeAll(() => {
+    misbehaving = Promise.all(misbehaviours.map(([name, feed]) => joinNode(`/${name.replace(/\W+/g, '-')}`, feed)));
+  });
+
+  it('is taken over for agents whose entry was checked, and of no others', async () => {
+    const home = await joinNode('/plain', page([], 'a'));
+    const { id, file } = await joinAgent(home);
+    const unknown = otherAgentId();
+    const changed = { ...file, name: 'Cockatoo' };
+    home.tell(
+      page(
+        [null, 7, { agentNetwork: 'x' }, { ...file, agentNetwork: { ...file.agentNetwork, id: unknown } }, changed],
+        'b',
+      ),
+    );
+    await untilSo('the change is shown', async () => (await shown(id)).name === 'Cockatoo');
+    expect((await node.request('GET', `/agents/${unknown}`)).status).toBe(404);
+  });
+
+  it('is not believed when it contradicts the chain or is out of bounds; the agent stays as it was', async () => {
+    const home = await joinNode('/liar', page([], 'a'));
+    const { id, file } = await joinAgent(home);
+    const other = await joinAgent(home);
+    const wrong = { ...file, name: 'x'.repeat(500) };
+    home.tell(page([wrong, { ...other.file, name: 'Fine' }], 'b'));
+    await untilSo('the good one is shown', async () => (await shown(other.id)).name === 'Fine');
+    expect((await shown(id)).name).toBe('Parrot');
+  });
+
+  it('says when the clock of a node is wrong: nothing of it is later than now', async () => {
+    const home = await joinNode('/future', page([], 'a'));
+    const { id, file } = await joinAgent(home);
+    home.tell(
+      page(
+        [{ ...file, name: 'Future', agentNetwork: { ...file.agentNetwork, updatedAt: '9999-01-01T00:00:00Z' } }],
+        'b',
+      ),
+    );
+    await untilSo('the change is shown', async () => (await shown(id)).name === 'Future');
+    expect(Date.parse((await shown(id)).updatedAt)).toBeLessThanOrEqual(Date.now() + 1000);
+  });
+});
+
+const endless: Answer = (message, response) => {
+  const cursor = new URL(message.url ?? '', 'http://x').searchParams.get('cursor') ?? '0';
+  page(
+    Array.from({ length: 200 }, () => ({ agentNetwork: { id: otherAgentId() } })),
+    String(Number(cursor) + 1),
+    true,
+  )(message, response);
+};
+const misbehaviours: [string, Answer][] = [
+  ['tells garbage', (_m, response) => response.end('}{')],
+  [
+    'tells more than it was asked for',
+    page(
+      Array.from({ length: 201 }, () => null),
+      'x',
+    ),
+  ],
+  ['tells without end', endless],
+  ['never ends a page', (_m, response) => void response.writeHead(200).write('{"data":')],
+  [
+    'sends without end',
+    (_m, response) => {
+      const more = () => {
+        if (!response.destroyed) response.write('x'.repeat(65_536), more);
+      };
+      more();
+    },
+  ],
+  ['hands out cursors without end', page([], 'x'.repeat(201), true)],
+];
+
+describe('a node that misbehaves', () => {
+  it('keeps no other waiting, and is offline until it mends', async () => {
+    const fine = await joinNode('/fine', page([], 'a'));
+    const { id, file } = await joinAgent(fine);
+    const bad = await misbehaving;
+    for (let nth = 0; nth < 5; nth++) {
+      fine.tell(page([{ ...file, name: `Change ${nth}` }], `c${nth}`));
+      const tookMs = await untilSo('the change is shown', async () => (await shown(id)).name === `Change ${nth}`);
+      expect(tookMs).toBeLessThan(5000);
+    }
+    for (const [nth, home] of bad.entries())
+      await untilSo(
+        `a node that ${misbehaviours[nth]?.[0]} is offline`,
+        async () => (await statusOf(home)) === 'offline',
+        40_000,
+      );
+    const mended = bad[0] as Joined;
+    mended.tell(page([], 'a'));
+    await untilSo('it is online', async () => (await statusOf(mended)) === 'online');
+    expect(await statusOf(fine)).toBe('online');
+  }, 90_000);
+});

@@ -1,0 +1,196 @@
+import { scopes } from '@agent-network/contracts/access/scopes';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { issueApiKey } from '../../../src/access/keys/manage-keys.ts';
+import type { Harness, TestAccount } from '../../support/harness.ts';
+import { type NetworkNode, seenBy, startNodes, stopNodes, untilSo } from '../../support/network.ts';
+import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+
+/** Three nodes start on a machine that may be busy. */
+const SLOW_MS = 60_000;
+let nodes: NetworkNode[];
+let a: NetworkNode;
+let b: NetworkNode;
+let c: NetworkNode;
+let agent: TestAgent;
+let operator: TestAccount;
+let owner: TestAccount;
+let tookMs: number[];
+
+const find = async (node: Harness, text: string) =>
+  (await node.request('POST', '/agents/search', { body: { query: { text } } })).body.data;
+const detail = (node: Harness, id: string) => node.request('GET', `/agents/${id}`);
+const isShown = async (node: Harness, id: string, wanted: object) => {
+  const { data } = (await detail(node, id)).body;
+  return Object.entries(wanted).every(([name, value]) => data?.[name] === value);
+};
+
+beforeAll(async () => {
+  nodes = await startNodes(3);
+  [a, b, c] = nodes as [NetworkNode, NetworkNode, NetworkNode];
+  operator = await b.newAccount();
+  for (const node of nodes)
+    for (const other of nodes)
+      if (other !== node)
+        await untilSo(
+          'a node is listed',
+          async () => (await seenBy(node, other.baseUrl))?.status === 'online',
+          SLOW_MS,
+        );
+  owner = await a.newAccount();
+  agent = await startTestAgent(a, { owner, name: 'Zebrafinch', capabilities: ['singing'], perRequest: '0.07' });
+  const isRegistered = async () => (await a.request('GET', `/identity/${agent.id}`)).body.data.onChain !== null;
+  await untilSo('the agent is registered', isRegistered, SLOW_MS);
+  tookMs = await Promise.all(
+    [b, c].map((node) => untilSo('an agent is found', async () => (await find(node, 'zebrafinch')).total === 1)),
+  );
+}, 4 * SLOW_MS);
+/** Changes an agent in the database of its home, for others to be told. */
+const changeAtHome = (sets: string): Promise<unknown> =>
+  a.ctx.db.query('', `update agent set ${sets}, changed_at = clock_timestamp() where id = $1`, [agent.id]);
+
+afterAll(async () => {
+  await agent?.die();
+  await stopNodes(nodes ?? []);
+});
+
+describe('an agent that is registered at one node', () => {
+  it("is found at the others within five seconds of its block, with its home's label", async () => {
+    for (const each of tookMs) expect(each).toBeLessThan(5000);
+    for (const node of [b, c]) {
+      const { agents } = await find(node, 'zebrafinch');
+      expect(agents).toMatchObject([{ id: agent.id, location: 'node-1', status: 'online' }]);
+      const listed = (await node.request('GET', '/agents?capability=singing')).body.data;
+      expect(listed).toMatchObject({ total: 1, agents: [{ id: agent.id, location: 'node-1' }] });
+      expect((await detail(node, agent.id)).body.data).toMatchObject({
+        location: 'node-1',
+        endpoint: `${a.baseUrl}/invoke/${agent.id}`,
+        rates: { perRequest: '0.07' },
+        verified: true,
+        totalRequests: 0,
+      });
+      expect((await node.request('GET', `/agents/${agent.id}/status`)).body.data.location).toBe('node-1');
+    }
+    expect((await detail(a, agent.id)).body.data.location).toBe('node-1');
+  });
+
+  it('has a reputation elsewhere that comes from what was seen there', async () => {
+    const at = async (node: Harness) => (await detail(node, agent.id)).body.data.reputation;
+    await changeAtHome(`reputation = 999, description = 'The best.'`);
+    await untilSo('a change is told', () => isShown(b, agent.id, { description: 'The best.' }));
+    expect(await at(a)).toBe(999);
+    expect(await at(b)).toBeLessThan(500);
+  });
+
+  it('shows what it is at home, moments after that changed', async () => {
+    const body = { name: 'Zebra Finch', capabilities: ['singing', 'flying'], rates: { perRequest: '0.08' } };
+    expect((await a.request('PUT', `/agents/${agent.id}`, { key: owner.key, body })).status).toBe(200);
+    await untilSo('a change is told', () => isShown(b, agent.id, { name: 'Zebra Finch' }));
+    expect((await detail(b, agent.id)).body.data).toMatchObject({
+      capabilities: ['singing', 'flying'],
+      rates: { perRequest: '0.08' },
+    });
+    expect((await find(b, 'zebrafinch')).total).toBe(0);
+    expect((await find(b, 'zebra finch')).total).toBe(1);
+    expect((await b.request('GET', '/agents?capability=flying')).body.data.total).toBe(1);
+  });
+
+  it('is changed only at home, whoever asks elsewhere', async () => {
+    const ofNode = await b.ctx.db.query<{ id: string }>(
+      '',
+      'select account_id as id from network_node where base_url = $1',
+      [a.baseUrl],
+    );
+    const stranger = await b.newAccount();
+    const key = await nodeKey(b, ofNode[0]?.id ?? '');
+    for (const each of [stranger.key, key]) {
+      const calls = [
+        b.request('PUT', `/agents/${agent.id}`, { key: each, body: { name: 'Mine' } }),
+        b.request('DELETE', `/agents/${agent.id}`, { key: each }),
+        b.request('PUT', `/identity/${agent.id}/metadata`, { key: each, body: { tags: ['x'] } }),
+        b.request('POST', '/identity/verify', { key: each, body: { agentId: agent.id, proof: 'endpoint' } }),
+      ];
+      for (const { status, body } of await Promise.all(calls)) {
+        expect({ status, code: body.error.code }).toEqual({ status: 409, code: 'CONFLICT' });
+        expect(body.error.message).toContain(a.baseUrl);
+      }
+    }
+  });
+
+  it('can be quoted elsewhere', async () => {
+    const { key } = await b.newAccount();
+    const { body } = await b.request('POST', `/invoke/${agent.id}/quote`, { key, body: { task: 'sing' } });
+    expect(body.data).toMatchObject({ estimatedCost: expect.any(String) });
+  });
+});
+
+describe('a node', () => {
+  it('shows which others it knows, their agents and how far it has read the registry', async () => {
+    const { data } = (await b.request('GET', '/network')).body;
+    expect(data).toMatchObject({
+      node: { label: 'node-2', baseUrl: b.baseUrl },
+      index: { state: 'live' },
+      agents: { local: 0, remote: 1 },
+    });
+    const shown = data.nodes.map(({ label, agents, status }: Record<string, unknown>) => ({ label, agents, status }));
+    expect(shown).toEqual([
+      { label: 'node-1', agents: 1, status: 'online' },
+      { label: 'node-3', agents: 0, status: 'online' },
+    ]);
+  });
+
+  it('that dies takes its agents offline, with alternatives; when it is back, so are they', async () => {
+    const other = await startTestAgent(b, { name: 'Canary', capabilities: ['singing'] });
+    await a.front.die();
+    await untilSo('the node is offline', async () => (await seenBy(b, a.baseUrl)).status === 'offline');
+    await untilSo('its agent is offline', () => isShown(b, agent.id, { status: 'offline' }));
+    const listed = (await b.request('GET', '/agents?capability=singing&status=online')).body.data;
+    expect(listed.agents.map(({ id }: { id: string }) => id)).toEqual([other.id]);
+    const { key } = await b.newAccount();
+    const refused = await b.request('POST', `/invoke/${agent.id}`, { key, body: { task: 'sing' } });
+    expect(refused).toMatchObject({
+      status: 503,
+      body: { error: { code: 'AGENT_UNAVAILABLE', agentId: agent.id, alternatives: [{ agentId: other.id }] } },
+    });
+    await a.front.revive();
+    await untilSo('its agent is online', () => isShown(b, agent.id, { status: 'online' }));
+    expect((await seenBy(b, a.baseUrl)).status).toBe('online');
+    await other.die();
+  });
+
+  it('that dies is told of to operators', async () => {
+    const heard = async () => {
+      const { events } = (await b.request('GET', '/events?type=network.node_left', { key: operator.key })).body.data;
+      return events.map(({ data }: { data: { label: string } }) => data.label);
+    };
+    await untilSo('it is told', async () => (await heard()).length > 0);
+    expect(await heard()).toEqual(['node-1']);
+  });
+
+  it('that removes an agent has it removed everywhere; past calls of it read as before, and it may come back', async () => {
+    await changeAtHome(`status = 'removed'`);
+    await untilSo('the agent is gone', async () => (await detail(b, agent.id)).status === 404);
+    expect((await find(b, 'zebra finch')).total).toBe(0);
+    await changeAtHome(`status = 'online'`);
+    await untilSo('the agent is back', () => isShown(b, agent.id, { status: 'online' }));
+    expect((await find(b, 'zebra finch')).total).toBe(1);
+  });
+});
+
+describe('a token', () => {
+  it('that a reorg takes away takes its agent from the lists', async () => {
+    await c.ctx.db.query(
+      '',
+      `with gone as (delete from registry_token where uri like '%${agent.id}%' returning chain_id, token_id)
+       insert into registry_change (chain_id, token_id) select chain_id, token_id from gone
+       on conflict (chain_id, token_id) do update set number = nextval('registry_change_number')`,
+    );
+    await untilSo('the agent is gone', async () => (await detail(c, agent.id)).status === 404);
+    expect((await c.request('GET', '/agents?capability=flying')).body.data.total).toBe(0);
+    expect((await seenBy(c, a.baseUrl)).agents).toBe(0);
+  });
+});
+
+async function nodeKey(node: Harness, accountId: string): Promise<string> {
+  const made = await issueApiKey(node.ctx, { accountId, name: 'test', scopes, expiresAt: null });
+  return made.apiKey;
+}

@@ -1,0 +1,73 @@
+import { callChain } from '@agent-network/chain/chain-rpc-client';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
+import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+
+const SEND = 'eth_sendRawTransaction';
+/** Code that runs in a circle until its gas is used up. */
+const GAS_BURNER = '0x5b600056';
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterEach(async () => {
+  engine.proxy.rule(SEND, null);
+  expect(await contradictions(engine.databaseUrl)).toEqual([]);
+  expect(await walletByBooks(engine.databaseUrl)).toBe(await engine.ctx.usdc.balanceOf(engine.ctx.wallet.address));
+});
+afterAll(() => engine.stop());
+
+/** Settles them together: they gather while a lone one is held back. */
+async function settleTogether(payments: readonly NewChainPayment[]) {
+  const [first] = await engine.claimMany(1);
+  if (!first) throw new Error('a payment was claimed');
+  const gate = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  engine.proxy.rule(SEND, async ({ forward }) => {
+    reached.resolve();
+    await gate.promise;
+    return forward();
+  });
+  const { settler } = engine.ctx;
+  const alone = settler.settle(first);
+  await reached.promise;
+  const together = payments.map((payment) => settler.settle(payment));
+  gate.resolve();
+  await alone;
+  return (await Promise.all(together)).map(({ state }) => state);
+}
+
+const transactionsOf = (payments: readonly NewChainPayment[]) =>
+  askDatabase<{ payments: number; gas: string }>(
+    engine.databaseUrl,
+    `select count(*)::int as payments from chain_payment where id = any($1) group by transaction_hash order by 1 desc`,
+    [payments.map(({ id }) => id)],
+  );
+
+it('200 payments go in two transactions, as many in each as the gas of one allows', async () => {
+  const payments = await engine.claimMany(200);
+  expect(new Set(await settleTogether(payments))).toEqual(new Set(['settled']));
+  expect((await transactionsOf(payments)).map((row) => row.payments)).toEqual([164, 36]);
+}, 40_000);
+
+it('one that is not good any more hurts none of 60', async () => {
+  const payer = await engine.newPayer(0n);
+  const payments = await engine.claimMany(60);
+  payments.splice(20, 0, await engine.claim(payer));
+  const states = await settleTogether(payments);
+  expect(states.splice(20, 1)).toEqual(['failed']);
+  expect(new Set(states)).toEqual(new Set(['settled']));
+});
+
+it('a wallet whose code burns all gas takes nobody with it, wherever it stands', async () => {
+  const burner = await engine.newPayer();
+  await callChain(engine.chain.rpcUrl, 'anvil_setCode', burner.address, GAS_BURNER);
+  const [before, after] = [await engine.claimMany(3), await engine.claimMany(30)];
+  const ofCode = await engine.claim(burner, { signature: `0x${'ab'.repeat(100)}` });
+  const likeKey = await engine.claim(burner);
+  const states = await settleTogether([...before, likeKey, ofCode, ...after]);
+  expect(states.splice(before.length, 2)).toEqual(['failed', 'failed']);
+  expect(new Set(states)).toEqual(new Set(['settled']));
+}, 30_000);

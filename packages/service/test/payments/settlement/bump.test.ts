@@ -1,0 +1,118 @@
+import { callChain } from '@agent-network/chain/chain-rpc-client';
+import { type Hex, parseTransaction } from 'viem';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
+import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
+import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+
+const SEND = 'eth_sendRawTransaction';
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterEach(async () => {
+  engine.proxy.rule(SEND, null);
+  expect(await contradictions(engine.databaseUrl)).toEqual([]);
+  expect(await walletByBooks(engine.databaseUrl)).toBe(await engine.ctx.usdc.balanceOf(engine.ctx.wallet.address));
+});
+afterAll(() => engine.stop());
+
+/** Answers the first sends as a chain that takes them, and forgets them. Answers what it was given. */
+function swallow(count: number): Hex[] {
+  const swallowed: Hex[] = [];
+  engine.proxy.rule(SEND, (call) => {
+    if (swallowed.length >= count) return call.forward();
+    swallowed.push(call.params[0] as Hex);
+    return call.answer(`0x${'0'.repeat(64)}`);
+  });
+  return swallowed;
+}
+
+async function claimOne(): Promise<NewChainPayment> {
+  const [payment] = await engine.claimMany(1);
+  if (!payment) throw new Error('a payment was claimed');
+  return payment;
+}
+
+const transactionsOf = ({ id }: NewChainPayment) =>
+  askDatabase<{ nonce: string; state: string; raw: Hex; isPayments: boolean }>(
+    engine.databaseUrl,
+    `select t.nonce::text, t.state, t.raw, t.hash = p.transaction_hash as "isPayments"
+       from chain_payment p join chain_transaction own on own.hash = p.transaction_hash
+       join chain_transaction t on t.signer = own.signer and t.nonce = own.nonce
+      where p.id = $1 order by t.created_at`,
+    [id],
+  );
+
+/** Leaves a payment to the reconciler, with its one transaction swallowed by the chain. */
+async function strand(): Promise<NewChainPayment> {
+  const payment = await claimOne();
+  const process = await engine.anotherProcess();
+  const sent = Promise.withResolvers<void>();
+  engine.proxy.rule(SEND, ({ answer }) => {
+    sent.resolve();
+    return answer(`0x${'0'.repeat(64)}`);
+  });
+  const unknown = process.settler.settle(payment);
+  await sent.promise;
+  await process.settler.stop(0);
+  expect(await unknown).toMatchObject({ state: 'unknown' });
+  return payment;
+}
+
+const inSeconds = (seconds: number) => ({
+  ...engine.ctx,
+  clock: { now: () => new Date(Date.now() + seconds * 1000) },
+});
+
+it('a transaction that no block takes is signed again under its nonce, for at least 12.5 % more, and settles', async () => {
+  const swallowed = swallow(1);
+  const payment = await claimOne();
+  expect(await engine.ctx.settler.settle(payment)).toMatchObject({ state: 'settled' });
+  const transactions = await transactionsOf(payment);
+  expect(transactions.map(({ state, isPayments }) => [state, isPayments])).toEqual([
+    ['replaced', false],
+    ['mined', true],
+  ]);
+  const [before, after] = transactions.map(({ raw }) => parseTransaction(raw));
+  expect(transactions[0]?.raw).toBe(swallowed[0]);
+  expect(after).toMatchObject({ nonce: before?.nonce, to: before?.to, data: before?.data });
+  expect((after?.maxFeePerGas ?? 0n) * 8n).toBeGreaterThanOrEqual((before?.maxFeePerGas ?? 0n) * 9n);
+  expect((after?.maxPriorityFeePerGas ?? 0n) * 8n).toBeGreaterThanOrEqual((before?.maxPriorityFeePerGas ?? 0n) * 9n);
+}, 20_000);
+
+it('the reconciler does so for a key that nobody looks after', async () => {
+  const payment = await strand();
+  swallow(0);
+  await reconcilePayments(inSeconds(7), 60_000);
+  expect((await transactionsOf(payment)).map(({ state }) => state)).toEqual(['sent', 'sent']);
+  await reconcilePayments(inSeconds(9), 0);
+  expect(await engine.stateOf(payment)).toBe('settled');
+});
+
+it('the one before is mined after all: it is recorded, and the key is free', async () => {
+  const payment = await strand();
+  const [first] = await transactionsOf(payment);
+  await reconcilePayments(inSeconds(7), 60_000);
+  await callChain(engine.chain.rpcUrl, SEND, first?.raw);
+  await reconcilePayments(inSeconds(9), 0);
+  expect((await transactionsOf(payment)).map(({ state }) => state)).toEqual(['mined', 'replaced']);
+  expect(await engine.stateOf(payment)).toBe('settled');
+  const next = await claimOne();
+  engine.proxy.rule(SEND, null);
+  expect(await engine.ctx.settler.settle(next)).toMatchObject({ state: 'settled' });
+});
+
+it('a nonce that somebody else used with the key is given up, and the payment goes under the next one', async () => {
+  const payment = await strand();
+  const [stuck] = await transactionsOf(payment);
+  const { address } = engine.ctx.wallet;
+  await callChain(engine.chain.rpcUrl, 'anvil_setNonce', address, `0x${(Number(stuck?.nonce) + 1).toString(16)}`);
+  engine.proxy.rule(SEND, null);
+  await reconcilePayments(inSeconds(40), 60_000);
+  await reconcilePayments(inSeconds(40), 0);
+  await engine.ctx.settler.idle();
+  expect(await engine.stateOf(payment)).toBe('settled');
+});

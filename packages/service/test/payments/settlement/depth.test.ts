@@ -1,0 +1,73 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { until } from '../../../src/lib/until.ts';
+import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
+import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
+import { contradictions, walletByBooks } from '../../support/books.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+
+const TEN = 10_000_000n;
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine({
+    confirmations: [
+      { fromMicro: 0n, depthBlocks: 1 },
+      { fromMicro: TEN, depthBlocks: 3 },
+    ],
+  });
+});
+afterEach(async () => {
+  await engine.ctx.settler.idle();
+  expect(await contradictions(engine.databaseUrl)).toEqual([]);
+  expect(await walletByBooks(engine.databaseUrl)).toBe(await engine.ctx.usdc.balanceOf(engine.ctx.wallet.address));
+});
+afterAll(() => engine.stop());
+
+const claim = async (valueMicro: bigint): Promise<NewChainPayment> =>
+  engine.claim(await engine.newPayer(valueMicro), { valueMicro });
+
+const untilSpent = (payment: NewChainPayment) =>
+  until(async () => ((await engine.ctx.usdc.areSpent([payment.authorization]))[0] ? true : null), {
+    timeoutMs: 5000,
+    firstMs: 5,
+    mostMs: 50,
+  });
+
+it('below the amount a payment is settled in its block, and waits for no larger one of the same transaction', async () => {
+  const [lone, small, large] = [await claim(1n), await claim(TEN - 1n), await claim(TEN)];
+  const { settler } = engine.ctx;
+  const first = settler.settle(lone);
+  const [ofSmall, ofLarge] = [settler.settle(small), settler.settle(large)];
+  expect(await first).toMatchObject({ state: 'settled' });
+  expect(await ofSmall).toMatchObject({ state: 'settled' });
+  await untilSpent(large);
+  expect(await engine.stateOf(large)).toBe('broadcasting');
+  await engine.mine(2);
+  expect(await ofLarge).toMatchObject({ state: 'settled' });
+});
+
+it('from the amount on it is not before its block is as deep', async () => {
+  const payment = await claim(TEN);
+  const settled = engine.ctx.settler.settle(payment);
+  await untilSpent(payment);
+  await engine.mine(1);
+  await reconcilePayments(engine.ctx, 0);
+  expect(await engine.stateOf(payment)).toBe('broadcasting');
+  expect(await walletByBooks(engine.databaseUrl)).toBeLessThan(
+    await engine.ctx.usdc.balanceOf(engine.ctx.wallet.address),
+  );
+  await engine.mine(1);
+  expect(await settled).toMatchObject({ state: 'settled' });
+});
+
+it('the reconciler finishes what nobody waits for any more', async () => {
+  const process = await engine.anotherProcess();
+  const payment = await claim(TEN);
+  const settled = process.settler.settle(payment);
+  await untilSpent(payment);
+  await process.settler.stop(200);
+  expect(await settled).toMatchObject({ state: 'unknown' });
+  await engine.mine(2);
+  await reconcilePayments(engine.ctx, 0);
+  expect(await engine.stateOf(payment)).toBe('settled');
+});

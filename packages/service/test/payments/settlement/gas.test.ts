@@ -1,0 +1,149 @@
+import { callChain } from '@agent-network/chain/chain-rpc-client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
+import { askDatabase } from '../../support/books.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { type ProxiedHarness, startProxiedHarness } from '../../support/proxied-harness.ts';
+import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { newClient, untilUsdc } from '../../support/treasury.ts';
+import { payV2 } from '../../support/x402-payer.ts';
+
+const setGas = (rpcUrl: string, address: string, wei: bigint) =>
+  callChain(rpcUrl, 'anvil_setBalance', address, `0x${wei.toString(16)}`);
+
+describe('keys that run out of gas', () => {
+  let engine: Engine;
+  beforeAll(async () => {
+    engine = await startEngine({ senders: 2 });
+  });
+  afterAll(() => engine.stop());
+
+  it('send as much as they can pay for, and the rest later', async () => {
+    const { ctx, chain } = engine;
+    const { maxFeePerGas } = await ctx.fees.current();
+    const payments = await engine.claimMany(6);
+    // Enough for three of them in one transaction.
+    for (const { address } of ctx.senders) await setGas(chain.rpcUrl, address, 380_000n * maxFeePerGas);
+    await ctx.gas.refresh();
+    const outcomes = await Promise.all(payments.map((payment) => ctx.settler.settle(payment)));
+    expect(outcomes.map(({ state }) => state)).toEqual([...Array(3).fill('settled'), ...Array(3).fill('unknown')]);
+    for (const { address } of ctx.senders) await setGas(chain.rpcUrl, address, 10n ** 18n);
+    await ctx.gas.refresh();
+    const rest = await Promise.all(payments.slice(3).map((payment) => ctx.settler.settle(payment)));
+    expect(rest.map(({ state }) => state)).toEqual(Array(3).fill('settled'));
+  });
+
+  it('are told of, and not picked; when none can pay, payments wait', async () => {
+    const { ctx, chain, databaseUrl } = engine;
+    const [rich, ...poor] = ctx.senders.map(({ address }) => address);
+    const since = new Date();
+    for (const address of poor) await setGas(chain.rpcUrl, address, 1n);
+    await ctx.gas.refresh();
+    expect(ctx.gas.thatBear(1000n)).toEqual([rich]);
+    const { values } = await ctx.metrics.gasBalance.get();
+    expect(values.find(({ labels }) => labels.signer === poor[0])?.value).toBe(1);
+    for (const payment of await engine.claimMany(4))
+      expect(await ctx.settler.settle(payment)).toMatchObject({ state: 'settled' });
+    const signers = await askDatabase<{ signer: string }>(
+      databaseUrl,
+      'select distinct signer from chain_transaction where created_at > $1',
+      [since],
+    );
+    expect(signers).toEqual([{ signer: rich }]);
+
+    await setGas(chain.rpcUrl, rich ?? '', 1n);
+    await ctx.gas.refresh();
+    await expect(ctx.gas.requireGas('No.')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+});
+
+describe('a node that cannot pay for gas', () => {
+  let h: ProxiedHarness;
+  let agent: TestAgent;
+  beforeAll(async () => {
+    h = await startProxiedHarness();
+    agent = await startTestAgent(h, { perRequest: '0.05' });
+  });
+  afterAll(async () => {
+    await agent.die();
+    await h.stop();
+  });
+
+  it('answers a payment with 503 before it claims it, and takes it once there is gas again', async () => {
+    const { key } = await h.newAccount();
+    const call = { key, body: { task: 'x' } };
+    const wallet = await h.newWallet(50_000n);
+    const headers = await payV2(h, wallet, await h.request('POST', `/invoke/${agent.id}`, call));
+    await setGas(h.rpcUrl, h.ctx.wallet.address, 0n);
+    await h.ctx.gas.refresh();
+    const refused = await h.request('POST', `/invoke/${agent.id}`, { ...call, headers });
+    expect(refused).toMatchObject({ status: 503, body: { error: { code: 'UNAVAILABLE' } } });
+    expect(await askDatabase(h.databaseUrl, 'select id from chain_payment')).toEqual([]);
+    expect(agent.calls).toEqual([]);
+    await setGas(h.rpcUrl, h.ctx.wallet.address, 10n ** 18n);
+    await h.ctx.gas.refresh();
+    const paid = await h.request('POST', `/invoke/${agent.id}`, { ...call, headers });
+    expect(paid.body.data).toMatchObject({ status: 'completed' });
+  });
+
+  it('takes no withdrawal that it cannot send; what it owes already waits, pending, and is sent once there is gas again', async () => {
+    const { key, address } = await newClient(h, '1');
+    const paid = await h.newAccount();
+    const wallet = await h.newWallet(50_000n);
+    const call = { key: paid.key, body: { task: 'fail' }, headers: { 'x-sync': 'true' } };
+    const path = `/invoke/${agent.id}`;
+    const headers = await payV2(h, wallet, await h.request('POST', path, call));
+    agent.behave(async (request, response) => {
+      await setGas(h.rpcUrl, h.ctx.wallet.address, 0n);
+      await h.ctx.gas.refresh();
+      answerWith(500, {})(request, response);
+    });
+    const failed = await h.request('POST', path, { ...call, headers: { ...call.headers, ...headers } });
+    expect(failed.body.data).toMatchObject({ status: 'failed', refund: '0.05' });
+    const refused = await h.request('POST', '/payments/withdraw', { key, body: { amount: '0.5' } });
+    expect(refused).toMatchObject({ status: 503, body: { error: { code: 'UNAVAILABLE' } } });
+    expect((await h.request('GET', '/payments/balance', { key })).body.data.available).toBe('1.00');
+    const history = async () => (await h.request('GET', '/payments/history', { key: paid.key })).body.data.payments;
+    const refund = async () => (await history()).find(({ type }: { type: string }) => type === 'refund');
+    const nonces = 'select hash from chain_transaction';
+    const before = await askDatabase(h.databaseUrl, nonces);
+    const later = { ...h.ctx, clock: { now: () => new Date(Date.now() + 60_000) } };
+    for (let turn = 0; turn < 3; turn++) await reconcilePayments(later);
+    // It is told at once that nothing can be sent: what waits does not pile up before the engine.
+    await h.ctx.settler.idle();
+    expect(await refund()).toMatchObject({ amount: '0.05', status: 'pending' });
+    expect(await askDatabase(h.databaseUrl, nonces)).toEqual(before);
+    await setGas(h.rpcUrl, h.ctx.wallet.address, 10n ** 18n);
+    await h.ctx.gas.refresh();
+    await reconcilePayments(later);
+    expect(await untilUsdc(h, wallet.address, 50_000n)).toBe(50_000n);
+    await expect.poll(refund).toMatchObject({ status: 'confirmed' });
+    const taken = await h.request('POST', '/payments/withdraw', { key, body: { amount: '0.5' } });
+    expect(taken.body.data).toMatchObject({ status: 'confirmed', to: address });
+    agent.behave(echo);
+  });
+
+  it('a bad signature is refused without a question to the token', async () => {
+    const { key } = await h.newAccount();
+    const call = { key, body: { task: 'x' } };
+    const [wallet, thief] = [await h.newWallet(50_000n), await h.newWallet(50_000n)];
+    const headers = await payV2(
+      h,
+      { ...thief, address: wallet.address },
+      await h.request('POST', `/invoke/${agent.id}`, call),
+    );
+    await h.ctx.usdc.chainId();
+    const asked: unknown[] = [];
+    h.proxy.rule('eth_call', (rpcCall) => {
+      asked.push(JSON.stringify(rpcCall.params).includes(wallet.address.slice(2).toLowerCase()));
+      return rpcCall.forward();
+    });
+    const refused = await h.request('POST', `/invoke/${agent.id}`, { ...call, headers });
+    h.proxy.rule('eth_call', null);
+    expect(refused).toMatchObject({
+      status: 402,
+      body: { error: { details: { reason: 'invalid_exact_evm_signature' } } },
+    });
+    expect(asked).not.toContain(true);
+  });
+});

@@ -1,0 +1,172 @@
+import { callChain } from '@agent-network/chain/chain-rpc-client';
+import { numberToHex } from 'viem';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { authorizationDigest, signDigest } from '../../../src/chain/authorization.ts';
+import { createIncomingTransfers } from '../../../src/chain/incoming-transfer-client.ts';
+import { createWalletBalances } from '../../../src/chain/wallet-balance-client.ts';
+import { suspenseOf } from '../../../src/payments/deposits/suspense.ts';
+import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
+import { failPayment } from '../../../src/payments/onchain/end-payments.ts';
+import { bookLateTransfers } from '../../../src/payments/reconcile/book-late.ts';
+import { readTransfers } from '../../../src/payments/reconcile/read-transfers.ts';
+import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
+import { readReserves } from '../../../src/payments/statements/read-reserves.ts';
+import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
+import { submitSigned } from '../../support/chain-actions.ts';
+import { type Engine, type Payer, startEngine } from '../../support/engine.ts';
+
+const CONFIRMATIONS = [
+  { fromMicro: 0n, depthBlocks: 1 },
+  { fromMicro: 2_000_000n, depthBlocks: 4 },
+];
+
+let engine: Engine;
+let ctx: ReturnType<typeof withTransfers>;
+beforeAll(async () => {
+  engine = await startEngine({ confirmations: CONFIRMATIONS });
+  ctx = withTransfers(engine);
+  await readTransfers(ctx);
+});
+afterAll(() => engine.stop());
+afterEach(async () => {
+  expect(await contradictions(engine.databaseUrl)).toEqual([]);
+  expect(await walletByBooks(engine.databaseUrl)).toBe(await engine.ctx.usdc.balanceOf(engine.ctx.wallet.address));
+  expect((await readReserves(ctx)).reserves.status).toBe('balanced');
+});
+
+function withTransfers({ ctx: base, chain, proxy }: Engine) {
+  const token = chain.usdc.toLowerCase();
+  const options = { rpcUrl: proxy.url, token, wallet: base.wallet.address };
+  return {
+    ...base,
+    incomingTransfers: createIncomingTransfers(options),
+    walletBalances: createWalletBalances(options),
+    transferDepthBlocks: 1,
+    platformFeeBps: 0,
+  };
+}
+const later = (minutes: number) => ({
+  ...ctx,
+  clock: { now: () => new Date(engine.ctx.clock.now().getTime() + minutes * 60_000) },
+});
+
+/** The next block is made this much later. */
+async function passTime(seconds: number): Promise<void> {
+  await callChain(engine.chain.rpcUrl, 'evm_increaseTime', numberToHex(seconds));
+  await engine.mine(1);
+}
+
+/** A payment that failed here, and that its payer may submit for 100 seconds still. */
+async function failed(valueMicro = 1_000_000n): Promise<{ payer: Payer; payment: NewChainPayment }> {
+  const payer = await engine.newPayer(10_000_000n);
+  const validBeforeS = (await engine.ctx.usdc.headTimeS()) + 100n;
+  const payment = await engine.claim(payer, { valueMicro, validBeforeS });
+  await failPayment(engine.ctx, payment, 'invalid_exact_evm_transaction_failed');
+  return { payer, payment };
+}
+const land = (payment: NewChainPayment) => submitSigned(engine.chain.rpcUrl, engine, payment);
+const paidTo = async ({ ledgerAccountId }: NewChainPayment): Promise<bigint> => {
+  const rows = await askDatabase<{ micro: string }>(
+    engine.databaseUrl,
+    'select posted_micro::text as micro from ledger_account where id = $1',
+    [ledgerAccountId],
+  );
+  return BigInt(rows[0]?.micro ?? 0);
+};
+
+describe('a failed payment that its payer submits right before it expires is booked, once', () => {
+  it('when nobody looked until it had expired, and the transfer reader comes first', async () => {
+    const { payment } = await failed();
+    await land(payment);
+    await passTime(200);
+    expect((await readReserves(later(5))).reserves.status).not.toBe('drift');
+    await Promise.all([readTransfers(ctx), readTransfers(ctx), reconcilePayments(ctx)]);
+    expect([await engine.stateOf(payment), await paidTo(payment)]).toEqual(['settled', 1_000_000n]);
+    await readTransfers(later(25));
+    expect(await paidTo(payment)).toBe(1_000_000n);
+  });
+
+  it('when the transfer was read while the payment was open, and it is taken for failed after that', async () => {
+    const payer = await engine.newPayer(10_000_000n);
+    const payment = await engine.claim(payer, { validBeforeS: (await engine.ctx.usdc.headTimeS()) + 100n });
+    await land(payment);
+    await readTransfers(ctx);
+    await readTransfers(later(25));
+    expect((await readReserves(ctx)).reserves.status).toBe('settling');
+    // By somebody who had asked the chain before the transfer was in a block.
+    await failPayment(engine.ctx, payment, 'invalid_exact_evm_transaction_failed');
+    await passTime(200);
+    await readTransfers(ctx);
+    expect([await engine.stateOf(payment), await paidTo(payment)]).toEqual(['settled', 1_000_000n]);
+  });
+
+  it('when it is deep enough only after it has expired: it is watched so long, without the transfer reader', async () => {
+    const { payment } = await failed(2_000_000n);
+    await land(payment);
+    await passTime(200);
+    await reconcilePayments(ctx);
+    expect(await engine.stateOf(payment)).toBe('failed');
+    await engine.mine(2);
+    await reconcilePayments(ctx);
+    expect([await engine.stateOf(payment), await paidTo(payment)]).toEqual(['settled', 2_000_000n]);
+    await readTransfers(ctx);
+    await readTransfers(later(25));
+    expect(await paidTo(payment)).toBe(2_000_000n);
+  });
+
+  it('and not by the reader either before it is as deep as its amount asks for', async () => {
+    const { payment } = await failed(2_000_000n);
+    await land(payment);
+    await passTime(200);
+    await readTransfers(ctx);
+    expect(await engine.stateOf(payment)).toBe('failed');
+    expect((await readReserves(later(5))).reserves.status).toBe('settling');
+    await engine.mine(3);
+    const head = await engine.ctx.usdc.headBlock();
+    await Promise.all([bookLateTransfers(ctx, head), bookLateTransfers(ctx, head)]);
+    expect([await engine.stateOf(payment), await paidTo(payment)]).toEqual(['settled', 2_000_000n]);
+  });
+});
+
+it.each([['failed'], ['claimed']])(
+  'what another authorization under the nonce of a %s payment brought is a deposit of the wallet that sent it',
+  async (state) => {
+    const payer = await engine.newPayer(10_000_000n);
+    const payment = await engine.claim(payer, { validBeforeS: (await engine.ctx.usdc.headTimeS()) + 100n });
+    if (state === 'failed') await failPayment(engine.ctx, payment, 'invalid_exact_evm_transaction_failed');
+    const authorization = { ...payment.authorization, valueMicro: 3_000_000n };
+    const digest = authorizationDigest(engine.ctx.chain.domainSeparator, authorization);
+    await submitSigned(engine.chain.rpcUrl, engine, { authorization, signature: signDigest(digest, payer.key) });
+    await passTime(200);
+    expect((await readReserves(later(5))).reserves.status).toBe('settling');
+    await readTransfers(ctx);
+    await reconcilePayments(ctx, 0);
+    await readTransfers(later(25));
+    expect(await suspenseOf(ctx, payer.address)).toBe(3_000_000n);
+    expect([await engine.stateOf(payment), await paidTo(payment)]).toEqual(['failed', 0n]);
+  },
+);
+
+it('a late payment that a reorg takes back is booked once when it comes again, and reversed when it cannot any more', async () => {
+  const { payer, payment } = await failed();
+  await engine.mine(1);
+  await land(payment);
+  const validBeforeS = payment.authorization.validBeforeS;
+  await readTransfers(ctx);
+  expect(await engine.stateOf(payment)).toBe('settled');
+  await callChain(engine.chain.rpcUrl, 'anvil_reorg', 1, []);
+  await ctx.reorgWatch.look();
+  expect(await engine.ctx.usdc.headTimeS()).toBeLessThan(validBeforeS);
+  await land(payment);
+  await readTransfers(ctx);
+  await reconcilePayments(ctx);
+  await readTransfers(later(25));
+  expect([await engine.stateOf(payment), await paidTo(payment)]).toEqual(['settled', 1_000_000n]);
+  await callChain(engine.chain.rpcUrl, 'anvil_reorg', 1, []);
+  await passTime(300);
+  await engine.mine(14);
+  await ctx.reorgWatch.look();
+  await reconcilePayments(ctx);
+  expect([await engine.stateOf(payment), await paidTo(payment)]).toEqual(['reversed', 0n]);
+  expect(await suspenseOf(ctx, payer.address)).toBe(0n);
+});

@@ -1,0 +1,204 @@
+import { callChain } from '@agent-network/chain/chain-rpc-client';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { postTransfers } from '../../../src/payments/ledger/ledger-store.ts';
+import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
+import { findBySubject } from '../../../src/payments/onchain/chain-payment-store.ts';
+import { owePayer } from '../../../src/payments/payouts/refund-payer.ts';
+import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
+import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
+import { emptyWallet } from '../../support/chain-actions.ts';
+import { type Engine, type Payer, startEngine } from '../../support/engine.ts';
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine({ senders: 1 });
+  await engine.mine(20);
+});
+afterEach(async () => {
+  await engine.ctx.settler.idle();
+  expect(await contradictions(engine.databaseUrl)).toEqual([]);
+  expect(await walletByBooks(engine.databaseUrl)).toBe(await onChain());
+});
+afterAll(() => engine.stop());
+
+const onChain = () => engine.ctx.usdc.balanceOf(engine.ctx.wallet.address);
+const rpc = (...call: [string, ...unknown[]]) => callChain(engine.chain.rpcUrl, ...call);
+const balanceOf = async (account: string) => {
+  const [row] = await askDatabase<{ micro: string }>(
+    engine.databaseUrl,
+    'select (sum(case when credit = $1 then amount_micro else -amount_micro end))::text as micro from transfer where credit = $1 or debit = $1',
+    [account],
+  );
+  return BigInt(row?.micro ?? 0);
+};
+/** The rows of a payment that say where it is. */
+const placeOf = async ({ id }: NewChainPayment) => {
+  const [row] = await askDatabase<{ state: string; hash: string; block: string | null; isLost: boolean }>(
+    engine.databaseUrl,
+    `select state, transaction_hash as hash, block_hash as block, lost_at is not null as "isLost" from chain_payment where id = $1`,
+    [id],
+  );
+  return row;
+};
+
+/** Takes back the newest blocks, down to and with the one that has the payment; answers how many. What they had is in no pool. */
+async function rollBack({ id }: NewChainPayment): Promise<number> {
+  const [row] = await askDatabase<{ block: number }>(
+    engine.databaseUrl,
+    'select block_number::int as block from chain_payment where id = $1',
+    [id],
+  );
+  const count = Number(await engine.ctx.usdc.headBlock()) - (row?.block ?? 0) + 1;
+  await rpc('anvil_rollback', count);
+  return count;
+}
+
+/** Replaces those blocks by empty ones. */
+async function replaceBlocks(payment: NewChainPayment): Promise<void> {
+  const count = await rollBack(payment);
+  await rpc('evm_increaseTime', 1);
+  await engine.mine(count + 1);
+}
+
+async function settleOne(changes: Parameters<Engine['claim']>[1] = {}, micro = 1_000_000n) {
+  const payer = await engine.newPayer(micro);
+  const payment = await engine.claim(payer, changes);
+  expect(await engine.ctx.settler.settle(payment)).toMatchObject({ state: 'settled' });
+  return { payer, payment };
+}
+
+/** Reconciles as the recurring work does, as if some seconds had passed. */
+async function reconcile(times = 3): Promise<void> {
+  const later = { ...engine.ctx, clock: { now: () => new Date(Date.now() + 6000) } };
+  for (let turn = 0; turn < times; turn++) {
+    await reconcilePayments(later, 60_000);
+    await engine.ctx.settler.idle();
+  }
+}
+
+describe.each([1, 3, 10])('a reorg of %i blocks', (depth) => {
+  it('takes a payment out of its block: it is sent again under the same nonce, and the books never change', async () => {
+    const { payer, payment } = await settleOne();
+    const before = await placeOf(payment);
+    const transfers = await balanceOf(payment.ledgerAccountId);
+    await engine.mine(depth - 1);
+    await replaceBlocks(payment);
+    expect(await engine.ctx.usdc.areSpent([payment.authorization])).toEqual([false]);
+    await reconcile();
+    const after = await placeOf(payment);
+    expect(after).toMatchObject({ state: 'settled', isLost: false });
+    expect(after?.block).not.toBe(before?.block);
+    expect(await engine.ctx.usdc.balanceOf(payer.address)).toBe(0n);
+    expect(await balanceOf(payment.ledgerAccountId)).toBe(transfers);
+  });
+
+  it('puts the same transaction into another block: its place is corrected, nothing is sent', async () => {
+    const { payment } = await settleOne();
+    const before = await placeOf(payment);
+    const [stored] = await askDatabase<{ raw: string }>(
+      engine.databaseUrl,
+      'select raw from chain_transaction where hash = $1',
+      [before?.hash],
+    );
+    await engine.mine(depth - 1);
+    await rollBack(payment);
+    await engine.mine(1);
+    await rpc('eth_sendRawTransaction', stored?.raw);
+    await engine.mine(depth + 2);
+    const count = await engine.ctx.usdc.transactionCount(engine.ctx.wallet.address);
+    await reconcile(1);
+    const after = await placeOf(payment);
+    expect(after).toMatchObject({ state: 'settled', hash: before?.hash, isLost: false });
+    expect(after?.block).not.toBe(before?.block);
+    expect(await engine.ctx.usdc.transactionCount(engine.ctx.wallet.address)).toBe(count);
+  });
+
+  it('takes out what the node paid: it is simply sent again', async () => {
+    const { payer, payment } = await settleOne();
+    await engine.mine(20);
+    const { ctx } = engine;
+    await ctx.db.transaction((tx) =>
+      owePayer(ctx, tx, {
+        requestId: payment.subjectId,
+        accountId: null as never,
+        ledgerAccountId: payment.ledgerAccountId,
+        address: payer.address,
+        amountMicro: 1_000_000n,
+      }),
+    );
+    const refund = await findBySubject(ctx.db, payment.subjectId, 'refund');
+    if (!refund) throw new Error('a refund is owed');
+    expect(await ctx.settler.settle(refund)).toMatchObject({ state: 'settled' });
+    await engine.mine(depth - 1);
+    await replaceBlocks(refund);
+    expect(await ctx.usdc.balanceOf(payer.address)).toBe(0n);
+    await reconcile();
+    expect(await ctx.usdc.balanceOf(payer.address)).toBe(1_000_000n);
+    expect(await placeOf(refund)).toMatchObject({ state: 'settled', isLost: false });
+  });
+});
+
+describe('a payment that can never be collected again is reversed', () => {
+  /** The payer uses the reorg to be elsewhere: its wallet is empty before the payment comes again, until it expires. */
+  async function loseForGood(payer: Payer, payment: NewChainPayment): Promise<void> {
+    await rollBack(payment);
+    await emptyWallet(engine.chain.rpcUrl, engine, payer, 1_000_000n);
+    await engine.mine(1);
+    await reconcile(2);
+    expect(await placeOf(payment)).toMatchObject({ state: 'settled', isLost: true });
+    await rpc('evm_increaseTime', 400);
+    await engine.mine(14);
+    await reconcile(1);
+  }
+
+  it('from whom it was credited to, when they have it still', async () => {
+    const { payer, payment } = await settleOne();
+    const lossBefore = await balanceOf('loss');
+    await loseForGood(payer, payment);
+    expect(await placeOf(payment)).toMatchObject({ state: 'reversed' });
+    expect(await balanceOf(payment.ledgerAccountId)).toBe(0n);
+    expect(await balanceOf('loss')).toBe(lossBefore);
+    await reconcile(1);
+    expect(await balanceOf(payment.ledgerAccountId)).toBe(0n);
+  });
+
+  it('from the node, as far as it is spent', async () => {
+    const { payer, payment } = await settleOne();
+    const lossBefore = await balanceOf('loss');
+    const earner = await engine.newPayer(0n);
+    await postTransfers(
+      engine.ctx.db,
+      [
+        {
+          id: `claim:${payment.id}`,
+          debit: payment.ledgerAccountId,
+          credit: `payer:${earner.address}`,
+          amountMicro: 700_000n,
+          kind: 'claim',
+          subjectId: payment.subjectId,
+        },
+      ],
+      new Date(),
+    );
+    await loseForGood(payer, payment);
+    expect(await placeOf(payment)).toMatchObject({ state: 'reversed' });
+    expect(await balanceOf(payment.ledgerAccountId)).toBe(0n);
+    expect(await balanceOf(`payer:${earner.address}`)).toBe(700_000n);
+    expect(lossBefore - (await balanceOf('loss'))).toBe(700_000n);
+  });
+
+  it('but not before its end is deep in the chain, and not while it may still come', async () => {
+    const { payer, payment } = await settleOne();
+    await rollBack(payment);
+    await emptyWallet(engine.chain.rpcUrl, engine, payer, 1_000_000n);
+    await engine.mine(1);
+    await reconcile(2);
+    await rpc('evm_increaseTime', 400);
+    await engine.mine(3);
+    await reconcile(1);
+    expect(await placeOf(payment)).toMatchObject({ state: 'settled', isLost: true });
+    await engine.mine(14);
+    await reconcile(1);
+    expect(await placeOf(payment)).toMatchObject({ state: 'reversed' });
+  });
+});

@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { failPayment } from '../../../src/payments/onchain/end-payments.ts';
+import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
+import { watchSettlement } from '../../../src/payments/reconcile/watch-settlement.ts';
+import { contradictions } from '../../support/books.ts';
+import { submitSigned } from '../../support/chain-actions.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+
+it('of 450 payments that failed and can still be submitted, each is looked at: also the one that failed last', async () => {
+  const { ctx, chain } = engine;
+  const payer = await engine.newPayer(10_000_000n);
+  const failed = await Promise.all(Array.from({ length: 450 }, () => engine.claim(payer)));
+  for (const payment of failed) await failPayment(ctx, payment, 'invalid_exact_evm_transaction_failed');
+  const landed = [failed[0], failed[201], failed[449]].flatMap((payment) => payment ?? []);
+  for (const payment of landed) await submitSigned(chain.rpcUrl, engine, payment);
+  await reconcilePayments(ctx);
+  const states = await Promise.all(landed.map((payment) => engine.stateOf(payment)));
+  expect(states).toEqual(['settled', 'settled', 'settled']);
+  expect(await contradictions(engine.databaseUrl)).toEqual([]);
+});
+
+it('payments that nobody knows the outcome of are counted, and how old the oldest is', async () => {
+  await engine.claimMany(2);
+  const later = { ...engine.ctx, clock: { now: () => new Date(Date.now() + 100_000) } };
+  await watchSettlement(later);
+  const { metrics } = engine.ctx;
+  expect((await metrics.unknownPayments.get()).values[0]?.value).toBe(2);
+  expect((await metrics.oldestUnknownSeconds.get()).values[0]?.value).toBeGreaterThan(99);
+});

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../../src/lib/until.ts';
+import { noteWrite } from '../../../src/registry/write/note-write.ts';
+import { registerCall } from '../../../src/registry/write/registry-calls.ts';
+import { firstBatch } from '../../../src/registry/write/registry-write.ts';
+import { createWriteAhead } from '../../../src/registry/write/send-writes.ts';
+import { askDatabase } from '../../support/books.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
+
+describe('a batch', () => {
+  const due = (gas: bigint, tries = 0) => ({ gas, tries });
+
+  it('is what fits into a transaction, in the order in which it became due', () => {
+    const many = Array.from({ length: 100 }, () => due(292_000n));
+    expect(firstBatch(many)).toHaveLength(56);
+    expect(firstBatch([due(16_000_000n), due(500_000n), due(1n)])).toHaveLength(1);
+    expect(firstBatch([])).toEqual([]);
+  });
+
+  it('leaves out what the chain undid once: that goes alone', () => {
+    expect(firstBatch([due(1n, 1), due(1n)])).toEqual([due(1n, 1)]);
+    expect(firstBatch([due(1n), due(2n), due(3n, 1), due(4n)])).toEqual([due(1n), due(2n)]);
+  });
+});
+
+describe('what becomes due while a transaction is made', () => {
+  let h: Harness;
+  beforeAll(async () => {
+    h = await startHarness({ registers: true });
+    const isAnnounced = () => askDatabase(h.databaseUrl, `select from registry_write where state = 'done'`);
+    await until(async () => ((await isAnnounced()).length > 0 ? true : null), {
+      timeoutMs: 10_000,
+      firstMs: 20,
+      mostMs: 100,
+    });
+    h.ctx.registryWriter.stop();
+  });
+  afterAll(() => h.stop());
+
+  it('waits for the next, as the chain was not asked whether it can carry several', async () => {
+    const { ctx } = h;
+    const note = (subjectId: string) =>
+      ctx.db.transaction((tx) =>
+        noteWrite(ctx, tx, { kind: 'register', subjectId, ...registerCall(ctx, subjectId) }, ctx.clock.now()),
+      );
+    const current = async () => {
+      await note('agt_second');
+      return ctx.fees.current();
+    };
+    await note('agt_first');
+    const lease = { holder: 'test', leaseMs: 10_000 };
+    const writeAhead = createWriteAhead(
+      { ...ctx, fees: { ...ctx.fees, current } },
+      ctx.registrar?.address ?? '',
+      lease,
+    );
+    expect(await writeAhead()).toMatchObject({ isEmpty: false });
+    const rows = await askDatabase(
+      h.databaseUrl,
+      `select subject_id, state from registry_write where subject_id <> '' order by subject_id`,
+    );
+    expect(rows).toEqual([
+      { subject_id: 'agt_first', state: 'sent' },
+      { subject_id: 'agt_second', state: 'due' },
+    ]);
+  });
+});

@@ -1,0 +1,94 @@
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ArmedFailpoint, failpoints, parseFailpoint } from '../../../src/lib/process/failpoint.ts';
+import { until } from '../../../src/lib/until.ts';
+import { startUndyingNode, type UndyingNode } from '../../chaos/torture/undying-node.ts';
+import { type Harness, send, type TestAccount } from '../../support/harness.ts';
+import { untilSo } from '../../support/network.ts';
+import { type NodeCluster, startCluster } from '../../support/node-cluster.ts';
+import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { untilRegistered } from './support/registered.ts';
+import { stockReader } from './support/stock-reader.ts';
+
+const registrarKey = generatePrivateKey();
+const registrar = privateKeyToAddress(registrarKey);
+const agents: TestAgent[] = [];
+let cluster: NodeCluster;
+let node: UndyingNode;
+let owner: TestAccount;
+let chain: ReturnType<typeof stockReader>;
+
+beforeAll(async () => {
+  cluster = await startCluster({ stderr: 'ignore' });
+  const startProcess: NodeCluster['startProcess'] = (env) =>
+    cluster.startProcess({ REGISTRAR_PRIVATE_KEY: registrarKey, ...env });
+  node = await startUndyingNode({ ...cluster, startProcess });
+  owner = await cluster.newAccount();
+  chain = stockReader(cluster.chain.rpcUrl);
+}, 60_000);
+afterAll(async () => {
+  node.release();
+  await Promise.all(agents.map((agent) => agent.die()));
+  await cluster.stop();
+});
+
+/** Asks until there is a process that answers. */
+const request: Harness['request'] = async (method, path, options) => {
+  const answer = await until(async () => send(await node.baseUrl(), method, path, options).catch(() => null), {
+    timeoutMs: 20_000,
+    firstMs: 20,
+    mostMs: 200,
+  });
+  if (!answer) throw new Error('no process came back');
+  return answer;
+};
+
+/** Entries that the registrar holds: those of the agents, and the node's own. */
+const countTokens = () => chain.countOf(registrar);
+
+async function newAgents(count: number): Promise<TestAgent[]> {
+  const started = await Promise.all(
+    Array.from({ length: count }, () => startTestAgent({ request, newAccount: cluster.newAccount }, { owner })),
+  );
+  agents.push(...started);
+  return started;
+}
+
+const untilLeadsTo = (tokenId: string, uri: string) =>
+  untilSo(`token ${tokenId} leads to ${uri}`, async () => (await chain.tokenUri(tokenId)) === uri, 20_000);
+
+/** Every place once; with CRASH_POINTS=all, each by itself. */
+const deaths = [
+  'after-registry-write-commit then after-send then before-registry-record-commit',
+  'before-registry-write-commit then after-registry-record-commit',
+  ...(process.env.CRASH_POINTS === 'all'
+    ? ['after-registry-write-commit', 'before-send', 'after-send', 'before-read-mined', 'before-registry-record-commit']
+    : []),
+];
+const parse = (text: string) => text.split(' then ').map((each) => parseFailpoint(each) as ArmedFailpoint);
+
+describe('a process that dies over registrations, and is started again', () => {
+  it.each(deaths)('dying %s: one token for each agent', { timeout: 90_000 }, async (text) => {
+    const [first] = await newAgents(1);
+    const known = await untilRegistered({ request }, first?.id ?? '', 30_000);
+    const tokens = await countTokens();
+    const before = node.deaths();
+    const [here, ...afterwards] = parse(text);
+    await node.arm(here as ArmedFailpoint, afterwards);
+    const started = await newAgents(3);
+    const identities = await Promise.all(started.map(({ id }) => untilRegistered({ request }, id, 60_000)));
+    await expect.poll(() => node.deaths() - before, { timeout: 20_000 }).toBe(1 + afterwards.length);
+    expect(await countTokens()).toBe(tokens + 3);
+    // Each process has an address of its own, where all entries lead in the end, the node's own as well.
+    const baseUrl = await node.baseUrl();
+    for (const { id, onChain } of [known, ...identities])
+      await untilLeadsTo(onChain.tokenId, `${baseUrl}/agents/${id}/registration.json`);
+    const { registrations } = (await request('GET', '/.well-known/agent-network.json')).body;
+    await untilLeadsTo(String(registrations[0].agentId), `${baseUrl}/.well-known/agent-network.json`);
+  });
+
+  it('every failpoint of the registry is among them', () => {
+    const named = deaths.flatMap((text) => parse(text).map(({ name }) => name));
+    expect(failpoints.filter((name) => name.includes('registry') && !named.includes(name))).toEqual([]);
+  });
+});

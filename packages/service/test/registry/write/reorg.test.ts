@@ -1,0 +1,141 @@
+import { callChain } from '@agent-network/chain/chain-rpc-client';
+import { type LocalChain, startLocalChain } from '@agent-network/chain/local-chain';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { until } from '../../../src/lib/until.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
+import { untilSo } from '../../support/network.ts';
+import { registerOnChain, registryActions } from '../../support/registry-actions.ts';
+import { clientOf, newIndex, rowsOf } from '../../support/registry-world.ts';
+import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { untilIdentity, untilRegistered } from './support/registered.ts';
+import { stockReader } from './support/stock-reader.ts';
+import { newWalletOwner, proveWallet } from './support/wallet-owner.ts';
+
+let local: LocalChain;
+let h: Harness;
+const agents: TestAgent[] = [];
+
+beforeAll(async () => {
+  local = await startLocalChain({ pastStates: 64 });
+  h = await startHarness({ registers: true, env: { CHAIN_RPC_URL: local.rpcUrl } });
+});
+afterAll(async () => {
+  await Promise.all(agents.map((agent) => agent.die()));
+  await h.stop();
+  await local.stop();
+});
+
+it('a reorg that takes registrations back has them sent again: the token ids are corrected, nobody gets two', async () => {
+  const chain = stockReader(local.rpcUrl);
+  const registrar = h.ctx.registrar?.address ?? '';
+  const owner = await h.newAccount();
+  await until(async () => ((await chain.countOf(registrar)) > 0 ? true : null), {
+    timeoutMs: 10_000,
+    firstMs: 20,
+    mostMs: 50,
+  });
+  const start = Number(await h.ctx.usdc.headBlock());
+  const made = await Promise.all(Array.from({ length: 3 }, () => startTestAgent(h, { owner })));
+  agents.push(...made);
+  const before = await Promise.all(made.map(({ id }) => untilRegistered(h, id)));
+  const blocks = Number(await h.ctx.usdc.headBlock()) - start;
+
+  await callChain(local.rpcUrl, 'anvil_rollback', blocks);
+  await callChain(local.rpcUrl, 'evm_increaseTime', 1);
+  const stranger = (await h.newAccount()).address;
+  const taken = await registerOnChain(local.rpcUrl, stranger, 'https://stranger.example');
+  await callChain(local.rpcUrl, 'anvil_mine', `0x${(blocks + 2).toString(16)}`);
+  expect(before.map(({ onChain }) => onChain.tokenId)).toContain(taken);
+
+  const isRight = async () => {
+    const now = await Promise.all(made.map(({ id }) => untilRegistered(h, id)));
+    const right = await Promise.all(
+      now.map(async ({ id, onChain: { tokenId } }) => {
+        const uri = await chain.tokenUri(tokenId).catch(() => '');
+        return tokenId !== taken && uri.endsWith(`/agents/${id}/registration.json`);
+      }),
+    );
+    return right.every(Boolean) ? true : null;
+  };
+  expect(await until(isRight, { timeoutMs: 30_000, firstMs: 100, mostMs: 500 })).toBe(true);
+  expect(await chain.countOf(registrar)).toBe(4);
+  expect((await chain.ownerOf(taken)).toLowerCase()).toBe(stranger);
+}, 90_000);
+
+const rpc = (method: string, ...params: unknown[]) => callChain<string>(local.rpcUrl, method, ...params);
+const head = async () => Number(await rpc('eth_blockNumber'));
+
+/** Lets all be mined that comes of some work, and takes back its blocks: so many, or more if it took more. */
+async function takeBack(depth: number, work: () => Promise<unknown>): Promise<void> {
+  const before = await head();
+  await work();
+  while ((await head()) < before + depth) await rpc('anvil_mine', '0x1');
+  const taken = (await head()) - before;
+  await rpc('anvil_rollback', taken);
+  await rpc('evm_increaseTime', 1);
+  await rpc('anvil_mine', `0x${(taken + 1).toString(16)}`);
+}
+
+/** The node's index says, row by row, what one says that reads the chain from its start. */
+async function expectFresh(): Promise<void> {
+  const fresh = await newIndex({ client: clientOf(local.rpcUrl, true) });
+  const isSame = async () => {
+    await fresh.clear();
+    await fresh.reader.read();
+    const [here, there] = [await rowsOf(h.ctx.db), await fresh.rows()];
+    return JSON.stringify(here) === JSON.stringify(there) ? here.tokens : null;
+  };
+  const tokens = await until(isSame, { timeoutMs: 15_000, firstMs: 50, mostMs: 200 });
+  await fresh.stop();
+  expect(tokens?.length).toBeGreaterThan(1);
+}
+
+/** An agent of a proven owner, registered before any of the blocks that are taken back. */
+async function ownedAgent() {
+  const owner = await newWalletOwner(h);
+  const agent = await startTestAgent(h, { owner });
+  agents.push(agent);
+  await proveWallet(h, owner, agent.id);
+  const { onChain } = await untilRegistered(h, agent.id);
+  return { owner, id: agent.id, tokenId: onChain.tokenId as string };
+}
+type Owned = Awaited<ReturnType<typeof ownedAgent>>;
+
+async function claim({ id, owner }: Owned): Promise<void> {
+  const { body } = await h.request('POST', `/identity/${id}/claim`, { key: owner.key });
+  expect(body.data.state).toBe('claimed');
+}
+
+it.each([1, 3, 10])(
+  'a reorg of %i blocks that takes a registration, a claim and a sale back: the node makes good what it did, and its index is as a fresh one',
+  async (depth) => {
+    const chain = stockReader(local.rpcUrl);
+    const [claimer, seller] = await Promise.all([ownedAgent(), ownedAgent()]);
+    await claim(seller);
+    const buyer = await newWalletOwner(h);
+    const { transfer } = registryActions(local.rpcUrl);
+    let newcomer = '';
+    await takeBack(depth, async () => {
+      const register = async () => {
+        newcomer = (await ownedAgent()).id;
+      };
+      const sell = async () => {
+        await transfer(seller.owner.address, buyer.address, BigInt(seller.tokenId));
+        await untilIdentity(h, seller.id, ({ frozen }) => frozen);
+      };
+      await Promise.all([register(), claim(claimer), sell()]);
+    });
+    const isRegistered = async () => {
+      const { onChain } = await untilRegistered(h, newcomer);
+      const uri = await chain.tokenUri(onChain.tokenId).catch(() => '');
+      return uri.endsWith(`/agents/${newcomer}/registration.json`);
+    };
+    await untilSo('the agent is registered again', isRegistered, 20_000);
+    const isGiven = async () => (await chain.ownerOf(claimer.tokenId)).toLowerCase() === claimer.owner.address;
+    await untilSo('the token is given away again', isGiven, 20_000);
+    await untilIdentity(h, claimer.id, ({ onChain }) => onChain?.custody === 'owner');
+    expect(await untilIdentity(h, seller.id, ({ frozen }) => !frozen)).toMatchObject({ owner: seller.owner.address });
+    await expectFresh();
+  },
+  90_000,
+);

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { issueApiKey } from '../../../src/access/keys/manage-keys.ts';
+import { followOwners } from '../../../src/agents/registry-entry/follow-owners.ts';
+import { until } from '../../../src/lib/until.ts';
+import { expectError } from '../../api/support/expect-error.ts';
+import { askDatabase } from '../../support/books.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
+import { registerOnChain, registryActions } from '../../support/registry-actions.ts';
+import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { deposit } from '../../support/treasury.ts';
+import { untilIdentity, untilRegistered } from './support/registered.ts';
+import { newWalletOwner, proveWallet, type WalletOwner } from './support/wallet-owner.ts';
+
+let h: Harness;
+const agents: TestAgent[] = [];
+beforeAll(async () => {
+  h = await startHarness({ registers: true });
+});
+afterAll(async () => {
+  await Promise.all(agents.map((agent) => agent.die()));
+  await h.stop();
+});
+
+const post = (key: string, path: string, body?: unknown) => h.request('POST', path, { key, body });
+const transfer = (from: string, to: string, tokenId: string) =>
+  registryActions(h.rpcUrl).transfer(from, to, BigInt(tokenId));
+const isFrozen = ({ frozen }: { frozen: boolean }) => frozen;
+
+/** An agent whose proven owner holds its token, with 1 USDC in its treasury. */
+async function soldAgent(seller: WalletOwner) {
+  const agent = await startTestAgent(h, { owner: seller, capabilities: ['sold'] });
+  agents.push(agent);
+  expect((await proveWallet(h, seller, agent.id)).body.data.verified).toBe(true);
+  const { tokenId } = (await untilRegistered(h, agent.id)).onChain;
+  expect((await post(seller.key, `/identity/${agent.id}/claim`)).body.data.state).toBe('claimed');
+  const { treasuryId } = (await post(seller.key, '/payments/treasury', { agentId: agent.id })).body.data;
+  await deposit(h, seller.key, treasuryId, '1');
+  return { agent, tokenId: tokenId as string, treasuryId: treasuryId as string };
+}
+
+const withdraw = (key: string, treasuryId: string) => post(key, '/payments/withdraw', { treasuryId, amount: '0.4' });
+const verifiedTotal = async () =>
+  (await h.request('POST', '/agents/search', { body: { query: { verified: true, capabilities: { all: ['sold'] } } } }))
+    .body.data.total;
+
+it('a token that is sold takes its agent along: frozen until the buyer proves the wallet, then the buyer’s with all its money', async () => {
+  const [seller, buyer] = [await newWalletOwner(h), await newWalletOwner(h)];
+  const { agent, tokenId, treasuryId } = await soldAgent(seller);
+  const before = (await h.request('GET', `/agents/${agent.id}`)).body.data;
+  expect(before).toMatchObject({ owner: seller.address, verified: true, frozen: false });
+  expect(await verifiedTotal()).toBe(1);
+
+  await transfer(seller.address, buyer.address, tokenId);
+  await untilIdentity(h, agent.id, isFrozen);
+  const frozen = (await h.request('GET', `/agents/${agent.id}`)).body.data;
+  expect(frozen).toMatchObject({ owner: buyer.address, verified: false, frozen: true });
+  expect(await verifiedTotal()).toBe(0);
+  for (const each of [seller, buyer]) expect(await changesTold(each, agent.id)).toEqual([buyer.address]);
+
+  // The seller has no say any more, by whichever key, and nobody gets at the money.
+  expectError(await h.request('PUT', `/agents/${agent.id}`, { key: seller.key, body: { name: 'Mine' } }), 'FORBIDDEN');
+  expectError(await h.request('DELETE', `/agents/${agent.id}`, { key: seller.key }), 'FORBIDDEN');
+  const refused = await withdraw(seller.key, treasuryId);
+  expectError(refused, 'CONFLICT');
+  expect(refused.body.error.message).toContain('frozen');
+  const other = await startTestAgent(h, { owner: seller, perRequest: '0.5' });
+  agents.push(other);
+  expectError(await post(agent.identityToken, `/invoke/${other.id}`, { task: 'drain' }), 'INSUFFICIENT_BALANCE');
+  expectError(await withdraw(buyer.key, treasuryId), 'NOT_FOUND');
+  expectError(await proveWallet(h, await newWalletOwner(h), agent.id), 'FORBIDDEN');
+
+  const proven = (await proveWallet(h, buyer, agent.id)).body.data;
+  expect(proven).toMatchObject({ owner: buyer.address, identityToken: expect.stringMatching(/^0x[0-9a-f]{64}$/) });
+  const after = (await h.request('GET', `/identity/${agent.id}`)).body.data;
+  expect(after).toMatchObject({ owner: buyer.address, frozen: false, onChain: { owner: buyer.address, tokenId } });
+  expectError(await withdraw(seller.key, treasuryId), 'NOT_FOUND');
+  expectError(await post(agent.identityToken, `/invoke/${other.id}`, { task: 'drain' }), 'UNAUTHORIZED');
+  expect((await withdraw(buyer.key, treasuryId)).body.data).toMatchObject({ status: 'confirmed', amount: '0.40' });
+  expect(await h.usdcOf(buyer.address)).toBe(400_000n);
+  expect(
+    (await h.request('PUT', `/agents/${agent.id}`, { key: buyer.key, body: { name: 'Bought' } })).body.data,
+  ).toMatchObject({ updated: ['name'] });
+}, 60_000);
+
+it('a token that comes back before anybody proved to own it leaves all as it was', async () => {
+  const [seller, buyer] = [await newWalletOwner(h), await newWalletOwner(h)];
+  const { agent, tokenId, treasuryId } = await soldAgent(seller);
+  await transfer(seller.address, buyer.address, tokenId);
+  await untilIdentity(h, agent.id, isFrozen);
+  await transfer(buyer.address, seller.address, tokenId);
+  expect(await untilIdentity(h, agent.id, ({ frozen }) => !frozen)).toMatchObject({
+    owner: seller.address,
+    verified: true,
+  });
+  expect((await withdraw(seller.key, treasuryId)).status).toBe(200);
+  expectError(await proveWallet(h, buyer, agent.id), 'FORBIDDEN');
+}, 60_000);
+
+it('a text that was given for the wallet before the sale takes nothing over after it', async () => {
+  const [seller, buyer, second] = [await newWalletOwner(h), await newWalletOwner(h), await newWalletOwner(h)];
+  const { agent, tokenId } = await soldAgent(seller);
+  await transfer(seller.address, buyer.address, tokenId);
+  await untilIdentity(h, agent.id, isFrozen);
+  const asked = await post(buyer.key, '/identity/verify', { agentId: agent.id, proof: 'wallet' });
+  const { challengeId, message } = asked.body.data;
+  await transfer(buyer.address, second.address, tokenId);
+  await untilIdentity(h, agent.id, ({ owner }) => owner === second.address);
+  const signature = await buyer.wallet.signMessage({ message });
+  const late = await post(buyer.key, '/identity/verify', { challengeId, signature });
+  expect(late.body.data ?? {}).not.toMatchObject({ identityToken: expect.any(String) });
+  expect((await h.request('GET', `/identity/${agent.id}`)).body.data).toMatchObject({
+    frozen: true,
+    owner: second.address,
+  });
+  expect((await proveWallet(h, second, agent.id)).body.data.identityToken).toEqual(expect.any(String));
+}, 60_000);
+
+it('an index that is behind the chain freezes nothing', async () => {
+  const owner = await newWalletOwner(h);
+  const agent = await startTestAgent(h, { owner });
+  agents.push(agent);
+  await proveWallet(h, owner, agent.id);
+  const tokenId = await registerOnChain(h.rpcUrl, owner.address, 'https://x.example');
+  expect((await post(owner.key, `/identity/${agent.id}/link`, { tokenId })).status).toBe(200);
+  await untilIdentity(h, agent.id, ({ onChain }) => onChain?.registeredBlock !== null);
+  const stale = 'update registry_token set owner = $2 where token_id = $1';
+  await askDatabase(h.databaseUrl, stale, [tokenId, `0x${'77'.repeat(20)}`]);
+  await followOwners(h.ctx);
+  expect((await h.request('GET', `/agents/${agent.id}`)).body.data).toMatchObject({ frozen: false, verified: true });
+  await askDatabase(h.databaseUrl, stale, [tokenId, owner.address]);
+}, 60_000);
+
+/** Who was told to be the new owner of an agent, by the events of an account. */
+async function changesTold({ accountId }: WalletOwner, agentId: string): Promise<string[]> {
+  const { apiKey } = await issueApiKey(h.ctx, {
+    accountId,
+    name: 'events',
+    scopes: ['webhooks:manage'],
+    expiresAt: null,
+  });
+  const told = await until(
+    async () => {
+      const { events } = (await h.request('GET', '/events?type=agent.owner_changed', { key: apiKey })).body.data;
+      return events.length > 0 ? events : null;
+    },
+    { timeoutMs: 10_000, firstMs: 20, mostMs: 200 },
+  );
+  return (told ?? [])
+    .filter(({ data }: { data: { id: string } }) => data.id === agentId)
+    .map(({ data }: { data: { owner: string } }) => data.owner);
+}
