@@ -9,7 +9,7 @@ import { agentEventsOf } from '../agent-events.ts';
 import { findAgentRow, lockAgentRow } from '../agent-store.ts';
 import { readAgentStatus } from '../alternatives/find-agent.ts';
 import { changeAgent } from '../change-agent.ts';
-import { lockOwnAgent } from '../manage/update-agent.ts';
+import { lockOwnAgent } from '../lock-own-agent.ts';
 import { writeListing } from '../search/listing-store.ts';
 import { type CheckContext, tryProof } from './check-agents.ts';
 

@@ -11,11 +11,11 @@ import { retireCall } from '../../registry/write/registry-calls.ts';
 import type { HasRegistryWriter } from '../../registry/write/registry-writer.ts';
 import { nextAgentStatus } from '../agent.ts';
 import { changeAgent } from '../change-agent.ts';
+import { lockOwnAgent } from '../lock-own-agent.ts';
 import { readFinalBlock } from '../registry-entry/agent-token-store.ts';
 import { endRemoval } from '../registry-entry/end-removal.ts';
 import type { RegistrationContext } from '../registry-entry/register-verified.ts';
 import { writeListing } from '../search/listing-store.ts';
-import { lockOwnAgent } from './update-agent.ts';
 
 /** How long a caller waits for the chain to record the removal. */
 const RECORDED_WITHIN_MS = 5000;

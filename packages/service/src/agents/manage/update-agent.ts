@@ -4,34 +4,15 @@ import type { DataOf } from '@agent-network/contracts/endpoint';
 import { parseUsdc } from '@agent-network/contracts/money';
 import type { AccountCaller } from '../../access/caller/caller.ts';
 import type { HasDb } from '../../db/database.ts';
-import type { Sql } from '../../db/sql.ts';
-import { AppError, notFound } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import { type Agent, nextAgentStatus } from '../agent.ts';
 import type { AgentChange } from '../agent-change-store.ts';
-import { lockAgentRow } from '../agent-store.ts';
 import { changeAgent } from '../change-agent.ts';
 import type { HasAgentChecks } from '../health/check-agents.ts';
+import { lockOwnAgent } from '../lock-own-agent.ts';
 import { writeListing, writeTerms } from '../search/listing-store.ts';
 import { requireCallable } from './register-agent.ts';
-
-const SOLD =
-  'The token of this agent belongs to another wallet by now. Whoever signs in with that one takes it over: POST /identity/verify, proof "wallet".';
-
-/**
- * Locks an agent that the account registered. Anyone may see that it exists, so a stranger gets FORBIDDEN, not NOT_FOUND. CONFLICT:
- * it is at home at another node, and changed only there.
- */
-export async function lockOwnAgent(tx: Sql, accountId: string, agentId: string): Promise<Agent> {
-  const agent = await lockAgentRow(tx, agentId);
-  if (!agent) throw notFound('agent');
-  if (agent.homeNode !== null)
-    throw new AppError('CONFLICT', `This agent is at home at ${agent.homeUrl} (${agent.homeLabel}): change it there.`);
-  if (agent.accountId !== accountId) throw new AppError('FORBIDDEN', 'This agent belongs to another account.');
-  if (agent.frozenAt !== null) throw new AppError('FORBIDDEN', SOLD);
-  return agent;
-}
 
 /** Changes the fields that the body names. A new endpoint has to be proven before the agent is invoked again. */
 export async function updateAgent(

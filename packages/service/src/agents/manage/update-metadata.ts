@@ -5,8 +5,8 @@ import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { AgentMetadata } from '../agent.ts';
 import { changeAgent } from '../change-agent.ts';
+import { lockOwnAgent } from '../lock-own-agent.ts';
 import { writeTerms } from '../search/listing-store.ts';
-import { lockOwnAgent } from './update-agent.ts';
 
 type MetadataChange = Parsed<Api['updateIdentityMetadata']>['body'];
 

@@ -15,11 +15,11 @@ import { agentEventsOf } from '../agent-events.ts';
 import { findAgentRow, lockAgentRow, lockAgentsOf } from '../agent-store.ts';
 import type { CheckContext, HasAgentChecks } from '../health/check-agents.ts';
 import { verifyAgent } from '../health/verify-agent.ts';
+import { lockOwnAgent } from '../lock-own-agent.ts';
 import { type RegistrationContext, registerVerified } from '../registry-entry/register-verified.ts';
 import type { HasNodeLabel } from '../search/discover-agents.ts';
 import { writeListing } from '../search/listing-store.ts';
 import { isHeirOf, takeOver } from './take-over.ts';
-import { lockOwnAgent } from './update-agent.ts';
 
 type VerifyContext = CheckContext & ChallengeContext & HasAuthenticator & HasAgentChecks;
 type Verified = DataOf<Api['verifyIdentity']>;

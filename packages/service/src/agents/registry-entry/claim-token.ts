@@ -7,7 +7,7 @@ import { latestWrite, noteWrite } from '../../registry/write/note-write.ts';
 import { transferCall } from '../../registry/write/registry-calls.ts';
 import type { HasRegistryWriter } from '../../registry/write/registry-writer.ts';
 import type { Agent } from '../agent.ts';
-import { lockOwnAgent } from '../manage/update-agent.ts';
+import { lockOwnAgent } from '../lock-own-agent.ts';
 import type { RegistrationContext } from './register-verified.ts';
 
 type ClaimContext = RegistrationContext & HasRegistryTokens & HasRegistryWriter;

@@ -8,7 +8,7 @@ import { retireCall, uriCall } from '../../registry/write/registry-calls.ts';
 import type { HasRegistryWriter } from '../../registry/write/registry-writer.ts';
 import type { Agent } from '../agent.ts';
 import { changeAgent } from '../change-agent.ts';
-import { lockOwnAgent } from '../manage/update-agent.ts';
+import { lockOwnAgent } from '../lock-own-agent.ts';
 import { isTaken } from './agent-token-store.ts';
 import { requireProvenOwner } from './claim-token.ts';
 import type { RegistrationContext } from './register-verified.ts';

@@ -3,8 +3,8 @@ import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import type { AccountCaller } from '../../access/caller/caller.ts';
 import { requireWebhook } from '../webhooks/account-webhook.ts';
 import type { WebhookContext } from '../webhooks/manage-webhooks.ts';
-import { toDelivery } from '../webhooks/webhook-view.ts';
 import { countDeliveries, listAttempts, listDeliveryRows } from './delivery-store.ts';
+import { toDelivery } from './delivery-view.ts';
 
 /** What was and will be sent to a webhook, newest first, with every attempt. */
 export async function listDeliveries(

@@ -6,9 +6,9 @@ import { newId } from '../../lib/id.ts';
 import { requireWebhook } from '../webhooks/account-webhook.ts';
 import { judge } from '../webhooks/attempt.ts';
 import type { WebhookContext } from '../webhooks/manage-webhooks.ts';
-import { toDelivery } from '../webhooks/webhook-view.ts';
 import { deliveryBody } from './delivery-body.ts';
 import { findDeliveryOf, insertTestDelivery, listAttempts } from './delivery-store.ts';
+import { toDelivery } from './delivery-view.ts';
 import { sendDelivery } from './send-delivery.ts';
 
 /**

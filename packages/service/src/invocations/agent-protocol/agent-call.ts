@@ -7,7 +7,6 @@ import type { HasLog } from '../../lib/log/log.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasBaseUrl } from '../../payments/deposits/deposit.ts';
 import type { Invocation } from '../invocation.ts';
-import type { HasHomeKeys } from '../remote/home-keys.ts';
 import type { HasChangeHub } from '../stream/change-hub.ts';
 import type { HasChunkWriter } from '../stream/record-chunks.ts';
 
@@ -25,7 +24,6 @@ export type CallContext = HasGuardedFetch &
   HasChain &
   HasWallet &
   HasBaseUrl &
-  HasHomeKeys &
   HasSenders &
   HasRegistrar;
 

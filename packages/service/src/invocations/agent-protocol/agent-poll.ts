@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
 import type { Outcome } from '../invocation.ts';
+import { isStopping } from '../places/stopping.ts';
 import { type Answered, failed, MAX_RESULT_BYTES, readProgress } from './agent-answer.ts';
 import type { AgentCall, CallContext } from './agent-call.ts';
 import { readFailure } from './agent-failure.ts';
-import { isStopping } from './stopping.ts';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;

@@ -7,7 +7,7 @@ import { failpoint } from '../../lib/process/failpoint.ts';
 import type { HasLedgerTurns } from '../../payments/ledger/hold-money.ts';
 import type { Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
-import type { HasRunner } from '../run/runner.ts';
+import type { HasRunner } from '../places/runner.ts';
 import type { HasChangeHub } from '../stream/change-hub.ts';
 import { endBulkRequest } from './bulk.ts';
 import { type End, type EndContext, type Ended, endAll, type Finisher } from './end-invocations.ts';

@@ -8,12 +8,13 @@ import type { PaymentProof } from '../../payments/x402/payment-proof.ts';
 import { failed, MAX_RESULT_BYTES } from '../agent-protocol/agent-answer.ts';
 import type { CallContext } from '../agent-protocol/agent-call.ts';
 import { payAgentBill, proofSigned } from '../agent-protocol/pay-agent-bill.ts';
-import { isStopping } from '../agent-protocol/stopping.ts';
 import type { Invocation, Outcome } from '../invocation.ts';
+import { isStopping } from '../places/stopping.ts';
 import { followHome, overdue } from './follow-home.ts';
 import { type HomeAnswer, type HomeRecord, outcomeOf, readHomeAnswer, readHomeFailure } from './home-answer.ts';
 import type { HomeCall } from './home-call.ts';
 import { askHome, openAtHome } from './home-client.ts';
+import type { HasHomeKeys } from './home-keys.ts';
 import { findHomeRequestId, insertHomeCall } from './home-store.ts';
 import { noteEnd, settleHomeCalls } from './settle-home-calls.ts';
 
@@ -25,12 +26,14 @@ const LONGEST_PAUSE_MS = 5000;
 /** A home answers a call within 30 s, with the result or without. */
 const ANSWER_TIMEOUT_MS = 60_000;
 
+export type HomeCallContext = CallContext & HasHomeKeys;
+
 /**
  * Calls an agent of another node through the node where it is at home, as an x402 client of that node (decision 16). The home is paid
  * once, out of the hold, and every later call of the request shows it the same key and the same payment, so that it finds the same
  * request. Never throws for what the home or the network does: every way in which it can end is an outcome.
  */
-export async function callHome(ctx: CallContext, call: HomeCall): Promise<Outcome> {
+export async function callHome(ctx: HomeCallContext, call: HomeCall): Promise<Outcome> {
   const outcome = await insist(ctx, call);
   // What is not told now, as this process dies or the home does not answer, the job tells.
   if (call.signal.aborted && !isStopping(call.signal))
@@ -38,7 +41,7 @@ export async function callHome(ctx: CallContext, call: HomeCall): Promise<Outcom
   return outcome;
 }
 
-async function insist(ctx: CallContext, call: HomeCall): Promise<Outcome> {
+async function insist(ctx: HomeCallContext, call: HomeCall): Promise<Outcome> {
   let proof = await proofSigned(ctx, call.invocation);
   for (let tries = 0; ; ) {
     const leftMs = call.invocation.deadline.getTime() - ctx.clock.now().getTime();
@@ -75,7 +78,12 @@ function nextTry(answer: Exclude<Asked, { kind: 'ended' | 'refused' }>, tries: n
 }
 
 /** One call, followed to the end of the request where there is one. */
-async function askOnce(ctx: CallContext, call: HomeCall, proof: PaymentProof | null, leftMs: number): Promise<Asked> {
+async function askOnce(
+  ctx: HomeCallContext,
+  call: HomeCall,
+  proof: PaymentProof | null,
+  leftMs: number,
+): Promise<Asked> {
   const request = toRequest(call, proof, leftMs);
   try {
     if (call.invocation.isStreamed) {
@@ -91,7 +99,7 @@ async function askOnce(ctx: CallContext, call: HomeCall, proof: PaymentProof | n
   }
 }
 
-async function read(ctx: CallContext, call: HomeCall, answer: HomeAnswer): Promise<Asked> {
+async function read(ctx: HomeCallContext, call: HomeCall, answer: HomeAnswer): Promise<Asked> {
   if (answer.kind === 'busy') return follow(ctx, call, null, null);
   if (answer.kind !== 'told') return answer;
   return (await endOf(ctx, call, answer.record)) ?? follow(ctx, call, answer.record.homeRequestId, null);
@@ -99,7 +107,7 @@ async function read(ctx: CallContext, call: HomeCall, answer: HomeAnswer): Promi
 
 /** Follows the request that its home has; `busy` when that is not known, or known here and not there. */
 async function follow(
-  ctx: CallContext,
+  ctx: HomeCallContext,
   call: HomeCall,
   toldId: string | null,
   stream: GuardedStream | null,
@@ -115,7 +123,7 @@ async function follow(
   return (followed.kind === 'told' && (await endOf(ctx, call, followed.record))) || { kind: 'busy' };
 }
 
-async function endOf(ctx: CallContext, { invocation }: HomeCall, record: HomeRecord): Promise<Asked | null> {
+async function endOf(ctx: HomeCallContext, { invocation }: HomeCall, record: HomeRecord): Promise<Asked | null> {
   const outcome = outcomeOf(record);
   if (outcome === null) return null;
   await noteEnd(ctx, invocation.id, record);
@@ -125,7 +133,7 @@ async function endOf(ctx: CallContext, { invocation }: HomeCall, record: HomeRec
 type Billed = Extract<HomeAnswer, { kind: 'billed' }>;
 
 /** Signs for what the home asks. Its refunds are known by the id that it names, so a bill without one is not paid. */
-async function payHome(ctx: CallContext, call: HomeCall, bill: Billed): Promise<PaymentProof | Outcome> {
+async function payHome(ctx: HomeCallContext, call: HomeCall, bill: Billed): Promise<PaymentProof | Outcome> {
   const { home, invocation } = call;
   const { homeRequestId } = bill;
   if (homeRequestId === null)

@@ -12,6 +12,7 @@ import { type Chunk, countChunks } from '../stream/stream-store.ts';
 import { type HomeRecord, readHomeRecord } from './home-answer.ts';
 import type { HomeCall } from './home-call.ts';
 import { openAtHome } from './home-client.ts';
+import type { HasHomeKeys } from './home-keys.ts';
 
 /** Where the events of what the agent said begin: the first two say that the request was created, and begun. */
 const FIRST_CHUNK_ID = 3;
@@ -33,7 +34,7 @@ export type Followed =
  * whichever process goes on. `opened`: a stream that is open already.
  */
 export async function followHome(
-  ctx: CallContext,
+  ctx: CallContext & HasHomeKeys,
   call: HomeCall,
   homeRequestId: string | null,
   opened: GuardedStream | null,
@@ -69,7 +70,7 @@ export const overdue = failed('deadline_exceeded', 'The deadline passed before t
 
 /** null: its id is not known, as a stream that was to tell it broke off. */
 async function open(
-  ctx: CallContext,
+  ctx: CallContext & HasHomeKeys,
   { home, invocation, signal }: HomeCall,
   reader: Reader,
 ): Promise<GuardedStream | null> {
@@ -94,7 +95,12 @@ interface Reader {
   read(bytes: AsyncIterable<Buffer>): Promise<Followed | null>;
 }
 
-function createReader(ctx: CallContext, { invocation }: HomeCall, stored: number, knownId: string | null): Reader {
+function createReader(
+  ctx: CallContext & HasHomeKeys,
+  { invocation }: HomeCall,
+  stored: number,
+  knownId: string | null,
+): Reader {
   let last = FIRST_CHUNK_ID - 1 + stored;
   let homeRequestId = knownId;
 

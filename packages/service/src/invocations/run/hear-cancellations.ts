@@ -3,8 +3,8 @@ import type { Listening } from '../../db/listener.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import { CANCELLED_CHANNEL } from '../finish/finish-invocations.ts';
 import { findCancelled } from '../invocation-store.ts';
+import type { HasRunner } from '../places/runner.ts';
 import type { HasChangeHub } from '../stream/change-hub.ts';
-import type { HasRunner } from './runner.ts';
 
 type HearContext = HasDb & HasLog & HasRunner & HasChangeHub;
 

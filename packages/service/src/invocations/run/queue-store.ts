@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/sql.ts';
 import type { Invocation } from '../invocation.ts';
 import { invocationColumns } from '../invocation-store.ts';
-import type { PlaceLimits, PlaceLoad } from './places.ts';
+import type { PlaceLimits, PlaceLoad } from '../places/places.ts';
 
 const isQueued = `status = 'pending' and worker is null and payment_method <> 'x402'`;
 

@@ -1,7 +1,8 @@
 import type { HasProcessId } from '../../queue/heartbeat.ts';
-import { type Call, type HasPlaceLimits, laneOf } from './places.ts';
+import { type Call, type HasPlaceLimits, laneOf } from '../places/places.ts';
+import type { HasRunner, Reservation } from '../places/runner.ts';
 import { countQueued, hasQueued, queuedLanes, takeQueued } from './queue-store.ts';
-import { type HasRunner, type Reservation, type RunContext, runInvocation } from './runner.ts';
+import { type RunContext, runInvocation } from './run-invocation.ts';
 
 /** Requests that wait because every process was busy. */
 export interface Backlog {

@@ -1,6 +1,6 @@
 import { newId } from '../../lib/id.ts';
 import { until } from '../../lib/until.ts';
-import type { RefusalReason } from '../../payments/x402/check-payment.ts';
+import type { RefusalReason } from '../../payments/onchain/refusal-reason.ts';
 import { paymentOf } from '../../payments/x402/claim-payments.ts';
 import { paymentPending, paymentRequired } from '../../payments/x402/payment-required.ts';
 import { hasEnded, type Invocation } from '../invocation.ts';

@@ -1,13 +1,14 @@
 import { until } from '../../lib/until.ts';
 import type { ChainPayment, NewChainPayment } from '../../payments/onchain/chain-payment.ts';
+import type { RefusalReason } from '../../payments/onchain/refusal-reason.ts';
+import { refusalText } from '../../payments/onchain/refusal-reason.ts';
 import { type ReconcilePaymentContext, reconcilePayment } from '../../payments/reconcile/reconcile-payment.ts';
 import type { SettleOutcome } from '../../payments/settlement/record-mined.ts';
-import type { RefusalReason } from '../../payments/x402/check-payment.ts';
-import { refusalText } from '../../payments/x402/check-payment.ts';
 import { paymentOf } from '../../payments/x402/claim-payments.ts';
 import type { Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
-import { type HasRunner, type RunContext, runFound } from '../run/runner.ts';
+import type { HasRunner } from '../places/runner.ts';
+import { type RunContext, runFound } from '../run/run-invocation.ts';
 import type { HasBeginner } from './begin-invocations.ts';
 
 export type PayContext = RunContext & HasRunner & HasBeginner & ReconcilePaymentContext;

@@ -1,7 +1,7 @@
 import type { HasProcessId } from '../../queue/heartbeat.ts';
 import type { Invocation } from '../invocation.ts';
 import { giveBackAll, takeOrphans } from '../invocation-store.ts';
-import { runInvocation } from '../run/runner.ts';
+import { runInvocation } from '../run/run-invocation.ts';
 import { type PayContext, resumePaid } from './pay-and-run.ts';
 
 type RecoverContext = PayContext & HasProcessId;

@@ -1,8 +1,8 @@
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import { AppError } from '../../lib/app-error.ts';
-import { type Call, type HasPlaceLimits, laneOf } from '../run/places.ts';
+import { type Call, type HasPlaceLimits, laneOf } from '../places/places.ts';
+import type { HasRunner } from '../places/runner.ts';
 import type { HasBacklog } from '../run/run-queued.ts';
-import type { HasRunner } from '../run/runner.ts';
 
 export const callOf = (caller: KnownCaller, agentId: string): Call => ({
   accountId: caller.accountId,

@@ -4,12 +4,12 @@ import { emit } from '../../events/outbox/outbox.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { postTransfers } from '../ledger/ledger-store.ts';
-import type { RefusalReason } from '../x402/check-payment.ts';
 import type { NewChainPayment } from './chain-payment.ts';
 import { endChainPayments, nowhere, type PaymentEnd, type PaymentPlace } from './chain-payment-store.ts';
 import { strike } from './payer-standing.ts';
 import { type EndedPayment, paymentEventsOf } from './payment-events.ts';
 import { toTransfer } from './payment-transfer.ts';
+import type { RefusalReason } from './refusal-reason.ts';
 
 /** Ends payments and tells of it. Returns the ids of those that this call ended, each exactly once. */
 export async function endPayments(

@@ -4,7 +4,7 @@ import type { ChainContext } from '../onchain/chain-context.ts';
 import type { ChainPayment } from '../onchain/chain-payment.ts';
 import { reverseChainPayment } from '../onchain/chain-payment-store.ts';
 import { paymentEventsOf } from '../onchain/payment-events.ts';
-import type { RefusalReason } from '../x402/check-payment.ts';
+import type { RefusalReason } from '../onchain/refusal-reason.ts';
 
 const REASON: RefusalReason = 'invalid_exact_evm_transaction_failed';
 

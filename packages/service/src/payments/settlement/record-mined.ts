@@ -11,7 +11,7 @@ import { nowhere, type PaymentEnd } from '../onchain/chain-payment-store.ts';
 import { endPayments } from '../onchain/end-payments.ts';
 import { type Fate, findFate } from '../onchain/find-fate.ts';
 import { toTransfer } from '../onchain/payment-transfer.ts';
-import type { RefusalReason } from '../x402/check-payment.ts';
+import type { RefusalReason } from '../onchain/refusal-reason.ts';
 
 export type SettleOutcome =
   | { readonly state: 'settled'; readonly transactionHash: string }

@@ -11,10 +11,11 @@ import type { ChainPayment, NewChainPayment } from '../onchain/chain-payment.ts'
 import { findById } from '../onchain/chain-payment-store.ts';
 import type { HasPayerStanding } from '../onchain/payer-standing.ts';
 import type { HasPaymentLimits } from '../onchain/payment-limits.ts';
+import type { RefusalReason } from '../onchain/refusal-reason.ts';
 import { type HasContractPayers, isWithinGas } from '../settlement/contract-payers.ts';
 import type { HasSimulator } from '../settlement/payment-simulator.ts';
 import { originOf } from './bound-nonce.ts';
-import { type RefusalReason, refusalOf } from './check-payment.ts';
+import { refusalOf } from './check-payment.ts';
 import type { HasSignatureChecker } from './check-signature.ts';
 import { isSpokenFor, paysThoughSpent } from './judge-spent.ts';
 import type { HasPaymentFinder } from './payment-finder.ts';

@@ -3,7 +3,7 @@ import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import type { HasPaymentLimits } from '../onchain/payment-limits.ts';
-import { type RefusalReason, refusalText } from './check-payment.ts';
+import { type RefusalReason, refusalText } from '../onchain/refusal-reason.ts';
 import { makeOffer, OFFER_LIFETIME_S, type Offer, type Terms } from './terms.ts';
 
 /** A 402 answer. The HTTP layer adds the header and the v1 fields of the offer. */

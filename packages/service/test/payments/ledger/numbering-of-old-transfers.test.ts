@@ -12,7 +12,7 @@ import { silentLog } from '../../../src/lib/log/log.ts';
 import { sumWallet } from '../../../src/payments/ledger/ledger-total-store.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 
-const MIGRATIONS = join(import.meta.dirname, '../../src/db/migrations');
+const MIGRATIONS = join(import.meta.dirname, '../../../src/db/migrations');
 
 let database: TestDatabase;
 let db: Database;

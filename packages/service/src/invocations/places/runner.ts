@@ -1,19 +1,6 @@
-import type { CallableAgent } from '../../agents/agent.ts';
-import type { HasAgentFinder } from '../../agents/alternatives/find-agent.ts';
-import type { HasDb } from '../../db/database.ts';
-import { invariant } from '../../lib/invariant.ts';
-import type { HasLog } from '../../lib/log/log.ts';
-import type { HasSecrets } from '../../lib/secrets.ts';
-import type { CallContext } from '../agent-protocol/agent-call.ts';
-import { callAgent } from '../agent-protocol/agent-client.ts';
-import { STOPPING } from '../agent-protocol/stopping.ts';
-import type { HasFinisher } from '../finish/end-invocations.ts';
-import { hasEnded, type Invocation, type Outcome } from '../invocation.ts';
-import { findInvocation } from '../invocation-store.ts';
-import { callHome } from '../remote/call-home.ts';
+import type { Invocation } from '../invocation.ts';
 import { type Call, createPlaces, laneOf, type Place, type PlaceLimits, type PlaceLoad, type Side } from './places.ts';
-
-export type RunContext = CallContext & HasDb & HasLog & HasSecrets & HasFinisher & HasAgentFinder;
+import { STOPPING } from './stopping.ts';
 
 /** Runs invocations in this process; the one way to run, whether a caller waits or not. */
 export interface Runner {
@@ -190,61 +177,4 @@ function untilLetIn(
     waiting.set(run.request.id, { run, letIn });
     if (signal.aborted) letIn();
   });
-}
-
-/**
- * Calls the agent and ends the invocation with what came of it. When this process is stopping, it is left as it is: it has been,
- * or will be, given back for another to run under the same key. When it was ended elsewhere meanwhile, that end stands.
- */
-export async function runInvocation(
-  ctx: RunContext & HasRunner,
-  invocation: Invocation,
-  signal: AbortSignal,
-): Promise<Invocation> {
-  return runFound(ctx, invocation, await ctx.agentFinder.find(invocation.agentId), signal);
-}
-
-/** The same for a caller that has looked for the agent. */
-export async function runFound(
-  ctx: RunContext & HasRunner,
-  invocation: Invocation,
-  agent: CallableAgent | null,
-  signal: AbortSignal,
-): Promise<Invocation> {
-  if (!agent) return ctx.finisher.finish({ invocation, outcome: agentRemoved });
-  return runOn(ctx, invocation, agent, signal);
-}
-
-const agentRemoved: Outcome = {
-  kind: 'failed',
-  reason: 'agent_removed',
-  message: 'The agent was removed before it could be called.',
-};
-
-/** An agent of this node is called itself, one of another node through the node where it is at home. */
-function call(
-  ctx: RunContext,
-  invocation: Invocation,
-  { endpoint, tokenSealed, home }: Pick<CallableAgent, 'endpoint' | 'tokenSealed' | 'home'>,
-  signal: AbortSignal,
-): Promise<Outcome> {
-  if (home) return callHome(ctx, { home, invocation, signal });
-  invariant(tokenSealed !== null, 'an agent of this node has an identityToken');
-  return callAgent(ctx, { target: { endpoint, identityToken: ctx.secrets.open(tokenSealed) }, invocation, signal });
-}
-
-/** The same for a caller that has just looked the agent up. */
-export async function runOn(
-  ctx: RunContext & HasRunner,
-  invocation: Invocation,
-  agent: Pick<CallableAgent, 'endpoint' | 'tokenSealed' | 'home'>,
-  signal: AbortSignal,
-): Promise<Invocation> {
-  const outcome = await call(ctx, invocation, agent, signal);
-  if (ctx.runner.signal.aborted) return invocation;
-  if (signal.aborted) {
-    const found = await findInvocation(ctx.db, invocation.id);
-    if (found && hasEnded(found.status)) return found;
-  }
-  return ctx.finisher.finish({ invocation, outcome });
 }

@@ -1,0 +1,21 @@
+import type { Sql } from '../db/sql.ts';
+import { AppError, notFound } from '../lib/app-error.ts';
+import type { Agent } from './agent.ts';
+import { lockAgentRow } from './agent-store.ts';
+
+const SOLD =
+  'The token of this agent belongs to another wallet by now. Whoever signs in with that one takes it over: POST /identity/verify, proof "wallet".';
+
+/**
+ * Locks an agent that the account registered. Anyone may see that it exists, so a stranger gets FORBIDDEN, not NOT_FOUND. CONFLICT:
+ * it is at home at another node, and changed only there.
+ */
+export async function lockOwnAgent(tx: Sql, accountId: string, agentId: string): Promise<Agent> {
+  const agent = await lockAgentRow(tx, agentId);
+  if (!agent) throw notFound('agent');
+  if (agent.homeNode !== null)
+    throw new AppError('CONFLICT', `This agent is at home at ${agent.homeUrl} (${agent.homeLabel}): change it there.`);
+  if (agent.accountId !== accountId) throw new AppError('FORBIDDEN', 'This agent belongs to another account.');
+  if (agent.frozenAt !== null) throw new AppError('FORBIDDEN', SOLD);
+  return agent;
+}
