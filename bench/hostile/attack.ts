@@ -4,5 +4,6 @@ import type { Claim, Site } from './site.ts';
 export interface Attack {
   /** What it does and how often, for the reader of the table. */
   readonly does: string;
-  run(site: Site, sender: Sender): Promise<readonly Claim[]>;
+  /** `begin` is called when all is prepared: what it costs is measured from then on. */
+  run(site: Site, sender: Sender, begin: () => void): Promise<readonly Claim[]>;
 }

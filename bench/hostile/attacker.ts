@@ -7,7 +7,7 @@ process.once('message', async (site: Site) => {
   const attack = attacks[site.attack];
   if (!attack) throw new Error(`no attack ${site.attack}`);
   const sender = createSender(site);
-  const claims = await attack.run(site, sender);
+  const claims = await attack.run(site, sender, () => process.send?.('begun'));
   const result: AttackResult = { attempts: sender.attempts(), answers: sender.answers, claims };
   process.send?.(result, () => process.exit(0));
 });

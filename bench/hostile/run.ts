@@ -1,6 +1,5 @@
 /** Attacks a node of its own and checks what that costs it and others, by the table in bounds.ts. See ../README.md. */
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -54,27 +53,32 @@ async function siteFor(world: World, attack: string): Promise<Site> {
   };
 }
 
-/** Has a process of its own carry the attack out. */
-async function carryOut(stops: StopList, site: Site): Promise<AttackResult> {
+/** Has a process of its own prepare the attack; `result` is there when it was carried out. */
+async function begin(stops: StopList, site: Site): Promise<{ result: Promise<AttackResult> }> {
   const child = fork(fileURLToPath(new URL('attacker.ts', import.meta.url)), {
     execPath: 'nice',
     execArgv: ['-n', '19', process.execPath],
   });
   stops.add(async () => void child.kill('SIGKILL'));
-  const told = once(child, 'message') as Promise<[AttackResult]>;
-  const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`the attacker of ${site.attack} ended with ${code}`);
+  const begun = Promise.withResolvers<void>();
+  const done = Promise.withResolvers<AttackResult>();
+  child.on('message', (told: 'begun' | AttackResult) => (told === 'begun' ? begun.resolve() : done.resolve(told)));
+  child.once('exit', (code) => {
+    const error = new Error(`the attacker of ${site.attack} ended with ${code}`);
+    begun.reject(error);
+    done.reject(error);
   });
+  done.promise.catch(() => undefined);
   child.send(site);
-  const [result] = await Promise.race([told, ended]);
-  ended.catch(() => undefined);
-  return result;
+  await begun.promise;
+  return { result: done.promise };
 }
 
 async function attackOnce(stops: StopList, world: World, name: string): Promise<Row> {
-  const { honest: quiet } = await withHonest(world, watchNode(world.node, sleep(seconds * 500)));
   const site = await siteFor(world, name);
-  const { result: watched, honest } = await withHonest(world, watchNode(world.node, carryOut(stops, site)));
+  const { honest: quiet } = await withHonest(world, watchNode(world.node, sleep(seconds * 500)));
+  const { result } = await begin(stops, site);
+  const { result: watched, honest } = await withHonest(world, watchNode(world.node, result));
   const does = attacks[name]?.does ?? '';
   return { attack: name, does, quiet, honest, bounds: boundsOf(name), result: watched.result, node: watched.figures };
 }

@@ -9,7 +9,8 @@ const FREE_KEYS = 10;
 /** Accounts, sessions and keys made as fast as one address may. */
 export const accounts: Attack = {
   does: `${PER_SECOND} a second: accounts and sessions of new wallets, and keys of one free account`,
-  async run({ free, seconds }, sender) {
+  async run({ free, seconds }, sender, begin) {
+    begin();
     const key = free[0]?.apiKey ?? '';
     let opened = 0;
     let made = 0;

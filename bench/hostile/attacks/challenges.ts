@@ -9,8 +9,9 @@ const SIGN_INS = 120;
 /** Challenges asked for in the name of another's wallet, who began to sign in before. */
 export const challenges: Attack = {
   does: `${PER_SECOND} a second: challenges for the wallet of somebody who is signing in`,
-  async run(site, sender) {
-    const { message, challengeId } = await begin(site);
+  async run(site, sender, begin) {
+    const { message, challengeId } = await beginSignIn(site);
+    begin();
     const body = { address: site.victim.address };
     let given = 0;
     await paced({ perSecond: PER_SECOND, seconds: site.seconds }, async () => {
@@ -35,7 +36,7 @@ const post = ({ baseUrl }: Site, path: string, body: unknown): Promise<Response>
     body: JSON.stringify(body),
   });
 
-async function begin(site: Site): Promise<{ message: string; challengeId: string }> {
+async function beginSignIn(site: Site): Promise<{ message: string; challengeId: string }> {
   const answer = await post(site, '/auth/challenge', { address: site.victim.address });
   return ((await answer.json()) as { data: { message: string; challengeId: string } }).data;
 }

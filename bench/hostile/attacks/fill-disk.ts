@@ -20,8 +20,9 @@ const MIB = 1024 * 1024;
 /** Streams stored to the limit of the plan; then they grow old, are removed, and the room is filled again. */
 export const fillDisk: Attack = {
   does: `${PER_SECOND} a second, ${AT_ONCE} at a time: streams of 3.6 MB until the plan's room is full; aged by ${DAYS} days in the database, and once more`,
-  async run(site, sender) {
+  async run(site, sender, begin) {
     const agent = await startHostileAgent(sender, { key: site.rich.apiKey, answer: streams(CHUNKS, CHUNK_BYTES) });
+    begin();
     const most = await fill(site, sender, agent);
     const refused = sender.answers['403'] ?? 0;
     await age(site);

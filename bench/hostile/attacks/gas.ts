@@ -14,7 +14,7 @@ const TWO_FACED = '0x3a601457631626ba7e60e01b60005260206000f35b601456';
 /** Whatever makes the node send transactions that are worth nothing. */
 export const gas: Attack = {
   does: `${PER_SECOND} a second: withdrawals of 0.01 and dust, deposits of dust, x402 calls of an own agent that fails, payments of wallets that burn gas`,
-  async run(site, sender) {
+  async run(site, sender, begin) {
     const [withdrawing, failing, burning] = site.free;
     if (!withdrawing || !failing || !burning) throw new Error('too few accounts');
     const agent = await startHostileAgent(sender, {
@@ -23,6 +23,7 @@ export const gas: Attack = {
       answer: (response) => void response.writeHead(500).end('{"error":"no"}'),
     });
     await sender.send({ method: 'POST', path: '/payments/treasury', key: withdrawing.apiKey, body: {} });
+    begin();
     const deposited = await pay(sender, failing, deposit(withdrawing, '1.00'));
     const tally = { withdrawn: 0, dust: 0 };
     const acts = [

@@ -9,9 +9,10 @@ const PLACES = 128 + 1000;
 /** Asynchronous calls of an agent that never answers. */
 export const hangingAgent: Attack = {
   does: `${PER_SECOND} a second: asynchronous calls of an agent that never answers, of a free account and of one without an hourly limit`,
-  async run({ free, rich, seconds }, sender) {
+  async run({ free, rich, seconds }, sender, begin) {
     const keys = [free[0]?.apiKey ?? '', rich.apiKey];
     const agent = await startHostileAgent(sender, { key: rich.apiKey, answer: () => undefined });
+    begin();
     const taken = keys.map(() => 0);
     await paced({ perSecond: PER_SECOND, seconds }, async (nth) => {
       const who = nth % 10 === 0 ? 0 : 1;

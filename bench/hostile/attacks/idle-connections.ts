@@ -11,7 +11,8 @@ const HEADER_EVERY_MS = 2000;
 /** Connections that say nothing, and some that say their headers a line every two seconds. */
 export const idleConnections: Attack = {
   does: `${PER_SECOND} a second, up to ${MOST}: connections that say nothing, or one header line every two seconds`,
-  async run({ seconds }, sender) {
+  async run({ seconds }, sender, begin) {
+    begin();
     const open = new Set<Socket>();
     let most = 0;
     await paced({ perSecond: PER_SECOND, seconds }, async (nth) => {

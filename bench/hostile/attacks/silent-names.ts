@@ -7,7 +7,8 @@ const PER_SECOND = 2;
 /** Free accounts that list agents under names that no server ever answers. */
 export const silentNames: Attack = {
   does: `${AGENTS} agents of three free accounts under names that a silent DNS server has, moved to new names ${PER_SECOND} times a second`,
-  async run({ free, seconds }, sender) {
+  async run({ free, seconds }, sender, begin) {
+    begin();
     const agents: { id: string; key: string }[] = [];
     for (let nth = 0; nth < AGENTS; nth++) {
       const key = free[nth % free.length]?.apiKey ?? '';

@@ -7,13 +7,13 @@ const RESULTS = 30;
 const RESULT_BYTES = 900_000;
 const STREAM_CHUNKS = 250;
 const CHUNK_BYTES = 60_000;
-const OPEN_PER_SECOND = 10;
+const OPEN_PER_SECOND = 4;
 const MOST_OPEN = 240;
 
 /** Clients that ask for what is large and then take no byte of it but the first. */
 export const slowReaders: Attack = {
   does: `${OPEN_PER_SECOND} a second, ${MOST_OPEN} at a time: connections that ask for pages of large events, results of 900 kB and a stream of 15 MB, and stop reading`,
-  async run({ rich: { apiKey: key }, seconds }, sender) {
+  async run({ rich: { apiKey: key }, seconds }, sender, begin) {
     const large = await startHostileAgent(sender, { key, answer: answersWith(RESULT_BYTES) });
     const streaming = await startHostileAgent(sender, { key, answer: streams(STREAM_CHUNKS, CHUNK_BYTES) });
     const ids: string[] = [];
@@ -28,6 +28,7 @@ export const slowReaders: Attack = {
       `/invoke/${streamId}/events`,
       ...ids.slice(0, 2).map((id) => `/invoke/${id}?detail=true`),
     ];
+    begin();
     const open: Socket[] = [];
     await paced({ perSecond: OPEN_PER_SECOND, seconds }, async (nth) => {
       if (open.length >= MOST_OPEN) open.shift()?.destroy();

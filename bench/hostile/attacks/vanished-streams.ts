@@ -9,11 +9,12 @@ const GONE_AFTER_MS = 100;
 /** HEAD on streams, and readers that hang up before or after the first byte. */
 export const vanishedStreams: Attack = {
   does: `${PER_SECOND} a second: HEAD on live and stored streams, and streams left after ${GONE_AFTER_MS} ms`,
-  async run({ rich: { apiKey: key }, seconds }, sender) {
+  async run({ rich: { apiKey: key }, seconds }, sender, begin) {
     const agent = await startHostileAgent(sender, { key, answer: streams(10, 1000) });
     const asked = { method: 'POST', path: `/invoke/${agent.id}`, key, headers: ACCEPT };
     const whole = await sender.send({ ...asked, body: { task: 'x', stream: true } });
     const requestId = /"requestId":"([^"]+)"/.exec(whole.text)?.[1] ?? '';
+    begin();
     const acts = [
       () => sender.send({ method: 'HEAD', path: '/events', key, headers: ACCEPT }),
       () => sender.send({ method: 'HEAD', path: `/invoke/${requestId}/events`, key, headers: ACCEPT }),
