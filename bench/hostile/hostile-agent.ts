@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -63,12 +63,15 @@ async function readText(message: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
+/** Nothing that the database could compress away. */
+const textOf = (bytes: number): string => randomBytes(bytes).toString('base64').slice(0, bytes);
+
 /** One result of so many bytes. */
 export const answersWith =
   (bytes: number) =>
   (response: ServerResponse): void => {
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ result: 'r'.repeat(bytes) }));
+    response.end(JSON.stringify({ result: textOf(bytes) }));
   };
 
 /** A stream of so many chunks of so many bytes, as fast as it is taken. */
@@ -81,7 +84,7 @@ export const streams =
   };
 
 function* pieces(chunks: number, bytes: number): Generator<string> {
-  const piece = `event: chunk\ndata: ${JSON.stringify('c'.repeat(bytes))}\n\n`;
+  const piece = `event: chunk\ndata: ${JSON.stringify(textOf(bytes))}\n\n`;
   for (let nth = 0; nth < chunks; nth++) yield piece;
   yield 'event: result\ndata: {"result":"end"}\n\n';
 }
