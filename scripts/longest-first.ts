@@ -18,7 +18,7 @@ const longest = [
   'test/process/npm-start.test.ts',
   'test/invocations/stream/killed-calls.test.ts',
   'test/chaos/torture/bank.test.ts',
-  'test/events/courier.test.ts',
+  'test/events/webhook-dispatcher.test.ts',
   'test/spec/fuzz.test.ts',
   'test/queue/queue.test.ts',
   'test/invocations/stream/polled-agents.test.ts',

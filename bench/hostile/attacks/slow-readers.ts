@@ -8,11 +8,11 @@ const RESULT_BYTES = 900_000;
 const STREAM_CHUNKS = 250;
 const CHUNK_BYTES = 60_000;
 const OPEN_PER_SECOND = 4;
-const MOST_OPEN = 240;
+const MAX_OPEN = 240;
 
 /** Clients that ask for what is large and then take no byte of it but the first. */
 export const slowReaders: Attack = {
-  does: `${OPEN_PER_SECOND} a second, ${MOST_OPEN} at a time: connections that ask for pages of large events, results of 900 kB and a stream of 15 MB, and stop reading`,
+  does: `${OPEN_PER_SECOND} a second, ${MAX_OPEN} at a time: connections that ask for pages of large events, results of 900 kB and a stream of 15 MB, and stop reading`,
   async run({ rich: { apiKey: key }, seconds }, sender, begin) {
     const large = await startHostileAgent(sender, { key, answer: answersWith(RESULT_BYTES) });
     const streaming = await startHostileAgent(sender, { key, answer: streams(STREAM_CHUNKS, CHUNK_BYTES) });
@@ -31,7 +31,7 @@ export const slowReaders: Attack = {
     begin();
     const open: Socket[] = [];
     await paced({ perSecond: OPEN_PER_SECOND, seconds }, async (nth) => {
-      if (open.length >= MOST_OPEN) open.shift()?.destroy();
+      if (open.length >= MAX_OPEN) open.shift()?.destroy();
       open.push(askAndStop(sender, paths[nth % paths.length] ?? '/', key));
     });
     for (const socket of open) socket.destroy();

@@ -7,7 +7,7 @@ import { type SendOptions, withRepeats } from './send-request.ts';
 import { wait } from './wait.ts';
 
 /** Connections in a row that brought nothing, before it gives up. */
-const MOST_MISSES = 8;
+const MAX_MISSES = 8;
 
 interface Live {
   readonly id: number;
@@ -53,7 +53,7 @@ export async function* followEvents(
   sending: SendOptions,
   onOpen: OnOpen = () => undefined,
 ): AsyncGenerator<StoredEvent> {
-  const mostMisses = sending.maxRetries === 0 ? 0 : MOST_MISSES;
+  const mostMisses = sending.maxRetries === 0 ? 0 : MAX_MISSES;
   const progress: Progress = { lastId: null, misses: 0 };
   for (;;) {
     const { lastId } = progress;

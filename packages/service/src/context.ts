@@ -21,7 +21,7 @@ import { createUsdcClient, type HasUsdc } from './chain/usdc-client.ts';
 import { createWalletBalances } from './chain/wallet-balance-client.ts';
 import { type Config, isLocalChain } from './config.ts';
 import { type HasDb, openDatabase } from './db/database.ts';
-import { createCourier } from './events/deliveries/courier.ts';
+import { createWebhookDispatcher } from './events/deliveries/webhook-dispatcher.ts';
 import { createLiveEvents } from './events/outbox/live-events.ts';
 import type { DashboardBuild } from './http/build/dashboard-build.ts';
 import type { HttpContext } from './http/request/http-context.ts';
@@ -36,8 +36,8 @@ import { createBacklog } from './invocations/run/run-queued.ts';
 import { createAcceptor } from './invocations/start/accept-invocations.ts';
 import { createBeginner } from './invocations/start/begin-invocations.ts';
 import { createChangeHub } from './invocations/stream/change-hub.ts';
-import { createLookout } from './invocations/stream/lookout.ts';
 import { createChunkWriter } from './invocations/stream/record-chunks.ts';
+import { createStreamPoller } from './invocations/stream/stream-poller.ts';
 import type { JobContext } from './jobs.ts';
 import { type Clock, type HasClock, systemClock } from './lib/clock.ts';
 import type { Log } from './lib/log/log.ts';
@@ -145,20 +145,21 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     isReady: parts.isReady,
     readSubject: createSubjectReader({ db }),
   };
-  const live = { lookout: createLookout(base), liveEvents: createLiveEvents(base) };
+  const live = { streamPoller: createStreamPoller(base), liveEvents: createLiveEvents(base) };
   const settler = createSettler(base);
   const reorgWatch = createReorgWatch(base);
-  const courier = createCourier(base);
-  const finisher = createFinisher({ ...base, courier });
+  const webhookDispatcher = createWebhookDispatcher(base);
+  const finisher = createFinisher({ ...base, webhookDispatcher });
   const backlog = createBacklog({ ...base, finisher });
   base.runner.onRoom(() => {
     if (backlog.isWaiting())
       void backlog.pump().catch((error) => log.error({ err: error }, 'taking queued requests failed'));
   });
-  const agentChecks = createNudge(() => checkDueAgents(base), log);
+  const agentChecks = createOnDemandRun(() => checkDueAgents(base), log);
   const reserves = createReservesReader(base);
   const registryWork = createRegistryWork(base);
-  return { ...base, ...registryWork, ...live, settler, reorgWatch, finisher, backlog, agentChecks, courier, reserves };
+  const workers = { settler, reorgWatch, finisher, backlog, agentChecks, webhookDispatcher, reserves };
+  return { ...base, ...registryWork, ...live, ...workers };
 }
 
 const metersOf = (metrics: Metrics) => ({ metrics, queueStanding: createQueueStanding({ metrics }) });
@@ -197,7 +198,7 @@ function createRegistryWork(base: WriterContext & RegistrationContext) {
   const registryWriter = createRegistryWriter(base, createFollower(base));
   return {
     registryWriter,
-    registryWrites: createNudge(() => registryWriter.write(), base.log),
+    registryWrites: createOnDemandRun(() => registryWriter.write(), base.log),
     entryKeeper: createEntryKeeper(base),
   };
 }
@@ -278,7 +279,7 @@ async function readChain(
 }
 
 /** Runs work soon after being asked, once however often it is asked meanwhile. */
-function createNudge(work: () => Promise<void>, log: Log): { nudge(): void } {
+function createOnDemandRun(work: () => Promise<void>, log: Log): { requestRun(): void } {
   let isDue = false;
   const run = async () => {
     await new Promise((resolve) => setImmediate(resolve));
@@ -286,7 +287,7 @@ function createNudge(work: () => Promise<void>, log: Log): { nudge(): void } {
     await work();
   };
   return {
-    nudge() {
+    requestRun() {
       if (isDue) return;
       isDue = true;
       run().catch((error) => log.error({ err: error }, 'work that was asked for failed'));

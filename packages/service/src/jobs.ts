@@ -9,7 +9,7 @@ import { foldCounts } from './agents/reputation/fold-counts.ts';
 import { giveFeedback } from './agents/reputation/give-feedback.ts';
 import { recomputeReputations } from './agents/reputation/recompute-reputations.ts';
 import type { HasRegistrarGas } from './chain/gas-watch.ts';
-import type { HasCourier } from './events/deliveries/courier.ts';
+import type { HasWebhookDispatcher } from './events/deliveries/webhook-dispatcher.ts';
 import { forgetEvents } from './events/outbox/forget-events.ts';
 import { auditMoney } from './invocations/audit/audit-money.ts';
 import { releaseStaleHolds } from './invocations/audit/release-stale-holds.ts';
@@ -61,7 +61,7 @@ export type JobContext = Parameters<typeof recoverInvocations>[0] &
   HasRegistrarGas &
   RegistryWork &
   HasBacklog &
-  HasCourier &
+  HasWebhookDispatcher &
   HasLog;
 
 /** Job name -> use case: the background twin of http/handlers. */
@@ -72,7 +72,7 @@ export const jobHandlers = (ctx: JobContext): JobHandlers => ({
 /** What is done again and again, by one process of the node at a time where it is the same work for all. */
 export function startRecurring(ctx: JobContext): Repeating[] {
   return [
-    ctx.courier.start(),
+    ctx.webhookDispatcher.start(),
     startNetwork(ctx),
     repeatEvery(ctx, 'check-agents', 1000, () => checkDueAgents(ctx)),
     repeatEvery(ctx, 'recompute-reputations', 2000, () => recomputeReputations(ctx)),

@@ -10,5 +10,5 @@ export async function happen({ ctx }: Pick<Harness, 'ctx'>, accountId: string): 
   await ctx.db.transaction((tx) =>
     emit(tx, [{ type: 'agent.removed', accountId, subjectId: data.id, data }], ctx.clock.now()),
   );
-  ctx.courier.nudge();
+  ctx.webhookDispatcher.requestRun();
 }

@@ -2,7 +2,7 @@ import { usdcAbi } from '@agent-network/chain/usdc-abi';
 import fc from 'fast-check';
 import { decodeFunctionData } from 'viem';
 import { expect, it } from 'vitest';
-import { MAX_TRANSACTION_GAS, MOST_IN_BATCH, settlementCall, thatFit, transferCall } from './settlement-call.ts';
+import { MAX_IN_BATCH, MAX_TRANSACTION_GAS, settlementCall, thatFit, transferCall } from './settlement-call.ts';
 
 const token = `0x${'aa'.repeat(20)}` as const;
 const ofKey = `0x${'11'.repeat(64)}1b`;
@@ -20,9 +20,9 @@ const signed = (signature: string, index: number) => ({
 });
 
 it('a full batch is within what the chain takes, and 160 payments of keys share a transaction', () => {
-  const full = Array.from({ length: MOST_IN_BATCH }, (_, index) => signed(ofKey, index));
+  const full = Array.from({ length: MAX_IN_BATCH }, (_, index) => signed(ofKey, index));
   expect(settlementCall(token, full).gas <= MAX_TRANSACTION_GAS).toBe(true);
-  expect(MOST_IN_BATCH).toBeGreaterThanOrEqual(160);
+  expect(MAX_IN_BATCH).toBeGreaterThanOrEqual(160);
 });
 
 it('as many fit as the gas allows', () => {

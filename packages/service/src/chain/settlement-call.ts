@@ -22,7 +22,7 @@ const GAS_OF_KEY = 100_000n;
 export const BATCH_GAS = MAX_TRANSACTION_GAS - GAS_BASE;
 
 /** How many payments of keys one transaction has room for. */
-export const MOST_IN_BATCH = Number(BATCH_GAS / GAS_OF_KEY);
+export const MAX_IN_BATCH = Number(BATCH_GAS / GAS_OF_KEY);
 
 /** The two forms of USDC's function. Prepared, as viem else finds the form and hashes its signature anew for every payment. */
 const byKey = prepareEncodeFunctionData({

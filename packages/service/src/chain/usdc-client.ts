@@ -35,7 +35,7 @@ export interface MinedTransaction {
 export type SpentAuthorization = UsedAuthorization | { readonly cancelledInBlock: bigint };
 
 /** Questions that share one call: some nodes limit what a call may cost. */
-const MOST_IN_ONE_CALL = 200;
+const MAX_IN_ONE_CALL = 200;
 
 /** The node's view of its chain: USDC, Multicall3 and raw transactions. Throws viem's errors when the chain can't be asked. */
 export function createUsdcClient(options: { rpcUrl: string; token: string; timeoutMs?: number }) {
@@ -105,8 +105,8 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
     /** For each authorization whether it was used or cancelled in a block. */
     async areSpent(batch: readonly Pick<Authorization, 'from' | 'nonce'>[]): Promise<boolean[]> {
       const spent: boolean[] = [];
-      for (let start = 0; start < batch.length; start += MOST_IN_ONE_CALL) {
-        const calls = batch.slice(start, start + MOST_IN_ONE_CALL).map(({ from, nonce }) => {
+      for (let start = 0; start < batch.length; start += MAX_IN_ONE_CALL) {
+        const calls = batch.slice(start, start + MAX_IN_ONE_CALL).map(({ from, nonce }) => {
           const args = [from as Hex, nonce as Hex] as const;
           return encodeFunctionData({ abi: usdcAbi, functionName: 'authorizationState', args });
         });

@@ -14,10 +14,10 @@ export const DAY_MS = 86_400_000;
 export const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * DAY_MS);
 
 /** One round takes so many small steps; what is left is for the next. */
-const MOST_STEPS = 20;
+const MAX_STEPS = 20;
 const STEP = 1000;
 
 /** Removes in small steps, each a short transaction of its own: it is not in anybody's way, and may break off between any two. */
 export async function removeInSteps(removeSome: (most: number) => Promise<number>): Promise<void> {
-  for (let steps = 0; steps < MOST_STEPS; steps++) if ((await removeSome(STEP)) < STEP) return;
+  for (let steps = 0; steps < MAX_STEPS; steps++) if ((await removeSome(STEP)) < STEP) return;
 }

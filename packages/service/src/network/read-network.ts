@@ -11,7 +11,7 @@ import { readChainIndex } from '../registry/read/read-chain-index.ts';
 import type { HasRegistry } from '../registry/read/registry-info.ts';
 import { nodeTokenOf } from '../registry/write/announce-node.ts';
 import { listNodes } from './nodes/node-store.ts';
-import { MOST_NODES } from './start-network.ts';
+import { MAX_NODES } from './start-network.ts';
 
 type ReadContext = HasDb & HasClock & HasChain & HasRegistry & HasBaseUrl & HasNodeLabel;
 
@@ -19,7 +19,7 @@ type ReadContext = HasDb & HasClock & HasChain & HasRegistry & HasBaseUrl & HasN
 export async function readNetwork(ctx: ReadContext): Promise<DataOf<Api['getNetwork']>> {
   const index = await readChainIndex(ctx);
   const { local, ofNode } = await countAgents(ctx);
-  const nodes = await listNodes(ctx.db, MOST_NODES);
+  const nodes = await listNodes(ctx.db, MAX_NODES);
   return {
     node: {
       label: ctx.nodeLabel,

@@ -15,7 +15,7 @@ const AGENTS_OF_NODE_AT_ONCE = 8;
 const LOCAL_TICK_MS = 250;
 const TICK_MS = 1000;
 const COUNT_EVERY_MS = 10_000;
-export const MOST_NODES = 1000;
+export const MAX_NODES = 1000;
 
 /**
  * Keeps the list of other nodes and their agents: follows the registry, reads the files that its entries lead to, and asks each node
@@ -76,7 +76,7 @@ const refusedOf = ({ networkRules: { refused } }: NetworkContext) => ({
 
 /** Tells in this process's metrics who is in the network. */
 async function countNetwork(ctx: NetworkContext): Promise<void> {
-  const nodes = await listNodes(ctx.db, MOST_NODES);
+  const nodes = await listNodes(ctx.db, MAX_NODES);
   for (const status of ['online', 'offline'] as const)
     ctx.metrics.networkNodes.set({ status }, nodes.filter((node) => node.status === status).length);
   const { ofNode } = await countAgents(ctx);

@@ -17,7 +17,7 @@ async function setUp() {
   const receiver = await startReceiver();
   const { accountId } = await world.newAccount();
   const { webhookId } = await world.newEndpoint(accountId, receiver.url);
-  const courier = await world.startCourier();
+  const webhookDispatcher = await world.startCourier();
   const deliveryOf = async (subjectId: string) => {
     const eventId = receiver.received.find((each) => subjectOf(each) === subjectId)?.id;
     const { deliveries } = await world.deliveries(accountId, webhookId);
@@ -25,7 +25,7 @@ async function setUp() {
   };
   const advance = (ms: number) => {
     world.ctx.clock.advance(ms);
-    courier.nudge();
+    webhookDispatcher.requestRun();
   };
   return { world, receiver, accountId, deliveryOf, advance };
 }

@@ -1,6 +1,6 @@
 import type { StreamEvent } from '@agent-network/sdk';
 
-const MOST_STEPS = 200;
+const MAX_STEPS = 200;
 const DETAIL_CHARS = 200;
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : `${JSON.stringify(value)}\n`);
@@ -14,7 +14,7 @@ export const said = (events: readonly StreamEvent[]): string =>
 
 /** The last events in a line each. */
 export const stepsOf = (events: readonly StreamEvent[]) =>
-  events.slice(-MOST_STEPS).map(({ id, type, data: { requestId: _, ...rest } }) => ({
+  events.slice(-MAX_STEPS).map(({ id, type, data: { requestId: _, ...rest } }) => ({
     id,
     type: type.replace('invocation.', ''),
     detail: JSON.stringify(rest).slice(0, DETAIL_CHARS),

@@ -23,7 +23,7 @@ export interface ChartProps {
 }
 
 /** So few are drawn as points too: one between gaps makes no line. */
-const MOST_POINTS = 31;
+const MAX_POINTS = 31;
 const DAY_S = 86_400;
 const CHAR_PX = 7.5;
 
@@ -54,7 +54,7 @@ function seriesOptions(
   const bars = uPlot.paths.bars?.({ size: [0.7, 40], radius: 0.15 });
   return kind === 'bar' && bars
     ? { label, value, stroke, fill: stroke, width: 0, paths: bars, points: { show: false } }
-    : { label, value, stroke, width: 2, points: { show: values.length <= MOST_POINTS, size: 5, fill: stroke } };
+    : { label, value, stroke, width: 2, points: { show: values.length <= MAX_POINTS, size: 5, fill: stroke } };
 }
 
 function optionsOf(kind: 'line' | 'bar', props: ChartProps, widthPx: number): uPlot.Options {

@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 /** How long entries are kept. */
 const KEPT_MS = 400 * DAY_MS;
 /** What one round forgets at most. */
-const MOST_FORGOTTEN = 10_000;
+const MAX_FORGOTTEN = 10_000;
 const PAGE = 50;
 
 /** What is noted of a change beside when and how it ended: ids and names, never secrets or bodies. */
@@ -71,4 +71,4 @@ const toEntry = ({ id, at, accountId: _, actorKind, actorId, actorName, ...rest 
 
 /** Forgets entries of more than 400 days ago, some at a time. */
 export const forgetOldEntries = (ctx: HasDb & HasClock): Promise<void> =>
-  dropAuditEntries(ctx.db, new Date(ctx.clock.now().getTime() - KEPT_MS), MOST_FORGOTTEN);
+  dropAuditEntries(ctx.db, new Date(ctx.clock.now().getTime() - KEPT_MS), MAX_FORGOTTEN);

@@ -18,9 +18,9 @@ export interface HasKeysInHand {
 }
 
 const FIRST_TRY_MS = 100;
-const MOST_BETWEEN_MS = 2000;
+const MAX_BETWEEN_MS = 2000;
 /** Beyond that many, keys stay held until this process takes them up again or is gone. */
-const MOST_LEFT = 10_000;
+const MAX_LEFT = 10_000;
 
 const nameOf = ({ accountId, key }: Name) => `${accountId} ${key}`;
 
@@ -37,7 +37,7 @@ export function createKeysInHand(release: (keys: readonly LeftKey[]) => Promise<
     );
     for (const [name, key] of isReleased ? due : []) if (left.get(name) === key) left.delete(name);
     isWaiting = false;
-    if (left.size > 0) wait(isReleased ? FIRST_TRY_MS : Math.min(2 * nextMs, MOST_BETWEEN_MS));
+    if (left.size > 0) wait(isReleased ? FIRST_TRY_MS : Math.min(2 * nextMs, MAX_BETWEEN_MS));
   };
   const wait = (ms: number): void => {
     if (isWaiting) return;
@@ -54,7 +54,7 @@ export function createKeysInHand(release: (keys: readonly LeftKey[]) => Promise<
       return { leave: () => void inHand.delete(name) };
     },
     leftHeld({ accountId, key, worker, takenAt }) {
-      if (left.size >= MOST_LEFT) return;
+      if (left.size >= MAX_LEFT) return;
       left.set(nameOf({ accountId, key }), { accountId, key, worker, takenAt });
       wait(FIRST_TRY_MS);
     },

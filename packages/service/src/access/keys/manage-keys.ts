@@ -96,13 +96,13 @@ export async function revokeApiKey(
 }
 
 /** How many of the wallets of an account are told. */
-const MOST_WALLETS = 100;
+const MAX_WALLETS = 100;
 
 export async function readAccount(ctx: HasDb, caller: KnownCaller): Promise<DataOf<Api['getAccount']>> {
   const account = await findAccount(ctx.db, caller.accountId);
   if (!account) throw notFound('account');
   const { walletProvenAt, createdAt, ...rest } = account;
-  const wallets = await listWallets(ctx.db, caller.accountId, MOST_WALLETS);
+  const wallets = await listWallets(ctx.db, caller.accountId, MAX_WALLETS);
   return {
     ...rest,
     walletProven: walletProvenAt !== null,

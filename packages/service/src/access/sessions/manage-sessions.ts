@@ -23,7 +23,7 @@ import {
 } from './session-store.ts';
 
 /** Of one account, living. The oldest gives way. */
-const MOST_SESSIONS = 50;
+const MAX_SESSIONS = 50;
 
 /** A session that has just begun, and what its cookie is to hold: told once. */
 export interface StartedSession {
@@ -41,7 +41,7 @@ export async function startSession(
   const expiresAt = new Date(now.getTime() + SESSION_MS);
   const rights = { secretHash: hashSecret(token), scopes: sessionScopes };
   await insertSession(tx, { id, accountId, ...rights, userAgent, isLocal, now, expiresAt });
-  await keepNewestSessions(tx, accountId, MOST_SESSIONS, now);
+  await keepNewestSessions(tx, accountId, MAX_SESSIONS, now);
   const row = await findSession(tx, id, now);
   invariant(row !== undefined, 'a session that was begun is there');
   return { session: toSession(sessionCaller(row)), token };

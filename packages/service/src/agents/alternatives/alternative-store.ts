@@ -65,7 +65,7 @@ export async function findSharingAmong(
 
 /** Up to this many agents are gathered from the sets of terms; more are walked through from the best reputation down. */
 const GATHERED = 2000;
-const MOST_TERMS = 60;
+const MAX_TERMS = 60;
 
 /**
  * Online agents that have any of the terms, exactly as a search finds them; the best reputations. Of many terms the rarest are
@@ -77,7 +77,7 @@ export async function findByTerms(tx: Tx, terms: readonly string[], wish: Wish):
   const counts = await readTermCounts(tx, terms, states);
   const sizeOf = (term: string) => counts(term).fitting;
   const rarest = terms.filter((term) => sizeOf(term) > 0).toSorted((a, b) => sizeOf(a) - sizeOf(b));
-  const taken = rarest.slice(0, MOST_TERMS);
+  const taken = rarest.slice(0, MAX_TERMS);
   if (taken.length === 0) return [];
   const found = await readBitsPage(tx, {
     bits: [{ any: taken.map((term) => ({ term })) }],

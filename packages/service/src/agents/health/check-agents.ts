@@ -19,7 +19,7 @@ export type CheckContext = RegistrationContext & HasLog & HasSecrets & HasGuarde
 
 /** Lets a use case ask for the due checks to be made now rather than at the next tick. */
 export interface HasAgentChecks {
-  readonly agentChecks: { nudge(): void };
+  readonly agentChecks: { requestRun(): void };
 }
 
 const BATCH = 50;

@@ -76,6 +76,6 @@ export async function registerAgent(
     await startReputation(tx, agent.id, now);
     await once.keep(tx, registered);
   });
-  ctx.agentChecks.nudge();
+  ctx.agentChecks.requestRun();
   return registered;
 }

@@ -39,7 +39,7 @@ export async function removeAgent(
   const isRetired = await commitRemoval(ctx, caller, agentId, headBlock);
   ctx.authenticator.forget();
   if (isRetired) {
-    ctx.registryWrites.nudge();
+    ctx.registryWrites.requestRun();
     await untilRetired(ctx, agentId);
     await ctx.db.transaction((tx) => endRemoval(tx, { agentId, finalBlock: headBlock, now: ctx.clock.now() }));
   }

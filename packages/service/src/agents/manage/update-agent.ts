@@ -32,7 +32,7 @@ export async function updateAgent(
     await writeTerms(tx, { ...agent, ...change });
     return { updated: names, updatedAt: now };
   });
-  if (updated.includes('endpoint')) ctx.agentChecks.nudge();
+  if (updated.includes('endpoint')) ctx.agentChecks.requestRun();
   return { id: agentId, updated, updatedAt: updatedAt.toISOString() };
 }
 

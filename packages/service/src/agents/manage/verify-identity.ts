@@ -19,7 +19,7 @@ import { lockOwnAgent } from '../lock-own-agent.ts';
 import { type RegistrationContext, registerVerified } from '../registry-entry/register-verified.ts';
 import type { HasNodeLabel } from '../search/discover-agents.ts';
 import { writeListing } from '../search/listing-store.ts';
-import { isHeirOf, takeOver } from './take-over.ts';
+import { isHeirOf, transferAgent } from './transfer-agent.ts';
 
 type VerifyContext = CheckContext & ChallengeContext & HasAuthenticator & HasAgentChecks;
 type Verified = DataOf<Api['verifyIdentity']>;
@@ -62,7 +62,7 @@ async function proveOwner(
     const before = await lockAgentRow(tx, agentId);
     const isNewToken = newIdentityToken === true && before && isOwnersAgent(before, caller, address);
     const identityToken =
-      before && (isNewToken || isHeirOf(caller, before)) ? await takeOver(ctx, tx, caller, before) : null;
+      before && (isNewToken || isHeirOf(caller, before)) ? await transferAgent(ctx, tx, caller, before) : null;
     await recordProvenOwner(ctx, tx, caller.accountId, now);
     const agent = await findAgentRow(tx, agentId);
     if (!agent) throw notFound('agent');
@@ -71,7 +71,7 @@ async function proveOwner(
     return once.keep(tx, { ...proven, identityToken });
   });
   ctx.authenticator.forget();
-  ctx.agentChecks.nudge();
+  ctx.agentChecks.requestRun();
   return verified;
 }
 

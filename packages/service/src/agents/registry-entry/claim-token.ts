@@ -33,7 +33,7 @@ export async function claimToken(ctx: ClaimContext, caller: AccountCaller, agent
     const call = transferCall(ctx, { tokenId, from: registrar.address, to: now.owner });
     await noteWrite(ctx, tx, { kind: 'transfer', subjectId: agentId, ...call }, ctx.clock.now());
   });
-  ctx.registryWrites.nudge();
+  ctx.registryWrites.requestRun();
   const isEnded = async () => {
     const state = (await latestWrite(ctx, ['transfer'], agentId))?.state;
     return state === 'done' || state === 'failed' ? true : null;

@@ -16,7 +16,7 @@ import type { RegistrationContext } from './register-verified.ts';
 
 export type FollowContext = RegistrationContext & HasRegistryTokens & HasTokenClient & HasNodeLabel & HasLog;
 
-const MOST_AT_ONCE = 100;
+const MAX_AT_ONCE = 100;
 
 /**
  * Has agents belong to whom the chain says: when a token that its owner held has gone to another wallet, the agent is that one's, is no
@@ -24,7 +24,7 @@ const MOST_AT_ONCE = 100;
  * long as the chain still says so: the index may be behind a claim.
  */
 export async function followOwners(ctx: FollowContext): Promise<void> {
-  for (const { id, tokenId } of await listSold(ctx.db, ctx.registry.chainId, MOST_AT_ONCE))
+  for (const { id, tokenId } of await listSold(ctx.db, ctx.registry.chainId, MAX_AT_ONCE))
     await followOwner(ctx, id, tokenId).catch((error) =>
       ctx.log.warn({ err: error, agentId: id, tokenId }, 'whose an agent is could not be found out'),
     );

@@ -36,7 +36,7 @@ export async function linkToken(
     await ctx.db.transaction((tx) =>
       link(ctx, tx, { accountId: caller.accountId, agentId, owner: agent.owner, tokenId }),
     );
-    ctx.registryWrites.nudge();
+    ctx.registryWrites.requestRun();
   }
   const agentURI = registrationUrl(ctx.baseUrl, agentId);
   const { chainId, address } = ctx.registry;

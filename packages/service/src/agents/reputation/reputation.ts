@@ -8,7 +8,7 @@ export const HALF_LIFE_DAYS = 30;
 export const UPTIME_DAYS = 30;
 
 /** The most that one payer's outcomes add up to, whatever their number. */
-const MOST_PER_PAYER = 3;
+const MAX_PER_PAYER = 3;
 /** Payers that can be believed less than this share one pool: this much of what the others say, or this little at least. */
 const CREDIBLE = 0.25;
 const POOL_SHARE = 0.25;
@@ -77,7 +77,7 @@ export function outcomesOf(payers: readonly PayerEvidence[]): OutcomesPart {
 /** Summed from the least to the most, so that the sum is the same in whatever order they came. */
 function sumOf(payers: readonly PayerEvidence[]): { good: number; bad: number; payers: number } {
   const capped = payers.map(({ good, bad, credibility }) => {
-    const factor = credibility * Math.min(1, MOST_PER_PAYER / (good + bad || 1));
+    const factor = credibility * Math.min(1, MAX_PER_PAYER / (good + bad || 1));
     return { good: good * factor, bad: bad * factor };
   });
   const add = (values: number[]) => values.sort((a, b) => a - b).reduce((sum, value) => sum + value, 0);

@@ -17,8 +17,8 @@ type FacetQuery = Parsed<Api['getAgentFacets']>['query'];
 type Asked = Pick<SearchQuestion, 'wanted' | 'words' | 'filter'>;
 
 const SHOWN = 50;
-const MOST_CAPABILITIES = 300;
-const MOST_HOMES = 300;
+const MAX_CAPABILITIES = 300;
+const MAX_HOMES = 300;
 
 export interface FacetReader {
   read(query: FacetQuery): Promise<AgentFacets>;
@@ -110,7 +110,7 @@ async function count(tx: Tx, asked: Asked): Promise<number> {
 async function countCapabilities(tx: Tx, asked: Asked): Promise<AgentFacets['capabilities']> {
   const bits = await toBits(tx, asked);
   if (!bits) return [];
-  const counts = await countTermsByBits(tx, bits, await listCommonTerms(tx, '=', MOST_CAPABILITIES));
+  const counts = await countTermsByBits(tx, bits, await listCommonTerms(tx, '=', MAX_CAPABILITIES));
   return inOrder(counts)
     .slice(0, SHOWN)
     .map(([term, each]) => ({ value: term.slice(1), count: each }));
@@ -124,7 +124,7 @@ async function countLocations(ctx: HasNodeLabel, tx: Tx, asked: Asked): Promise<
   const bits = await toBits(tx, asked);
   if (!bits) return [];
   const local = await count(tx, withWanted(asked, { home: THIS_NODE }));
-  const homes = inOrder(await countTermsByBits(tx, bits, await listCommonTerms(tx, HOME_MARK, MOST_HOMES)));
+  const homes = inOrder(await countTermsByBits(tx, bits, await listCommonTerms(tx, HOME_MARK, MAX_HOMES)));
   const idOf = (term: string) => term.slice(HOME_MARK.length);
   const labels = await listNodeLabels(
     tx,

@@ -132,13 +132,13 @@ export async function countTermsByBits(
 const withAnchor = (bits: readonly Bits[]): readonly Bits[] =>
   bits.some((each) => 'term' in each || 'start' in each) ? bits : [everyAgent, ...bits];
 
-const MOST_PREPARED = 300;
+const MAX_PREPARED = 300;
 const prepared = new Set<string>();
 
 /** Planning takes as long as many a search; but statements come in so many shapes that only the first ones are kept prepared. */
 function nameOf(text: string): string {
   const name = `bits-${crc32(text)}`;
-  if (prepared.size < MOST_PREPARED) prepared.add(name);
+  if (prepared.size < MAX_PREPARED) prepared.add(name);
   return prepared.has(name) ? name : '';
 }
 

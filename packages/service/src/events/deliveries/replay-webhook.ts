@@ -8,9 +8,9 @@ import { newId } from '../../lib/id.ts';
 import { requireWebhook } from '../webhooks/account-webhook.ts';
 import type { WebhookContext } from '../webhooks/manage-webhooks.ts';
 import { lockWebhooks, markDue, type WebhookRow } from '../webhooks/webhook-store.ts';
-import type { HasCourier } from './courier.ts';
 import { listDeliveredSince, listWantedSince, repeatDelivery, repeatEvents } from './delivery-store.ts';
 import { insertDeliveries } from './fan-out-store.ts';
+import type { HasWebhookDispatcher } from './webhook-dispatcher.ts';
 
 /** More at once would keep an endpoint busy for hours; `GET /events` reads any number. */
 const MAX_REPLAYED = 10_000;
@@ -20,7 +20,7 @@ const MAX_REPLAYED = 10_000;
  * The ids and bytes are those of the first time; the retry schedule begins anew. A disabled webhook has to be enabled first.
  */
 export async function replayWebhook(
-  ctx: WebhookContext & HasCourier,
+  ctx: WebhookContext & HasWebhookDispatcher,
   caller: Pick<AccountCaller, 'accountId'>,
   webhookId: string,
   input: Parsed<Api['replayWebhook']>['body'],
@@ -39,7 +39,7 @@ export async function replayWebhook(
     await markDue(tx, [id], now);
     return once.keep(tx, { webhookId, replayed });
   });
-  ctx.courier.nudge();
+  ctx.webhookDispatcher.requestRun();
   return answer;
 }
 

@@ -25,21 +25,21 @@ const eventsGone = () =>
   new AppError('GONE', 'Events after this one were removed, as their time was over: begin again with after=0.');
 
 /** A page ends with the event that makes it as large as this. */
-export const MOST_PAGE_BYTES = 1024 * 1024;
-const MOST_AT_ONCE = 20;
+export const MAX_PAGE_BYTES = 1024 * 1024;
+const MAX_AT_ONCE = 20;
 
 /** What events are about may be large, so no more is read at once than is likely to fit, going by what was read before. */
 async function readUntilFull(ctx: HasSubjects, rows: readonly EventRow[]): Promise<StoredEvent[]> {
   const events: StoredEvent[] = [];
   let bytes = 0;
-  while (events.length < rows.length && bytes < MOST_PAGE_BYTES) {
+  while (events.length < rows.length && bytes < MAX_PAGE_BYTES) {
     const each = bytes / Math.max(1, events.length);
-    const likely = events.length === 0 ? 1 : Math.floor((MOST_PAGE_BYTES - bytes) / each);
-    const count = Math.max(1, Math.min(MOST_AT_ONCE, likely));
+    const likely = events.length === 0 ? 1 : Math.floor((MAX_PAGE_BYTES - bytes) / each);
+    const count = Math.max(1, Math.min(MAX_AT_ONCE, likely));
     for (const event of await Promise.all(
       rows.slice(events.length, events.length + count).map((row) => read(ctx, row)),
     )) {
-      if (bytes >= MOST_PAGE_BYTES) break;
+      if (bytes >= MAX_PAGE_BYTES) break;
       events.push(event);
       bytes += Buffer.byteLength(JSON.stringify(event));
     }

@@ -3,8 +3,8 @@ import { AppError } from '../../lib/app-error.ts';
 /** Answers of GET that are larger than this count while they are on their way. */
 const COUNTED_FROM_BYTES = 64 * 1024;
 /** What of them may be on its way to one network address, and to all, before the next is refused. */
-export const MOST_OF_ADDRESS_BYTES = 32 * 1024 * 1024;
-const MOST_BYTES = 256 * 1024 * 1024;
+export const MAX_OF_ADDRESS_BYTES = 32 * 1024 * 1024;
+const MAX_BYTES = 256 * 1024 * 1024;
 
 /** Large answers that clients have not taken yet: they stand in memory, so they are counted. */
 export interface AnswerRoom {
@@ -25,8 +25,8 @@ export function createAnswerRoom(): AnswerRoom {
     take(network, bytes) {
       if (bytes < COUNTED_FROM_BYTES) return () => undefined;
       const own = networks.get(network) ?? 0;
-      if (own > 0 && own + bytes > MOST_OF_ADDRESS_BYTES) throw notTaken(MOST_OF_ADDRESS_BYTES);
-      if (all > 0 && all + bytes > MOST_BYTES)
+      if (own > 0 && own + bytes > MAX_OF_ADDRESS_BYTES) throw notTaken(MAX_OF_ADDRESS_BYTES);
+      if (all > 0 && all + bytes > MAX_BYTES)
         throw new AppError('UNAVAILABLE', 'Too many large answers are on their way; try again in a moment.');
       add(network, bytes);
       return () => add(network, -bytes);

@@ -13,7 +13,7 @@ export interface Client {
   readonly isLocal: boolean;
 }
 
-const MOST_CHARS = 200;
+const MAX_CHARS = 200;
 
 /** What proxies and tunnels say of whom they heard: with any of these the other end is not the client. */
 const FORWARDING =
@@ -46,5 +46,5 @@ export function isLocalClient(ctx: HasTrustedProxies, c: Context): boolean {
 const plain = (text: string | undefined): string | null =>
   text
     ?.replace(/[^\x20-\x7e]/g, '')
-    .slice(0, MOST_CHARS)
+    .slice(0, MAX_CHARS)
     .trim() || null;

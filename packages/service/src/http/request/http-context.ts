@@ -8,7 +8,7 @@ import type { HasFacets } from '../../agents/search/count-facets.ts';
 import type { HasListing, HasNodeLabel } from '../../agents/search/discover-agents.ts';
 import type { HasSignatureEngine } from '../../chain/signature-engine.ts';
 import type { PlanLimits } from '../../config-limits.ts';
-import type { HasCourier } from '../../events/deliveries/courier.ts';
+import type { HasWebhookDispatcher } from '../../events/deliveries/webhook-dispatcher.ts';
 import type { HasLiveEvents } from '../../events/outbox/live-events.ts';
 import type { HasSubjects } from '../../events/outbox/subjects.ts';
 import type { HasChallengeTries } from '../../identity/challenges/challenge-tries.ts';
@@ -16,7 +16,7 @@ import type { HasLocalAccount } from '../../identity/local-account.ts';
 import type { HasWalletSignatures } from '../../identity/wallet-signature-client.ts';
 import type { EndContext } from '../../invocations/finish/end-invocations.ts';
 import type { InvokeContext } from '../../invocations/start/invoke-agent.ts';
-import type { HasLookout } from '../../invocations/stream/lookout.ts';
+import type { HasStreamPoller } from '../../invocations/stream/stream-poller.ts';
 import type { HasMetrics } from '../../lib/metrics.ts';
 import type { HasRetention } from '../../lib/retention.ts';
 import type { StatusContext } from '../../operator/read-status.ts';
@@ -34,7 +34,7 @@ import type { HasTrustedProxies } from './remote-address.ts';
 export type HttpContext = InvokeContext &
   EndContext &
   HasAuthenticator &
-  HasCourier &
+  HasWebhookDispatcher &
   HasSubjects &
   HasLiveEvents &
   HasKeyMode &
@@ -44,7 +44,7 @@ export type HttpContext = InvokeContext &
   HasAgentChecks &
   HasListing &
   HasFacets &
-  HasLookout &
+  HasStreamPoller &
   HasNodeLabel &
   HasWalletSignatures &
   HasChallengeTries &

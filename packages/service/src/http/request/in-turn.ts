@@ -6,11 +6,11 @@ import type { AnswerWatch } from '../answer/answer-watch.ts';
 type Fetch = Parameters<typeof createAdaptorServer>[0]['fetch'];
 
 /** Requests that may wait on one connection for the answers before them. */
-export const MOST_WAITING = 16;
+export const MAX_WAITING = 16;
 
 /**
  * Handles the requests of one connection one after the other, as their answers leave in that order anyway: what is pipelined behind a
- * slow answer costs its headers and no more. A connection with more than `MOST_WAITING` requests waiting is ended.
+ * slow answer costs its headers and no more. A connection with more than `MAX_WAITING` requests waiting is ended.
  */
 export function inTurn(handle: Fetch, watch: AnswerWatch): Fetch {
   const lines = new WeakMap<Socket, (() => void)[]>();
@@ -34,7 +34,7 @@ export function inTurn(handle: Fetch, watch: AnswerWatch): Fetch {
       lines.set(socket, []);
       return serve();
     }
-    if (line.length >= MOST_WAITING) socket.destroy();
+    if (line.length >= MAX_WAITING) socket.destroy();
     if (socket.destroyed) return unanswered();
     return new Promise((resolve) => {
       line.push(() => resolve(socket.destroyed ? unanswered() : serve()));

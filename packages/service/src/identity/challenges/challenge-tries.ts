@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
-const MOST_TRIES = 5;
-const MOST_KEPT = 10_000;
+const MAX_TRIES = 5;
+const MAX_KEPT = 10_000;
 
 /** Counts signatures that were wrong, in this process, for challenges that this node gave. */
 export interface ChallengeTries {
@@ -16,11 +16,11 @@ export interface HasChallengeTries {
 }
 
 export function createChallengeTries(): ChallengeTries {
-  const taken = new LRUCache<string, number>({ max: MOST_KEPT });
+  const taken = new LRUCache<string, number>({ max: MAX_KEPT });
   const of = (id: string) => taken.get(id) ?? 0;
   return {
     take(id) {
-      if (of(id) >= MOST_TRIES) return false;
+      if (of(id) >= MAX_TRIES) return false;
       taken.set(id, of(id) + 1);
       return true;
     },

@@ -53,7 +53,7 @@ export function challengeText(terms: ChallengeTerms): string {
 /** The parts of a text for signing in that the node which asks for it chooses. */
 const SIGN_IN_TAIL =
   /\nNonce: ([0-9A-Za-z]{8,64})\nIssued At: (\S{24})\nExpiration Time: (\S{24})\nRequest ID: (chl_[\w-]{1,96})\n/;
-const MOST_SKEW_MS = 600_000;
+const MAX_SKEW_MS = 600_000;
 
 /**
  * The text for signing in at another node, made here out of parts that were checked, when it is the text that was asked for; else null.
@@ -67,7 +67,7 @@ export function signInText(
   const [issuedAt, expiresAt] = [new Date(issued), new Date(expires)];
   const lifetimeMs = expiresAt.getTime() - issuedAt.getTime();
   const isTimely =
-    Math.abs(now.getTime() - issuedAt.getTime()) <= MOST_SKEW_MS && lifetimeMs > 0 && lifetimeMs <= MOST_SKEW_MS;
+    Math.abs(now.getTime() - issuedAt.getTime()) <= MAX_SKEW_MS && lifetimeMs > 0 && lifetimeMs <= MAX_SKEW_MS;
   if (!isTimely) return null;
   const own = challengeText({ ...node, challengeId, agentId: null, accountId: null, nonce, issuedAt, expiresAt });
   return own === asked ? own : null;

@@ -36,7 +36,7 @@ type AuditContext = HasDb & HasClock & HasLog & HasMetrics;
 const AT_REST_MS = 3_600_000;
 const REQUESTS = 2000;
 const ACCOUNTS = 2000;
-const MOST_ROUNDS = 20;
+const MAX_ROUNDS = 20;
 
 /**
  * The same bit by bit: every request when its money has not changed for an hour, whatever became of others, and the accounts round and
@@ -50,7 +50,7 @@ export async function auditMoney(ctx: AuditContext): Promise<void> {
 
 async function auditRequests(ctx: AuditContext): Promise<void> {
   const atRest = new Date(ctx.clock.now().getTime() - AT_REST_MS);
-  for (let round = 0; round < MOST_ROUNDS; round++) {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
     const ids = await listUnaudited(ctx.db, atRest, REQUESTS);
     if (ids.length === 0) return;
     report(ctx, await findRequestContradictions(ctx.db, ids));

@@ -1,6 +1,6 @@
 import type { HasDb } from '../../db/database.ts';
 import { isRolledBack } from '../../db/database-away.ts';
-import type { HasCourier } from '../../events/deliveries/courier.ts';
+import type { HasWebhookDispatcher } from '../../events/deliveries/webhook-dispatcher.ts';
 import { createBatcher } from '../../lib/batcher.ts';
 import type { HasMetrics } from '../../lib/metrics.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
@@ -12,7 +12,13 @@ import type { HasChangeHub } from '../stream/change-hub.ts';
 import { endBulkRequest } from './bulk.ts';
 import { type End, type EndContext, type Ended, endAll, type Finisher } from './end-invocations.ts';
 
-export type FinishContext = EndContext & HasDb & HasCourier & HasMetrics & HasChangeHub & HasRunner & HasLedgerTurns;
+export type FinishContext = EndContext &
+  HasDb &
+  HasWebhookDispatcher &
+  HasMetrics &
+  HasChangeHub &
+  HasRunner &
+  HasLedgerTurns;
 
 const MAX_BATCH = 100;
 
@@ -55,7 +61,7 @@ export function createFinisher(ctx: FinishContext): Finisher {
 
 /** What follows from a committed end. None of it is needed for correctness: each has somebody who looks after it later. */
 function follow(ctx: FinishContext, { invocations, isToTell }: Ended): void {
-  if (isToTell) ctx.courier.nudge();
+  if (isToTell) ctx.webhookDispatcher.requestRun();
   for (const { id, status, errorCode } of invocations.values()) {
     ctx.metrics.invocationsEnded.inc({ status, reason: errorCode ?? '' });
     ctx.changeHub.changed(id);

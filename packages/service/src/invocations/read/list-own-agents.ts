@@ -12,7 +12,7 @@ import { agentTreasuries } from '../../payments/ledger/agent-treasuries.ts';
 import { type AgentFigureRow, listAgentFigures } from '../stats/call-figure-store.ts';
 
 const DEFAULT_LIMIT = 20;
-const MOST_DAYS = 30;
+const MAX_DAYS = 30;
 
 /**
  * The caller's agents, the newest first, with what they hold and earned. A page is a range of an index; of each agent on it, one row for
@@ -34,7 +34,7 @@ export async function listOwnAgents(
   const ids = shown.map(({ id }) => id);
   const [treasuries, figures] = await Promise.all([
     agentTreasuries(ctx, ids),
-    listAgentFigures(ctx.db, ids, utcPeriod(MOST_DAYS, now).from),
+    listAgentFigures(ctx.db, ids, utcPeriod(MAX_DAYS, now).from),
   ]);
   const figuresOf = Map.groupBy(figures, ({ agentId }) => agentId);
   const hasMore = agents.length > limit;
@@ -64,7 +64,7 @@ function sumUp(rows: readonly AgentFigureRow[], now: Date) {
   const earned = (days: number) => formatUsdc(since(days).reduce((sum, each) => sum + each.amountMicro, 0n));
   const count = (pick: (row: AgentFigureRow) => bigint) => Number(since(7).reduce((sum, each) => sum + pick(each), 0n));
   return {
-    earned: { today: earned(1), days7: earned(7), days30: earned(MOST_DAYS) },
+    earned: { today: earned(1), days7: earned(7), days30: earned(MAX_DAYS) },
     calls7: count(({ calls }) => calls),
     failures7: count(({ failed }) => failed),
   };

@@ -8,7 +8,7 @@ import { noteHomeEnd, type OpenHomeCall, takeOpenHomeCalls } from './home-store.
 
 type SettleContext = HomeContext & HasDb & HasClock & HasLog;
 
-const MOST_AT_ONCE = 50;
+const MAX_AT_ONCE = 50;
 const TIMEOUT_MS = 10_000;
 /** An agent that bills its home directly has about six minutes to collect; what it does not collect comes back later than the rest. */
 const RETURNS_WITHIN_MS = 420_000;
@@ -20,7 +20,7 @@ const UNKNOWN_AFTER_MS = 25 * 3_600_000;
  * that is still open there is cancelled. `requestId`: of that one only, now.
  */
 export async function settleHomeCalls(ctx: SettleContext, requestId: string | null = null): Promise<void> {
-  const calls = await takeOpenHomeCalls(ctx.db, { now: ctx.clock.now(), limit: MOST_AT_ONCE, requestId });
+  const calls = await takeOpenHomeCalls(ctx.db, { now: ctx.clock.now(), limit: MAX_AT_ONCE, requestId });
   const look = (call: OpenHomeCall) =>
     settle(ctx, call).catch((error) => {
       if (!(error instanceof GuardedFetchError))

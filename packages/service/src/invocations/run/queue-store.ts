@@ -51,7 +51,7 @@ export interface Line {
   readonly limits: Pick<PlaceLimits, 'mostOfLane' | 'mostOfAgent'>;
 }
 
-const MOST_LANES = 1000;
+const MAX_LANES = 1000;
 
 /**
  * Takes invocations that wait: the lane with the fewest places first, and within a lane high priority first, then in the order in
@@ -66,7 +66,7 @@ export const takeQueued = (
   const full = [...load.agents].filter(([, count]) => count >= limits.mostOfAgent).map(([agentId]) => agentId);
   return sql.query<Invocation>(
     'take-queued',
-    `with recursive line as (${lanesInLine('$4', '$9', String(MOST_LANES))}),
+    `with recursive line as (${lanesInLine('$4', '$9', String(MAX_LANES))}),
      lane_load as (select * from unnest($5::text[], $6::int[]) as l(lane, places)),
      agent_load as (select * from unnest($7::text[], $8::int[]) as a(agent_id, places)),
      candidate as (

@@ -34,7 +34,7 @@ const noPlaces = (calls: readonly Call[]): Reservation => ({
 const MAX_TAKEN = 100;
 
 /** How many lanes are known by name to stand in line; with more than that, all newcomers join it. */
-const MOST_LANES = 1000;
+const MAX_LANES = 1000;
 
 /**
  * Takes requests out of the line whenever there is room: lanes in turn, the one with the fewest places first, and the requests of a
@@ -63,8 +63,8 @@ export function createBacklog(ctx: RunContext & HasRunner & HasProcessId & HasPl
       for (const invocation of taken)
         void ctx.runner.track(invocation, (signal) => runInvocation(ctx, invocation, signal));
       lastLane = taken.length < room ? '' : (taken.map(laneOf).sort().at(-1) ?? '');
-      const lanes = taken.length < room ? await queuedLanes(ctx.db, MOST_LANES) : null;
-      isCrowded = lanes === null || lanes.length === MOST_LANES;
+      const lanes = taken.length < room ? await queuedLanes(ctx.db, MAX_LANES) : null;
+      isCrowded = lanes === null || lanes.length === MAX_LANES;
       held = new Set(lanes);
     } finally {
       giveBack();

@@ -10,7 +10,7 @@ import { type AgentUseRow, countOpenByDay, listAgentUse } from './usage-store.ts
 type Usage = DataOf<Api['getUsage']>;
 
 const DEFAULT_DAYS = 30;
-const MOST_AGENTS = 20;
+const MAX_AGENTS = 20;
 const DAY_MS = 86_400_000;
 
 /**
@@ -31,7 +31,7 @@ export async function readUsage(
       Promise.all([
         listFigures(tx, accountId, 'day', since),
         countOpenByDay(tx, accountId, since),
-        listAgentUse(tx, accountId, since, MOST_AGENTS),
+        listAgentUse(tx, accountId, since, MAX_AGENTS),
       ]),
     { isolation: 'repeatable read' },
   );

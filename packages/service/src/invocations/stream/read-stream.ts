@@ -2,7 +2,7 @@ import type { StreamEventType } from '@agent-network/contracts/invocations/strea
 import type { Invocation } from '../invocation.ts';
 import { toCreated, toRecord } from '../invocation-view.ts';
 import type { HasChangeHub } from './change-hub.ts';
-import type { HasLookout } from './lookout.ts';
+import type { HasStreamPoller } from './stream-poller.ts';
 import type { Chunk } from './stream-store.ts';
 
 export interface StreamEvent {
@@ -12,11 +12,11 @@ export interface StreamEvent {
   readonly data: unknown;
 }
 
-export type StreamContext = HasChangeHub & HasLookout;
+export type StreamContext = HasChangeHub & HasStreamPoller;
 
 /** Created and processing come before what the agent says. */
 const FIRST_CHUNK_ID = 3;
-/** The hub and the lookout tell what happens; this is for what both of them missed. */
+/** The hub and the stream poller tell what happens; this is for what both of them missed. */
 const ASK_AGAIN_MS = 60_000;
 
 /** How far a reader has been told. */
@@ -36,7 +36,7 @@ export async function* readStream(
   signal: AbortSignal,
 ): AsyncGenerator<StreamEvent> {
   const watch = ctx.changeHub.watch(requestId);
-  const following = ctx.lookout.follow(requestId);
+  const following = ctx.streamPoller.follow(requestId);
   const told = { last: after };
   try {
     while (!signal.aborted) {
@@ -67,9 +67,9 @@ function* tell(told: Told, events: Iterable<StreamEvent>): Generator<StreamEvent
 }
 
 /** Tells what is stored behind the last event told. Returns whether that was all that there will ever be. */
-async function* tellStored(ctx: HasLookout, requestId: string, told: Told): AsyncGenerator<StreamEvent, boolean> {
+async function* tellStored(ctx: HasStreamPoller, requestId: string, told: Told): AsyncGenerator<StreamEvent, boolean> {
   for (;;) {
-    const sight = await ctx.lookout.look({ requestId, after: Math.max(0, told.last - FIRST_CHUNK_ID + 1) });
+    const sight = await ctx.streamPoller.look({ requestId, after: Math.max(0, told.last - FIRST_CHUNK_ID + 1) });
     if (!sight) return true;
     const { invocation, chunks, isWhole, count } = sight;
     yield* tell(told, firstEvents(invocation));

@@ -8,7 +8,7 @@ const HOSTS_FILE =
     ? `${process.env.SystemRoot ?? 'C:\\Windows'}\\System32\\drivers\\etc\\hosts`
     : '/etc/hosts';
 const READ_AGAIN_MS = 5000;
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 /** Finds what the hosts file says of a name, in lower case; null when it says nothing. */
 export type FindHost = (name: string) => Promise<readonly ResolvedAddress[] | null>;
@@ -22,7 +22,7 @@ export function createHostsFile(path = HOSTS_FILE): FindHost {
     if (!known || nowMs - readAtMs > READ_AGAIN_MS) {
       readAtMs = nowMs;
       known = readFile(path, 'utf8').then(
-        (text) => parseHosts(text.slice(0, MOST_BYTES)),
+        (text) => parseHosts(text.slice(0, MAX_BYTES)),
         () => new Map(),
       );
     }

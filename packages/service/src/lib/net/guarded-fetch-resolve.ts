@@ -21,9 +21,9 @@ const SERVERS_KEPT_MS = 60_000;
 /** Once one family has answered, the other has this long. */
 const OTHER_FAMILY_MS = 100;
 const LEAST_KEPT_MS = 5000;
-const MOST_KEPT_MS = 60_000;
+const MAX_KEPT_MS = 60_000;
 const FAILURE_KEPT_MS = 5000;
-const MOST_KEPT = 4096;
+const MAX_KEPT = 4096;
 /** How old an answer may be that stands in for one that does not come (RFC 8767). */
 const STALE_MS = 3_600_000;
 
@@ -57,7 +57,7 @@ export function createResolver(options: ResolverOptions = {}): Resolve {
     };
     const answer = query(name, room).then(
       ({ addresses, ttlS }) => {
-        keepFor(Math.min(Math.max(ttlS * 1000, LEAST_KEPT_MS), MOST_KEPT_MS));
+        keepFor(Math.min(Math.max(ttlS * 1000, LEAST_KEPT_MS), MAX_KEPT_MS));
         entry.last = { addresses, atMs: performance.now() };
         return addresses;
       },
@@ -91,10 +91,10 @@ const isAnswer = ({ code }: NodeJS.ErrnoException) => code === 'ENOTFOUND' || co
 
 /** Forgets those that were asked for first, but not what is being looked up: of that there are not more than have room. */
 function forgetOldest(kept: Map<string, Kept>): void {
-  if (kept.size <= MOST_KEPT) return;
+  if (kept.size <= MAX_KEPT) return;
   for (const [name, { untilMs }] of kept) {
     if (untilMs !== Number.POSITIVE_INFINITY) kept.delete(name);
-    if (kept.size <= MOST_KEPT) return;
+    if (kept.size <= MAX_KEPT) return;
   }
 }
 

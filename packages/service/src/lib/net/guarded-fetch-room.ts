@@ -6,7 +6,7 @@ export interface LookupRoom {
 }
 
 /** How many may wait behind those of one key that have room. */
-const MOST_WAITING_OF_KEY = 64;
+const MAX_WAITING_OF_KEY = 64;
 
 interface Line {
   inside: number;
@@ -44,7 +44,7 @@ export function createLookupRoom({ most, mostOfKey }: { most: number; mostOfKey:
         return true;
       }
       // Beyond all that there is room for nobody waits: strangers' names could hold others up so.
-      if (line.inside === 0 || line.waiting.size >= MOST_WAITING_OF_KEY) return false;
+      if (line.inside === 0 || line.waiting.size >= MAX_WAITING_OF_KEY) return false;
       return wait(line, waitMs);
     },
     leave(key) {

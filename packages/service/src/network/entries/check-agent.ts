@@ -13,7 +13,7 @@ import { type Ignored, ignore, tellIgnored } from './ignored.ts';
 import { readJson } from './network-file-client.ts';
 import { isRefused } from './refusals.ts';
 
-const MOST_BYTES = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 
 type AgentsEntry = Entry & AgentEntry;
 
@@ -35,7 +35,7 @@ async function readAgent(ctx: NetworkContext, entry: AgentsEntry, signal: AbortS
   if (isRefused(ctx, entry)) return 'refused';
   const node = await findNode(ctx.db, entry.baseUrl);
   if (!node?.isListed) return 'unknown_node';
-  const read = await readJson(ctx, { url: addressOf(entry), maxBytes: MOST_BYTES, signal });
+  const read = await readJson(ctx, { url: addressOf(entry), maxBytes: MAX_BYTES, signal });
   if ('reason' in read) return read.reason;
   const { chainId, address } = ctx.registry;
   const here = { chainId, registry: address, registrar: node.registrar, now: ctx.clock.now() };

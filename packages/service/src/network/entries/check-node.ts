@@ -9,7 +9,7 @@ import { type Ignored, ignore, tellIgnored } from './ignored.ts';
 import { readJson } from './network-file-client.ts';
 import { isRefused } from './refusals.ts';
 
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 
 /** Reads the file that a node's entry leads to, and lists the node or says why not. */
 export async function checkNode(ctx: NetworkContext, checked: Entry, signal: AbortSignal): Promise<void> {
@@ -27,7 +27,7 @@ export async function checkNode(ctx: NetworkContext, checked: Entry, signal: Abo
 async function readNode(ctx: NetworkContext, entry: Entry, signal: AbortSignal): Promise<NodeDescription | Reason> {
   if (isRefused(ctx, entry)) return 'refused';
   const url = addressOf({ baseUrl: entry.baseUrl, agentId: null });
-  const read = await readJson(ctx, { url, maxBytes: MOST_BYTES, signal });
+  const read = await readJson(ctx, { url, maxBytes: MAX_BYTES, signal });
   if ('reason' in read) return read.reason;
   const { chainId, address } = ctx.registry;
   return judgeNodeFile(read.file, entry, { chainId, registry: address, wallet: ctx.chain.wallet });

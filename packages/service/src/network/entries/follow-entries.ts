@@ -26,13 +26,13 @@ export async function followEntries(ctx: NetworkContext): Promise<void> {
     const to = changes.at(-1)?.number;
     if (to === undefined) return;
     await ctx.db.transaction(async (tx) => {
-      if (await writeFollowed(tx, chainId, from, to)) await takeOver(ctx, tx, changes);
+      if (await writeFollowed(tx, chainId, from, to)) await applyTokenChanges(ctx, tx, changes);
     });
     if (changes.length < BATCH) return;
   }
 }
 
-async function takeOver(ctx: NetworkContext, tx: Tx, changes: readonly TokenChange[]): Promise<void> {
+async function applyTokenChanges(ctx: NetworkContext, tx: Tx, changes: readonly TokenChange[]): Promise<void> {
   const { chainId } = ctx.registry;
   const wanted = new Map(
     changes.flatMap((change) => entryOf(ctx, change) ?? []).map((entry) => [entry.tokenId, entry]),

@@ -4,7 +4,7 @@ import type { GuardedFetchErrorKind } from '../../lib/net/guarded-fetch-error.ts
 import type { Reason } from '../nodes/entry.ts';
 
 const TIMEOUT_MS = 5000;
-const MOST_LEVELS = 20;
+const MAX_LEVELS = 20;
 
 const reasons: Partial<Record<GuardedFetchErrorKind, Reason>> = {
   invalid_url: 'private_address',
@@ -38,7 +38,7 @@ export async function readJson(
 function parse(body: Buffer): ReadFile {
   try {
     const file: unknown = JSON.parse(body.toString('utf8'));
-    return isDeeperThan(file, MOST_LEVELS) ? { reason: 'bad_file' } : { file };
+    return isDeeperThan(file, MAX_LEVELS) ? { reason: 'bad_file' } : { file };
   } catch {
     return { reason: 'no_json' };
   }

@@ -5,9 +5,9 @@ import type { Reason } from '../nodes/entry.ts';
 /** Agents asked for at once. */
 const LIMIT = 200;
 /** More than so many can take up that say as much as they may. */
-const MOST_BYTES = 8 * 2 ** 20;
+const MAX_BYTES = 8 * 2 ** 20;
 
-const MOST_CURSOR_CHARS = 200;
+const MAX_CURSOR_CHARS = 200;
 
 export interface FeedPage {
   /** Registration files, not checked in any way. */
@@ -22,7 +22,7 @@ export async function askFeed(
   { baseUrl, cursor, signal }: { baseUrl: string; cursor: string | null; signal: AbortSignal },
 ): Promise<FeedPage | Reason> {
   const query = new URLSearchParams({ limit: String(LIMIT), ...(cursor === null ? {} : { cursor }) });
-  const read = await readJson(ctx, { url: `${baseUrl}/network/agents?${query}`, maxBytes: MOST_BYTES, signal });
+  const read = await readJson(ctx, { url: `${baseUrl}/network/agents?${query}`, maxBytes: MAX_BYTES, signal });
   if ('reason' in read) return read.reason;
   const page = (read.file as { data?: Partial<Record<keyof FeedPage, unknown>> } | null)?.data;
   return isPage(page) ? page : 'bad_file';
@@ -33,4 +33,4 @@ const isPage = (page: Partial<Record<keyof FeedPage, unknown>> | undefined): pag
   page.agents.length <= LIMIT &&
   typeof page.hasMore === 'boolean' &&
   typeof page.cursor === 'string' &&
-  page.cursor.length <= MOST_CURSOR_CHARS;
+  page.cursor.length <= MAX_CURSOR_CHARS;

@@ -9,24 +9,24 @@ import { lockNode, type NetworkNode, writeFed } from '../nodes/node-store.ts';
 import { askFeed, type FeedPage } from './feed-client.ts';
 
 /** What one node may take of a round: the next round goes on from there. */
-const MOST_PAGES = 25;
-const MOST_MS = 10_000;
+const MAX_PAGES = 25;
+const MAX_MS = 10_000;
 /** A node tells of each agent once, and of those that change meanwhile again; one that tells without end is broken. */
-const MOST_TOLD = (claims: number) => 5000 + 10 * claims;
+const MAX_TOLD = (claims: number) => 5000 + 10 * claims;
 
 export type FeedOutcome = 'up_to_date' | 'more' | { readonly failed: string };
 
 /** Takes over what changed of a node's agents, up to its end or to what a round allows. */
 export async function readFeed(ctx: NetworkContext, node: NetworkNode, signal: AbortSignal): Promise<FeedOutcome> {
-  const endMs = performance.now() + MOST_MS;
+  const endMs = performance.now() + MAX_MS;
   let { feedCursor: cursor, feedRead: read } = node;
-  const mostRead = MOST_TOLD(await countClaims(ctx.db, ctx.registry.chainId, node.baseUrl));
-  for (let pages = 0; pages < MOST_PAGES && performance.now() < endMs; pages++) {
+  const mostRead = MAX_TOLD(await countClaims(ctx.db, ctx.registry.chainId, node.baseUrl));
+  for (let pages = 0; pages < MAX_PAGES && performance.now() < endMs; pages++) {
     const page = await askFeed(ctx, { baseUrl: node.baseUrl, cursor, signal });
     if (typeof page === 'string') return { failed: page };
     read = page.hasMore ? read + Math.max(1, page.agents.length) : 0;
     if (read > mostRead) return { failed: 'endless' };
-    if (!(await takeOver(ctx, { baseUrl: node.baseUrl, from: cursor, page, read }))) return 'more';
+    if (!(await applyPage(ctx, { baseUrl: node.baseUrl, from: cursor, page, read }))) return 'more';
     cursor = page.cursor;
     if (!page.hasMore) return 'up_to_date';
   }
@@ -41,7 +41,7 @@ interface Told {
 }
 
 /** Lists what a page tells, and moves the cursor on. False when somebody else has, or the node is listed no longer. */
-async function takeOver(ctx: NetworkContext, { baseUrl, from, page, read }: Told): Promise<boolean> {
+async function applyPage(ctx: NetworkContext, { baseUrl, from, page, read }: Told): Promise<boolean> {
   const now = ctx.clock.now();
   const { chainId } = ctx.registry;
   const doubtful = await ctx.db.transaction(async (tx) => {

@@ -6,12 +6,12 @@ export type Claim =
   | { readonly kind: 'node'; readonly baseUrl: string; readonly agentId: null }
   | { readonly kind: 'agent'; readonly baseUrl: string; readonly agentId: string };
 
-const MOST_CHARS = 1024;
+const MAX_CHARS = 1024;
 const ADDRESS = /^(.+?)(?:\/\.well-known\/agent-network\.json|\/agents\/(agt_[0-9a-z]{26})\/registration\.json)$/;
 
 /** Null for what is neither. An address has one spelling: any other names nothing of ours. */
 export function claimOf(uri: string): Claim | null {
-  const url = uri.length <= MOST_CHARS ? URL.parse(uri) : null;
+  const url = uri.length <= MAX_CHARS ? URL.parse(uri) : null;
   if (!url || url.href !== uri || !/^https?:$/.test(url.protocol) || url.username || url.password) return null;
   const [, baseUrl, agentId] = ADDRESS.exec(uri) ?? [];
   if (baseUrl === undefined) return null;

@@ -82,9 +82,9 @@ const early: ReadonlySet<Reason> = new Set(['no_token', 'unknown_node'] as const
 
 const FIRST_MS = 700;
 const QUICK_TRIES = 4;
-const MOST_MS = 6 * 3_600_000;
+const MAX_MS = 6 * 3_600_000;
 /** Some five days. */
-const MOST_TRIES = 35;
+const MAX_TRIES = 35;
 /** Tries that a listed entry is given: a node that is being mended is not taken down for a slip. */
 const SLIPS = 4;
 /** Its node follows blocks that are safe, so that it may be minutes behind the chain in who owns an agent. */
@@ -104,8 +104,8 @@ export const isTold = (reason: Reason, tries: number): boolean => !early.has(rea
 
 /** When an entry is looked at again after so many tries that did not go well; `random` in [0, 1). null: once something changes. */
 export function nextTry(reason: Reason, tries: number, random: number, now: Date): Date | null {
-  if ((isFinal(reason) && isTold(reason, tries)) || tries > MOST_TRIES) return null;
-  const pauseMs = Math.min(MOST_MS, FIRST_MS * 2 ** Math.max(0, tries - QUICK_TRIES));
+  if ((isFinal(reason) && isTold(reason, tries)) || tries > MAX_TRIES) return null;
+  const pauseMs = Math.min(MAX_MS, FIRST_MS * 2 ** Math.max(0, tries - QUICK_TRIES));
   return new Date(now.getTime() + Math.round(pauseMs * (1 + random / 4)));
 }
 

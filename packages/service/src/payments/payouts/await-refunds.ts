@@ -34,10 +34,10 @@ export async function awaitRefunds(
   return (await insertAwaited(tx, chainId, refunds)) === refunds.length;
 }
 
-const MOST_AT_ONCE = 200;
+const MAX_AT_ONCE = 200;
 
 export const arrivedRefunds = (ctx: HasDb & HasChain): Promise<AwaitedRefund[]> =>
-  listArrived(ctx.db, ctx.chain.chainId, MOST_AT_ONCE);
+  listArrived(ctx.db, ctx.chain.chainId, MAX_AT_ONCE);
 
 export interface ReturnTo {
   readonly accountId: string;

@@ -5,14 +5,14 @@ import type { ChainContext } from '../onchain/chain-context.ts';
 import { findById } from '../onchain/chain-payment-store.ts';
 import { bookLate } from './give-back-late.ts';
 
-const MOST_AT_ONCE = 200;
+const MAX_AT_ONCE = 200;
 
 /**
  * Books what the transfer reader saw of payments that had failed. The reconciler watches these until they have expired; what it missed,
  * because nobody ran then or a reorg moved it, is found here, as the reader passes over no block. `head`: the newest block.
  */
 export async function bookLateTransfers(ctx: ChainContext, head: bigint): Promise<void> {
-  const late = await listLate(ctx.db, ctx.chain.chainId, MOST_AT_ONCE);
+  const late = await listLate(ctx.db, ctx.chain.chainId, MAX_AT_ONCE);
   const isDue = ({ valueMicro, blockNumber }: LateTransfer) =>
     isDeepEnough(depthFor(ctx.confirmations, valueMicro), blockNumber, head);
   for (const transfer of late.filter(isDue))

@@ -18,7 +18,7 @@ import { bookLateTransfers } from './book-late.ts';
 
 /** A payment may be shown as long as its offer is good (15 minutes); until then an authorization used by others is not ours to book. */
 const SHOWABLE_MS = 1_200_000;
-const MOST_BLOCKS = 2000n;
+const MAX_BLOCKS = 2000n;
 const CREDITED_AT_ONCE = 200;
 
 export interface HasTransferDepth {
@@ -37,7 +37,7 @@ export async function readTransfers(ctx: ReadContext): Promise<void> {
   const head = await ctx.incomingTransfers.headBlock();
   const last = head - BigInt(ctx.transferDepthBlocks - 1);
   let point = await currentPoint(ctx, last);
-  let most = MOST_BLOCKS;
+  let most = MAX_BLOCKS;
   while (point !== null && point.block < last) {
     const from: ChainPoint = point;
     point = await readUpTo(ctx, from, min(from.block + most, last)).catch((error) => {

@@ -4,7 +4,7 @@ import { registerSigner, takeStrandedKeys } from '../../chain/signer-store.ts';
 import { listOpenNonces, markMined, markReplaced, type OpenNonce } from '../../chain/transaction-store.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import { signAgain } from '../onchain/open-transaction.ts';
-import { BUMP_AFTER_MS } from '../settlement/transaction-care.ts';
+import { BUMP_AFTER_MS } from '../settlement/transaction-monitor.ts';
 
 /** Younger ones are in the hands of whoever sent them. */
 const MINED_BY_NOW_MS = 4000;

@@ -26,11 +26,11 @@ export interface Confirming {
 }
 
 /** The transaction is in a block and did not move the money. */
-export interface Unmoved {
-  readonly state: 'unmoved';
+export interface Reverted {
+  readonly state: 'reverted';
 }
 
-export type Recorded = SettleOutcome | Confirming | Unmoved;
+export type Recorded = SettleOutcome | Confirming | Reverted;
 
 type RecordContext = HasDb & HasClock & HasUsdc & HasConfirmations;
 
@@ -59,7 +59,7 @@ export async function recordMined(
     }
     if (fate?.kind === 'taken back') return { state: 'failed', reason: 'invalid_exact_evm_nonce_already_used' };
     if (fate === null) return { state: 'unknown', transactionHash: mined.hash };
-    if (payments.length > 1 || payment.direction === 'out') return { state: 'unmoved' };
+    if (payments.length > 1 || payment.direction === 'out') return { state: 'reverted' };
     return { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' };
   });
   await commit(ctx, { payments, recorded, fates, mined });
@@ -73,14 +73,14 @@ async function fatesOf(
   mined: MinedTransaction,
 ): Promise<Map<string, Fate | null>> {
   const fates = new Map<string, Fate | null>();
-  const unmoved: NewChainPayment[] = [];
+  const reverted: NewChainPayment[] = [];
   for (const payment of payments) {
     const use = mined.used.get(authorizationKey(payment.authorization));
     if (use) fates.set(payment.id, { kind: 'paid', place: placeOf(use) });
-    else unmoved.push(payment);
+    else reverted.push(payment);
   }
-  const spent = unmoved.length > 0 ? await ctx.usdc.areSpent(unmoved.map((p) => p.authorization)) : [];
-  for (const payment of unmoved.filter((_, index) => spent[index]))
+  const spent = reverted.length > 0 ? await ctx.usdc.areSpent(reverted.map((p) => p.authorization)) : [];
+  for (const payment of reverted.filter((_, index) => spent[index]))
     fates.set(payment.id, await findFate(ctx, payment, ctx.clock.now()));
   return fates;
 }

@@ -5,7 +5,7 @@ import type { Wake } from '../../lib/wake.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import type { OpenTransaction } from '../onchain/open-transaction.ts';
-import { type Care, createCare } from './transaction-care.ts';
+import { type Care, createCare } from './transaction-monitor.ts';
 import { writeAhead } from './write-ahead.ts';
 
 /** How long a batch is looked after here, from when it waits for a key until a block has it. */

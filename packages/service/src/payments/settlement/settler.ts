@@ -1,4 +1,4 @@
-import { MOST_IN_BATCH, thatFit } from '../../chain/settlement-call.ts';
+import { MAX_IN_BATCH, thatFit } from '../../chain/settlement-call.ts';
 import { createBatcher } from '../../lib/batcher.ts';
 import { createWake } from '../../lib/wake.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
@@ -7,7 +7,7 @@ import { awaitDepth } from './await-depth.ts';
 import { createContractLane } from './contract-lane.ts';
 import type { HasContractPayers } from './contract-payers.ts';
 import { type Recorded, recordMined, type SettleOutcome } from './record-mined.ts';
-import { retryUnmoved } from './retry-unmoved.ts';
+import { retryReverted } from './retry-reverted.ts';
 import { createSending, type Sent } from './send-transaction.ts';
 
 /** Brings claimed payments onto the chain. */
@@ -57,7 +57,7 @@ export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
 
   async function outcomeOf(payment: NewChainPayment, recorded: Recorded | undefined): Promise<SettleOutcome> {
     if (recorded?.state === 'confirming') return awaitDepth(ctx, payment, recorded, signal);
-    if (!recorded || recorded.state === 'unmoved') return { state: 'unknown', transactionHash: null };
+    if (!recorded || recorded.state === 'reverted') return { state: 'unknown', transactionHash: null };
     return recorded;
   }
 
@@ -72,12 +72,12 @@ export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
     blockMs += (performance.now() - startMs - blockMs) / 4;
     const recorded = record(payments, sent).then((outcomes) => {
       const first = new Map(payments.map(({ id }, index) => [id, outcomes[index] as Recorded]));
-      return { first, retried: retryUnmoved(ctx, payments, first, sendAndRecord) };
+      return { first, retried: retryReverted(ctx, payments, first, sendAndRecord) };
     });
     return batch.map((payment) => {
       const outcome = recorded.then(async ({ first, retried }) => {
         const before = first.get(payment.id);
-        return outcomeOf(payment, before?.state === 'unmoved' ? (await retried).get(payment.id) : before);
+        return outcomeOf(payment, before?.state === 'reverted' ? (await retried).get(payment.id) : before);
       });
       ending.add(outcome);
       void outcome.finally(() => ending.delete(outcome));
@@ -87,7 +87,7 @@ export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
 
   const batcher = createBatcher({
     run: settleBatch,
-    maxSize: MOST_IN_BATCH,
+    maxSize: MAX_IN_BATCH,
     maxConcurrent: ctx.senders.length,
     staggerMs: (running) =>
       running < ctx.senders.length - 1

@@ -8,8 +8,8 @@ export type FoundLog = RegistryLog & { readonly blockHash: string };
 type Said = Pick<RegistryLog, 'tokenId' | 'kind' | 'value'> & Partial<Pick<RegistryLog, 'bytes' | 'fault'>>;
 type Reader = (topics: readonly string[], data: Hex) => Said | null;
 
-const MOST_TEXT_BYTES = 8192;
-const MOST_KEY_BYTES = 256;
+const MAX_TEXT_BYTES = 8192;
+const MAX_KEY_BYTES = 256;
 const TEXT = parseAbiParameters('string');
 const ENTRY = parseAbiParameters('string, bytes');
 const WALLET_KEY = 'agentWallet';
@@ -47,7 +47,7 @@ export function decodeRegistryLog(log: RpcLog): FoundLog | null {
 
 function uriIn(data: Hex): Pick<RegistryLog, 'value' | 'fault'> {
   const [text] = decodeAbiParameters(TEXT, data);
-  const fault = faultOf(text, MOST_TEXT_BYTES);
+  const fault = faultOf(text, MAX_TEXT_BYTES);
   return { value: fault === null ? text : '', fault };
 }
 
@@ -70,9 +70,9 @@ const ownerIn = (topic: string | undefined): string =>
 function entryIn(tokenId: bigint, data: Hex): Said | null {
   const [key, bytes] = decodeAbiParameters(ENTRY, data);
   if (key === WALLET_KEY) return { tokenId, kind: 'wallet', value: addressOf(bytes) ?? '' };
-  if (faultOf(key, MOST_KEY_BYTES) !== null) return null;
-  const isTooLong = bytes.length > 2 + 2 * MOST_TEXT_BYTES;
-  const fault = isTooLong ? `longer than ${MOST_TEXT_BYTES} bytes` : null;
+  if (faultOf(key, MAX_KEY_BYTES) !== null) return null;
+  const isTooLong = bytes.length > 2 + 2 * MAX_TEXT_BYTES;
+  const fault = isTooLong ? `longer than ${MAX_TEXT_BYTES} bytes` : null;
   return { tokenId, kind: 'metadata', value: key, bytes: isTooLong ? null : bytes, fault };
 }
 

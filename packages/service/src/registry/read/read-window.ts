@@ -5,18 +5,18 @@ export interface ReadWindow {
   readonly doublesUpTo: bigint;
 }
 
-const MOST_BLOCKS = 100_000n;
+const MAX_BLOCKS = 100_000n;
 /** Answers with fewer logs let the window grow, with more make it shrink. */
 const FEW_LOGS = 2500;
 const MANY_LOGS = 10_000;
 
-export const firstWindow: ReadWindow = { blocks: 2000n, doublesUpTo: MOST_BLOCKS };
+export const firstWindow: ReadWindow = { blocks: 2000n, doublesUpTo: MAX_BLOCKS };
 
 /** After an answer of so many logs about a range of so many blocks. */
 export function afterAnswer(window: ReadWindow, logs: number, blocks: bigint): ReadWindow {
   if (logs > MANY_LOGS) return { ...window, blocks: half(window.blocks) };
   const isFull = blocks >= window.blocks;
-  return isFull && logs < FEW_LOGS ? { ...window, blocks: smaller(grown(window), MOST_BLOCKS) } : window;
+  return isFull && logs < FEW_LOGS ? { ...window, blocks: smaller(grown(window), MAX_BLOCKS) } : window;
 }
 
 const grown = ({ blocks, doublesUpTo }: ReadWindow): bigint =>

@@ -52,7 +52,7 @@ export interface HasRegistryClient {
   readonly registryClient: RegistryClient;
 }
 
-const MOST_BYTES = 16 * 2 ** 20;
+const MAX_BYTES = 16 * 2 ** 20;
 const TIMEOUT_MS = 10_000;
 
 /** Asks over JSON-RPC; questions of the same moment share a request, and so mostly are answered by the same machine. */
@@ -66,7 +66,7 @@ export function createRegistryClient({
     transport: http(rpcUrl, {
       timeout: TIMEOUT_MS,
       retryCount: 0,
-      maxResponseBodySize: MOST_BYTES,
+      maxResponseBodySize: MAX_BYTES,
       batch: { batchSize: 50 },
     }),
   });

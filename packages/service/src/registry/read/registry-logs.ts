@@ -41,7 +41,7 @@ export interface RegistryToken {
 }
 
 /** Whoever pays the gas may write as many keys as they like; more than these are not kept. */
-const MOST_KEYS = 64;
+const MAX_KEYS = 64;
 
 /** A token after one more log; null for one that nobody owns. What is said of such a token is passed over. */
 function afterLog(token: RegistryToken | null, log: RegistryLog): RegistryToken | null {
@@ -89,7 +89,7 @@ const newToken = ({ tokenId, value, block, index, transactionHash }: RegistryLog
 
 function withEntry(metadata: RegistryToken['metadata'], key: string, bytes: string): RegistryToken['metadata'] {
   const { [key]: _before, ...others } = metadata;
-  const hasRoom = Object.keys(others).length < MOST_KEYS;
+  const hasRoom = Object.keys(others).length < MAX_KEYS;
   return bytes === '0x' || !hasRoom ? others : { ...others, [key]: bytes };
 }
 

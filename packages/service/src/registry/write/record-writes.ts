@@ -3,7 +3,7 @@ import type { Tx } from '../../db/sql.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { findOwnTransaction, noteMined } from '../../payments/onchain/own-transactions.ts';
 import { WATCHED_BLOCKS } from '../../payments/reconcile/watch-reorgs.ts';
-import { type EndedWrites, MOST_TRIES, type RegistryWrite } from './registry-write.ts';
+import { type EndedWrites, MAX_TRIES, type RegistryWrite } from './registry-write.ts';
 import { endWrites, listSentWrites, reopenWrites, type WriteEnd } from './registry-write-store.ts';
 import { outcomesOf } from './write-outcome.ts';
 import type { WriterContext } from './writer-context.ts';
@@ -11,7 +11,7 @@ import type { WriterContext } from './writer-context.ts';
 /** What follows from the end of writes, in the transaction that notes it. */
 export type FollowWrites = (tx: Tx, ended: EndedWrites) => Promise<void>;
 
-const MOST_AT_ONCE = 500;
+const MAX_AT_ONCE = 500;
 const nothing: EndedWrites = { done: [], failed: [], undone: [] };
 
 /**
@@ -20,7 +20,7 @@ const nothing: EndedWrites = { done: [], failed: [], undone: [] };
  */
 export async function recordWrites(ctx: WriterContext, registrar: string, follow: FollowWrites): Promise<void> {
   await reopenMoved(ctx, follow);
-  const sent = await listSentWrites(ctx.db, ctx.chain.chainId, MOST_AT_ONCE);
+  const sent = await listSentWrites(ctx.db, ctx.chain.chainId, MAX_AT_ONCE);
   for (const [hash, writes] of Map.groupBy(sent, ({ transactionHash }) => transactionHash)) {
     if (hash === null) continue;
     const where = await findOwnTransaction(ctx, hash);
@@ -50,7 +50,7 @@ async function record(
     const outcome = outcomes[index];
     if (outcome?.isDone) return { id: write.id, state: 'done', tokenId: outcome.tokenId, failure: null, ...place };
     const failure = outcome?.failure ?? 'nothing is known of it';
-    if (write.tries + 1 < MOST_TRIES) return { ...asNotSent(write), failure };
+    if (write.tries + 1 < MAX_TRIES) return { ...asNotSent(write), failure };
     return { id: write.id, state: 'failed', tokenId: null, failure, ...place };
   });
   for (const { id, state, failure } of ends)

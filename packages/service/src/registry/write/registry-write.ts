@@ -42,7 +42,7 @@ export interface EndedWrites {
 }
 
 /** Base takes no transaction of more than 2^24 gas. */
-const MOST_GAS = 16_500_000n;
+const MAX_GAS = 16_500_000n;
 const BASE_GAS = 120_000n;
 
 /** Gas for a transaction with these calls. */
@@ -56,11 +56,11 @@ export function firstBatch<W extends Pick<RegistryWrite, 'gas' | 'tries'>>(due: 
   if (first.tries > 0) return [first];
   const batch = [first];
   for (const each of others) {
-    if (each.tries > 0 || gasOfAll([...batch, each]) > MOST_GAS) break;
+    if (each.tries > 0 || gasOfAll([...batch, each]) > MAX_GAS) break;
     batch.push(each);
   }
   return batch;
 }
 
 /** How often a write is sent that the chain undoes. */
-export const MOST_TRIES = 3;
+export const MAX_TRIES = 3;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { LEASE_MS } from '../../chain/lease.ts';
 import { noteMined } from '../../payments/onchain/own-transactions.ts';
-import { createCare } from '../../payments/settlement/transaction-care.ts';
+import { createCare } from '../../payments/settlement/transaction-monitor.ts';
 import { type FollowWrites, recordWrites } from './record-writes.ts';
 import { createWriteAhead } from './send-writes.ts';
 import type { WriterContext } from './writer-context.ts';
@@ -16,7 +16,7 @@ export interface RegistryWriter {
 
 export interface HasRegistryWriter {
   /** Writes soon, rather than when it comes round. */
-  readonly registryWrites: { nudge(): void };
+  readonly registryWrites: { requestRun(): void };
 }
 
 /** How long a transaction is looked after here; then the reconciler does, and the next run sees what came of it. */

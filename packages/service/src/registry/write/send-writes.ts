@@ -7,7 +7,7 @@ import { firstBatch } from './registry-write.ts';
 import { countDueWrites, lockDueWrites, markSent } from './registry-write-store.ts';
 import type { WriterContext } from './writer-context.ts';
 
-const MOST_IN_BATCH = 100;
+const MAX_IN_BATCH = 100;
 
 /** `there`: several writes fit into a transaction; `missing`: once it is put there; `unused`: each goes alone. */
 type Executor = 'there' | 'missing' | 'unused';
@@ -29,7 +29,7 @@ export function createWriteAhead(ctx: WriterContext, registrar: string, lease: L
    * the key has an open transaction, or cannot pay. An empty one carries no writes, and makes room for them. Throws when the chain does not answer.
    */
   return async (): Promise<(OpenTransaction & { readonly isEmpty: boolean }) | null> => {
-    const due = await countDueWrites(ctx.db, ctx.chain.chainId, MOST_IN_BATCH);
+    const due = await countDueWrites(ctx.db, ctx.chain.chainId, MAX_IN_BATCH);
     if (due === 0) return null;
     // A call of an address without code succeeds, and does nothing.
     hasRegistry ||= await ctx.usdc.hasCode(ctx.registry.address);
@@ -37,7 +37,7 @@ export function createWriteAhead(ctx: WriterContext, registrar: string, lease: L
     const executor = await executorFor(due);
     const fees = await ctx.fees.current();
     const open = await ctx.db.transaction(async (tx) => {
-      const locked = await lockDueWrites(tx, ctx.chain.chainId, executor === 'unused' ? 1 : MOST_IN_BATCH);
+      const locked = await lockDueWrites(tx, ctx.chain.chainId, executor === 'unused' ? 1 : MAX_IN_BATCH);
       const batch = firstBatch(locked);
       if (batch.length === 0) return null;
       const putsExecutor = executor === 'missing' && batch.length > 1;

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { MOST_PAGE_BYTES } from '../../../src/events/outbox/read-events.ts';
-import { createAnswerRoom, MOST_OF_ADDRESS_BYTES } from '../../../src/http/answer/answer-room.ts';
+import { MAX_PAGE_BYTES } from '../../../src/events/outbox/read-events.ts';
+import { createAnswerRoom, MAX_OF_ADDRESS_BYTES } from '../../../src/http/answer/answer-room.ts';
 import { createAnswerWatch, STALLED_MS, WHOLE_MS } from '../../../src/http/answer/answer-watch.ts';
 import { until } from '../../../src/lib/until.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
@@ -42,7 +42,7 @@ it('pages of events end by bytes as well as by number, and together they hold ev
   for (let after = 0, hasMore = true; hasMore; ) {
     const { body } = await h.request('GET', `/events?limit=100&after=${after}`, { key });
     const { events, next } = body.data;
-    expect(JSON.stringify(events.slice(0, -1)).length).toBeLessThan(MOST_PAGE_BYTES);
+    expect(JSON.stringify(events.slice(0, -1)).length).toBeLessThan(MAX_PAGE_BYTES);
     seen.push(...events.map(({ sequence }: { sequence: number }) => sequence));
     expect(next).toBe(seen.at(-1));
     ({ hasMore } = body.data);
@@ -73,10 +73,10 @@ it('forty clients that ask for the largest page and read nothing cost less than 
 
 it('large answers that one address does not take are refused beyond 32 MiB; a single one of any size is not, nor are others', () => {
   const room = createAnswerRoom();
-  const taken = Array.from({ length: MOST_OF_ADDRESS_BYTES / MIB }, () => room.take('192.0.2.1', MIB));
+  const taken = Array.from({ length: MAX_OF_ADDRESS_BYTES / MIB }, () => room.take('192.0.2.1', MIB));
   expect(() => room.take('192.0.2.1', MIB)).toThrow('not taken yet');
   room.take('192.0.2.1', 1000)();
-  room.take('192.0.2.2', 2 * MOST_OF_ADDRESS_BYTES)();
+  room.take('192.0.2.2', 2 * MAX_OF_ADDRESS_BYTES)();
   taken[0]?.();
   room.take('192.0.2.1', MIB)();
 });

@@ -29,14 +29,14 @@ export type Tally = Map<string, number>;
 
 const duplications: readonly Duplication[] = ['at once', 'later', 'same payment', 'other body'];
 /** More than most operations take. */
-const MOST_STEPS = 60;
+const MAX_STEPS = 60;
 
 const weighted: readonly (readonly [weight: number, fc.Arbitrary<Happening>])[] = [
   [10, anyPlan.map(simply)],
   [2, fc.tuple(anyPlan, fc.constantFrom(...duplications)).map((args) => duplicate(...args))],
   [3, fc.tuple(anyPlan, anyPlan).map((args) => reorder(...args))],
   [1, fc.tuple(planOf('answer', 'invoke'), planOf('cancel', 'withdraw')).map((args) => reorder(...args))],
-  [1, fc.tuple(anyPlan, fc.nat(MOST_STEPS)).map((args) => crash(...args))],
+  [1, fc.tuple(anyPlan, fc.nat(MAX_STEPS)).map((args) => crash(...args))],
   [
     1,
     fc

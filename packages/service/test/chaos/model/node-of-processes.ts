@@ -42,7 +42,7 @@ const MINUTE_MS = 60_000;
 const DEEPER_THAN_REORGS = '0x8';
 /** How long what is open is left to the process that works on it. */
 const UNTOUCHED_MS = 250;
-const MOST_STARTS = 3;
+const MAX_STARTS = 3;
 
 export async function startNodeOfProcesses({ parts, front, db, rpcUrl }: Parts): Promise<NodeOfProcesses> {
   const time = createTime(db, rpcUrl);
@@ -151,6 +151,6 @@ async function insist<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (tries === MOST_STARTS) throw error;
+      if (tries === MAX_STARTS) throw error;
     }
 }

@@ -30,7 +30,7 @@ const KILLED_ON_THE_WAY = 0.2;
 const STARTS_WITHIN_MS = 5000;
 /** Every so often somebody new comes, whose wallet a third party has just funded. */
 const JOINS = 0.25;
-const MOST_CLIENTS = 24;
+const MAX_CLIENTS = 24;
 const PASSING = 3;
 
 /**
@@ -95,7 +95,7 @@ async function killAndAudit(
   });
   let killed = 0;
   while (killed < kills) {
-    if (joining.length < MOST_CLIENTS && killing.chance(JOINS)) joining.push(joinAndAct());
+    if (joining.length < MAX_CLIENTS && killing.chance(JOINS)) joining.push(joinAndAct());
     await sleep(killing.int(50, killing.chance(LIVES_LONG) ? LIVES_LONG_MS : LIVES_MS));
     if (!(await killOnce(world, group, killing))) break;
     killed += 1;

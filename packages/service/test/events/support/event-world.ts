@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { openAccount } from '../../../src/access/accounts/open-account.ts';
 import { type Database, openDatabase } from '../../../src/db/database.ts';
-import { type Courier, createCourier } from '../../../src/events/deliveries/courier.ts';
 import { listDeliveries } from '../../../src/events/deliveries/list-deliveries.ts';
+import { createWebhookDispatcher, type WebhookDispatcher } from '../../../src/events/deliveries/webhook-dispatcher.ts';
 import type { NewEvent } from '../../../src/events/outbox/new-event.ts';
 import { emit } from '../../../src/events/outbox/outbox.ts';
 import type { HasSubjects } from '../../../src/events/outbox/subjects.ts';
@@ -20,8 +20,8 @@ export interface EventWorld {
   readonly db: Database;
   newAccount(): Promise<{ accountId: string }>;
   emit(...events: NewEvent[]): Promise<void>;
-  /** A process's courier, which runs until the test ends. */
-  startCourier(options?: { allowPrivate?: boolean } & Partial<HasSubjects>): Promise<Courier>;
+  /** A process's webhook dispatcher, which runs until the test ends. */
+  startCourier(options?: { allowPrivate?: boolean } & Partial<HasSubjects>): Promise<WebhookDispatcher>;
   newEndpoint(accountId: string, url: string): Promise<{ webhookId: string; secret: string }>;
   deliveries(accountId: string, webhookId: string): ReturnType<typeof listDeliveries>;
 }
@@ -50,13 +50,18 @@ export function openEventWorld(databaseUrl: string): EventWorld {
     async startCourier({ allowPrivate = true, readSubject = noSubjects } = {}) {
       const heartbeat = await startHeartbeat({ db, log }, { label: 'test' });
       const processId = () => heartbeat.processId();
-      const courier = createCourier({ ...base, guardedFetch: guarded(allowPrivate), processId, readSubject });
-      const running = courier.start();
+      const webhookDispatcher = createWebhookDispatcher({
+        ...base,
+        guardedFetch: guarded(allowPrivate),
+        processId,
+        readSubject,
+      });
+      const running = webhookDispatcher.start();
       onTestFinished(async () => {
         await running.stop();
         await heartbeat.stop();
       });
-      return courier;
+      return webhookDispatcher;
     },
     newEndpoint: (accountId, url) => createWebhook(ctx, { accountId }, { url, description: '' }),
     deliveries: (accountId, webhookId) => listDeliveries(ctx, { accountId }, webhookId, { limit: 100 }),

@@ -168,12 +168,12 @@ describe('own agents', () => {
 describe('the health of an agent', () => {
   it('is what its checks were, by hour and by day, without gaps', async () => {
     await h.ctx.db.query('check-now', 'update agent set next_check_at = now() where id = $1', [agent.id]);
-    h.ctx.agentChecks.nudge();
+    h.ctx.agentChecks.requestRun();
     const checked = async () => ((await get(undefined, `/agents/${agent.id}/health`)).checks > 0 ? true : null);
     expect(await until(checked, { timeoutMs: 5000, firstMs: 20, mostMs: 100 })).toBe(true);
     await agent.die();
     await h.ctx.db.query('check-now', 'update agent set next_check_at = now() where id = $1', [agent.id]);
-    h.ctx.agentChecks.nudge();
+    h.ctx.agentChecks.requestRun();
     const failed = async () => ((await get(undefined, `/agents/${agent.id}/health`)).failed > 0 ? true : null);
     expect(await until(failed, { timeoutMs: 5000, firstMs: 20, mostMs: 100 })).toBe(true);
     await agent.revive();

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { MAX_STREAMS } from '../../../src/events/outbox/live-events.ts';
-import { MOST_WAITING } from '../../../src/http/request/in-turn.ts';
+import { MAX_WAITING } from '../../../src/http/request/in-turn.ts';
 import { until } from '../../../src/lib/until.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
@@ -82,7 +82,7 @@ it('a connection that asks for far more than it takes is ended, and nothing is o
   const { key } = await newAccount();
   const socket = await connectRaw();
   socket.resume();
-  socket.write(sseRequest('GET', '/events', key).repeat(MOST_WAITING + 2));
+  socket.write(sseRequest('GET', '/events', key).repeat(MAX_WAITING + 2));
   await once(socket, 'close');
   expect(await openAll(key)).toHaveLength(MAX_STREAMS);
 });

@@ -9,7 +9,7 @@ interface Making {
   readonly pool: Pool;
 }
 
-const MOST_ITEMS = 5;
+const MAX_ITEMS = 5;
 
 /** Valid values of a schema, often at its boundaries. */
 export function arbitraryOf(schema: Schema, making: Making, name = ''): Arbitrary<unknown> {
@@ -75,12 +75,12 @@ const times = fc.oneof(
 );
 
 function list(
-  { items = {}, minItems = 0, maxItems = MOST_ITEMS }: Schema,
+  { items = {}, minItems = 0, maxItems = MAX_ITEMS }: Schema,
   making: Making,
   name: string,
 ): Arbitrary<unknown> {
   const item = arbitraryOf(items, making, name);
-  const usual = fc.array(item, { minLength: minItems, maxLength: Math.max(minItems, Math.min(maxItems, MOST_ITEMS)) });
+  const usual = fc.array(item, { minLength: minItems, maxLength: Math.max(minItems, Math.min(maxItems, MAX_ITEMS)) });
   return fc.oneof(
     { weight: 9, arbitrary: usual },
     fc.array(item, { minLength: Math.min(maxItems, 60), maxLength: Math.min(maxItems, 60) }),

@@ -1,5 +1,5 @@
 import { openDatabase } from '../../src/db/database.ts';
-import { createCourier } from '../../src/events/deliveries/courier.ts';
+import { createWebhookDispatcher } from '../../src/events/deliveries/webhook-dispatcher.ts';
 import { emit } from '../../src/events/outbox/outbox.ts';
 import { systemClock as clock } from '../../src/lib/clock.ts';
 import { silentLog as log } from '../../src/lib/log/log.ts';
@@ -11,7 +11,7 @@ import { BASE_URL, happened, SECRET_KEY } from './support/sample-event.ts';
 /** A process that commits three events, tells its parent, delivers if it is told to, and is killed by its parent. */
 const [url, accountId, delivers] = process.argv.slice(2);
 if (url === undefined || accountId === undefined)
-  throw new Error('usage: courier-child.ts <database> <account> [deliver]');
+  throw new Error('usage: webhook-dispatcher-child.ts <database> <account> [deliver]');
 const db = openDatabase(url, { max: 5, log });
 const events = ['agt_1', 'agt_2', 'agt_3'].map((subject) => happened(accountId, subject));
 await db.transaction((tx) => emit(tx, events, clock.now()));
@@ -21,6 +21,6 @@ if (delivers === 'deliver') {
   const readSubject = async () => null;
   const processId = () => heartbeat.processId();
   const secrets = createSecrets(SECRET_KEY);
-  createCourier({ db, log, clock, secrets, baseUrl: BASE_URL, guardedFetch, processId, readSubject }).start();
+  createWebhookDispatcher({ db, log, clock, secrets, baseUrl: BASE_URL, guardedFetch, processId, readSubject }).start();
 }
 process.send?.({ processId: heartbeat.processId() });

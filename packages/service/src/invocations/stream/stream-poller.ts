@@ -8,7 +8,7 @@ import type { HasChangeHub } from './change-hub.ts';
 import { type ChunkPage, countChunks, type Place, readChunkPages, readMarks } from './stream-store.ts';
 
 /** Looks at the database for all readers of this process together: thousands of them need few connections. */
-export interface Lookout {
+export interface StreamPoller {
   /** The request as it is, and after that what was said behind a place; null when there is no such request. */
   look(place: Place): Promise<Sight | null>;
   /** Has the change hub tell when another process changes the request. */
@@ -21,15 +21,15 @@ export interface Sight extends ChunkPage {
   readonly count: number | null;
 }
 
-export interface HasLookout {
-  readonly lookout: Lookout;
+export interface HasStreamPoller {
+  readonly streamPoller: StreamPoller;
 }
 
 /** So much of a stream is in memory for each reader that catches up. */
 const PAGE = { chunks: 64, bytes: 64 * 1024 };
 const MAX_BATCH = 25;
 
-export function createLookout(ctx: HasDb & HasChangeHub & HasProcessId & HasLog): Lookout {
+export function createStreamPoller(ctx: HasDb & HasChangeHub & HasProcessId & HasLog): StreamPoller {
   const looks = createBatcher<Place, Sight | null>({
     maxSize: MAX_BATCH,
     maxConcurrent: 2,
@@ -65,7 +65,7 @@ const FOLLOW_MS = 300;
 const LOOKS_PER_LOOK_HERE = 16;
 const MARKS_AT_ONCE = 1000;
 
-function createFollower(ctx: HasDb & HasChangeHub & HasProcessId & HasLog): Lookout['follow'] {
+function createFollower(ctx: HasDb & HasChangeHub & HasProcessId & HasLog): StreamPoller['follow'] {
   const followed = new Map<string, Followed>();
   let isDue = false;
   let nth = 0;

@@ -8,17 +8,17 @@ import { createAttemptRecorder } from './record-attempts.ts';
 import { type LaneContext, runLane } from './run-lane.ts';
 
 /** Tells others what happened: turns events into deliveries and sends them. Every process of a node has one. */
-export interface Courier {
+export interface WebhookDispatcher {
   /** Looks for work now rather than at the next tick: an event was committed, or a delivery is to be repeated. */
-  nudge(): void;
+  requestRun(): void;
   start(): Repeating;
 }
 
-export interface HasCourier {
-  readonly courier: Courier;
+export interface HasWebhookDispatcher {
+  readonly webhookDispatcher: WebhookDispatcher;
 }
 
-export type CourierContext = Omit<LaneContext, 'recorder'> & HasProcessId;
+export type WebhookDispatcherContext = Omit<LaneContext, 'recorder'> & HasProcessId;
 
 const TICK_MS = 500;
 /** How soon events that have to wait for an open transaction are looked at again; doubled each time. */
@@ -30,7 +30,7 @@ const GRACE_MS = 1000;
 const answeredOf = ({ id, kind }: Lane, urls: ReadonlySet<string>): Answered | null =>
   urls.size === 0 ? null : { webhookId: id, urls: kind === 'endpoint' ? null : [...urls] };
 
-export function createCourier(given: CourierContext): Courier {
+export function createWebhookDispatcher(given: WebhookDispatcherContext): WebhookDispatcher {
   const ctx = { ...given, recorder: createAttemptRecorder(given) };
   const lanes = new Map<string, Promise<void>>();
   const aborting = new AbortController();
@@ -38,7 +38,7 @@ export function createCourier(given: CourierContext): Courier {
   let isDue = false;
   let wake = () => {};
 
-  function nudge(): void {
+  function requestRun(): void {
     isDue = true;
     wake();
   }
@@ -54,7 +54,7 @@ export function createCourier(given: CourierContext): Courier {
     }
     const isDueAgain = await release(lane, answered);
     lanes.delete(lane.id);
-    if (isDueAgain && wentWell) nudge();
+    if (isDueAgain && wentWell) requestRun();
   }
 
   const release = (lane: Lane, urls: ReadonlySet<string>): Promise<boolean> =>
@@ -101,7 +101,7 @@ export function createCourier(given: CourierContext): Courier {
   }
 
   return {
-    nudge,
+    requestRun,
     start() {
       const looping = loop();
       return {

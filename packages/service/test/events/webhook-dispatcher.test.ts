@@ -24,14 +24,14 @@ async function setUp(options: Parameters<ReturnType<typeof openEventWorld>['star
   const receiver = await startReceiver();
   const { accountId } = await world.newAccount();
   const { webhookId, secret } = await world.newEndpoint(accountId, receiver.url);
-  const courier = await world.startCourier(options);
+  const webhookDispatcher = await world.startCourier(options);
   const log = () => world.deliveries(accountId, webhookId);
   const attemptsOf = async () => (await log()).deliveries[0]?.attempts.map(({ status }) => status) ?? [];
   const advance = (ms: number) => {
     world.ctx.clock.advance(ms);
-    courier.nudge();
+    webhookDispatcher.requestRun();
   };
-  return { world, receiver, accountId, webhookId, secret, courier, log, attemptsOf, advance };
+  return { world, receiver, accountId, webhookId, secret, webhookDispatcher, log, attemptsOf, advance };
 }
 
 test('a receiver that fails twice and recovers gets the same bytes under the same id, and then no more', async () => {

@@ -17,7 +17,7 @@ export const isHeirOf = (caller: { address: string }, agent: Pick<Agent, 'frozen
  * wallet. Whoever had it before knows its identityToken, which could spend its money: it gets a new one, which is returned, and its
  * endpoint has to be proven with that.
  */
-export async function takeOver(
+export async function transferAgent(
   ctx: HasClock & HasSecrets,
   tx: Tx,
   caller: { accountId: string },
