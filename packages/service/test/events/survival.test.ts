@@ -14,7 +14,9 @@ afterAll(() => database.drop());
 
 /** A process of the node that has committed three events; `kill` is SIGKILL, and the others' finding it dead. */
 async function startChild(world: ReturnType<typeof openEventWorld>, args: readonly string[]) {
-  const child = fork(join(import.meta.dirname, 'webhook-dispatcher-child.ts'), [database.url, ...args], { stdio: 'inherit' });
+  const child = fork(join(import.meta.dirname, 'webhook-dispatcher-child.ts'), [database.url, ...args], {
+    stdio: 'inherit',
+  });
   const exited = once(child, 'exit');
   const kill = async () => {
     child.kill('SIGKILL');
