@@ -36,7 +36,7 @@ const alike: readonly (readonly [name: string, letters: RegExp])[] = [
 const READ_AS_LATIN = /^[аАВсСԁеЕЅѕһНіІјЈКМоОрРԛԚТхХуУѵѴԝԜӏӀαΑΒΕΖΗιΙκΚΜνΝοΟρΡΤυΥχΧϲϹοհոսցօ]+$/u;
 const FOREIGN_LETTERS = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}]/gu;
 
-/** Why a text hides something from its reader; null when it doesn't. */
+/** Returns the reason if a text hides something from its reader, else null. */
 function hiddenIn(text: string, control: RegExp): string | null {
   const plain = rightfulJoiners.reduce((rest, joiner) => rest.replace(joiner, ''), text);
   if (!text.isWellFormed()) return 'holds halves of characters (lone surrogates)';
@@ -45,7 +45,7 @@ function hiddenIn(text: string, control: RegExp): string | null {
   return STACKED.test(plain) ? 'stacks marks on a character' : null;
 }
 
-/** Why a name could be taken for another; null when it could not. */
+/** Returns the reason if a name could be mistaken for another, else null. */
 export function nameProblem(name: string): string | null {
   const hidden = hiddenIn(name, CONTROL);
   if (hidden !== null) return hidden;

@@ -14,13 +14,13 @@ export interface Endpoint {
   readonly tag: 'Agents' | 'Invocation' | 'Identity' | 'Payments' | 'Account' | 'Network';
   /** `none`: anyone; `key`: an API key or an agent's identityToken; `agent`: only the agent itself. */
   readonly auth: 'none' | 'key' | 'agent';
-  /** What an API key must be allowed to do. An identityToken may do what its agent may, whatever the scope. */
+  /** The scope that an API key needs. An identityToken may do what its agent may, whatever the scope. */
   readonly scope?: Scope;
   /** A session does it without the scope, with a signature of the wallet as `proof` in the body. */
   readonly sessionProof?: true;
   /** Only for pages of the node itself: what gives or takes the session cookie is refused without their `Origin`. */
   readonly sameOrigin?: true;
-  /** Which rate limit counts the call, beside `api`, which counts every call. `signIns` is counted by network address. */
+  /** The rate limit that counts the call, beside `api`, which counts every call. `signIns` is counted by network address. */
   readonly limit: 'api' | 'invocations' | 'signIns';
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
@@ -54,7 +54,7 @@ export const commonErrors = (row: Endpoint): ErrorCode[] => [
 type Out<S, Missing = undefined> = S extends z.ZodType ? z.output<S> : Missing;
 type In<S> = S extends z.ZodType ? z.input<S> : never;
 
-/** What a handler receives after validation. */
+/** Input of a handler, after validation. */
 export interface Parsed<E extends Endpoint> {
   readonly params: Out<E['params']>;
   readonly query: Out<E['query']>;
@@ -62,7 +62,7 @@ export interface Parsed<E extends Endpoint> {
   readonly body: Out<E['body']>;
 }
 
-/** What a handler returns: the `data` of the success envelope. */
+/** Result of a handler: the `data` of the success envelope. */
 export type DataOf<E extends Endpoint> = z.output<E['data']>;
 
 type Part<K extends string, S> = [In<S>] extends [never]
@@ -71,7 +71,7 @@ type Part<K extends string, S> = [In<S>] extends [never]
     ? { readonly [P in K]?: In<S> }
     : { readonly [P in K]: In<S> };
 
-/** What a client sends. */
+/** The input that a client sends. */
 export type Call<E extends Endpoint> = Part<'params', E['params']> &
   Part<'query', E['query']> &
   Part<'headers', E['headers']> &

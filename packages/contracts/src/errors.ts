@@ -110,7 +110,7 @@ export const errorCatalogue = {
 export type ErrorCode = keyof typeof errorCatalogue;
 export const errorCodes = Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]];
 
-/** What must stand beside `code` and `message` for this code. */
+/** Required fields beside `code` and `message` for this code. */
 export type ErrorExtra<C extends ErrorCode> = z.infer<(typeof errorCatalogue)[C]['extra']>;
 
 /** The error envelope of one code (spec, "Envelope"); v1 x402 fields may stand beside it on a 402. */

@@ -13,7 +13,7 @@ export const pageQuery = {
   offset: queryInteger(0, 10_000).optional(),
 };
 
-/** Where a page may begin instead of at an offset: fast at any depth. */
+/** Cursor of a page, in place of an offset: fast at any depth. */
 export const cursorQuery = {
   cursor: z.string().max(200).optional().describe('`nextCursor` of the page before; instead of `offset`.'),
 };

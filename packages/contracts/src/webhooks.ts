@@ -71,7 +71,7 @@ export const StoredEvent = z.object({
   data: z.unknown().describe('The object that the matching GET answers with.'),
 });
 
-/** What a live stream says: first that it is open and from where, then every event of the account as it happens; one stands for all. */
+/** Events of a live stream: first one that tells the position, then every event of the account as it happens; one type stands for all. */
 export const liveEvents = {
   'stream.open': {
     when: 'The stream is open: it tells what comes after its id.',

@@ -9,7 +9,7 @@ type NumbersAllowed<Sent, Read> = {
   [K in keyof Sent]: K extends keyof Read ? (number extends Read[K] ? Sent[K] | number : Sent[K]) : Sent[K];
 };
 
-/** What a method of the client takes first: `params`, `query`, `headers` and `body`, as its row of the endpoint table has them. */
+/** First argument of a client method: `params`, `query`, `headers` and `body`, as its row of the endpoint table has them. */
 export type CallOf<E extends Endpoint> = {
   [P in keyof Call<E>]: P extends 'query' ? NumbersAllowed<Call<E>[P], Parsed<E>['query']> : Call<E>[P];
 };

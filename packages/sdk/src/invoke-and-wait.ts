@@ -28,7 +28,7 @@ export class InvocationTimeoutError extends Error {
 type InvokeCall = CallOf<Api['invokeAgent']>;
 
 export interface WaitOptions {
-  /** How long to wait for the end of the request; default 600,000. */
+  /** Maximum wait for the end of the request; default 600,000. */
   readonly timeoutMs?: number;
   /** The first pause between two looks; each next one is half as long again, up to 5 s. Default 250. */
   readonly pollMs?: number;

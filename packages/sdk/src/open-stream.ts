@@ -10,7 +10,7 @@ import { fetchInit, type SendOptions, toNoAnswer } from './send-request.ts';
 const silenceMs = 50_000;
 const maxEventChars = 4 * 1024 * 1024;
 
-/** What opening a stream gave: its events, or the data of a JSON answer. */
+/** An opened stream: its events, or the data of a JSON answer. */
 export type Opened<E = StreamEvent> = { readonly events: AsyncGenerator<E> } | { readonly data: unknown };
 
 /** Reads a message of a stream; null: none that is known here. */

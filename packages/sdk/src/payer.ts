@@ -23,7 +23,7 @@ export interface Payer {
   pay(paymentRequiredHeader: string): Promise<PaymentHeaders>;
 }
 
-/** What signs payments where the private key is elsewhere: a wallet in a browser, a key service. */
+/** Signs payments with a private key that is held elsewhere: a wallet in a browser, a key service. */
 export interface PayerSigner {
   readonly address: `0x${string}`;
   /** The EIP-712 signature of the account; what it throws is thrown on. */

@@ -3,8 +3,8 @@ const longestDelayMs = 5_000;
 const longestRetryAfterMs = 30_000;
 
 /**
- * How long to wait before attempt `attempt + 1`: what the node asked for, else exponential with full jitter.
- * `null` when the node asks for more than 30 s: a caller should decide about that.
+ * Returns the delay before attempt `attempt + 1`: the node's `Retry-After`, else exponential back-off with full jitter. `null` when the
+ * node asks for more than 30 s: the caller should decide.
  */
 export function retryDelayMs(attempt: number, retryAfterS: number | undefined, random: () => number): number | null {
   if (retryAfterS !== undefined) {

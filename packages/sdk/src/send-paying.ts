@@ -8,7 +8,7 @@ const paidRetries = 8;
 
 export interface Sent<T> {
   readonly answer: T;
-  /** What was answered in the end, payment included: sent again, it is the same call and not paid again. */
+  /** The request that was answered, with its payment: sent again, it is the same call and is not paid again. */
   readonly request: HttpRequest;
 }
 

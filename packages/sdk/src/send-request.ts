@@ -14,7 +14,7 @@ export interface SendOptions {
   readonly onResponse?: (response: Response) => void;
 }
 
-/** How a request is sent, repeats included; what it resolves to depends on what is asked for. */
+/** Sends a request, with retries; the result type depends on the sender. */
 export type Send<T> = (request: HttpRequest, options: SendOptions) => Promise<T>;
 
 const passingCodes = ['RATE_LIMITED', 'UNAVAILABLE', 'PAYMENT_PENDING'];
@@ -58,7 +58,7 @@ export async function withRepeats<T>(
   }
 }
 
-/** What a failed `fetch` means: the caller's abort as it is, anything else as `NoAnswerError`. */
+/** Maps the error of a failed `fetch`: the caller's abort stays as it is, anything else becomes `NoAnswerError`. */
 export function toNoAnswer(url: string, options: SendOptions, timeout: AbortSignal, error: unknown): unknown {
   if (error instanceof ApiError || error instanceof NoAnswerError) return error;
   if (options.signal?.aborted) return options.signal.reason;

@@ -1,6 +1,6 @@
 import type { EventEnvelope, EventType } from '@agent-network/contracts/events';
 
-/** What an endpoint is sent when its owner asks for a test. */
+/** Body of a test delivery. */
 interface TestEvent {
   readonly type: 'webhook.test';
   readonly timestamp: string;
@@ -40,7 +40,7 @@ export interface WebhookMessage {
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The body exactly as it came, before any JSON parser. */
   readonly body: string | Uint8Array;
-  /** How old or how far ahead the message may be; default 300. */
+  /** Maximum distance of the message's timestamp from now, in either direction; default 300. */
   readonly toleranceS?: number;
   readonly now?: Date;
 }

@@ -2,14 +2,14 @@ import type { Plan } from '@agent-network/contracts/access/access';
 import { type Env, integer } from './lib/read-env.ts';
 import type { Retention } from './lib/retention.ts';
 
-/** What a rate limit of a plan counts: all calls, or only those that invoke an agent. */
+/** Calls that a rate limit of a plan counts: all, or only those that invoke an agent. */
 export type LimitClass = 'api' | 'invocations';
 /** Calls per hour, by plan; listed nodes that are online have limits of their own, whatever their plan. */
 export type PlanLimits = Readonly<Record<Plan | 'anonymous' | 'node', Readonly<Record<LimitClass, number>>>>;
 /** The most that an account of a plan may have at a time; null: any number. */
 export type PlanCaps = Readonly<Record<Plan, { readonly keys: number; readonly agents: number | null }>>;
 
-/** How many invocations run at once in this process, of one account and of one agent, and how many of an account may wait. */
+/** Concurrency limits of this process: running invocations of one account and of one agent, and waiting ones of an account. */
 export interface PlaceSettings {
   readonly most: number;
   readonly mostOfLane: number;

@@ -1,21 +1,21 @@
 import { parseUsdc } from '@agent-network/contracts/money';
 import { ConfigError, type Env, integer } from './lib/read-env.ts';
 
-/** What the node pays gas for, at most. Amounts in micro-USDC. */
+/** Limits of the transactions that the node pays gas for. Amounts in micro-USDC. */
 export interface PaymentLimits {
   /** The least that a call is paid with on chain; a treasury pays any price. */
   readonly minPaymentMicro: bigint;
   readonly minDepositMicro: bigint;
   readonly minWithdrawalMicro: bigint;
-  /** How many withdrawals an account makes in 24 hours. */
+  /** Maximum withdrawals of an account in 24 hours. */
   readonly withdrawalsPerDay: number;
   /** Refunds of less are credited to the payer here rather than sent on chain. */
   readonly minRefundMicro: bigint;
-  /** How many refunds a wallet, and an account, are sent on chain in 24 hours; those beyond are credited as well. */
+  /** Maximum refunds on chain to a wallet, and of an account, in 24 hours; further ones are credited as well. */
   readonly refundsPerDay: number;
   /** The most gas that the payment of a contract wallet may take. */
   readonly contractGas: bigint;
-  /** How many tokens of the registry the node pays for an account in 24 hours. */
+  /** Maximum registry tokens that the node pays for an account in 24 hours. */
   readonly tokensPerDay: number;
 }
 

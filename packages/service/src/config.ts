@@ -11,8 +11,7 @@ import { type ArmedFailpoint, parseFailpoint } from './lib/process/failpoint.ts'
 import { ConfigError, type Env, flag, integer } from './lib/read-env.ts';
 
 /**
- * How deep in the chain payments must be before they count, by amount, in rising order from 0; 1: in a block. An amount takes the
- * last step that it reaches.
+ * Confirmation depth by amount, in rising order from 0; depth 1 means included in a block. The last step whose amount is reached applies.
  */
 export type Confirmations = readonly { readonly fromMicro: bigint; readonly depthBlocks: number }[];
 
@@ -34,27 +33,27 @@ export interface Config extends Limits {
   readonly chainId: KnownChainId;
   readonly nodeLabel: string;
   readonly allowPrivateEndpoints: boolean;
-  /** Who resolves the names of agents and webhooks; none: the servers of the system. */
+  /** DNS servers for the hosts of agents and webhooks; empty: the system's. */
   readonly dnsServers: readonly string[];
   readonly logLevel: LogLevel;
   readonly databaseConnections: number;
   readonly confirmations: Confirmations;
-  /** How deep in the chain a plain transfer to the node's wallet must be before it is credited; 1: in a block. */
+  /** Confirmation depth at which a plain transfer to the node's wallet is credited; 1: included in a block. */
   readonly transferDepthBlocks: number;
-  /** Where reading the shared registry starts. */
+  /** First block to read of the shared registry. */
   readonly registryStartBlock: bigint;
-  /** How often every other node is asked what changed of its agents; null: as suits the chain. */
+  /** Interval of polling every other node for changes of its agents; null: chosen by the chain. */
   readonly networkPollMs: number | null;
   /** Nodes and agents of others that are never listed: base addresses, and numbers of tokens. */
   readonly networkRefused: readonly string[];
-  /** What the node keeps of what agents earn, in hundredths of a percent. */
+  /** The node's fee on agents' earnings, in basis points (hundredths of a percent). */
   readonly platformFeeBps: number;
   readonly paymentLimits: PaymentLimits;
-  /** Whether feedback of settled calls is written to the shared reputation registry. */
+  /** True if feedback of settled calls is written to the shared reputation registry. */
   readonly reputationFeedback: boolean;
-  /** Where this process dies, for tests; null: nowhere, as always in production. */
+  /** Failpoint at which this process dies, for tests; null: none, as always in production. */
   readonly failpoint: ArmedFailpoint | null;
-  /** Whether /dashboard is served, and built when it has to be. */
+  /** True if /dashboard is served, and built when necessary. */
   readonly servesDashboard: boolean;
 }
 
@@ -117,13 +116,13 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
   return { config, secrets };
 }
 
-/** Whether others than this machine can reach a node: a proxy on it may be asked by anybody. */
+/** True if other machines can reach the node. A proxy on this machine may forward requests of anybody. */
 const isReached = ({ host, baseUrl, trustedProxies }: Pick<Config, 'host' | 'baseUrl' | 'trustedProxies'>): boolean =>
   !isLoopbackHost(host) ||
   (baseUrl !== null && !isLoopbackHost(new URL(baseUrl).hostname)) ||
   trustedProxies.length > 0;
 
-/** Whether the chain is one for development: our own, or one on this machine that another node started. */
+/** True on a development chain: our own, or one on this machine that another node started. */
 export function isLocalChain({
   mode,
   chainId,
@@ -207,7 +206,7 @@ const registrarKeyOf = (env: Env, mode: Config['mode']): ConfiguredSecrets['regi
     ? 'none'
     : privateKeyOf(env, 'REGISTRAR_PRIVATE_KEY');
 
-/** What the registrar holds is not to be at risk with the money, nor to wait for its transactions. */
+/** Requires the registrar's key to differ from the payment keys: its tokens must not share their risk, nor wait for their transactions. */
 function requireApart({ settlementPrivateKey, senderPrivateKeys, registrarPrivateKey }: ConfiguredSecrets): void {
   const others = [settlementPrivateKey, ...(senderPrivateKeys ?? [])].map((key) => key?.toLowerCase());
   if (registrarPrivateKey !== null && others.includes(registrarPrivateKey.toLowerCase()))

@@ -69,7 +69,7 @@ export const jobHandlers = (ctx: JobContext): JobHandlers => ({
   'settle-payment': ({ paymentId }) => settleOwed(ctx, paymentId),
 });
 
-/** What is done again and again, by one process of the node at a time where it is the same work for all. */
+/** Starts the recurring jobs: `repeatEvery` runs on one process of the node at a time, `repeatHere` on each. */
 export function startRecurring(ctx: JobContext): Repeating[] {
   return [
     ctx.webhookDispatcher.start(),

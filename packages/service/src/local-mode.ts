@@ -8,8 +8,8 @@ export interface LocalNode extends RunningNode {
 }
 
 /**
- * What `npm start` does without configuration: a whole node with accounts, test money and two agents that work. All that is there, and
- * told in `local.json`, before the node says that it is ready.
+ * Starts a whole node without configuration, for `npm start`: accounts, test money and two working agents. All of it exists, and is written
+ * to `local.json`, before the node reports that it is ready.
  */
 export async function startLocalNode(options: NodeOptions): Promise<LocalNode> {
   const { config, log } = options;

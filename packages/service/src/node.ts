@@ -22,7 +22,7 @@ export interface NodeOptions {
   readonly log: Log;
   readonly clock?: Clock;
   readonly checksAnswers?: boolean;
-  /** How long a caller that waits for a result is kept waiting; 30 s unless said otherwise. */
+  /** Maximum time that a caller waits for a result; default 30 s. */
   readonly syncWaitMs?: number;
   /** Served under /dashboard; without it, nothing is. */
   readonly dashboard?: DashboardBuild;
@@ -33,13 +33,13 @@ export interface NodeOptions {
 export interface RunningNode {
   readonly ctx: NodeContext;
   readonly baseUrl: string;
-  /** What local mode made; null when everything was configured. */
+  /** Resources made by local mode; null when everything was configured. */
   readonly local: LocalPlan | null;
   stop(): Promise<void>;
 }
 
 const WORKERS = 4;
-/** How long work that is running may go on once the node stops; the rest is handed back. */
+/** Time that running work gets after the stop; the rest is handed back. */
 const GRACE_MS = 2500;
 const SETTLE_GRACE_MS = 500;
 

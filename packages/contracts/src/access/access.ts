@@ -26,7 +26,7 @@ const Account = z.object({
     .describe('Further wallets that were claimed for it, the last first; at most 100.'),
 });
 
-/** What a key may spend on invocations; null: no such limit. */
+/** Limits of an API key's spending on invocations; null: no such limit. */
 const SpendingLimits = z.object({
   perCall: Usdc.nullable().describe('The most that one call may cost.'),
   perDay: Usdc.nullable().describe(

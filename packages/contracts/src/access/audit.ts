@@ -4,7 +4,7 @@ import { errorCodes } from '../errors.ts';
 import { queryInteger } from '../page.ts';
 import { Id, Timestamp } from '../scalars.ts';
 
-/** How a change went. `unknown`: it was begun, and the node failed or died before it noted the end. */
+/** Outcome of an audited change. `unknown`: the change began, and the node failed or died before it recorded the end. */
 export const auditOutcomes = ['done', 'refused', 'unknown'] as const;
 
 const AuditEntry = z.object({

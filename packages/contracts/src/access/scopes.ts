@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What an API key may be allowed to do. Reading the registry needs none. */
+/** Scopes of an API key. Reading the registry needs none. */
 export const scopes = [
   'agents:write',
   'invoke',

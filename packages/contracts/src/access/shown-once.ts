@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Which field of an answer is a secret that is shown once, and what a client does that has lost it. */
+/** A secret field that an answer shows once, and the client's way to recover from losing it. */
 export interface ShownOnce {
   readonly field: string;
   readonly insteadOfIt: string;

@@ -17,7 +17,7 @@ export const Home = z
   .describe('Where agents are at home: `this` for this node, or the id of another. An extension of the spec.')
   .meta({ examples: ['this'] });
 
-/** What an agent must be (spec, "Search body"). All parts must hold; an empty query matches every agent. */
+/** Conditions on an agent (spec, "Search body"). All must hold; an empty query matches every agent. */
 export const AgentQuery = z.object({
   capabilities: z
     .object({ any: CapabilityList.optional(), all: CapabilityList.optional() })

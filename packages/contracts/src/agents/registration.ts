@@ -9,11 +9,14 @@ export const REGISTRATION_TYPE = 'https://eips.ethereum.org/EIPS/eip-8004#regist
 export const agentRegistryOf = (chainId: number, registry: string): string =>
   `eip155:${chainId}:${registry.toLowerCase()}`;
 
-/** What our nodes say of an agent, beside the parts that ERC-8004 knows. */
+/** Fields of an agent in a registration file of this software, in addition to those of ERC-8004. */
 export const AgentPart = z.object({
   kind: z.literal('agent'),
   id: Id,
-  /** What the id was made with, beside the key of the home: 16 bytes in hex. Ids of older nodes, and of nodes without a registrar, have none. */
+  /**
+   * Salt of the id, 16 bytes in hex; the home node's key is the other input. Ids of older nodes, and of nodes without a registrar, have
+   * none.
+   */
   idSalt: z
     .string()
     .regex(/^[0-9a-f]{32}$/)
@@ -35,7 +38,7 @@ export const AgentPart = z.object({
   updatedAt: Timestamp,
 });
 
-/** What our nodes say of themselves. */
+/** Fields of a node in a registration file of this software. */
 export const NodePart = z.object({
   kind: z.literal('node'),
   baseUrl: z.string(),

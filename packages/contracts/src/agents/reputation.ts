@@ -47,7 +47,7 @@ const example = {
   },
 };
 
-/** What a reputation is made of. The contributions add up to the score. */
+/** A reputation with its components. Their contributions add up to the score. */
 export const AgentReputation = z
   .object({
     agentId: Id,

@@ -51,7 +51,7 @@ const CurrentLimits = z.object({
     .describe('What the key may spend, and has spent today (UTC); null: it has no such limits.'),
 });
 
-/** What an account spent and earned, by the time at which its requests were made. Equal to the ledger, to the last micro-USDC. */
+/** Spending and earnings of an account by the time of its requests. Equal to the ledger, to the last micro-USDC. */
 export const Overview = CallFigures.extend({
   days: z.int(),
   from: Timestamp,

@@ -32,7 +32,7 @@ function foldCap<T extends Partial<Record<(typeof capAliases)[number], string | 
   return given[0] === undefined ? rest : { ...rest, maxCost: given[0] };
 }
 
-/** What an agent is asked to do, in words. */
+/** The task for an agent, in words. */
 export const Task = plainText(100_000).min(1);
 
 /** Body of POST /invoke/{agentId} (spec, "Invocation request body"). */
@@ -82,7 +82,7 @@ export const InvocationCreated = z.object({
 });
 export type InvocationCreated = z.infer<typeof InvocationCreated>;
 
-/** Why an invocation failed. A closed set: a client may act on it. */
+/** Reasons of a failed invocation. A closed set: a client may act on it. */
 export const failureReasons = [
   'agent_error',
   'agent_unreachable',
@@ -131,7 +131,7 @@ export const RequestRecord = z.object({
 });
 export type RequestRecord = z.infer<typeof RequestRecord>;
 
-/** What happened to a request, beside what its agent said: a payment of it, its work, its end, what came back. */
+/** Timeline of a request, beside the agent's own output: payments, execution, end, refunds. */
 const timelineEvents = [
   'created',
   'payment_shown',
@@ -174,7 +174,7 @@ const RequestDetail = z.object({
 export type RequestDetail = z.infer<typeof RequestDetail>;
 export type TimelineEvent = (typeof timelineEvents)[number];
 
-/** What a calling agent gets beside the record (spec, "agent-to-agent form"). */
+/** Fields that a calling agent gets in addition to the record (spec, "agent-to-agent form"). */
 export const AgentToAgentResult = RequestRecord.extend({
   completion_time: Duration.nullable(),
   agent_id: Id,

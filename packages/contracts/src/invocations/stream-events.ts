@@ -48,7 +48,7 @@ type EventOf<T extends StreamEventType> = {
 /** One event of a stream; `type` tells what `data` is. */
 export type StreamEvent = { [T in StreamEventType]: EventOf<T> }[StreamEventType];
 
-/** Whether a stream ends with an event of this type. */
+/** True if an event of this type ends a stream. */
 export const isTerminal = (type: StreamEventType): boolean =>
   type === 'invocation.completed' || type === 'invocation.failed' || type === 'invocation.cancelled';
 

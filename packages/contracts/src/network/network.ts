@@ -16,7 +16,7 @@ const Node = z.object({
   lastSeen: Timestamp,
 });
 
-/** How far a node has read the shared registry. */
+/** A node's progress in reading the shared registry. */
 export const ChainIndex = z.object({
   chainId: z.int(),
   registry: WalletAddress,

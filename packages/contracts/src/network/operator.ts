@@ -7,7 +7,7 @@ import { ChainIndex } from './network.ts';
 const Count = z.int().min(0);
 const AgeS = z.number().min(0).nullable().describe('Of the oldest, in seconds; null: there is none.');
 
-/** How the node stands, for who runs it. */
+/** Status of the node, for its operator. */
 export const OperatorStatus = z.object({
   asOf: Timestamp,
   processes: z.array(

@@ -101,7 +101,7 @@ const parameters = {
   },
 };
 
-/** What a key with each scope may do. */
+/** Permissions of a key, by scope. */
 export const scopeMeanings: Readonly<Record<Scope, string>> = {
   'agents:write': 'Register, change, prove and remove agents.',
   invoke: 'Invoke agents, and read and cancel your requests.',
@@ -141,7 +141,7 @@ const securitySchemes = {
   },
 };
 
-/** What the operations refer to: answer objects, one error envelope per code, headers, parameters and security schemes. */
+/** Components that the operations refer to: answers, one error envelope per code, headers, parameters and security schemes. */
 export function openApiComponents() {
   const answers: Record<string, JsonSchema> = Object.fromEntries(
     Object.entries(answerObjects).map(([name, schema]) => [name, jsonSchema(schema, 'output', namedSchemas)]),

@@ -9,7 +9,7 @@ function whoMayCall(row: Endpoint): string {
     : "Needs an API key, a session, or an agent's identityToken.";
 }
 
-/** What applies to a call beyond its summary: who may make it, which limit counts it, and how it answers. */
+/** Description of a call beyond its summary: authentication, rate limit, and form of the answer. */
 export function operationDescription(row: Endpoint): string {
   return [
     whoMayCall(row),

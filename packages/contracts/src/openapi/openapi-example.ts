@@ -24,7 +24,7 @@ function fitsText(schema: JsonSchema, value: string): boolean {
   return typeof schema.pattern !== 'string' || new RegExp(schema.pattern, 'u').test(value);
 }
 
-/** Whether a value may stand where the schema is, as far as its top level says: objects are judged by their type alone. */
+/** True if the schema accepts the value at its top level; objects are checked by their type only. */
 const fits: Fits = (schema, value) => {
   // What has a name in the document is an object.
   if ('$ref' in schema) return typeOf(value) === 'object';

@@ -10,7 +10,7 @@ import { eventStream } from './openapi-stream.ts';
 
 export interface OperationContext {
   readonly named: NamedSchemas;
-  /** What a reference into the document leads to. */
+  /** Resolves a reference into the document. */
   readonly resolve: (ref: string) => JsonSchema;
 }
 

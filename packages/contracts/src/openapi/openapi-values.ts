@@ -2,7 +2,7 @@ const wallet = '0x8f3Cf7ad23Cd3CaDbD9735AFf958023239c6A063';
 const hash = `0x${'5c504ed432cb51138bcf09aa5e8a410d'.repeat(2)}`;
 const id = (prefix: string) => `${prefix}_01k9xq3v7m2n8p4r6t0w5y1zab`;
 
-/** What a field of this name usually holds. */
+/** Example value of a field, by its name. */
 const usual: Readonly<Record<string, unknown>> = {
   id: id('agt'),
   agentId: id('agt'),
@@ -185,7 +185,7 @@ const usual: Readonly<Record<string, unknown>> = {
   payload: { type: 'webhook.test', timestamp: '2026-11-21T10:00:00.000Z', data: { webhookId: id('whk') } },
 };
 
-/** Where a name means several things: what is tried in turn. */
+/** Candidate example values of names that have several meanings, tried in order. */
 const several: Readonly<Record<string, readonly unknown[]>> = {
   value: ['summarise', 0.845],
   status: ['completed', 'online', 'confirmed', 'enabled', 'delivered', 200],
@@ -204,6 +204,6 @@ const several: Readonly<Record<string, readonly unknown[]>> = {
   proof: ['endpoint'],
 };
 
-/** What a field of this name may hold, likeliest first. */
+/** Candidate example values of a field, likeliest first. */
 export const valuesOf = (name: string): readonly unknown[] =>
   several[name] ?? (usual[name] === undefined ? [] : [usual[name]]);

@@ -13,8 +13,8 @@ const Liabilities = z.object({
 });
 
 /**
- * What the node owes and what its wallet holds. Always: `onChain` + `bookedAfterBlock` - `difference` + `loss` = `liabilities.total`.
- * The books are read in one snapshot, the balance at one block.
+ * The node's liabilities and the balance of its wallet. Always: `onChain` + `bookedAfterBlock` - `difference` + `loss` =
+ * `liabilities.total`. The books are read in one snapshot, the balance at one block.
  */
 export const Reserves = z.object({
   asOf: Timestamp,

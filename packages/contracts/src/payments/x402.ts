@@ -43,7 +43,7 @@ const PaymentIdentifier = z.object({
     .optional(),
 });
 
-/** What the `PAYMENT-SIGNATURE` header holds. */
+/** Content of the `PAYMENT-SIGNATURE` header (x402 v2). */
 export const PaymentPayloadV2 = z.object({
   x402Version: z.literal(2),
   accepted: RequirementsV2,
@@ -51,7 +51,7 @@ export const PaymentPayloadV2 = z.object({
   extensions: z.object({ 'payment-identifier': PaymentIdentifier.optional() }).optional(),
 });
 
-/** What the `X-PAYMENT` header holds. */
+/** Content of the `X-PAYMENT` header (x402 v1). */
 export const PaymentPayloadV1 = z.object({
   x402Version: z.literal(1),
   scheme: z.string(),
@@ -59,7 +59,7 @@ export const PaymentPayloadV1 = z.object({
   payload: Eip3009Payload,
 });
 
-/** What the `PAYMENT-REQUIRED` header holds. */
+/** Content of the `PAYMENT-REQUIRED` header. */
 export const PaymentRequiredV2 = z.object({
   x402Version: z.literal(2),
   error: z.string(),
@@ -108,7 +108,7 @@ export const PayableTerms = z.object({
 });
 export type PayableTerms = z.infer<typeof PayableTerms>;
 
-/** What `PAYMENT-RESPONSE` and `X-PAYMENT-RESPONSE` hold. */
+/** Content of the `PAYMENT-RESPONSE` and `X-PAYMENT-RESPONSE` headers. */
 export const SettleResponse = z.object({
   success: z.boolean(),
   errorReason: z.string().optional(),

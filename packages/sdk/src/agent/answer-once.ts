@@ -1,12 +1,12 @@
 import { SaidLog } from './said.ts';
 
-/** What is sent back over HTTP. */
+/** An HTTP answer. */
 export interface Answer {
   readonly status: number;
   readonly body: string;
 }
 
-/** What a caller of a key gets: what is said on the way, from the first on, and the answer. */
+/** A run in progress as its callers share it: the output so far, from the start, and the answer. */
 export interface Answering {
   readonly said: SaidLog;
   readonly answer: Promise<Answer>;

@@ -17,8 +17,8 @@ function sameText(a: string, b: string): boolean {
 }
 
 /**
- * Whether the node that issued `identityToken` signed this message within five minutes of `now`
- * (Standard Webhooks 1.0, symmetric; the secret is the token's 32 bytes).
+ * True if the node that issued `identityToken` signed this message within five minutes of `now` (Standard Webhooks 1.0, symmetric; the
+ * secret is the token's 32 bytes).
  */
 export function isSignedByNode(message: SignedMessage, identityToken: string, now: Date): boolean {
   const { id, timestamp, signature, body } = message;

@@ -1,7 +1,7 @@
 import { AgentError } from './agent-error.ts';
 import { isProgress, type SaidLog } from './said.ts';
 
-/** What a node takes of one stream. */
+/** Maximum events that a node accepts from one stream. */
 const maxSaid = 10_000;
 const maxSaidChars = 64 * 1024;
 const maxAllChars = 8 * 1024 * 1024;

@@ -9,7 +9,7 @@ const failedAnswer = ({ status, body }: Answer): Answer =>
 /** Calls that were answered with 202: each runs on without its caller, who asks at the status URL and may cancel there. */
 export class Deferred {
   readonly #answers: AnswerOnce;
-  /** Whose end nobody has read yet. */
+  /** Deferred calls whose result has not been read yet. */
   readonly #open = new Set<string>();
   #allRead = Promise.withResolvers<void>();
 

@@ -6,7 +6,7 @@ export interface Verification {
   readonly challenge: string;
 }
 
-/** What a node asks an agent to do (DESIGN, "Agent contract"). */
+/** A node's call to an agent (docs/spec.md, "Agent contract"). */
 export interface CallContent {
   readonly kind: 'call';
   readonly requestId: string;
@@ -19,7 +19,7 @@ export interface CallContent {
   /** The most that may be charged, in USDC. */
   readonly maxSpend: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** Whether the caller follows the work: what a generator yields is sent as it comes. */
+  /** True if the caller follows the work: each yielded value is sent at once. */
   readonly isStreamed: boolean;
 }
 

@@ -7,7 +7,7 @@ export interface SelfRegistration {
   readonly baseUrl: string;
   /** An API key that may register agents (scope `agents:write`). */
   readonly apiKey: string;
-  /** Where the agent's id and token are kept (mode 0600); an agent found in it is not registered again. */
+  /** File with the agent's id and token (mode 0600). An agent found in it is not registered again. */
   readonly tokenFile: string;
   readonly name: string;
   readonly description?: string;

@@ -1,4 +1,4 @@
-/** What an agent says while it works: an event of a stream, its data as JSON. */
+/** A stream event of an agent at work, its data as JSON. */
 export interface Said {
   readonly event: 'chunk' | 'progress';
   readonly data: string;

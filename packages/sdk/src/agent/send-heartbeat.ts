@@ -1,7 +1,7 @@
 import { createClient } from '../client.ts';
 
 export interface HeartbeatReport {
-  /** How busy the agent is, 0 to 1. */
+  /** Load of the agent, 0 to 1. */
   readonly load?: number;
   /** `false` takes the agent offline at once; `true` lets the node's own checks decide again. */
   readonly accepting?: boolean;

@@ -28,14 +28,14 @@ export interface ServeAgentOptions {
   readonly host?: string;
   /** The URL at which the agent is registered, letter for letter; default: `http://`, the Host header and the path of the call. */
   readonly endpoint?: string;
-  /** How long `close` lets running calls finish; default 10,000. */
+  /** Time that `close` gives running calls to finish; default 10,000. */
   readonly closeTimeoutMs?: number;
   /** Told of errors that are no `AgentError`; default: written to stderr. */
   readonly onError?: (error: unknown, requestId: string) => void;
 }
 
 export interface ServedAgent {
-  /** Where the agent listens, ending in `/`. */
+  /** The agent's own URL, ending in `/`. */
   readonly url: string;
   readonly port: number;
   /** Set when the agent registered itself. */

@@ -4,8 +4,8 @@ const proofOf = (identityToken: string, requestId: string): string =>
   createHmac('sha256', identityToken).update(`status\n${requestId}`).digest('hex');
 
 /**
- * Where a node asks about a call that was accepted: a reference relative to the endpoint, which keeps the query of the call. It
- * holds a proof that only the agent can make, as whoever has the URL may read the result or cancel the work.
+ * Returns the status URL of an accepted call: a reference relative to the endpoint, which keeps the query of the call. It carries a proof
+ * that only the agent can make, because anyone with the URL may read the result or cancel the work.
  */
 export function statusUrl(identityToken: string, requestId: string, calledUrl: string): string {
   const query = new URLSearchParams(calledUrl.split('?')[1]);
@@ -14,7 +14,7 @@ export function statusUrl(identityToken: string, requestId: string, calledUrl: s
   return `?${query}`;
 }
 
-/** Which request a status URL is about: `undefined` when the URL is none, `null` when its proof is wrong. */
+/** Returns the request that a status URL names: `undefined` when the URL is not a status URL, `null` when its proof is wrong. */
 export function requestOfStatusUrl(identityToken: string, url: string): string | null | undefined {
   const query = new URLSearchParams(url.split('?')[1]);
   const requestId = query.get('request_id');

@@ -26,7 +26,7 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(INT8, (text) => BigInt(text));
 types.setTypeParser(INT8_ARRAY, (text) => parseTextArray(text).map(toBigInt));
 
-/** What every connection of a node to its database has: limits on the server, and a kernel that asks whether the other side still lives. */
+/** Options of every database connection of a node: server-side timeouts, and TCP keep-alive that detects a dead peer. */
 export const connectionOptions = (url: string, label = 'agent-network') => ({
   connectionString: url,
   keepAlive: true,

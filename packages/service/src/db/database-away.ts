@@ -7,7 +7,7 @@ import pg from 'pg';
 export class DatabaseAwayError extends Error {
   override name = 'DatabaseAwayError';
   readonly outcome: 'nothing' | 'unknown';
-  /** Whether the server answered, and gave up on a lock or a limit of time. */
+  /** True if the server answered, but gave up on a lock or a timeout. */
   readonly isBusy: boolean;
 
   constructor(cause: Error, outcome: 'nothing' | 'unknown', isBusy: boolean) {
@@ -49,7 +49,7 @@ const isAway = (error: Error): boolean => {
   return SOCKET.has(codeOf(error)) || SAID.test(error.message);
 };
 
-/** Whether the connection is of no more use. */
+/** True if the error leaves the connection unusable. */
 export const isConnectionLost = (error: unknown): boolean =>
   error instanceof Error && (isAway(error) || (error instanceof pg.DatabaseError && isFatal(error)));
 
@@ -68,8 +68,8 @@ export function asAway(error: unknown, ifLost: 'nothing' | 'unknown'): unknown {
 }
 
 /**
- * Whether an error means that the transaction certainly changed nothing, and that the same may be tried in smaller pieces: the server
- * itself refused a statement. A lost connection says nothing about a commit that was on its way, and a FATAL is one.
+ * True if the transaction certainly changed nothing, so that the same may be tried in smaller pieces: the server itself refused a
+ * statement. A lost connection says nothing about a commit in flight, and a FATAL error is a lost connection.
  */
 export const isRolledBack = (error: unknown): boolean =>
   error instanceof DatabaseAwayError ? error.isBusy : error instanceof pg.DatabaseError && !isFatal(error);

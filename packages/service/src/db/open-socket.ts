@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns';
 import { type LookupFunction, Socket, type SocketConnectOpts } from 'node:net';
 
-/** How long a look-up of the database's host may take before its last known address is tried. */
+/** Timeout of a look-up of the database's host, after which its last known address is tried. */
 const LOOKUP_MS = 1_500;
 
 /**

@@ -16,7 +16,7 @@ interface Watched {
   readonly client: pg.Client;
   /** Statements that wait for their answers. */
   waiting: number;
-  /** When the last of them was answered, or the first was sent. */
+  /** Time of the last answer, or of the first query sent. */
   heardMs: number;
   strikes: number;
 }

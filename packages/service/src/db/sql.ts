@@ -1,4 +1,4 @@
-/** Where a statement runs: on the pool, or inside one transaction. Stores take this and never ask which. */
+/** Executes statements, on the pool or inside a transaction. Stores accept either. */
 export interface Sql {
   /** Runs a statement that the server prepares once per connection under `name`; a name belongs to one text; a
    * statement without one is planned each time. */

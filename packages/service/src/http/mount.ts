@@ -76,7 +76,7 @@ async function answer(
   return new Response(body, { status, headers });
 }
 
-/** What was only read may be refused: asking again does no harm. */
+/** Counts a read-only answer against the client's room until it is taken. Only these may be refused: asking again does no harm. */
 function countUntilTaken(ctx: HttpContext, room: AnswerRoom, c: Context, body: string): void {
   const outgoing = connectionOf(c)?.outgoing;
   if (!outgoing) return;

@@ -11,7 +11,7 @@ export type Batcher<I, O> = {
 export type BatcherOptions<I, O> = {
   /** All or nothing: answers one result per item, in the order of the items, or throws having changed nothing. */
   run: (items: I[]) => Promise<O[]>;
-  /** How much a batch holds: items, or their weights. An item that weighs more than that has a batch of its own. */
+  /** Maximum size of a batch: items, or their weights. A heavier item gets a batch of its own. */
   maxSize: number;
   /** Default: every item weighs 1. */
   weightOf?: (item: I) => number;
@@ -26,8 +26,8 @@ export type BatcherOptions<I, O> = {
   /** Items of one key never share a batch nor run at the same time, and keep their order. */
   keyOf?: (item: I) => string;
   /**
-   * Whether a batch that threw this may be run again item by item. Say no when the error leaves open whether the batch
-   * was applied (a connection lost during commit) or concerns every item alike (the database is away). Default: always.
+   * True if a batch that failed with this error may be run again item by item. Return false when the error leaves open whether the batch
+   * was applied (a connection lost during commit) or concerns every item alike (the database is away). Default: always true.
    */
   canSplit?: (error: unknown) => boolean;
 };
@@ -139,7 +139,7 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
   };
 }
 
-/** How many of the first of them one batch can hold. */
+/** Returns the number of leading entries that fit into one batch. */
 function countFitting(entries: readonly { readonly weight: number }[], maxSize: number): number {
   let weight = 0;
   const beyond = entries.findIndex((entry, index) => {

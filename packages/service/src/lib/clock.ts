@@ -1,4 +1,4 @@
-/** Where use cases read the time, so that a test can hold it still. */
+/** Source of the current time for use cases; tests replace it. */
 export interface Clock {
   now(): Date;
 }

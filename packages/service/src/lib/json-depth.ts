@@ -1,6 +1,6 @@
 const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Whether lists and objects stand inside each other more than `levels` deep. Walks level by level, so no depth can exhaust the stack. */
+/** True if lists and objects are nested more than `levels` deep. Walks level by level, so no depth can exhaust the stack. */
 export function isDeeperThan(root: unknown, levels: number): boolean {
   let level = [root].filter(isContainer);
   for (let depth = 1; level.length > 0; depth++) {

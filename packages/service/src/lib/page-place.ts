@@ -1,6 +1,6 @@
 import { invalid } from './app-error.ts';
 
-/** Where a page of things, newest first, begins: behind this one. */
+/** Position in a list, newest first; the page begins after it. */
 export interface PagePlace {
   readonly createdAt: Date;
   readonly id: string;
@@ -18,7 +18,7 @@ export function readPageCursor(cursor: string): PagePlace {
   return { createdAt: new Date(Number(ms)), id };
 }
 
-/** Where the page that a query asks for begins. Throws VALIDATION_ERROR when it names both a cursor and an offset. */
+/** Returns the start of the page that a query asks for. Throws VALIDATION_ERROR when it has both a cursor and an offset. */
 export function placeOf(query: {
   readonly cursor?: string | undefined;
   readonly offset?: number | undefined;

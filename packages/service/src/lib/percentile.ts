@@ -1,4 +1,4 @@
-/** How many there are in each step of `duration_bin` (SQL); -1, for what was not measured, is left out. */
+/** Counts by step of `duration_bin` (SQL); step -1 (not measured) is left out. */
 export type Histogram = ReadonlyMap<number, number>;
 
 /** As JSON has it. */

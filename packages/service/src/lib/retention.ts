@@ -1,4 +1,4 @@
-/** How long what has ended is kept. What the money did is kept for ever. */
+/** Retention periods of ended things. The ledger is kept for ever. */
 export interface Retention {
   readonly resultDays: number;
   readonly chunkDays: number;

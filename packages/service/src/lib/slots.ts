@@ -1,5 +1,5 @@
 export interface Slots {
-  /** How many more may run now. */
+  /** Number of free slots. */
   free(): number;
   /** Keys that have as many running as one may have; `most`: as many as these. */
   crowded(most?: number): string[];

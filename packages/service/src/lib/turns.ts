@@ -1,6 +1,6 @@
 /** Lets one at a time work, in the order in which they asked. */
 export interface Turns {
-  /** Whether it is the caller's turn now; otherwise `again` is called when it may be. */
+  /** Returns true if the caller may run now; otherwise calls `again` when it may. */
   take(again: () => void): boolean;
   /** Ends a turn. */
   pass(): void;

@@ -9,7 +9,7 @@ export interface UtcPeriod {
   readonly from: Date;
   /** Now. */
   readonly to: Date;
-  /** When each hour or day begins, without gaps, up to the one that is not over yet. */
+  /** Start of each hour or day, without gaps, up to the current one. */
   readonly starts: readonly Date[];
 }
 

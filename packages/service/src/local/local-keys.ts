@@ -19,9 +19,9 @@ export interface LocalKeys {
   readonly free: LocalWallet;
   readonly pro: LocalWallet;
   readonly wallets: readonly LocalWallet[];
-  /** Whether the wallets have their test money, on a chain that was not started by us. */
+  /** True if the wallets have their test money, on a chain that this node did not start. */
   isFunded?: boolean;
-  /** Where the chain was last: other nodes may have been told. */
+  /** Last port of the chain: other nodes may use it. */
   chainPort?: number;
   apiKeys: { enterprise?: string; free?: string; pro?: string };
   agents: Record<string, { id: string; identityToken: string; port: number }>;

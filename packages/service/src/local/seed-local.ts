@@ -11,7 +11,7 @@ import { type LocalAgent, startLocalAgents } from './local-agents.ts';
 import { type LocalKeys, type LocalWallet, saveLocalKeys, writeSecretFile } from './local-keys.ts';
 import { fundOnJoinedChain, type LocalPlan } from './local-parts.ts';
 
-/** What `DATA_DIR/local.json` holds (DESIGN section 6). */
+/** Content of `DATA_DIR/local.json` (docs/design.md). */
 export interface LocalJson {
   readonly baseUrl: string;
   readonly apiKey: string;

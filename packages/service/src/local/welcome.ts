@@ -7,7 +7,7 @@ const tryEcho = ({ apiKey, baseUrl }: LocalJson, echoId: string) => `\
     npm run example -- pay-with-x402-fetch                              (pays it, gets the result)
 `;
 
-/** What a newcomer sees after `npm start`: where everything is and what to try first. */
+/** Welcome text of `npm start`: addresses, keys and first commands. */
 export function welcomeText(
   local: LocalJson,
   { dataDir, servesDashboard }: Pick<Config, 'dataDir' | 'servesDashboard'>,

@@ -26,14 +26,14 @@ export interface HeartbeatHooks {
   onDeclaredDead?: (processId: string) => Promise<void>;
 }
 
-/** Who writes leases: the id of this process at this moment. */
+/** The current id of this process, which owns its leases. */
 export interface HasProcessId {
   processId(): string;
 }
 
 /** This process's place among the living. */
 export interface Heartbeat {
-  /** Who we are at this moment; the owner to write on leases. Changes after we were declared dead. */
+  /** Returns the current process id, the owner to write on leases. It changes after this process was declared dead. */
   processId(): string;
   /** Resolves once the jobs that this worker locks will be freed when we die. */
   coverWorker(workerId: string): Promise<void>;

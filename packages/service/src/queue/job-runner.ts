@@ -18,12 +18,12 @@ import type { Log } from '../lib/log/log.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { JobHandlers, JobRun } from './job-types.ts';
 
-/** How soon a job starts whose NOTIFY was lost, or whose time has come. */
+/** Maximum start delay of a job whose NOTIFY was lost, or whose time has come. */
 const POLL_MS = 1_000;
 /** A runner with a free place that has not looked for jobs for so long never will. */
 const STUCK_MS = 10_000;
 const LAST_WORDS_MS = 500;
-/** What graphile-worker does not manage to end in this time is left to itself. */
+/** Maximum wait for graphile-worker to end; after it the runner is abandoned. */
 const END_WAIT_MS = 2_000;
 /** The connection that listens, and one to finish jobs while every worker is busy. */
 const SPARE_CONNECTIONS = 2;
@@ -39,9 +39,9 @@ export type RunnerContext = HasDb & { readonly log: Log; readonly heartbeat: Hea
 export interface JobRunner {
   /** Resolves with the reason once no more jobs are taken, also when graphile-worker never gets to the end of its own shutdown. */
   readonly ended: Promise<string>;
-  /** Whether it has a free place and does not look for jobs. */
+  /** True if the runner has a free place and does not look for jobs. */
   isStuck(): boolean;
-  /** Whether it has a free place and has begun no job for so long. */
+  /** True if the runner has a free place and has begun no job for this long. */
   isIdleFor(ms: number): boolean;
   /** Waits for running jobs, then aborts them, then gives them back. Resolves in bounded time whatever hangs. */
   stop(gracefulMs: number): Promise<void>;

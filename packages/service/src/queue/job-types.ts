@@ -2,13 +2,13 @@ import type { Log } from '../lib/log/log.ts';
 
 /** Job name -> payload. A payload is JSON: ids and small facts, never secrets or whole records. */
 export interface JobPayloads {
-  /** What the node owes on chain and has signed. */
+  /** Executes a signed payment that the node owes on chain. */
   'settle-payment': { paymentId: string };
 }
 
 export type JobName = keyof JobPayloads & string;
 
-/** What a handler is told about the run it is in. */
+/** The run that a handler is part of. */
 export interface JobRun {
   jobId: string;
   /** 1 for the first run. A run that died with its process counts. */

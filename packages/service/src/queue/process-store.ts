@@ -75,7 +75,7 @@ interface RemovedProcess {
   workerIds: string[];
 }
 
-/** How long the oldest job of these kinds that nobody has taken is due; 0 without any. */
+/** Overdue time of the oldest untaken job of these kinds; 0 without any. */
 export async function oldestDueSeconds(sql: Sql, jobNames: readonly string[]): Promise<number> {
   const [row] = await sql.query<{ seconds: number }>(
     'queue-oldest-due',

@@ -1,10 +1,10 @@
 import type { Metrics } from '../lib/metrics.ts';
 
-/** How background jobs of this process are doing. */
+/** Status of background jobs in this process. */
 export interface QueueReport {
   /** False while the worker was given up and its successor is not there yet. */
   readonly isRunning: boolean;
-  /** How long the job that has waited longest is due, as far as the database could be asked. */
+  /** Overdue time of the job that waited longest, as of the last successful query. */
   readonly oldestDueS: number;
 }
 

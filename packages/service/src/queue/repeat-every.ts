@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { HasDb } from '../db/database.ts';
 import type { Log } from '../lib/log/log.ts';
 
-/** How long a run is left alone before another process may start the next one: longer runs may overlap. */
+/** Minimum lock of a run before another process may start the next one: longer runs may overlap. */
 const SHORTEST_HOLD_MS = 10_000;
 
 export interface Repeating {

@@ -9,7 +9,7 @@ const FIRST_RESTART_MS = 250;
 const MAX_RESTART_MS = 10_000;
 /** A runner that lived so long may be replaced at once when it ends. */
 const STEADY_MS = 60_000;
-/** How long jobs that run may go on once their runner was given up; then they are given back and run again. */
+/** Time that running jobs get after their runner was given up; then they are handed back and run again. */
 const REPLACE_GRACE_MS = 1_000;
 const CHECK_MS = 2_000;
 /** A job that is due for so long, while there is a free place, is not being looked for. */
@@ -92,7 +92,7 @@ export async function startWorker(
   };
 }
 
-/** Why the runner has to be replaced; null when the worker stops. */
+/** Resolves with the reason once the runner has to be replaced; null when the worker stops. */
 async function givenUp(
   ctx: RunnerContext & HasQueueStanding,
   runner: JobRunner,

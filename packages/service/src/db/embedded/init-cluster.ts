@@ -5,7 +5,7 @@ import { type PostgresUser, runCommand } from './postgres-user.ts';
 
 export const POSTGRES_ROLE = 'agent_network';
 
-/** Where one database cluster lives and how it is run. */
+/** Location of a database cluster, and the user and binaries that run it. */
 export interface Cluster {
   dataPath: string;
   binaries: PostgresBinaries;

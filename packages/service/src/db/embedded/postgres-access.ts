@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { open, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** How to reach the embedded server: its role's password and the port it last listened on. */
+/** Access to the embedded server: its role's password and its last port. */
 export interface PostgresAccess {
   password: string;
   port?: number;

@@ -20,7 +20,7 @@ export async function choosePostgresUser(dataPath: string): Promise<PostgresUser
   return uid > 0 && gid > 0 ? { uid, gid } : NOBODY_FALLBACK;
 }
 
-/** What every process of ours that belongs to PostgreSQL gets: no PG* variables, and a folder that any user may enter. */
+/** Spawn options of every PostgreSQL process of ours: no PG* variables, and a working directory that any user may enter. */
 export function spawnOptionsFor(user: PostgresUser): {
   cwd: string;
   env: Record<string, string>;
@@ -30,7 +30,7 @@ export function spawnOptionsFor(user: PostgresUser): {
   return { cwd: '/', env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }, ...user };
 }
 
-/** Whether `user` can run the command to success: asked by trying, which covers mode bits, ACLs and mount options. */
+/** True if `user` can run the command successfully. Runs it, which covers mode bits, ACLs and mount options. */
 export async function canRun(user: PostgresUser, command: string, args: readonly string[]): Promise<boolean> {
   return (await runCommand(user, command, args)).ok;
 }

@@ -2,7 +2,7 @@ import { AppError } from '../../lib/app-error.ts';
 
 /** Answers of GET that are larger than this count while they are on their way. */
 const COUNTED_FROM_BYTES = 64 * 1024;
-/** What of them may be on its way to one network address, and to all, before the next is refused. */
+/** Maximum bytes of unread answers, for one network address and in total; beyond them the next answer is refused. */
 export const MAX_OF_ADDRESS_BYTES = 32 * 1024 * 1024;
 const MAX_BYTES = 256 * 1024 * 1024;
 

@@ -9,13 +9,13 @@ interface Exchange {
   readonly response: ServerResponse;
 }
 
-/** What is known of a connection: the exchanges that are open, and how many requests it has brought. */
+/** State of a connection: its open exchanges, and the number of requests that it brought. */
 interface Connection {
   readonly open: Set<Exchange>;
   heard: number;
 }
 
-/** How long a request whose time is up may still be read: after a pause of the process it waits in the socket's buffer. */
+/** Grace after a request's timeout: after a pause of the process the request may wait in the socket's buffer. */
 const GRACE_MS = 2000;
 
 /**

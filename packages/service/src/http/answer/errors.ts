@@ -9,7 +9,7 @@ export interface ErrorAnswer {
   readonly body: Record<string, unknown>;
 }
 
-/** When a client may try again, in seconds, for codes that say so without knowing better. */
+/** Default `Retry-After` in seconds, by error code. */
 const retryAfterS: Partial<Record<string, string>> = {
   PAYMENT_PENDING: '2',
   UNAVAILABLE: '5',

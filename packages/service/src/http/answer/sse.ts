@@ -7,7 +7,7 @@ export interface SseEvent {
   readonly data: unknown;
 }
 
-/** What a handler returns instead of data when the answer is a stream. Aborted when the client hangs up. */
+/** Streaming result of a handler, in place of data. Aborted when the client disconnects. */
 export class SseAnswer {
   readonly open: (signal: AbortSignal) => AsyncIterable<SseEvent>;
 

@@ -3,7 +3,7 @@ import { AppError } from '../../lib/app-error.ts';
 
 export interface AwayDuring {
   readonly method: string;
-  /** Whether the request's own work had begun: before that, nothing of it has happened. */
+  /** True once the request's own work began; before that, it has changed nothing. */
   readonly hasBegun: boolean;
   readonly hasKey: boolean;
   readonly hasPayment: boolean;

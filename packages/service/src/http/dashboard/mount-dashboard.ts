@@ -14,7 +14,7 @@ const types: Readonly<Record<string, string>> = {
   '.json': 'application/json',
 };
 
-/** What says nothing that is for anybody. */
+/** Files of the build that are not served. */
 const UNSERVED = /^(manifest|built)\.json|\.(br|gz)$/;
 
 const encodings = [
@@ -63,7 +63,7 @@ async function fileAnswer(c: Context, dashboard: DashboardBuild, name: string): 
   });
 }
 
-/** What a build consists of stays in memory once it was asked for: its files are few, and are read from disk once. */
+/** In-memory cache of the build's files: they are few, and each is read from disk once. */
 const kept = new WeakMap<ReadonlySet<string>, Map<string, Promise<Document>>>();
 
 function fileOf(dashboard: DashboardBuild, name: string, ending: string): Promise<Document> {

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { commonHeaders } from '../answer/common-headers.ts';
 import { requestIdOf } from '../mount.ts';
 
-/** What is served as it is: its bytes, made once, and the tag that tells whether a client has them. */
+/** A static document: its bytes, made once, and its entity tag. */
 export interface Document {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly etag: string;

@@ -42,7 +42,7 @@ export interface ApiDocument {
 
 export const readDocument = (): ApiDocument => openApiDocument() as unknown as ApiDocument;
 
-/** What the last part of a reference names. */
+/** Last segment of a reference. */
 export const nameOf = (ref: string): string => ref.split('/').at(-1) ?? '';
 
 /** Every operation by its id. */

@@ -17,7 +17,7 @@ const json = (c: Context, body: unknown, status = 200) =>
     headers: { ...commonHeaders, 'content-type': 'application/json', 'x-request-id': requestIdOf(c) },
   });
 
-/** What only another version of the node would change. */
+/** Cache header of documents that change only with the node's version. */
 const CACHE = { 'cache-control': 'public, max-age=300' };
 
 const start = {
@@ -28,7 +28,7 @@ const start = {
   agents: '/agents',
 };
 
-/** What is not part of the endpoint table: health, metrics and documents. */
+/** Mounts the routes outside of the endpoint table: health, metrics and documents. */
 export function mountDocuments(app: Hono, ctx: HttpContext): void {
   const openApi = madeOnce(() => toDocument(JSON.stringify(openApiDocument()), 'application/json'));
   const isReady = createReadiness(() => Promise.all([ctx.db.query('ready', 'select 1'), ctx.usdc.chainId()]), {

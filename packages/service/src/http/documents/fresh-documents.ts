@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Document } from './document-answer.ts';
 
-/** How old a document may be that is read from the database. */
+/** Maximum age of a document that is read from the database. */
 const MAX_AGE_MS = 1000;
 const MAX_KEPT = 500;
 

@@ -11,7 +11,7 @@ import { addressOf, type HasTrustedProxies } from '../request/remote-address.ts'
 const HOUR_MS = 3_600_000;
 const MAX_NETWORKS = 50_000;
 
-/** What is outside of the endpoint table; `/livez` does nothing and is free. */
+/** Rate-limited paths outside of the endpoint table; `/livez` does nothing and is free. */
 const PATHS = [
   '/openapi.json',
   '/docs/*',

@@ -33,7 +33,7 @@ function callLine(name: string, row: Endpoint, document: ApiDocument): string {
 
 const guide = readFileSync(new URL('llms.md', import.meta.url), 'utf8');
 
-/** What a program that reads instead of people needs to use this node, made from the endpoint table; well under 20 kB. */
+/** Returns llms.txt: instructions for programs that use this node, made from the endpoint table; well under 20 kB. */
 export function llmsText(document: ApiDocument, baseUrl: string): string {
   const parts: Readonly<Record<string, string>> = {
     baseUrl,

@@ -1,4 +1,4 @@
-/** How long what was found is told again. */
+/** Maximum age of a cached result. */
 const MAX_AGE_MS = 1000;
 /** After this a check that has not ended has failed. */
 const TIMEOUT_MS = 3000;

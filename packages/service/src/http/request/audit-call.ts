@@ -16,7 +16,7 @@ const unaudited = new Set<EndpointName>([
   'requestWithdrawal',
 ]);
 
-/** Whether the account's audit log has calls of this row: changes unless named above, and the showing of a secret. */
+/** True if the account's audit log records calls of this row: changes unless exempt above, and the showing of a secret. */
 export function isAudited(name: EndpointName, row: Endpoint): boolean {
   if (name === 'getWebhookSecret') return true;
   return row.method !== 'GET' && row.limit !== 'invocations' && row.auth !== 'agent' && !unaudited.has(name);

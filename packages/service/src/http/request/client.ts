@@ -3,19 +3,19 @@ import { isInRanges } from '../../lib/net/address-ranges.ts';
 import { isLoopback, isLoopbackHost } from '../../lib/net/guarded-fetch-address.ts';
 import { addressOf, type HasTrustedProxies, socketAddressOf } from './remote-address.ts';
 
-/** Who is at the other end, as far as the connection and the request tell. */
+/** The client, as far as the connection and the request identify it. */
 export interface Client {
   /** The network address; `unknown` without a socket. */
   readonly address: string;
-  /** What the client calls itself: plain text of at most 200 characters. */
+  /** The User-Agent: plain text of at most 200 characters. */
   readonly userAgent: string | null;
-  /** Whether it is on the machine of the node, and asked for it by a name of loopback. */
+  /** True if the client is on the node's machine and used a loopback host name. */
   readonly isLocal: boolean;
 }
 
 const MAX_CHARS = 200;
 
-/** What proxies and tunnels say of whom they heard: with any of these the other end is not the client. */
+/** Headers that proxies and tunnels add. With any of these the peer of the connection is not the client. */
 const FORWARDING =
   /^(forwarded|via|x-forwarded(-.*)?|x-original-.*|x-envoy-.*|x-proxy-.*|x-real-ip|x-remote-.*|cdn-loop|(.*-)?(client|connecting|true)-ip)$/;
 

@@ -23,7 +23,7 @@ import { readBody } from './read-body.ts';
 import { addressOf } from './remote-address.ts';
 import { type Running, runKeyed } from './run-keyed.ts';
 
-/** How long others may have waited for a connection to the database before newcomers are sent away. */
+/** Wait of other requests for a database connection, above which new requests are refused. */
 const SHED_AFTER_MS = 1_500;
 
 export type AnyHandler = (ctx: HttpContext, call: HandlerCall<Endpoint>) => unknown;

@@ -65,10 +65,10 @@ export type HttpContext = InvokeContext &
     readonly planLimits: PlanLimits;
     readonly signInsPerHour: number;
     readonly documentsPerHour: number;
-    /** How long a caller that waits for a result is kept waiting. */
+    /** Maximum time that a caller waits for a result. */
     readonly syncWaitMs: number;
     /** Checks every answer against its schema: a breach is an INTERNAL_ERROR. On in tests. */
     readonly checksAnswers: boolean;
-    /** Whether the node takes requests: false before its start and once it is stopping. */
+    /** True while the node takes requests: false before its start is complete and once it is stopping. */
     readonly isReady: () => boolean;
   };

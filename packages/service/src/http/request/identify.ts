@@ -10,9 +10,9 @@ import { isSameOrigin } from './same-origin.ts';
 import { sessionTokenOf } from './session-cookie.ts';
 
 /**
- * Who calls. A bad key is refused everywhere, also where none is needed; guessing counts against the guesser's address. The cookie of
- * a session counts where no key came with it, from pages of the node itself only; where neither is needed, one that does not count is
- * as none, so that who was signed out can sign in.
+ * Identifies the caller. A bad key is refused everywhere, also where none is needed; a failed attempt counts against the network address.
+ * The session cookie counts only without a key, and only from pages of the node itself. Where no caller is needed, a cookie that does not
+ * count is ignored, so that a signed-out user can sign in.
  */
 export async function identify(
   ctx: HttpContext,

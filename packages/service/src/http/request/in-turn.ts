@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { createAdaptorServer, HttpBindings } from '@hono/node-server';
 import type { AnswerWatch } from '../answer/answer-watch.ts';
 
-/** How the adapter calls what answers. */
+/** The fetch callback of the Node adapter. */
 type Fetch = Parameters<typeof createAdaptorServer>[0]['fetch'];
 
 /** Requests that may wait on one connection for the answers before them. */

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { type AddressRanges, isInRanges, normalAddress } from '../../lib/net/address-ranges.ts';
 
 export interface HasTrustedProxies {
-  /** Who may say in `X-Forwarded-For` whom a request comes from. */
+  /** Proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: AddressRanges;
 }
 
@@ -21,8 +21,8 @@ export const addressOf = (ctx: HasTrustedProxies, c: Context): string =>
   clientAddress(socketAddressOf(c), c.req.header('x-forwarded-for'), ctx.trustedProxies);
 
 /**
- * Whom a request comes from: the other end of the connection, or, as long as that is a proxy of ours, whom the proxy says that it
- * heard. What stands further left in `X-Forwarded-For` anybody may have written.
+ * Returns the client's address: the peer of the connection or, as long as that is a trusted proxy, the address that the proxy reports.
+ * Entries further left in `X-Forwarded-For` may be forged.
  */
 export function clientAddress(socketAddress: string, forwardedFor: string | undefined, proxies: AddressRanges): string {
   let address = socketAddress;

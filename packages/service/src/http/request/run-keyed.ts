@@ -19,7 +19,7 @@ import { AppError } from '../../lib/app-error.ts';
 import { SseAnswer } from '../answer/sse.ts';
 import type { HttpContext } from './http-context.ts';
 
-/** What running a request needs to know of its being run once. */
+/** Context of the one run of a keyed request. */
 export interface Running {
   readonly once: Once;
   /** Gathers the headers that are kept with the answer. */
@@ -91,7 +91,7 @@ async function runOnce(ctx: HttpContext, call: KeyedCall, run: KeyedRun): Promis
   }
 }
 
-/** Whether the secret is this answer's to show, as no repetition has come first: the stored copy is gone before it leaves. */
+/** Returns true if this answer may show its secret, because no repetition came first. Deletes the stored copy before the answer is sent. */
 async function isStillOurs(ctx: HttpContext, run: KeyedRun): Promise<boolean> {
   try {
     return (await takeSecretOnce(ctx, run)) !== null;
@@ -102,7 +102,7 @@ async function isStillOurs(ctx: HttpContext, run: KeyedRun): Promise<boolean> {
   }
 }
 
-/** What came of the run is told in any case: a key that could not be let go of is released as soon as the database is back. */
+/** Records the outcome of the run. On failure the answer is sent all the same, and the key is released once the database is back. */
 async function settle(ctx: HttpContext, run: KeyedRun, write: () => Promise<unknown>): Promise<void> {
   await write().catch((error) => {
     ctx.log.warn({ err: error, accountId: run.accountId }, 'an Idempotency-Key was left as it was');

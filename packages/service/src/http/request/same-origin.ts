@@ -1,6 +1,6 @@
 import { isLoopbackHost } from '../../lib/net/guarded-fetch-address.ts';
 
-/** What a request says of where it comes from; its headers as they are. */
+/** Headers of a request that tell its origin. */
 export interface Asked {
   readonly method: string;
   readonly host: string | undefined;
@@ -20,8 +20,8 @@ function ownOrigin(baseUrl: string, host: string | undefined): string {
 }
 
 /**
- * Whether a request comes from a page of the node itself, as browsers tell it (Fetch Metadata, `Origin`); what tells nothing does
- * not. Another port of the same host is another origin, although cookies do not know it.
+ * True if a request comes from a page of the node itself, by Fetch Metadata or `Origin`; false without either. Another port of the same
+ * host is another origin, although cookies do not distinguish ports.
  */
 export function isSameOrigin(baseUrl: string, asked: Asked): boolean {
   const own = ownOrigin(baseUrl, asked.host);

@@ -12,7 +12,7 @@ export type LogOptions = {
   level: LogLevel;
   /** Lines for a person at a terminal rather than JSON. */
   pretty?: boolean;
-  /** Where the lines go. Default: stdout. */
+  /** Destination of the lines. Default: stdout. */
   destination?: DestinationStream;
 };
 

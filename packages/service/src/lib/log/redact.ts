@@ -30,7 +30,7 @@ const SECRET_TEXT: [RegExp, string | ((match: string) => string)][] = [
   [/(?<![0-9A-Za-z])(?=[0-9]*[a-fA-F])[0-9a-fA-F]{64,}/g, HIDDEN],
 ];
 
-/** What is long and no word, in the path or query of a URL: providers put their keys there. Ids of ours and addresses stay. */
+/** Redacts long segments that are no words in the path or query of a URL: providers put their keys there. Our ids and addresses stay. */
 function redactUrl(url: string): string {
   const [, authority = '', rest = ''] = /^([a-z0-9+.-]+:\/\/[^/?#]*)(.*)$/is.exec(url) ?? [];
   return authority + rest.replace(/[\w-]{16,}/g, (part) => (isPublicPart(part) ? part : HIDDEN));

@@ -14,7 +14,7 @@ export function parseAddressRanges(text: string): AddressRanges | null {
   });
 }
 
-/** Whether an address is in one of the ranges; IPv4 in the clothes of IPv6 is IPv4. Anything that is no address is in none. */
+/** True if an address is in one of the ranges; IPv4-mapped IPv6 counts as IPv4. False for anything that is not an address. */
 export function isInRanges(address: string, ranges: AddressRanges): boolean {
   if (!isAddress(address)) return false;
   const parsed = ipaddr.process(address);

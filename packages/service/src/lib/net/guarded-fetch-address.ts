@@ -13,7 +13,7 @@ const METADATA_ADDRESS = 'fd00:ec2::254';
 
 export type UrlCheck = { ok: true; url: URL } | { ok: false; kind: 'invalid_url' | 'blocked'; reason: string };
 
-/** Whether we may connect to an IP address: public unicast, and with `allowPrivate` also loopback and private networks. */
+/** True if the node may connect to an IP address: public unicast and, with `allowPrivate`, loopback and private networks. */
 export function isAllowedAddress(address: string, allowPrivate: boolean): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
@@ -22,12 +22,12 @@ export function isAllowedAddress(address: string, allowPrivate: boolean): boolea
   return allowPrivate && PRIVATE_RANGES.has(range) && parsed.toString() !== METADATA_ADDRESS;
 }
 
-/** Whether an address is this machine's own, 127.0.0.0/8 or ::1 in any spelling. Anything that is no address is not. */
+/** True if an address is loopback, 127.0.0.0/8 or ::1 in any spelling. False for anything that is not an address. */
 export function isLoopback(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
 }
 
-/** Whether a host name, as URLs spell it, can only mean this machine. */
+/** True if a host name, as URLs spell it, always means this machine. */
 export const isLoopbackHost = (hostname: string): boolean =>
   hostname === 'localhost' || isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'));
 

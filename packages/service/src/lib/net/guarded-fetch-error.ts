@@ -27,8 +27,8 @@ const PUBLIC_MESSAGES: Record<GuardedFetchErrorKind, string> = {
 };
 
 /**
- * Why an outbound call failed. `message` is public: it tells nothing of addresses or of what listens there; `cause` is for the
- * log. `isRetryable` promises that the request never reached the server.
+ * Failure of an outbound call. `message` is public: it reveals no addresses and no services behind them; `cause` is for the log.
+ * `isRetryable` guarantees that the request never reached the server.
  */
 export class GuardedFetchError extends Error {
   override readonly name = 'GuardedFetchError';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import type { ResolvedAddress } from './guarded-fetch-connect.ts';
 
-/** Where this machine's own names stand. */
+/** Path of the system's hosts file. */
 const HOSTS_FILE =
   process.platform === 'win32'
     ? `${process.env.SystemRoot ?? 'C:\\Windows'}\\System32\\drivers\\etc\\hosts`

@@ -24,14 +24,14 @@ const LEAST_KEPT_MS = 5000;
 const MAX_KEPT_MS = 60_000;
 const FAILURE_KEPT_MS = 5000;
 const MAX_KEPT = 4096;
-/** How old an answer may be that stands in for one that does not come (RFC 8767). */
+/** Maximum age of a cached answer that replaces a missing one (RFC 8767). */
 const STALE_MS = 3_600_000;
 
 type Found = { readonly addresses: ResolvedAddress[]; readonly ttlS: number };
 type Kept = {
   readonly answer: Promise<ResolvedAddress[]>;
   untilMs: number;
-  /** What a server said last, for when none says anything. */
+  /** The last answer, used when no server answers. */
   last: { readonly addresses: ResolvedAddress[]; readonly atMs: number } | null;
 };
 
@@ -86,7 +86,7 @@ export function createResolver(options: ResolverOptions = {}): Resolve {
   };
 }
 
-/** Whether a server has answered that there is no such name, or no address of it. */
+/** True if a server answered that the name, or an address of it, does not exist. */
 const isAnswer = ({ code }: NodeJS.ErrnoException) => code === 'ENOTFOUND' || code === 'ENODATA';
 
 /** Forgets those that were asked for first, but not what is being looked up: of that there are not more than have room. */
@@ -143,7 +143,7 @@ async function firstFound(families: readonly Promise<(ResolvedAddress & { ttl: n
   };
 }
 
-/** What somebody registers under a public suffix, as near as no list of them can tell: two labels, or three as in `x.co.uk`. */
+/** Approximates the registrable domain without a list of public suffixes: two labels, or three as in `x.co.uk`. */
 export function domainOf(name: string): string {
   const labels = name.split('.');
   const [second = '', first = ''] = labels.slice(-2);
@@ -151,7 +151,7 @@ export function domainOf(name: string): string {
   return labels.slice(isUnderSecond ? -3 : -2).join('.');
 }
 
-/** Whether a text names a server that can be asked: `192.0.2.1`, `192.0.2.1:53`, `2001:db8::1`, `[2001:db8::1]:53`. */
+/** True if a text is a DNS server address: `192.0.2.1`, `192.0.2.1:53`, `2001:db8::1`, `[2001:db8::1]:53`. */
 export function isServerAddress(text: string): boolean {
   try {
     new Resolver().setServers([text]);

@@ -5,7 +5,7 @@ export interface LookupRoom {
   leave(key: string): void;
 }
 
-/** How many may wait behind those of one key that have room. */
+/** Maximum waiting look-ups of one key, beyond its running ones. */
 const MAX_WAITING_OF_KEY = 64;
 
 interface Line {

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** How late the event loop was, in milliseconds. */
+/** Event loop delay, in milliseconds. */
 export interface EventLoopDelay {
   readonly p50Ms: number;
   readonly p99Ms: number;
