@@ -5,12 +5,12 @@ import { LOCAL_CHAIN_ID } from './addresses.ts';
 import { callChain } from './chain-rpc-client.ts';
 import { LocalChainError } from './local-chain-error.ts';
 
-/** A running anvil. `ended` resolves when it is gone, whoever ended it. */
+/** A running anvil. `ended` resolves when the process is gone, whoever ended it. */
 export type AnvilProcess = { port: number; rpcUrl: string; pid: number; ended: Promise<void>; stop(): Promise<void> };
 
 /**
- * Ends anvil when its own standard input ends. We hold the other end of that pipe and the kernel closes it when we die,
- * however we die, so no anvil outlives us. The subshell uses the shell's own `read` to have no process of its own to lose.
+ * Watchdog script: ends anvil when the script's standard input ends. We hold the other end of that pipe and the kernel closes it when we
+ * die, however we die, so no anvil outlives us. The subshell uses the shell's own `read` to have no process of its own to lose.
  */
 const WATCHDOG = `
 exec 3<&0
@@ -24,8 +24,8 @@ const START_TIMEOUT_MS = 15_000;
 const KEPT_STDERR_CHARS = 4_000;
 
 /**
- * Starts anvil with `extraArgs` on 127.0.0.1 and resolves when it answers. It runs in a session of its own, so a Ctrl-C
- * in the terminal does not reach it before its state is saved. Throws `ANVIL_FAILED` with anvil's own words.
+ * Starts anvil with `extraArgs` on 127.0.0.1 and resolves when it answers. It runs in a session of its own, so that Ctrl-C in the terminal
+ * does not reach it before its state is saved. Throws `ANVIL_FAILED` with anvil's error output.
  */
 export async function startAnvil(
   binary: string,
@@ -61,7 +61,7 @@ function baseArgs(): string[] {
   return [
     ...['--host', '127.0.0.1', '--chain-id', String(LOCAL_CHAIN_ID), '--hardfork', 'prague', '--accounts', '0'],
     ...['--order', 'fifo', '--gas-limit', '1000000000', '--base-fee', '0', '--no-request-size-limit', '--quiet'],
-    // Transactions, receipts and logs of many blocks stay. Memory levels off below 300 MB.
+    // Keeps transactions, receipts and logs of this many blocks. Memory levels off below 300 MB.
     ...['--transaction-block-keeper', '50000'],
   ];
 }

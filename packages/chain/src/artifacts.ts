@@ -25,20 +25,20 @@ export const agentHolderBytecode = agentHolder.bytecode as Hex;
 /** Creation code: append the owner's address as its one constructor argument. */
 export const contractWalletBytecode = contractWallet.bytecode as Hex;
 
-/** USDC plus what only the test token has: anyone may mint. */
+/** ABI of USDC, and `mint`, which only the test token has: anyone may mint. */
 export const testUsdcAbi = [
   ...usdcAbi,
   ...parseAbi(['function mint(address to, uint256 value) returns (bool)']),
 ] as const;
 
-/** The EIP-1271 wallet of the tests. */
+/** ABI of the tests' EIP-1271 wallet. */
 export const contractWalletAbi = parseAbi([
   'constructor(address owner_)',
   'function owner() view returns (address)',
   'function isValidSignature(bytes32 digest, bytes signature) view returns (bytes4)',
 ]);
 
-/** The contract of the tests that owns agents. */
+/** ABI of the tests' contract that owns agents. */
 export const agentHolderAbi = parseAbi([
   'function prepare(bytes4 answer, bytes callBack)',
   'function run(address target, bytes data)',

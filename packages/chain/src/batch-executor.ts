@@ -10,13 +10,16 @@ export const batchExecutorAbi = parseAbi([
   'error NotSelf(address caller)',
 ]);
 
-/** Puts contracts at addresses that follow from their code; it stands at one address on every chain that carries it. */
+/**
+ * The deterministic deployment proxy: deploys contracts at addresses derived from their code; it has the same address on every chain that
+ * carries it.
+ */
 export const CREATE2_FACTORY: Address = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
 
 const bytecode = batchExecutor.bytecode as Hex;
 const SALT = pad('0x', { size: 32 });
 
-/** Where the executor stands, on every chain where somebody has put it. */
+/** Address of the executor on every chain on which it has been deployed. */
 export const BATCH_EXECUTOR_ADDRESS: Address = getContractAddress({
   opcode: 'CREATE2',
   from: CREATE2_FACTORY,
@@ -24,5 +27,5 @@ export const BATCH_EXECUTOR_ADDRESS: Address = getContractAddress({
   bytecode,
 });
 
-/** What to send to `CREATE2_FACTORY`, from any key, to put the executor at its address. Takes 320,000 gas; a second time reverts. */
+/** Calldata for `CREATE2_FACTORY` that deploys the executor, from any key. Uses 320,000 gas; a second deployment reverts. */
 export const putBatchExecutorData: Hex = concatHex([SALT, bytecode]);

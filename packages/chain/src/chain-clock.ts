@@ -1,11 +1,11 @@
-/** The time of the next blocks, in Unix seconds: the present, moved as callers asked, and never before the newest block. */
+/** Clock of the next blocks, in Unix seconds: the present, shifted as callers asked, and never before the newest block. */
 export type ChainClock = {
-  /** The newest block has this time. */
+  /** Records the time of the newest block. */
   mined(atS: number): void;
   newestS(): number;
-  /** What the next block gets. */
+  /** Time of the next block. */
   nextS(): number;
-  /** A call that moves the clock was accepted. */
+  /** Applies an accepted call that moves the clock. */
   moved(name: string, params: readonly unknown[]): void;
 };
 
@@ -30,5 +30,5 @@ export function createChainClock(nowMs: () => number = Date.now): ChainClock {
   };
 }
 
-/** Some clients give milliseconds. */
+/** Converts milliseconds, which some clients send, to seconds. */
 const toSeconds = (value: number): number => (value > 1e11 ? Math.floor(value / 1000) : value);

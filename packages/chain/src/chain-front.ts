@@ -7,11 +7,11 @@ import type { ChainUpstream, UpstreamAnswer } from './chain-upstream.ts';
 import type { WriteCall } from './chain-writer.ts';
 import { LocalChainError } from './local-chain-error.ts';
 
-/** The chain's address for everybody: JSON-RPC over HTTP on 127.0.0.1. Reads pass through to anvil, changes go through the sequencer. */
+/** The chain's public endpoint: JSON-RPC over HTTP on 127.0.0.1. Reads pass through to anvil, changes go through the sequencer. */
 export type ChainFront = {
   port: number;
   rpcUrl: string;
-  /** Lets those in who came so far, and everybody from here on. */
+  /** Serves the calls that are waiting, and every later one. */
   open(parts: FrontParts): void;
   close(): Promise<void>;
 };
@@ -21,11 +21,11 @@ export type FrontParts = { upstream: ChainUpstream; sequencer: ChainSequencer };
 type Call = { jsonrpc?: string; id?: unknown; method?: unknown; params?: unknown };
 
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
-/** Longer than clients keep a connection that they may use again. */
+/** Longer than clients keep an idle connection for reuse. */
 const KEEP_ALIVE_MS = 65_000;
 const HEADERS = { 'content-type': 'application/json', 'access-control-allow-origin': '*' };
 
-/** Takes the port, any free one for 0; calls wait until `open`. Throws `PORT_TAKEN`. */
+/** Listens on the port, or any free one for 0; calls wait until `open`. Throws `PORT_TAKEN`. */
 export async function listenAsChain(wantedPort: number): Promise<ChainFront> {
   const opened = Promise.withResolvers<FrontParts>();
   const server = createServer((request, response) => {
@@ -57,7 +57,7 @@ function listen(server: Server, port: number): Promise<number> {
   });
 }
 
-/** A connection that is cut leaves the outcome open, as when the chain dies: then it is not an error that the chain answered. */
+/** Answers one request. On an unknown outcome it cuts the connection, as a dying chain would, instead of answering with an error. */
 async function answer(request: IncomingMessage, response: ServerResponse, opened: Promise<FrontParts>): Promise<void> {
   if (request.method === 'OPTIONS') return preflight(response);
   if (request.method !== 'POST') return void response.writeHead(405, { allow: 'POST, OPTIONS' }).end();
@@ -116,7 +116,7 @@ function send(response: ServerResponse, value: unknown): void {
   response.writeHead(200, HEADERS).end(JSON.stringify(value));
 }
 
-/** In the order of the batch, so that a read behind a change sees it; changes that stand next to each other go together. */
+/** Runs a batch in order, so that a read after a change sees it; consecutive changes are submitted together. */
 async function answerBatch(calls: readonly Call[], parts: FrontParts): Promise<unknown[]> {
   const answers: unknown[] = [];
   for (let start = 0; start < calls.length; ) {

@@ -9,15 +9,15 @@ import {
 } from './artifacts.ts';
 import { callChain, callChainBatch, type RpcCall } from './chain-rpc-client.ts';
 
-/** A wallet and what it is given: ETH for fees in wei, test USDC in millionths. */
+/** Funding of a wallet: ETH for fees in wei, test USDC in millionths. */
 export type WalletFunding = { address: Address; ethWei: bigint; usdcMicro: bigint };
 
-/** The account that test USDC is minted from. Nobody has its key; anvil lets us send in its name. */
+/** The account that mints test USDC. Nobody has its key; anvil sends in its name. */
 const MINTER: Address = '0x000000000000000000000000000000000000face';
 
 /**
- * Where EIP-2935 stores past block hashes: with code there, anvil writes a slot per block and rebuilds a state root over
- * all of them for each, and mining one block goes from 0.4 ms to 9 ms. Nothing on the local chain reads it.
+ * Address of the EIP-2935 history contract. With code there, anvil writes a slot per block and rebuilds a state root over all of them for
+ * each, and mining one block goes from 0.4 ms to 9 ms. Nothing on the local chain reads it.
  */
 const BLOCK_HASH_HISTORY: Address = '0x0000F90827F1C53a10cb7A02335B175320002935';
 
@@ -26,7 +26,7 @@ const registries: readonly (readonly [address: Address, code: Hex])[] = [
   [reputationRegistryByChain[LOCAL_CHAIN_ID], reputationRegistryCode],
 ];
 
-/** Puts our contracts at their addresses. Storage stays, so a loaded chain also gets the present code. */
+/** Installs our contracts at their addresses. Storage stays, so a loaded chain also gets the present code. */
 export async function installContracts(rpcUrl: string, usdc: Address): Promise<void> {
   await callChainBatch(rpcUrl, [
     ['anvil_setCode', BLOCK_HASH_HISTORY, '0x'],
@@ -36,7 +36,7 @@ export async function installContracts(rpcUrl: string, usdc: Address): Promise<v
   ]);
 }
 
-/** Puts the ERC-8004 registries on a chain that somebody else started, where there is none yet; leaves what is there. */
+/** Installs the ERC-8004 registries on a chain that somebody else started; existing ones are left unchanged. */
 export async function installMissingRegistries(rpcUrl: string): Promise<void> {
   const codes = await callChainBatch(
     rpcUrl,
@@ -50,7 +50,7 @@ export async function installMissingRegistries(rpcUrl: string): Promise<void> {
   );
 }
 
-/** Sets each wallet's ETH and mints it test USDC on top of what it has, in ordinary transactions with Transfer events. */
+/** Sets each wallet's ETH and mints it test USDC on top of its balance, in ordinary transactions with Transfer events. */
 export async function fundWallets(rpcUrl: string, usdc: Address, wallets: readonly WalletFunding[]): Promise<void> {
   await callChain(rpcUrl, 'anvil_impersonateAccount', MINTER);
   for (const { address, ethWei, usdcMicro } of wallets) {

@@ -3,24 +3,27 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { syncFolder } from './sync-folder.ts';
 
-/** A call that changes the chain, and the time of the block that it is for, in Unix seconds. */
+/** A call that changes the chain, and the time of the block it is meant for, in Unix seconds. */
 export type JournalRecord = { method: string; params: readonly unknown[]; atS: number };
 
-/** The calls since a saved state, with what was wrong with the files. */
+/** The calls since a saved state, with the problems found in the files. */
 export type JournalContents = { records: JournalRecord[]; segments: number; problems: string[] };
 
 /**
- * The calls that changed the chain, in order, in segments. A segment goes on from the state whose newest block it names. A record is on
- * disk before anvil has its call; after a crash a segment may end in half a record, whose call was not made.
+ * Write-ahead journal of the calls that changed the chain, in segments. A segment continues the state whose newest block it names. A record
+ * is on disk before anvil gets its call; after a crash a segment may end in half a record, whose call was not made.
  */
 export type ChainJournal = {
-  /** Writes records behind the others. `sync`: they survive a power cut once this resolves; without it, the end of this process only. */
+  /** Appends records. With `sync` they survive a power cut once this resolves; without it, only the end of this process. */
   append(records: readonly JournalRecord[], options: { sync: boolean }): Promise<void>;
-  /** Begins the next segment, which goes on from the state with this newest block. Answers its number. */
+  /** Begins the next segment, which continues the state with this newest block. Returns its number. */
   goOnFrom(blockHash: string): Promise<number>;
-  /** Calls since the state with this newest block. Segments that go on from no such state are put aside under another name. */
+  /** Calls since the state with this newest block. Segments that continue no such state are renamed and set aside. */
   since(blockHash: string): Promise<JournalContents>;
-  /** The state that a segment goes on from is saved for good: drops what only states before the previous one need, or all before it. */
+  /**
+   * Deletes segments once the state that a segment continues is durable: those that only states before the previous one need, or all
+   * earlier ones.
+   */
   forgetBefore(segment: number, options: { all: boolean }): Promise<void>;
   close(): Promise<void>;
 };
@@ -78,7 +81,7 @@ export async function openChainJournal(folder: string): Promise<ChainJournal> {
 
 type Segment = { append(text: string, options: { sync: boolean }): Promise<void>; close(): Promise<void> };
 
-/** After a write that failed, nothing more is written: whatever came behind half a record could not be read. */
+/** Opens a segment. After a failed write nothing more is written to it: whatever follows half a record could not be read. */
 async function openSegment(file: string): Promise<Segment> {
   const handle: FileHandle = await open(file, 'w', 0o600);
   let failed = false;

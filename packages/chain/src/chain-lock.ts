@@ -7,9 +7,9 @@ import { LocalChainError } from './local-chain-error.ts';
 type Process = { pid: number; startedAt: string | null };
 type LockNote = { owner: Process; anvil?: Process; rpcUrl?: string };
 
-/** The claim of one process on a chain folder. */
+/** The lock of one process on a chain folder. */
 export type ChainLock = {
-  /** Notes which anvil runs on this folder, for whoever comes after us. */
+  /** Records the anvil that runs on this folder, for the next holder. */
   noteAnvil(pid: number, rpcUrl: string): Promise<void>;
   release(): Promise<void>;
 };
@@ -17,8 +17,8 @@ export type ChainLock = {
 const LEFTOVER_WAIT_MS = 5_000;
 
 /**
- * Claims a chain folder for this process. Throws `DATA_DIR_IN_USE` when a living process holds it. After a holder that
- * died without a word, waits up to 5 s for its anvil to end by itself before the folder is taken over.
+ * Locks a chain folder for this process. Throws `DATA_DIR_IN_USE` when a living process holds it. After a holder that was killed, waits up
+ * to 5 s for its anvil to end before the folder is taken over.
  */
 export async function lockChainFolder(folder: string): Promise<ChainLock> {
   await mkdir(folder, { recursive: true });
@@ -82,7 +82,7 @@ function describeProcess(pid: number): Process {
 }
 
 function isAlive({ pid, startedAt }: Process): boolean {
-  // The same number may belong to another process by now; on Linux its start tells them apart.
+  // Another process may have the same number by now; on Linux the start time tells them apart.
   if (startedAt !== null) return processStart(pid) === startedAt;
   try {
     process.kill(pid, 0);
@@ -92,7 +92,7 @@ function isAlive({ pid, startedAt }: Process): boolean {
   }
 }
 
-/** When a process started, in the kernel's ticks; null when there is none (or only its unreaped remains), or no /proc. */
+/** Start time of a process, in the kernel's ticks; null when there is no such process (or only its unreaped remains), or no /proc. */
 function processStart(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -1,12 +1,12 @@
 /**
- * What a JSON-RPC method does to the local chain:
+ * Effect of a JSON-RPC method on the local chain:
  * - `read`: changes nothing that outlives anvil;
- * - `send`: puts a transaction into the pool; `sendSync`: the same, answered with the receipt;
- * - `set`: changes state or pool at once, the same way each time it is repeated in the same order;
- * - `time`: moves the clock that the next blocks take their time from;
- * - `mine`, `automine`: makes blocks, or says who does;
- * - `rewrite`: takes blocks back or replaces the state, which cannot be repeated;
- * - `refused`: cannot be repeated, or is unknown.
+ * - `send`: puts a transaction into the pool; `sendSync`: also waits for its receipt;
+ * - `set`: changes state or pool at once, and deterministically when repeated in the same order;
+ * - `time`: moves the clock of the next blocks;
+ * - `mine`: mines blocks; `automine`: switches automatic mining;
+ * - `rewrite`: reverts blocks or replaces the state, which cannot be replayed;
+ * - `refused`: cannot be replayed, or is unknown.
  */
 export type MethodKind = 'read' | 'send' | 'sendSync' | 'set' | 'time' | 'mine' | 'automine' | 'rewrite' | 'refused';
 
@@ -18,7 +18,7 @@ const sends: Readonly<Record<string, MethodKind>> = {
   eth_sendTransactionSync: 'sendSync',
 };
 
-/** Methods of anvil's own, without their prefix: `anvil_`, `hardhat_`, `tenderly_` and `evm_` name the same. */
+/** anvil's own methods, without their prefix: `anvil_`, `hardhat_`, `tenderly_` and `evm_` are equivalent. */
 const own: Readonly<Record<string, MethodKind>> = {
   ...kinds('read', 'snapshot nodeInfo metadata dumpState getIntervalMining getGenesisTime setLoggingEnabled'),
   ...kinds('set', 'setBalance addBalance dealERC20 setERC20Allowance setCode setNonce setAccountNonce setStorageAt'),

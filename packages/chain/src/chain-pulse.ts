@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ChainClock } from './chain-clock.ts';
 import type { ChainSequencer } from './chain-sequencer.ts';
 
-/** The regular work on a running chain: leftovers mined, time kept moving, state saved after changes. */
+/** Periodic work on a running chain: mines leftover transactions and empty blocks, and saves the state after changes. */
 export type ChainPulse = {
   /** Saves the state now. */
   save(): Promise<void>;
-  /** Ends the pulse once what is under way is done. */
+  /** Stops the pulse once running work is done. */
   stop(): Promise<void>;
 };
 
@@ -15,7 +15,7 @@ export type ChainPulseOptions = {
   clock: ChainClock;
   blockTimeS: number;
   idleBlockTimeS: number;
-  /** null: nobody keeps the state, so it is not taken either. */
+  /** null: the state is not persisted, so it is not dumped either. */
   save: (() => Promise<void>) | null;
   onError: (error: unknown) => void;
 };
@@ -23,9 +23,9 @@ export type ChainPulseOptions = {
 const TICK_MS = 200;
 const ACTIVE_FOR_MS = 30_000;
 const SAVE_GAP_MS = 1_000;
-/** Taking the state rests the chain, so it may take a twentieth of the time at most. */
+/** Dumping the state pauses the chain, so it may take at most a twentieth of the time. */
 const SAVE_GAP_FACTOR = 20;
-/** Empty blocks stand in the journal and are replayed at a start: an hour of them is enough. */
+/** Empty blocks are in the journal and are replayed at a start: an hour of them is enough. */
 const EMPTY_BLOCKS_SAVED = 240;
 
 /**

@@ -1,7 +1,7 @@
 /** One JSON-RPC call: its method, then its parameters. */
 export type RpcCall = readonly [method: string, ...params: unknown[]];
 
-/** The chain answered a call with an error. */
+/** An error that the chain answered a call with. */
 export class ChainRpcError extends Error {
   constructor(method: string, message: string) {
     super(`${method}: ${message}`);
@@ -13,13 +13,13 @@ type RpcAnswer = { id: number; result?: unknown; error?: { message: string } };
 
 const TIMEOUT_MS = 60_000;
 
-/** Calls the chain and returns the result unchecked. Throws `ChainRpcError` when the chain refuses, else what fetch throws. */
+/** Calls the chain and returns the result unchecked. Throws `ChainRpcError` when the chain returns an error, else what fetch throws. */
 export async function callChain<Result = unknown>(rpcUrl: string, ...call: RpcCall): Promise<Result> {
   const [result] = await callChainBatch(rpcUrl, [call]);
   return result as Result;
 }
 
-/** Makes several calls in one request; results stand in the order of the calls. The first error is thrown. */
+/** Makes several calls in one request; results are in the order of the calls. Throws the first error. */
 export async function callChainBatch(rpcUrl: string, calls: readonly RpcCall[]): Promise<unknown[]> {
   const body = calls.map(([method, ...params], id) => ({ jsonrpc: '2.0', id, method, params }));
   const response = await fetch(rpcUrl, {

@@ -4,10 +4,10 @@ import type { ChainSequencer } from './chain-sequencer.ts';
 import type { ChainStateStore } from './chain-state-store.ts';
 import type { Turn } from './chain-writer.ts';
 
-/** Saves the chain's whole state, and drops the part of the journal that no saved state needs any more. */
+/** Saves the chain's whole state and deletes the part of the journal that no saved state needs. */
 export type ChainSaver = {
   save(): Promise<void>;
-  /** As `save`, for who has the chain for itself, after blocks were taken back: no journal leads there from an earlier state. */
+  /** As `save`, for a caller with exclusive access, after blocks were reverted: no journal leads there from an earlier state. */
   saveRewritten(turn: Turn): Promise<void>;
 };
 
@@ -20,14 +20,14 @@ export type SaverParts = {
 };
 
 /**
- * The state is taken while nothing changes the chain, and a new segment of the journal begins at that moment. Whenever the process dies,
- * the newest state that is whole on disk and the segments from there on are the whole chain.
+ * Creates the saver. The state is dumped while nothing changes the chain, and a new journal segment begins at that moment. Whenever the
+ * process dies, the newest intact state on disk and the segments after it make up the whole chain.
  */
 export function createChainSaver({ rpcUrl, store, journal, sequencer }: SaverParts): ChainSaver {
   let lastWrite: Promise<void> = Promise.resolve();
 
   const take = async (turn: Turn): Promise<{ state: Buffer; segment: number }> => {
-    // A block of its own: its hash names this state and no other.
+    // Mines a separate block: its hash identifies this state and no other.
     await turn.mine();
     const { hash } = await callChain<{ hash: string }>(rpcUrl, 'eth_getBlockByNumber', 'latest', false);
     turn.taken();
@@ -35,7 +35,7 @@ export function createChainSaver({ rpcUrl, store, journal, sequencer }: SaverPar
     const hex = await callChain<string>(rpcUrl, 'anvil_dumpState');
     return { state: Buffer.from(hex.slice(2), 'hex'), segment };
   };
-  /** States are written in the order in which they were taken. */
+  /** Writes states in the order in which they were dumped. */
   const write = ({ state, segment }: { state: Buffer; segment: number }, all: boolean): Promise<void> => {
     const written = lastWrite
       .catch(() => {})

@@ -3,17 +3,17 @@ import type { UpstreamAnswer } from './chain-upstream.ts';
 import { createChainWriter, type Turn, type WriteCall, type WriterParts } from './chain-writer.ts';
 
 /**
- * The one way by which the chain changes. Calls are made one after the other, each when the journal has it on disk; those that came
- * together share one write and, if they are transactions, one block. So the same calls at the same block times give the same chain.
+ * Serializes all changes of the chain. Calls run one after the other, each once it is in the journal on disk; calls that arrive together
+ * share one write and, if they are transactions, one block. The same calls at the same block times give the same chain.
  */
 export type ChainSequencer = {
-  /** Answers when the call is made and, unless automining is off, its transaction is in a block. Throws when the outcome is not known. */
+  /** Resolves when the call is made and, unless automining is off, its transaction is mined. Throws when the outcome is unknown. */
   submit(call: WriteCall): Promise<UpstreamAnswer>;
   /** Runs work while nothing else changes the chain. */
   exclusively<Result>(work: (turn: Turn) => Promise<Result>): Promise<Result>;
-  /** Changes made since the state was last taken. */
+  /** Number of changes since the state was last saved. */
   unsavedChanges(): number;
-  /** When the last transaction came, in milliseconds. */
+  /** Arrival time of the last transaction, in milliseconds. */
   lastSentMs(): number;
 };
 
@@ -53,7 +53,7 @@ export function createChainSequencer(parts: WriterParts): ChainSequencer {
     jobs.push(job);
     if (isRunning) return;
     isRunning = true;
-    // What comes in the same moment goes together.
+    // Calls of the same moment run together.
     setImmediate(() => void runAll());
   };
 

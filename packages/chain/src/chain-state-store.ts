@@ -7,15 +7,15 @@ import { syncFolder } from './sync-folder.ts';
 
 /** A chain's saved states in one folder: the newest and the one before it. */
 export type ChainStateStore = {
-  /** True when a chain was once saved here, so that starting an empty one would lose money. */
+  /** True when a chain was once saved here: starting an empty one would lose money. */
   existed(): boolean;
-  /** Saves gzipped state so that after a crash either it or its predecessor is whole on disk. */
+  /** Saves gzipped state so that after a crash either it or its predecessor is intact on disk. */
   save(state: Buffer): Promise<void>;
   /** File names of the generations that exist, newest first. */
   generations(): string[];
-  /** The text of one generation. Throws when it cannot be unpacked. */
+  /** The text of one generation. Throws when it cannot be decompressed. */
   read(file: string): Promise<string>;
-  /** Writes text that anvil is to load and returns its path. */
+  /** Writes a state for anvil to load and returns its path. */
   writeLoadable(text: string): Promise<string>;
   removeLoadable(): Promise<void>;
 };
@@ -25,7 +25,7 @@ const PREVIOUS = 'state.previous.json.gz';
 const MARKER = 'genesis.json';
 const LOADABLE = 'loading.json';
 
-/** Opens the folder of a chain's saved states, making it if need be. */
+/** Opens the folder of a chain's saved states, creating it if needed. */
 export async function openChainStateStore(folder: string, now: () => Date): Promise<ChainStateStore> {
   await mkdir(folder, { recursive: true });
   const path = (file: string) => join(folder, file);

@@ -1,15 +1,15 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 
-/** What anvil answers a call with: a result or an error, as it is. */
+/** anvil's answer to a call, unchanged: a result or an error. */
 export type UpstreamAnswer = { result?: unknown; error?: { code: number; message: string; data?: unknown } };
 
-/** Kept-alive connections to anvil: any number of readers, and one for what changes the chain, so that its order holds. */
+/** Keep-alive connections to anvil: any number for reads, and one for changes, which keeps them in order. */
 export type ChainUpstream = {
-  /** Sends a request as it is. The response is the caller's to read or to destroy. */
+  /** Forwards a request unchanged. The caller reads or destroys the response. */
   forward(body: Buffer): Promise<IncomingMessage>;
-  /** Makes a call that changes the chain. Throws only when anvil cannot be asked or gives no answer. */
+  /** Makes a call that changes the chain. Throws only when anvil is unreachable or does not answer. */
   call(method: string, params: readonly unknown[]): Promise<UpstreamAnswer>;
-  /** Mines one block with this time. Throws as well when anvil refuses. */
+  /** Mines one block with this time. Also throws when anvil refuses. */
   mine(atS: number): Promise<void>;
   close(): void;
 };

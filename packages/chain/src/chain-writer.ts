@@ -6,13 +6,13 @@ import { blocksAsked } from './mine-request.ts';
 
 export type WriteCall = { method: string; params: readonly unknown[] };
 
-/** What may be done with the chain by whoever has it for itself. */
+/** Operations for a holder of exclusive access to the chain. */
 export type Turn = {
   /** Mines one block. */
   mine(): Promise<void>;
-  /** Mines what waits in the pool, if callers did not turn automining off. */
+  /** Mines pending transactions, unless callers have turned automining off. */
   mineLeftovers(): Promise<void>;
-  /** The state is being taken as it is now. */
+  /** Reports that the state has been dumped. */
   taken(): void;
 };
 
@@ -20,13 +20,13 @@ export type WriterParts = {
   upstream: ChainUpstream;
   journal: ChainJournal | null;
   clock: ChainClock;
-  /** Blocks were taken back or the state replaced; called before anyone else may change the chain. */
+  /** Called after blocks were reverted or the state was replaced, before anyone else may change the chain. */
   onRewritten: (turn: Turn) => Promise<void>;
 };
 
-/** Makes the calls that change the chain, each when the journal has it. One at a time: who calls sees to that. */
+/** Makes the calls that change the chain, each once it is in the journal. Not concurrent: the caller serializes. */
 export type ChainWriter = {
-  /** Transactions and settings, in this order, with one write to the journal; the transactions share a block. */
+  /** Transactions and settings, in this order, with one journal write; the transactions share a block. */
   makeTogether(calls: readonly WriteCall[]): Promise<UpstreamAnswer[]>;
   /** Any other call that is not a read. */
   makeOne(call: WriteCall): Promise<UpstreamAnswer>;
@@ -53,7 +53,7 @@ export function createChainWriter({ upstream, journal, clock, onRewritten }: Wri
     await upstream.mine(atS);
     clock.mined(atS);
   };
-  /** The record need not be on disk: without it the block's transactions are replayed all the same, at the time that stands by them. */
+  /** Mines a block. Its record need not be on disk: without it the transactions are still replayed, at the time recorded with them. */
   const mine = async (atS = clock.nextS()) => {
     await journal?.append([{ method: 'evm_mine', params: [], atS }], { sync: false });
     await mineAt(atS);

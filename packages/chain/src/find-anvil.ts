@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 import { LocalChainError } from './local-chain-error.ts';
 
-/** Packages of npm that bring anvil, by platform and architecture. */
+/** npm packages that contain anvil, by platform and architecture. */
 const NPM_PACKAGES: Readonly<Record<string, string>> = {
   'linux-x64': '@foundry-rs/anvil-linux-amd64',
   'linux-arm64': '@foundry-rs/anvil-linux-arm64',
@@ -13,8 +13,8 @@ const NPM_PACKAGES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The path of an anvil that can be started: the one that npm installed, else the one on the PATH.
- * Throws `ANVIL_MISSING`, saying what to install, when there is neither.
+ * Path of a runnable anvil: the one that npm installed, else the one on the PATH. When there is neither, throws `ANVIL_MISSING` with
+ * installation instructions.
  */
 export function findAnvil(pathVariable: string = process.env.PATH ?? ''): string {
   const candidates = [npmBinary(), ...pathVariable.split(delimiter).map((folder) => folder && join(folder, 'anvil'))];

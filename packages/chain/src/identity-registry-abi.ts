@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem';
 
-/** The ERC-8004 identity registry as it is published, but for what its administrator alone may do. */
+/** ABI of the published ERC-8004 identity registry, without its administrator's functions. */
 export const identityRegistryAbi = parseAbi([
   'struct MetadataEntry { string metadataKey; bytes metadataValue; }',
   'function register() returns (uint256 agentId)',
@@ -44,7 +44,7 @@ export const identityRegistryAbi = parseAbi([
   'error ERC721InvalidOperator(address operator)',
 ]);
 
-/** The signed message by which a wallet agrees to be paid for an agent (`setAgentWallet`). Valid for five minutes at most. */
+/** EIP-712 types of the message by which a wallet agrees to be paid for an agent (`setAgentWallet`). Valid for five minutes at most. */
 export const agentWalletTypes = {
   AgentWalletSet: [
     { name: 'agentId', type: 'uint256' },
@@ -54,8 +54,8 @@ export const agentWalletTypes = {
   ],
 } as const;
 
-/** The signing domain of `AgentWalletSet`, without the chain id and the registry's address. */
+/** EIP-712 domain of `AgentWalletSet`, without the chain id and the registry's address. */
 export const agentWalletDomain = { name: 'ERC8004IdentityRegistry', version: '1' } as const;
 
-/** What both published registries log beside their own events when their administrator replaces their code. Ours are no proxies. */
+/** The event that both published registries (proxies) log when their administrator replaces their code. Ours are not proxies. */
 export const registryProxyAbi = parseAbi(['event Upgraded(address indexed implementation)']);

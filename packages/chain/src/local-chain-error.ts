@@ -1,4 +1,4 @@
-/** Why a local chain cannot be had. Each message says what the operator can do about it. */
+/** Reason that a local chain is unavailable. Each message tells the operator what to do. */
 export type LocalChainProblem =
   | 'ANVIL_MISSING'
   | 'ANVIL_FAILED'
@@ -7,7 +7,7 @@ export type LocalChainProblem =
   | 'STATE_UNREADABLE'
   | 'STATE_MISSING';
 
-/** A local chain that cannot start or go on; `code` names the reason. */
+/** A local chain that cannot start or continue; `code` names the reason. */
 export class LocalChainError extends Error {
   readonly code: LocalChainProblem;
 

@@ -20,21 +20,24 @@ import { type ReplayOutcome, type ReplayTransaction, replayTransactions } from '
 import { trimChainState } from './trim-chain-state.ts';
 
 export type LocalChainOptions = {
-  /** Where the chain's state lives, in the subfolder `chain`; without it the chain is gone after `stop`. */
+  /** Folder whose subfolder `chain` keeps the chain's state; without it the chain is gone after `stop`. */
   dataDir?: string | undefined;
-  /** Default: a free one. */
+  /** Default: any free port. */
   port?: number | undefined;
-  /** Given ETH and test USDC once, when the chain is new. */
+  /** Wallets funded with ETH and test USDC once, when the chain is new. */
   wallets?: readonly WalletFunding[] | undefined;
   /**
-   * Transactions of ours that a reloaded chain may lack; asked for before it mines anything at the present time, with the chain's own
-   * address, to make good what they need. A new chain with any is refused.
+   * Returns transactions of ours that a reloaded chain may lack. Called with the chain's own address before anything is mined at the
+   * present time, so that it can restore what they need. A new chain with any such transaction is refused.
    */
   transactionsToReplay?: ((rpcUrl: string) => Promise<readonly ReplayTransaction[]>) | undefined;
-  /** Longest time between blocks while transactions come (default 1), and while none come (default 15). */
+  /** Maximum time between blocks while transactions arrive (default 1), and while none do (default 15). */
   blockTimeS?: number | undefined;
   idleBlockTimeS?: number | undefined;
-  /** How many past blocks' states stay (default 8): a call at `latest` may come to be answered when the next block is there, and a reorg goes no deeper. */
+  /**
+   * Number of past blocks whose states are kept (default 8): a call at `latest` may be answered after the next block, and a reorg goes no
+   * deeper.
+   */
   pastStates?: number | undefined;
   log?: ((level: 'info' | 'warn' | 'error', message: string) => void) | undefined;
   now?: (() => Date) | undefined;
@@ -46,25 +49,25 @@ export type LocalChain = {
   chainId: typeof LOCAL_CHAIN_ID;
   usdc: Address;
   multicall3: Address;
-  /** The process group of anvil and its watchdog. */
+  /** Process group of anvil and its watchdog. */
   processGroup: number;
   /** False when a saved state was loaded. */
   isNew: boolean;
   replayed: readonly ReplayOutcome[];
-  /** Resolves when anvil is gone, asked or not. */
+  /** Resolves when anvil has ended, requested or not. */
   ended: Promise<void>;
   fund(wallets: readonly WalletFunding[]): Promise<void>;
-  /** As `transactionsToReplay`, on a running chain: it has mined at the present time, so closed windows stay closed. */
+  /** As `transactionsToReplay`, on a running chain: it has mined at the present time, so expired windows stay expired. */
   replayTransactions(transactions: readonly ReplayTransaction[]): Promise<readonly ReplayOutcome[]>;
   saveState(): Promise<void>;
   stop(): Promise<void>;
 };
 
 /**
- * Starts anvil with test USDC, Multicall3 and the ERC-8004 registries where clients expect them, from the saved state if there is one, and
- * makes again what the journal has since. Every change is in the journal on disk before anvil has it; the state is saved about a second
- * after it and on `stop`. anvil ends with this process, however that ends.
- * Throws `LocalChainError`; it never replaces a state that it cannot read by an empty chain.
+ * Starts anvil with test USDC, Multicall3 and the ERC-8004 registries at the addresses that clients expect, from the saved state if there
+ * is one, and replays the journal since. Every change is in the journal on disk before anvil has it; the state is saved about a second
+ * after it and on `stop`. anvil ends with this process, however that ends. Throws `LocalChainError`; never replaces an unreadable state by
+ * an empty chain.
  */
 export async function startLocalChain(options: LocalChainOptions = {}): Promise<LocalChain> {
   const folder = options.dataDir === undefined ? undefined : join(options.dataDir, 'chain');
@@ -87,7 +90,7 @@ export async function startLocalChain(options: LocalChainOptions = {}): Promise<
   }
 }
 
-/** Blocks come when the sequencer asks for them. */
+/** anvil's arguments. It mines only when the sequencer asks. */
 const chainArgs = ({ pastStates = 8 }: LocalChainOptions): string[] => [
   ...['--no-mining', '--prune-history', String(pastStates)],
 ];
@@ -158,7 +161,7 @@ async function bringUp(parts: Parts): Promise<LocalChain> {
   };
 }
 
-/** Has anvil where the chain was: contracts, what the journal has since the state that was loaded, and what the caller knows beside. */
+/** Restores the chain: contracts, the journal since the loaded state, and the caller's further transactions. */
 async function restore({ anvil, isNew, options, disk }: Parts, usdc: Address): Promise<readonly ReplayOutcome[]> {
   const { rpcUrl } = anvil;
   const { hash } = await callChain<{ hash: string }>(rpcUrl, 'eth_getBlockByNumber', 'latest', false);
@@ -179,7 +182,7 @@ async function restore({ anvil, isNew, options, disk }: Parts, usdc: Address): P
   return isNew ? [] : replayTransactions(rpcUrl, known);
 }
 
-/** A chain that starts empty would take those transactions in again as if nothing had been lost. */
+/** Refuses to start empty: an empty chain would accept those transactions again as if nothing had been lost. */
 function stateMissing({ dataDir }: LocalChainOptions, count: number): LocalChainError {
   return new LocalChainError(
     'STATE_MISSING',

@@ -7,8 +7,8 @@ export type MineRequest = {
 const MAX_BLOCKS = 10_000;
 
 /**
- * What the parameters of `evm_mine` ([], [time] or [{ timestamp, blocks }]) and of `anvil_mine` ([blocks?, seconds between them?]) ask
- * for; a text says what is wrong with them.
+ * Parses the parameters of `evm_mine` ([], [time] or [{ timestamp, blocks }]) and of `anvil_mine` ([blocks?, seconds between them?]).
+ * Returns a text when they are invalid.
  */
 export function blocksAsked(method: string, params: readonly unknown[]): MineRequest | string {
   const [first, second] = params;

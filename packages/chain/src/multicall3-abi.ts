@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem';
 
-/** The whole interface of Multicall3. */
+/** The complete ABI of Multicall3. */
 export const multicall3Abi = parseAbi([
   'struct Call { address target; bytes callData; }',
   'struct Call3 { address target; bool allowFailure; bytes callData; }',

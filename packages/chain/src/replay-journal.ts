@@ -1,12 +1,12 @@
 import type { JournalRecord } from './chain-journal-store.ts';
 import { ChainRpcError, callChain, callChainBatch } from './chain-rpc-client.ts';
 
-/** What was replayed: calls, blocks, and how many calls the chain refused (as it did before, when it refused them then). */
+/** Result of a replay: calls, blocks, and the number of calls that the chain refused (as it did the first time). */
 export type JournalReplay = { calls: number; blocks: number; refused: number };
 
 /**
- * Makes the calls of a journal again, in order, on a chain that nobody else changes and that mines on demand only. Each block gets the
- * time that it had, so that what depends on it, as EIP-3009 windows do, comes out the same. Only the chain's own unavailability throws.
+ * Replays the calls of a journal, in order, on a chain that nobody else changes and that mines on demand only. Each block gets its original
+ * time, so that time-dependent results, such as EIP-3009 windows, are the same. Throws only when the chain is unavailable.
  */
 export async function replayJournal(rpcUrl: string, records: readonly JournalRecord[]): Promise<JournalReplay> {
   const replay = { calls: 0, blocks: 0, refused: 0 };
@@ -39,11 +39,11 @@ async function isTaken(rpcUrl: string, method: string, params: readonly unknown[
 
 export const presentS = (): number => Math.floor(Date.now() / 1000);
 
-/** Mines one block at a time, past or present; at the latest block's when the chain is past it. */
+/** Mines one block at a time, past or present; at the latest block's time when the chain is already past it. */
 export async function minerOf(rpcUrl: string): Promise<(timeS: number) => Promise<void>> {
   const latest = await callChain<{ timestamp: string }>(rpcUrl, 'eth_getBlockByNumber', 'latest', false);
   let newestS = Number(latest.timestamp);
-  // A freshly loaded anvil takes its own start for the latest block's time; setting its clock first corrects that.
+  // A freshly loaded anvil takes its own start time for the latest block's; setting its clock first corrects that.
   await callChain(rpcUrl, 'evm_setTime', newestS);
   return async (timeS) => {
     newestS = Math.max(newestS, timeS);

@@ -2,10 +2,10 @@ import { type Hex, keccak256 } from 'viem';
 import { callChain, callChainBatch } from './chain-rpc-client.ts';
 import { minerOf, presentS } from './replay-journal.ts';
 
-/** A signed transaction that was sent before. `minedAtS` is the timestamp of the block that had it, in Unix seconds. */
+/** A signed transaction that was sent before. `minedAtS` is its block's timestamp, in Unix seconds. */
 export type ReplayTransaction = { raw: Hex; minedAtS?: number };
 
-/** What became of one: already on the chain, mined now, mined now but reverted, or not accepted (with the chain's reason). */
+/** Outcome of one transaction: already on the chain, mined now, mined now but reverted, or rejected (with the chain's reason). */
 export type ReplayOutcome = {
   hash: Hex;
   outcome: 'known' | 'mined' | 'reverted' | 'refused';
@@ -13,10 +13,10 @@ export type ReplayOutcome = {
 };
 
 /**
- * Sends transactions again to a local chain that lost them, in the order given. Each is mined at its own block's
- * timestamp when the chain has not passed it yet, so that an EIP-3009 window which has closed since still counts; those
- * never mined come last, at the present time. The chain mines on demand only, and nobody else may mine meanwhile. Afterwards its time is
- * the present. Only the chain's own unavailability throws.
+ * Sends transactions again, in the order given, to a local chain that lost them. Each is mined at its original block's timestamp when the
+ * chain has not passed it yet, so that an EIP-3009 window which has closed since still counts; those never mined come last, at the present
+ * time. The chain must mine on demand only, with nobody else mining. Afterwards its time is the present. Throws only when the chain is
+ * unavailable.
  */
 export async function replayTransactions(
   rpcUrl: string,

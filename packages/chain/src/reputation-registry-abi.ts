@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem';
 
-/** The ERC-8004 reputation registry as it is published, but for what its administrator alone may do. */
+/** ABI of the published ERC-8004 reputation registry, without its administrator's functions. */
 export const reputationRegistryAbi = parseAbi([
   'function giveFeedback(uint256 agentId, int128 value, uint8 valueDecimals, string tag1, string tag2, string endpoint, string feedbackURI, bytes32 feedbackHash)',
   'function revokeFeedback(uint256 agentId, uint64 feedbackIndex)',

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 
-/** Makes the names in a folder durable: new, renamed and removed files. */
+/** Makes created, renamed and removed names in a folder durable (fsync). */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {

@@ -8,9 +8,9 @@ type DumpedState = {
 };
 
 /**
- * Drops old empty blocks, and all but the newest transactions, from anvil's dumped state, so that a chain which ran for
- * weeks starts small. Balances and nonces are untouched; kept are the first block, the newest 256, and every block with
- * a kept transaction. Text that JavaScript cannot hold exactly (integers of 16 digits and more) comes back unchanged.
+ * Drops old empty blocks, and all but the newest transactions, from anvil's dumped state, so that a chain which ran for weeks starts small.
+ * Balances and nonces are untouched. Keeps the first block, the newest 256, and every block with a kept transaction. Returns text unchanged
+ * when JavaScript cannot represent it exactly (integers of 16 digits and more).
  */
 export function trimChainState(
   text: string,

@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem';
 
-/** The part of USDC that we call or read: ERC-20, its EIP-712 domain and nonces (EIP-2612), and EIP-3009 in both signature forms. */
+/** ABI of the part of USDC that we use: ERC-20, its EIP-712 domain and nonces (EIP-2612), and EIP-3009 in both signature forms. */
 export const usdcAbi = parseAbi([
   'function name() view returns (string)',
   'function symbol() view returns (string)',

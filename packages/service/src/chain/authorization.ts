@@ -39,10 +39,10 @@ export function authorizationDigest(domainSeparator: Hex, authorization: Authori
   return hashOf('0x1901', domainSeparator, struct);
 }
 
-/** Half the order of secp256k1's group: of the two s that are good for a message, USDC takes the one that is not above it. */
+/** Half the order of secp256k1's group. USDC accepts only signatures whose s is not above it. */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
-/** A 65-byte signature in its parts; null when it is not one that USDC takes (v is 27 or 28, s in the lower half). */
+/** Splits a 65-byte signature into r, s and v; null for a signature that USDC rejects (v must be 27 or 28, s in the lower half). */
 export function splitSignature(signature: string): { r: Hex; s: Hex; v: 27 | 28 } | null {
   if (!/^0x[0-9a-fA-F]{130}$/.test(signature)) return null;
   const v = Number.parseInt(signature.slice(130), 16);
@@ -54,7 +54,7 @@ export function splitSignature(signature: string): { r: Hex; s: Hex; v: 27 | 28 
 /** The address of an uncompressed public key, lower case. */
 export const addressOf = (publicKey: Uint8Array): string => `0x${keccak256(publicKey.subarray(1)).slice(-40)}`;
 
-/** The address whose key made a signature, lower case; null when it is not one that USDC takes of a key. */
+/** Recovers the signer's address, lower case; null for a signature that USDC does not accept from a key. */
 export function signerOf(digest: Hex, signature: string): string | null {
   const parts = splitSignature(signature);
   if (!parts) return null;

@@ -1,12 +1,12 @@
 import type { Sql } from '../db/sql.ts';
 
-/** A block that something of ours was seen in. */
+/** A block in which a transaction or payment of ours was seen. */
 export interface SeenBlock {
   readonly number: bigint;
   readonly hash: string;
 }
 
-/** The blocks from a height on that transactions or settled payments are recorded in. */
+/** Lists the blocks from a height upwards in which transactions or settled payments are recorded. */
 export const listSeenBlocks = (sql: Sql, chainId: number, fromBlock: bigint): Promise<SeenBlock[]> =>
   sql.query<SeenBlock>(
     'list-seen-blocks',
@@ -18,7 +18,7 @@ export const listSeenBlocks = (sql: Sql, chainId: number, fromBlock: bigint): Pr
     [chainId, fromBlock],
   );
 
-/** Our transactions in these blocks. */
+/** Hashes of our transactions in these blocks. */
 export async function transactionsInBlocks(sql: Sql, blockHashes: readonly string[]): Promise<string[]> {
   const rows = await sql.query<{ hash: string }>(
     'transactions-in-blocks',

@@ -1,7 +1,7 @@
 import { type Fees, firstFees } from './fees.ts';
 import type { HasUsdc } from './usdc-client.ts';
 
-/** What the chain asks for gas, as read a moment ago. */
+/** The chain's current gas price, cached briefly. */
 export interface ChainFees {
   /** Throws when the chain does not answer. */
   baseFeePerGas(): Promise<bigint>;

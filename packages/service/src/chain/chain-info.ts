@@ -1,9 +1,9 @@
 /** The chain that this node is paid on, as read at start. */
 export interface ChainInfo {
   readonly chainId: number;
-  /** CAIP-2 name, as x402 v2 writes it: `eip155:8453`. */
+  /** CAIP-2 network name, used by x402 v2: `eip155:8453`. */
   readonly caip2: string;
-  /** Name of x402 v1 and of the spec's payment terms: `base`. */
+  /** Network name in x402 v1 and in the payment terms: `base`. */
   readonly name: string;
   /** USDC, lower case. */
   readonly token: string;
@@ -12,7 +12,7 @@ export interface ChainInfo {
   readonly tokenVersion: string;
   /** The token's EIP-712 domain separator. */
   readonly domainSeparator: `0x${string}`;
-  /** The node's wallet, lower case: where payments go and refunds come from. */
+  /** The node's wallet, lower case: receives payments and pays refunds. */
   readonly wallet: string;
 }
 

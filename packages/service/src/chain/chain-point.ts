@@ -1,15 +1,15 @@
-/** A block up to which logs were read. */
+/** A block up to which logs have been read. */
 export interface ChainPoint {
   readonly block: bigint;
   readonly hash: string;
 }
 
-/** Questions that are asked at once; the first one, which mostly is enough, alone. */
+/** Concurrent hash reads. The first point, which usually suffices, is read alone. */
 const AT_ONCE = 16;
 
 /**
- * The newest of these points, which come newest first, that is part of the chain now; null when none is. `hashAt` answers the hash of
- * the block at a height, or null when the chain has none there.
+ * The newest of these points (given newest first) that is still on the chain; null when none is. `hashAt` returns the hash of the block at
+ * a height, or null when the chain has none there.
  */
 export async function newestStanding(
   points: readonly ChainPoint[],

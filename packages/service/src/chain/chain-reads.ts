@@ -2,30 +2,30 @@ import { BaseError, ExecutionRevertedError, type Hex, type PublicClient, toHex }
 import { hasContractSigned } from './contract-wallet-client.ts';
 import { type SendAnswer, sendAnswerOf } from './send-answer.ts';
 
-/** What is asked of any chain, whatever the token. `gatherer` shares requests among questions of the same moment. */
+/** Chain reads that do not depend on the token. `gatherer` batches reads of the same moment into one request. */
 export function readsOf(client: PublicClient, gatherer: PublicClient) {
   const findBlock = (block: bigint) =>
     gatherer.request({ method: 'eth_getBlockByNumber', params: [toHex(block), false] });
   return {
     chainId: () => client.getChainId(),
     headBlock: () => client.getBlockNumber({ cacheTime: 0 }),
-    /** The chain's own time, in seconds: what it measures windows by, whatever our clock says. */
+    /** The chain's own time, in seconds. Authorization windows are measured by it, not by our clock. */
     headTimeS: async () => (await client.getBlock({ blockTag: 'latest' })).timestamp,
-    /** When a block was made, in seconds; null when the chain does not know it. */
+    /** Timestamp of a block, in seconds; null when the chain does not know the block. */
     async timeOfS(block: bigint): Promise<bigint | null> {
       const found = await findBlock(block);
       return found ? BigInt(found.timestamp) : null;
     },
-    /** Hash of the block that stands at a height now; null above the head. */
+    /** Hash of the block at a height in the current chain; null above the head. */
     hashAt: async (block: bigint): Promise<string | null> => (await findBlock(block))?.hash ?? null,
     /** ETH of an address, in wei. */
     gasBalanceOf: (address: string) => client.getBalance({ address: address as Hex }),
     transactionCount: (address: string) => client.getTransactionCount({ address: address as Hex }),
     baseFeePerGas: async () => (await client.getBlock({ blockTag: 'latest' })).baseFeePerGas ?? 0n,
-    /** Whether an address is a contract, or a key that has a contract act for it (EIP-7702). */
+    /** True for an address with code: a contract, or a key that delegates to one (EIP-7702). */
     hasCode: async (address: string) => ((await gatherer.getCode({ address: address as Hex })) ?? '0x') !== '0x',
 
-    /** The gas that a transaction takes as things are now, or why it would be undone. */
+    /** Gas that a transaction would use in the current state, or the reason it would revert. */
     async estimateGas(call: { from: string; to: string; data: Hex }): Promise<bigint | string> {
       try {
         return await client.estimateGas({ account: call.from as Hex, to: call.to as Hex, data: call.data });
@@ -36,11 +36,11 @@ export function readsOf(client: PublicClient, gatherer: PublicClient) {
       }
     },
 
-    /** Whether a contract wallet says that it signed a digest (EIP-1271), as things are now. */
+    /** True if a contract wallet accepts the signature of a digest in the current state (EIP-1271). */
     hasContractSigned: (address: string, digest: Hex, signature: string) =>
       hasContractSigned(client, { address: address as Hex, digest, signature: signature as Hex }),
 
-    /** Sends raw bytes. Throws when the chain says neither that it has the transaction nor that it has a better one. */
+    /** Broadcasts raw bytes. Throws unless the chain confirms that it has the transaction or a better one under the same nonce. */
     async send(raw: string): Promise<SendAnswer> {
       try {
         await client.sendRawTransaction({ serializedTransaction: raw as Hex });

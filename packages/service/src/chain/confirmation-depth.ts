@@ -1,17 +1,17 @@
 import type { Confirmations } from '../config.ts';
 
-/** How deep in the chain payments of each amount must be before they count. */
+/** Required confirmation depth for payments of each amount. */
 export interface HasConfirmations {
   readonly confirmations: Confirmations;
 }
 
-/** Blocks from the one that has the payment to the newest, both counted, that an amount asks for. */
+/** Confirmations that an amount requires: blocks from the payment's to the newest, both counted. */
 export function depthFor(confirmations: Confirmations, amountMicro: bigint): bigint {
   const step = confirmations.findLast(({ fromMicro }) => fromMicro <= amountMicro);
   return BigInt(step?.depthBlocks ?? 1);
 }
 
-/** The most that any amount asks for. */
+/** The highest depth that any amount requires. */
 export const deepestOf = (confirmations: Confirmations): bigint =>
   BigInt(Math.max(1, ...confirmations.map(({ depthBlocks }) => depthBlocks)));
 

@@ -3,13 +3,13 @@ import { multicall3Abi } from '@agent-network/chain/multicall3-abi';
 import { decodeFunctionResult, encodeFunctionData, type Hex, type PublicClient, parseAbi } from 'viem';
 
 const contractWalletAbi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)']);
-/** EIP-1271: what a contract wallet answers to a valid signature, as a word. */
+/** The word that an EIP-1271 wallet returns for a valid signature. */
 const MAGIC_WORD = `0x1626ba7e${'0'.repeat(56)}`;
 const MAX_GAS = 5_000_000n;
 
 /**
- * Whether a contract wallet says that it signed a digest (EIP-1271). Through Multicall3: whatever the contract does in place of an
- * answer is a "no", and not a chain that can't be asked.
+ * True if a contract wallet accepts the signature of a digest (EIP-1271). Called through Multicall3, so a contract that reverts counts as a
+ * "no" and is not mistaken for an unavailable chain.
  */
 export async function hasContractSigned(
   client: PublicClient,

@@ -1,4 +1,4 @@
-/** What a transaction offers for each unit of gas, in wei (EIP-1559). */
+/** Fees of a transaction per unit of gas, in wei (EIP-1559). */
 export interface Fees {
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
@@ -6,20 +6,20 @@ export interface Fees {
 
 const TIP = 1_000_000n;
 
-/** Above this the node waits for cheaper times rather than pay: a whole batch then costs a third of an ether. */
+/** Fee ceiling: above it the node waits instead of sending. A full batch at this fee costs a third of an ether. */
 export const MAX_FEE_PER_GAS = 20_000_000_000n;
 
-/** Room for the base fee to double before the block that takes the transaction. */
+/** Initial fees. They leave room for the base fee to double before a block takes the transaction. */
 export function firstFees(baseFeePerGas: bigint): Fees {
   const wanted = baseFeePerGas * 2n + TIP;
   return { maxFeePerGas: wanted < MAX_FEE_PER_GAS ? wanted : MAX_FEE_PER_GAS, maxPriorityFeePerGas: TIP };
 }
 
-/** An eighth more, rounded up: nodes take a replacement only when both its fees are at least a tenth higher. */
+/** Adds an eighth, rounded up: nodes accept a replacement only when both fees are at least a tenth higher. */
 const raised = (fee: bigint): bigint => fee + fee / 8n + 1n;
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
-/** Fees that replace a transaction under the same nonce; null when they would be above the maximum. */
+/** Fees of a replacement under the same nonce; null when they would exceed the ceiling. */
 export function raisedFees(before: Fees, baseFeePerGas: bigint): Fees | null {
   const least = raised(before.maxFeePerGas);
   if (least > MAX_FEE_PER_GAS) return null;

@@ -6,19 +6,19 @@ import type { HasSenders } from './senders.ts';
 import { MAX_TRANSACTION_GAS } from './settlement-call.ts';
 import type { HasUsdc } from './usdc-client.ts';
 
-/** Whether the keys that send can pay for it. */
+/** Monitors whether the sending keys can pay for gas. */
 export interface GasWatch {
-  /** Reads the balances, tells them, and complains about low ones. Throws when the chain does not answer. */
+  /** Reads the balances, updates the metrics and logs low ones. Throws when the chain does not answer. */
   refresh(): Promise<void>;
-  /** The addresses of keys whose balance bears a transaction of this cost, as far as is known. */
+  /** Addresses of keys whose last known balance covers a transaction of this cost. */
   thatBear(costWei: bigint): string[];
-  /** Reckons with what a key has been made to spend until the balances are read again. */
+  /** Deducts spent gas from a key's cached balance until the next read. */
   spend(address: string, costWei: bigint): void;
-  /** Throws UNAVAILABLE, in these words, when no key could pay for a full transaction now. */
+  /** Throws UNAVAILABLE with this message when no key can pay for a full transaction now. */
   requireGas(message: string): Promise<void>;
-  /** How much gas the richest key can pay for now; null: nobody knows. */
+  /** The most gas that any one key can pay for now; null when unknown. */
   mostGas(): Promise<bigint | null>;
-  /** What each key has, at most a second ago; null: the chain does not say. */
+  /** Balance of each key, at most a second old; null when the chain does not answer. */
   levels(): Promise<GasLevel[]>;
 }
 
@@ -33,18 +33,18 @@ export interface HasGas {
 }
 
 export interface HasRegistrarGas {
-  /** The same for the key that writes to the registry; it settles no payments. */
+  /** Gas watch of the key that writes to the registry; that key settles no payments. */
   readonly registrarGas: GasWatch;
 }
 
-/** Below as many full transactions somebody has to act. */
+/** A balance below this many full transactions is reported as low. */
 const LOW_AT_TRANSACTIONS = 20n;
 const LOOK_AGAIN_MS = 1000;
 
 type WatchContext = HasUsdc & HasSenders & HasFees & HasLog & HasMetrics;
 
 export function createGasWatch(ctx: WatchContext): GasWatch {
-  /** Unknown ones are taken to bear all: a chain that does not tell balances may still take transactions. */
+  /** A key without a known balance counts as sufficient: a chain that does not report balances may still accept transactions. */
   const balances = new Map<string, bigint>();
   const low = new Set<string>();
   let fullCostWei = 0n;
@@ -64,7 +64,7 @@ export function createGasWatch(ctx: WatchContext): GasWatch {
     for (const [index, address] of addresses.entries()) note(address, read[index] ?? 0n);
   }
 
-  /** Somebody may have filled a key up meanwhile. */
+  /** Refreshes the balances, as a key may have been funded since the last read. */
   async function lookAgain(): Promise<void> {
     if (performance.now() - readAtMs > LOOK_AGAIN_MS) await refresh().catch(() => undefined);
   }
@@ -74,10 +74,7 @@ export function createGasWatch(ctx: WatchContext): GasWatch {
     ctx.metrics.gasBalance.set({ signer: address }, Number(balanceWei));
     const isLow = balanceWei < fullCostWei * LOW_AT_TRANSACTIONS;
     if (isLow && !low.has(address))
-      ctx.log.error(
-        { signer: address, balanceWei: String(balanceWei) },
-        'a key that sends runs out of ETH: fill it up',
-      );
+      ctx.log.error({ signer: address, balanceWei: String(balanceWei) }, 'sender key is low on ETH: fund it');
     if (isLow) low.add(address);
     else low.delete(address);
   }

@@ -1,10 +1,13 @@
 import { createPublicClient, type Hex, http, pad, type TransactionReceipt, toEventHash, toHex } from 'viem';
 import { usdcEventsOf } from './usdc-events.ts';
 
-/** USDC that came to the node's wallet, as the chain's logs tell. Addresses and hashes are lower case. */
+/** A USDC transfer to the node's wallet, from the chain's logs. Addresses and hashes are lower case. */
 export interface IncomingTransfer {
   readonly transactionHash: string;
-  /** Which of the transfers to the wallet in its transaction: unlike a log's index, it stays when a reorg moves the transaction. */
+  /**
+   * Position among the transfers to the wallet within its transaction. Unlike a log index, it stays the same when a reorg moves the
+   * transaction.
+   */
   readonly ordinal: number;
   readonly blockNumber: bigint;
   readonly blockHash: string;
@@ -16,9 +19,9 @@ export interface IncomingTransfer {
 
 export interface IncomingTransfers {
   headBlock(): Promise<bigint>;
-  /** Hash of the block that stands at a height now; null above the head. */
+  /** Hash of the block at a height in the current chain; null above the head. */
   hashAt(block: bigint): Promise<string | null>;
-  /** All of a range of blocks, in their order on chain. Throws when the chain cannot tell, or changed while it was asked. */
+  /** Reads all transfers in a range of blocks, in chain order. Throws when the chain does not answer, or changed during the read. */
   read(fromBlock: bigint, toBlock: bigint): Promise<IncomingTransfer[]>;
 }
 
@@ -28,7 +31,7 @@ export interface HasIncomingTransfers {
 
 const TRANSFER = toEventHash('Transfer(address,address,uint256)');
 
-/** Reads what came to a wallet from the logs of the token. */
+/** Reads the transfers to a wallet from the token's logs. */
 export function createIncomingTransfers(options: { rpcUrl: string; token: string; wallet: string }): IncomingTransfers {
   const { token, wallet } = options;
   const client = createPublicClient({
@@ -70,7 +73,7 @@ export function createIncomingTransfers(options: { rpcUrl: string; token: string
   };
 }
 
-/** USDC logs AuthorizationUsed right before the Transfer that it caused. */
+/** Parses a receipt. USDC logs AuthorizationUsed right before the Transfer that it caused. */
 function incomingIn(receipt: TransactionReceipt, token: string, wallet: string): IncomingTransfer[] {
   const events = usdcEventsOf(token, receipt.logs);
   const incoming = events.flatMap((event, index) => {

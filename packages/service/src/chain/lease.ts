@@ -1,8 +1,8 @@
-/** Who looks after a key's open transaction, and until when others leave it alone (by the database's clock). */
+/** The holder of a key's open transaction, and the expiry until which others leave it alone (by the database's clock). */
 export interface Lease {
   readonly holder: string;
   readonly leaseMs: number;
 }
 
-/** Longer than a bump takes to come, so that a living holder never loses it. */
+/** Longer than the interval between fee bumps, so that a live holder never loses its lease. */
 export const LEASE_MS = 10_000;

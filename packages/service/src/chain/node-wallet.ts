@@ -6,17 +6,17 @@ import { type Authorization, addressOf, authorizationDigest, signDigest } from '
 
 type Hex = `0x${string}`;
 
-/** A key that sends transactions and pays their gas. It never leaves this closure. */
+/** A key that sends transactions and pays their gas. The private key never leaves this closure. */
 export interface Sender {
   /** Lower case. */
   readonly address: string;
   signTransaction(transaction: UnsignedTransaction): { raw: Hex; hash: Hex };
 }
 
-/** The key that receives payments and signs what the node pays out; it can send as well. */
+/** The key that receives payments and signs payouts; it can also send transactions. */
 export interface NodeWallet extends Sender {
   signAuthorization(domainSeparator: Hex, authorization: Authorization): Hex;
-  /** Signs a text as wallets do (EIP-191). */
+  /** Signs a text as a wallet does (EIP-191). */
   signText(text: string): Hex;
 }
 
@@ -32,7 +32,7 @@ export interface UnsignedTransaction {
   readonly gas: bigint;
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
-  /** The contract whose code the sending key is to act by, from this transaction on (EIP-7702). */
+  /** Contract to which the sending key delegates from this transaction on (EIP-7702). */
   readonly delegateTo?: Hex | undefined;
 }
 
@@ -64,7 +64,7 @@ export function createSender(privateKey: Hex): Sender {
   };
 }
 
-/** What a transaction is known by: the hash of its bytes. */
+/** Transaction hash of raw bytes. */
 export const hashOfTransaction = (raw: Hex): Hex => keccak256(Buffer.from(raw.slice(2), 'hex'));
 
 const partsOf = (signature: Hex) => ({
@@ -73,19 +73,19 @@ const partsOf = (signature: Hex) => ({
   yParity: Number.parseInt(signature.slice(130), 16) - 27,
 });
 
-/** Within a key's own transaction its nonce is one higher by then (EIP-7702). */
+/** Signs an EIP-7702 delegation. In a transaction of the key itself, its nonce is one higher than the transaction's. */
 function signDelegation({ chainId, nonce }: { chainId: number; nonce: number }, address: Hex, privateKey: Hex) {
   const delegation = { chainId, address, nonce: nonce + 1 };
   return { ...delegation, ...partsOf(signDigest(hashAuthorization(delegation), privateKey)) };
 }
 
-/** The nonce of an outgoing authorization: the same cause always gets the same one, so the token pays it once at most. */
+/** Deterministic nonce of a payout authorization: the same purpose and subject give the same nonce, so the token pays it at most once. */
 export const payoutNonce = (chainId: number, purpose: string, subjectId: string): string =>
   keccak256(Buffer.from(`agent-network:${chainId}:${purpose}:${subjectId}`));
 
-/** A stand-in for the nonce that a plain transfer lacks: the same transfer always gets the same one. */
+/** Deterministic substitute nonce of a plain transfer, which has none of its own. */
 export const transferNonce = (chainId: number, transactionHash: string, ordinal: number): string =>
   keccak256(Buffer.from(`agent-network:${chainId}:transfer:${transactionHash}:${ordinal}`));
 
-/** Another stand-in, for a transfer that was reversed and is in a block again; given the nonce of the payment that was reversed. */
+/** Substitute nonce of a transfer that was reversed and mined again, derived from the reversed payment's nonce. */
 export const nonceOfReturned = (nonce: string): string => keccak256(Buffer.from(`agent-network:returned:${nonce}`));

@@ -1,6 +1,6 @@
 /**
- * What a chain says to raw bytes that it did not refuse for good: it took them, it has them already, it has another under the same
- * nonce that pays as much, or a block has the nonce.
+ * A chain's non-fatal answer to raw bytes: accepted; already known; outbid by another transaction under the same nonce that pays as much;
+ * or its nonce is already in a block.
  */
 export type SendAnswer = 'taken' | 'known' | 'outbid' | 'nonce used';
 
@@ -10,6 +10,6 @@ const answers: readonly (readonly [RegExp, SendAnswer])[] = [
   [/nonce (is )?too low|nonce has already been used/i, 'nonce used'],
 ];
 
-/** Reads the words of an error; null when they mean something else. */
+/** Classifies the message of an RPC error; null when it is none of these answers. */
 export const sendAnswerOf = (message: string): SendAnswer | null =>
   answers.find(([words]) => words.test(message))?.[1] ?? null;

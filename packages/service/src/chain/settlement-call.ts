@@ -5,7 +5,7 @@ import { type Authorization, splitSignature } from './authorization.ts';
 
 export type SignedAuthorization = { authorization: Authorization; signature: string };
 
-/** What is sent for a batch of authorizations. */
+/** The contract call that submits a batch of authorizations. */
 export interface SettlementCall {
   readonly to: Hex;
   readonly data: Hex;
@@ -15,16 +15,18 @@ export interface SettlementCall {
 /** Base takes no transaction of more than 2^24 gas (16.78 million); this leaves room. */
 export const MAX_TRANSACTION_GAS = 16_500_000n;
 const GAS_BASE = 60_000n;
-/** USDC takes about 90,000 behind its proxy, our test token 37,500 in a batch. */
+/** Gas per key signature: USDC takes about 90,000 behind its proxy, our test token 37,500 in a batch. */
 const GAS_OF_KEY = 100_000n;
 
-/** How much gas one transaction has for authorizations. */
+/** Gas available for authorizations in one transaction. */
 export const BATCH_GAS = MAX_TRANSACTION_GAS - GAS_BASE;
 
-/** How many payments of keys one transaction has room for. */
+/** Maximum number of payments signed by keys in one transaction. */
 export const MAX_IN_BATCH = Number(BATCH_GAS / GAS_OF_KEY);
 
-/** The two forms of USDC's function. Prepared, as viem else finds the form and hashes its signature anew for every payment. */
+/**
+ * The two overloads of USDC's function. Prepared, because viem otherwise looks up the overload and hashes its signature for every payment.
+ */
 const byKey = prepareEncodeFunctionData({
   abi: parseAbi([
     'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
@@ -36,7 +38,7 @@ const byContract = prepareEncodeFunctionData({
   ]),
 });
 
-/** Calldata that submits one authorization. Contract wallets go through the overload that takes their signature as bytes. */
+/** Calldata that submits one authorization. Contract wallets use the overload that takes their signature as bytes. */
 export function transferCall({ authorization: a, signature }: SignedAuthorization): Hex {
   const common = [a.from as Hex, a.to as Hex, a.valueMicro, a.validAfterS, a.validBeforeS, a.nonce as Hex] as const;
   const parts = splitSignature(signature);
@@ -45,7 +47,7 @@ export function transferCall({ authorization: a, signature }: SignedAuthorizatio
     : encodeFunctionData({ ...byContract, args: [...common, signature as Hex] });
 }
 
-/** Calls of one contract in one, each of which may fail by itself (Multicall3). */
+/** Combines calls of one contract into one in which each may fail by itself (Multicall3). */
 export const aggregate = (target: Hex, calls: readonly Hex[]): Hex =>
   encodeFunctionData({
     abi: multicall3Abi,
@@ -53,18 +55,18 @@ export const aggregate = (target: Hex, calls: readonly Hex[]): Hex =>
     args: [calls.map((callData) => ({ target, allowFailure: true, callData }))],
   });
 
-/** How much gas the transaction of a batch of keys has. */
+/** Gas limit of a batch of payments signed by keys. */
 const gasOfCall = (count: number): bigint => GAS_BASE + BigInt(count) * GAS_OF_KEY;
 
-/** As many of the first as one transaction of so much gas has room for; none when it has for none. */
+/** The longest prefix of the batch whose gas fits into `mostGas`; empty when nothing fits. */
 export function thatFit<T>(batch: readonly T[], mostGas: bigint): T[] {
   const room = (mostGas - GAS_BASE) / GAS_OF_KEY;
   return room <= 0n ? [] : batch.slice(0, Number(room));
 }
 
 /**
- * What to send for a batch: a lone authorization goes straight to the token, several through Multicall3. `gas`: the most that it may
- * take, where it is not that of as many keys.
+ * Builds the call for a batch: a single authorization goes straight to the token, several through Multicall3. `gas` overrides the default
+ * limit, which is that of the same number of keys.
  */
 export function settlementCall(
   token: Hex,

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-/** How signatures are made and checked: by the compiled library, or by its stand-in, which costs many times the processor time. */
+/** Implementation of secp256k1 in use: the compiled library, or its JavaScript fallback, which takes many times the processor time. */
 export type SignatureEngine = 'native' | 'javascript';
 
 export interface HasSignatureEngine {
@@ -10,8 +10,8 @@ export interface HasSignatureEngine {
 const require = createRequire(import.meta.url);
 
 /**
- * The package takes its stand-in without a word where it has no build for the platform: it brings none for Linux on arm64, for
- * example, and needs a compiler there when it is installed.
+ * Detects the engine. The package falls back silently where it has no build for the platform: it ships none for Linux on arm64, for
+ * example, and needs a compiler at install time there.
  */
 export function readSignatureEngine(): SignatureEngine {
   try {

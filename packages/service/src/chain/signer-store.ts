@@ -7,8 +7,8 @@ export interface SignerKey {
 }
 
 /**
- * Takes a key that carries no transaction, and its next nonce, or the first of several. Null when none of them is free. Nonces that a rolled-back transaction
- * took are given out again: there are no gaps.
+ * Takes a key without an open transaction and its next nonce, or the first of several nonces. Null when no key is free. Nonces taken by a
+ * rolled-back transaction are issued again, so there are no gaps.
  */
 export async function takeKey(
   sql: Sql,
@@ -35,7 +35,7 @@ export async function takeKey(
   return row ?? null;
 }
 
-/** Prolongs a lease. False when it is another's by now. */
+/** Prolongs a lease. False when another holder has it by now. */
 export async function extendLease(sql: Sql, key: SignerKey, { holder, leaseMs }: Lease): Promise<boolean> {
   const rows = await sql.query(
     'extend-lease',
@@ -46,11 +46,11 @@ export async function extendLease(sql: Sql, key: SignerKey, { holder, leaseMs }:
   return rows.length > 0;
 }
 
-/** Leaves the key's open transaction to whoever looks after such. */
+/** Releases the lease: the key's open transaction is left to the transaction monitor. */
 export const endLease = (sql: Sql, key: SignerKey, holder: string): Promise<boolean> =>
   extendLease(sql, key, { holder, leaseMs: 0 });
 
-/** Takes over the keys with open transactions that nobody looks after, or this holder already. */
+/** Takes over keys with open transactions whose lease has expired or belongs to this holder already. */
 export async function takeStrandedKeys(
   sql: Sql,
   chainId: number,
@@ -67,7 +67,7 @@ export async function takeStrandedKeys(
   return new Set(rows.map(({ address }) => address));
 }
 
-/** Keeps a key from being taken until somebody has looked after its open transactions. */
+/** Marks a key as stranded: nobody takes it until its open transactions have been checked. */
 export async function strandKey(sql: Sql, key: SignerKey): Promise<void> {
   await sql.query(
     'strand-key',
@@ -77,7 +77,7 @@ export async function strandKey(sql: Sql, key: SignerKey): Promise<void> {
   );
 }
 
-/** Frees a key, in the transaction that ends its open transaction, unless it has others. */
+/** Frees a key, unless it has other open transactions. Runs in the transaction that ends its open transaction. */
 export async function freeKey(sql: Sql, key: SignerKey): Promise<void> {
   await sql.query(
     'free-key',
@@ -88,7 +88,7 @@ export async function freeKey(sql: Sql, key: SignerKey): Promise<void> {
   );
 }
 
-/** The same for the key that has sent a transaction. */
+/** Frees the key that has sent this transaction, as `freeKey` does. */
 export async function freeKeyOf(sql: Sql, hash: string): Promise<void> {
   await sql.query(
     'free-key-of',
@@ -101,7 +101,7 @@ export async function freeKeyOf(sql: Sql, hash: string): Promise<void> {
   );
 }
 
-/** Starts the count of a key at what the chain says; one that is known keeps its own count, unless the chain is further. */
+/** Registers a key with the chain's nonce. A known key keeps its own next nonce unless the chain's is higher. */
 export async function registerSigner(sql: Sql, key: SignerKey, chainNonce: number): Promise<void> {
   await sql.query(
     'register-signer',

@@ -8,12 +8,12 @@ export interface StoredTransaction {
   readonly minedAtS: bigint | null;
 }
 
-/** What a key has sent under one nonce: of several transactions, at rising fees, the chain takes one. */
+/** The transactions that a key has sent under one nonce, at rising fees; the chain takes at most one of them. */
 export interface OpenNonce extends SignerKey {
   readonly nonce: bigint;
   /** Newest first. */
   readonly hashes: readonly string[];
-  /** The newest one's bytes. */
+  /** Bytes of the newest transaction. */
   readonly raw: string;
   readonly newestAt: Date;
   readonly firstAt: Date;
@@ -31,7 +31,7 @@ export async function insertTransaction(
   );
 }
 
-/** Notes which block has a transaction; what else was sent under its nonce is replaced, and its key is free. Idempotent. */
+/** Records the block of a transaction, marks the others under its nonce as replaced and frees its key. Idempotent. */
 export async function markMined(
   tx: Tx,
   mined: Pick<MinedTransaction, 'hash' | 'blockNumber' | 'blockHash' | 'index' | 'minedAtS'>,
@@ -53,7 +53,7 @@ export async function markMined(
   await Promise.all([replaced, marked, freeKeyOf(tx, mined.hash)]);
 }
 
-/** The nonce was used by a transaction that is not of ours: nothing that we sent under it will ever be in a block. */
+/** Records that a foreign transaction used the nonce: none of ours under it will ever be mined. */
 export async function markReplaced(sql: Sql, { chainId, signer, nonce }: OpenNonce): Promise<void> {
   await sql.query(
     'mark-all-replaced',
@@ -63,7 +63,7 @@ export async function markReplaced(sql: Sql, { chainId, signer, nonce }: OpenNon
   await freeKey(sql, { chainId, signer });
 }
 
-/** The block that had a nonce's transaction is gone: all that was sent under the nonce is on its way again. */
+/** Reopens all transactions of a nonce after a reorg removed the block of the mined one. */
 export async function reopenNonce(sql: Sql, hash: string): Promise<void> {
   const rows = await sql.query<SignerKey>(
     'reopen-nonce',
@@ -77,7 +77,7 @@ export async function reopenNonce(sql: Sql, hash: string): Promise<void> {
   if (rows[0]) await strandKey(sql, rows[0]);
 }
 
-/** Nonces that no block has, first sent before a time, those of a key in their order. */
+/** Lists unmined nonces first sent before a time, in nonce order per key. */
 export const listOpenNonces = (sql: Sql, chainId: number, before: Date): Promise<OpenNonce[]> =>
   sql.query<OpenNonce>(
     'list-open-nonces',
@@ -89,7 +89,7 @@ export const listOpenNonces = (sql: Sql, chainId: number, before: Date): Promise
     [chainId, before],
   );
 
-/** All that was sent under the nonce of a transaction, newest first: any of them may be the one in a block. */
+/** Hashes of all transactions under the same nonce as this one, newest first: any of them may be the mined one. */
 export async function hashesOfNonce(sql: Sql, hash: string): Promise<string[]> {
   const rows = await sql.query<{ hash: string }>(
     'hashes-of-nonce',
@@ -101,7 +101,7 @@ export async function hashesOfNonce(sql: Sql, hash: string): Promise<string[]> {
   return rows.map((row) => row.hash);
 }
 
-/** How many of those may be in a block, or come into one. */
+/** Counts the transactions under the same nonce that are or may still be mined. */
 export async function countLiving(sql: Sql, hash: string): Promise<number> {
   const [row] = await sql.query<{ living: number }>(
     'count-living-of-nonce',
@@ -113,7 +113,7 @@ export async function countLiving(sql: Sql, hash: string): Promise<number> {
   return row?.living ?? 0;
 }
 
-/** The same as `hashesOfNonce`, unless the nonce is known to be in a block or given up: then none. */
+/** As `hashesOfNonce`, but empty when the nonce is known to be mined or given up. */
 export async function openHashesOfNonce(sql: Sql, hash: string): Promise<string[]> {
   const rows = await sql.query<{ hash: string }>(
     'open-hashes-of-nonce',
@@ -125,7 +125,7 @@ export async function openHashesOfNonce(sql: Sql, hash: string): Promise<string[
   return rows.map((row) => row.hash);
 }
 
-/** The transactions that a chain which lost its newest blocks may lack, one for each nonce, in the order to send them. */
+/** The transactions that a chain which lost its newest blocks may lack: one per nonce, in sending order. */
 export const listNewest = (sql: Sql, chainId: number, limit: number): Promise<StoredTransaction[]> =>
   sql.query<StoredTransaction>(
     'list-newest-transactions',
@@ -136,7 +136,7 @@ export const listNewest = (sql: Sql, chainId: number, limit: number): Promise<St
     [chainId, limit],
   );
 
-/** How many transactions of the signer were seen in a block. */
+/** Number of the signer's transactions that were seen in a block. */
 export async function countMined(sql: Sql, key: SignerKey): Promise<bigint> {
   const [row] = await sql.query<{ mined: bigint }>(
     'count-mined',
@@ -147,7 +147,7 @@ export async function countMined(sql: Sql, key: SignerKey): Promise<bigint> {
   return row?.mined ?? 0n;
 }
 
-/** The bytes of a signer's transactions from a nonce on, in their order. */
+/** Raw bytes of a signer's transactions from a nonce on, in order. */
 export async function listRawFrom(sql: Sql, key: SignerKey, nonce: bigint): Promise<string[]> {
   const rows = await sql.query<{ raw: string }>(
     'list-raw-from',

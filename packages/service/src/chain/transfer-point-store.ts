@@ -2,10 +2,10 @@ import type { Sql } from '../db/sql.ts';
 import type { ChainPoint } from './chain-point.ts';
 import type { IncomingTransfer } from './incoming-transfer-client.ts';
 
-/** Older points are forgotten; a reorg that is deeper goes back to the oldest. */
+/** Number of points kept. A deeper reorg rewinds to the oldest. */
 const POINTS_KEPT = 500;
 
-/** The points, newest first. */
+/** The recorded points, newest first. */
 export const listTransferPoints = (sql: Sql, chainId: number): Promise<ChainPoint[]> =>
   sql.query<ChainPoint>(
     'list-transfer-points',
@@ -13,7 +13,7 @@ export const listTransferPoints = (sql: Sql, chainId: number): Promise<ChainPoin
     [chainId],
   );
 
-/** Moves on to a point, unless another process is there or beyond it already. Whether it moved. */
+/** Advances to a point, unless another process has reached or passed it. Returns whether it advanced. */
 export async function addTransferPoint(
   sql: Sql,
   chainId: number,
@@ -37,7 +37,7 @@ export async function addTransferPoint(
   return true;
 }
 
-/** Forgets every point above a block, and what was seen there and not credited: it will be read again. */
+/** Deletes every point above a block and the uncredited transfers seen there; those blocks will be read again. */
 export async function goBackToPoint(sql: Sql, chainId: number, block: bigint): Promise<void> {
   await sql.query('go-back-to-point', 'delete from transfer_point where chain_id = $1 and block_number > $2', [
     chainId,
@@ -55,8 +55,8 @@ const transferColumns = `from_address as "from", nonce, value_micro as "valueMic
 export type AuthorizedTransfer = Omit<IncomingTransfer, 'nonce' | 'ordinal'> & { readonly nonce: string };
 
 /**
- * Keeps transfers by an authorization until they are in the books: nobody may have shown it, or its payment may be open, and whoever
- * looks after that one may take it for failed.
+ * Stores transfers made by an authorization until they are booked: the authorization may not have been shown to us yet, or its payment may
+ * still be open and be taken for failed.
  */
 export async function insertUnshown(
   sql: Sql,
@@ -89,7 +89,7 @@ export async function insertUnshown(
   );
 }
 
-/** Forgets the transfers of payments that have settled. */
+/** Deletes the stored transfers of payments that have settled. */
 export async function forgetBooked(sql: Sql, chainId: number): Promise<void> {
   await sql.query(
     'forget-booked-transfers',
@@ -101,8 +101,8 @@ export async function forgetBooked(sql: Sql, chainId: number): Promise<void> {
 }
 
 /**
- * Takes out what was seen before a time and no request waits for, for the caller's transaction to credit. What a payment of ours stands
- * for is left to whoever ends that one, or books it late.
+ * Takes transfers seen before a time that no request waits for, for the caller's transaction to credit. Transfers that belong to a payment
+ * of ours are left to its settlement or late booking.
  */
 export const takeUnshown = (
   sql: Sql,
@@ -122,7 +122,7 @@ export const takeUnshown = (
     [chainId, before, limit],
   );
 
-/** A transfer of a payment that had failed: anybody may submit an authorization until it expires. */
+/** A transfer whose payment had been recorded as failed: anybody may submit an authorization until it expires. */
 export interface LateTransfer {
   readonly paymentId: string;
   readonly from: string;
@@ -140,7 +140,7 @@ export const listLate = (sql: Sql, chainId: number, limit: number): Promise<Late
     [chainId, limit],
   );
 
-/** Takes a transfer out, for the caller's transaction to book; null when another has. */
+/** Takes a transfer for the caller's transaction to book; null when another process has taken it. */
 export async function takeTransfer(
   sql: Sql,
   chainId: number,

@@ -19,22 +19,22 @@ export interface MinedTransaction {
   readonly hash: string;
   readonly blockNumber: bigint;
   readonly blockHash: string;
-  /** Its place in the block. */
+  /** Index in the block. */
   readonly index: number;
   readonly minedAtS: bigint;
-  /** False: it is in the block, and was undone as a whole. */
+  /** False for a transaction that was mined and reverted. */
   readonly hasSucceeded: boolean;
   readonly logs: TransactionReceipt['logs'];
-  /** What its authorizations moved, by `authorizationKey`. */
+  /** Transfers made by its authorizations, by `authorizationKey`. */
   readonly used: ReadonlyMap<string, UsedAuthorization>;
-  /** Whether it moved this much USDC so, by whatever way. */
+  /** True if it moved exactly this amount of USDC between these two addresses, by any call. */
   moved(transfer: Pick<Authorization, 'from' | 'to' | 'valueMicro'>): boolean;
 }
 
-/** Where an authorization ended, by the chain's logs. */
+/** Where an authorization was used or cancelled, according to the chain's logs. */
 export type SpentAuthorization = UsedAuthorization | { readonly cancelledInBlock: bigint };
 
-/** Questions that share one call: some nodes limit what a call may cost. */
+/** Calls combined into one; some RPC providers limit the gas of an eth_call. */
 const MAX_IN_ONE_CALL = 200;
 
 /** The node's view of its chain: USDC, Multicall3 and raw transactions. Throws viem's errors when the chain can't be asked. */
@@ -42,7 +42,7 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
   const token = options.token as Hex;
   const transport = { timeout: options.timeoutMs ?? 10_000, retryCount: 1 };
   const client = createPublicClient({ transport: http(options.rpcUrl, transport) });
-  /** Shares requests among questions of the same moment. */
+  /** Batches reads of the same moment into one request. */
   const gatherer = createPublicClient({ transport: http(options.rpcUrl, { ...transport, batch: { batchSize: 50 } }) });
 
   async function tryAll(calls: readonly Hex[], blockTag: 'latest' | 'pending') {
@@ -50,7 +50,7 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
     return decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: data ?? '0x' });
   }
 
-  /** Some nodes say it in the receipt, and save a question. */
+  /** Block timestamp. Some RPC providers include it in the receipt, which saves a request. */
   async function minedAt(receipt: { blockHash: string; blockTimestamp?: string | undefined }): Promise<bigint> {
     if (receipt.blockTimestamp !== undefined) return BigInt(receipt.blockTimestamp);
     return (await client.getBlock({ blockHash: receipt.blockHash as Hex })).timestamp;
@@ -95,14 +95,14 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
       return { name, version, domainSeparator: domainSeparator as Hex };
     },
 
-    /** Why each authorization would not move money if all were submitted now, in this order; null when it would. */
+    /** For each authorization: the reason it would not move money if all were submitted now in this order, or null if it would. */
     async simulate(batch: readonly SignedAuthorization[]): Promise<(string | null)[]> {
-      // The latest block may be old on a quiet chain; what is asked is what would happen now.
+      // The pending block, because on a quiet chain the latest one may be old.
       const results = await tryAll(batch.map(transferCall), 'pending');
       return results.map(({ success, returnData }) => (success ? null : revertReason(returnData)));
     },
 
-    /** For each authorization whether it was used or cancelled in a block. */
+    /** For each authorization: true if it was used or cancelled in a block. */
     async areSpent(batch: readonly Pick<Authorization, 'from' | 'nonce'>[]): Promise<boolean[]> {
       const spent: boolean[] = [];
       for (let start = 0; start < batch.length; start += MAX_IN_ONE_CALL) {
@@ -115,7 +115,7 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
       return spent;
     },
 
-    /** Of transactions that exclude one another the one that is in a block. */
+    /** The mined one of several transactions that exclude one another; null when none is. */
     async findMined(hashes: readonly string[]): Promise<MinedTransaction | null> {
       for (const hash of hashes) {
         const mined = await findReceipt(hash);
@@ -124,7 +124,7 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
       return null;
     },
 
-    /** How an authorization was spent in a range of blocks; null when the logs there know nothing of it. */
+    /** Finds the use or cancellation of an authorization in a range of blocks; null when the logs there do not have it. */
     async findSpent(
       authorization: Pick<Authorization, 'from' | 'nonce'>,
       range: { fromBlock: bigint; toBlock: bigint },
@@ -151,7 +151,7 @@ export interface HasUsdc {
 }
 
 const ERROR_STRING_SELECTOR = '0x08c379a0';
-/** Why a call failed that gave no reason: mostly that its gas was used up. */
+/** Failure text of a call that reverted without a reason; usually it ran out of gas. */
 export const NO_REASON = 'reverted without a reason';
 
 function revertReason(data: Hex): string {

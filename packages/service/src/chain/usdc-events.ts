@@ -1,13 +1,13 @@
 import { type Hex, toEventSelector } from 'viem';
 
-/** A log as the chain's nodes give it. */
+/** A log as an RPC node returns it. */
 export interface TokenLog {
   readonly address: string;
   readonly topics: readonly string[];
   readonly data: string;
 }
 
-/** An event of USDC by which money moves; addresses and nonces in lower case. */
+/** A USDC event that moves money; addresses and nonces in lower case. */
 export type UsdcEvent<Log extends TokenLog = TokenLog> =
   | {
       readonly kind: 'transfer';
@@ -23,8 +23,8 @@ const USED: Hex = toEventSelector('AuthorizationUsed(address,bytes32)');
 const WORD = 66;
 
 /**
- * What the token logs of money that moves, in its order; its other events are left out. Read by their places, as a settlement has
- * hundreds of them: a general decoder hashes each event's signature anew for every log.
+ * The token's money-moving events, in log order; other events are left out. Decoded by position, because a settlement has hundreds of them
+ * and a general decoder hashes each event's signature anew for every log.
  */
 export const usdcEventsOf = <Log extends TokenLog>(token: string, logs: readonly Log[]): UsdcEvent<Log>[] =>
   logs.flatMap((log) => (log.address.toLowerCase() === token ? (toEvent(log) ?? []) : []));

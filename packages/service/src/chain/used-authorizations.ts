@@ -2,7 +2,7 @@ import type { TransactionReceipt } from 'viem';
 import type { Authorization } from './authorization.ts';
 import { usdcEventsOf } from './usdc-events.ts';
 
-/** A transfer that an authorization caused, as the chain's logs tell. */
+/** A transfer caused by an authorization, according to the chain's logs. */
 export interface UsedAuthorization {
   readonly transactionHash: string;
   readonly blockNumber: bigint;
@@ -15,7 +15,7 @@ export const authorizationKey = (a: Pick<Authorization, 'from' | 'nonce'>): stri
 
 type Logs = TransactionReceipt['logs'];
 
-/** Whether the token logs a transfer of this amount between these two. */
+/** True if the token logs a transfer of this amount between these two addresses. */
 export const hasMoved = (
   token: string,
   logs: Logs,
@@ -25,7 +25,7 @@ export const hasMoved = (
     (event) => event.kind === 'transfer' && event.from === from && event.to === to && event.valueMicro === valueMicro,
   );
 
-/** What authorizations moved, by their keys: each AuthorizationUsed with the Transfer that USDC logs right after it. */
+/** Transfers caused by authorizations, by authorization key: each AuthorizationUsed with the Transfer that USDC logs right after it. */
 export function usedIn(token: string, logs: Logs): Map<string, UsedAuthorization> {
   const used = new Map<string, UsedAuthorization>();
   const events = usdcEventsOf(token, logs);

@@ -9,11 +9,11 @@ export interface Block {
   readonly hash: string;
 }
 
-/** The node's wallet as the chain shows it at one block. Throws viem's errors when the chain can't be asked. */
+/** The node's wallet as of one block. Throws viem's errors when the chain does not answer. */
 export interface WalletBalances {
   head(): Promise<Block>;
   balanceAt(block: Block): Promise<bigint>;
-  /** For each authorization whether it was used or cancelled by that block. */
+  /** For each authorization: true if it was used or cancelled by that block. */
   areSpentAt(block: Block, batch: readonly Pick<Authorization, 'from' | 'nonce'>[]): Promise<boolean[]>;
 }
 
@@ -23,7 +23,7 @@ export interface HasWalletBalances {
 
 const MAX_ASKED = 500;
 
-/** Reads a wallet at a given block, which may not be the latest any more. */
+/** Reads a wallet at a given block, which may be older than the latest. */
 export function createWalletBalances(options: { rpcUrl: string; token: string; wallet: string }): WalletBalances {
   const token = options.token as Hex;
   const client = createPublicClient({ transport: http(options.rpcUrl, { timeout: 10_000, retryCount: 1 }) });

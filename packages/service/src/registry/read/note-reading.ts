@@ -38,8 +38,8 @@ export async function noteReading(ctx: NoteContext, seen: Seen | null): Promise<
     await tell(ctx, tx, now, data);
     return data;
   });
-  if (changed?.state === 'stalled') ctx.log.error(changed, 'the shared registry is not read any more');
-  else if (changed) ctx.log.info(changed, 'how far the shared registry is read');
+  if (changed?.state === 'stalled') ctx.log.error(changed, 'shared registry reader stalled');
+  else if (changed) ctx.log.info(changed, 'shared registry sync state changed');
 }
 
 async function tell(

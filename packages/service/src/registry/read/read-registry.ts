@@ -67,7 +67,7 @@ export function createRegistryReader(ctx: ReadContext, readsForMs: number = READ
         seen = { ...seen, isGood: await readTo(head) };
         isFailing = false;
       } catch (err) {
-        if (!isFailing) ctx.log.warn({ err }, 'the shared registry cannot be read; it is tried again and again');
+        if (!isFailing) ctx.log.warn({ err }, 'cannot read the shared registry; retrying');
         isFailing = true;
       }
       await noteReading(ctx, seen);

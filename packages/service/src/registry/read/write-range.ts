@@ -36,7 +36,7 @@ export async function writeRange(ctx: WriteContext, after: ChainPoint | null, ra
   for (const { kind } of logs) ctx.metrics.registryLogs.inc({ kind });
   if (malformed > 0) ctx.metrics.registryLogs.inc({ kind: 'malformed' }, malformed);
   if (upgrades > 0) ctx.metrics.registryLogs.inc({ kind: 'upgraded' }, upgrades);
-  if (upgrades > 0) ctx.log.warn({ block: String(range.fromBlock) }, 'the code of the shared registry was replaced');
+  if (upgrades > 0) ctx.log.warn({ block: String(range.fromBlock) }, 'shared registry was upgraded');
   return true;
 }
 
@@ -57,12 +57,8 @@ export async function takeBackTo(ctx: WriteContext, newest: ChainPoint, to: Chai
   if (!isTaken) return false;
   ctx.metrics.registryReorgs.inc();
   const fields = { from: String(newest.block), to: to === null ? null : String(to.block) };
-  if (to) ctx.log.warn(fields, 'the chain was reorganised; the shared registry is read again from there');
-  else
-    ctx.log.error(
-      fields,
-      'the chain is another than the one that was read; the shared registry is read from its start',
-    );
+  if (to) ctx.log.warn(fields, 'chain reorganised; reading the shared registry again from this block');
+  else ctx.log.error(fields, 'no recorded block is on this chain; reading the shared registry from its start');
   return true;
 }
 

@@ -54,7 +54,7 @@ async function record(
     return { id: write.id, state: 'failed', tokenId: null, failure, ...place };
   });
   for (const { id, state, failure } of ends)
-    if (failure !== null) ctx.log.warn({ writeId: id, state, failure }, 'the chain undid a write to the registry');
+    if (failure !== null) ctx.log.warn({ writeId: id, state, failure }, 'registry write reverted on chain');
   await ctx.db.transaction(async (tx) => {
     await noteMined(tx, mined);
     const ended = await endWrites(tx, ends, ctx.clock.now());

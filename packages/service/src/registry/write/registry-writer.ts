@@ -38,7 +38,7 @@ export function createRegistryWriter(ctx: WriterContext, follow: FollowWrites): 
     if (!open) return false;
     const care = createCare(ctx, open, lease);
     const mined = await care.untilMined(performance.now() + MINED_WITHIN_MS, signal).catch((error) => {
-      ctx.log.warn({ err: error, hash: care.hash() }, 'a write to the registry is unknown; the next run looks for it');
+      ctx.log.warn({ err: error, hash: care.hash() }, 'registry write outcome unknown; the next run checks it');
       return null;
     });
     if (!mined) await care.leave();
