@@ -72,7 +72,7 @@ const columnOf: Record<keyof StoredChange, string> = {
   tokenSealed: 'token_sealed',
   changedAt: 'changed_at',
 };
-/** `changedAt`: when other nodes have to hear of it. */
+/** `changedAt`: time of the change in the feed to other nodes; absent when they need not hear of it. */
 type StoredChange = AgentChange & { readonly changedAt?: Date };
 const jsonColumns: ReadonlySet<string> = new Set(['tiers', 'metadata']);
 
@@ -81,14 +81,14 @@ export async function updateAgentRow(sql: Sql, id: string, change: StoredChange)
   const names = (Object.keys(change) as (keyof StoredChange)[]).sort();
   const sets = names.map((name, index) => `${columnOf[name]} = $${index + 2}`);
   const values = names.map((name) => (jsonColumns.has(name) ? JSON.stringify(change[name]) : change[name]));
-  // Few shapes of change occur, and PostgreSQL takes names of 63 characters.
+  // Few combinations of fields occur; the hash keeps the statement name under PostgreSQL's 63 characters.
   await sql.query(`update-agent-${crc32(names.join())}`, `update agent set ${sets.join(', ')} where id = $1`, [
     id,
     ...values,
   ]);
 }
 
-/** Other nodes have to hear of the agent: what changed is not in its row. */
+/** Puts the agent into the feed to other nodes again after a change outside its row. */
 export async function noteChange(sql: Sql, id: string, now: Date): Promise<void> {
   await sql.query('note-agent-change', 'update agent set changed_at = $2 where id = $1', [id, now]);
 }

@@ -2,7 +2,7 @@ import type { NewEvent } from '../events/outbox/new-event.ts';
 import { type Agent, isVerified } from './agent.ts';
 import { toDetail } from './agent-view.ts';
 
-/** What a change of an agent means to those who listen. */
+/** The events that a change of an agent emits. */
 export function agentEventsOf(before: Agent, after: Agent, location: string): NewEvent[] {
   const types = [
     ...(isVerified(after) && !isVerified(before) ? (['agent.verified'] as const) : []),

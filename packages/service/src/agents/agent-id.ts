@@ -2,22 +2,22 @@ import { createHash, randomBytes } from 'node:crypto';
 import { encodeBase32, encodeTime } from '../lib/id.ts';
 
 const SALT_BYTES = 16;
-/** 80 bits of the hash: an id of another's key would have to be found by trying. */
+/** 80 bits of the hash: finding an id that matches another node's key takes brute force. */
 const HASH_BYTES = 10;
 const PREFIX = 'agt_';
-/** Of the 50 bits that stand for 48 bits of milliseconds, the first: set in ids that name the key of their home. */
+/** First of the 50 bits that carry a 48-bit timestamp in milliseconds: set in ids that are bound to a home key. */
 const BOUND_BIT = 2 ** 49;
 const BOUND = /^agt_g/;
 
 export interface NewAgentId {
   readonly id: string;
-  /** null: the id names no key. */
+  /** null: the id is not bound to a key. */
   readonly idSalt: Buffer | null;
 }
 
 /**
- * A new id for an agent of the node whose key this is. Its second half is a hash over the key, the first half and a salt: with the salt
- * anybody sees that the node of that key made it, and nobody else can have made it. Without a key it is as random as any.
+ * A new agent id, bound to the home key of its node: its second half is a hash over the key, the first half and a salt. With the salt
+ * anybody can verify that the node of that key made it, and no other node can make it. Without a key the second half is random.
  */
 export function newAgentId(homeKey: string | null, now: Date): NewAgentId {
   const timeText = encodeTime(now.getTime() + (homeKey === null ? 0 : BOUND_BIT));
@@ -26,10 +26,10 @@ export function newAgentId(homeKey: string | null, now: Date): NewAgentId {
   return { id: PREFIX + timeText + hashText(timeText, homeKey, idSalt), idSalt };
 }
 
-/** Whether an id names the key of its home. */
+/** True when the id is bound to a home key. */
 export const isBoundId = (id: string): boolean => BOUND.test(id);
 
-/** Whether the node of this key made the id, as the salt shows. */
+/** True when the node of this key made the id, verified with the salt. */
 export function isIdOf(id: string, homeKey: string | null, salt: string | undefined): boolean {
   if (homeKey === null || salt === undefined || !isBoundId(id)) return false;
   const timeText = id.slice(PREFIX.length, PREFIX.length + 10);

@@ -65,7 +65,7 @@ export async function insertAgent(sql: Sql, agent: NewAgent, now: Date): Promise
   await sql.query('insert-agent-totals', 'insert into agent_totals (agent_id) values ($1)', [agent.id]);
 }
 
-/** How many agents of this node an account has that are not removed; counts no further than `most`. */
+/** Number of agents of this node that an account has and that are not removed; counts up to `most`. */
 export async function countOwnAgents(sql: Sql, accountId: string, most: number): Promise<number> {
   const [row] = await sql.query<{ count: number }>(
     'count-own-agents',
@@ -76,7 +76,7 @@ export async function countOwnAgents(sql: Sql, accountId: string, most: number):
   return row?.count ?? 0;
 }
 
-/** An agent that is not removed. */
+/** The agent, unless it is removed. */
 export async function findAgentRow(sql: Sql, id: string): Promise<Agent | null> {
   const rows = await sql.query<Agent>(
     'find-agent',
@@ -86,14 +86,14 @@ export async function findAgentRow(sql: Sql, id: string): Promise<Agent | null> 
   return rows[0] ?? null;
 }
 
-/** Agents that are not removed, in no order. */
+/** Agents that are not removed, unordered. */
 export const findAgentRows = (sql: Sql, ids: readonly string[]): Promise<Agent[]> =>
   sql.query<Agent>('find-agents', `select ${columns} from ${source} where g.id = any($1) and g.status <> 'removed'`, [
     ids,
   ]);
 
 export interface OwnAgentsPage {
-  /** Only this one. */
+  /** Restricts the page to this agent; null: all. */
   readonly agentId: string | null;
   readonly after: string | null;
   readonly limit: number;
@@ -110,7 +110,7 @@ export const listAgentsOf = (sql: Sql, accountId: string, { agentId, after, limi
     [accountId, after, limit, agentId],
   );
 
-/** How many agents an account has registered here, and not removed. */
+/** Number of agents that an account has registered here and that are not removed. */
 export async function countAgentsOf(sql: Sql, accountId: string, agentId: string | null): Promise<number> {
   const [row] = await sql.query<{ count: bigint }>(
     'count-agents-of',
@@ -121,7 +121,7 @@ export async function countAgentsOf(sql: Sql, accountId: string, agentId: string
   return Number(row?.count ?? 0);
 }
 
-/** The same, kept from changing until the transaction ends. */
+/** The same, with a row lock until the transaction ends. */
 export async function lockAgentRow(sql: Sql, id: string): Promise<Agent | null> {
   const rows = await sql.query<Agent>(
     'lock-agent',
@@ -131,7 +131,7 @@ export async function lockAgentRow(sql: Sql, id: string): Promise<Agent | null> 
   return rows[0] ?? null;
 }
 
-/** An agent of this node, also one that was removed: for what it has to say of itself. */
+/** An agent of this node, removed or not: for records about its past. */
 export async function findOwnAgentRow(sql: Sql, id: string): Promise<Agent | null> {
   const rows = await sql.query<Agent>(
     'find-own-agent',
@@ -141,7 +141,10 @@ export async function findOwnAgentRow(sql: Sql, id: string): Promise<Agent | nul
   return rows[0] ?? null;
 }
 
-/** The agents that an account registered here, kept from changing until the transaction ends; always in the same order, so that two can't block each other. */
+/**
+ * The agents that an account registered here, with row locks until the transaction ends; locked in the order of ids, so that two
+ * transactions can't deadlock.
+ */
 export const lockAgentsOf = (sql: Sql, accountId: string): Promise<Agent[]> =>
   sql.query<Agent>(
     'lock-agents-of',
@@ -162,7 +165,7 @@ export const findCallableRows = (sql: Sql, ids: readonly string[]): Promise<Call
     [ids],
   );
 
-/** Where one stands in the order of changes: a time to the microsecond as PostgreSQL reads it, and an id. */
+/** Position in the order of changes: a time to the microsecond as PostgreSQL reads it, and an id. */
 export interface ChangePlace {
   readonly at: string;
   readonly id: string;
@@ -171,7 +174,7 @@ export interface ChangePlace {
 const changedAt = (expression: string) =>
   `to_char((${expression}) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** This node's agents in the registry that changed after a place, removed ones included, in order; and the time `settledMs` ago. */
+/** This node's registered agents that changed after a position, removed ones included, in order; and the time `settledMs` ago. */
 export async function listChangedRows(
   sql: Sql,
   { after, limit, settledMs }: { after: ChangePlace | null; limit: number; settledMs: number },
@@ -191,7 +194,7 @@ export async function listChangedRows(
   return { agents, settledAt: row?.settledAt ?? '' };
 }
 
-/** Takes the agents whose check is due, and puts their next one off: another process that asks gets others. */
+/** Takes the agents whose check is due and postpones their next check, so that another process gets different ones. */
 export async function takeDueAgents(sql: Sql, now: Date, busyUntil: Date, limit: number): Promise<Agent[]> {
   return sql.query<Agent>(
     'take-due-agents',
@@ -205,7 +208,7 @@ export async function takeDueAgents(sql: Sql, now: Date, busyUntil: Date, limit:
   );
 }
 
-/** Brings the checks of these agents, or of the nodes where they are at home, forward to now: a call could not reach them. */
+/** Makes the checks of these agents, or of their home nodes, due now, after a call could not reach them. */
 export async function checkSoon(sql: Sql, agentIds: readonly string[], now: Date): Promise<void> {
   await sql.query(
     'check-soon',

@@ -23,7 +23,7 @@ export type ListedAgent = Pick<
   | 'homeLabel'
 >;
 
-/** `nodeLabel` in all of these: of this node, where agents are at home that have no other. */
+/** `nodeLabel`: this node's label, the location of agents that have no other home node. */
 export const toListItem = (agent: ListedAgent, nodeLabel: string): AgentListItem => ({
   id: agent.id,
   name: agent.name,
@@ -72,7 +72,7 @@ export function toDetail(agent: Agent, nodeLabel: string): AgentDetail {
   };
 }
 
-/** A report of its own load is believed for this long; after that the calls that run through us tell. */
+/** Period for which an agent's own report of its load is used; after it, the number of open calls through this node. */
 const REPORT_HOLDS_MS = 120_000;
 const DEFAULT_CONCURRENCY = 32;
 

@@ -1,10 +1,10 @@
 import type { AgentStatus } from '@agent-network/contracts/agents/agents';
 
-/** What can happen to an agent. `refused`: it said itself that it takes no calls. */
+/** The events of the agent state machine. `refused`: the agent reported itself that it takes no calls. */
 export type AgentEvent = 'proven' | 'came_up' | 'went_down' | 'refused' | 'endpoint_changed' | 'removed';
 export type StoredStatus = AgentStatus | 'removed';
 
-/** The life of an agent. A pending agent can't be invoked; what a probe says of it counts for nothing until it is proven. */
+/** The state machine of an agent. A pending agent can't be invoked, and probes do not change it until its endpoint is proven. */
 export const agentTransitions: Record<StoredStatus, Record<AgentEvent, StoredStatus | 'ignored' | 'illegal'>> = {
   pending_verification: {
     proven: 'online',
@@ -60,26 +60,26 @@ export interface Agent {
   readonly metadata: AgentMetadata;
   readonly status: StoredStatus;
   readonly reputation: number;
-  /** null: it is at home at another node, which calls it. */
+  /** null: another node is its home and calls it. */
   readonly tokenSealed: Buffer | null;
   readonly endpointProvenAt: Date | null;
   readonly walletProvenAt: Date | null;
-  /** Of the account, as long as its wallet is the owner. */
+  /** Of the account: its wallet is proven, and is still the owner. */
   readonly isWalletProven: boolean;
   readonly accountAddress: string;
-  /** Since when the chain says that another wallet owns it, which has not been proven here; null: not so. */
+  /** Since when the chain has named another owner, whose wallet is not proven here; null: not frozen. */
   readonly frozenAt: Date | null;
   /** Its entry in the shared registry; null: none yet. */
   readonly tokenId: string | null;
-  /** What its id was made with, in hex; null: an id that does not say whose it is, or an agent of another node. */
+  /** The salt of its id, in hex; null: an id that is not bound to a home key, or an agent of another node. */
   readonly idSalt: string | null;
-  /** Since when its owner's wallet holds the token; null: the registrar of the node does. */
+  /** Since when its owner's wallet holds the token; null: the node's registrar holds it. */
   readonly tokenClaimedAt: Date | null;
   readonly checksDone: number;
   readonly failedInARow: number;
   readonly passedInARow: number;
   readonly lastPingAt: Date | null;
-  /** When its endpoint is checked again; null: not any more. */
+  /** Time of the next endpoint check; null: none. */
   readonly nextCheckAt: Date | null;
   readonly lastSeenAt: Date;
   readonly responseMs: number | null;
@@ -91,10 +91,10 @@ export interface Agent {
   readonly completed: bigint;
   readonly failed: bigint;
   readonly durationMs: bigint;
-  /** Of the last 30 days, as of the newest probe. */
+  /** Over the last 30 days, as of the newest probe. */
   readonly probesPassed: bigint;
   readonly probes: bigint;
-  /** The node of the network where it is at home, with its label and base address; null: this one. */
+  /** Its home node, with label and base address; null: this node. */
   readonly homeNode: string | null;
   readonly homeLabel: string | null;
   readonly homeUrl: string | null;
@@ -110,15 +110,15 @@ export interface AgentMetadata {
   priceHints?: boolean | undefined;
 }
 
-/** The node of the network where an agent is at home. */
+/** The home node of an agent. */
 export interface Home {
   readonly nodeId: string;
   readonly baseUrl: string;
-  /** Takes the payments for its agents, and sends their refunds; lower case. */
+  /** Receives the payments for the node's agents and sends their refunds; lower case. */
   readonly wallet: string;
 }
 
-/** What is needed to call an agent; `home` is null for those of this node. */
+/** The fields needed to call an agent; `home` is null for agents of this node. */
 export type CallableAgent = Pick<
   Agent,
   | 'id'
@@ -133,11 +133,11 @@ export type CallableAgent = Pick<
 > & {
   readonly averageMs: number | null;
   readonly home: Home | null;
-  /** Whether the hints of callers change its price (`metadata.priceHints`). */
+  /** True when hints of callers (`metadata.priceHints`) change its price. */
   readonly takesHints: boolean;
 };
 
-/** Spec: `verified`. The endpoint was proven and the owner's wallet was; of an agent of another node, that node says so. */
+/** Spec `verified`: the endpoint and the owner's wallet are proven; for a remote agent, its home node says so. */
 export const isVerified = (agent: Pick<Agent, 'endpointProvenAt' | 'isWalletProven'>): boolean =>
   agent.endpointProvenAt !== null && agent.isWalletProven;
 
@@ -154,7 +154,7 @@ const shownFields = [
   'tokenId',
 ] as const;
 
-/** Whether an agent's registration file says something else than before, how fast it answers aside. */
+/** True when a change alters the agent's registration file; the response time does not count. */
 export const changesFile = (before: Agent, after: Agent): boolean =>
   isVerified(before) !== isVerified(after) || shownFields.some((name) => textOf(before[name]) !== textOf(after[name]));
 

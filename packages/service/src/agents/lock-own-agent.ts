@@ -7,8 +7,8 @@ const SOLD =
   'The token of this agent belongs to another wallet by now. Whoever signs in with that one takes it over: POST /identity/verify, proof "wallet".';
 
 /**
- * Locks an agent that the account registered. Anyone may see that it exists, so a stranger gets FORBIDDEN, not NOT_FOUND. CONFLICT:
- * it is at home at another node, and changed only there.
+ * Locks an agent that the account registered. Existence of an agent is public, so other accounts get FORBIDDEN, not NOT_FOUND. Throws
+ * CONFLICT for a remote agent, which only its home node changes.
  */
 export async function lockOwnAgent(tx: Sql, accountId: string, agentId: string): Promise<Agent> {
   const agent = await lockAgentRow(tx, agentId);

@@ -26,7 +26,7 @@ export function startNetwork(ctx: NetworkContext): Repeating {
   const stopping = new AbortController();
   const { signal } = stopping;
   const onError = (err: unknown) => {
-    if (!signal.aborted) ctx.log.error({ err }, 'looking at another node failed');
+    if (!signal.aborted) ctx.log.error({ err }, 'check of another node failed');
   };
   const strangers = createShares({ most: 16, mostOfNode: 1, mostOfKey: 4, mostOfSite: 6 }, onError);
   const agents = createShares({ most: 32, mostOfNode: AGENTS_OF_NODE_AT_ONCE, mostOfKey: 16, mostOfSite: 16 }, onError);

@@ -4,11 +4,11 @@ import { bestReputationFirst } from '../search/search-order.ts';
 import { readTermCounts } from '../search/search-store.ts';
 import type { Comparable } from './similarity.ts';
 
-/** Which agents may stand in for one that can't be called. */
+/** Conditions for the alternatives of an agent that can't be called. */
 export interface Wish {
-  /** The most that they may ask per request; null for any price. */
+  /** Maximum price per request; null for any. */
   readonly maxPerRequestMicro: bigint | null;
-  /** The only ones that are considered; null for all. */
+  /** The only candidates; null for all. */
   readonly among: readonly string[] | null;
   readonly except: readonly string[];
 }
@@ -23,8 +23,8 @@ interface Wanted {
 const MOST = 30;
 
 /**
- * Online agents that share capabilities with the wanted one, those that share most first. Of each capability, the best reputations
- * and the nearest prices from the wanted one downwards are looked at: 100 each, however many agents have it.
+ * Online agents that share capabilities with the wanted one, most shared first. For each capability it reads 100 candidates by best
+ * reputation and 100 by nearest price, from the wanted price downwards.
  */
 export async function findSharing(sql: Sql, wanted: Wanted, wish: Wish): Promise<string[]> {
   const { maxPerRequestMicro: most } = wish;
@@ -48,7 +48,7 @@ export async function findSharing(sql: Sql, wanted: Wanted, wish: Wish): Promise
   return rows.map(({ id }) => id);
 }
 
-/** Which of these agents are online, share a capability with the wanted one, and fit the wish. */
+/** Those of the given agents that are online, share a capability with the wanted one, and fit the wish. */
 export async function findSharingAmong(
   sql: Sql,
   wanted: Wanted,
@@ -63,13 +63,13 @@ export async function findSharingAmong(
   return rows.map(({ id }) => id);
 }
 
-/** Up to this many agents are gathered from the sets of terms; more are walked through from the best reputation down. */
+/** Up to this many agents are gathered from the sets of terms; beyond it, agents are walked from the best reputation down. */
 const GATHERED = 2000;
 const MAX_TERMS = 60;
 
 /**
- * Online agents that have any of the terms, exactly as a search finds them; the best reputations. Of many terms the rarest are
- * taken, which say most.
+ * Online agents that match any of the terms, by the rules of search, best reputation first. Of many terms the rarest are used: they
+ * discriminate most.
  */
 export async function findByTerms(tx: Tx, terms: readonly string[], wish: Wish): Promise<string[]> {
   const states = { isOnline: [true], isVerified: [true, false] };
@@ -90,7 +90,7 @@ export async function findByTerms(tx: Tx, terms: readonly string[], wish: Wish):
   return found.map(({ id }) => id).filter((id) => !wish.except.includes(id));
 }
 
-/** What agents are compared by; removed ones are left out. */
+/** The fields by which agents are compared; without removed agents. */
 export const readComparables = (sql: Sql, ids: readonly string[]): Promise<ComparableAgent[]> =>
   sql.query<ComparableAgent>(
     'read-comparables',

@@ -10,7 +10,7 @@ import { toDetail, toStatusRecord } from '../agent-view.ts';
 import type { HasNodeLabel } from '../search/discover-agents.ts';
 import { nameAlternatives } from './find-alternatives.ts';
 
-/** Finds the agents of calls that come at the same moment with one query. */
+/** Batches the look-ups of agents for concurrent calls into one query. */
 export interface AgentFinder {
   find(id: string): Promise<CallableAgent | null>;
 }
@@ -30,21 +30,21 @@ export function createAgentFinder(ctx: HasDb): AgentFinder {
   return { find: (id) => batcher.add(id) };
 }
 
-/** Any registered agent, online or not. Throws NOT_FOUND. */
+/** Any registered agent, online or offline. Throws NOT_FOUND. */
 export async function requireAgent(ctx: HasAgentFinder, id: string): Promise<CallableAgent> {
   const agent = await ctx.agentFinder.find(id);
   if (!agent) throw notFound('agent');
   return agent;
 }
 
-/** An agent that can be called now. Throws AGENT_UNAVAILABLE with alternatives for one that can't. */
+/** An agent that can be called now. Throws AGENT_UNAVAILABLE with alternatives. */
 export async function requireOnline(ctx: HasDb & HasAgentFinder, id: string): Promise<CallableAgent> {
   const agent = await requireAgent(ctx, id);
   if (agent.status === 'online') return agent;
   throw await unavailable(ctx, agent);
 }
 
-/** AGENT_UNAVAILABLE, with the agents that are most like this one. */
+/** AGENT_UNAVAILABLE with the most similar agents as alternatives. */
 export async function unavailable(ctx: HasDb, agent: CallableAgent): Promise<AppError<'AGENT_UNAVAILABLE'>> {
   const why = agent.status === 'offline' ? 'is offline' : 'has not proven its endpoint yet';
   return new AppError('AGENT_UNAVAILABLE', `The agent ${why}.`, {

@@ -20,7 +20,7 @@ type Wanted = Pick<ComparableAgent, 'id' | 'capabilities' | 'perRequestMicro'>;
 
 const MAX_SHOWN = 5;
 
-/** The agents to name to a caller whose agent can't be called: online ones that share capabilities, then ones that share words. */
+/** The alternatives named in AGENT_UNAVAILABLE: online agents that share capabilities, then ones that share words. */
 export async function nameAlternatives(ctx: HasDb, wanted: Wanted): Promise<Alternative[]> {
   const wish = { maxPerRequestMicro: null, among: null, except: [wanted.id] };
   const sharing = await findSharing(ctx.db, wanted, wish);
@@ -31,7 +31,7 @@ export async function nameAlternatives(ctx: HasDb, wanted: Wanted): Promise<Alte
   return (await rank(ctx, wanted, [...new Set([...sharing, ...alike])])).slice(0, MAX_SHOWN);
 }
 
-/** Agents that share a capability with the wanted one and fit the wish, the most alike first: any of them could do the work. */
+/** Agents that share a capability with the wanted one and fit the wish, most similar first: candidates for a fallback. */
 export async function findStandIns(ctx: HasDb, wanted: Wanted, wish: Omit<Wish, 'except'> & { except: string[] }) {
   const { among } = wish;
   const asked = { ...wish, except: [...wish.except, wanted.id] };
@@ -45,10 +45,10 @@ const byTerms = (ctx: HasDb, terms: readonly string[], wish: Wish): Promise<stri
     ? Promise.resolve([])
     : ctx.db.transaction((tx) => findByTerms(tx, terms, wish), { isolation: 'repeatable read' });
 
-/** Without the marks that say where a word stands, as it is there without one as well, and without where the agent is at home. */
+/** Skips position marks (each marked word also occurs without one) and home marks. */
 const isCapabilityOrWord = (term: string) => !/^[+#@]/.test(term);
 
-/** The most alike first; among equals the better reputation, the lower price, the id. */
+/** Most similar first; ties by better reputation, lower price, id. */
 async function rank(ctx: HasDb, wanted: Wanted, ids: readonly string[]): Promise<Alternative[]> {
   if (ids.length === 0) return [];
   const all = await readComparables(ctx.db, [...ids, wanted.id]);

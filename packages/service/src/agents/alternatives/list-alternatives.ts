@@ -8,8 +8,7 @@ import { type HasAgentFinder, requireAgent } from './find-agent.ts';
 import { nameAlternatives } from './find-alternatives.ts';
 
 /**
- * The agents that an error would name if this one could not be called, as lists show them. At most 200 agents for each of its
- * capabilities are looked at.
+ * The alternatives that AGENT_UNAVAILABLE would name for this agent, as list items. Reads at most 200 agents for each of its capabilities.
  */
 export async function listAlternatives(
   ctx: HasDb & HasAgentFinder & HasNodeLabel,

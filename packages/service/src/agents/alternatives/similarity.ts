@@ -1,4 +1,4 @@
-/** What agents are compared by. `terms`: what they are found by (`termsOf`); those that stand for capabilities and homes count for nothing. */
+/** The fields by which agents are compared. `terms`: its search terms (`termsOf`); capability and home terms are ignored here. */
 export interface Comparable {
   readonly capabilities: readonly string[];
   readonly terms: readonly string[];
@@ -6,18 +6,18 @@ export interface Comparable {
   readonly reputation: number;
 }
 
-/** Tenths. What an agent can do weighs more than all the rest, as words and prices are easily copied. */
+/** Tenths. Capabilities outweigh the rest, because words and prices are easily copied. */
 const weights = { capabilities: 6, text: 2, price: 1, reputation: 1 } as const;
 
 /**
- * 0 to 1: how well one agent can stand in for another. Shared capabilities first, then shared words, a near price, and a reputation
- * that is no worse. 1 for the agent itself; symmetric but for reputation, of which more than the wanted agent has does not help.
+ * Similarity from 0 to 1, from shared capabilities, shared words, nearness of price and a reputation that is no worse. 1 for the agent
+ * itself. Symmetric except for reputation: more than the wanted agent has adds nothing.
  */
 export function similarity(wanted: Comparable, candidate: Comparable): number {
   const text = (terms: readonly string[]) => terms.filter((term) => !/^[=@]/.test(term));
   return (
     (weights.capabilities * overlap(wanted.capabilities, candidate.capabilities) +
-      // A word of the name is there three times and one of the tags twice, by where it stands.
+      // Words of the name occur three times and words of tags twice, once for each position mark.
       weights.text * overlap(text(wanted.terms), text(candidate.terms)) +
       weights.price * nearness(wanted.perRequestMicro, candidate.perRequestMicro) +
       weights.reputation * Math.min(1, wanted.reputation === 0 ? 1 : candidate.reputation / wanted.reputation)) /
@@ -25,7 +25,7 @@ export function similarity(wanted: Comparable, candidate: Comparable): number {
   );
 }
 
-/** What two sets share of all that they have (Jaccard). */
+/** Jaccard index of two sets. */
 function overlap(one: readonly string[], other: readonly string[]): number {
   const [ones, others] = [new Set(one), new Set(other)];
   const union = new Set([...ones, ...others]).size;

@@ -17,19 +17,19 @@ import { addProbe } from './probe-store.ts';
 
 export type CheckContext = RegistrationContext & HasLog & HasSecrets & HasGuardedFetch & HasNodeLabel;
 
-/** Lets a use case ask for the due checks to be made now rather than at the next tick. */
+/** Runs the due checks now rather than at the next tick. */
 export interface HasAgentChecks {
   readonly agentChecks: { requestRun(): void };
 }
 
 const BATCH = 50;
-/** A check that takes longer than this was lost with its process, and is due again. */
+/** Lease of a check: after it the check counts as lost with its process, and is due again. */
 const LOST_AFTER_MS = 30_000;
 const PROBE_TIMEOUT_MS = 5000;
-/** Weight of the newest response time in the running average. */
+/** Weight of the newest response time in the moving average. */
 const NEWEST = 0.2;
 
-/** Makes all checks that are due: proofs of pending agents' endpoints, health probes of the others. */
+/** Runs all due checks: endpoint proofs of pending agents, health probes of the others. */
 export async function checkDueAgents(ctx: CheckContext): Promise<void> {
   const now = ctx.clock.now();
   for (;;) {
@@ -44,11 +44,11 @@ async function checkAgent(ctx: CheckContext, agent: Agent): Promise<void> {
     if (agent.status === 'pending_verification') await tryProof(ctx, agent);
     else await probe(ctx, agent);
   } catch (error) {
-    ctx.log.error({ err: error, agentId: agent.id }, 'the check of an agent failed');
+    ctx.log.error({ err: error, agentId: agent.id }, 'agent check failed');
   }
 }
 
-/** Tries to prove the endpoint of an agent and records what came of it. */
+/** Tries to prove the endpoint of an agent and records the result. */
 export async function tryProof(ctx: CheckContext, agent: Agent): Promise<EndpointProof> {
   if (agent.tokenSealed === null) return { isProven: false, reason: 'It is at home at another node, which proves it.' };
   const identityToken = ctx.secrets.open(agent.tokenSealed);
@@ -76,7 +76,7 @@ async function probe(ctx: CheckContext, agent: Agent): Promise<void> {
   const isAlive = await answers(ctx, agent.endpoint);
   const tookMs = performance.now() - startMs;
   const now = ctx.clock.now();
-  // Counted first, so that the reputation which is worked out below knows of it.
+  // Counted first, so that the reputation computed below includes it.
   await addProbe(ctx.db, agent.id, isAlive ? tookMs : null, now);
   await record(ctx, agent, (current) => {
     const failedInARow = isAlive ? 0 : current.failedInARow + 1;
@@ -95,7 +95,7 @@ function eventOf(agent: Agent, failedInARow: number, passedInARow: number): Agen
   return passedInARow >= ANSWERS_UNTIL_UP && agent.isAccepting ? 'came_up' : null;
 }
 
-/** Alive is who answers, even if to say that a GET is not what it takes. */
+/** Any HTTP answer means alive, including one that refuses GET. */
 async function answers(ctx: HasGuardedFetch, endpoint: string): Promise<boolean> {
   try {
     const { status } = await ctx.guardedFetch.request({
@@ -112,7 +112,7 @@ async function answers(ctx: HasGuardedFetch, endpoint: string): Promise<boolean>
   }
 }
 
-/** Applies a finding to the agent as it is now: it may have been changed or removed while it was being checked. */
+/** Applies a result to the current state of the agent, which may have been changed or removed during the check. */
 async function record(
   ctx: RegistrationContext & HasNodeLabel,
   checked: Agent,

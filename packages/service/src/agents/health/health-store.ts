@@ -4,11 +4,11 @@ export interface HealthRow {
   readonly start: Date;
   readonly checks: bigint;
   readonly failed: bigint;
-  /** How many answers took so long: by the step of `duration_bin`. */
+  /** Histogram of response times, keyed by the step of `duration_bin`. */
   readonly times: Readonly<Record<string, number>>;
 }
 
-/** The checks of an agent since the beginning of an hour or day. */
+/** Sums of an agent's checks since the beginning of an hour or day. */
 export const listHealth = (sql: Sql, agentId: string, span: 'hour' | 'day', since: Date): Promise<HealthRow[]> =>
   sql.query<HealthRow>(
     'list-health',

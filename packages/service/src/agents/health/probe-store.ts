@@ -2,8 +2,8 @@ import type { Sql } from '../../db/sql.ts';
 import { UPTIME_DAYS } from '../reputation/reputation.ts';
 
 /**
- * Counts a probe of an agent, and works out what its last days add up to. Older days, and hours of two days ago, are forgotten.
- * `tookMs`: how long the answer took; null when there was none.
+ * Counts a probe of an agent and sums its last days. Deletes older days, and hours older than two days. `tookMs`: response time; null when
+ * there was no answer.
  */
 export async function addProbe(sql: Sql, agentId: string, tookMs: number | null, now: Date): Promise<void> {
   await sql.query(

@@ -9,8 +9,8 @@ import { type HealthRow, listHealth } from './health-store.ts';
 const DEFAULT_DAYS = 7;
 
 /**
- * How an agent answered its checks in the last days (UTC). Checks are kept as sums by hour and by day: at most 30 times 251 rows. Agents
- * of other nodes are checked there, and have none here.
+ * Results of an agent's checks in the last days (UTC), kept as sums by hour and day: at most 30 times 251 rows. Remote agents are checked
+ * by their home node and have none here.
  */
 export async function readHealth(
   ctx: HasDb & HasClock & HasAgentFinder,

@@ -13,7 +13,7 @@ import { lockOwnAgent } from '../lock-own-agent.ts';
 import { writeListing } from '../search/listing-store.ts';
 import { type CheckContext, tryProof } from './check-agents.ts';
 
-/** Proves the endpoint of an agent of the caller's now, whatever the schedule says. */
+/** Proves the endpoint of one of the caller's agents now, regardless of the schedule. */
 export async function verifyAgent(
   ctx: CheckContext,
   caller: Pick<AccountCaller, 'accountId'>,
@@ -33,8 +33,8 @@ export async function verifyAgent(
 }
 
 /**
- * Takes an agent's report of itself. It can lower its status, never raise it: that takes an answer to a probe. Repeated under its
- * Idempotency-Key it is the report that it was, and does not take the place of a later one.
+ * Records an agent's heartbeat. It can lower the agent's status, never raise it: that takes an answered probe. A repeat under its
+ * Idempotency-Key returns the original report and does not replace a later one.
  */
 export async function recordHeartbeat(
   ctx: CheckContext,
@@ -51,7 +51,7 @@ export async function recordHeartbeat(
     const isAccepting = report.accepting ?? agent.isAccepting;
     const status = isAccepting ? agent.status : nextAgentStatus(agent.status, 'refused');
     const resumed = isAccepting && !agent.isAccepting ? { nextCheckAt: now, passedInARow: 0 } : {};
-    // To a ten-thousandth: the least numbers that JSON can spell are none to PostgreSQL.
+    // Rounded to a ten-thousandth: PostgreSQL has no value for the smallest numbers of JSON.
     const load = report.load === undefined ? {} : { reportedLoad: Math.round(report.load * 10_000) / 10_000 };
     await changeAgent(tx, agent, { isAccepting, status, reportedAt: now, lastSeenAt: now, ...load, ...resumed }, now);
     if (status !== agent.status) await writeListing(tx, agent);

@@ -4,7 +4,7 @@ import { countAgentsOf, listAgentsOf, type OwnAgentsPage } from '../agent-store.
 import { toListItem } from '../agent-view.ts';
 import type { HasNodeLabel } from '../search/discover-agents.ts';
 
-/** A page of the agents that an account registered here, the newest first, and how many there are; with `agentId` only that one. */
+/** A page of the agents that an account registered here, newest first, with the total; with `agentId` only that agent. */
 export async function ownAgents(
   ctx: HasDb,
   accountId: string,
@@ -19,7 +19,7 @@ export async function ownAgents(
 
 const iso = (date: Date | null) => date?.toISOString() ?? null;
 
-/** What an owner sees of an agent itself. */
+/** The owner's view of an agent. */
 export function toOwnAgent({ nodeLabel }: HasNodeLabel, agent: Agent) {
   const { status, ...shown } = toListItem(agent, nodeLabel);
   return {

@@ -6,7 +6,7 @@ import { type Agent, isVerified } from '../agent.ts';
 import { findAgentRow } from '../agent-store.ts';
 import { type EntryContext, readEntry } from '../registry-entry/read-entry.ts';
 
-/** Who an agent is, who owns it, and what of that has been proven. */
+/** An agent's identity: its owner, and the proofs of it. */
 export async function readIdentity(ctx: EntryContext & HasChain, id: string): Promise<IdentityRecord> {
   const agent = await findAgentRow(ctx.db, id);
   if (!agent) throw notFound('agent');

@@ -28,13 +28,16 @@ export type RegisterContext = HasDb &
   HomeKeyContext &
   HasPlanCaps;
 
-/** Throws VALIDATION_ERROR for an endpoint that this node would never call. */
+/** Throws VALIDATION_ERROR for an endpoint that this node refuses to call. */
 export function requireCallable(ctx: HasGuardedFetch, endpoint: string): void {
   const checked = ctx.guardedFetch.checkUrl(endpoint);
   if (!checked.ok) throw invalid('endpoint', checked.reason);
 }
 
-/** Registers an agent of an account: pending until its endpoint is proven, which is tried at once. Throws CONFLICT when the plan allows no more. */
+/**
+ * Registers an agent of an account. It is pending until its endpoint is proven; the first attempt runs at once. Throws CONFLICT when the
+ * plan's limit is reached.
+ */
 export async function registerAgent(
   ctx: RegisterContext,
   owner: { accountId: string; address: string },

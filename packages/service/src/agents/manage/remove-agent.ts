@@ -17,15 +17,15 @@ import { endRemoval } from '../registry-entry/end-removal.ts';
 import type { RegistrationContext } from '../registry-entry/register-verified.ts';
 import { writeListing } from '../search/listing-store.ts';
 
-/** How long a caller waits for the chain to record the removal. */
+/** Maximum wait of a request for the chain to record the removal. */
 const RECORDED_WITHIN_MS = 5000;
 
 type RemoveContext = RegistrationContext & HasUsdc & HasAuthenticator & HasLog & HasRegistryWriter;
 
 /**
- * Removes an agent for good: it is no longer found or invoked, and its identityToken is worthless. Its treasury stays with the
- * account, and calls that are running come to their end. An entry in the registry that the node holds is marked as retired:
- * `finalBlock` is the block that has that, if one has it soon; else the head of the chain when the agent was removed.
+ * Removes an agent for good: it is no longer found or invoked, and its identityToken stops working. Its treasury stays with the account,
+ * and running calls finish. A registry entry whose token the node holds is retired: `finalBlock` is the block of that transaction if it is
+ * mined in time, else the head of the chain at the removal.
  */
 export async function removeAgent(
   ctx: RemoveContext,
@@ -47,7 +47,7 @@ export async function removeAgent(
   return { id: agentId, unregistered: true, finalBlock: Number(finalBlock) };
 }
 
-/** Whether the chain is going to record it as well. */
+/** Returns whether a write to the chain was planned as well. */
 async function commitRemoval(
   ctx: RemoveContext,
   caller: Pick<AccountCaller, 'accountId'>,

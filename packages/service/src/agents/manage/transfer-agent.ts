@@ -8,14 +8,14 @@ import { type Agent, nextAgentStatus } from '../agent.ts';
 import { changeAgent } from '../change-agent.ts';
 import { writeListing } from '../search/listing-store.ts';
 
-/** Whether an agent waits for this account to take it over: the chain says that it is its wallet's. */
+/** True when the agent can be transferred to this account: the chain names the account's wallet as owner. */
 export const isHeirOf = (caller: { address: string }, agent: Pick<Agent, 'frozenAt' | 'owner'>): boolean =>
   agent.frozenAt !== null && agent.owner === caller.address;
 
 /**
- * Gives an agent, with its treasury, to the account of its new owner, in the transaction that has locked it and takes the proof of the
- * wallet. Whoever had it before knows its identityToken, which could spend its money: it gets a new one, which is returned, and its
- * endpoint has to be proven with that.
+ * Transfers an agent with its treasury to the account of its new owner, in the transaction that holds its lock and consumes the wallet
+ * proof. The former owner knows the identityToken, which can spend the agent's money: a new token is issued and returned, and the endpoint
+ * has to be proven with it.
  */
 export async function transferAgent(
   ctx: HasClock & HasSecrets,

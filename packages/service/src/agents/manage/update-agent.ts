@@ -38,7 +38,7 @@ export async function updateAgent(
 
 const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
-/** What differs from the stored agent, and the wire's names of it. */
+/** The fields that differ from the stored agent, and their names on the wire. */
 function changeOf(agent: Agent, input: AgentUpdate, now: Date): { change: AgentChange; names: string[] } {
   const change: AgentChange = {};
   const names: string[] = [];

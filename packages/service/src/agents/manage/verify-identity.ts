@@ -24,7 +24,7 @@ import { isHeirOf, transferAgent } from './transfer-agent.ts';
 type VerifyContext = CheckContext & ChallengeContext & HasAuthenticator & HasAgentChecks;
 type Verified = DataOf<Api['verifyIdentity']>;
 
-/** Proves the endpoint of an agent of the caller's now, or its owner's wallet in two steps: a challenge, and the challenge signed. */
+/** Proves an agent's endpoint now, or its owner's wallet in two steps: a challenge, then the signed challenge. */
 export async function verifyIdentity(
   ctx: VerifyContext,
   caller: AccountCaller,
@@ -39,13 +39,13 @@ export async function verifyIdentity(
   return ctx.db.transaction((tx) => once.keep(tx, given));
 }
 
-/** Locks an agent whose owner the caller may prove to be: one of its own, or one whose token its wallet has by now. */
+/** Locks an agent whose owner's wallet the caller may prove: its own, or one whose token its wallet holds by now. */
 async function lockProvable(tx: Tx, caller: AccountCaller, agentId: string): Promise<Agent> {
   const agent = await lockAgentRow(tx, agentId);
   return agent && isHeirOf(caller, agent) ? agent : lockOwnAgent(tx, caller.accountId, agentId);
 }
 
-/** Takes a signed challenge: the account has proven its wallet, and with it the owner of every agent it registered. */
+/** Verifies a signed challenge: it proves the account's wallet, and with it the owner of every agent that the account registered. */
 async function proveOwner(
   ctx: VerifyContext,
   caller: AccountCaller,
@@ -75,11 +75,11 @@ async function proveOwner(
   return verified;
 }
 
-/** Whether an agent of the caller's still belongs to the wallet that has signed; a frozen one belongs to somebody else. */
+/** True when an agent of the caller's still belongs to the wallet that signed; a frozen one belongs to another. */
 const isOwnersAgent = ({ accountId, owner, frozenAt }: Agent, caller: AccountCaller, signer: string): boolean =>
   accountId === caller.accountId && owner === signer && frozenAt === null;
 
-/** Notes in the caller's transaction that an account has proven its wallet, and shows it on all of its agents. */
+/** Records in the caller's transaction that an account has proven its wallet, on the account and all of its agents. */
 export async function recordProvenOwner(
   ctx: RegistrationContext & HasNodeLabel,
   tx: Tx,

@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../../db/sql.ts';
 
-/** Verified agents of this node that nothing has been written for, or that failed before a time; in the order of their ids. */
+/** Verified agents of this node with no write planned, or with one that failed before a time; in the order of ids. */
 export const listUnregistered = (
   sql: Sql,
   page: { chainId: number; after: string; failedAfter: Date; limit: number },
@@ -16,7 +16,7 @@ export const listUnregistered = (
     [page.chainId, page.after, page.failedAfter, page.limit],
   );
 
-/** Agents whose token this node holds, and that was last made to point elsewhere than to `before`, their id, `behind`. */
+/** Agents whose unclaimed token this node last pointed to a URI other than `before`, the id, `behind`. */
 export const listMisplaced = (
   sql: Sql,
   page: { chainId: number; after: string; before: string; behind: string; limit: number },
@@ -38,7 +38,7 @@ export interface TokenHolder {
   readonly isClaimed: boolean;
 }
 
-/** Agents of this node, kept from changing until the transaction ends; always in the same order. */
+/** Agents of this node with row locks until the transaction ends; locked in the order of ids. */
 export const lockTokenHolders = (tx: Tx, ids: readonly string[]): Promise<TokenHolder[]> =>
   tx.query<TokenHolder>(
     'lock-token-holders',
@@ -47,7 +47,7 @@ export const lockTokenHolders = (tx: Tx, ids: readonly string[]): Promise<TokenH
     [ids],
   );
 
-/** Says which tokens agents have, and that nobody else has these: ids move among agents when a reorg changes the order. */
+/** Assigns tokens to agents and takes them from any other agent: a reorg can change the order of token ids. */
 export async function writeTokenIds(
   tx: Tx,
   tokens: readonly { readonly agentId: string; readonly tokenId: string }[],
@@ -69,7 +69,7 @@ export async function writeTokenIds(
   );
 }
 
-/** Notes since when agents' owners hold their tokens; null: they do not. */
+/** Records since when the owners of agents hold their tokens; null: they do not. */
 export async function writeClaimedAt(
   tx: Tx,
   tokens: readonly { readonly agentId: string; readonly tokenId: string }[],
@@ -83,7 +83,7 @@ export async function writeClaimedAt(
   );
 }
 
-/** Whether another agent than this has a token. Until the transaction ends nobody else is told so about it. */
+/** True when another agent has the token. Serializes all assignments of it until the transaction ends. */
 export async function isTaken(tx: Tx, tokenId: string, agentId: string): Promise<boolean> {
   await tx.query('lock-token', `select pg_advisory_xact_lock(hashtextextended('agent-token:' || $1, 0))`, [tokenId]);
   const rows = await tx.query(
@@ -94,7 +94,7 @@ export async function isTaken(tx: Tx, tokenId: string, agentId: string): Promise
   return rows.length > 0;
 }
 
-/** Notes which block recorded the removal of an agent, unless one is noted; answers whose it was. */
+/** Records the block of an agent's removal, unless one is recorded; returns its account. */
 export async function writeFinalBlock(
   tx: Tx,
   agentId: string,
@@ -118,7 +118,7 @@ export async function readFinalBlock(sql: Sql, agentId: string): Promise<bigint 
   return row?.finalBlock ?? null;
 }
 
-/** Agents whose token the index says is another wallet's than their owner's. */
+/** Agents whose token belongs, by the index, to a wallet other than their owner's. */
 export const listSold = (sql: Sql, chainId: number, limit: number): Promise<{ id: string; tokenId: string }[]> =>
   sql.query(
     'list-sold-agents',
@@ -129,7 +129,7 @@ export const listSold = (sql: Sql, chainId: number, limit: number): Promise<{ id
     [chainId, limit],
   );
 
-/** How many tokens the node has paid for agents of an account since then, those of removed agents too, as well as for whom one is due. */
+/** Number of tokens that the node has paid for agents of an account since a time, removed agents and due writes included. */
 export async function countTokensPaid(sql: Sql, accountId: string, since: Date): Promise<number> {
   const [row] = await sql.query<{ paid: number }>(
     'count-tokens-paid',

@@ -12,13 +12,13 @@ import type { RegistrationContext } from './register-verified.ts';
 
 type ClaimContext = RegistrationContext & HasRegistryTokens & HasRegistryWriter;
 
-/** How long a request waits: for the index to have read a token that was just made, and for the chain to give it away. */
+/** Maximum waits of a request: for the index to read a token that was just minted, and for the transfer to be mined. */
 const READ_WITHIN_MS = 2000;
 const CLAIMED_WITHIN_MS = 3000;
 
 /**
- * Has the token that this node registered for an agent given to its owner's wallet; repeated, it tells how far that is. Throws CONFLICT
- * while the wallet is not proven, there is no token yet, or a reorg could still change which token it is.
+ * Transfers the token that this node registered for an agent to its owner's wallet; a repeat returns the progress. Throws CONFLICT while
+ * the wallet is not proven, no token exists yet, or a reorg could still change its number.
  */
 export async function claimToken(ctx: ClaimContext, caller: AccountCaller, agentId: string): Promise<TokenClaim> {
   const agent = await ctx.db.transaction((tx) => lockOwnAgent(tx, caller.accountId, agentId));
@@ -51,7 +51,7 @@ export function requireProvenOwner({ isWalletProven, owner }: Agent): void {
     );
 }
 
-/** The agent's token, once no reorg will change its number: else another's could be given away in its place. */
+/** The agent's token, once it is safe from reorgs: before that its number could become another agent's. */
 async function requireLasting(ctx: ClaimContext, { tokenId, owner }: Agent): Promise<string> {
   if (tokenId === null)
     throw new AppError(
@@ -60,7 +60,7 @@ async function requireLasting(ctx: ClaimContext, { tokenId, owner }: Agent): Pro
     );
   const isLasting = async () => {
     const known = await ctx.registryTokens.at(BigInt(tokenId));
-    // A claim at the same moment may have given it away meanwhile.
+    // A concurrent claim may have transferred it.
     const isRight = known?.token.owner === ctx.registrar?.address || known?.token.owner === owner;
     return known?.isSafe && isRight ? true : null;
   };

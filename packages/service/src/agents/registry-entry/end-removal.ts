@@ -2,7 +2,7 @@ import type { Tx } from '../../db/sql.ts';
 import { emit } from '../../events/outbox/outbox.ts';
 import { writeFinalBlock } from './agent-token-store.ts';
 
-/** Notes, once, which block recorded the removal of an agent, and tells of it. */
+/** Records, once, the block of an agent's removal, and emits the event. */
 export async function endRemoval(
   tx: Tx,
   { agentId, finalBlock, now }: { agentId: string; finalBlock: bigint; now: Date },

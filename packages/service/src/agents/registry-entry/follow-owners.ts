@@ -19,14 +19,14 @@ export type FollowContext = RegistrationContext & HasRegistryTokens & HasTokenCl
 const MAX_AT_ONCE = 100;
 
 /**
- * Has agents belong to whom the chain says: when a token that its owner held has gone to another wallet, the agent is that one's, is no
- * longer verified, and its money stays where it is until the wallet is proven here. Only what is safe from reorgs counts, and only as
- * long as the chain still says so: the index may be behind a claim.
+ * Applies changes of ownership on chain: when a token that its owner held moved to another wallet, that wallet owns the agent, the agent is
+ * no longer verified, and its money is frozen until the wallet is proven here. Only transfers safe from reorgs count, and only while the
+ * chain confirms them: the index may lag behind a claim.
  */
 export async function followOwners(ctx: FollowContext): Promise<void> {
   for (const { id, tokenId } of await listSold(ctx.db, ctx.registry.chainId, MAX_AT_ONCE))
     await followOwner(ctx, id, tokenId).catch((error) =>
-      ctx.log.warn({ err: error, agentId: id, tokenId }, 'whose an agent is could not be found out'),
+      ctx.log.warn({ err: error, agentId: id, tokenId }, 'agent owner lookup failed'),
     );
 }
 
@@ -40,7 +40,7 @@ async function followOwner(ctx: FollowContext, agentId: string, tokenId: string)
     await (owner === agent.accountAddress ? giveBack(ctx, tx, agent) : freeze(ctx, tx, agent, owner));
     return true;
   });
-  if (changed) ctx.log.info({ agentId, tokenId, owner }, 'an agent changed its owner on chain');
+  if (changed) ctx.log.info({ agentId, tokenId, owner }, 'agent owner changed on chain');
 }
 
 async function freeze(ctx: FollowContext, tx: Tx, agent: Agent, owner: string): Promise<void> {
@@ -50,7 +50,7 @@ async function freeze(ctx: FollowContext, tx: Tx, agent: Agent, owner: string): 
   await tell(ctx, tx, agent.id, now);
 }
 
-/** It came back before anybody else had proven to own it. */
+/** Unfreezes an agent whose token returned before another owner was proven. */
 async function giveBack(ctx: FollowContext, tx: Tx, agent: Agent): Promise<void> {
   const now = ctx.clock.now();
   await changeAgent(tx, agent, { owner: agent.accountAddress, frozenAt: null }, now);
@@ -58,7 +58,7 @@ async function giveBack(ctx: FollowContext, tx: Tx, agent: Agent): Promise<void>
   await tell(ctx, tx, agent.id, now);
 }
 
-/** Tells the account that has the agent here, and the one of the new owner's wallet. */
+/** Emits the event to the account that holds the agent here and to the account of the new owner's wallet. */
 async function tell(ctx: FollowContext, tx: Tx, agentId: string, now: Date): Promise<void> {
   const agent = await lockAgentRow(tx, agentId);
   if (!agent) return;

@@ -13,7 +13,7 @@ import { registrationUrl } from './registration-file.ts';
 
 type FollowContext = HasRegistry & HasClock & HasBaseUrl;
 
-/** What the end of writes to the registry means to agents: they have a token, their owner holds it, their removal is recorded. */
+/** Applies finished registry writes to agents: token assigned, token held by the owner, removal recorded. */
 export const createFollower =
   (ctx: FollowContext): FollowWrites =>
   async (tx, { done, failed, undone }) => {
@@ -33,7 +33,7 @@ const of = (writes: readonly RegistryWrite[], kind: WriteKind): TokenWrite[] =>
     .filter((write) => write.kind === kind && write.subjectId !== NODE_SUBJECT && write.tokenId !== null)
     .map((write) => ({ ...write, agentId: write.subjectId, tokenId: write.tokenId as string }));
 
-/** An agent that was removed meanwhile, or came with a token of its own, has no use for the one that was made for it. */
+/** Retires tokens that were minted for an agent that was removed or got another token in the meantime. */
 async function giveTokens(ctx: FollowContext, tx: Tx, writes: readonly TokenWrite[], now: Date): Promise<void> {
   if (writes.length === 0) return;
   const ids = writes.map(({ agentId }) => agentId);
@@ -49,7 +49,7 @@ async function giveTokens(ctx: FollowContext, tx: Tx, writes: readonly TokenWrit
       await noteWrite(ctx, tx, { kind: 'retire', subjectId: agentId, ...retireCall(ctx, tokenId) }, now);
 }
 
-/** What was under way when the node started at another address leads to the old one: it is made to lead here. */
+/** Plans new writes for entries that were in flight when the node restarted at another address and still point to the old one. */
 async function leadHere(ctx: FollowContext, tx: Tx, done: readonly RegistryWrite[], now: Date): Promise<void> {
   const astray = done.filter(({ uri, subjectId }) => uri !== null && uri !== uriOf(ctx, subjectId));
   if (astray.length === 0) return;

@@ -1,13 +1,13 @@
 import { announceNode } from '../../registry/write/announce-node.ts';
 import { moveEntries, type RegistrationContext, registerMissing } from './register-verified.ts';
 
-/** Sees to it that this node and its agents have the entries in the shared registry that they should have. */
+/** Keeps the registry entries of this node and its agents up to date. */
 export interface EntryKeeper {
   keep(): Promise<void>;
 }
 
 export function createEntryKeeper(ctx: RegistrationContext): EntryKeeper {
-  // The node's address changes with a start only.
+  // The node's address changes only at a restart.
   let haveMoved = false;
   return {
     async keep() {

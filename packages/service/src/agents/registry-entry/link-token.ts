@@ -19,9 +19,9 @@ type LinkContext = RegistrationContext & HasTokenClient & HasRegistryWriter;
 const conflict = (message: string) => new AppError('CONFLICT', message);
 
 /**
- * Has a token that the owner's proven wallet holds stand for an agent, in place of one that this node registered and nobody claimed.
- * Repeated, it answers the same. Throws CONFLICT when the wallet is not proven or does not hold the token, the agent has another token
- * of its owner's, or another agent has this one; UNAVAILABLE when the chain cannot be asked.
+ * Links a token that the owner's proven wallet holds to an agent, in place of an unclaimed one that this node registered. Idempotent.
+ * Throws CONFLICT when the wallet is not proven or does not hold the token, the owner has another token for the agent, or another agent has
+ * this token; UNAVAILABLE when the chain cannot be read.
  */
 export async function linkToken(
   ctx: LinkContext,

@@ -10,10 +10,10 @@ import type { Agent } from '../agent.ts';
 export type EntryContext = HasDb & HasRegistry & HasRegistryTokens & HasRegistrar;
 type Entry = Pick<IdentityRecord, 'onChain' | 'registration'>;
 
-/** Where an agent stands in the shared registry: what the index has read, and what this node wrote as long as that is not read yet. */
+/** The registry entry of an agent: from the index, and from this node's own writes until the index has read them. */
 export async function readEntry(ctx: EntryContext, agent: Agent): Promise<Entry> {
   const write = await latestWrite(ctx, ['register'], agent.id);
-  // The agent was read first, and may have got its token since.
+  // The agent was read first and may have got its token since.
   const tokenId = agent.tokenId ?? (write?.state === 'done' ? write.tokenId : null);
   if (tokenId === null) return { onChain: null, registration: progressOf(write) };
   const own = write?.tokenId === tokenId ? write : null;

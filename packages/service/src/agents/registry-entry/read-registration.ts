@@ -6,7 +6,7 @@ import type { HasRegistry } from '../../registry/read/registry-info.ts';
 import { findOwnAgentRow } from '../agent-store.ts';
 import { toRegistrationFile } from './registration-file.ts';
 
-/** The registration file of an agent of this node, verified or not, also of one that was removed. Others have theirs at home. */
+/** The registration file of an agent of this node, verified or not, removed or not. Remote agents have theirs at their home node. */
 export async function readRegistration(
   ctx: HasDb & HasRegistry & HasBaseUrl,
   agentId: string,

@@ -15,14 +15,14 @@ const DAY_MS = 86_400_000;
 
 export type RegistrationContext = HasDb & HasClock & HasBaseUrl & HasRegistry & HasRegistrar & HasPaymentLimits;
 
-/** Has an agent registered on chain, in the transaction that finds it verified; once, however often. */
+/** Plans the on-chain registration of an agent in the transaction that verifies it. Idempotent. */
 export async function registerVerified(ctx: RegistrationContext, tx: Tx, agent: Agent, now: Date): Promise<void> {
   if (isVerified(agent) && agent.tokenId === null && agent.status !== 'removed') await noteEntry(ctx, tx, agent, now);
 }
 
 /**
- * Nothing when the account has had as many tokens as a day has, also for agents that it removed since: `registerMissing` comes back
- * to the agent. A token that was retired is not used again, as its reputation is that of the agent it was made for.
+ * Plans nothing when the account is over its daily number of tokens, removed agents included; `registerMissing` retries later. A retired
+ * token is never reused, because its reputation is that of its agent.
  */
 async function noteEntry(
   ctx: RegistrationContext,
@@ -38,10 +38,10 @@ async function noteEntry(
 }
 
 const PAGE = 200;
-/** A registration that failed is tried anew after this time. */
+/** Pause before a failed registration is retried. */
 const AGAIN_AFTER_MS = DAY_MS;
 
-/** Has those registered that were verified before the node could: without a registrar, or by an earlier version. */
+/** Plans the registration of agents that were verified while the node could not write: without a registrar, or before this version. */
 export async function registerMissing(ctx: RegistrationContext): Promise<void> {
   if (!ctx.registrar) return;
   const failedAfter = new Date(ctx.clock.now().getTime() - AGAIN_AFTER_MS);
@@ -56,7 +56,7 @@ export async function registerMissing(ctx: RegistrationContext): Promise<void> {
   );
 }
 
-/** Has entries that this node holds point to its present address, after that changed. */
+/** Points the registry entries that this node holds to its present address after a change. */
 export async function moveEntries(ctx: RegistrationContext): Promise<void> {
   if (!ctx.registrar) return;
   const [before, behind] = registrationUrl(ctx.baseUrl, '\n').split('\n') as [string, string];

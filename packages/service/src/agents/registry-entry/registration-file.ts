@@ -6,19 +6,19 @@ import {
 import { formatUsdc } from '@agent-network/contracts/money';
 import { type Agent, isVerified } from '../agent.ts';
 
-/** Where the file belongs: the node that serves it, and the registry that its token is of. */
+/** The node that serves the file, and the registry of its token. */
 export interface FilePlace {
   readonly baseUrl: string;
   readonly registry: { readonly chainId: number; readonly address: string };
 }
 
-/** The agent itself is called through its node, which is what takes the payment. */
+/** The service entry of the node: agents are called through it, and it takes the payment. */
 const SERVICE = 'agent-network';
 
 export const registrationUrl = (baseUrl: string, agentId: string): string =>
   `${baseUrl}/agents/${agentId}/registration.json`;
 
-/** The registration file of an agent of this node (ERC-8004), which its token points to; also of one that was removed. */
+/** The ERC-8004 registration file of an agent of this node, removed ones included; its token points to it. */
 export function toRegistrationFile(agent: Agent, { baseUrl, registry }: FilePlace): AgentRegistrationFile {
   const { avatar, website } = agent.metadata;
   return {

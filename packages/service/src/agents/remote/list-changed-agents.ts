@@ -3,19 +3,19 @@ import { invalid } from '../../lib/app-error.ts';
 import type { Agent } from '../agent.ts';
 import { type ChangePlace, listChangedRows } from '../agent-store.ts';
 
-/** Changes become visible when their transaction ends, not in the order of their times: for so long, one may yet come before others. */
+/** Changes become visible at commit, not in the order of their timestamps: within this window an earlier one can still appear. */
 const SETTLED_MS = 5000;
 
 export interface ChangedAgents {
   readonly agents: readonly Agent[];
   readonly hasMore: boolean;
-  /** To be given with the next question. */
+  /** The cursor for the next page. */
   readonly cursor: string;
 }
 
 /**
- * This node's agents in the registry that changed after a cursor, in the order of their last change, removed ones included. At the
- * end the cursor goes back by five seconds, so that some are told again rather than one not at all.
+ * This node's registered agents that changed after a cursor, in the order of their last change, removed ones included. The last page's
+ * cursor lies five seconds back, so that agents are repeated rather than skipped.
  */
 export async function listChangedAgents(
   ctx: HasDb,

@@ -13,12 +13,12 @@ import {
   upsertRemoteRows,
 } from './remote-agent-store.ts';
 
-/** Agents that are shown anew at once. */
+/** Batch size of listing updates. */
 export const SHOWN_AT_ONCE = 500;
 
 /**
- * Lists agents of another node as it tells of them, in the caller's transaction: new ones, and what differs of those that are known.
- * Their reputation is what this node has seen of them. Returns the ids that others have already: those agents are left out.
+ * Saves another node's agents in the caller's transaction: inserts new ones and updates the fields that differ. Their reputation comes from
+ * this node's own records. Returns the ids that belong to other nodes; those agents are skipped.
  */
 export async function saveRemoteAgents(
   tx: Tx,
@@ -53,7 +53,7 @@ export async function saveRemoteAgents(
 const shownStatus = ({ isOnline }: HomeNode, { status }: RemoteAgent) =>
   status === 'online' && !isOnline ? 'offline' : status;
 
-/** Takes some agents of a node that does not answer offline. Returns how many there were; fewer than `SHOWN_AT_ONCE`: all. */
+/** Sets some agents of an unreachable node offline. Returns their number; fewer than `SHOWN_AT_ONCE` means that none are left. */
 export async function takeOffline(tx: Tx, nodeId: string, now: Date): Promise<number> {
   const move = { nodeId, from: ['online'], to: 'offline', ids: null, limit: SHOWN_AT_ONCE, now } as const;
   const ids = await moveRemoteStatus(tx, move);
@@ -62,8 +62,8 @@ export async function takeOffline(tx: Tx, nodeId: string, now: Date): Promise<nu
 }
 
 /**
- * Takes some agents of a node, or only these, from the lists: they are found and invoked no longer. Past invocations of them read as
- * before, and whenever their node tells of them again they are back. Returns how many there were, as above.
+ * Unlists some agents of a node, or only the given ones: they are no longer found or invoked. Past invocations stay readable, and the
+ * agents are listed again when their node reports them. Returns their number, as above.
  */
 export async function takeDown(tx: Tx, nodeId: string, only: readonly string[] | null, now: Date): Promise<number> {
   const from = ['pending_verification', 'online', 'offline'] as const;
@@ -72,18 +72,18 @@ export async function takeDown(tx: Tx, nodeId: string, only: readonly string[] |
   return ids.length;
 }
 
-/** Notes in the caller's transaction that the account of a node is another. */
+/** Records in the caller's transaction that another account owns the agents of a node. */
 export const moveToAccount = (tx: Tx, nodeId: string, accountId: string): Promise<void> =>
   moveRemoteAccount(tx, nodeId, accountId);
 
-/** Notes in the caller's transaction where an agent of another node is at home now, for that node to tell of it. */
+/** Records in the caller's transaction that a remote agent has another home node, which reports it from now on. */
 export async function moveHome(tx: Tx, agentId: string, nodeId: string): Promise<void> {
   if (!(await moveRemoteHome(tx, agentId, nodeId))) return;
   const agent = await findAgentRow(tx, agentId);
   if (agent) await writeTerms(tx, agent);
 }
 
-/** How many agents are listed here: of this node, and of each other. */
+/** Number of listed agents: of this node, and of each other node. */
 export async function countAgents(ctx: HasDb): Promise<{ local: number; ofNode: ReadonlyMap<string, number> }> {
   const { all, ofNode } = await countListed(ctx.db);
   const remote = [...ofNode.values()].reduce((sum, count) => sum + count, 0);

@@ -2,7 +2,7 @@ import type { Sql, Tx } from '../../db/sql.ts';
 import type { StoredStatus } from '../agent.ts';
 import type { HomeNode, RemoteAgent } from './remote-agent.ts';
 
-/** Inserts agents of a node, or writes what differs of those that it has; returns the ids of those that were written. */
+/** Inserts or updates agents of a node where fields differ; returns the ids that were written. */
 export async function upsertRemoteRows(
   tx: Tx,
   { nodeId, accountId, baseUrl }: HomeNode,
@@ -54,7 +54,7 @@ export async function upsertRemoteRows(
   return ids;
 }
 
-/** Those of these ids that are not this node's to tell of: an agent of ours has them, or one of another node. */
+/** Those of the given ids that belong to this node or to another one than `nodeId`. */
 export async function listTakenIds(sql: Sql, nodeId: string, ids: readonly string[]): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     'list-taken-agent-ids',
@@ -64,7 +64,7 @@ export async function listTakenIds(sql: Sql, nodeId: string, ids: readonly strin
   return rows.map(({ id }) => id);
 }
 
-/** Sets the status of some agents of a node that have one of these; `ids`: only of these agents. Returns who they were. */
+/** Moves agents of a node from one of the given statuses; `ids` restricts them. Returns their ids. */
 export async function moveRemoteStatus(
   tx: Tx,
   move: {
@@ -91,7 +91,7 @@ export async function moveRemoteStatus(
   return rows.map(({ id }) => id);
 }
 
-/** Notes which account the agents of a node belong to. */
+/** Records the account that owns the agents of a node. */
 export async function moveRemoteAccount(tx: Tx, nodeId: string, accountId: string): Promise<void> {
   await tx.query('move-remote-account', 'update agent set account_id = $2 where home_node = $1 and account_id <> $2', [
     nodeId,
@@ -99,7 +99,7 @@ export async function moveRemoteAccount(tx: Tx, nodeId: string, accountId: strin
   ]);
 }
 
-/** Notes where an agent of another node is at home; whether that was elsewhere. */
+/** Records the home node of a remote agent; returns whether it changed. */
 export async function moveRemoteHome(tx: Tx, id: string, nodeId: string): Promise<boolean> {
   const rows = await tx.query(
     'move-remote-home',
@@ -109,7 +109,7 @@ export async function moveRemoteHome(tx: Tx, id: string, nodeId: string): Promis
   return rows.length > 0;
 }
 
-/** How many agents are listed, all told, and of each other node. */
+/** Number of listed agents: in total, and of each other node. */
 export async function countListed(sql: Sql): Promise<{ all: number; ofNode: Map<string, number> }> {
   const rows = await sql.query<{ node: string | null; count: bigint }>(
     'count-listed-agents',

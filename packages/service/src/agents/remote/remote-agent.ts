@@ -1,6 +1,6 @@
 import type { AgentMetadata, AgentTiers, StoredStatus } from '../agent.ts';
 
-/** An agent of another node, as that node tells of it; checked. `removed`: it is not listed (any more), but may come back. */
+/** A remote agent as its home node reports it, validated. `removed`: unlisted, but may come back. */
 export interface RemoteAgent {
   readonly id: string;
   readonly tokenId: string;
@@ -18,7 +18,7 @@ export interface RemoteAgent {
   readonly updatedAt: Date;
 }
 
-/** The node that agents are at home at. */
+/** The home node of remote agents. */
 export interface HomeNode {
   readonly nodeId: string;
   readonly accountId: string;

@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/sql.ts';
 import type { Outcome } from './outcome.ts';
 
-/** What calls of an agent that ended together add up to. */
+/** Sums over the calls of one agent that ended in one batch. */
 export interface AgentTally {
   readonly agentId: string;
   readonly completed: number;
@@ -10,8 +10,8 @@ export interface AgentTally {
 }
 
 /**
- * Adds to what agents' calls sum up to, and appends the outcomes of paid ones, to be counted soon; in one statement, as every call that
- * ends waits for it.
+ * Adds to the sums of agents' calls and appends the outcomes of paid ones for later counting; one statement, because every ending call
+ * waits for it.
  */
 export async function addCalls(
   sql: Sql,

@@ -2,25 +2,25 @@ import { type Books, partiesOf } from './payer-ties.ts';
 import { FULL_MICRO } from './reputation.ts';
 
 const DAY_MS = 86_400_000;
-/** Who has paid so many owners for so long is believed in full. */
+/** Number of unrelated owners paid that gives full credibility. */
 export const ENOUGH_OWNERS = 5;
 const ENOUGH_DAYS = 30;
 const LEAST = 0.02;
 
-/** What an account paid to the agents of an owner. */
+/** Payments of an account to the agents of one owner. */
 export interface PaidOwner {
   readonly ownerId: string;
   readonly paidMicro: bigint;
   readonly firstPaidAt: Date;
 }
 
-/** To how many owners that have nothing to do with it a payer has paid, and since when. */
+/** Breadth and age of a payer: the number of unrelated owners it has paid, and since when. */
 export interface Standing {
   readonly breadth: number;
   readonly since: Date | null;
 }
 
-/** Owners that stand together are one; one that was paid less than a full call costs counts in proportion. */
+/** Related owners count as one; an owner that was paid less than a full call counts in proportion. */
 export function standingOf(accountId: string, paid: readonly PaidOwner[], books: Books): Standing {
   const byOwner = Map.groupBy(paid, ({ ownerId }) => ownerId);
   const parties = partiesOf([accountId], byOwner.keys(), books).filter(({ tie }) => tie === 'none');
@@ -33,7 +33,7 @@ export function standingOf(accountId: string, paid: readonly PaidOwner[], books:
   return { breadth, since: times.length === 0 ? null : new Date(times.reduce((a, b) => Math.min(a, b))) };
 }
 
-/** 0.02 to 1: how far a payer can be believed. */
+/** Credibility of a payer, from 0.02 to 1. */
 export function credibilityOf({ breadth, since }: Standing, now: Date): number {
   const days = since === null ? 0 : (now.getTime() - since.getTime()) / DAY_MS;
   return Math.max(LEAST, Math.min(1, breadth / ENOUGH_OWNERS) * Math.min(1, Math.max(0, days) / ENOUGH_DAYS));

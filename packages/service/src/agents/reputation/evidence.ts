@@ -1,10 +1,10 @@
 import type { Party } from './payer-ties.ts';
 import { FULL_MICRO, HALF_LIFE_DAYS, type PayerEvidence } from './reputation.ts';
 
-/** After ten half-lives an outcome counts for nothing. */
+/** Age at which outcomes stop counting: ten half-lives. */
 export const HORIZON_DAYS = 10 * HALF_LIFE_DAYS;
 
-/** How a payer's calls of one day ended. Amounts are cut to that of a full call each. */
+/** Outcomes of a payer's calls of one day. Each amount is capped at that of a full call. */
 export interface OutcomeDay {
   readonly accountId: string;
   readonly ageDays: number;
@@ -14,7 +14,7 @@ export interface OutcomeDay {
   readonly badCalls: bigint;
 }
 
-/** What payers say of an agent, and whose word was left out because they have to do with its owner. */
+/** Evidence of payers about an agent, and the payers left out because of ties to its owner. */
 export interface Evidence {
   readonly payers: readonly PayerEvidence[];
   readonly goodCalls: number;
@@ -24,8 +24,8 @@ export interface Evidence {
 }
 
 /**
- * Evidence per party of payers. One that is one with the owner says nothing; of one that money went to or came from, only what it says
- * against the agent counts: so an owner can't buy praise, nor silence criticism by a gift.
+ * Evidence per party of payers. A party that is the owner's own is ignored; of one that exchanged money with the owner, only negative
+ * outcomes count: an owner can neither buy praise nor silence criticism by a gift.
  */
 export function evidenceOf(
   days: readonly OutcomeDay[],
@@ -50,7 +50,7 @@ export function evidenceOf(
   return { payers, ...found };
 }
 
-/** In the order of their age and amounts, so that the sum is the same in whatever order they came. */
+/** Sorted by age and amount, so that the floating-point sum does not depend on the order of rows. */
 function sumOf(days: readonly OutcomeDay[]) {
   const sum = { good: 0, bad: 0, goodCalls: 0, badCalls: 0 };
   const byAge = Map.groupBy(days, ({ ageDays }) => Math.max(0, ageDays));

@@ -2,7 +2,7 @@ import type { FeedbackFile } from '@agent-network/contracts/agents/feedback';
 import { agentRegistryOf } from '@agent-network/contracts/agents/registration';
 import type { Outcome } from './outcome.ts';
 
-/** An outcome with what the chain knows of its agent and its payment. */
+/** An outcome with the on-chain facts of its agent and its payment. */
 export interface FeedbackFacts extends Pick<Outcome, 'requestId' | 'agentId' | 'accountId' | 'isGood'> {
   readonly endedAt: Date;
   readonly tokenId: bigint | null;
@@ -10,7 +10,7 @@ export interface FeedbackFacts extends Pick<Outcome, 'requestId' | 'agentId' | '
   readonly payment: { readonly from: string; readonly to: string; readonly hash: string } | null;
 }
 
-/** Who gives feedback, where, and to which registry the agents belong. */
+/** The giver of feedback, the node that serves its files, and the registry of the agents. */
 export interface FeedbackPlace {
   readonly chainId: number;
   readonly identityRegistry: string;
@@ -23,8 +23,8 @@ export type Feedback =
   | { readonly kind: 'left_out'; readonly reason: 'not_registered' | 'unclaimed' | 'not_on_chain' | 'tied' };
 
 /**
- * The feedback that a settled outcome is worth. The registry refuses its giver for a token that the giver holds, as the node does for
- * agents that nobody has claimed; without a payment on chain there is no proof; and who has to do with the owner gives none.
+ * Decides the feedback of a settled outcome. None when the giver holds the token (the registry refuses it; the node holds those of
+ * unclaimed agents), when no payment is on chain (no proof), or when the payer is tied to the owner.
  */
 export function feedbackOf(facts: FeedbackFacts, isTied: boolean, place: FeedbackPlace): Feedback {
   const { agentId, tokenId, tokenOwner, payment, isGood, endedAt } = facts;
@@ -52,6 +52,6 @@ export function feedbackOf(facts: FeedbackFacts, isTied: boolean, place: Feedbac
   return { kind: 'given', tokenId, file };
 }
 
-/** Where the file of a feedback is. */
+/** URI of a feedback file. */
 export const feedbackUri = (baseUrl: string, { agentId, requestId }: Pick<Outcome, 'agentId' | 'requestId'>): string =>
   `${baseUrl}/agents/${agentId}/feedback/${requestId}.json`;

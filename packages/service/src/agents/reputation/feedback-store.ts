@@ -3,7 +3,7 @@ import type { FeedbackFacts } from './feedback-of.ts';
 
 type Nullable<Name extends string> = Readonly<Record<Name, string | null>>;
 
-/** Takes outcomes that may be given as feedback, for good: another process that asks gets others. */
+/** Takes outcomes that may become feedback, for good: another process gets different ones. */
 export async function takeFeedbackDue(sql: Sql, chainId: number, limit: number): Promise<FeedbackFacts[]> {
   const rows = await sql.query<
     Omit<FeedbackFacts, 'tokenId'> & { tokenId: string | null } & Nullable<'from' | 'to' | 'hash'>
@@ -43,7 +43,7 @@ export async function insertFeedback(
   );
 }
 
-/** The file of a feedback, byte for byte as the registry knows its hash. */
+/** The file of a feedback, byte for byte: its hash is in the registry. */
 export async function findFeedbackFile(sql: Sql, agentId: string, requestId: string): Promise<string | null> {
   const [row] = await sql.query<{ file: string }>(
     'find-feedback-file',

@@ -3,7 +3,7 @@ import { foldCountRows, foldToggles } from '../search/listing-store.ts';
 
 const BATCH = 500;
 
-/** Folds what was added to the counts and sets of terms since the last time: answers stay the same, and stay quick. */
+/** Folds the recent changes of counts and sets of terms into their totals. Search results do not change; queries stay fast. */
 export async function foldCounts(ctx: HasDb): Promise<void> {
   while ((await foldToggles(ctx.db, BATCH)) === BATCH);
   while ((await foldCountRows(ctx.db, BATCH)) === BATCH);

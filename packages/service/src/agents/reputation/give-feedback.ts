@@ -9,7 +9,7 @@ import { type FeedbackFacts, type FeedbackPlace, feedbackOf, feedbackUri } from 
 import { findFeedbackFile, insertFeedback, takeFeedbackDue } from './feedback-store.ts';
 import { type JudgeContext, tiesOfPayers } from './judge-payers.ts';
 
-/** The wallet that gives feedback of this node's outcomes to the shared registry; null: none is given. */
+/** The wallet that gives feedback about this node's outcomes to the shared registry; null: feedback is off. */
 export interface HasFeedbackGiver {
   readonly feedbackGiver: string | null;
 }
@@ -18,7 +18,7 @@ type FeedbackContext = JudgeContext & HasLog & HasFeedbackGiver & { readonly bas
 
 const BATCH = 500;
 
-/** Plans the feedback of outcomes that have a payment on chain; those that get none are logged with the reason. */
+/** Plans the feedback of outcomes with a payment on chain; logs the reason for each that gets none. */
 export async function giveFeedback(ctx: FeedbackContext): Promise<void> {
   const { feedbackGiver: giver } = ctx;
   if (giver === null) return;
@@ -28,7 +28,7 @@ export async function giveFeedback(ctx: FeedbackContext): Promise<void> {
   for (;;) {
     const taken = await ctx.db.transaction(async (tx) => {
       const due = await takeFeedbackDue(tx, chainId, BATCH);
-      // Most agents are in no registry: only for what may be given are the books read, once for each agent.
+      // Most agents are in no registry: ties are read only for outcomes that qualify, once for each agent.
       const tied = await findTied(
         ctx,
         due.filter((facts) => feedbackOf(facts, false, place).kind === 'given'),
@@ -40,7 +40,7 @@ export async function giveFeedback(ctx: FeedbackContext): Promise<void> {
   }
 }
 
-/** The requests whose payer has to do with the owner of the agent. */
+/** The requests whose payer is tied to the owner of the agent. */
 async function findTied(ctx: JudgeContext, given: readonly FeedbackFacts[]): Promise<Set<string>> {
   const byAgent = Map.groupBy(given, ({ agentId }) => agentId);
   const tied = new Set<string>();
@@ -62,7 +62,7 @@ async function giveOne(
   const { agentId, requestId } = facts;
   const feedback = feedbackOf(facts, isTied, place);
   if (feedback.kind === 'left_out') {
-    ctx.log.debug({ requestId, agentId, reason: feedback.reason }, 'an outcome is not given as feedback');
+    ctx.log.debug({ requestId, agentId, reason: feedback.reason }, 'outcome not given as feedback');
     return;
   }
   const { tokenId, file } = feedback;
@@ -72,6 +72,6 @@ async function giveOne(
   await planFeedback(tx, { chainId: place.chainId, requestId, tokenId, file, text, uri }, ctx.clock.now());
 }
 
-/** The file of a feedback that was given; null when there is none. */
+/** The file of a given feedback; null when there is none. */
 export const readFeedbackFile = (ctx: HasDb, agentId: string, requestId: string): Promise<string | null> =>
   findFeedbackFile(ctx.db, agentId, requestId);

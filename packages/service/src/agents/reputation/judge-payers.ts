@@ -16,7 +16,7 @@ const unknown: Standing = { breadth: 0, since: null };
 
 type Owned = Pick<Agent, 'id' | 'accountId' | 'owner'>;
 
-/** What the payers of an agent say of it, by what the books know of them now. */
+/** Evidence of the payers of an agent, by the present books. */
 export async function readEvidence(ctx: JudgeContext, agent: Owned): Promise<Evidence> {
   const now = ctx.clock.now();
   const days = await listOutcomeDays(ctx.db, agent.id, now, HORIZON_DAYS);
@@ -25,7 +25,7 @@ export async function readEvidence(ctx: JudgeContext, agent: Owned): Promise<Evi
   return evidenceOf(days, parties, (id) => credibilityOf(standings.get(id) ?? unknown, now));
 }
 
-/** What ties each of these payers, looked at by itself, to the owner of an agent: the same whoever else is asked about. */
+/** The tie of each payer to the owner of an agent, evaluated one by one: independent of the other payers in the query. */
 export async function tiesOfPayers(
   ctx: JudgeContext,
   agent: Owned,
@@ -50,7 +50,7 @@ async function readParties(ctx: JudgeContext, agent: Owned, payers: readonly str
   return partiesOf(subject, payers, books);
 }
 
-/** What the books know of an agent's owner and of payers, and by which names they know the owner. */
+/** The books about an agent's owner and payers, and the names of the owner in them. */
 async function readBooks(
   ctx: JudgeContext,
   agent: Owned,
@@ -67,7 +67,7 @@ async function readBooks(
   return { subject, books: { contacts, gifts, trades } };
 }
 
-/** The standings of payers; those that are not known, or were worked out long ago, are worked out. */
+/** The standings of payers; missing or expired ones are computed. */
 async function readStandings(ctx: JudgeContext, accountIds: readonly string[]): Promise<Map<string, Standing>> {
   const now = ctx.clock.now();
   const known = await findStandings(ctx.db, accountIds, new Date(now.getTime() - STANDING_HOLDS_MS));

@@ -4,14 +4,14 @@ export interface Counting {
   readonly limit: number;
   readonly fullMicro: bigint;
   readonly enoughOwners: number;
-  /** Whether those with a payment on chain may be given as feedback. */
+  /** True when outcomes with a payment on chain may become feedback. */
   readonly givesFeedback: boolean;
   readonly now: Date;
 }
 
 /**
- * Counts outcomes that are not counted yet, at most `limit`, and returns how many. The reputations that they bear upon are due then, and
- * the standing of payers that were not known to enough owners is to be worked out anew. The sums do not depend on the order.
+ * Counts at most `limit` uncounted outcomes and returns their number. Makes the affected reputations due, and expires the standings of
+ * payers below full credibility. The sums do not depend on the order.
  */
 export async function countOutcomes(
   sql: Sql,

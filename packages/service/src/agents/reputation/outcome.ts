@@ -1,11 +1,11 @@
-/** How a paid invocation ended, as far as it says something of the agent. */
+/** The end of a paid invocation, as evidence about the agent. */
 export interface Outcome {
   readonly requestId: string;
   readonly agentId: string;
   readonly accountId: string;
-  /** The wallet that paid by x402; '' when a treasury paid. */
+  /** The wallet that paid by x402; '' for a treasury. */
   readonly wallet: string;
-  /** What was paid for the work, or was to be paid for work that failed. */
+  /** The amount paid for the work, or due for work that failed. */
   readonly amountMicro: bigint;
   readonly isGood: boolean;
 }

@@ -2,7 +2,7 @@ import type { Sql } from '../../db/sql.ts';
 import type { PaidOwner, Standing } from './credibility.ts';
 import type { Books } from './payer-ties.ts';
 
-/** The wallets that accounts have acted with, with the consent of who holds them. */
+/** The wallets that accounts have acted with, with their holders' consent. */
 export const listContacts = (sql: Sql, accountIds: readonly string[]): Promise<Books['contacts'][number][]> =>
   sql.query(
     'list-contacts',
@@ -10,7 +10,7 @@ export const listContacts = (sql: Sql, accountIds: readonly string[]): Promise<B
     [accountIds],
   );
 
-/** The wallets that accounts sent money to: withdrawals, and the bills of their agents. */
+/** The wallets that accounts sent money to: withdrawals, and bills of their agents. */
 export const listGifts = (sql: Sql, accountIds: readonly string[]): Promise<Books['gifts'][number][]> =>
   sql.query(
     'list-gifts',
@@ -21,7 +21,7 @@ export const listGifts = (sql: Sql, accountIds: readonly string[]): Promise<Book
     [accountIds],
   );
 
-/** Who of these accounts paid an agent of another of `to`. */
+/** Those of these accounts that paid an agent of another account in `to`. */
 export const listTrades = (
   sql: Sql,
   from: readonly string[],
@@ -34,7 +34,7 @@ export const listTrades = (
     [from, to],
   );
 
-/** What accounts paid to the agents of others. */
+/** Payments of accounts to the agents of others. */
 export const listPaidOwners = (
   sql: Sql,
   accountIds: readonly string[],
@@ -47,7 +47,7 @@ export const listPaidOwners = (
     [accountIds],
   );
 
-/** In the order of their ids, so that two that write the same ones don't block each other. */
+/** Written in the order of ids, so that two writers of the same rows can't deadlock. */
 export async function saveStandings(
   sql: Sql,
   payers: readonly (Standing & { accountId: string })[],
@@ -63,7 +63,7 @@ export async function saveStandings(
   );
 }
 
-/** The standings of these accounts that were worked out after `after`. */
+/** The standings of these accounts that were computed after `after`. */
 export async function findStandings(
   sql: Sql,
   accountIds: readonly string[],

@@ -1,25 +1,25 @@
-/** What the books know of who has to do with whom. Accounts and wallets are told apart by how their names look. */
+/** Relations between accounts and wallets in the books. Names of accounts and of wallets differ in form. */
 export interface Books {
-  /** An account acted with a wallet, and the wallet's holder agreed to it: both are one party. */
+  /** An account acted with a wallet with the holder's consent: both are one party. */
   readonly contacts: readonly { accountId: string; wallet: string }[];
-  /** Money went from an account to another or to a wallet. The receiver was not asked. */
+  /** Money went from an account to another account or a wallet, without the receiver's consent. */
   readonly gifts: readonly { from: string; to: string }[];
   /** An account paid an agent of another account. */
   readonly trades: readonly { from: string; to: string }[];
 }
 
-/** `same`: one party with the subject. `money`: money went between them other than for the work that is judged. */
+/** `same`: one party with the subject. `money`: they exchanged money other than for the judged work. */
 export type Tie = 'same' | 'money' | 'none';
 
-/** Accounts that stand together, and what ties them to the subject. */
+/** Accounts of one party, and their tie to the subject. */
 export interface Party {
   readonly accountIds: readonly string[];
   readonly tie: Tie;
 }
 
 /**
- * The accounts as parties, as seen from a subject (an owner's account and wallets, or a payer). What only the sender decided on ties
- * sender and receiver, and never two others: nobody can tie others together by sending them money.
+ * Groups accounts into parties, relative to a subject (an owner's account and wallets, or a payer). A gift ties only its sender and its
+ * receiver, never two others: nobody can tie others together by sending them money.
  */
 export function partiesOf(subject: readonly string[], accountIds: Iterable<string>, books: Books): Party[] {
   const { join, find } = createGroups();
@@ -42,7 +42,7 @@ const tieOf = (root: string, self: string, tied: ReadonlySet<string>): Tie => {
   return tied.has(root) ? 'money' : 'none';
 };
 
-/** Names that are joined have the same root. */
+/** Union-find: joined names have the same root. */
 function createGroups(): { join(a: string, b: string): void; find(name: string): string } {
   const parents = new Map<string, string>();
   const find = (name: string): string => {

@@ -6,7 +6,7 @@ import { recomputeReputation } from './recompute-reputations.ts';
 import { findReputation } from './reputation-store.ts';
 import { toAgentReputation } from './reputation-view.ts';
 
-/** What an agent's reputation is made of, as it stands; it is worked out now if it never was. Throws NOT_FOUND. */
+/** The parts of an agent's reputation; computed now if it never was. Throws NOT_FOUND. */
 export async function readReputation(ctx: JudgeContext, agentId: string): Promise<AgentReputation> {
   if (!(await findAgentRow(ctx.db, agentId))) throw notFound('agent');
   const known = await findReputation(ctx.db, agentId);

@@ -14,12 +14,12 @@ import { findReputation, forgetReputation, saveReputation, takeDueReputations } 
 
 const COUNT_BATCH = 5000;
 const BATCH = 10;
-/** A computation that takes longer than this was lost with its process, and is due again. */
+/** Lease of a computation: after it the computation counts as lost with its process, and is due again. */
 const LOST_AFTER_MS = 60_000;
-/** Outcomes grow old, and payers known, from day to day. */
+/** Recomputation interval: outcomes age, and payers gain credibility, by the day. */
 const DAY_MS = 86_400_000;
 
-/** Counts the outcomes that came since the last time, and works out the reputations that are due. */
+/** Counts new outcomes and recomputes the reputations that are due. */
 export async function recomputeReputations(ctx: JudgeContext & HasLog & HasFeedbackGiver): Promise<void> {
   const givesFeedback = ctx.feedbackGiver !== null;
   const counting = { limit: COUNT_BATCH, fullMicro: FULL_MICRO, enoughOwners: ENOUGH_OWNERS, givesFeedback };
@@ -31,7 +31,7 @@ export async function recomputeReputations(ctx: JudgeContext & HasLog & HasFeedb
     await Promise.all(
       due.map((agentId) =>
         recomputeReputation(ctx, agentId, busyUntil).catch((err: unknown) =>
-          ctx.log.error({ err, agentId }, 'the reputation of an agent could not be worked out'),
+          ctx.log.error({ err, agentId }, 'reputation computation failed'),
         ),
       ),
     );
@@ -39,7 +39,7 @@ export async function recomputeReputations(ctx: JudgeContext & HasLog & HasFeedb
   }
 }
 
-/** Works out the reputation of an agent from all that is counted; `due` is when that was put off to, if it was due. */
+/** Recomputes the reputation of an agent from all counted outcomes; `due`: the time it was postponed to, if it was due. */
 export async function recomputeReputation(ctx: JudgeContext, agentId: string, due: Date | null = null): Promise<void> {
   const agent = await findAgentRow(ctx.db, agentId);
   if (!agent) return forgetReputation(ctx.db, agentId);
@@ -54,7 +54,7 @@ export async function recomputeReputation(ctx: JudgeContext, agentId: string, du
   });
 }
 
-/** The reputation of an agent after a probe: what its payers say is as it was. The agent is locked, and written by the caller. */
+/** The reputation of an agent after a probe, with unchanged outcomes. The caller holds the agent's lock and writes it. */
 export async function reputationAfterProbe(tx: Tx, agent: Agent, now: Date): Promise<number> {
   const before = await findReputation(tx, agent.id);
   return keepReputation(tx, agent, before?.parts.outcomes ?? judgeOutcomes(), { now, due: null });
@@ -72,7 +72,7 @@ async function keepReputation(
   return parts.score.score;
 }
 
-/** The reputation of an agent that has just been registered. */
+/** The initial reputation of a new agent. */
 export async function startReputation(tx: Tx, agentId: string, now: Date): Promise<void> {
   const next = new Date(now.getTime() + DAY_MS);
   await saveReputation(tx, { agentId, formulaVersion: FORMULA_VERSION, parts: newcomer, now, next, due: null });

@@ -3,16 +3,16 @@ import { checkSoon } from '../agent-store.ts';
 import { type AgentTally, addCalls } from './call-store.ts';
 import type { Outcome } from './outcome.ts';
 
-/** How a call of an agent ended. `void`: nothing that says anything about the agent. */
+/** An ended call of an agent. `void`: it says nothing about the agent. */
 export interface EndedCall {
   readonly agentId: string;
   readonly end: 'completed' | 'failed' | 'unreachable' | 'void';
   readonly durationMs: number;
-  /** What it says of the agent to others; null when nobody paid, or when it says nothing. */
+  /** Its evidence about the agent; null when nobody paid, or when it says nothing. */
   readonly outcome: Outcome | null;
 }
 
-/** Adds ended calls to what their agents' records say, in the caller's transaction; one that could not be reached is probed soon. */
+/** Adds ended calls to the records of their agents in the caller's transaction; makes a check of unreachable agents due. */
 export async function recordCalls(tx: Tx, calls: readonly EndedCall[], now: Date): Promise<void> {
   if (calls.length === 0) return;
   const outcomes = calls.flatMap(({ outcome }) => outcome ?? []);
@@ -31,7 +31,7 @@ function talliesOf(calls: readonly EndedCall[]): AgentTally[] {
       tally.durationMs += durationMs;
     } else if (end !== 'void') tally.failed += 1;
   }
-  // In the order of their ids, so that batches of two processes lock the same way round.
+  // In the order of ids, so that batches of two processes take locks in the same order.
   const sorted = [...tallies].sort(([a], [b]) => (a < b ? -1 : 1));
   return sorted.map(([agentId, tally]) => ({ agentId, ...tally }));
 }

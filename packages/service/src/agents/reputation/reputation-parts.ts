@@ -1,7 +1,7 @@
 import type { Evidence } from './evidence.ts';
 import { type Liveness, type OutcomesPart, outcomesOf, type Score, scoreOf } from './reputation.ts';
 
-/** A reputation with all that it was worked out from, as it is kept. */
+/** A reputation with all inputs of its computation, as stored. */
 export interface ReputationParts {
   readonly score: Score;
   readonly outcomes: OutcomesPart & Omit<Evidence, 'payers'>;
@@ -15,12 +15,12 @@ export const judgeOutcomes = ({ payers, ...counts }: Evidence = nobody): Reputat
   ...counts,
 });
 
-/** What outcomes and the newest probes come to. */
+/** The parts from outcomes and the newest probes. */
 export const partsOf = (outcomes: ReputationParts['outcomes'], liveness: Liveness): ReputationParts => ({
   score: scoreOf(outcomes, liveness),
   outcomes,
   liveness: { probes: Number(liveness.probes), responseMs: liveness.responseMs },
 });
 
-/** Of an agent that nobody has paid or probed. */
+/** The reputation of an agent without payments and probes. */
 export const newcomer = partsOf(judgeOutcomes(), { probes: 0n, probesPassed: 0n, responseMs: null });

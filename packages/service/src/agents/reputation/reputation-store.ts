@@ -2,7 +2,7 @@ import type { Sql } from '../../db/sql.ts';
 import type { OutcomeDay } from './evidence.ts';
 import type { ReputationParts } from './reputation-parts.ts';
 
-/** Takes agents whose reputation is due, and puts them off: another process that asks gets others. */
+/** Takes agents whose reputation is due and postpones them, so that another process gets different ones. */
 export async function takeDueReputations(sql: Sql, now: Date, busyUntil: Date, limit: number): Promise<string[]> {
   const rows = await sql.query<{ agentId: string }>(
     'take-due-reputations',
@@ -15,7 +15,7 @@ export async function takeDueReputations(sql: Sql, now: Date, busyUntil: Date, l
   return rows.map(({ agentId }) => agentId);
 }
 
-/** What the row of an agent says of its reputation; null when it was never worked out. */
+/** The stored reputation of an agent; null when it was never computed. */
 export async function findReputation(
   sql: Sql,
   agentId: string,
@@ -30,8 +30,8 @@ export async function findReputation(
 }
 
 /**
- * Writes the parts of an agent's reputation, under the lock of the agent. `due` moves the time of the next computation from what it was
- * put off to, unless outcomes that came meanwhile made it earlier.
+ * Writes the parts of an agent's reputation under the agent's lock. `due` moves the next computation from its postponed time, unless
+ * outcomes that came in the meantime made it earlier.
  */
 export async function saveReputation(
   sql: Sql,
@@ -49,7 +49,7 @@ export async function saveReputation(
 export const forgetReputation = async (sql: Sql, agentId: string): Promise<void> =>
   void (await sql.query('forget-reputation', 'delete from agent_reputation where agent_id = $1', [agentId]));
 
-/** How paid calls of an agent ended, by payer and day. */
+/** Ends of an agent's paid calls, by payer and day. */
 export const listOutcomeDays = (sql: Sql, agentId: string, now: Date, horizonDays: number): Promise<OutcomeDay[]> =>
   sql.query<OutcomeDay>(
     'list-outcome-days',
@@ -61,7 +61,7 @@ export const listOutcomeDays = (sql: Sql, agentId: string, now: Date, horizonDay
     [agentId, now, horizonDays],
   );
 
-/** The wallet that the shared registry names for an agent, which its holder signed for. */
+/** The wallet that the shared registry names for an agent, signed for by its holder. */
 export async function findRegistryWallet(sql: Sql, agentId: string, chainId: number): Promise<string | null> {
   const [row] = await sql.query<{ wallet: string }>(
     'find-registry-wallet',

@@ -7,7 +7,7 @@ const thousandths = (value: number) => Math.round(value * 1000) / 1000;
 const percent = (value: number) => `${Math.round(value * 1000) / 10} %`;
 const count = (number: number, one: string, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 
-/** The parts of a reputation on the wire, with words for people. */
+/** The parts of a reputation on the wire, with explanations for people. */
 export function toAgentReputation(
   agentId: string,
   { parts, formulaVersion, computedAt }: { parts: ReputationParts; formulaVersion: number; computedAt: Date },

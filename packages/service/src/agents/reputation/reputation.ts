@@ -1,39 +1,39 @@
-/** Which formula a reputation was worked out with. It rises with every change that moves a score. */
+/** Version of the reputation formula. Increment it with every change that moves a score. */
 export const FORMULA_VERSION = 2;
 
-/** What an amount must be for a call to count in full; less counts in proportion. */
+/** Amount from which a call counts in full; smaller amounts count in proportion. */
 export const FULL_MICRO = 50_000n;
 export const HALF_LIFE_DAYS = 30;
-/** Of how many days probes count. */
+/** Number of days of probes that count. */
 export const UPTIME_DAYS = 30;
 
-/** The most that one payer's outcomes add up to, whatever their number. */
+/** Maximum weight of one payer's outcomes together. */
 const MAX_PER_PAYER = 3;
-/** Payers that can be believed less than this share one pool: this much of what the others say, or this little at least. */
+/** Payers below this credibility share one pool, capped at a share of the other payers' weight, with a minimum. */
 const CREDIBLE = 0.25;
 const POOL_SHARE = 0.25;
 const LEAST_POOL = 2;
-/** Every agent starts with as many imagined good outcomes as bad ones: few real ones then say little. */
+/** Prior: every agent starts with as many virtual good outcomes as bad ones, so that few real ones weigh little. */
 const PRIOR = 4;
 const POINTS = { outcomes: 800, uptime: 120, latency: 80 } as const;
 const SLOW_MS = 5000;
 
-/** What one payer says of an agent: outcomes weighted by amount and age. `credibility` is 0.02 to 1. */
+/** Evidence of one payer about an agent: outcomes weighted by amount and age. `credibility` is 0.02 to 1. */
 export interface PayerEvidence {
   readonly good: number;
   readonly bad: number;
   readonly credibility: number;
 }
 
-/** What payers' outcomes came to: `good` and `bad` are what counts of them in the end. */
+/** Sums over payers' outcomes; `good` and `bad` are after all caps. */
 export interface OutcomesPart {
   readonly good: number;
   readonly bad: number;
-  /** A cautious estimate of the share of calls that succeed, 0 to 1. */
+  /** Conservative estimate of the share of successful calls, 0 to 1. */
   readonly quality: number;
   readonly crediblePayers: number;
   readonly weakPayers: number;
-  /** How much payers that are hardly known had to say, and how much of it counts. */
+  /** Weight offered by payers of low credibility; `weakUsed` is the part that counts. */
   readonly weakOffered: number;
   readonly weakUsed: number;
 }
@@ -45,15 +45,15 @@ export interface Liveness {
 }
 
 export interface Component {
-  /** The most points it can give. */
+  /** Maximum points of the part. */
   readonly points: number;
   /** 0 to 1. */
   readonly value: number;
-  /** The points it gives. */
+  /** Points that the part contributes. */
   readonly contribution: number;
 }
 
-/** A reputation from 0 to 1000, and what it is the sum of. */
+/** A reputation from 0 to 1000, and its parts. */
 export interface Score {
   readonly score: number;
   readonly outcomes: Component;
@@ -61,7 +61,7 @@ export interface Score {
   readonly latency: Component;
 }
 
-/** What payers' evidence comes to; their order does not matter. */
+/** Sums up the payers' evidence, independent of their order. */
 export function outcomesOf(payers: readonly PayerEvidence[]): OutcomesPart {
   const credible = sumOf(payers.filter(({ credibility }) => credibility >= CREDIBLE));
   const weak = sumOf(payers.filter(({ credibility }) => credibility < CREDIBLE));
@@ -74,7 +74,7 @@ export function outcomesOf(payers: readonly PayerEvidence[]): OutcomesPart {
   return { good, bad, quality: qualityOf(good, bad), ...counts, weakOffered, weakUsed: weakOffered * share };
 }
 
-/** Summed from the least to the most, so that the sum is the same in whatever order they came. */
+/** Summed from the least to the most, so that the floating-point sum does not depend on the order. */
 function sumOf(payers: readonly PayerEvidence[]): { good: number; bad: number; payers: number } {
   const capped = payers.map(({ good, bad, credibility }) => {
     const factor = credibility * Math.min(1, MAX_PER_PAYER / (good + bad || 1));
@@ -91,7 +91,7 @@ function qualityOf(good: number, bad: number): number {
   return Math.max(0, mean - Math.sqrt((mean * (1 - mean)) / (total + 1)));
 }
 
-/** The score of an agent: outcomes first, with uptime and speed as lesser parts. Each part is rounded, so that they add up. */
+/** The score of an agent: outcomes first, then uptime and speed. Each part is rounded, so that the parts add up. */
 export function scoreOf(
   { quality }: Pick<OutcomesPart, 'quality'>,
   { probes, probesPassed, responseMs }: Liveness,

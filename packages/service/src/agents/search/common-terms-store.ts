@@ -11,7 +11,7 @@ export async function listCommonTerms(sql: Sql, mark: '=' | '@', limit: number):
   return rows.map(({ term }) => term);
 }
 
-/** What nodes are called. */
+/** Labels of nodes. */
 export async function listNodeLabels(sql: Sql, nodeIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await sql.query<{ id: string; label: string }>(
     'list-node-labels',

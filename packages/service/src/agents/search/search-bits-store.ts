@@ -26,7 +26,7 @@ export interface BitsQuestion {
   readonly bits: readonly Bits[];
   /** A tsquery that says the same of terms; '' when nothing is asked of them. */
   readonly terms: string;
-  /** What tells how well a text is matched: tsqueries. */
+  /** Tsqueries that rank the match of a text. */
   readonly inTitle: string;
   readonly inName: string;
   readonly filter: SearchFilter;
@@ -41,8 +41,8 @@ export const planByBits = (tx: Sql): Promise<unknown> =>
   );
 
 /**
- * How many agents match, exactly. `groups` are sets of agents, each part of the one before: how many of those that match belong to
- * all sets of each group; none for every agent.
+ * Exact number of agents that match. `groups` are nested sets of agents: counts those of the matches that belong to all sets of each group;
+ * none for every agent.
  */
 export async function countByBits(tx: Sql, question: BitsQuestion, groups: readonly Bits[][]): Promise<number[]> {
   const params: unknown[] = [];
@@ -61,7 +61,7 @@ export async function countByBits(tx: Sql, question: BitsQuestion, groups: reado
 }
 
 export interface BitsPageQuery extends PageWish, BitsQuestion {
-  /** In which order to look at agents until there are enough; null to gather all that match, and sort them. */
+  /** Order in which to walk agents until the page is full; null to gather all matches and sort them. */
   readonly walk: Walk | null;
   /** Only those that match a text this well. */
   readonly relevance: number | null;
@@ -100,8 +100,8 @@ const isListed = (walk: Walk | null) => walk !== null && typeof walk !== 'string
 const namesOf = (groups: readonly unknown[]) => ['bits', ...groups.slice(1).map((_, index) => `part_${index}`)];
 
 /**
- * How many of the agents that match have each of these terms, exactly: two sets of bits each, whatever the number of agents. Terms are
- * capabilities, words or homes.
+ * Exact number of matching agents for each of these terms: two sets of bits each, whatever the number of agents. Terms are capabilities,
+ * words or homes.
  */
 export async function countTermsByBits(
   tx: Sql,
@@ -128,7 +128,7 @@ export async function countTermsByBits(
   return new Map(rows.map(({ term, count }) => [term, Number(count)]));
 }
 
-/** What is only left out of other sets has to be left out of all agents. */
+/** Adds the set of all agents where a question only excludes sets. */
 const withAnchor = (bits: readonly Bits[]): readonly Bits[] =>
   bits.some((each) => 'term' in each || 'start' in each) ? bits : [everyAgent, ...bits];
 
@@ -165,7 +165,7 @@ function tableFor({
   return names.join() === 'response_ms' && !hasPrice ? 'agent_response' : agentsWith(names);
 }
 
-/** What is sorted by. A match in the name is one in the title. */
+/** The columns of the sort keys. A match in the name is one in the title. */
 const columnsOf = ({ order, groups }: BitsPageQuery): string =>
   sortColumns(order)
     .map((name) => {

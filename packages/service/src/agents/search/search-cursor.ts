@@ -1,7 +1,7 @@
 import { invalid } from '../../lib/app-error.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 
-/** Where a page ended: the sort keys of its last agent as texts, and its id. */
+/** End of a page: the sort keys of its last agent as texts, and its id. */
 export interface Place {
   readonly keys: readonly string[];
   readonly id: string;

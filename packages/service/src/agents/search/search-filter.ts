@@ -1,4 +1,4 @@
-/** What agents have to be like besides what they can do and are called. */
+/** Filters other than capabilities and words. */
 export interface SearchFilter {
   readonly isOnline: readonly boolean[];
   readonly isVerified: readonly boolean[];
@@ -7,10 +7,10 @@ export interface SearchFilter {
   readonly maxPerHourMicro: bigint | null;
 }
 
-/** Whether the counts that are kept of each term tell the total. */
+/** True when the stored counts of each term give the total. */
 export const isCounted = (filter: SearchFilter): boolean =>
   filter.minReputation <= 0 && filter.maxPriceMicro === null && filter.maxPerHourMicro === null;
 
-/** Whether every agent passes. */
+/** True when every agent passes. */
 export const isOpenToAll = (filter: SearchFilter): boolean =>
   isCounted(filter) && filter.isOnline.length > 1 && filter.isVerified.length > 1;

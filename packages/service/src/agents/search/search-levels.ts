@@ -71,7 +71,7 @@ export const lastOfStep = (micro: bigint): bigint => firstOfStep(amountStep(micr
 export interface Head {
   readonly bits: Bits;
   readonly column: 'reputation' | 'price_micro' | 'per_hour_micro';
-  /** How the column compares with the bound, for those in it. */
+  /** Comparison of the column with the bound, for agents in the head. */
   readonly compares: '>=' | '<';
   readonly bound: bigint;
 }

@@ -36,7 +36,7 @@ export function readSearchPage(ctx: HasDb, question: SearchQuestion, costs = usu
   return ctx.db.transaction((tx) => searchByBits(ctx, tx, question, costs), { isolation: 'repeatable read' });
 }
 
-/** What the parts of one search share. */
+/** State shared by the parts of one search. */
 interface Searching {
   readonly tx: Tx;
   readonly question: SearchQuestion;
@@ -73,7 +73,7 @@ export async function understand(
   return { asked, wording, counts };
 }
 
-/** Where the words are asked for: somewhere, in name or tags, in the name. Each is part of the one before. */
+/** Position groups of a wording: anywhere, in name or tags, in the name. Each is a subset of the one before. */
 const placesOf = (wording: Wording) => (['', '+', '#'] as const).map((mark) => wordBits(wording, mark));
 
 async function readMatches(searching: Searching, wording: Wording | null): Promise<SearchPage> {
@@ -134,7 +134,7 @@ function knownTotal({ wanted, words, filter }: SearchQuestion, counts: TermCount
 interface Part {
   readonly relevance: number | null;
   readonly size: number;
-  /** What belongs to it besides what all parts have in common. */
+  /** Sets of this part besides those that all parts share. */
   readonly bits: readonly Bits[];
   /** As in `BitsPageQuery`, whatever the order; or empty. */
   readonly groups: readonly Bits[][];
@@ -168,7 +168,7 @@ async function readPart(
   return way.head && isShort ? readBitsPage(tx, { ...query, walk: null, head: null }) : found;
 }
 
-/** Whether who stands there, and passes the filter, matches. */
+/** True when every agent on the walk that passes the filter matches. */
 const isAllThere = (walk: Walk, { wanted, words }: SearchQuestion): boolean =>
   words === null &&
   wanted.home === null &&

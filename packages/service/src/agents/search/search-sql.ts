@@ -5,7 +5,7 @@ import type { Place } from './search-cursor.ts';
 import type { SearchFilter } from './search-filter.ts';
 import type { SearchOrder } from './search-order.ts';
 
-/** Which part of the agents that match is asked for. */
+/** The requested part of the matching agents. */
 export interface PageWish {
   readonly order: SearchOrder;
   readonly after: Place | null;
@@ -39,7 +39,7 @@ const columns: Record<AgentSortField, readonly [name: string, type: string]> = {
 
 export const sortColumns = (order: SearchOrder): string[] => order.keys.map(({ field }) => columns[field][0]);
 
-/** Where all agents are with these columns. */
+/** The table that holds all agents with these columns. */
 export const agentsWith = (names: readonly string[]): 'agent_found' | 'agent_search' =>
   names.includes('response_ms') ? 'agent_found' : 'agent_search';
 
@@ -66,7 +66,7 @@ export const orderClause = (order: SearchOrder, prefix: string): string =>
     `${prefix}agent_id ${order.byId}`,
   ].join(', ');
 
-/** What comes after a place, with the first key as an end of the index range. */
+/** Condition for agents after a position, with the first key as an end of the index range. */
 export function afterClause(order: SearchOrder, place: Place, bind: Bind): string {
   let clause = `agent_id ${order.byId === 'asc' ? '>' : '<'} ${bind(place.id, 'text')}`;
   for (const [index, key] of [...order.keys.entries()].reverse()) {

@@ -15,7 +15,7 @@ import {
 } from './search-sql.ts';
 import { capabilityTerm } from './words.ts';
 
-/** Where agents stand in an order: those of one capability ('': all) in the inverted table, or all in the tables of searches. */
+/** Sources in sort order: the agents of one capability ('': all) in the inverted table, or all in the tables of searches. */
 export type Walk = { readonly capability: string } | 'agents' | 'responses';
 
 /** Tables have an index for each of these, as the first key of an order. */
@@ -27,7 +27,7 @@ export function walkFor({ order }: Pick<PageWish, 'order'>, capability: string):
   return { capability: first === 'rates.perHour' ? '' : capability };
 }
 
-/** Whose agents stand there. */
+/** The capability that the walk covers. */
 export const capabilityOf = (walk: Walk | null): string =>
   walk === null || typeof walk === 'string' ? '' : walk.capability;
 
@@ -62,7 +62,7 @@ export function readListedPage(
 
 export type TermCounts = (term: string) => { readonly all: number; readonly fitting: number };
 
-/** How many agents have each term: all of them, and those that pass the filter's states. */
+/** Number of agents with each term: in total, and of those that pass the filter's states. */
 export async function readTermCounts(
   sql: Sql,
   terms: readonly string[],

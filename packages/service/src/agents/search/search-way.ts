@@ -5,7 +5,7 @@ import type { Sample } from './search-sample-store.ts';
 import type { PageWish } from './search-sql.ts';
 import type { Walk } from './search-store.ts';
 
-/** What decides between ways to the same page. */
+/** Cost parameters of the choice between equivalent query plans. */
 export interface SearchCosts {
   /** In agents looked at in order: what it takes to gather agents and sort them, at the beginning and for each, and to read a head. */
   readonly gathering: number;
@@ -13,7 +13,7 @@ export interface SearchCosts {
   readonly head: number;
   /** So few that match a text are gathered at once, however well they match it. */
   readonly few: number;
-  /** How many times as many as needed are to be in a head, and how many more, so that it is seldom too small. */
+  /** Factor and surplus of a head over the agents needed, so that it is seldom too small. */
   readonly spare: number;
   readonly least: number;
 }
@@ -23,7 +23,7 @@ export const usualCosts: SearchCosts = { gathering: 1500, gatheringOne: 15, head
 /** A head that is most of all agents is not worth reading. */
 const MOST = 0.5;
 
-/** Of whom a page is read: how many match, and among how many they stand in order. */
+/** Size of the question: the number of matches, and of the agents that the walk covers. */
 interface Matches {
   readonly walk: Walk | null;
   readonly among: number;
@@ -61,7 +61,7 @@ function headFor(
   return { head: value === undefined ? null : headOf(order, value), share };
 }
 
-/** Whether agents with such a value of a sort key pass what the filter says of it. */
+/** True when agents with this value of a sort key pass the filter on it. */
 const passes =
   (field: AgentSortField, { minReputation, maxPriceMicro, maxPerHourMicro }: SearchFilter) =>
   (value: number): boolean => {

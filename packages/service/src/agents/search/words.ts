@@ -13,7 +13,7 @@ export function wordsOf(text: string): string[] {
   return [...new Set(words.map((word) => word.slice(0, MAX_WORD_CHARS)))];
 }
 
-/** Where words have to stand: anywhere, in name or tags, in the name. No word begins with such a sign. */
+/** Position mark of a term: anywhere, in name or tags, in the name. No word begins with such a sign. */
 export type Mark = '' | '+' | '#';
 
 export const capabilityTerm = (capability: string): string => (capability === '' ? '' : `=${capability}`);
@@ -21,7 +21,7 @@ export const capabilityTerm = (capability: string): string => (capability === ''
 /** Stands for the node at which agents of other nodes are at home. No word begins like this. */
 export const HOME_MARK = '@' as const;
 
-/** What an agent is found by: its capabilities, and its words with where they stand. */
+/** The search terms of an agent: its capabilities, and its words with their position marks. */
 export function termsOf({
   name,
   description,
@@ -48,7 +48,7 @@ export interface Wording {
 export const wordsQuery = ({ words, isOpen }: Wording, mark: Mark): string =>
   words.map((word, index) => `'${mark}${word}'${isOpen && index === words.length - 1 ? ':*' : ''}`).join(' & ');
 
-/** Where agents are at home: the id of another node, or this one. */
+/** Home of agents: the id of another node, or this one. */
 export type Home = string;
 export const THIS_NODE: Home = 'this';
 
@@ -71,7 +71,7 @@ export function termsQuery({ any, all, home }: Wanted, wording: Wording | null):
   return parts.join(' & ');
 }
 
-/** What agents must have, without what follows from the rest: each capability once, `any` of one as part of `all`. */
+/** The required terms without redundant ones: each capability once, `any` of one as part of `all`. */
 export function wantedOf(query: Pick<AgentQuery, 'capabilities' | 'home'>): Wanted {
   const home = query.home ?? null;
   const any = [...new Set(query.capabilities?.any ?? [])];

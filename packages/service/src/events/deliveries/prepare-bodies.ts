@@ -22,7 +22,7 @@ export async function prepareBodies(
     made.set(id, deliveryBody(event, data, ctx.baseUrl));
   };
   const report = (delivery: DueDelivery, err: unknown) =>
-    ctx.log.error({ err, eventId: delivery.eventId }, 'what an event happened to cannot be read');
+    ctx.log.error({ err, eventId: delivery.eventId }, 'cannot load event subject');
   const missing = due.filter(({ hasBody }) => !hasBody);
   await Promise.all(missing.map((delivery) => build(delivery).catch((err: unknown) => report(delivery, err))));
   if (made.size > 0) await storeBodies(ctx.db, made);

@@ -54,5 +54,5 @@ async function writeStanding(ctx: HasClock & HasLog, tx: Tx, webhook: WebhookRow
   await updateWebhookRow(tx, { ...webhook, ...standing });
   if (standing.status === webhook.status) return;
   await failPending(tx, webhook.id);
-  ctx.log.warn({ webhookId: webhook.id, reason: standing.disabledReason }, 'a webhook endpoint was disabled');
+  ctx.log.warn({ webhookId: webhook.id, reason: standing.disabledReason }, 'webhook endpoint disabled');
 }

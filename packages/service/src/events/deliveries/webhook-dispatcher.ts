@@ -50,7 +50,7 @@ export function createWebhookDispatcher(given: WebhookDispatcherContext): Webhoo
       await runLane(ctx, lane, aborting.signal, answered);
     } catch (err) {
       wentWell = false;
-      if (!aborting.signal.aborted) ctx.log.error({ err, webhookId: lane.id }, 'sending to a webhook failed');
+      if (!aborting.signal.aborted) ctx.log.error({ err, webhookId: lane.id }, 'webhook delivery run failed');
     }
     const isDueAgain = await release(lane, answered);
     lanes.delete(lane.id);
@@ -61,7 +61,7 @@ export function createWebhookDispatcher(given: WebhookDispatcherContext): Webhoo
     ctx.db
       .transaction((tx) => releaseLane(tx, lane, answeredOf(lane, urls), ctx.clock.now()))
       .catch((err: unknown) => {
-        ctx.log.warn({ err, webhookId: lane.id }, 'a webhook stays taken until the next tick');
+        ctx.log.warn({ err, webhookId: lane.id }, 'release of a webhook endpoint failed; retried at the next tick');
         return false;
       });
 
@@ -94,7 +94,7 @@ export function createWebhookDispatcher(given: WebhookDispatcherContext): Webhoo
         waitMs = told === 'wait' ? Math.min(waitMs * 2, TICK_MS) : FIRST_WAIT_MS;
         if (told !== 'more') await sleep(told === 'wait' ? waitMs : TICK_MS);
       } catch (err) {
-        ctx.log.error({ err }, 'telling of events failed');
+        ctx.log.error({ err }, 'webhook dispatch failed');
         await sleep(TICK_MS);
       }
     }

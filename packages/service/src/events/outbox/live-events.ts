@@ -65,7 +65,7 @@ export function createLiveEvents(ctx: LiveContext): LiveEvents {
     if (isDue) return;
     isDue = true;
     setTimeout(async () => {
-      await look(ctx, streams).catch((err: unknown) => ctx.log.debug({ err }, 'looking for events of streams failed'));
+      await look(ctx, streams).catch((err: unknown) => ctx.log.debug({ err }, 'polling of live events failed'));
       isDue = false;
       if (streams.size > 0) lookLater();
     }, LOOK_MS).unref();

@@ -18,7 +18,7 @@ const BATCH = 100;
  */
 export async function releaseStaleHolds(ctx: ReleaseContext): Promise<void> {
   for (const hold of await listStaleHolds(ctx.db, ctx.clock.now(), BATCH)) {
-    ctx.log.error({ requestId: hold.id, status: hold.status }, 'a hold outlived its request; it is ended');
+    ctx.log.error({ requestId: hold.id, status: hold.status }, 'hold outlived its request; ending it');
     ctx.metrics.moneyContradictions.inc({ kind: 'stale_hold' });
     await release(ctx, hold);
   }

@@ -37,7 +37,9 @@ export async function callHome(ctx: HomeCallContext, call: HomeCall): Promise<Ou
   const outcome = await insist(ctx, call);
   // What is not told now, as this process dies or the home does not answer, the job tells.
   if (call.signal.aborted && !isStopping(call.signal))
-    settleHomeCalls(ctx, call.invocation.id).catch((error) => ctx.log.warn({ err: error }, 'a home was not told'));
+    settleHomeCalls(ctx, call.invocation.id).catch((error) =>
+      ctx.log.warn({ err: error }, 'notification of the home node failed'),
+    );
   return outcome;
 }
 

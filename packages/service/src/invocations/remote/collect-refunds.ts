@@ -19,7 +19,7 @@ export async function collectRefunds(ctx: ChainContext): Promise<void> {
         await collect(ctx, tx, arrived);
         failpoint('before-end-bill-commit');
       })
-      .catch((error) => ctx.log.error({ err: error, ...arrived }, 'a refund that came could not be booked'));
+      .catch((error) => ctx.log.error({ err: error, ...arrived }, 'booking of a received refund failed'));
   failpoint('after-end-bill-commit');
 }
 

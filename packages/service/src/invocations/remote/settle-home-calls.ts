@@ -24,7 +24,7 @@ export async function settleHomeCalls(ctx: SettleContext, requestId: string | nu
   const look = (call: OpenHomeCall) =>
     settle(ctx, call).catch((error) => {
       if (!(error instanceof GuardedFetchError))
-        ctx.log.warn({ err: error, ...call }, 'a request at its home was not settled');
+        ctx.log.warn({ err: error, ...call }, 'settlement of a request with its home node failed');
     });
   await Promise.all(calls.map(look));
 }

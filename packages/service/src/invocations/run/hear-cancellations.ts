@@ -20,6 +20,6 @@ export function hearCancellations(ctx: HearContext): Promise<Listening> {
   const lookUp = async () => (await findCancelled(ctx.db, ctx.runner.trackedIds())).forEach(hear);
   return ctx.db.listen(CANCELLED_CHANNEL, (requestId) => {
     if (requestId !== null) hear(requestId);
-    else void lookUp().catch((error) => ctx.log.warn({ err: error }, 'cancelled requests were not looked up'));
+    else void lookUp().catch((error) => ctx.log.warn({ err: error }, 'lookup of cancelled requests failed'));
   });
 }

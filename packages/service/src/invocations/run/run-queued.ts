@@ -112,7 +112,7 @@ export function createBacklog(ctx: RunContext & HasRunner & HasProcessId & HasPl
     },
     add(lane) {
       held.add(lane);
-      pumpOn().catch((error) => ctx.log.error({ err: error }, 'taking queued requests failed'));
+      pumpOn().catch((error) => ctx.log.error({ err: error }, 'dequeuing requests failed'));
     },
     pump() {
       ctx.runner.letIn();

@@ -82,7 +82,7 @@ async function lookAgain(ctx: PayContext, requestId: string): Promise<ChainPayme
     await reconcilePayment(ctx, payment);
     return await paymentOf(ctx, requestId);
   } catch (error) {
-    ctx.log.warn({ err: error, requestId }, 'an open payment could not be looked at');
+    ctx.log.warn({ err: error, requestId }, 'open payment lookup failed');
     return null;
   }
 }

@@ -17,7 +17,7 @@ export async function recoverInvocations(ctx: RecoverContext): Promise<number> {
     void ctx.runner.track(invocation, (signal) => goOn(ctx, invocation, signal), {
       entersLater: invocation.status === 'pending',
     });
-  if (orphans.length > 0) ctx.log.info({ invocations: orphans.length }, 'took over invocations that nobody worked on');
+  if (orphans.length > 0) ctx.log.info({ invocations: orphans.length }, 'took over orphaned invocations');
   return orphans.length;
 }
 
@@ -27,7 +27,7 @@ async function goOn(ctx: RecoverContext, invocation: Invocation, signal: AbortSi
       ? resumePaid(ctx, invocation, signal)
       : runInvocation(ctx, invocation, signal));
   } catch (error) {
-    ctx.log.error({ err: error, requestId: invocation.id }, 'an invocation could not be brought to its end');
+    ctx.log.error({ err: error, requestId: invocation.id }, 'invocation recovery failed');
     throw error;
   }
 }
@@ -36,5 +36,5 @@ async function goOn(ctx: RecoverContext, invocation: Invocation, signal: AbortSi
 export async function handBackInvocations(ctx: RecoverContext, graceMs: number): Promise<void> {
   await ctx.runner.drain(graceMs);
   const count = await giveBackAll(ctx.db, ctx.processId());
-  if (count > 0) ctx.log.info({ invocations: count }, 'gave back invocations that were still running');
+  if (count > 0) ctx.log.info({ invocations: count }, 'gave back running invocations');
 }

@@ -90,7 +90,7 @@ function createFollower(ctx: HasDb & HasChangeHub & HasProcessId & HasLog): Stre
     if (isDue) return;
     isDue = true;
     const timer = setTimeout(async () => {
-      await compare().catch((err: unknown) => ctx.log.debug({ err }, 'looking at followed requests failed'));
+      await compare().catch((err: unknown) => ctx.log.debug({ err }, 'polling of followed requests failed'));
       isDue = false;
       if (followed.size > 0) compareLater();
     }, FOLLOW_MS);

@@ -21,7 +21,7 @@ export async function checkNode(ctx: NetworkContext, checked: Entry, signal: Abo
   });
   if (ended.ignored) tellIgnored(ctx, ended.ignored);
   const { tokenId, baseUrl } = checked;
-  if (ended.hasJoined) ctx.log.info({ tokenId, baseUrl }, 'a node joined the network');
+  if (ended.hasJoined) ctx.log.info({ tokenId, baseUrl }, 'node joined the network');
 }
 
 async function readNode(ctx: NetworkContext, entry: Entry, signal: AbortSignal): Promise<NodeDescription | Reason> {

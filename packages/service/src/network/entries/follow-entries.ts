@@ -69,5 +69,5 @@ async function drop(ctx: NetworkContext, tx: Tx, entry: Entry): Promise<void> {
   if (agentId !== null) await delistAgent(ctx, tx, { baseUrl, agentId });
   else await delistNode(ctx, tx, baseUrl);
   await wakeRivals(tx, chainId, entry, ctx.clock.now());
-  ctx.log.info({ tokenId, kind, baseUrl, agentId }, 'an entry of the registry is gone');
+  ctx.log.info({ tokenId, kind, baseUrl, agentId }, 'registry entry removed');
 }

@@ -43,5 +43,5 @@ export function tellIgnored(
   if (!isTime || wasTold || state !== 'ignored') return;
   ctx.metrics.networkIgnored.inc({ reason });
   const { tokenId, kind, baseUrl, agentId } = before;
-  ctx.log.warn({ tokenId, kind, baseUrl, agentId, reason }, 'an entry of the registry is ignored');
+  ctx.log.warn({ tokenId, kind, baseUrl, agentId, reason }, 'registry entry ignored');
 }

@@ -27,7 +27,7 @@ export async function askNode(ctx: NetworkContext, node: NetworkNode, signal: Ab
     return plan(ctx, node, pollMs * times);
   }
   if (node.status === 'offline' && outcome === 'up_to_date') {
-    ctx.log.info({ nodeId: node.nodeId, baseUrl: node.baseUrl }, 'a node is back');
+    ctx.log.info({ nodeId: node.nodeId, baseUrl: node.baseUrl }, 'node is reachable again');
     // It may have another label or wallet by now.
     await wakeEntries(ctx.db, ctx.registry.chainId, [node.tokenId], ctx.clock.now());
   }
@@ -50,8 +50,8 @@ async function noteFailure(ctx: NetworkContext, { baseUrl }: NetworkNode, reason
     return { nodeId: node.nodeId, failedInARow, isGone };
   });
   const fields = { nodeId: after?.nodeId, baseUrl, reason };
-  if (after?.isGone) ctx.log.warn(fields, 'a node does not tell of its agents any more: they are offline');
-  else ctx.log.debug(fields, 'a node did not tell what changed');
+  if (after?.isGone) ctx.log.warn(fields, 'node unreachable; its agents are offline');
+  else ctx.log.debug(fields, 'node feed request failed');
   return after?.failedInARow ?? 0;
 }
 
