@@ -26,11 +26,11 @@ interface UseApiOptions<Data> {
   readonly enabled?: boolean;
   /** Asked again this often while the view is looked at, as what was answered may tell. Live events make most of this needless. */
   readonly refetchIntervalMs?: number | false | ((data: Data) => number | false);
-  /** Whether the answer to the question before is shown until the new one is there: for pages and filters. */
+  /** True to show the previous query's answer until the new one arrives: for pages and filters. */
   readonly keepsPrevious?: boolean;
 }
 
-/** What the API answers, kept fresh. */
+/** Queries the API and keeps the answer fresh. */
 export function useApi<N extends EndpointName>(
   name: N,
   call?: CallOf<Api[N]>,

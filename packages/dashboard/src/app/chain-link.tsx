@@ -6,7 +6,7 @@ import { useSessionInfo } from './session.ts';
 interface ChainLinkProps {
   readonly kind: 'tx' | 'address';
   readonly id: string;
-  /** What it is: "transaction hash". */
+  /** Kind of the value: "transaction hash". */
   readonly label: string;
   /** Only the start and the end of it are shown. */
   readonly short?: boolean;

@@ -3,7 +3,7 @@ const explorers: Readonly<Record<number, string>> = {
   84532: 'https://sepolia.basescan.org',
 };
 
-/** Where a public chain can be looked into; null for chains that nobody else sees. */
+/** Returns the block explorer's URL on a public chain; null for private chains. */
 export function explorerUrl(chainId: number, kind: 'tx' | 'address' | 'block', id: string): string | null {
   const base = explorers[chainId];
   return base === undefined ? null : `${base}/${kind}/${encodeURIComponent(id)}`;

@@ -1,8 +1,8 @@
 import { isApiError, NoAnswerError } from '@agent-network/sdk';
 
 /**
- * Whether a call that moves money may have been done, or may yet be, although it ended with this error. Then it is sent again as it
- * was, under the same Idempotency-Key, and never made anew.
+ * True if a call that moves money may have been executed, or may yet be, although it ended with this error. It is then repeated unchanged,
+ * under the same Idempotency-Key, and never replaced by a new one.
  */
 export function mayHaveHappened(error: unknown): boolean {
   if (error instanceof NoAnswerError) return true;

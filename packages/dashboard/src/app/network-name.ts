@@ -1,4 +1,3 @@
 const names: Readonly<Record<number, string>> = { 8453: 'Base', 84532: 'Base Sepolia (test)' };
 
-/** What people call a chain. */
 export const networkName = (chainId: number): string => names[chainId] ?? `chain ${chainId}`;

@@ -9,7 +9,7 @@ export type SessionInfo = DataOf<Api['getSession']>;
 /** As `apiQuery` would make it. */
 export const sessionKey = ['getSession', {}] as const;
 
-/** Who is signed in here, and what a page may know of the node before anyone is. */
+/** The current session, and the public facts of the node that a page needs before sign-in. */
 export const sessionQuery = queryOptions<SessionInfo>({
   queryKey: sessionKey,
   queryFn: ({ signal }) => client.getSession({}, { signal }),

@@ -3,7 +3,7 @@ import type { Endpoint } from '@agent-network/contracts/endpoint';
 type Parsed = ReturnType<NonNullable<Endpoint['body']>['safeParse']>;
 type Issue = NonNullable<Parsed['error']>['issues'][number];
 
-/** What is wrong with a value, for who typed it: the schema's own words, or ours where it has only those of a parser. */
+/** Error text of a value, for the user: the schema's own message, or ours where it has only a parser's. */
 export function problemText(issue: Issue): string {
   if (issue.code === 'too_small' && issue.minimum === 1 && issue.origin === 'string') return 'is missing';
   if (issue.code === 'too_small' && issue.origin === 'array') return `takes at least ${issue.minimum}`;

@@ -9,7 +9,7 @@ interface FormOptions<Values extends object, Schema extends BodySchema> {
   readonly initial: Values;
   /** Of contracts: what the node will judge the body by. */
   readonly schema: Schema;
-  /** What the form's values are as a body of the API; default: the values. A field that is left empty should be left out. */
+  /** Maps the form's values to a body of the API; default: the values. A field that is left empty should be left out. */
   readonly toBody?: (values: Values) => unknown;
   /** Sends the body. What it throws is shown, at the fields that the node names. */
   readonly onSubmit: (body: BodyOf<Schema>, values: Values) => Promise<unknown>;
@@ -18,9 +18,9 @@ interface FormOptions<Values extends object, Schema extends BodySchema> {
 export interface Form<Values extends object> {
   readonly values: Values;
   set<Name extends keyof Values>(name: Name, value: Values[Name]): void;
-  /** What is wrong at this path of the body: `limits.perCall`. */
+  /** Error at this path of the body: `limits.perCall`. */
   error(path: string): string | undefined;
-  /** What is wrong and belongs to no field that was asked for; for `ErrorNote`. */
+  /** Error that belongs to no displayed field; for `ErrorNote`. */
   readonly failure: unknown;
   readonly isBusy: boolean;
   /** For `<form onSubmit={form.submit} noValidate>`. */

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** What a wallet in the browser understands (EIP-1193). */
+/** Interface of a browser wallet (EIP-1193). */
 export interface Eip1193Provider {
   request(call: { method: string; params?: readonly unknown[] }): Promise<unknown>;
 }

@@ -3,7 +3,7 @@ import type { Eip1193Provider } from './injected-wallets.ts';
 
 const BALANCE_OF = '0x70a08231';
 
-/** What the address holds, as the wallet sees the chain; null when it cannot tell. */
+/** USDC balance of the address as the wallet reads it from the chain; null when it cannot. */
 async function balanceMicro(provider: Eip1193Provider, usdc: string, address: string): Promise<bigint | null> {
   const data = `${BALANCE_OF}${address.slice(2).toLowerCase().padStart(64, '0')}`;
   const answer = await provider

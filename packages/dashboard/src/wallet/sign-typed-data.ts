@@ -2,7 +2,7 @@ import { serializeTypedData } from 'viem/utils';
 import type { Eip1193Provider } from './injected-wallets.ts';
 import { walletError } from './wallet-error.ts';
 
-/** What is to be signed (EIP-712), as the SDK's payer hands it over. */
+/** Typed data to sign (EIP-712), as the SDK's payer passes it. */
 interface TypedData {
   readonly domain: Record<string, unknown>;
   readonly types: Record<string, unknown>;

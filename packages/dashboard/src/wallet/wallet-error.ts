@@ -1,7 +1,7 @@
 const REFUSED = 4001;
 const BUSY = -32_002;
 
-/** What a wallet's error means for who sits in front of it (EIP-1193 and EIP-1474 codes). */
+/** Translates a wallet's error for the user (EIP-1193 and EIP-1474 codes). */
 export function walletError(error: unknown): Error {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   if (code === REFUSED) return new Error('The wallet declined. Nothing was signed.');

@@ -6,7 +6,7 @@ import { type InjectedWallet, useInjectedWallets } from './injected-wallets.ts';
 interface ChosenWallet {
   /** null: this browser has none. */
   readonly wallet: InjectedWallet | null;
-  /** Where it is chosen, when there are several; says so when there are none. */
+  /** Select of the wallet when there are several; a note when there are none. */
   readonly field: React.ReactNode;
 }
 

@@ -7,7 +7,7 @@ import { switchChain } from './switch-chain.ts';
 
 /** Signs one payment: asked again, it shows the same. */
 export interface WalletPayer extends Payer {
-  /** What was signed; undefined: nothing yet. */
+  /** The payment headers signed so far; undefined: none yet. */
   signed(): PaymentHeaders | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { ApiError } from '@agent-network/sdk';
 import { liveClient } from '../client.ts';
 
-/** What happened to the stream of events of the account. */
+/** State changes of the account's event stream. */
 export type LiveNews =
   | { readonly kind: 'event'; readonly id: number; readonly type: string }
   /** It is open. What was read before may be old when it was away, or when it did not begin where the page did. */

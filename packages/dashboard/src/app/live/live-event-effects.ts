@@ -26,7 +26,7 @@ const agents: readonly EndpointName[] = [
   'getAgentReputation',
 ];
 
-/** Which answers of the API each event makes stale. A view that reads another endpoint adds it here. */
+/** API answers that each event type makes stale. A view that reads another endpoint adds it here. */
 const effects: Readonly<Record<EventType, readonly EndpointName[]>> = {
   'invocation.completed': calls,
   'invocation.failed': calls,
@@ -49,5 +49,5 @@ const effects: Readonly<Record<EventType, readonly EndpointName[]>> = {
 
 export const staleAfter = (type: string): readonly EndpointName[] => effects[type as EventType] ?? [];
 
-/** What every event makes stale a moment later: that is when it is sent to webhooks. */
+/** API answers that every event makes stale a moment later, once it was sent to webhooks. */
 export const staleSoonAfter: readonly EndpointName[] = ['listDeliveries', 'listWebhooks'];

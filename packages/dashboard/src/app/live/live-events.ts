@@ -44,7 +44,7 @@ function createRefresher(queryClient: QueryClient) {
 }
 
 export interface LiveConnection {
-  /** What is shown is not kept up to date: the node does not answer. */
+  /** True while the page is not kept up to date, because the node does not answer. */
   readonly isLost: boolean;
   retry(): void;
 }

@@ -1,6 +1,6 @@
 import { followEvents, type LiveNews } from './follow-events.ts';
 
-/** How one tab asks the one that holds the stream to try again now. */
+/** Message by which a tab asks the tab that holds the stream to reconnect now. */
 const RETRY = 'retry';
 
 export interface SharedEvents {

@@ -32,7 +32,7 @@ export function SideNav({ onNavigate }: { onNavigate?: () => void }) {
   );
 }
 
-/** What the dashboard is, and of which node. */
+/** Name of the dashboard and of its node. */
 export const Brand = ({ label }: { label: string }) => (
   <div className="flex h-14 shrink-0 items-center gap-2.5 px-5">
     <img src="/dashboard/icon.svg" alt="" className="size-6" />

@@ -11,7 +11,7 @@ function chosenTheme(): Theme {
   return stored === 'light' || stored === 'dark' ? stored : 'system';
 }
 
-/** What is drawn now. public/theme.js does the same before the first paint. */
+/** Returns the active theme. public/theme.js does the same before the first paint. */
 const shownTheme = (): 'light' | 'dark' => {
   const theme = chosenTheme();
   return theme === 'system' ? (dark.matches ? 'dark' : 'light') : theme;

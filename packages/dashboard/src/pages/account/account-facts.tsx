@@ -8,7 +8,7 @@ import { ExactTime } from '../../ui/values/time-ago.tsx';
 
 type Account = DataOf<Api['getAccount']>;
 
-/** Whose account it is, and which wallets were shown to be its own. */
+/** The account and its proven wallets. */
 export const AccountFacts = ({ account }: { account: Account }) => (
   <div className="grid items-start gap-5 lg:grid-cols-2">
     <Card title="Account">

@@ -12,7 +12,7 @@ const PAGE_SIZE = 50;
 /** A change is no event. */
 const LOOK_MS = 15_000;
 
-/** What was changed in the name of the account, newest first. */
+/** The account's audit log, newest first. */
 export function AuditCard() {
   const { sessionId } = useSession();
   const { cursor } = useSearch({ from: '/shell/account' });

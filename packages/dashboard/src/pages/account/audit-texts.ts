@@ -1,4 +1,4 @@
-/** What each audited call did, in words; another is shown by its name. */
+/** Descriptions of audited calls; calls without one are shown by name. */
 const texts: Readonly<Record<string, string>> = {
   registerAgent: 'Registered an agent',
   updateAgent: 'Changed an agent',

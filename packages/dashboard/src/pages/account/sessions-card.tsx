@@ -15,7 +15,7 @@ import { type ListedSession, sessionColumns } from './session-columns.tsx';
 /** Somebody signing in is no event. */
 const LOOK_MS = 15_000;
 
-/** Who is signed in as this account, to be ended one by one or together. */
+/** The account's sessions, to be ended one by one or together. */
 export function SessionsCard() {
   const { data, error, refetch } = useApi('listSessions', {}, { refetchIntervalMs: LOOK_MS });
   const [ending, setEnding] = useState<ListedSession | 'all' | null>(null);

@@ -14,12 +14,12 @@ import { percentText } from '../../ui/values/percent.ts';
 import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { Alternatives } from './alternatives.tsx';
 
-/** Who answers and was never found up has not been looked after yet. */
+/** No uptime for an agent that answers and was not yet checked: its 0 means that nothing was measured. */
 const uptimeOf = ({ uptime, online }: AgentDetail) => (uptime === 0 && online ? null : uptime);
 
 const isMeasured = (duration: string) => Number.parseFloat(duration) > 0;
 
-/** What an agent does and costs, and how it has done so far. */
+/** An agent's capabilities, prices and track record. */
 export const AgentOverview = ({ agent }: { agent: AgentDetail }) => (
   <div className="space-y-5">
     <Stats>

@@ -27,7 +27,7 @@ interface HealthTabProps {
   readonly onDays: (days: string) => void;
 }
 
-/** How the agent answered its checks, and how quickly. */
+/** Results and response times of the agent's health checks. */
 export function HealthTab({ agent, days, onDays }: HealthTabProps) {
   const { label } = useSessionInfo();
   const shown: Days = periods.find(({ value }) => value === days)?.value ?? '7';

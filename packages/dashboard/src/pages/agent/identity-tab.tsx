@@ -11,7 +11,7 @@ import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { ExternalLink } from '../../ui/values/link.tsx';
 import { TimeAgo } from '../../ui/values/time-ago.tsx';
 
-/** Who the agent is, who owns it, and what of that has been proven. */
+/** The agent's identity, its owner, and the state of each proof. */
 export function IdentityTab({ agentId }: { agentId: string }) {
   const { data, error, refetch } = useApi('getIdentity', { params: { id: agentId } });
   if (!data)

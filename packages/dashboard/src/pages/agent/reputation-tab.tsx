@@ -18,7 +18,7 @@ const titles: Readonly<Record<keyof Components, string>> = {
 
 const count = (value: number) => groupDigits(String(value));
 
-/** What the reputation is made of; the parts add up to it. */
+/** The reputation by component; the components add up to it. */
 export function ReputationTab({ agentId }: { agentId: string }) {
   const { data, error, refetch } = useApi('getAgentReputation', { params: { id: agentId } });
   if (!data)

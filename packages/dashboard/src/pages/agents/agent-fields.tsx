@@ -11,7 +11,7 @@ interface AgentFieldsProps {
   readonly endpointHint: string;
 }
 
-/** What is wrong with a list, or with the first of its parts that is. */
+/** Error of a list, or of its first invalid item. */
 function listError(form: Form<AgentValues>, path: string, values: readonly string[]): string | undefined {
   const ofParts = values.map((value, at) => {
     const message = form.error(`${path}.${at}`);

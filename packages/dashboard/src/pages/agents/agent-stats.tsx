@@ -4,7 +4,7 @@ import { groupDigits, Money } from '../../ui/values/money.tsx';
 
 const count = (value: number) => groupDigits(String(value));
 
-/** What an agent holds and earned, and how its calls went. */
+/** An agent's balance, earnings and success rate. */
 export const AgentStats = ({ agent: { balance, earned, calls7, failures7, reputation } }: { agent: OwnAgent }) => (
   <Stats>
     <Stat

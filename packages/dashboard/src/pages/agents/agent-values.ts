@@ -4,7 +4,7 @@ import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
 export const tierNames = ['basic', 'premium', 'enterprise'] as const;
 type Tier = (typeof tierNames)[number];
 
-/** What the forms hold, as text. A price that is left empty is that per request. */
+/** Values of the forms, as text. An empty price means the price per request. */
 export interface AgentValues extends Readonly<Record<Tier, string>> {
   readonly name: string;
   readonly description: string;

@@ -19,7 +19,7 @@ const waiting = {
   sent: 'The node has sent the transaction that registers it.',
 } as const;
 
-/** Where an agent stands on chain; its token given to its owner, or one that the owner has already. */
+/** An agent's registry entry: its state, the transfer of its token to the owner, or linking a token that the owner already has. */
 export function ChainEntry({ agent, identity }: ChainEntryProps) {
   const { onChain, registration, proofs } = identity;
   const { tokenId, tokenClaimedAt } = agent.verification;

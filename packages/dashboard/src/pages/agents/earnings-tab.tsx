@@ -8,7 +8,7 @@ import { linkClass } from '../../ui/values/link.tsx';
 import { Money } from '../../ui/values/money.tsx';
 import { statementCommand } from './agent-samples.ts';
 
-/** What the agent earned, less fees, and where that is. */
+/** The agent's earnings, less fees, and the treasury that holds them. */
 export const EarningsTab = ({ agent: { earned, balance, treasuryId } }: { agent: OwnAgent }) => (
   <div className="grid items-start gap-5 lg:grid-cols-2">
     <Card title="Earned, less fees">

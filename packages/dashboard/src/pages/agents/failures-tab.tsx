@@ -17,7 +17,7 @@ import { TimeAgo } from '../../ui/values/time-ago.tsx';
 
 const SHOWN = 20;
 
-/** What went wrong: calls of this account that failed, and checks of the node that were not answered. */
+/** Failed calls of this account, and failed health checks of the node. */
 export function FailuresTab({ agent }: { agent: OwnAgent }) {
   const query = { agentId: agent.id, status: 'failed', limit: SHOWN } as const;
   const { data, error, refetch } = useApi('listInvocations', { query });

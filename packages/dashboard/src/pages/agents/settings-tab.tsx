@@ -13,7 +13,7 @@ import { AgentFields } from './agent-fields.tsx';
 import { updateBody, valuesOf } from './agent-values.ts';
 import { RemoveAgentDialog } from './remove-agent-dialog.tsx';
 
-/** What the owner says of the agent, to be changed; and its end. */
+/** The agent's editable fields, and its removal. */
 export function SettingsTab({ agent }: { agent: OwnAgent }) {
   const { data, error, refetch } = useApi('getAgent', { params: { id: agent.id } });
   const [savedTimes, setSavedTimes] = useState(0);

@@ -11,7 +11,7 @@ import { isComplete } from './verification.ts';
 /** Asked again this often until all is done: what the node and the chain do is not all told by events. */
 const PROVING_MS = 4000;
 
-/** What is proven of an agent, live, and what to do for the rest. */
+/** Live state of an agent's proofs, with the steps for the missing ones. */
 export function VerificationTab({ agent }: { agent: OwnAgent }) {
   const { endpointProvenAt, walletProvenAt, tokenId } = agent.verification;
   const call = { params: { id: agent.id } };

@@ -6,19 +6,19 @@ export interface VerificationPart {
   readonly isDone: boolean;
 }
 
-/** What there is to prove of an agent, in the order in which it is done. */
+/** The proofs of an agent, in the order in which they are made. */
 export const verificationParts = ({ verification }: Pick<OwnAgent, 'verification'>): readonly VerificationPart[] => [
   { name: 'endpoint', isDone: verification.endpointProvenAt !== null },
   { name: 'wallet', isDone: verification.walletProvenAt !== null },
   { name: 'chain', isDone: verification.tokenId !== null },
 ];
 
-/** Whether the agent's token leads to it, at whatever node. The two are read apart: one may tell of the token before. */
+/** True if the agent's token points to it, at whatever node. Agent and identity are read separately: either may know of the token first. */
 export const pointsHere = (agent: OwnAgent, { onChain }: IdentityRecord): boolean =>
   onChain?.tokenId === agent.verification.tokenId &&
   (onChain?.agentURI?.endsWith(`/agents/${agent.id}/registration.json`) ?? false);
 
-/** Whether nothing is left to be done or waited for: all proven, and the token with its owner. */
+/** True if no step is left: all is proven, and the token belongs to its owner. */
 export const isComplete = (agent: OwnAgent, identity: IdentityRecord | undefined): boolean =>
   agent.verified &&
   agent.verification.tokenClaimedAt !== null &&

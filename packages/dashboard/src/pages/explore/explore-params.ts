@@ -1,4 +1,4 @@
-/** What stands in the URL: every filter and sort that a search of agents has. */
+/** Search parameters in the URL: every filter and sort of an agent search. */
 export const exploreParams = [
   'text',
   'any',

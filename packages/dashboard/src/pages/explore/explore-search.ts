@@ -56,7 +56,7 @@ export function facetQuery({ sort: _sort, cursor: _cursor, status, verified, ...
   };
 }
 
-/** Whether anything but the order and the page is asked for. */
+/** True if a filter is set; order and page do not count. */
 export const hasFilter = (search: ExploreSearch): boolean =>
   Object.keys(search).some((name) => name !== 'sort' && name !== 'cursor');
 

@@ -6,7 +6,7 @@ import { useStreamEvents } from './use-stream-events.ts';
 
 const shortType = (type: string) => type.slice('invocation.'.length);
 
-/** What an invocation told while it ran, event by event, live while it still runs. */
+/** An invocation's events, live while it runs. */
 export function EventsCard({ requestId }: { requestId: string }) {
   const { events, error, hasEnded } = useStreamEvents(requestId);
   return (

@@ -6,7 +6,7 @@ import { toast } from '../../ui/overlays/toasts.tsx';
 import { type DetailedRecord, isOpen } from './invocation.ts';
 import { RunAgainDialog } from './run-again-dialog.tsx';
 
-/** What can be done with an invocation: cancel it while it is open, run it again. */
+/** Actions on an invocation: cancel it while it is open, run it again. */
 export function InvocationActions({ record }: { record: DetailedRecord }) {
   const [doing, setDoing] = useState<'cancel' | 'again' | null>(null);
   const close = () => setDoing(null);

@@ -12,7 +12,7 @@ const Text = ({ label, text }: { label: string; text: string }) => (
   </ScrollBox>
 );
 
-/** What was asked and what came of it. All of it may be written by strangers: it is shown as text. */
+/** Task and result of an invocation. Strangers may have written all of it: it is shown as text. */
 export function InvocationContent({ record }: { record: DetailedRecord }) {
   const { detail, metadata } = record;
   return (

@@ -8,7 +8,7 @@ import type { DetailedRecord } from './invocation.ts';
 
 const methods = { treasury: 'Treasury', x402: 'Wallet (x402)', free: 'Free' } as const;
 
-/** Who did it, what it cost and how it was paid. */
+/** Agent, cost and payment of an invocation. */
 export const InvocationFacts = ({ record }: { record: DetailedRecord }) => (
   <dl>
     <FactRow label="Agent">

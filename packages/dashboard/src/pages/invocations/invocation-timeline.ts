@@ -29,7 +29,7 @@ const told: Readonly<Record<TimelineEvent, readonly [title: string, tone: Tone]>
 
 const usdc = (amount: string) => `${amount} USDC`;
 
-/** What an amount means at each moment; a moment that is not here has none to tell of. */
+/** Text of an amount by timeline event; events without one show no amount. */
 const amountText: Partial<Record<TimelineEvent, (amount: string) => string>> = {
   created: (price) => `Price: ${usdc(price)}`,
   completed: (cost) => `Cost: ${usdc(cost)}`,
@@ -43,7 +43,7 @@ function stepOf({ event, at, amount, transactionHash, reason }: RequestDetail['t
   return { title, tone, at, text, transactionHash: transactionHash ?? undefined };
 }
 
-/** What a treasury got back is in no transaction: it only stopped being held. */
+/** A refund into a treasury has no transaction: the amount only stopped being held. */
 function treasuryRefund({ detail, refund, completedAt }: DetailedRecord): Step[] {
   const isOnChain = detail?.timeline.some(({ event }) => event === 'refund_signed' || event === 'refund_settled');
   if (isOnChain || refund === null || Number(refund) === 0) return [];

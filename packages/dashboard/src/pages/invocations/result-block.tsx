@@ -3,7 +3,7 @@ import { ScrollBox } from '../../ui/layout/scroll-box.tsx';
 import { JsonBlock } from '../../ui/values/code-block.tsx';
 import { isOpen } from './invocation.ts';
 
-/** What the agent gave. A text is shown as a text, and nothing in it is taken for markup. */
+/** The agent's result. Text is shown as text; markup in it is not interpreted. */
 export function ResultBlock({ record }: { record: RequestRecord }) {
   const { result, status } = record;
   if (status !== 'completed') return <p className="text-muted">{isOpen(record) ? 'Not yet.' : 'None.'}</p>;

@@ -16,7 +16,7 @@ export interface KeyValues {
 
 const DAY_MS = 86_400_000;
 
-/** What the form says as a body of the API: what was left empty is left out. */
+/** Maps the form to a body of the API; empty fields are left out. */
 export function keyBody(values: KeyValues, nowMs: number): Call<Api['createApiKey']>['body'] {
   const ids = values.allowedAgents.split(/[\s,]+/).filter((id) => id !== '');
   const limits = {

@@ -4,7 +4,7 @@ import type { DataOf } from '@agent-network/contracts/endpoint';
 
 export type ApiKey = DataOf<Api['listApiKeys']>['keys'][number];
 
-/** What each scope lets a key do, in a line. */
+/** One-line description of each scope. */
 export const scopeTexts: Readonly<Record<Scope, string>> = {
   'agents:write': 'Register, change and remove agents',
   invoke: 'Invoke agents and read invocations',

@@ -69,7 +69,7 @@ function databaseAlarms({ database: { connections, maxConnections } }: OperatorS
   return [warn(`The database has ${connections} of at most ${maxConnections} connections.`)];
 }
 
-/** What somebody has to look at; the worst first. */
+/** Conditions that need the operator's attention; the worst first. */
 export function alarmsOf(status: OperatorStatus): readonly Alarm[] {
   const all = [processAlarms, queueAlarms, moneyAlarms, chainAlarms, databaseAlarms].flatMap((rule) => rule(status));
   return [...all.filter(({ tone }) => tone === 'bad'), ...all.filter(({ tone }) => tone === 'warn')];

@@ -19,7 +19,7 @@ import { DatabaseCard, IndexCard, ReservesCard } from './status-cards.tsx';
 
 const LOOK_MS = 5000;
 
-/** How the node stands, for who runs it. */
+/** Status of the node, for its operator. */
 export function OperatorView() {
   const isOperator = useSession().scopes.includes('operator');
   return (

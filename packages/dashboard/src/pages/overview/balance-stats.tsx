@@ -4,7 +4,7 @@ import { Skeleton } from '../../ui/layout/skeleton.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { Money } from '../../ui/values/money.tsx';
 
-/** What all treasuries of the account hold together. */
+/** Sum of all treasuries of the account. */
 export function BalanceStats() {
   const { data, error, refetch } = useApi('getBalance');
   if (error && !data) return <ErrorNote error={error} onRetry={() => void refetch()} />;

@@ -11,7 +11,7 @@ import { Money } from '../../ui/values/money.tsx';
 import { callSamples, findSamples, fundSamples, keySamples } from './first-call-samples.ts';
 import { type Progress, useFirstSteps } from './use-first-steps.ts';
 
-/** What leads to the first paid call, until that was made. Who saw the last step ticked may look at it and put it away. */
+/** Steps to the first paid call, shown until it was made. Once the last step is ticked, the user may dismiss them. */
 export function FirstSteps() {
   const progress = useFirstSteps();
   const [wasOpen, setWasOpen] = useState(false);

@@ -23,7 +23,7 @@ const UseMeter = ({ label, use: { used, limit, resetAt } }: { label: string; use
   />
 );
 
-/** What this session may still do in this hour. */
+/** Remaining calls of this session in the current hour. */
 export const LimitsCard = ({ limits }: { limits: Limits }) => (
   <Card title="Limits used" actions={<span className="text-[13px] text-muted">plan {limits.plan}</span>}>
     <div className="space-y-4">

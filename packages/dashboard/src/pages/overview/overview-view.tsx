@@ -12,7 +12,7 @@ import { PeriodFigures } from './period-figures.tsx';
 import { ReceivedCard } from './received-card.tsx';
 import { RecentFailures } from './recent-failures.tsx';
 
-/** What the account has, spent, earned and had done; before its first paid call, what leads to it. */
+/** Balance, spending, earnings and calls of the account; before its first paid call, the steps to it. */
 export function OverviewView() {
   const { days } = useSearch({ from: '/shell/' });
   const navigate = useNavigate({ from: '/' });

@@ -8,7 +8,7 @@ import { groupDigits, Money } from '../../ui/values/money.tsx';
 import { percentText } from '../../ui/values/percent.ts';
 import { callSeries, callsText, durationSeries, moneySeries, msText, timesOf, usdcText } from './overview-series.ts';
 
-/** What was spent, earned and done in a period: sums, and their course over time. */
+/** Spending, earnings and calls in a period: sums and charts. */
 export function PeriodFigures({ overview }: { overview: Overview }) {
   const { spent, earned, calls, failed, successRate, p50Ms, p95Ms, buckets, days } = overview;
   const theme = useShownTheme();

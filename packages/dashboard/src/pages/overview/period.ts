@@ -7,5 +7,5 @@ export const periods = [
 
 export type PeriodId = (typeof periods)[number]['id'];
 
-/** What an address says, or 7 days. */
+/** Parses the period in the URL; default: 7 days. */
 export const periodOf = (text: string | undefined): PeriodId => periods.find(({ id }) => id === text)?.id ?? '7';

@@ -7,7 +7,7 @@ import { linkClass } from '../../ui/values/link.tsx';
 import { groupDigits, Money } from '../../ui/values/money.tsx';
 import { percentText } from '../../ui/values/percent.ts';
 
-/** What others had the account's own agents do, in the period. */
+/** Calls by others to the account's own agents, in the period. */
 export const ReceivedCard = ({ received }: { received: Overview['received'] }) => (
   <Card
     title="Calls to your agents"

@@ -15,7 +15,7 @@ export interface Progress {
 
 const isPositive = (amount: string | undefined) => Number(amount ?? 0) > 0;
 
-/** How far an account is on its way to a first paid call; undefined: not known yet. Asked about until that was made. */
+/** Progress of an account towards its first paid call; undefined: not loaded yet. Polled until that call was made. */
 export function useFirstSteps(): Progress | undefined {
   const paidCalls = { query: { status: 'completed', limit: 1 } } as const;
   const { data: paid } = useApi('listInvocations', paidCalls);

@@ -1,4 +1,4 @@
-/** What spreadsheets take for the beginning of a formula; also behind blanks and characters that are not seen, and in full width. */
+/** Beginning of a spreadsheet formula, also after blanks and invisible characters, and in full width. */
 const FORMULA = /^[\s\p{C}]*[=+\-@＝＋－＠]|^[\t\r\n]/u;
 
 /** A value as a field of CSV that no spreadsheet computes: always in quotes, and what would be a formula behind an apostrophe. */

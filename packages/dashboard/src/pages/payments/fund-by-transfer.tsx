@@ -7,7 +7,7 @@ import { Skeleton } from '../../ui/layout/skeleton.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { ClaimWallet } from './claim-wallet.tsx';
 
-/** Where to send USDC from any wallet or exchange, and how it comes to be the account's. */
+/** Address for USDC from any wallet or exchange, and the steps to claim it for the account. */
 export function FundByTransfer() {
   const { chainId, usdc } = useSessionInfo();
   const { address } = useSession();

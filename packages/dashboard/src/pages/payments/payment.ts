@@ -3,7 +3,7 @@ import type { CsvColumn } from './csv.ts';
 
 export type PaymentType = (typeof paymentTypes)[number];
 
-/** What each type of movement is, for people. */
+/** Label of each payment type. */
 export const paymentTexts: Readonly<Record<PaymentType, string>> = {
   deposit: 'Deposit',
   charge: 'Call, from treasury',

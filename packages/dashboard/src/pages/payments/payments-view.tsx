@@ -15,7 +15,7 @@ import { WithdrawDialog } from './withdraw-dialog.tsx';
 const tabIds = ['treasuries', 'history', 'reserves'] as const;
 type TabId = (typeof tabIds)[number];
 
-/** What is being done, and with which treasury; undefined: the first. */
+/** The open action and its treasury; undefined: the first treasury. */
 type Doing = { readonly what: 'fund' | 'withdraw'; readonly treasuryId?: string } | null;
 
 /** The money of the account: where it is, what moved, and what the node holds for everybody. */

@@ -12,7 +12,7 @@ import { type ReserveLine, reserveLines, reserveTexts } from './reserves.ts';
 
 const tones: Readonly<Record<Reserves['status'], Tone>> = { balanced: 'good', settling: 'warn', drift: 'bad' };
 
-/** What the node holds on the chain against what it owes. */
+/** The node's balance on chain beside its liabilities. */
 export function ReservesPanel() {
   const { data, error, refetch } = useApi('getReserves', {}, { refetchIntervalMs: 30_000 });
   if (!data)

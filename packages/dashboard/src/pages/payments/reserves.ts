@@ -7,7 +7,7 @@ export interface ReserveLine {
   readonly isTotal?: boolean;
 }
 
-/** What a status of the reserves means. */
+/** Label of each reserves status. */
 export const reserveTexts: Readonly<Record<Reserves['status'], string>> = {
   balanced: 'The wallet of the node holds exactly what its books say.',
   settling:

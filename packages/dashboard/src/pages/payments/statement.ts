@@ -1,7 +1,7 @@
 import type { StatementEntry } from '@agent-network/contracts/payments/statements';
 import type { CsvColumn } from './csv.ts';
 
-/** What each type of entry is, for people. */
+/** Label of each entry type. */
 export const entryTexts: Readonly<Record<StatementEntry['type'], string>> = {
   deposit: 'Deposit',
   charge: 'Call',

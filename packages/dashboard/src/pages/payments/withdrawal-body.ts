@@ -9,7 +9,7 @@ export interface WithdrawalValues {
   readonly isOfFees: boolean;
 }
 
-/** What the form says as a body of the API: what was left empty is left out. */
+/** Maps the form to a body of the API; empty fields are left out. */
 export const withdrawalBody = ({ amount, treasuryId, to, isOfFees }: WithdrawalValues): WithdrawalWish => ({
   amount: amount.trim(),
   treasuryId,

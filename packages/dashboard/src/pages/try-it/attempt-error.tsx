@@ -13,7 +13,7 @@ interface AttemptErrorProps {
   readonly onGiveUp: () => void;
 }
 
-/** Why the call was not made, whether anything was paid, and what to do. */
+/** Reason of a failed call, whether anything was paid, and the next step. */
 export function AttemptError({ error, isUnclear, isBusy, onAgain, onGiveUp }: AttemptErrorProps) {
   return (
     <div className="space-y-3">
@@ -39,7 +39,7 @@ export function AttemptError({ error, isUnclear, isBusy, onAgain, onGiveUp }: At
   );
 }
 
-/** What helps, by what went wrong. Nothing was paid in any of these. */
+/** Remedy by error. Nothing was paid in any of these cases. */
 function Hint({ error }: { error: unknown }): ReactNode {
   if (error instanceof PaymentRefusedError)
     return <p className="text-muted">The node's terms are not those of the quote. Nothing was signed or paid.</p>;

@@ -22,7 +22,7 @@ const deadlines = [
 
 const priorityOptions = priorities.map((value) => ({ value, label: value }));
 
-/** What is asked for, and how. */
+/** Fields of the call: task, mode and options. */
 export function CallFields({ form }: { form: Form<CallValues> }) {
   const { values, set, error } = form;
   const parsed = parseJson(values.input);

@@ -7,7 +7,7 @@ interface LiveAnswerProps {
   readonly isLive: boolean;
 }
 
-/** What comes through the stream: the pieces of the answer as one text, and what the agent says of its progress. */
+/** Output of the stream: the chunks as one text, and the agent's progress reports. */
 export function LiveAnswer({ events, isLive }: LiveAnswerProps) {
   const text = said(events);
   return (

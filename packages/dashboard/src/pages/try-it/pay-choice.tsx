@@ -12,7 +12,7 @@ interface PayChoiceProps {
   readonly onChange: (value: string) => void;
 }
 
-/** Who pays: the treasury of the account, or a wallet of this browser. */
+/** Choice of the payer: the account's treasury, or a wallet of this browser. */
 export function PayChoice({ value, onChange }: PayChoiceProps) {
   const wallets = useInjectedWallets();
   const { data } = useApi('getBalance');

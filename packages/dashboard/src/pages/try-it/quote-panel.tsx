@@ -8,16 +8,16 @@ import { useNow } from '../../ui/values/use-now.ts';
 
 interface QuotePanelProps {
   readonly quote: Quote;
-  /** What was quoted is not what the form says now. */
+  /** True if the form has changed since the quote. */
   readonly isStale: boolean;
   readonly isBusy: boolean;
   readonly isFree: boolean;
   readonly onRun: () => void;
-  /** Who pays. */
+  /** The choice of the payer. */
   readonly children: ReactNode;
 }
 
-/** What the call costs, and the button that makes it. */
+/** The price of the call, and the button that makes it. */
 export function QuotePanel({ quote, isStale, isBusy, isFree, onRun, children }: QuotePanelProps) {
   const hasExpired = useNow(1000) >= Date.parse(quote.validUntil);
   const { base_fee: base, complexity_multiplier: multiplier } = quote.breakdown;

@@ -16,7 +16,7 @@ interface State {
 const idle: State = { attempt: null, isBusy: false, requestId: null, events: [], error: null };
 
 export interface Attempting extends State {
-  /** Whether it is not known what came of the attempt: it can only be tried again as it is. */
+  /** True if the outcome of the attempt is unknown: it can only be repeated unchanged. */
   readonly isUnclear: boolean;
   /** Makes an attempt and runs it; pressed twice, it is one. `open` may ask the wallet, and throw. */
   begin(open: () => Promise<Attempt>): void;

@@ -15,7 +15,7 @@ type KeyInUse = ListedKey & { readonly use: NonNullable<ListedKey['use']> };
 
 const isInUse = (key: ListedKey): key is KeyInUse => key.use !== null;
 
-/** What each living key may spend, and has spent today. */
+/** Spending limit and today's spending of each active key. */
 export function KeysCard() {
   const { data, error, refetch } = useApi('listApiKeys');
   const keys = data?.keys.filter(isInUse);

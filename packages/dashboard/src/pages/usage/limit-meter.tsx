@@ -3,7 +3,7 @@ import { Meter } from '../../ui/chart/meter.tsx';
 import { groupDigits } from '../../ui/values/money.tsx';
 import { TimeAgo } from '../../ui/values/time-ago.tsx';
 
-/** How much of a limit of calls is used in the hour that runs. */
+/** Used part of a rate limit in the current hour. */
 export const LimitMeter = ({ label, use: { limit, used, resetAt } }: { label: string; use: LimitUse }) => (
   <Meter
     label={label}

@@ -3,7 +3,7 @@ import { Card } from '../../ui/layout/card.tsx';
 import { Badge } from '../../ui/values/badge.tsx';
 import { LimitMeter } from './limit-meter.tsx';
 
-/** What the account has used of its limits. */
+/** The account's use of its limits. */
 export const LimitsCard = ({ limits }: { limits: Overview['limits'] }) => (
   <Card title="Limits of the account" actions={<Badge tone="accent">{limits.plan} plan</Badge>}>
     <div className="grid gap-x-8 gap-y-4 sm:grid-cols-2">

@@ -17,7 +17,7 @@ import { UsageCharts } from './usage-charts.tsx';
 
 const options = periods.map((value) => ({ value, label: `Last ${value} days` }));
 
-/** What the account used and earned by day, at which agents, and what is left of its limits and those of its keys. */
+/** Daily use and earnings of the account, by agent, and the rest of its limits and those of its keys. */
 export function UsageView() {
   const days = readPeriod(useSearch({ from: '/shell/usage' }).days);
   const navigate = useNavigate({ from: '/usage' });

@@ -25,7 +25,7 @@ interface DeliveriesCardProps {
   readonly canReplay: boolean;
 }
 
-/** What was sent to an endpoint; filters, page and the delivery that is looked at stand in the URL. */
+/** Deliveries to an endpoint. Filters, page and the open delivery are in the URL. */
 export function DeliveriesCard({ webhookId, canReplay }: DeliveriesCardProps) {
   const search = useSearch({ from: '/shell/webhooks/$webhookId' });
   const navigate = useNavigate({ from: '/webhooks/$webhookId' });

@@ -17,7 +17,7 @@ import { attemptText, isTaken, nextLookMs } from './delivery.ts';
 interface DeliveryDrawerProps {
   readonly webhookId: string;
   readonly deliveryId: string;
-  /** Whether the endpoint takes anything: nothing is replayed to a disabled one. */
+  /** True if the endpoint is enabled: nothing is replayed to a disabled one. */
   readonly canReplay: boolean;
   readonly onClose: () => void;
 }

@@ -5,7 +5,7 @@ type Attempt = Delivery['attempts'][number];
 const SOONEST_MS = 1000;
 const LATEST_MS = 10_000;
 
-/** How soon to look again: when an attempt is due, and now and then anyway. Attempts are no events of their own. */
+/** Polling interval: until the next attempt is due, with a maximum. Attempts emit no events of their own. */
 export function nextLookMs(deliveries: readonly Pick<Delivery, 'status' | 'nextAttemptAt'>[], nowMs: number): number {
   const waits = deliveries
     .filter(({ status }) => status === 'pending')

@@ -11,7 +11,7 @@ interface EventTypeChoiceProps {
 
 const groups = [...Map.groupBy(eventTypes, (type) => type.slice(0, type.indexOf('.')))];
 
-/** Which events of the catalogue are sent, with when each of them happens. */
+/** Choice of the event types that are sent, each with its description. */
 export function EventTypeChoice({ chosen, onChange, error }: EventTypeChoiceProps) {
   const toggle = (type: EventType, isChecked: boolean) => {
     const others = (chosen ?? []).filter((each) => each !== type);

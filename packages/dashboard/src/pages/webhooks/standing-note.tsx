@@ -7,7 +7,7 @@ import { ExactTime, TimeAgo } from '../../ui/values/time-ago.tsx';
 import { RecoverDialog } from './recover-dialog.tsx';
 import { type Webhook, webhookState } from './webhook.ts';
 
-/** Why nothing arrives at an endpoint, and what can be done. Nothing when it is well. */
+/** Reason that an endpoint receives nothing, and the remedy. Empty for a healthy endpoint. */
 export function StandingNote({ webhook }: { webhook: Webhook }) {
   const { webhookId, failingSince, pausedUntil, disabledReason } = webhook;
   // What an enabled endpoint may have missed: enabling it forgets since when it failed.

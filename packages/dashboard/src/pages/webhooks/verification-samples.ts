@@ -32,7 +32,7 @@ createServer(async (request, response) => {
   }
 }).listen(3000);`;
 
-/** How a receiver believes only what the node sent. */
+/** Code samples that verify a delivery's signature. */
 export const verificationSamples: readonly CodeSample[] = [
   { label: 'SDK, fetch handler', code: withFetch },
   { label: 'SDK, node:http', code: withNode },

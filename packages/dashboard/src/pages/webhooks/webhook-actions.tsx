@@ -17,7 +17,6 @@ interface WebhookActionsProps {
   readonly onTested: (deliveryId: string) => void;
 }
 
-/** What can be done with an endpoint. */
 export function WebhookActions({ webhook, onTested }: WebhookActionsProps) {
   const { webhookId, status } = webhook;
   const [doing, setDoing] = useState<Doing>(null);

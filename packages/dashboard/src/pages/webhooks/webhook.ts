@@ -9,7 +9,6 @@ export const ACCOUNT_WEBHOOK = 'account';
 
 export type WebhookState = 'enabled' | 'failing' | 'paused' | 'disabled';
 
-/** How an endpoint is doing, in a word. */
 export function webhookState({ status, failingSince, pausedUntil }: Webhook, nowMs: number): WebhookState {
   if (status === 'disabled') return 'disabled';
   if (failingSince !== null) return 'failing';

@@ -12,7 +12,7 @@ export interface Series {
 
 export interface ChartProps {
   readonly title: string;
-  /** Where on the time axis, in milliseconds. */
+  /** Positions on the time axis, in milliseconds. */
   readonly timesMs: readonly number[];
   readonly series: readonly Series[];
   /** "12 calls", "0.5 USDC", "80 ms": for the axis, the legend and the table. */

@@ -11,7 +11,7 @@ interface MeterProps {
 
 const NEARLY = 0.8;
 
-/** How much of a limit is used. */
+/** Meter of the used part of a limit. */
 export function Meter({ label, used, limit, text, hint }: MeterProps) {
   const share = limit > 0 ? Math.min(1, used / limit) : 1;
   const tone = share >= 1 ? 'bg-bad' : share >= NEARLY ? 'bg-warn' : 'bg-accent';

@@ -12,7 +12,7 @@ const sizes = { md: 'h-9 px-3', sm: 'h-7 px-2 text-[13px]' } as const;
 
 export type ButtonVariant = keyof typeof variants;
 
-/** How a button looks, for links that look like one. */
+/** Class of a button, for links that look like one. */
 export const buttonClass = (variant: ButtonVariant = 'secondary', size: keyof typeof sizes = 'md'): string =>
   classNames(
     'inline-flex items-center justify-center gap-1.5 rounded-md border font-medium whitespace-nowrap select-none',
@@ -50,7 +50,7 @@ export function Button({ variant, size, icon, isBusy = false, className, childre
 
 export interface IconButtonProps extends Omit<ButtonProps, 'children'> {
   readonly icon: IconName;
-  /** What it does: its name for readers and its tooltip. */
+  /** The action: accessible name and tooltip. */
   readonly label: string;
 }
 

@@ -3,7 +3,7 @@ import { useCopy } from './copy-text.ts';
 
 interface CopyableProps {
   readonly text: string;
-  /** What it is: "request id". */
+  /** Kind of the value: "request id". */
   readonly label: string;
   /** Shown in its place: the start and the end of long ones. */
   readonly short?: boolean;

@@ -9,13 +9,13 @@ interface FieldContext {
 
 const Context = createContext<FieldContext | null>(null);
 
-/** What the input inside of a `Field` takes on: its id and what describes it. */
+/** Props of the input inside a `Field`: its id and the ids of its descriptions. */
 export const useFieldProps = (): Partial<FieldContext> => useContext(Context) ?? {};
 
 interface FieldProps {
   readonly label: string;
   readonly hint?: ReactNode;
-  /** What is wrong with the value; `form.error('name')`. */
+  /** Error of the value; `form.error('name')`. */
   readonly error?: string | undefined;
   readonly isRequired?: boolean;
   /** One input of this folder. */

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { TextInput, type TextInputProps } from './text-input.tsx';
 
 interface SettledInputProps extends Omit<TextInputProps, 'onKeyDown' | 'onBlur'> {
-  /** What is typed is not told while this says that something is wrong with it. */
+  /** While this returns false, the typed text is not reported. */
   readonly isGood?: (text: string) => boolean;
   /** For adding to a list: what was told goes away. */
   readonly isEmptied?: boolean;

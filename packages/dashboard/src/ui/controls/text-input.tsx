@@ -2,7 +2,7 @@ import type { InputHTMLAttributes, TextareaHTMLAttributes } from 'react';
 import { classNames } from '../class-names.ts';
 import { useFieldProps } from './field.tsx';
 
-/** How everything looks that takes text. */
+/** Class of all text inputs. */
 export const inputClass =
   'block h-9 w-full min-w-0 rounded-md border border-line-strong/60 bg-surface px-2.5 text-text placeholder:text-muted disabled:opacity-60 aria-invalid:border-bad';
 

@@ -5,7 +5,7 @@ import { useFieldProps } from './field.tsx';
 interface TokenInputProps {
   readonly values: readonly string[];
   readonly onChange: (values: readonly string[]) => void;
-  /** What each is: "capability". */
+  /** Noun for one item: "capability". */
   readonly noun: string;
   readonly placeholder?: string;
 }

@@ -18,7 +18,7 @@ export interface Column<Row> {
 }
 
 interface DataTableProps<Row> {
-  /** What it lists: its name for readers. */
+  /** Accessible name of the table. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   /** undefined: not there yet. */

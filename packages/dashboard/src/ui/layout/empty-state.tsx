@@ -4,7 +4,7 @@ import { CodeBlock } from '../values/code-block.tsx';
 interface EmptyStateProps {
   readonly title: string;
   readonly children?: ReactNode;
-  /** What to type to have something here. */
+  /** Command that fills the list. */
   readonly command?: string;
 }
 

@@ -5,7 +5,6 @@ interface PageProps {
   /** Beside the title: identicon, status. */
   readonly aside?: ReactNode;
   readonly description?: ReactNode;
-  /** What can be done here. */
   readonly actions?: ReactNode;
   /** The way up, over the title: a link to the list. */
   readonly up?: ReactNode;

@@ -5,13 +5,13 @@ export interface Tab<Id extends string = string> {
   readonly id: Id;
   readonly label: string;
   readonly content: ReactNode;
-  /** What was done in it is still there when it is opened again. */
+  /** True to keep the tab's state while another one is open. */
   readonly isKept?: boolean;
 }
 
 interface TabsProps<Id extends string> {
   readonly tabs: readonly Tab<Id>[];
-  /** Which is open, and being told of another: tabs stand in the URL, so that they can be linked to. */
+  /** The open tab, and a callback for another one: tabs are in the URL, so that they can be linked to. */
   readonly active: Id;
   readonly onChange: (id: Id) => void;
 }

@@ -18,7 +18,7 @@ const dots: Readonly<Record<Tone, string>> = {
   bad: 'bg-bad',
 };
 
-/** What happened, from first to last. */
+/** Events in order of time. */
 export const Timeline = ({ entries, label }: { entries: readonly TimelineEntry[]; label: string }) => (
   <ol aria-label={label} className="relative ml-1.5 border-l border-line">
     {entries.map(({ title, at, detail, tone = 'neutral' }, index) => (

@@ -10,9 +10,9 @@ interface ConfirmDialogProps {
   readonly onClose: () => void;
   readonly onConfirm: () => void;
   readonly title: string;
-  /** What will happen, and what cannot be undone. */
+  /** Consequences, and what cannot be undone. */
   readonly children: ReactNode;
-  /** What the button says: "Revoke key". */
+  /** Label of the button: "Revoke key". */
   readonly action: string;
   /** Has to be typed first: for what cannot be undone. */
   readonly name?: string;

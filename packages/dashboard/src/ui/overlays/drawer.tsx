@@ -7,7 +7,7 @@ interface DrawerProps {
   readonly title: string;
   /** Beside the title: a state. */
   readonly aside?: ReactNode;
-  /** What can be done with it; stays in sight. */
+  /** Actions on the shown item; stay visible. */
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 }

@@ -9,7 +9,7 @@ const tones = {
 } as const;
 export type Tone = keyof typeof tones;
 
-/** How a badge looks, for links that look like one. */
+/** Class of a badge, for links that look like one. */
 export const badgeClass = (tone: Tone = 'neutral'): string =>
   `inline-flex items-center gap-1 rounded-full px-2 py-px text-xs leading-5 font-medium whitespace-nowrap ${tones[tone]}`;
 

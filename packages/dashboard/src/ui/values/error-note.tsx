@@ -9,7 +9,7 @@ interface ErrorNoteProps {
   readonly onRetry?: (() => void) | undefined;
 }
 
-/** What went wrong, in the words of the API: code, message and the request id that finds the cause in the node's log. */
+/** An error in the words of the API: code, message and the request id that finds the cause in the node's log. */
 export function ErrorNote({ error, title, onRetry }: ErrorNoteProps) {
   if (!error) return null;
   const message = error instanceof Error ? error.message : String(error);

@@ -12,7 +12,6 @@ const iconTones = { neutral: 'text-muted', good: 'text-good', warn: 'text-warn',
 interface NoteProps {
   readonly tone?: keyof typeof tones;
   readonly title?: string;
-  /** What can be done about it. */
   readonly actions?: ReactNode;
   readonly children?: ReactNode;
 }

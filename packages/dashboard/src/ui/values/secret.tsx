@@ -4,7 +4,7 @@ import { useCopy } from '../controls/copy-text.ts';
 interface SecretProps {
   readonly value: string;
   readonly label: string;
-  /** Whether the node shows it again when asked to. */
+  /** True if the node can show the secret again. */
   readonly isShownAgain?: boolean;
 }
 

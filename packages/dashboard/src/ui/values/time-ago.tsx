@@ -1,7 +1,7 @@
 import { absoluteTime, relativeTime } from './relative-time.ts';
 import { useNow } from './use-now.ts';
 
-/** How long ago, with the exact time on hover; null: a dash. */
+/** Relative time, with the exact time on hover; null: a dash. */
 export function TimeAgo({ at, none = '–' }: { at: string | null | undefined; none?: string }) {
   const nowMs = useNow(10_000);
   if (!at) return <span className="text-muted">{none}</span>;
