@@ -13,8 +13,8 @@ import { type ChallengeContext, giveChallenge, judgeChallenge, useChallenge } fr
 type Claim = DataOf<Api['claimWallet']>;
 
 /**
- * Claims a wallet for an account in two steps: a challenge, and the challenge signed. What the wallet has sent to the node is the
- * account's then, and what it sends later. Throws CONFLICT when the wallet is another account's.
+ * Claims a wallet for an account in two steps: a challenge, and the signed challenge. USDC that the wallet has sent to the node, or sends
+ * later, is then the account's. Throws CONFLICT when the wallet belongs to another account.
  */
 export async function claimWallet(
   ctx: ChallengeContext,

@@ -1,16 +1,16 @@
 import { isLoopbackHost } from '../lib/net/guarded-fetch-address.ts';
 
 export interface HasLocalAccount {
-  /** The wallet of local mode's own account, in lower case; null where there is none to sign in as. */
+  /** Wallet of local mode's own account, in lower case; null when local sign-in is not available. */
   readonly localAccount: string | null;
 }
 
-/** Base: USDC there is money. */
+/** Base, where USDC is real money. */
 const REAL_MONEY_CHAIN_ID = 8453;
 
 /**
- * The wallet that whoever is on this machine may sign in as without holding its key (`wallet`; null outside local mode): nobody's where
- * money is real, or where others reach the node (`isExposed`), or know it by an address that they would reach.
+ * The wallet that anyone on this machine may sign in as without its key (`wallet`; null outside local mode). null where money is real,
+ * where others reach the node (`isExposed`), or where its base address is not local.
  */
 export function localAccountOf(node: {
   wallet: string | null;

@@ -17,9 +17,9 @@ const TIMEOUT_MS = 5000;
 const MAX_BYTES = 64 * 1024;
 
 /**
- * Asks the endpoint to prove that it belongs to the agent: by answering a challenge with the identityToken, or by naming the
- * agent in `/.well-known/agent-registration.json` on its origin. The reason of a failure tells the owner what to mend, and
- * nothing about what else may live at that address.
+ * Asks the endpoint to prove that it belongs to the agent: by answering a challenge with the identityToken, or by naming the agent in
+ * `/.well-known/agent-registration.json` on its origin. The failure reason tells the owner what to correct and reveals nothing else about
+ * the address.
  */
 export async function proveEndpoint(ctx: HasGuardedFetch & HasClock, claim: EndpointClaim): Promise<EndpointProof> {
   const challenged = await tryChallenge(ctx, claim);

@@ -30,8 +30,8 @@ type GiveContext = HasClock & HasChain & HasBaseUrl & HasSecrets;
 export type ChallengeContext = GiveContext & HasDb & HasWalletSignatures & HasChallengeTries;
 
 /**
- * Gives the text that a wallet must sign: to be proven as the owner of an agent, or as one of the account's, to withdraw, or,
- * without an account, to sign in. Good for five minutes. Nothing is stored.
+ * Issues the text that a wallet must sign: to prove that it owns an agent or belongs to the account, to withdraw, or, without an account,
+ * to sign in. Valid for five minutes. Nothing is stored.
  */
 export function giveChallenge(
   ctx: GiveContext,
@@ -66,10 +66,10 @@ export interface SignedChallenge extends Challenge {
 }
 
 /**
- * Judges a signed challenge of the account (null: one for signing in) without using it up: a signature that is wrong costs an attempt,
- * no more. Throws NOT_FOUND for what this node did not give to this account for this purpose, CONFLICT for a challenge that is used,
- * expired or out of attempts, VALIDATION_ERROR for a wrong signature or other terms, and UNAVAILABLE when only the chain could tell and
- * it can't be asked.
+ * Verifies a signed challenge of the account (null: a sign-in) without using it up; a wrong signature costs one try. Throws NOT_FOUND for a
+ * challenge that this node did not give to this account for this purpose, CONFLICT for one that is used, expired or out of tries,
+ * VALIDATION_ERROR for a wrong signature or other terms, and UNAVAILABLE when the signature can only be checked on chain and the chain does
+ * not answer.
  */
 export async function judgeChallenge(
   ctx: ChallengeContext,
@@ -94,7 +94,7 @@ export async function judgeChallenge(
   return { ...challenge, challengeId, method };
 }
 
-/** Uses up a challenge in the transaction that acts on it. Throws CONFLICT when another did. */
+/** Uses up a challenge in the transaction that acts on it. Throws CONFLICT when another call has used it. */
 export async function useChallenge(tx: Tx, signed: SignedChallenge, now: Date): Promise<void> {
   if (!(await useOnce(tx, signed.challengeId, { expiresAt: expiryOf(signed), now }))) throw spent('was used');
 }

@@ -18,12 +18,12 @@ import {
 
 type WithdrawContext = Parameters<typeof withdraw>[0] & ChallengeContext & HasLocalAccount;
 
-/** A challenge of the account that the wallet signed, in place of the scope. */
+/** A challenge of the account, signed by its wallet; replaces the scope. */
 type Proof = { readonly challengeId: string; readonly signature: string };
 
 /**
- * The text that the account's wallet signs to have a session withdraw: it names amount, source and recipient. Good for five minutes
- * and for one withdrawal. Throws as a withdrawal of these terms does; that there is enough is seen when it is withdrawn.
+ * Issues the text that the account's wallet signs to let a session withdraw: it names amount, source and recipient. Valid for five minutes
+ * and one withdrawal. Throws as a withdrawal of these terms does; funds are checked at the withdrawal.
  */
 export async function requestWithdrawal(
   ctx: WithdrawContext,
@@ -38,8 +38,8 @@ export async function requestWithdrawal(
 }
 
 /**
- * Withdraws as `withdraw` does; with a session only what its wallet signed for, value by value, once. Local mode's own account signs
- * nothing: the node holds its key. Throws FORBIDDEN without a proof, and as `judgeChallenge` does for one that is not good.
+ * Withdraws as `withdraw` does; a session may withdraw only the exact terms that its wallet signed, once. Local mode's own account signs
+ * nothing: the node holds its key. Throws FORBIDDEN without a proof, and as `judgeChallenge` does for an invalid one.
  */
 export function withdrawProven(
   ctx: WithdrawContext,

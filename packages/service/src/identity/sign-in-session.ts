@@ -8,8 +8,8 @@ import type { HasLocalAccount } from './local-account.ts';
 import { type ChallengeContext, judgeChallenge, useChallenge } from './prove-wallet.ts';
 
 /**
- * Begins a session for whoever signed the challenge, of the account of the wallet, which is opened when there is none. A challenge is
- * good for one. Throws as `judgeChallenge` does, and CONFLICT for a wallet that another account has claimed.
+ * Starts a session for the signer of the challenge, in the wallet's account, which is opened if needed. A challenge is good for one
+ * session. Throws as `judgeChallenge` does, and CONFLICT for a wallet that another account has claimed.
  */
 export async function signInSession(
   ctx: ChallengeContext,
@@ -25,7 +25,7 @@ export async function signInSession(
   });
 }
 
-/** Begins a session of local mode's own account. Throws NOT_FOUND unless there is one and the client is on this machine. */
+/** Starts a session of local mode's own account. Throws NOT_FOUND unless there is one and the client is on this machine. */
 export async function signInLocally(
   ctx: HasDb & HasClock & HasLocalAccount,
   client: { readonly isLocal: boolean; readonly userAgent: string | null },

@@ -8,7 +8,10 @@ import { type ChallengeContext, giveChallenge, judgeChallenge, useChallenge } fr
 
 type SignInContext = ChallengeContext & HasKeyMode & HasPlanCaps;
 
-/** The text that a wallet signs to sign in; asking for it needs no rights, shows nothing of the wallet and takes no place of its owner's. */
+/**
+ * Issues the sign-in text for a wallet. Requesting it needs no rights, reveals nothing about the wallet and uses up none of its owner's
+ * limits.
+ */
 export async function requestSignIn(
   ctx: SignInContext,
   { address }: { address: string },
@@ -17,10 +20,10 @@ export async function requestSignIn(
 }
 
 /**
- * Gives whoever signed the challenge an API key for the account of the wallet, which is opened when there is none. A challenge is good
- * for one key. An account that has all the keys that it may have loses the oldest that came from signing in. Throws as `judgeChallenge`
- * does, and CONFLICT for a wallet that another account has claimed, and where there is no such key to give way. `asNode`: the node that the
- * wallet says it is, by its base address.
+ * Gives the signer of the challenge an API key for the wallet's account, which is opened if needed. A challenge is good for one key. An
+ * account at its maximum of keys loses the oldest one created by signing in. Throws as `judgeChallenge` does, and CONFLICT for a wallet
+ * that another account has claimed, or when no such key can be replaced. `asNode`: the base address of the node that the wallet claims to
+ * be.
  */
 export async function signIn(
   ctx: SignInContext,

@@ -1,20 +1,20 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Secrets } from '../../lib/secrets.ts';
 
-/** What a signature is for, each in an order that ids keep to. */
+/** Purposes of a signature. Ids encode the index, so the order must not change. */
 const purposes = ['sign-in', 'account', 'agent', 'withdrawal'] as const;
 export type ChallengePurpose = (typeof purposes)[number];
 
-/** What a node asked a wallet to sign. It is stored nowhere: the id carries it. */
+/** A text that the node asked a wallet to sign. It is not stored: the id carries it. */
 export interface Challenge {
   readonly purpose: ChallengePurpose;
-  /** null: whoever holds the wallet signs in with it. The id does not show it, but is good for this account only. */
+  /** null: a sign-in by the wallet's holder. The id does not reveal the account but is valid for it only. */
   readonly accountId: string | null;
-  /** The agent whose owner is to be proven; null for every other purpose. */
+  /** The agent whose ownership is proven; null for every other purpose. */
   readonly agentId: string | null;
   /** Lower case. */
   readonly address: string;
-  /** Of a withdrawal, what exactly it may be. */
+  /** Digest of the withdrawal's exact terms; null for every other purpose. */
   readonly termsDigest: string | null;
   readonly issuedAt: Date;
   readonly nonce: string;
@@ -31,11 +31,11 @@ const AGENT_PREFIX = 'agt_';
 /** 16 hex digits: EIP-4361 asks for at least 8 letters and digits. */
 export const newNonce = (): string => randomBytes(NONCE_BYTES).toString('hex');
 
-/** Of the text of a withdrawal's terms, as a challenge names them. */
+/** Digest of the text of a withdrawal's terms, as used in challenges. */
 export const digestOf = (text: string): string =>
   createHash('sha256').update(text).digest().subarray(0, TERMS_BYTES).toString('hex');
 
-/** The id under which a challenge is shown; at most 99 characters. Only this node can make one. */
+/** Encodes a challenge as an id of at most 99 characters. Only this node can make one. */
 export function challengeIdOf(secrets: Secrets, challenge: Challenge): string {
   const { agentId, address, termsDigest, issuedAt, nonce, purpose } = challenge;
   const head = Buffer.alloc(NONCE_AT);
@@ -47,7 +47,7 @@ export function challengeIdOf(secrets: Secrets, challenge: Challenge): string {
   return PREFIX + text + (agentId === null ? '' : `.${agentId.slice(AGENT_PREFIX.length)}`);
 }
 
-/** What an id stands for, when this node gave it to this account (null: to whoever signs in); else null. */
+/** Decodes an id that this node gave to this account (null: for a sign-in); otherwise null. */
 export function readChallengeId(secrets: Secrets, accountId: string | null, id: string): Challenge | null {
   const [, text = '', agent] = /^chl_([\w-]+)(?:\.(\w+))?$/.exec(id) ?? [];
   const bytes = Buffer.from(text, 'base64url');
@@ -65,7 +65,7 @@ export function readChallengeId(secrets: Secrets, accountId: string | null, id: 
     nonce: bytes.toString('hex', NONCE_AT, ADDRESS_AT),
   };
   const isOurs = timingSafeEqual(bytes.subarray(end), codeOf(secrets, challenge));
-  // Base64 has several spellings of the same bytes: one of them is the id.
+  // Base64 has several spellings of the same bytes; only the canonical one is accepted.
   return isOurs && challengeIdOf(secrets, challenge) === id ? challenge : null;
 }
 

@@ -1,8 +1,8 @@
 import type { Sql, Tx } from '../../db/sql.ts';
 
-/** Rows that one use takes away of those that are no longer needed: more than it adds. */
+/** Number of expired rows that one use deletes: more than it adds. */
 const FORGOTTEN_AT_ONCE = 20;
-/** Clocks of processes may differ by less than this. */
+/** Upper bound of the clock difference between processes. */
 const KEPT_AFTER_MS = 3_600_000;
 
 export async function isUsed(sql: Sql, id: string): Promise<boolean> {
@@ -10,7 +10,7 @@ export async function isUsed(sql: Sql, id: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Uses a challenge up; whether this call was the first to. Only what was signed comes here. */
+/** Uses up a challenge; true for the first call only. Called only for signed challenges. */
 export async function useOnce(
   tx: Tx,
   id: string,

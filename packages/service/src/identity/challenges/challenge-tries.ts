@@ -3,11 +3,11 @@ import { LRUCache } from 'lru-cache';
 const MAX_TRIES = 5;
 const MAX_KEPT = 10_000;
 
-/** Counts signatures that were wrong, in this process, for challenges that this node gave. */
+/** Counts wrong signatures per challenge, in this process. */
 export interface ChallengeTries {
-  /** Whether there is a try left, and takes it. */
+  /** Takes a try; false when none is left. */
   take(challengeId: string): boolean;
-  /** Gives one back that could not be judged. */
+  /** Returns a try whose signature could not be judged. */
   giveBack(challengeId: string): void;
 }
 

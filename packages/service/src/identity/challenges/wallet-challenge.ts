@@ -4,16 +4,16 @@ import { canonicalJson } from '../../lib/canonical-json.ts';
 import type { WithdrawalTerms } from '../../payments/payouts/withdrawal-terms.ts';
 
 export interface ChallengeTerms {
-  /** The node's own address, from its configuration: never from what a request says. */
+  /** The node's own address, from its configuration and never from a request. */
   readonly baseUrl: string;
   readonly chainId: number;
   readonly challengeId: string;
-  /** The agent whose owner is to be proven; null: a wallet of the account's. */
+  /** The agent whose ownership is proven; null: the account's wallet. */
   readonly agentId: string | null;
-  /** null: the wallet signs in. */
+  /** null: a sign-in. */
   readonly accountId: string | null;
   readonly address: string;
-  /** The withdrawal that the signature allows, in place of all else. */
+  /** The withdrawal that the signature allows; replaces every other statement. */
   readonly withdrawal?: WithdrawalTerms | undefined;
   readonly nonce: string;
   readonly issuedAt: Date;
@@ -26,8 +26,8 @@ const SIGN_IN_STATEMENT = 'Sign in to the account of this wallet, with a session
 const SIGN_IN_PATH = '/auth/sign-in';
 
 /**
- * The text that an owner signs to prove the wallet (EIP-4361, "Message Format"). It names action, agent, node, chain and time, so
- * that the signature is of no use for anything else. It holds nothing that an owner can word: a name could pretend to be a line of it.
+ * The text that an owner signs to prove the wallet (EIP-4361, "Message Format"). It names action, agent, node, chain and time, so that the
+ * signature is useless elsewhere. It contains no text chosen by an owner: a name could imitate a line of it.
  */
 export function challengeText(terms: ChallengeTerms): string {
   const { baseUrl, chainId, address, nonce, issuedAt, expiresAt } = terms;
@@ -50,14 +50,14 @@ export function challengeText(terms: ChallengeTerms): string {
   ].join('\n');
 }
 
-/** The parts of a text for signing in that the node which asks for it chooses. */
+/** Pattern of the parts of a sign-in text that the requesting node chooses. */
 const SIGN_IN_TAIL =
   /\nNonce: ([0-9A-Za-z]{8,64})\nIssued At: (\S{24})\nExpiration Time: (\S{24})\nRequest ID: (chl_[\w-]{1,96})\n/;
 const MAX_SKEW_MS = 600_000;
 
 /**
- * The text for signing in at another node, made here out of parts that were checked, when it is the text that was asked for; else null.
- * Every character that is signed is of this node's wording, as a signature of anything else might be good for something else.
+ * Rebuilds the sign-in text of another node from checked parts and returns it if it equals the requested text; otherwise null. Every signed
+ * character is thus of this node's wording, as a signature of other text might be valid elsewhere.
  */
 export function signInText(
   asked: string,
@@ -73,7 +73,7 @@ export function signInText(
   return own === asked ? own : null;
 }
 
-/** The one way to write what may be withdrawn, in which it is compared. */
+/** Canonical text of a withdrawal's terms, used for comparison. */
 export const termsText = ({ amountMicro, ...terms }: WithdrawalTerms): string =>
   canonicalJson({ ...terms, amountMicro: amountMicro.toString() });
 

@@ -2,7 +2,7 @@ import { identityRegistryAbi, registryProxyAbi } from '@agent-network/chain/iden
 import { decodeAbiParameters, getAbiItem, type Hex, parseAbiParameters, type RpcLog, toEventSelector } from 'viem';
 import type { RegistryLog } from './registry-logs.ts';
 
-/** A log of the registry with the block that had it. */
+/** A registry log and its block. */
 export type FoundLog = RegistryLog & { readonly blockHash: string };
 
 type Said = Pick<RegistryLog, 'tokenId' | 'kind' | 'value'> & Partial<Pick<RegistryLog, 'bytes' | 'fault'>>;
@@ -25,13 +25,13 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   [topicOf('MetadataSet'), ([, id], data) => entryIn(numberIn(id), data)],
 ]);
 
-/** What the registry's administrator logs when its code is replaced (the published ones are proxies). */
+/** Topic of the event that the registry's administrator logs when its code is replaced (the published registries are proxies). */
 export const UPGRADED = toEventSelector(getAbiItem({ abi: registryProxyAbi, name: 'Upgraded' }));
 
-/** First topics of all logs that are asked for. `MetadataUpdate` (ERC-4906) says nothing that the others do not. */
+/** First topics of all logs that are read. `MetadataUpdate` (ERC-4906) is left out: it adds nothing to the others. */
 export const registryTopics: readonly Hex[] = [...readers.keys(), UPGRADED] as Hex[];
 
-/** Reads a raw log; null when it is none that the registry could have written. */
+/** Decodes a raw log; null when the registry could not have written it. */
 export function decodeRegistryLog(log: RpcLog): FoundLog | null {
   const { topics, data, blockNumber, logIndex, blockHash, transactionHash } = log;
   if (blockNumber === null || logIndex === null || blockHash === null || transactionHash === null) return null;
@@ -51,13 +51,13 @@ function uriIn(data: Hex): Pick<RegistryLog, 'value' | 'fault'> {
   return { value: fault === null ? text : '', fault };
 }
 
-/** Why the database does not take a text as it is; null when it does. */
+/** The reason the database cannot store a text unchanged; null when it can. */
 function faultOf(text: string, mostBytes: number): string | null {
   if (Buffer.byteLength(text) > mostBytes) return `longer than ${mostBytes} bytes`;
   return text.includes('\u0000') ? 'no text' : null;
 }
 
-/** A word of 32 bytes. Throws when it is none: a missing topic is no zero. */
+/** Parses a 32-byte word. Throws when it is not one: a missing topic is not zero. */
 function numberIn(topic: string | undefined): bigint {
   if (topic === undefined || !/^0x[0-9a-fA-F]{64}$/.test(topic)) throw new Error('no word of 32 bytes');
   return BigInt(topic);
@@ -66,7 +66,10 @@ function numberIn(topic: string | undefined): bigint {
 const ownerIn = (topic: string | undefined): string =>
   addressOf(`0x${numberIn(topic).toString(16).padStart(40, '0')}`) ?? '';
 
-/** The wallet stands among the metadata, under a key of its own. What is there and no address is no wallet. */
+/**
+ * Decodes a metadata entry. The wallet is stored among the metadata under a key of its own; a value that is not an address counts as no
+ * wallet.
+ */
 function entryIn(tokenId: bigint, data: Hex): Said | null {
   const [key, bytes] = decodeAbiParameters(ENTRY, data);
   if (key === WALLET_KEY) return { tokenId, kind: 'wallet', value: addressOf(bytes) ?? '' };
@@ -76,7 +79,7 @@ function entryIn(tokenId: bigint, data: Hex): Said | null {
   return { tokenId, kind: 'metadata', value: key, bytes: isTooLong ? null : bytes, fault };
 }
 
-/** Lower case; '' for the zero address; null for what is no address. */
+/** Lower case; '' for the zero address; null when it is not an address. */
 function addressOf(hex: string): string | null {
   const address = hex.toLowerCase();
   if (!/^0x[0-9a-f]{40}$/.test(address)) return null;

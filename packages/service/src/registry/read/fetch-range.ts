@@ -2,22 +2,22 @@ import type { ChainPoint } from '../../chain/chain-point.ts';
 import type { HasRegistry } from './registry-info.ts';
 import type { ChainBlock, FoundLogs, HasRegistryClient } from './registry-log-client.ts';
 
-/** The logs of the blocks after a point, and the points that they lead to. */
+/** The logs of the blocks after a point, and the points to record for them. */
 export interface FetchedRange extends FoundLogs {
   readonly fromBlock: bigint;
   readonly points: readonly ChainPoint[];
 }
 
 interface RangeWanted {
-  /** What was read last; null: nothing. */
+  /** The last point read; null before the first. */
   readonly after: ChainPoint | null;
   readonly headBlock: bigint;
   readonly mostBlocks: bigint;
 }
 
 /**
- * Each block so near to the head is a point of its own, so that a reorg costs little. A local chain that was saved has its newest 256,
- * and has dropped empty ones before.
+ * Each block within this distance of the head becomes a point of its own, so that a reorg costs little. A saved local chain has its newest
+ * 256 blocks, and has dropped empty ones before.
  */
 const NEAR_BLOCKS = 255n;
 const ASKED_AT_ONCE = 50n;
@@ -30,8 +30,8 @@ interface FarRange {
 }
 
 /**
- * Asks for the logs after a point, of at most so many blocks. Null when the answers do not belong to one chain which has that point:
- * it was reorganised, or is told by machines that do not know the same blocks. Throws what the client throws.
+ * Reads the logs after a point, for a limited number of blocks. Null when the answers do not belong to one chain that contains the point:
+ * it was reorganised, or load-balanced RPC nodes disagree. Throws what the client throws.
  */
 export async function fetchRange(ctx: Asked, wanted: RangeWanted): Promise<FetchedRange | null> {
   const { after, headBlock } = wanted;
@@ -46,7 +46,7 @@ export async function fetchRange(ctx: Asked, wanted: RangeWanted): Promise<Fetch
   return found.endHash === end.hash && areOf(points, found) ? { ...found, fromBlock, points } : null;
 }
 
-/** One point far from the head, and the certainty that the chain has the one before. */
+/** Reads one point far from the head and verifies that the chain still has the previous one. */
 async function farPoint(ctx: Asked, { after, to, near }: FarRange): Promise<ChainBlock[] | null> {
   const { isLocal } = ctx.registry;
   const [end, before] = await ctx.registryClient.blocksAt(after === null ? [to] : [to, after.block]);
@@ -56,7 +56,7 @@ async function farPoint(ctx: Asked, { after, to, near }: FarRange): Promise<Chai
   return standing ? [standing] : null;
 }
 
-/** The first block above one that was dropped. In between there was nothing, so that the range gets no richer. */
+/** The first block above a dropped one. The blocks in between were empty, so the range gains no logs. */
 async function nextKnown(ctx: HasRegistryClient, to: bigint, near: bigint): Promise<ChainBlock | null> {
   for (let from = to + 1n; from <= near; from += ASKED_AT_ONCE) {
     const last = smaller(from + ASKED_AT_ONCE - 1n, near);
@@ -84,7 +84,7 @@ async function nearPoints(
 const heightsOf = (from: bigint, to: bigint): bigint[] =>
   Array.from({ length: Number(to - from) + 1 }, (_, index) => from + BigInt(index));
 
-/** Whether logs are of the blocks that we know. */
+/** True if the logs belong to the blocks that we know. */
 function areOf(points: readonly ChainPoint[], { logs }: FoundLogs): boolean {
   const hashes = new Map(points.map(({ block, hash }) => [block, hash]));
   return logs.every(({ block, blockHash }) => (hashes.get(block) ?? blockHash) === blockHash);

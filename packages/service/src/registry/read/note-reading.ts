@@ -12,16 +12,16 @@ import { lockReading, type Reading, writeReading } from './registry-reading-stor
 
 export type NoteContext = HasDb & HasClock & HasLog & HasRegistry & HasChain & { readonly nodeLabel: string };
 
-/** What a run of the reader saw. */
+/** Observations of one run of the reader. */
 export interface Seen {
   readonly headBlock: bigint;
-  /** null: the chain does not tell. */
+  /** null: the chain does not report it. */
   readonly safeBlock: bigint | null;
-  /** It got on, or there was nothing to read. */
+  /** True if the run made progress or there was nothing to read. */
   readonly isGood: boolean;
 }
 
-/** Notes how reading goes; null: the chain did not answer. A change of state is told as `replication.status`. */
+/** Records the sync state; null: the chain did not answer. Emits `replication.status` when the state changes. */
 export async function noteReading(ctx: NoteContext, seen: Seen | null): Promise<void> {
   const { chainId, startBlock } = ctx.registry;
   const now = ctx.clock.now();

@@ -8,7 +8,7 @@ import { findReading, type Reading } from './registry-reading-store.ts';
 
 type IndexContext = HasDb & HasClock & HasRegistry;
 
-/** How far the node has read the shared registry, as of now. */
+/** Current sync state of the shared registry's index. */
 export async function readChainIndex(ctx: IndexContext): Promise<ChainIndex> {
   const { chainId, address, startBlock } = ctx.registry;
   const reading = await findReading(ctx.db, chainId);
@@ -25,11 +25,11 @@ export async function readChainIndex(ctx: IndexContext): Promise<ChainIndex> {
   };
 }
 
-/** As it was noted, unless nothing was for too long. */
+/** The recorded state, or `stalled` when nothing was recorded for too long. */
 const stateNow = ({ state, goodAt }: Reading, now: Date): ReadingState =>
   isStalled(now.getTime() - goodAt.getTime()) ? 'stalled' : state;
 
-/** Tells in this process's metrics how far the node has read. */
+/** Exports the sync state as metrics of this process. */
 export async function watchChainIndex(ctx: IndexContext & HasMetrics): Promise<void> {
   const { block, lagBlocks } = await readChainIndex(ctx);
   ctx.metrics.registryBlock.set(block);

@@ -8,9 +8,9 @@ import { takeBackTo, type WriteContext, writeRange } from './write-range.ts';
 
 type ReadContext = WriteContext & NoteContext & HasRegistryClient;
 
-/** Reads the shared registry into the database. */
+/** Syncs the shared registry into the database. */
 export interface RegistryReader {
-  /** Reads on up to the head, or for some two seconds. Whatever dies meanwhile, a block is read as a whole or not at all. */
+  /** Reads up to the head, or for about two seconds. A block is stored as a whole or not at all, even if the process dies. */
   read(): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ export interface HasRegistryReader {
   readonly registryReader: RegistryReader;
 }
 
-/** A run that catches up ends after this time, so that a process can stop; the next run follows at once. */
+/** Time limit of a catch-up run, so that the process can stop; the next run follows at once. */
 const READS_FOR_MS = 2000;
 
 export function createRegistryReader(ctx: ReadContext, readsForMs: number = READS_FOR_MS): RegistryReader {
@@ -26,7 +26,7 @@ export function createRegistryReader(ctx: ReadContext, readsForMs: number = READ
   let window = firstWindow;
   let isFailing = false;
 
-  /** Reads one range, or finds that the chain is another. The new point; null when there is none. */
+  /** Reads one range, or detects a reorg. Returns the new point; null when there is none. */
   async function readRange(after: ChainPoint | null, head: ChainPoint): Promise<ChainPoint | null> {
     const range = await fetchRange(ctx, { after, headBlock: head.block, mostBlocks: window.blocks }).catch((error) => {
       const isRefused = error instanceof LogsRefused;
@@ -41,7 +41,7 @@ export function createRegistryReader(ctx: ReadContext, readsForMs: number = READ
     return end;
   }
 
-  /** Whether it got on, or there is nothing to read. */
+  /** Returns true when it made progress or there was nothing to read. */
   async function readTo(head: ChainPoint): Promise<boolean> {
     const endMs = performance.now() + readsForMs;
     let after = await newestPoint(ctx.db, chainId);
@@ -76,8 +76,8 @@ export function createRegistryReader(ctx: ReadContext, readsForMs: number = READ
 }
 
 /**
- * Takes back what the chain no longer has. False when it has all of it: the head that we were told is only behind, or another process
- * reads as well. Throws when it does not know a block that it should have.
+ * Removes what the chain no longer has. False when the chain has all of it: the reported head is only behind, or another process reads as
+ * well. Throws when the chain does not know a block that it should have.
  */
 async function goBack(ctx: ReadContext, newest: ChainPoint | null, head: ChainPoint): Promise<boolean> {
   const [first, ...older] = await listPoints(ctx.db, ctx.registry.chainId, head.block);

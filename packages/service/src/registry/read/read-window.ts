@@ -1,18 +1,18 @@
-/** How many blocks one question about logs covers. */
+/** Number of blocks covered by one log query. */
 export interface ReadWindow {
   readonly blocks: bigint;
-  /** Where it was refused it grows slowly; up to here it is doubled. */
+  /** Limit up to which the window doubles; above it, where a query was refused, it grows slowly. */
   readonly doublesUpTo: bigint;
 }
 
 const MAX_BLOCKS = 100_000n;
-/** Answers with fewer logs let the window grow, with more make it shrink. */
+/** Answers with fewer logs grow the window, answers with more shrink it. */
 const FEW_LOGS = 2500;
 const MANY_LOGS = 10_000;
 
 export const firstWindow: ReadWindow = { blocks: 2000n, doublesUpTo: MAX_BLOCKS };
 
-/** After an answer of so many logs about a range of so many blocks. */
+/** The window after an answer with this many logs for this many blocks. */
 export function afterAnswer(window: ReadWindow, logs: number, blocks: bigint): ReadWindow {
   if (logs > MANY_LOGS) return { ...window, blocks: half(window.blocks) };
   const isFull = blocks >= window.blocks;
@@ -22,7 +22,7 @@ export function afterAnswer(window: ReadWindow, logs: number, blocks: bigint): R
 const grown = ({ blocks, doublesUpTo }: ReadWindow): bigint =>
   blocks < doublesUpTo ? smaller(blocks * 2n, doublesUpTo) : blocks + blocks / 16n + 1n;
 
-/** After a refusal to tell of so many blocks, or of all that the window has. */
+/** The window after a refused query over this many blocks (default: the whole window). */
 export function afterRefusal(window: ReadWindow, asked: bigint = window.blocks): ReadWindow {
   const blocks = half(smaller(asked, window.blocks));
   return { blocks, doublesUpTo: blocks };

@@ -1,11 +1,11 @@
 /** The shared registry (ERC-8004) of the node's chain. */
 export interface RegistryInfo {
   readonly chainId: number;
-  /** Of the identity registry, lower case. */
+  /** Address of the identity registry, lower case. */
   readonly address: string;
-  /** Nothing that matters was logged before this block. */
+  /** Block before which nothing relevant was logged. */
   readonly startBlock: bigint;
-  /** A chain for development, whose newest block is as safe as any. */
+  /** True for a development chain, whose newest block counts as safe. */
   readonly isLocal: boolean;
 }
 

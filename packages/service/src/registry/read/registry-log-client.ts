@@ -13,21 +13,21 @@ import type { ChainPoint } from '../../chain/chain-point.ts';
 import { decodeRegistryLog, type FoundLog, registryTopics, UPGRADED } from './decode-registry-log.ts';
 import type { HasRegistry } from './registry-info.ts';
 
-/** A block as its header says, with the hash of the one before. */
+/** A block header with its parent's hash. */
 export type ChainBlock = ChainPoint & { readonly parentHash: string };
 
 export interface FoundLogs {
-  /** In the order of the chain. */
+  /** In chain order. */
   readonly logs: readonly FoundLog[];
-  /** Logs that nobody can read: skipped. */
+  /** Number of logs that could not be decoded and were skipped. */
   readonly malformed: number;
-  /** How often the code of the registry was replaced. */
+  /** Number of times the registry's code was replaced. */
   readonly upgrades: number;
-  /** The hash of the last block of the range, by whoever told the logs; null: it does not have that block. */
+  /** Hash of the last block of the range, from the RPC node that answered the logs; null: it does not have that block. */
   readonly endHash: string | null;
 }
 
-/** The chain answered that it does not answer questions about so much. */
+/** The RPC node refused the query as too large. */
 export class LogsRefused extends Error {
   override name = 'LogsRefused';
   readonly blocks: bigint;
@@ -38,11 +38,11 @@ export class LogsRefused extends Error {
   }
 }
 
-/** What the index asks of the chain. Throws viem's errors when the chain does not answer. */
+/** Chain reads of the index. Throws viem's errors when the chain does not answer. */
 export interface RegistryClient {
-  /** The newest block, and the number of the newest that is safe from reorgs; null when the chain does not tell. */
+  /** The newest block, and the number of the newest one that is safe from reorgs; null when the chain does not report it. */
   head(): Promise<{ head: ChainBlock; safeBlock: bigint | null }>;
-  /** The blocks that stand at these heights now; null where there is none. */
+  /** The blocks at these heights in the current chain; null where there is none. */
   blocksAt(heights: readonly bigint[]): Promise<(ChainBlock | null)[]>;
   /** The registry's logs in a range of blocks. Throws LogsRefused. */
   logsIn(fromBlock: bigint, toBlock: bigint): Promise<FoundLogs>;
@@ -55,7 +55,7 @@ export interface HasRegistryClient {
 const MAX_BYTES = 16 * 2 ** 20;
 const TIMEOUT_MS = 10_000;
 
-/** Asks over JSON-RPC; questions of the same moment share a request, and so mostly are answered by the same machine. */
+/** Creates a JSON-RPC client. Requests of the same moment are batched, so that one RPC node usually answers all of them. */
 export function createRegistryClient({
   rpcUrl,
   registry: { address, isLocal },
@@ -122,7 +122,7 @@ function read(found: readonly RpcLog[], registry: string): Omit<FoundLogs, 'endH
 const causeOf = (error: unknown, isIt: (cause: unknown) => boolean): unknown =>
   error instanceof BaseError ? error.walk(isIt) : null;
 
-/** An error that the chain answered with, or an answer that is too long: about less it may tell. */
+/** True for an RPC error or an oversized answer: a smaller range may succeed. */
 function isRefusal(error: unknown): boolean {
   const tooLong = causeOf(error, (cause) => cause instanceof ResponseBodyTooLargeError);
   const http = causeOf(error, (cause) => cause instanceof HttpRequestError) as HttpRequestError | null;
@@ -131,7 +131,7 @@ function isRefusal(error: unknown): boolean {
 
 const isAnswer = (cause: unknown) => cause instanceof RpcRequestError;
 
-/** Some chains do not know what `safe` means. */
+/** Null for an RPC error: some chains do not support the `safe` block tag. */
 function nullIfAnswered(error: unknown): null {
   if (causeOf(error, isAnswer) === null) throw error;
   return null;

@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '../../db/sql.ts';
 import type { RegistryLog } from './registry-logs.ts';
 
-/** Inserts logs, in one statement however many they are. */
+/** Inserts any number of logs in one statement. */
 export async function insertLogs(tx: Tx, chainId: number, logs: readonly RegistryLog[]): Promise<void> {
   if (logs.length === 0) return;
   const of = <T>(pick: (log: RegistryLog) => T): T[] => logs.map(pick);
@@ -24,7 +24,7 @@ export async function insertLogs(tx: Tx, chainId: number, logs: readonly Registr
   );
 }
 
-/** Removes what stands above a block; answers the tokens that lost something. */
+/** Removes logs above a block; returns the tokens that lost logs. */
 export async function removeLogsAbove(tx: Tx, chainId: number, block: bigint): Promise<bigint[]> {
   const rows = await tx.query<{ tokenId: string }>(
     'remove-registry-logs',
@@ -35,7 +35,7 @@ export async function removeLogsAbove(tx: Tx, chainId: number, block: bigint): P
   return rows.map(({ tokenId }) => BigInt(tokenId));
 }
 
-/** All logs of tokens, in the order of the chain. */
+/** All logs of these tokens, in chain order. */
 export async function listLogsOf(tx: Tx, chainId: number, tokenIds: readonly bigint[]): Promise<RegistryLog[]> {
   const rows = await tx.query<Omit<RegistryLog, 'tokenId'> & { tokenId: string }>(
     'list-registry-logs',
@@ -47,13 +47,13 @@ export async function listLogsOf(tx: Tx, chainId: number, tokenIds: readonly big
   return rows.map((row) => ({ ...row, tokenId: BigInt(row.tokenId) }));
 }
 
-/** A URI as it was written first, and who held the token then. */
+/** The first log of a URI, and the token's holder at that time. */
 export interface FirstNaming {
   readonly uri: string;
   readonly by: string;
 }
 
-/** The first log of the chain whose URI ends like this, if it is of the web; `ending` has the 56 characters that are indexed. */
+/** The first log on the chain whose http(s) URI has this ending; `ending` has the 56 characters that are indexed. */
 export async function findFirstNaming(sql: Sql, chainId: number, ending: string): Promise<FirstNaming | null> {
   const [row] = await sql.query<FirstNaming>(
     'find-first-naming',

@@ -1,4 +1,4 @@
-/** What the logs of the ERC-8004 identity registry say of one token. Addresses and hashes are lower case. */
+/** Logs of the ERC-8004 identity registry about one token. Addresses and hashes are lower case. */
 interface LogPlace {
   readonly tokenId: bigint;
   readonly block: bigint;
@@ -10,40 +10,40 @@ export type RegistryLog = LogPlace & {
   readonly kind: 'registered' | 'uri' | 'owner' | 'wallet' | 'metadata';
   /** registered, uri: the URI; owner, wallet: an address, '' for none; metadata: the key. */
   readonly value: string;
-  /** metadata: what stands under the key, in hex; `0x` for nothing. */
+  /** metadata: the value under the key, in hex; `0x` for empty. */
   readonly bytes: string | null;
-  /** Why value or bytes are left out; null when they are not. */
+  /** The reason value or bytes are left out; null when they are not. */
   readonly fault: string | null;
 };
 
-/** A token as its logs tell, in the order of the chain. */
+/** The state of a token, derived from its logs in chain order. */
 export interface RegistryToken {
   readonly tokenId: bigint;
   readonly owner: string;
-  /** Its first owner. */
+  /** The first owner. */
   readonly registeredBy: string;
   readonly registeredBlock: bigint;
-  /** The transaction that made it. */
+  /** Hash of the transaction that minted it. */
   readonly registeredHash: string;
-  /** '' with a fault: what stands on chain is no text, or too long. */
+  /** '' with a fault: the value on chain is not text, or is too long. */
   readonly uri: string;
   readonly uriFault: string | null;
-  /** Since which log its URI is this one. */
+  /** Block of the log that set the current URI. */
   readonly uriBlock: bigint;
   readonly uriIndex: number;
-  /** Who held the token when the URI was written last: it is the word of that key, whoever holds the token now. */
+  /** Holder of the token when the URI was last written: the URI is a statement of that key, whoever holds the token now. */
   readonly uriBy: string;
-  /** Where it wants to be paid; null: nowhere. A transfer clears it. */
+  /** Payment address; null: none. A transfer clears it. */
   readonly wallet: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly changedBlock: bigint;
   readonly changedIndex: number;
 }
 
-/** Whoever pays the gas may write as many keys as they like; more than these are not kept. */
+/** Maximum number of metadata keys kept per token: anyone who pays the gas may write as many as they like. */
 const MAX_KEYS = 64;
 
-/** A token after one more log; null for one that nobody owns. What is said of such a token is passed over. */
+/** The token after one more log; null when nobody owns it. Logs about an unowned token are ignored. */
 function afterLog(token: RegistryToken | null, log: RegistryLog): RegistryToken | null {
   if (log.kind === 'owner' && log.value === '') return null;
   if (token === null) return log.kind === 'owner' ? newToken(log) : null;
@@ -94,8 +94,8 @@ function withEntry(metadata: RegistryToken['metadata'], key: string, bytes: stri
 }
 
 /**
- * Tokens after further logs, which stand in the order of the chain. `before` has those tokens of them that there are; the answer
- * has every token of the logs, and null for one that is gone. It makes no difference how a row of logs is cut in pieces.
+ * Applies logs, in chain order, to tokens. `before` has the existing ones among them; the result has every token of the logs, and null for
+ * a burnt one. The result does not depend on how a sequence of logs is split.
  */
 export function tokensAfter(
   before: ReadonlyMap<bigint, RegistryToken>,

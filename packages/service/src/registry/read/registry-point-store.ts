@@ -1,12 +1,12 @@
 import type { ChainPoint } from '../../chain/chain-point.ts';
 import type { Sql, Tx } from '../../db/sql.ts';
 
-/** The points of the newest blocks are all kept; before them one in so many blocks, and far before one in more. */
+/** Number of newest blocks whose points are all kept. Older points are thinned out, the more the older they are. */
 const ALL_KEPT = 256;
 const NEAR_STEP = 1024;
 const FAR_STEP = 65_536;
 
-/** The points, newest first; up to a height where one is given. */
+/** The points, newest first, optionally up to a height. */
 export const listPoints = (sql: Sql, chainId: number, upTo: bigint): Promise<ChainPoint[]> =>
   sql.query<ChainPoint>(
     'list-registry-points',
@@ -15,7 +15,7 @@ export const listPoints = (sql: Sql, chainId: number, upTo: bigint): Promise<Cha
     [chainId, upTo],
   );
 
-/** Where reading goes on; null when nothing was read. */
+/** The point to continue from; null when nothing was read. */
 export async function newestPoint(sql: Sql, chainId: number): Promise<ChainPoint | null> {
   const [row] = await sql.query<ChainPoint>(
     'newest-registry-point',
@@ -26,7 +26,7 @@ export async function newestPoint(sql: Sql, chainId: number): Promise<ChainPoint
   return row ?? null;
 }
 
-/** Adds points, which come in rising order, and forgets old ones that stand close together. The very first stays. */
+/** Adds points, in rising order, and thins out old ones. The very first stays. */
 export async function addPoints(tx: Tx, chainId: number, points: readonly ChainPoint[]): Promise<void> {
   await tx.query(
     'add-registry-points',

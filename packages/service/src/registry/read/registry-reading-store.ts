@@ -1,19 +1,19 @@
 import type { Sql, Tx } from '../../db/sql.ts';
 import type { ReadingState } from './reading-state.ts';
 
-/** How the reading of the registry goes. */
+/** Sync progress of the registry. */
 export interface Reading {
   readonly state: ReadingState;
   readonly headBlock: bigint;
-  /** Up to here the chain will not change. */
+  /** Highest block that the chain will not reorganise. */
   readonly safeBlock: bigint;
-  /** When it last got on, or had nothing to read. */
+  /** Time of the last progress; having nothing to read counts as progress. */
   readonly goodAt: Date;
 }
 
 const columns = `state, head_block as "headBlock", safe_block as "safeBlock", good_at as "goodAt"`;
 
-/** The reading as it stands; until the transaction ends nobody else reads on. The first to come makes it. */
+/** Locks the sync row until the transaction ends: nobody else reads on. Creates the row if missing. */
 export async function lockReading(tx: Tx, chainId: number, now: Date): Promise<Reading> {
   await tx.query(
     'begin-registry-reading',
@@ -37,7 +37,7 @@ export async function writeReading(tx: Tx, chainId: number, reading: Reading): P
   );
 }
 
-/** The reading, with the last block that was read; null before the first. */
+/** The sync row with the last block that was read; null before the first. */
 export async function findReading(sql: Sql, chainId: number): Promise<(Reading & { block: bigint | null }) | null> {
   const [row] = await sql.query<Reading & { block: bigint | null }>(
     'find-registry-reading',

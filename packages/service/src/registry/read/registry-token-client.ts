@@ -2,9 +2,9 @@ import { identityRegistryAbi } from '@agent-network/chain/identity-registry-abi'
 import { BaseError, ContractFunctionRevertedError, createPublicClient, type Hex, http } from 'viem';
 import type { HasRegistry } from './registry-info.ts';
 
-/** What is asked of the chain about single tokens, as of its newest block. Throws viem's errors when it does not answer. */
+/** Chain reads about single tokens, as of the newest block. Throws viem's errors when the chain does not answer. */
 export interface TokenClient {
-  /** Lower case; null: there is no such token. */
+  /** Lower case; null: the token does not exist. */
   ownerOf(tokenId: string): Promise<string | null>;
   uriOf(tokenId: string): Promise<string | null>;
 }

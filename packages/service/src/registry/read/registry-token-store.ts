@@ -10,7 +10,7 @@ type TokenRow = Omit<RegistryToken, 'tokenId'> & { tokenId: string };
 
 const toToken = (row: TokenRow): RegistryToken => ({ ...row, tokenId: BigInt(row.tokenId) });
 
-/** Those of these tokens that there are. */
+/** The existing ones among these tokens. */
 export async function findTokens(
   sql: Sql,
   chainId: number,
@@ -24,7 +24,7 @@ export async function findTokens(
   return new Map(rows.map((row) => [BigInt(row.tokenId), toToken(row)]));
 }
 
-/** Writes tokens as they are now, removes those that are gone, and notes that all of them changed. */
+/** Upserts tokens, deletes those that are null, and records a change for each. */
 export async function writeTokens(
   tx: Tx,
   chainId: number,
@@ -85,7 +85,7 @@ async function upsertTokens(tx: Tx, chainId: number, tokens: readonly RegistryTo
 export interface TokenChange {
   readonly number: bigint;
   readonly tokenId: bigint;
-  /** As it is now; null: gone. */
+  /** Current state; null: burnt. */
   readonly token: RegistryToken | null;
 }
 

@@ -9,16 +9,16 @@ import { findTokens, listChanges, type TokenChange } from './registry-token-stor
 
 export type { FirstNaming, TokenChange };
 
-/** The entries of the shared registry, as this node has read them. */
+/** The entries of the shared registry, from this node's index. */
 export interface RegistryTokens {
   /**
-   * A token as of the newest block that was read; null when there is none. Act on its owner only when `isSafe`: nothing about it changed
-   * in blocks that a reorg may still take back, all blocks before those are read, and reading goes on.
+   * A token as of the newest indexed block; null when it does not exist. Act on its owner only when `isSafe`: nothing about it changed in
+   * blocks that a reorg may still remove, all blocks before those are indexed, and the reader is not stalled.
    */
   at(tokenId: bigint): Promise<{ readonly token: RegistryToken; readonly isSafe: boolean } | null>;
-  /** Tokens that changed after this number, each once, in the order of their last change, gone ones included. Start at 0n. */
+  /** Tokens that changed after this number, each once, in the order of their last change, burnt ones included. Start at 0n. */
   changedAfter(number: bigint, limit: number): Promise<TokenChange[]>;
-  /** How an agent of a node was named first on this chain, by any token at any address; null: not that we know. */
+  /** The first log on this chain that named an agent of a node, by any token at any address; null: none is indexed. */
   firstNaming(agentId: string): Promise<FirstNaming | null>;
 }
 
@@ -30,7 +30,7 @@ export function createRegistryTokens(ctx: HasDb & HasClock & HasRegistry): Regis
   const { chainId } = ctx.registry;
   return {
     async at(tokenId) {
-      // In this order: what is read later was read from the chain no earlier.
+      // Order matters: later reads must not see older chain state.
       const reading = await findReading(ctx.db, chainId);
       const token = (await findTokens(ctx.db, chainId, [tokenId])).get(tokenId);
       if (!token) return null;

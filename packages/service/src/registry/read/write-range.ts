@@ -14,12 +14,12 @@ import { findTokens, writeTokens } from './registry-token-store.ts';
 
 export type WriteContext = HasDb & HasClock & HasLog & HasMetrics & HasRegistry;
 
-/** Tokens that are made anew at once after a reorg. */
+/** Number of tokens rebuilt per statement after a reorg. */
 const TOKENS_AT_ONCE = 2000;
 
 /**
- * Writes what was read after a point: logs, tokens and the points that follow, all or nothing. False, and nothing written, when the
- * newest point is another by now.
+ * Stores a fetched range atomically: logs, tokens and the following points. Returns false, having written nothing, when the newest point
+ * has changed.
  */
 export async function writeRange(ctx: WriteContext, after: ChainPoint | null, range: FetchedRange): Promise<boolean> {
   const { chainId } = ctx.registry;
@@ -41,8 +41,8 @@ export async function writeRange(ctx: WriteContext, after: ChainPoint | null, ra
 }
 
 /**
- * Takes back what was read above a point, everything for null: the tokens that lost something are made anew from the logs that are
- * left. False, and nothing changed, when the newest point is no longer `newest`.
+ * Rewinds to a point, or to the beginning for null: tokens that lost logs are rebuilt from the remaining ones. Returns false, having
+ * changed nothing, when the newest point is no longer `newest`.
  */
 export async function takeBackTo(ctx: WriteContext, newest: ChainPoint, to: ChainPoint | null): Promise<boolean> {
   const { chainId } = ctx.registry;
@@ -67,7 +67,7 @@ async function makeAnew(tx: Tx, chainId: number, tokenIds: readonly bigint[]): P
   await writeTokens(tx, chainId, new Map(tokenIds.map((tokenId) => [tokenId, tokens.get(tokenId) ?? null])));
 }
 
-/** Whether the newest point is this one; it stays so until the transaction ends. */
+/** Locks the sync row and returns true if the newest point is this one; it stays so until the transaction ends. */
 async function lockAt(ctx: WriteContext, tx: Tx, point: ChainPoint | null): Promise<boolean> {
   await lockReading(tx, ctx.registry.chainId, ctx.clock.now());
   const newest = await newestPoint(tx, ctx.registry.chainId);

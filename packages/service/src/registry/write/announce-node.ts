@@ -10,10 +10,10 @@ import { NODE_SUBJECT } from './registry-write.ts';
 
 type AnnounceContext = HasDb & HasClock & HasBaseUrl & HasRegistry & HasRegistrar;
 
-/** Where a node's own registration file is. */
+/** URL of a node's own registration file. */
 export const nodeFileUrl = ({ baseUrl }: HasBaseUrl): string => `${baseUrl}/.well-known/agent-network.json`;
 
-/** The token of this node's own entry in the shared registry; null when it has none. */
+/** Token of this node's own entry in the shared registry; null when it has none. */
 export async function nodeTokenOf(ctx: HasDb & HasRegistry): Promise<string | null> {
   return (await latestWrite(ctx, ['register'], NODE_SUBJECT))?.tokenId ?? null;
 }
@@ -22,7 +22,7 @@ export type HomeKeyContext = HasDb & HasRegistry & HasRegistrar & HasRegistryTok
 
 /**
  * The key that speaks for this node in the registry: the one that made its token point to it, which stays the same when the node gets
- * another registrar; else the registrar. null: the node does not write to the registry.
+ * another registrar; otherwise the registrar. null: the node does not write to the registry.
  */
 export async function homeKeyOf(ctx: HomeKeyContext): Promise<string | null> {
   if (!ctx.registrar) return null;
@@ -31,7 +31,7 @@ export async function homeKeyOf(ctx: HomeKeyContext): Promise<string | null> {
   return own?.token.uri === nodeFileUrl(ctx) ? own.token.uriBy : ctx.registrar.address.toLowerCase();
 }
 
-/** Has the node listed in the shared registry under its present address, if it can write there. */
+/** Registers the node in the shared registry under its present address, if it can write there. */
 export async function announceNode(ctx: AnnounceContext): Promise<void> {
   if (!ctx.registrar) return;
   const uri = nodeFileUrl(ctx);

@@ -8,12 +8,12 @@ import { encodeFunctionData, type Hex } from 'viem';
 import type { ChainCall } from '../../payments/onchain/open-transaction.ts';
 import { gasOfAll, type NewWrite } from './registry-write.ts';
 
-/** Puts the executor onto a chain that lacks it: once, whoever does it. */
+/** Deploys the executor on a chain that lacks it; anyone may do so once. */
 export const putExecutorCall: ChainCall = { to: CREATE2_FACTORY, data: putBatchExecutorData, gas: 500_000n };
 
 /**
- * What to send for writes: one goes straight to its registry; several go to the registrar itself, which delegates to the executor in the
- * same transaction (EIP-7702), so that the registry sees the registrar as who calls.
+ * Builds the transaction for writes: one goes straight to its registry; several go to the registrar itself, which delegates to the executor
+ * in the same transaction (EIP-7702), so that the registry sees the registrar as the caller.
  */
 export function batchCall(registrar: string, writes: readonly NewWrite[]): ChainCall {
   const gas = gasOfAll(writes);

@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/sql.ts';
 
-/** Stores the intent to give a feedback, unless it is stored. */
+/** Stores the intent to give a feedback, unless it exists. */
 export async function insertFeedbackWrite(
   sql: Sql,
   write: { chainId: number; requestId: string; target: string; data: string },

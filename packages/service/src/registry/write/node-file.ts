@@ -8,14 +8,14 @@ export interface NodeFacts {
   readonly baseUrl: string;
   readonly label: string;
   readonly version: string;
-  /** Takes payments for the node's agents, and sends refunds. */
+  /** Receives payments for the node's agents and sends refunds. */
   readonly wallet: string;
-  /** The node's own entry; null: it has none yet. */
+  /** The node's own entry; null: none yet. */
   readonly tokenId: string | null;
   readonly registry: { readonly chainId: number; readonly address: string };
 }
 
-/** The registration file of this node (ERC-8004), which its own token points to. */
+/** This node's registration file (ERC-8004), to which its token points. */
 export const toNodeFile = ({
   baseUrl,
   label,

@@ -4,18 +4,18 @@ import type { HasRegistry } from '../read/registry-info.ts';
 import type { NewWrite, RegistryWrite, WriteKind } from './registry-write.ts';
 import { dropDueWrite, findWrite, insertWrite } from './registry-write-store.ts';
 
-/** Notes in the caller's transaction what is to be written to a registry; what is noted already, or done, is left as it is. */
+/** Queues a registry write in the caller's transaction; one that is already queued or done is left unchanged. */
 export const noteWrite = ({ registry }: HasRegistry, tx: Tx, write: NewWrite, now: Date): Promise<void> =>
   insertWrite(tx, registry.chainId, write, now);
 
-/** Takes back a write that nobody has sent yet; one that is sent comes to its end. */
+/** Withdraws a write that has not been sent; one that has been sent runs to its end. */
 export const dropWrite = (
   { registry }: HasRegistry,
   tx: Tx,
   write: Pick<NewWrite, 'kind' | 'subjectId'> & { failure: string; now: Date },
 ): Promise<void> => dropDueWrite(tx, registry.chainId, write);
 
-/** The newest write of these kinds for a subject, one that has not failed before one that has; null when there is none. */
+/** The newest write of these kinds for a subject, preferring one that has not failed; null when there is none. */
 export const latestWrite = (
   ctx: HasDb & HasRegistry,
   kinds: readonly WriteKind[],

@@ -5,7 +5,7 @@ import { encodeFunctionData, keccak256, toBytes } from 'viem';
 import type { Tx } from '../../db/sql.ts';
 import { insertFeedbackWrite } from './feedback-write-store.ts';
 
-/** A feedback that is to be written: its file's bytes are what the registry gets the hash of. */
+/** A feedback to be written. The registry gets the hash of its file's bytes. */
 export interface PlannedFeedback {
   readonly chainId: KnownChainId;
   readonly requestId: string;
@@ -15,7 +15,7 @@ export interface PlannedFeedback {
   readonly uri: string;
 }
 
-/** The call that gives it: `giveFeedback` of the ERC-8004 reputation registry. */
+/** Call of `giveFeedback` of the ERC-8004 reputation registry. */
 export function feedbackCall({
   tokenId,
   file,
@@ -31,7 +31,7 @@ export function feedbackCall({
   });
 }
 
-/** Notes that a feedback is to be written to the registry, once for each request; whoever writes to the registry sends it. */
+/** Queues a feedback for the registry writer, once per request. */
 export const planFeedback = (tx: Tx, feedback: PlannedFeedback, now: Date): Promise<void> =>
   insertFeedbackWrite(
     tx,

@@ -8,15 +8,15 @@ import { endWrites, listSentWrites, reopenWrites, type WriteEnd } from './regist
 import { outcomesOf } from './write-outcome.ts';
 import type { WriterContext } from './writer-context.ts';
 
-/** What follows from the end of writes, in the transaction that notes it. */
+/** Applies the consequences of ended writes, in the transaction that records them. */
 export type FollowWrites = (tx: Tx, ended: EndedWrites) => Promise<void>;
 
 const MAX_AT_ONCE = 500;
 const nothing: EndedWrites = { done: [], failed: [], undone: [] };
 
 /**
- * Asks the chain for the transactions that carry writes, and notes what came of them, once. What stands in another block than it did is
- * read again: token ids may differ there.
+ * Reads the transactions that carry writes from the chain and records each outcome once. Outcomes that moved to another block are read
+ * again: token ids may differ there.
  */
 export async function recordWrites(ctx: WriterContext, registrar: string, follow: FollowWrites): Promise<void> {
   await reopenMoved(ctx, follow);

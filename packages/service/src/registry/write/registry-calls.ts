@@ -5,13 +5,16 @@ import type { NewWrite } from './registry-write.ts';
 
 type Call = Pick<NewWrite, 'target' | 'data' | 'gas' | 'tokenId' | 'uri'>;
 
-/** Text takes a slot of storage for every 32 bytes. Measured with ours: 157,000 for an address of 96 bytes; the published one has more to do. */
+/**
+ * Gas of a stored text: a storage slot per 32 bytes. Measured with our registry: 157,000 for an address of 96 bytes; the published one does
+ * more.
+ */
 const gasOfText = (text: string) => 23_000n * BigInt(Math.ceil(Buffer.byteLength(text) / 32));
 const GAS_OF_TOKEN = 200_000n;
 const GAS_OF_CHANGE = 120_000n;
 const GAS_OF_TRANSFER = 150_000n;
 
-/** Makes a token that points to an address, the sender's. */
+/** Mints a token that points to a URI; the sender owns it. */
 export const registerCall = ({ registry }: HasRegistry, uri: string): Call => ({
   target: registry.address,
   data: encodeFunctionData({ abi: identityRegistryAbi, functionName: 'register', args: [uri] }),
@@ -20,7 +23,7 @@ export const registerCall = ({ registry }: HasRegistry, uri: string): Call => ({
   uri,
 });
 
-/** Has a token point to another address. */
+/** Changes the URI of a token. */
 export const uriCall = ({ registry }: HasRegistry, tokenId: string, uri: string): Call => ({
   target: registry.address,
   data: encodeFunctionData({ abi: identityRegistryAbi, functionName: 'setAgentURI', args: [BigInt(tokenId), uri] }),
@@ -29,7 +32,7 @@ export const uriCall = ({ registry }: HasRegistry, tokenId: string, uri: string)
   uri,
 });
 
-/** Gives a token away. Not the `safe` way: whoever owns it by the proof of a wallet takes it, and is not asked to run code. */
+/** Transfers a token. Not `safeTransferFrom`: the recipient has proven the wallet, and its code must not run. */
 export const transferCall = (
   { registry }: HasRegistry,
   { tokenId, from, to }: { tokenId: string; from: string; to: string },
@@ -45,7 +48,7 @@ export const transferCall = (
   uri: null,
 });
 
-/** Marks an entry as of no use: there is no burning. `active` is the word of the registration file for it, here as text. */
+/** Marks an entry as retired, because tokens are never burnt. `active` is the registration file's field for this, here as text. */
 export const retireCall = ({ registry }: HasRegistry, tokenId: string): Call => ({
   target: registry.address,
   data: encodeFunctionData({

@@ -5,9 +5,9 @@ import type { NewWrite, RegistryWrite, WriteKind, WriteState } from './registry-
 const columns = `w.id, w.kind, w.subject_id as "subjectId", w.target, w.data, w.gas, w.token_id::text as "tokenId", w.uri, w.state,
   w.transaction_hash as "transactionHash", w.place, w.tries, w.block_number as "blockNumber"`;
 
-/** Notes what is to be written, unless it is noted already. */
+/** Queues a write, unless it is queued already. */
 export async function insertWrite(sql: Sql, chainId: number, write: NewWrite, now: Date): Promise<void> {
-  // Looked for first: who inserts beside it would wait for whoever is just ending it.
+  // Checked before inserting: a conflicting insert would wait for the transaction that is ending the same write.
   await sql.query(
     'insert-registry-write',
     `insert into registry_write (id, chain_id, kind, subject_id, target, data, gas, token_id, uri, state, created_at)
@@ -46,7 +46,7 @@ export async function findWrite(
   return rows[0] ?? null;
 }
 
-/** Gives up what nobody has sent yet. */
+/** Drops a write that has not been sent. */
 export async function dropDueWrite(
   sql: Sql,
   chainId: number,
@@ -60,7 +60,7 @@ export async function dropDueWrite(
   );
 }
 
-/** How many are due, at most `most`. */
+/** Counts due writes, up to `most`. */
 export async function countDueWrites(sql: Sql, chainId: number, most: number): Promise<number> {
   const [row] = await sql.query<{ due: number }>(
     'count-due-registry-writes',
@@ -70,7 +70,7 @@ export async function countDueWrites(sql: Sql, chainId: number, most: number): P
   return row?.due ?? 0;
 }
 
-/** Due writes, oldest first, kept from others until the transaction ends. */
+/** Locks due writes, oldest first, until the transaction ends. */
 export const lockDueWrites = (tx: Tx, chainId: number, limit: number): Promise<RegistryWrite[]> =>
   tx.query<RegistryWrite>(
     'lock-due-registry-writes',
@@ -79,7 +79,7 @@ export const lockDueWrites = (tx: Tx, chainId: number, limit: number): Promise<R
     [chainId, limit],
   );
 
-/** They are the calls of this transaction, in this order. */
+/** Records the transaction whose calls these are, in this order. */
 export async function markSent(tx: Tx, ids: readonly string[], transactionHash: string): Promise<void> {
   await tx.query(
     'mark-registry-writes-sent',
@@ -89,7 +89,7 @@ export async function markSent(tx: Tx, ids: readonly string[], transactionHash: 
   );
 }
 
-/** Those whose transaction is not known to be in a block, by transaction. */
+/** Sent writes whose transaction is not known to be mined, by transaction. */
 export const listSentWrites = (sql: Sql, chainId: number, limit: number): Promise<RegistryWrite[]> =>
   sql.query<RegistryWrite>(
     'list-sent-registry-writes',
@@ -107,7 +107,7 @@ export interface WriteEnd {
   readonly failure: string | null;
 }
 
-/** Notes what came of sent writes; answers those that were still sent. */
+/** Records the outcomes of sent writes; returns those that were still sent. */
 export const endWrites = (tx: Tx, ends: readonly WriteEnd[], now: Date): Promise<RegistryWrite[]> =>
   tx.query<RegistryWrite>(
     'end-registry-writes',
@@ -131,7 +131,7 @@ export const endWrites = (tx: Tx, ends: readonly WriteEnd[], now: Date): Promise
     ],
   );
 
-/** Writes that are done in a block which, as is known by now, does not have them any more: they are on their way again. */
+/** Reopens writes that were done in a block which no longer contains them. */
 export const reopenWrites = (tx: Tx, chainId: number, fromBlock: bigint): Promise<RegistryWrite[]> =>
   tx.query<RegistryWrite>(
     'reopen-registry-writes',

@@ -1,27 +1,27 @@
 /**
- * What this node writes to the shared registries. `register`: an entry for an agent, or for the node itself; `uri`: where an entry points
- * to from now on; `transfer`: an agent's token to its owner; `retire`: the entry is of no use any more; `feedback`: of a call.
+ * Kinds of writes to the shared registries. `register`: an entry for an agent, or for the node itself; `uri`: the entry's new URI;
+ * `transfer`: an agent's token to its owner; `retire`: the entry is no longer in use; `feedback`: about a call.
  */
 export type WriteKind = 'register' | 'uri' | 'transfer' | 'retire' | 'feedback';
 
-/** A call of a registry in the registrar's name. Of each kind a subject has one that has not failed, but for `uri`. */
+/** A registry call in the registrar's name. Of each kind except `uri`, a subject has at most one that has not failed. */
 export interface NewWrite {
   readonly kind: WriteKind;
-  /** The agent; for the node itself `NODE_SUBJECT`. */
+  /** The agent's id, or `NODE_SUBJECT` for the node itself. */
   readonly subjectId: string;
   readonly target: string;
   readonly data: string;
-  /** The most that the call takes. */
+  /** Gas limit of the call. */
   readonly gas: bigint;
-  /** The token it is about; null: that comes of it. */
+  /** The token it is about; null: the call mints it. */
   readonly tokenId: string | null;
-  /** Where the entry points to, of `register` and `uri`. */
+  /** The entry's URI, for `register` and `uri`. */
   readonly uri: string | null;
 }
 
 export const NODE_SUBJECT = '';
 
-/** `due`: to be sent; `sent`: in a transaction that may be on its way or in a block; `done`: in a block; `failed`: never will be. */
+/** `due`: to be sent; `sent`: in a transaction that is pending or mined; `done`: mined; `failed`: will never be mined. */
 export type WriteState = 'due' | 'sent' | 'done' | 'failed';
 
 export interface RegistryWrite extends NewWrite {
@@ -33,23 +33,23 @@ export interface RegistryWrite extends NewWrite {
   readonly blockNumber: bigint | null;
 }
 
-/** What came of writes, told in the transaction that notes it. */
+/** Outcomes of writes, passed on in the transaction that records them. */
 export interface EndedWrites {
   readonly done: readonly RegistryWrite[];
   readonly failed: readonly RegistryWrite[];
-  /** Were done, in a block that a reorg took back. */
+  /** Writes that were done in a block which a reorg removed. */
   readonly undone: readonly RegistryWrite[];
 }
 
-/** Base takes no transaction of more than 2^24 gas. */
+/** Gas limit: Base takes no transaction of more than 2^24 gas. */
 const MAX_GAS = 16_500_000n;
 const BASE_GAS = 120_000n;
 
-/** Gas for a transaction with these calls. */
+/** Gas of a transaction with these calls. */
 export const gasOfAll = (writes: readonly Pick<NewWrite, 'gas'>[]): bigint =>
   writes.reduce((sum, { gas }) => sum + gas, BASE_GAS);
 
-/** The first of these that go into one transaction. What the chain undid once goes alone: it may have been to blame, or not. */
+/** The longest prefix that fits into one transaction. A write that reverted before goes alone, as it may have caused the revert. */
 export function firstBatch<W extends Pick<RegistryWrite, 'gas' | 'tries'>>(due: readonly W[]): W[] {
   const [first, ...others] = due;
   if (!first) return [];
@@ -62,5 +62,5 @@ export function firstBatch<W extends Pick<RegistryWrite, 'gas' | 'tries'>>(due: 
   return batch;
 }
 
-/** How often a write is sent that the chain undoes. */
+/** Maximum number of attempts for a write that reverts. */
 export const MAX_TRIES = 3;

@@ -6,24 +6,24 @@ import { type FollowWrites, recordWrites } from './record-writes.ts';
 import { createWriteAhead } from './send-writes.ts';
 import type { WriterContext } from './writer-context.ts';
 
-/** Writes to the shared registries what is noted as due. */
+/** Sends due writes to the shared registries. */
 export interface RegistryWriter {
-  /** Sends what is due, one transaction after the other, and notes what came of all that was sent. Another run of it is no harm. */
+  /** Sends due writes, one transaction after the other, and records the outcomes of all sent ones. Concurrent runs are harmless. */
   write(): Promise<void>;
-  /** Leaves what is on its way to whoever goes on. */
+  /** Stops waiting; the reconciler continues with pending transactions. */
   stop(): void;
 }
 
 export interface HasRegistryWriter {
-  /** Writes soon, rather than when it comes round. */
+  /** Requests a run now instead of at the next interval. */
   readonly registryWrites: { requestRun(): void };
 }
 
-/** How long a transaction is looked after here; then the reconciler does, and the next run sees what came of it. */
+/** Time that a transaction is monitored here; after that the reconciler monitors it, and the next run sees its outcome. */
 const MINED_WITHIN_MS = 20_000;
 const idle: RegistryWriter = { write: async () => undefined, stop: () => undefined };
 
-/** One transaction at a time, as the key carries one: what becomes due meanwhile shares the next. */
+/** Sends one transaction at a time, as the key carries one: writes that become due meanwhile share the next. */
 export function createRegistryWriter(ctx: WriterContext, follow: FollowWrites): RegistryWriter {
   const { registrar } = ctx;
   if (!registrar) return idle;
@@ -32,7 +32,7 @@ export function createRegistryWriter(ctx: WriterContext, follow: FollowWrites): 
   const lease = { holder: `registrar ${randomUUID()}`, leaseMs: LEASE_MS };
   const writeAhead = createWriteAhead(ctx, registrar.address, lease);
 
-  /** Whether a block has what was due; false: nothing was, or it is not known yet. */
+  /** Returns true when due writes were mined; false when nothing was due or the outcome is unknown. */
   async function writeOnce(): Promise<boolean> {
     const open = await writeAhead();
     if (!open) return false;

@@ -9,10 +9,13 @@ import type { WriterContext } from './writer-context.ts';
 
 const MAX_IN_BATCH = 100;
 
-/** `there`: several writes fit into a transaction; `missing`: once it is put there; `unused`: each goes alone. */
+/**
+ * State of the batch executor. `there`: several writes fit into a transaction; `missing`: it has to be deployed first; `unused`: each write
+ * goes alone.
+ */
 type Executor = 'there' | 'missing' | 'unused';
 
-/** Makes the function that takes due writes, and stores the signed transaction that carries them. */
+/** Creates the function that takes due writes and stores the signed transaction that carries them. */
 export function createWriteAhead(ctx: WriterContext, registrar: string, lease: Lease) {
   let hasRegistry = false;
   let hasExecutor = false;
@@ -25,13 +28,14 @@ export function createWriteAhead(ctx: WriterContext, registrar: string, lease: L
   }
 
   /**
-   * In one commit the registrar's key and nonce are taken, the signed bytes stored, and the writes noted as sent. Null when nothing is due,
-   * the key has an open transaction, or cannot pay. An empty one carries no writes, and makes room for them. Throws when the chain does not answer.
+   * Commits together: the registrar's key and nonce, the signed bytes, and the writes as sent. Null when nothing is due, the key has an
+   * open transaction, or it cannot pay. An empty transaction carries no writes and only deploys the executor. Throws when the chain does
+   * not answer.
    */
   return async (): Promise<(OpenTransaction & { readonly isEmpty: boolean }) | null> => {
     const due = await countDueWrites(ctx.db, ctx.chain.chainId, MAX_IN_BATCH);
     if (due === 0) return null;
-    // A call of an address without code succeeds, and does nothing.
+    // A call of an address without code would succeed and do nothing.
     hasRegistry ||= await ctx.usdc.hasCode(ctx.registry.address);
     if (!hasRegistry) return null;
     const executor = await executorFor(due);

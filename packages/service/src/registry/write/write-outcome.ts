@@ -4,12 +4,12 @@ import { parseEventLogs } from 'viem';
 import type { MinedTransaction } from '../../chain/usdc-client.ts';
 import type { RegistryWrite } from './registry-write.ts';
 
-/** What a mined transaction did of a write: it stands, with the token it is about, or was undone. */
+/** Outcome of a write in a mined transaction: done, with its token, or reverted. */
 export type WriteOutcome =
   | { readonly isDone: true; readonly tokenId: string | null }
   | { readonly isDone: false; readonly failure: string };
 
-/** Reads from a transaction's logs what came of the writes that it carried, in their order. */
+/** Reads the outcomes of the writes that a transaction carried, in order, from its logs. */
 export function outcomesOf(
   writes: readonly RegistryWrite[],
   { hasSucceeded, logs }: Pick<MinedTransaction, 'hasSucceeded' | 'logs'>,

@@ -2,5 +2,5 @@ import type { HasRegistrarGas } from '../../chain/gas-watch.ts';
 import type { ChainContext } from '../../payments/onchain/chain-context.ts';
 import type { HasRegistry } from '../read/registry-info.ts';
 
-/** What writing to the registries takes. */
+/** Dependencies of the registry writer. */
 export type WriterContext = ChainContext & HasRegistry & HasRegistrarGas;
