@@ -21,7 +21,7 @@ const AgentUnavailable = z.object({
 });
 
 /**
- * Every error that the API gives: its status, when it is given, and what stands beside `code` and `message` inside `error`.
+ * Every error of the API: its status, its cause, and the fields beside `code` and `message` inside `error`.
  * The codes of 402, 422 and 503 are the spec's; the others are ours (docs/decisions/0002-errors.md).
  */
 export const errorCatalogue = {
@@ -33,29 +33,27 @@ export const errorCatalogue = {
   UNAUTHORIZED: { status: 401, when: 'The key or token is missing, malformed, revoked or expired.', extra: none },
   PAYMENT_REQUIRED: {
     status: 402,
-    when: 'The call costs money and no valid payment came with it.',
+    when: 'The call has a price and came without a valid payment.',
     extra: z.object({
       payment: PaymentTerms,
-      agentId: Id.optional().describe(
-        'The agent that the payment is for, when it takes the place of the one asked for.',
-      ),
+      agentId: Id.optional().describe('The agent to be paid, when it replaces the requested one.'),
       details: z.object({ reason: z.string() }).optional(),
     }),
   },
-  FORBIDDEN: { status: 403, when: 'The key lacks the scope, or the caller does not own the thing.', extra: none },
+  FORBIDDEN: { status: 403, when: 'The key lacks the scope, or the caller does not own the resource.', extra: none },
   SPENDING_LIMIT_EXCEEDED: {
     status: 403,
-    when: 'The API key may not spend this: its limit of a call, of the day, or its list of agents.',
+    when: 'The call exceeds a spending limit of the API key: per call, per day, or its list of agents.',
     extra: z.object({
       details: z.object({ limit: z.enum(['perCall', 'perDay', 'allowedAgents']), allowed: Usdc.nullable() }),
     }),
   },
-  NOT_FOUND: { status: 404, when: 'There is no such thing, or it is not yours to see.', extra: none },
-  CONFLICT: { status: 409, when: 'The state of the thing does not allow this.', extra: none },
-  GONE: { status: 410, when: 'It was removed, as the time for which it is kept is over.', extra: none },
+  NOT_FOUND: { status: 404, when: 'The resource does not exist, or the caller may not read it.', extra: none },
+  CONFLICT: { status: 409, when: 'The state of the resource does not allow this.', extra: none },
+  GONE: { status: 410, when: 'The resource was removed at the end of its retention period.', extra: none },
   STORAGE_LIMIT_EXCEEDED: {
     status: 403,
-    when: 'So much is stored of the requests of the account that its plan has no room left. Nothing was charged.',
+    when: "The stored requests of the account use up its plan's storage. Nothing was charged.",
     extra: z.object({ details: z.object({ storedBytes: z.int(), limitBytes: z.int() }) }),
   },
   PAYLOAD_TOO_LARGE: { status: 413, when: 'The body is larger than 1 MiB.', extra: none },
@@ -76,10 +74,10 @@ export const errorCatalogue = {
   },
   RATE_LIMITED: {
     status: 429,
-    when: 'The limit of the plan is used up, or too many requests of the account wait for a place to run; `Retry-After` tells when to come back. Nothing was charged.',
+    when: 'The rate limit of the plan is used up, or too many requests of the account are queued. Retry after `Retry-After` seconds. Nothing was charged.',
     extra: z.object({ details: z.object({ limit: z.int(), type: z.string(), retryAfterS: z.int() }) }),
   },
-  INTERNAL_ERROR: { status: 500, when: 'We failed; the request id finds the cause in our log.', extra: none },
+  INTERNAL_ERROR: { status: 500, when: 'The node failed; its log has the cause under the request id.', extra: none },
   AGENT_UNAVAILABLE: {
     status: 503,
     when: 'The agent is offline or not verified yet.',
@@ -87,7 +85,7 @@ export const errorCatalogue = {
   },
   PAYMENT_PENDING: {
     status: 503,
-    when: 'The payment shown may have moved money, but is not confirmed yet. Repeat the identical request; do not sign a new payment.',
+    when: 'The payment may have been executed, but is not confirmed yet. Repeat the identical request; do not sign a new payment.',
     extra: z.object({ details: z.object({ requestId: Id, transactionHash: z.string().nullable() }) }),
   },
   UNAVAILABLE: {
@@ -99,7 +97,7 @@ export const errorCatalogue = {
           outcome: z
             .enum(['nothing', 'unknown'])
             .describe(
-              '`nothing`: the request did nothing. `unknown`: it may have been carried out; repeated under the same Idempotency-Key, or with the same payment, it finds what was done.',
+              '`nothing`: the request changed nothing. `unknown`: it may have been executed; repeat it under the same Idempotency-Key, or with the same payment, to get its answer.',
             ),
         })
         .optional(),

@@ -13,10 +13,10 @@ const Replication = z.object({
   nodeId: Id.describe('The wallet of the node.'),
   label: z.string(),
   state: ChainIndex.shape.state.describe(
-    '`live`: at the head of the chain; `syncing`: on the way there; `stalled`: neither for 30 seconds.',
+    '`live`: at the head of the chain; `syncing`: behind it and progressing; `stalled`: no progress for 30 seconds.',
   ),
-  block: z.int().min(0).describe('The last block of the shared registry that this node has read.'),
-  lagBlocks: z.int().min(0).describe('How far that is behind the head of the chain.'),
+  block: z.int().min(0).describe('Last block of the shared registry that this node has read.'),
+  lagBlocks: z.int().min(0).describe('Blocks behind the head of the chain.'),
 });
 
 interface EventDeclaration {
@@ -29,24 +29,24 @@ interface EventDeclaration {
  * answers with at that moment, so that a receiver needs one parser (spec, "Events").
  */
 export const eventCatalogue = {
-  'invocation.completed': { when: 'A request of yours has its result.', data: RequestRecord },
-  'invocation.failed': { when: 'A request of yours failed; its money is on the way back.', data: RequestRecord },
+  'invocation.completed': { when: 'A request of yours completed.', data: RequestRecord },
+  'invocation.failed': { when: 'A request of yours failed; its refund has started.', data: RequestRecord },
   'invocation.cancelled': { when: 'A request of yours was cancelled.', data: RequestRecord },
-  'payment.confirmed': { when: 'Money moved and will not move back by itself.', data: Payment },
-  'payment.refunded': { when: 'Money came back to the payer.', data: Payment },
-  'payment.failed': { when: 'A payment is known not to have moved money.', data: Payment },
+  'payment.confirmed': { when: 'A payment is final.', data: Payment },
+  'payment.refunded': { when: 'A refund reached the payer.', data: Payment },
+  'payment.failed': { when: 'A payment failed and moved no money.', data: Payment },
   'agent.verified': { when: 'An agent of yours has proven its endpoint and its owner.', data: AgentDetail },
   'agent.online': { when: 'An agent of yours can be invoked.', data: AgentDetail },
   'agent.offline': { when: 'An agent of yours stopped answering.', data: AgentDetail },
   'agent.owner_changed': {
-    when: 'The token of an agent went to another wallet on chain: told to the account that has the agent here, and to the one of that wallet.',
+    when: 'The token of an agent moved to another wallet on chain. Sent to the account of the agent and to the account of that wallet.',
     data: AgentDetail,
   },
-  'agent.removed': { when: 'An agent of yours was removed for good.', data: agentEndpoints.removeAgent.data },
+  'agent.removed': { when: 'An agent of yours was removed permanently.', data: agentEndpoints.removeAgent.data },
   'bulk.completed': { when: 'A bulk request has its outcome.', data: BulkRecord },
   'withdrawal.confirmed': { when: 'A withdrawal arrived in the wallet.', data: Withdrawal },
   'reserves.drift': {
-    when: 'What the wallet of the node holds contradicts its books, twice in a row. For keys with the scope `operator`.',
+    when: "The balance of the node's wallet contradicts its books, twice in a row. For keys with the scope `operator`.",
     data: Reserves,
   },
   'replication.status': {
@@ -58,7 +58,7 @@ export const eventCatalogue = {
     data: NetworkNode,
   },
   'network.node_left': {
-    when: 'A node of another operator does not answer any more, or is listed no longer. Heard like the one before.',
+    when: 'A node of another operator stopped answering, or is no longer listed. For keys with the scope `operator`, and for webhooks that name it.',
     data: NetworkNode,
   },
 } as const satisfies Record<string, EventDeclaration>;

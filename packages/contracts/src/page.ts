@@ -15,7 +15,7 @@ export const pageQuery = {
 
 /** Cursor of a page, in place of an offset: fast at any depth. */
 export const cursorQuery = {
-  cursor: z.string().max(200).optional().describe('`nextCursor` of the page before; instead of `offset`.'),
+  cursor: z.string().max(200).optional().describe('`nextCursor` of the previous page; instead of `offset`.'),
 };
 
 /** A period of whole days. */

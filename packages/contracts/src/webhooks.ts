@@ -11,7 +11,7 @@ const Subscriptions = z
   .array(EventTypeName)
   .min(1)
   .max(eventTypes.length)
-  .describe('Which events are sent. Without it: all.');
+  .describe('Event types to send. Default: all.');
 
 const Webhook = z.object({
   webhookId: Id,
@@ -19,9 +19,14 @@ const Webhook = z.object({
   description: z.string(),
   eventTypes: z.array(EventTypeName).nullable().describe('null: all.'),
   status: z.enum(['enabled', 'disabled']),
-  disabledReason: z.string().nullable().describe('Why we stopped sending; null while enabled or disabled by you.'),
-  failingSince: Timestamp.nullable().describe('Since when nothing has arrived; null: the last delivery did.'),
-  pausedUntil: Timestamp.nullable().describe('The endpoint asked not to be sent anything before.'),
+  disabledReason: z
+    .string()
+    .nullable()
+    .describe('Reason that the node stopped sending; null while enabled or disabled by you.'),
+  failingSince: Timestamp.nullable().describe(
+    'Start of the current series of failures; null: the last delivery arrived.',
+  ),
+  pausedUntil: Timestamp.nullable().describe('No delivery before this time, as the endpoint requested.'),
   createdAt: Timestamp,
 });
 
@@ -45,7 +50,7 @@ const Attempt = z.object({
   status: z.int().nullable().describe('The HTTP status; null when there was none.'),
   error: z.string().nullable(),
   durationMs: z.int().min(0),
-  response: z.string().nullable().describe('The beginning of the answer.'),
+  response: z.string().nullable().describe("The beginning of the endpoint's answer."),
 });
 
 const Delivery = z.object({
@@ -65,20 +70,20 @@ export type Delivery = z.infer<typeof Delivery>;
 export type StoredEvent = z.infer<typeof StoredEvent>;
 export const StoredEvent = z.object({
   eventId: Id.describe('The `webhook-id` of its deliveries.'),
-  sequence: z.int().min(1).describe('Grows with time within the account; what `after` takes.'),
+  sequence: z.int().min(1).describe('Increases with time within the account; use it as `after`.'),
   type: EventTypeName,
   timestamp: Timestamp,
-  data: z.unknown().describe('The object that the matching GET answers with.'),
+  data: z.unknown().describe('The object, as its GET returns it.'),
 });
 
 /** Events of a live stream: first one that tells the position, then every event of the account as it happens; one type stands for all. */
 export const liveEvents = {
   'stream.open': {
-    when: 'The stream is open: it tells what comes after its id.',
+    when: 'The stream is open: events after this id follow.',
     data: z.object({ after: z.int().min(0) }),
   },
   'invocation.completed': {
-    when: 'Something happened: each event of the account comes under its own type, its `sequence` as the id.',
+    when: 'An event of the account, under its own type, with its `sequence` as the id.',
     data: StoredEvent,
   },
 } as const;
@@ -90,7 +95,7 @@ export const webhookEndpoints = {
   listEvents: endpoint({
     method: 'GET',
     path: '/events',
-    summary: 'The events of the account in order: the pull alternative to webhooks, or a live stream',
+    summary: 'List or stream the events of the account in order, instead of webhooks',
     tag: 'Account',
     auth: 'key',
     scope: 'webhooks:manage',
@@ -98,7 +103,7 @@ export const webhookEndpoints = {
     query: z.object({
       after: queryInteger(0, Number.MAX_SAFE_INTEGER)
         .optional()
-        .describe('The last `sequence` that you have. Default: 0; for a stream: the last one that there is.'),
+        .describe('The last `sequence` that you have. Default: 0; for a stream: the latest one.'),
       type: EventTypeName.optional(),
       limit: pageQuery.limit,
     }),
@@ -108,13 +113,13 @@ export const webhookEndpoints = {
         .string()
         .regex(/^\d{1,15}$/, 'is not the id of an event')
         .optional()
-        .describe('Takes a stream up again behind this `sequence`.'),
+        .describe('Resumes a stream after this `sequence`.'),
     }),
     stream: 'on_request',
     data: z.object({
       events: z.array(StoredEvent),
       hasMore: z.boolean(),
-      next: z.int().describe('`after` of the next page.'),
+      next: z.int().describe('Use it as `after` of the next page.'),
     }),
     errors: [],
   }),
@@ -130,7 +135,7 @@ export const webhookEndpoints = {
     ...common,
     method: 'POST',
     path: '/account/webhooks',
-    summary: 'Have events sent to a URL of yours',
+    summary: 'Create a webhook endpoint: events are sent to your URL',
     body: WebhookInput,
     data: Webhook.extend(NewSecret),
     shownOnce: newSecret,
@@ -140,7 +145,7 @@ export const webhookEndpoints = {
     ...common,
     method: 'PUT',
     path: '/account/webhooks/{webhookId}',
-    summary: 'Change where, what or whether is sent',
+    summary: 'Change the URL, event types or status of an endpoint',
     params,
     body: z
       .object({
@@ -157,7 +162,7 @@ export const webhookEndpoints = {
     ...common,
     method: 'DELETE',
     path: '/account/webhooks/{webhookId}',
-    summary: 'Stop sending to an endpoint for good',
+    summary: 'Delete a webhook endpoint',
     params,
     data: z.object({ webhookId: Id, deleted: z.literal(true) }),
     errors: [],
@@ -166,7 +171,8 @@ export const webhookEndpoints = {
     ...common,
     method: 'GET',
     path: '/account/webhooks/{webhookId}/secret',
-    summary: 'The signing secret of an endpoint; `account` as the id: the secret for `webhookUrl` of single requests',
+    summary:
+      'Read the signing secret of an endpoint; `account` as the id: the secret for `webhookUrl` of single requests',
     params,
     data: z.object({ webhookId: z.string(), secret }),
     errors: [],
@@ -175,7 +181,7 @@ export const webhookEndpoints = {
     ...common,
     method: 'POST',
     path: '/account/webhooks/{webhookId}/rotate',
-    summary: 'A new secret; for 24 hours deliveries are signed with both',
+    summary: 'Replace the signing secret; for 24 hours deliveries are signed with both',
     params,
     data: z.object({ webhookId: z.string(), ...NewSecret, oldValidUntil: Timestamp }),
     shownOnce: newSecret,
@@ -185,7 +191,7 @@ export const webhookEndpoints = {
     ...common,
     method: 'POST',
     path: '/account/webhooks/{webhookId}/test',
-    summary: 'Send a test event now and say how it went',
+    summary: 'Send a test event now and return the outcome',
     params,
     data: Delivery,
     errors: [],
@@ -194,7 +200,8 @@ export const webhookEndpoints = {
     ...common,
     method: 'GET',
     path: '/account/webhooks/{webhookId}/deliveries',
-    summary: 'What was sent to an endpoint, newest first, with every attempt; `account` as the id: to `webhookUrl`s',
+    summary:
+      'List the deliveries to an endpoint with every attempt, newest first; `account` as the id: to `webhookUrl`s',
     params,
     query: z.object({
       status: z.enum(['pending', 'delivered', 'failed']).optional(),
@@ -210,7 +217,7 @@ export const webhookEndpoints = {
     ...common,
     method: 'POST',
     path: '/account/webhooks/{webhookId}/replay',
-    summary: 'Send one delivery again, or everything since a time, with the same ids',
+    summary: 'Resend one delivery, or all since a time, with the same ids',
     params,
     body: z.union([z.object({ deliveryId: Id }), z.object({ since: Timestamp })]),
     data: z.object({ webhookId: z.string(), replayed: z.int().min(0) }),

@@ -19,19 +19,17 @@ const Account = z.object({
   accountId: Id,
   address: WalletAddress,
   plan: Plan,
-  walletProven: z.boolean().describe('Whether this account has proven control of its wallet.'),
+  walletProven: z.boolean().describe('true: this account has proven control of its wallet.'),
   createdAt: Timestamp,
   wallets: z
     .array(z.object({ address: WalletAddress, provenAt: Timestamp }))
-    .describe('Further wallets that were claimed for it, the last first; at most 100.'),
+    .describe('Further wallets that the account claimed, the latest first; at most 100.'),
 });
 
 /** Limits of an API key's spending on invocations; null: no such limit. */
 const SpendingLimits = z.object({
-  perCall: Usdc.nullable().describe('The most that one call may cost.'),
-  perDay: Usdc.nullable().describe(
-    'The most that its calls may cost together in a day (UTC); what fails or is refunded does not count.',
-  ),
+  perCall: Usdc.nullable().describe('Maximum cost of one call.'),
+  perDay: Usdc.nullable().describe('Maximum cost of its calls in a day (UTC); failed and refunded calls do not count.'),
   allowedAgents: z.array(Id).max(100).nullable().describe('The only agents that it may invoke.'),
 });
 export type SpendingLimits = z.infer<typeof SpendingLimits>;
@@ -58,20 +56,24 @@ const ApiKeyCreation = z.object({
   name: nameText(120).min(1),
   scopes: z.array(Scope).min(1).max(scopes.length).optional(),
   expiresAt: Timestamp.optional(),
-  limits: SpendingLimits.partial().optional().describe('Default: none. Not for keys that could get around them.'),
+  limits: SpendingLimits.partial()
+    .optional()
+    .describe('Default: none. Refused for keys whose scopes could bypass them.'),
 });
 
 export const LimitUse = z.object({
   limit: z.int(),
   used: z.int().min(0),
   remaining: z.int().min(0),
-  resetAt: Timestamp.nullable().describe('null: nothing was counted in this hour.'),
+  resetAt: Timestamp.nullable().describe('null: no call was counted in this hour.'),
 });
 export type LimitUse = z.infer<typeof LimitUse>;
 
 const KeyUse = z
   .object({
-    spentToday: Usdc.nullable().describe('What counts for `limits.perDay` (UTC); null: the key has no such limit.'),
+    spentToday: Usdc.nullable().describe(
+      'Spending that counts for `limits.perDay` (UTC); null: the key has no such limit.',
+    ),
   })
   .nullable()
   .describe('null: the key has ended.');
@@ -80,7 +82,7 @@ export const accessEndpoints = {
   getAccount: endpoint({
     method: 'GET',
     path: '/account',
-    summary: 'The account that the key belongs to',
+    summary: 'Read the account that the key belongs to',
     tag: 'Account',
     auth: 'key',
     limit: 'api',
@@ -98,13 +100,11 @@ export const accessEndpoints = {
     data: z.object({
       keys: z
         .array(ApiKey.extend({ use: KeyUse }))
-        .describe('Those that are good first, each newest first; at most 1,000.'),
+        .describe('Active keys first, then ended ones, each newest first; at most 1,000.'),
       limits: z
         .object({ api: LimitUse, invocations: LimitUse })
-        .describe(
-          'What the account used of its limits in the hour that runs: all its keys, agents and sessions together.',
-        ),
-      mostKeys: z.int().describe('How many keys of the account may be good at a time.'),
+        .describe('Use of the limits in the current hour: all keys, agents and sessions of the account together.'),
+      mostKeys: z.int().describe('Maximum number of active keys of the account.'),
     }),
     errors: [],
   }),
@@ -136,7 +136,7 @@ export const accessEndpoints = {
   rollApiKey: endpoint({
     method: 'POST',
     path: '/account/keys/{keyId}/roll',
-    summary: 'Replace an API key by a new one of the same rights; the old one lives on for a while',
+    summary: 'Replace an API key by a new one with the same rights; the old one stays valid for a while',
     tag: 'Account',
     auth: 'key',
     scope: 'keys:manage',
@@ -149,7 +149,7 @@ export const accessEndpoints = {
           .min(0)
           .max(604_800)
           .default(86_400)
-          .describe('How long the old key stays good: up to 7 days.'),
+          .describe('Time that the old key stays valid: up to 7 days.'),
       })
       .default({ overlapS: 86_400 }),
     data: NewApiKey.extend({ replaces: z.string(), oldExpiresAt: Timestamp }),
@@ -159,7 +159,7 @@ export const accessEndpoints = {
   getUsage: endpoint({
     method: 'GET',
     path: '/account/usage',
-    summary: 'What is left of the limits of the account, and what the account used day by day and by agent',
+    summary: "Read the account's remaining limits, and its use by day and by agent",
     tag: 'Account',
     auth: 'key',
     scope: 'payments:read',
@@ -189,7 +189,7 @@ export const accessEndpoints = {
             spent: Usdc,
           }),
         )
-        .describe('The twenty agents that cost most in these days.'),
+        .describe('The twenty agents with the highest cost in these days.'),
     }),
     errors: [],
   }),

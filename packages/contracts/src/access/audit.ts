@@ -16,16 +16,16 @@ const AuditEntry = z.object({
     id: Id,
     name: z.string(),
   }),
-  subject: z.record(z.string(), z.string()).describe('The ids of what it was about, by kind.'),
-  address: z.string().describe('The network address that it came from.'),
+  subject: z.record(z.string(), z.string()).describe('Ids of the affected objects, by kind.'),
+  address: z.string().describe('Network address of the caller.'),
   userAgent: z.string().nullable(),
   outcome: z.enum(auditOutcomes),
   replayed: z
     .boolean()
     .describe(
-      'Whether it was a repetition under an Idempotency-Key: it was answered as the first call, and changed nothing.',
+      'true: a repetition under an Idempotency-Key, which got the answer of the first call and changed nothing.',
     ),
-  code: z.enum(errorCodes).nullable().describe('The code of the error that it was answered with.'),
+  code: z.enum(errorCodes).nullable().describe('Error code of the answer.'),
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
@@ -33,14 +33,14 @@ export const auditEndpoints = {
   listAudit: endpoint({
     method: 'GET',
     path: '/account/audit',
-    summary: 'What was changed in the name of the account in the last 400 days, by whom and from where; newest first',
+    summary: 'Read the audit log: changes of the last 400 days with caller and network address, newest first',
     tag: 'Account',
     auth: 'key',
     scope: 'keys:manage',
     limit: 'api',
     query: z.object({
       limit: queryInteger(1, 100).optional().describe('Default: 50.'),
-      cursor: Id.optional().describe('`nextCursor` of the page before.'),
+      cursor: Id.optional().describe('`nextCursor` of the previous page.'),
     }),
     data: z.object({ entries: z.array(AuditEntry), nextCursor: z.string().nullable() }),
     errors: [],

@@ -16,8 +16,8 @@ const SignIn = WalletSignature.extend({
     .min(1)
     .max(defaultScopes.length)
     .default([...defaultScopes])
-    .describe('What the key may do. Never money out, other keys, or the view of an operator.'),
-  expiresInS: z.int().min(60).max(YEAR_S).default(2_592_000).describe('How long the key is good: 30 days by default.'),
+    .describe('Scopes of the key. Never withdrawals, key management or the operator scope.'),
+  expiresInS: z.int().min(60).max(YEAR_S).default(2_592_000).describe('Lifetime of the key: 30 days by default.'),
 });
 export type SignIn = z.output<typeof SignIn>;
 
@@ -25,7 +25,7 @@ export const authEndpoints = {
   requestSignIn: endpoint({
     method: 'POST',
     path: '/auth/challenge',
-    summary: 'Ask for the text that a wallet signs to sign in; good for five minutes, and for one sign-in',
+    summary: 'Request the text that a wallet signs to sign in; valid for five minutes, and for one sign-in',
     tag: 'Account',
     auth: 'none',
     limit: 'signIns',
@@ -41,15 +41,14 @@ export const authEndpoints = {
   signIn: endpoint({
     method: 'POST',
     path: '/auth/sign-in',
-    summary: 'Sign in with a wallet: the signed challenge opens its account, if there is none, and gets an API key',
+    summary:
+      "Sign in with a wallet: the signed challenge creates the wallet's account if necessary, and returns an API key",
     tag: 'Account',
     auth: 'none',
     limit: 'signIns',
     body: SignIn,
     headers: z.object({
-      'x-agent-network-via': viaHeader.describe(
-        'The node whose wallet this is, by its base URL, when a node signs in.',
-      ),
+      'x-agent-network-via': viaHeader.describe('Base URL of the node that owns this wallet, when a node signs in.'),
     }),
     data: ApiKey.extend({ apiKey: z.string(), accountId: Id, address: WalletAddress }),
     errors: ['NOT_FOUND', 'CONFLICT'],

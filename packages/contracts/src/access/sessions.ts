@@ -17,12 +17,12 @@ export const Session = z.object({
   scopes: z
     .array(Scope)
     .describe(
-      'What the session may do. Never `payments:withdraw`: each withdrawal takes a signature of the wallet instead.',
+      'Scopes of the session. Never `payments:withdraw`: each withdrawal needs a signature of the wallet instead.',
     ),
   createdAt: Timestamp,
-  lastSeenAt: Timestamp.describe('Noted at most once a minute.'),
-  expiresAt: Timestamp.describe('It ends then at the latest: 30 days after signing in.'),
-  idleExpiresAt: Timestamp.describe('It ends then unless it is used before: 12 hours after it was last seen.'),
+  lastSeenAt: Timestamp.describe('Updated at most once a minute.'),
+  expiresAt: Timestamp.describe('Latest end: 30 days after sign-in.'),
+  idleExpiresAt: Timestamp.describe('End unless it is used before: 12 hours after its last use.'),
   userAgent: z.string().nullable(),
   isLocal: z
     .boolean()
@@ -39,7 +39,8 @@ export const sessionEndpoints = {
     limit: 'signIns',
     method: 'POST',
     path: '/auth/session',
-    summary: 'Sign in with a browser: the signed challenge opens the account of the wallet and sets the session cookie',
+    summary:
+      "Sign in with a browser: the signed challenge creates the wallet's account if necessary, and sets the session cookie",
     auth: 'none',
     sameOrigin: true,
     body: WalletSignature,
@@ -51,7 +52,7 @@ export const sessionEndpoints = {
     limit: 'signIns',
     method: 'POST',
     path: '/auth/session/local',
-    summary: "Sign in as local mode's own account, without a wallet; only on the machine of the node",
+    summary: "Sign in as local mode's own account, without a wallet; only from the node's machine",
     auth: 'none',
     sameOrigin: true,
     data: Session,
@@ -61,17 +62,17 @@ export const sessionEndpoints = {
     ...common,
     method: 'GET',
     path: '/auth/session',
-    summary: 'Who is signed in with this browser, and what signing in takes here',
+    summary: 'Read the session of this browser, and the requirements of signing in',
     auth: 'none',
     data: z.object({
       session: Session.nullable(),
-      hasLocalAccount: z.boolean().describe('Whether `POST /auth/session/local` would sign this client in.'),
+      hasLocalAccount: z.boolean().describe('true: `POST /auth/session/local` would sign this client in.'),
       eventsAt: z
         .int()
         .min(0)
         .nullable()
         .describe(
-          'A stream of `GET /events` behind this number tells whatever changes from now on; null without a session.',
+          'Position for `GET /events`: a stream after this number has every later change; null without a session.',
         ),
       label: z.string(),
       chainId: z.int(),
@@ -87,14 +88,14 @@ export const sessionEndpoints = {
     summary: 'Sign out: the session of the cookie ends at once, and the cookie is cleared',
     auth: 'none',
     sameOrigin: true,
-    data: z.object({ signedOut: z.boolean().describe('false: there was no living session.') }),
+    data: z.object({ signedOut: z.boolean().describe('false: there was no active session.') }),
     errors: ['FORBIDDEN'],
   }),
   listSessions: endpoint({
     ...managed,
     method: 'GET',
     path: '/auth/sessions',
-    summary: 'The living sessions of the account, newest first',
+    summary: 'List the active sessions of the account, newest first',
     data: z.object({ sessions: z.array(Session.extend({ isCurrent: z.boolean() })) }),
     errors: [],
   }),
@@ -112,7 +113,7 @@ export const sessionEndpoints = {
     method: 'DELETE',
     path: '/auth/sessions',
     summary: 'Sign out everywhere: every session of the account ends at once, this one included',
-    data: z.object({ ended: z.int().min(0).describe('How many there were, expired ones included.') }),
+    data: z.object({ ended: z.int().min(0).describe('Number of ended sessions, expired ones included.') }),
     errors: [],
   }),
 };

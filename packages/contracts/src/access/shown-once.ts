@@ -16,7 +16,7 @@ export const secretShownOnce = (description: string): z.ZodString =>
 export const secretNotice = z
   .string()
   .optional()
-  .describe('Only in the answer of a repetition under the same `Idempotency-Key`: how to get a secret instead.');
+  .describe('Only in the answer of a repetition under the same `Idempotency-Key`: the way to get a new secret.');
 
 export const identityTokenShownOnce: ShownOnce = {
   field: 'identityToken',

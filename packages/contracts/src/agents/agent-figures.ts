@@ -21,13 +21,13 @@ export const AgentFacets = z.object({
   capabilities: z
     .array(z.object({ value: z.string(), count: Count }))
     .describe(
-      'The 50 that most agents have, of the 300 that are most common in the network; each beside those of `all`.',
+      'The 50 most frequent capabilities, of the 300 most common in the network; each in combination with those of `all`.',
     ),
   status: z.object({ online: Count, offline: Count }),
   verified: z.object({ yes: Count, no: Count }),
   locations: z
     .array(z.object({ value: z.string(), nodeId: Id.nullable().describe('null: this node.'), count: Count }))
-    .describe('Where the agents are at home.'),
+    .describe('Home nodes of the agents.'),
 });
 export type AgentFacets = z.infer<typeof AgentFacets>;
 
@@ -45,9 +45,7 @@ export const AgentHealth = HealthBucket.omit({ from: true }).extend({
   days: z.int(),
   from: Timestamp,
   to: Timestamp,
-  buckets: z
-    .array(HealthBucket)
-    .describe('Hours for one day, else days, without gaps, up to the one that is not over yet.'),
+  buckets: z.array(HealthBucket).describe('Hours for one day, else days, without gaps, up to the current one.'),
 });
 export type AgentHealth = z.infer<typeof AgentHealth>;
 
@@ -55,7 +53,7 @@ export const agentFigureEndpoints = {
   getAgentFacets: endpoint({
     method: 'GET',
     path: '/agents/facets',
-    summary: 'How many agents a list would have with other filters, by capability, status, location and verification',
+    summary: 'Count agents by capability, status, home node and verification, for a list with other filters',
     tag: 'Agents',
     auth: 'none',
     limit: 'api',
@@ -77,7 +75,7 @@ export const agentFigureEndpoints = {
   getAgentHealth: endpoint({
     method: 'GET',
     path: '/agents/{id}/health',
-    summary: 'How an agent answered its health checks over time, and how quickly',
+    summary: 'Read the uptime and response times of an agent over time',
     tag: 'Agents',
     auth: 'none',
     limit: 'api',
@@ -89,7 +87,7 @@ export const agentFigureEndpoints = {
   listAlternatives: endpoint({
     method: 'GET',
     path: '/agents/{id}/alternatives',
-    summary: 'Online agents that could do the work of this one, the most alike first: at most five',
+    summary: 'List at most five online agents that could replace this one, the most similar first',
     tag: 'Agents',
     auth: 'none',
     limit: 'api',

@@ -14,7 +14,7 @@ export const CapabilityList = z.array(Capability).min(1).max(20);
 export const Home = z
   .string()
   .regex(/^[a-z0-9_]{1,100}$/i, 'is neither `this` nor the id of a node')
-  .describe('Where agents are at home: `this` for this node, or the id of another. An extension of the spec.')
+  .describe('Home node of the agents: `this` for this node, or the id of another. An extension of the spec.')
   .meta({ examples: ['this'] });
 
 /** Conditions on an agent (spec, "Search body"). All must hold; an empty query matches every agent. */
@@ -27,7 +27,7 @@ export const AgentQuery = z.object({
     .trim()
     .min(1)
     .optional()
-    .describe('Words to be found in name, description or tags. An extension of the spec.'),
+    .describe('Words to find in name, description or tags. An extension of the spec.'),
   rates: z
     .object({
       perRequest: z.object({ max: Usdc }).optional(),
@@ -62,6 +62,6 @@ export const AgentSearch = z.object({
     .default([]),
   limit: z.int().min(1).max(100).default(20),
   offset: z.int().min(0).max(10_000).default(0),
-  cursor: z.string().max(1000).optional().describe('`nextCursor` of the page before; instead of `offset`.'),
+  cursor: z.string().max(1000).optional().describe('`nextCursor` of the previous page; instead of `offset`.'),
 });
 export type AgentSearch = z.output<typeof AgentSearch>;

@@ -26,12 +26,12 @@ export const AgentMetadata = z.object({
     .min(1)
     .max(10_000)
     .optional()
-    .describe('How many calls the agent takes at once; the base of `load`.'),
+    .describe('Maximum concurrent calls of the agent; the base of `load`.'),
   priceHints: z
     .boolean()
     .optional()
     .describe(
-      'Whether `input.complexity` of a call changes its price: `low` 0.8 times, `high` 1.5 times. Default: false, callers set no price.',
+      'true: `input.complexity` of a call changes its price: `low` 0.8 times, `high` 1.5 times. Default: false.',
     ),
 });
 
@@ -102,7 +102,9 @@ export const AgentDetail = z.object({
   updatedAt: Timestamp,
   frozen: z
     .boolean()
-    .describe('Its token went to another wallet, which has not been proven here yet: nothing leaves its treasury.'),
+    .describe(
+      'The token moved to another wallet, which is not proven here yet: payments from the treasury are blocked.',
+    ),
 });
 export type AgentDetail = z.infer<typeof AgentDetail>;
 
@@ -155,7 +157,7 @@ export const agentEndpoints = {
   searchAgents: endpoint({
     method: 'POST',
     path: '/agents/search',
-    summary: 'Search agents by capabilities, text, rates, reputation and state, in the order you name',
+    summary: 'Search agents by capabilities, text, rates, reputation and state, in a chosen order',
     tag: 'Agents',
     auth: 'none',
     limit: 'api',
@@ -165,7 +167,7 @@ export const agentEndpoints = {
       total: z.int().min(0),
       hasMore: z.boolean(),
       nextCursor: z.string().nullable(),
-      query: AgentQuery.describe('The query as it was understood.'),
+      query: AgentQuery.describe('The query as the node parsed it.'),
       executionTime: Duration,
     }),
     errors: [],
@@ -197,7 +199,7 @@ export const agentEndpoints = {
   updateAgent: endpoint({
     method: 'PUT',
     path: '/agents/{id}',
-    summary: 'Change some fields of an agent of yours',
+    summary: 'Change fields of your agent',
     tag: 'Agents',
     auth: 'key',
     scope: 'agents:write',
@@ -210,7 +212,7 @@ export const agentEndpoints = {
   removeAgent: endpoint({
     method: 'DELETE',
     path: '/agents/{id}',
-    summary: 'Remove an agent of yours for good',
+    summary: 'Remove your agent permanently',
     tag: 'Agents',
     auth: 'key',
     scope: 'agents:write',
@@ -222,7 +224,7 @@ export const agentEndpoints = {
   getAgentStatus: endpoint({
     method: 'GET',
     path: '/agents/{id}/status',
-    summary: 'Whether an agent is online, how fast it answers and how busy it is',
+    summary: 'Read whether an agent is online, its response time and its load',
     tag: 'Agents',
     auth: 'none',
     limit: 'api',
@@ -233,7 +235,7 @@ export const agentEndpoints = {
   heartbeat: endpoint({
     method: 'POST',
     path: '/agents/{id}/heartbeat',
-    summary: "The agent's own report of its load; `accepting: false` takes it offline at once",
+    summary: "Report an agent's load; `accepting: false` takes it offline at once",
     tag: 'Agents',
     auth: 'agent',
     limit: 'api',

@@ -21,11 +21,11 @@ const OnChain = z.object({
   chainId: z.int(),
   registry: WalletAddress,
   tokenId: TokenId,
-  agentURI: z.string().nullable().describe('Where the token points to: its registration file.'),
+  agentURI: z.string().nullable().describe('URI of the registration file that the token points to.'),
   owner: WalletAddress,
   agentWallet: WalletAddress.nullable(),
   registeredBlock: z.int().min(0).nullable(),
-  transactionHash: TransactionHash.nullable().describe('What registered it.'),
+  transactionHash: TransactionHash.nullable().describe('The transaction that registered it.'),
   custody: z
     .enum(['node', 'owner'])
     .describe("`node`: the node's registrar holds the token until the owner claims it."),
@@ -48,17 +48,19 @@ export const IdentityRecord = z.object({
   metadata: AgentMetadata,
   frozen: z
     .boolean()
-    .describe('Its token went to another wallet, which has not been proven here yet: nothing leaves its treasury.'),
+    .describe(
+      'The token moved to another wallet, which is not proven here yet: payments from the treasury are blocked.',
+    ),
   onChain: OnChain.nullable().describe('The ERC-8004 entry; null when there is none.'),
   registration: z
     .enum(['none', 'due', 'sent', 'registered'])
-    .describe('How far the entry is: a verified agent gets one, if its node writes to the registry.'),
+    .describe('State of the registry entry: a verified agent gets one, if its node writes to the registry.'),
 });
 export type IdentityRecord = z.infer<typeof IdentityRecord>;
 
 const EndpointProof = z.object({ agentId: Id, proof: z.literal('endpoint') });
 const WalletChallengeRequest = z.object({
-  agentId: Id.describe('An agent of yours whose owner wallet is to be proven.'),
+  agentId: Id.describe('Your agent whose owner wallet you prove.'),
   proof: z.literal('wallet'),
 });
 export const WalletSignature = z.object({
@@ -112,7 +114,7 @@ const TokenClaim = z.object({
   chainId: z.int(),
   registry: WalletAddress,
   tokenId: TokenId,
-  owner: WalletAddress.describe('The wallet that the token goes to.'),
+  owner: WalletAddress.describe('The wallet that gets the token.'),
   state: z.enum(['due', 'sent', 'claimed']),
   transactionHash: TransactionHash.nullable(),
 });
@@ -124,11 +126,11 @@ const TokenLink = z.object({
   registry: WalletAddress,
   tokenId: TokenId,
   owner: WalletAddress,
-  agentURI: z.string().describe('What the token has to point to, so that others take it for this agent.'),
-  pointsThere: z.boolean().describe('Whether it does already.'),
+  agentURI: z.string().describe('URI that the token must point to, so that other nodes recognise this agent.'),
+  pointsThere: z.boolean().describe('true: the token points there already.'),
   call: z
     .object({ to: WalletAddress, data: z.string() })
-    .describe('The transaction to be sent from the owner wallet to have it point there (setAgentURI).'),
+    .describe('The transaction (setAgentURI) that the owner wallet sends to set it.'),
 });
 export type TokenLink = z.infer<typeof TokenLink>;
 
@@ -138,7 +140,7 @@ export const identityEndpoints = {
   getIdentity: endpoint({
     method: 'GET',
     path: '/identity/{id}',
-    summary: 'Who an agent is, who owns it, and what of that has been proven',
+    summary: 'Read the identity, owner and proofs of an agent',
     tag: 'Identity',
     auth: 'none',
     limit: 'api',
@@ -149,8 +151,7 @@ export const identityEndpoints = {
   verifyIdentity: endpoint({
     method: 'POST',
     path: '/identity/verify',
-    summary:
-      'Prove the endpoint of an agent of yours now, or prove the wallet that owns it: ask for a challenge, then send it signed',
+    summary: 'Prove the endpoint of your agent now, or its owner wallet: request a challenge, then send it signed',
     tag: 'Identity',
     auth: 'key',
     scope: 'agents:write',
@@ -163,8 +164,7 @@ export const identityEndpoints = {
   claimToken: endpoint({
     method: 'POST',
     path: '/identity/{id}/claim',
-    summary:
-      'Have the token that the node registered for an agent of yours given to its owner wallet, which must be proven',
+    summary: 'Transfer the token that the node registered for your agent to its proven owner wallet',
     tag: 'Identity',
     auth: 'key',
     scope: 'agents:write',
@@ -176,7 +176,7 @@ export const identityEndpoints = {
   linkToken: endpoint({
     method: 'POST',
     path: '/identity/{id}/link',
-    summary: 'Have a token of the registry that the proven owner wallet has already stand for an agent of yours',
+    summary: 'Link your agent to a registry token that its proven owner wallet already holds',
     tag: 'Identity',
     auth: 'key',
     scope: 'agents:write',
@@ -189,7 +189,7 @@ export const identityEndpoints = {
   updateIdentityMetadata: endpoint({
     method: 'PUT',
     path: '/identity/{id}/metadata',
-    summary: 'Replace fields of the metadata of an agent of yours; null removes one',
+    summary: "Replace fields of your agent's metadata; null removes one",
     tag: 'Identity',
     auth: 'key',
     scope: 'agents:write',

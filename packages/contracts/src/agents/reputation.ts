@@ -11,8 +11,8 @@ const component = <Shape extends z.ZodRawShape>(value: string, shape: Shape) =>
       .int()
       .min(0)
       .max(1000)
-      .describe('The points that it gives: weight times value times 1000, rounded.'),
-    explanation: z.string().describe('The same in words.'),
+      .describe('Points of this component: weight times value times 1000, rounded.'),
+    explanation: z.string().describe('The component in words.'),
     ...shape,
   });
 
@@ -56,24 +56,24 @@ export const AgentReputation = z
     computedAt: Timestamp,
     components: z.object({
       outcomes: component('A cautious estimate of the share of paid calls that succeed.', {
-        calls: z.object({ good: Count, bad: Count }).describe('Paid calls that were looked at.'),
+        calls: z.object({ good: Count, bad: Count }).describe('Paid calls that were evaluated.'),
         evidence: z
           .object({ good: Amount, bad: Amount })
-          .describe('What they count for, after amounts, age, the caps per payer and the pool; 1 is one full call.'),
+          .describe('Weight of these calls after amounts, age, the caps per payer and the pool; 1 is one full call.'),
         payers: z.object({
           credible: Count,
           weak: Count.describe(
-            'Payers that are new, or have paid few other owners: what they say shares one small pool.',
+            'Payers that are new, or have paid few other owners: their evidence shares one small pool.',
           ),
           linked: Count.describe(
             'Left out: tied to the owner by wallets or money. Their bad outcomes may still count.',
           ),
         }),
-        linkedCalls: Count.describe('Calls that were left out with them.'),
+        linkedCalls: Count.describe('Calls of linked payers, left out as well.'),
         pool: z
           .object({ offered: Amount, counted: Amount })
-          .describe('Evidence of weak payers, and how much of it counts.'),
-        halfLifeDays: z.int().min(1).describe('After so many days an outcome counts for half.'),
+          .describe('Evidence of weak payers, and the part of it that counts.'),
+        halfLifeDays: z.int().min(1).describe('Half-life: an outcome counts for half after this many days.'),
       }),
       uptime: component('The share of health probes that were answered.', { days: z.int().min(1), probes: Count }),
       latency: component('1 for an answer at once, 0 for one that takes five seconds or more.', {
@@ -88,7 +88,7 @@ export const reputationEndpoints = {
   getAgentReputation: endpoint({
     method: 'GET',
     path: '/agents/{id}/reputation',
-    summary: "What an agent's reputation is made of, component by component",
+    summary: "Read an agent's reputation by component",
     tag: 'Agents',
     auth: 'none',
     limit: 'api',

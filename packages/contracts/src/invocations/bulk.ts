@@ -38,7 +38,7 @@ export const BulkRecord = BulkResult.extend({
   result: z
     .unknown()
     .describe("first_success: the winner's result; majority: the agreed result; all: null, read the requests."),
-  winner: Id.nullable().describe('The request whose result it is.'),
+  winner: Id.nullable().describe('The request that gave the result.'),
   cost: Usdc.nullable(),
   createdAt: Timestamp,
   completedAt: Timestamp.nullable(),
@@ -49,7 +49,7 @@ export const bulkEndpoints = {
   invokeBulk: endpoint({
     method: 'POST',
     path: '/invoke/bulk',
-    summary: 'One task for several agents, paid from a treasury',
+    summary: 'Send one task to several agents, paid from a treasury',
     tag: 'Invocation',
     auth: 'key',
     scope: 'invoke',
@@ -68,7 +68,7 @@ export const bulkEndpoints = {
   getBulk: endpoint({
     method: 'GET',
     path: '/invoke/bulk/{bulkId}',
-    summary: 'How a bulk request of yours stands, and its outcome',
+    summary: 'Read the state and outcome of your bulk request',
     tag: 'Invocation',
     auth: 'key',
     scope: 'invoke',

@@ -23,9 +23,9 @@ export const PercentileMs = z
   .describe('In milliseconds, within 4.5 % of the exact value; null: nothing was measured.');
 
 const CallFigures = z.object({
-  calls: Count.describe('Requests made in this time that have ended.'),
+  calls: Count.describe('Ended requests that were made in this time.'),
   succeeded: Count,
-  failed: Count.describe('Without those that were cancelled.'),
+  failed: Count.describe('Cancelled requests do not count.'),
   successRate: Fraction.nullable().describe('Of those that succeeded or failed; null: of none.'),
   p50Ms: PercentileMs,
   p95Ms: PercentileMs,
@@ -48,7 +48,7 @@ const CurrentLimits = z.object({
   spending: z
     .object({ perCall: Usdc.nullable(), perDay: Usdc.nullable(), spentToday: Usdc })
     .nullable()
-    .describe('What the key may spend, and has spent today (UTC); null: it has no such limits.'),
+    .describe('Spending limits of the key, and its spending today (UTC); null: it has no such limits.'),
 });
 
 /** Spending and earnings of an account by the time of its requests. Equal to the ledger, to the last micro-USDC. */
@@ -56,10 +56,10 @@ export const Overview = CallFigures.extend({
   days: z.int(),
   from: Timestamp,
   to: Timestamp,
-  spent: Usdc.describe('What the requests cost: charges and bills, less what came back.'),
-  earned: Usdc.describe('What own agents earned with calls made in this time, less fees.'),
-  buckets: z.array(Bucket).describe('Hours for one day, else days, without gaps, up to the one that is not over yet.'),
-  received: CallFigures.extend({ earned: Usdc }).describe('Calls to own agents, whoever made them.'),
+  spent: Usdc.describe('Cost of the requests: charges and bills, less refunds.'),
+  earned: Usdc.describe('Earnings of own agents with calls made in this time, less fees.'),
+  buckets: z.array(Bucket).describe('Hours for one day, else days, without gaps, up to the current one.'),
+  received: CallFigures.extend({ earned: Usdc }).describe('Calls to own agents by any caller.'),
   recentFailures: z
     .array(
       z.object({
@@ -71,7 +71,7 @@ export const Overview = CallFigures.extend({
         at: Timestamp,
       }),
     )
-    .describe('The ten requests that failed last, among the last thousand that were made.'),
+    .describe('The ten latest failures among the last thousand requests.'),
   limits: CurrentLimits,
 });
 export type Overview = z.infer<typeof Overview>;
@@ -85,7 +85,9 @@ export const OwnAgent = AgentListItem.omit({ status: true }).extend({
     endpointProvenAt: Timestamp.nullable(),
     walletProvenAt: Timestamp.nullable(),
     tokenId: z.string().nullable().describe('Its token in the registry; null: it has none yet.'),
-    tokenClaimedAt: Timestamp.nullable().describe("When its owner's wallet got the token; null: the node holds it."),
+    tokenClaimedAt: Timestamp.nullable().describe(
+      "Time at which its owner's wallet got the token; null: the node holds it.",
+    ),
     lastCheckAt: Timestamp.nullable(),
     nextCheckAt: Timestamp.nullable(),
   }),
@@ -94,7 +96,7 @@ export const OwnAgent = AgentListItem.omit({ status: true }).extend({
   earned: z
     .object({ today: Usdc, days7: Usdc, days30: Usdc })
     .describe('With calls made in these days (UTC, with today), less fees.'),
-  calls7: Count.describe('Calls made in 7 days that have ended.'),
+  calls7: Count.describe('Ended calls that were made in 7 days.'),
   failures7: Count,
   createdAt: Timestamp,
   updatedAt: Timestamp,
@@ -105,7 +107,7 @@ export const figureEndpoints = {
   getOverview: endpoint({
     method: 'GET',
     path: '/account/overview',
-    summary: 'What the account spent, earned and had done, in figures and as a course over time',
+    summary: "Read the account's spending, earnings and calls, in total and over time",
     tag: 'Account',
     auth: 'key',
     scope: 'payments:read',
@@ -117,7 +119,7 @@ export const figureEndpoints = {
   listOwnAgents: endpoint({
     method: 'GET',
     path: '/account/agents',
-    summary: 'Your agents, whatever their state, newest first, with what they earned',
+    summary: 'List your agents in any state, newest first, with their earnings',
     tag: 'Account',
     auth: 'key',
     scope: 'payments:read',

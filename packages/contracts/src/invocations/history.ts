@@ -42,7 +42,7 @@ export const historyEndpoints = {
     data: z.object({
       requests: z.array(HistoryItem),
       total: z.int().min(0),
-      totalCost: Usdc.describe('Of all requests that match, not of this page only.'),
+      totalCost: Usdc.describe('Total of all matching requests, not only of this page.'),
       hasMore: z.boolean(),
       nextCursor: z.string().nullable(),
     }),

@@ -40,25 +40,25 @@ export const InvocationRequest = z
   .object({
     task: Task,
     input: JsonObject.default({}),
-    maxCost: Usdc.optional().describe('The most this call may cost. Nothing is charged above it.'),
+    maxCost: Usdc.optional().describe('Maximum cost of this call. Nothing is charged above it.'),
     max_cost: Usdc.optional().describe('Alias of maxCost.'),
     max_spend: Usdc.optional().describe('Alias of maxCost.'),
     priority: z.enum(priorities).default('normal'),
     deadline: Timestamp.optional().describe(
-      'At most 24 hours from now. Default: ten minutes from now; five where the caller waits for the result itself (`X-Sync: true`, or paid with the call and no `webhookUrl`).',
+      'At most 24 hours from now. Default: ten minutes from now; five when the caller waits for the result (`X-Sync: true`, or paid with the call and no `webhookUrl`).',
     ),
     metadata: JsonObject.default({}),
     context: plainText(100_000).optional(),
     webhookUrl: webUrl(2048)
       .optional()
-      .describe('Called when the request has ended; signed with the webhook secret of the account.'),
+      .describe('Called when the request ends; signed with the webhook secret of the account.'),
     stream: z.boolean().default(false).describe('With `Accept: text/event-stream`: the answer is a stream of events.'),
     // Without a default: bodies from before it was known keep their fingerprint.
     fallback: z
       .boolean()
       .optional()
       .describe(
-        'true: when the agent cannot be called now, the most similar one that can is called instead, for at most `maxCost`, or the price of the agent asked for.',
+        'true: when the agent is unavailable, call the most similar available one instead, for at most `maxCost`, or the price of the requested agent.',
       ),
   })
   .transform(foldCap);
@@ -66,7 +66,7 @@ export type InvocationRequest = z.output<typeof InvocationRequest>;
 
 /** Beside `agentId` wherever a request is shown. */
 export const RequestedAgentId = Id.nullable().describe(
-  'The agent that was asked for, when `agentId` took its place (`fallback`); else null.',
+  'The requested agent, when `agentId` replaced it (`fallback`); else null.',
 );
 
 /** Invocation created (spec). `pending`: accepted and queued; `processing`: the agent has been called. */
@@ -105,9 +105,9 @@ export const RequestRecord = z.object({
   agentId: Id,
   requestedAgentId: RequestedAgentId,
   task: z.string(),
-  result: z.unknown().describe('What the agent returned; null until completed.'),
+  result: z.unknown().describe("The agent's result; null until completed."),
   cost: Usdc.nullable().describe(
-    'What was charged. An agent that bills directly has some minutes to collect its bill: until then the bill counts as charged.',
+    'The amount charged. An agent that bills directly has some minutes to collect its bill: until then the bill counts as charged.',
   ),
   duration: Duration.nullable(),
   paymentHash: TransactionHash.nullable().describe(
@@ -119,14 +119,14 @@ export const RequestRecord = z.object({
   priority: z.enum(priorities),
   metadata: JsonObject,
   paymentMethod: z.enum(['treasury', 'x402', 'free']),
-  refund: Usdc.nullable().describe('What went back to the payer; null while open.'),
+  refund: Usdc.nullable().describe('Amount refunded to the payer; null while open.'),
   refundExpected: Usdc.nullable().describe(
-    'Of an agent that lives at another node: what that node gives back, and has not come yet. It is in `cost` until it has.',
+    'Refund of another node for its agent that has not arrived yet. It is part of `cost` until then.',
   ),
   error: z.object({ code: z.enum(failureReasons), message: z.string() }).nullable(),
   bulkId: Id.nullable(),
   contentRemovedAt: Timestamp.optional().describe(
-    'Set when `result`, `input` and `context` were removed, as the time for which they are kept was over. State and money stay.',
+    'Time at which `result`, `input` and `context` were removed, at the end of their retention period. State and payments stay.',
   ),
 });
 export type RequestRecord = z.infer<typeof RequestRecord>;
@@ -156,11 +156,11 @@ const RequestDetail = z.object({
   streamed: z.boolean(),
   startedAt: Timestamp.nullable(),
   callerAgentId: Id.nullable().describe('The agent of the account that made it; null: an API key did.'),
-  price: Usdc.describe('What was agreed: the most that it could cost.'),
+  price: Usdc.describe('The agreed price: the maximum cost.'),
   attempts: z
     .int()
     .min(1)
-    .describe('How often a process took it up: more than once when one stopped, or waited for room.'),
+    .describe('Number of processes that started it: more than one when one stopped, or waited for capacity.'),
   timeline: z.array(
     z.object({
       at: Timestamp,
@@ -192,14 +192,16 @@ export const invocationEndpoints = {
     scope: 'invoke',
     limit: 'invocations',
     params: z.object({ agentId: Id }),
-    query: z.object({ quote: Id.optional().describe('A quote of this agent: its price is used, once.') }),
+    query: z.object({
+      quote: Id.optional().describe('A quote of this agent, whose price is used. A quote is valid once.'),
+    }),
     headers: z.object({
       accept: z.string().max(1024).optional().describe('text/event-stream, with `stream: true`: a stream of events.'),
       'x-agent-network-via': viaHeader.describe(
-        'The node that passes the call on. It is passed on once: only agents of this node take it.',
+        'The node that forwards the call. A call is forwarded once: only agents of this node accept it.',
       ),
       'x-sync': z.enum(['true', 'false']).optional().describe('true: wait up to 30 s for the result.'),
-      'x-payment-method': z.enum(['x402', 'treasury']).optional().describe('Forces one way to pay.'),
+      'x-payment-method': z.enum(['x402', 'treasury']).optional().describe('Forces a payment method.'),
       'payment-signature': z.string().max(16_384).optional().describe('x402 v2 payment, base64 JSON.'),
       'x-payment': z.string().max(16_384).optional().describe('x402 v1 payment, base64 JSON.'),
     }),
@@ -219,17 +221,14 @@ export const invocationEndpoints = {
   getInvocation: endpoint({
     method: 'GET',
     path: '/invoke/{requestId}',
-    summary: 'Read one of your requests: its state and, when completed, its result',
+    summary: 'Read a request of yours: its state and, when completed, its result',
     tag: 'Invocation',
     auth: 'key',
     scope: 'invoke',
     limit: 'api',
     params: requestParams,
     query: z.object({
-      detail: z
-        .enum(['true', 'false'])
-        .optional()
-        .describe('true: with `detail`: what was asked, and what happened when.'),
+      detail: z.enum(['true', 'false']).optional().describe('true: adds `detail`: the input, and a timeline.'),
     }),
     data: RequestRecord.extend({ detail: RequestDetail.optional() }),
     errors: [],
@@ -237,7 +236,7 @@ export const invocationEndpoints = {
   cancelInvocation: endpoint({
     method: 'POST',
     path: '/invoke/{requestId}/cancel',
-    summary: 'Cancel a request of yours that is still open; its money goes back',
+    summary: 'Cancel an open request of yours; its payment is refunded',
     tag: 'Invocation',
     auth: 'key',
     scope: 'invoke',

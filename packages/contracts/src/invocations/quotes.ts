@@ -17,7 +17,7 @@ export const quoteEndpoints = {
   quoteInvocation: endpoint({
     method: 'POST',
     path: '/invoke/{agentId}/quote',
-    summary: 'What a call would cost: the price is locked for 15 minutes and can be used once',
+    summary: 'Quote the price of a call: locked for 15 minutes, valid once',
     tag: 'Invocation',
     auth: 'key',
     scope: 'invoke',

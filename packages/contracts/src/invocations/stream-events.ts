@@ -25,15 +25,18 @@ const StreamChunk = z.looseObject({
   chunk: z
     .unknown()
     .optional()
-    .describe('A piece of the answer; an agent that streams objects has its fields here instead.'),
+    .describe('A part of the answer; an agent that streams objects has its fields here instead.'),
 });
 
 /** Every event of a stream: when it comes, and what its `data` holds. Agents add fields of their own to status and chunk. */
 export const streamEventCatalogue = {
   'invocation.created': { when: 'The request was accepted. Always the first, with id 1.', data: InvocationCreated },
-  'invocation.status': { when: 'The agent was called, or says how far it is.', data: StreamStatus },
-  'invocation.chunk': { when: 'The agent sent a piece of its answer.', data: StreamChunk },
-  'invocation.completed': { when: 'The agent is done; `result` is here. Ends the stream.', data: RequestRecord },
+  'invocation.status': { when: 'The agent was called, or reports progress.', data: StreamStatus },
+  'invocation.chunk': { when: 'The agent sent a part of its answer.', data: StreamChunk },
+  'invocation.completed': {
+    when: 'The agent completed the request; `result` is included. Ends the stream.',
+    data: RequestRecord,
+  },
   'invocation.failed': { when: 'The request failed and is refunded. Ends the stream.', data: RequestRecord },
   'invocation.cancelled': { when: 'The request was cancelled and is refunded. Ends the stream.', data: RequestRecord },
 } as const satisfies Record<StreamEventType, { when: string; data: z.ZodObject }>;
@@ -56,14 +59,14 @@ export const streamEndpoints = {
   streamInvocation: endpoint({
     method: 'GET',
     path: '/invoke/{requestId}/events',
-    summary: 'The events of one of your requests, from the start or after `Last-Event-ID`, until it has ended',
+    summary: 'Stream the events of your request, from the start or after `Last-Event-ID`, until it ends',
     tag: 'Invocation',
     auth: 'key',
     scope: 'invoke',
     limit: 'api',
     params: z.object({ requestId: Id }),
     query: z.object({
-      after: queryInteger(0, 9_999_999).optional().describe('Like Last-Event-ID, for who can set no header.'),
+      after: queryInteger(0, 9_999_999).optional().describe('Like Last-Event-ID, for clients that cannot set headers.'),
     }),
     headers: z.object({
       'last-event-id': z

@@ -11,7 +11,7 @@ const Node = z.object({
   version: z.string(),
   wallet: WalletAddress,
   status: z.enum(['online', 'offline']),
-  agents: z.int().min(0).describe('How many agents of it are listed here.'),
+  agents: z.int().min(0).describe('Number of its agents that are listed here.'),
   joinedAt: Timestamp,
   lastSeen: Timestamp,
 });
@@ -21,7 +21,7 @@ export const ChainIndex = z.object({
   chainId: z.int(),
   registry: WalletAddress,
   state: z.enum(['syncing', 'live', 'stalled']),
-  block: z.int().min(0).describe('The last block that was read.'),
+  block: z.int().min(0).describe('Last block read.'),
   headBlock: z.int().min(0),
   lagBlocks: z.int().min(0),
 });
@@ -32,7 +32,7 @@ export const networkEndpoints = {
   getNetwork: endpoint({
     method: 'GET',
     path: '/network',
-    summary: 'This node, the nodes that it knows, and how far it has read the shared registry',
+    summary: 'Read this node, the nodes that it knows, and its progress in the shared registry',
     tag: 'Network',
     auth: 'none',
     limit: 'api',
@@ -53,7 +53,7 @@ export const networkEndpoints = {
   listNetworkAgents: endpoint({
     method: 'GET',
     path: '/network/agents',
-    summary: "The registration files of this node's agents in the registry, in the order of their last change",
+    summary: "List the registration files of this node's agents in the registry, by last change",
     tag: 'Network',
     auth: 'none',
     limit: 'api',
@@ -61,7 +61,7 @@ export const networkEndpoints = {
     data: z.object({
       agents: z.array(AgentRegistrationFile),
       hasMore: z.boolean(),
-      cursor: z.string().describe('To be sent with the next question: it answers with what changed since.'),
+      cursor: z.string().describe('Send it with the next request, which answers with the changes since.'),
     }),
     errors: [],
   }),

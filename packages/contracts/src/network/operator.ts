@@ -15,29 +15,29 @@ export const OperatorStatus = z.object({
       processId: z.string(),
       label: z.string(),
       startedAt: Timestamp,
-      seenAt: Timestamp.describe('Its last sign of life: one every 2 seconds.'),
-      isThis: z.boolean().describe('The one that answers.'),
+      seenAt: Timestamp.describe('Time of its last heartbeat; one every 2 seconds.'),
+      isThis: z.boolean().describe('true: the process that answers this call.'),
       eventLoopDelayMs: z
         .object({ p50: z.number().min(0), p99: z.number().min(0), max: z.number().min(0) })
         .nullable()
-        .describe('Since it last told: at most 10 seconds; null: it has not told yet.'),
+        .describe('Maximum since its last report: at most 10 seconds; null: no report yet.'),
     }),
   ),
   queues: z
     .array(z.object({ kind: z.string(), depth: Count, oldestS: AgeS }))
-    .describe('What waits, or is being worked on. Counted up to 10,000 of each kind.'),
+    .describe('Waiting and running jobs. Counted up to 10,000 of each kind.'),
   settlements: z.object({
-    inFlight: Count.describe('Claimed or sent, and not known to have ended.'),
-    unknown: Count.describe('Of these, those that should be known by now.'),
-    lost: Count.describe('In a block that the chain took back, and not found in another yet.'),
+    inFlight: Count.describe('Claimed or sent, outcome not known yet.'),
+    unknown: Count.describe('Of these, overdue ones.'),
+    lost: Count.describe('Reorganised out of a block, and not found in another yet.'),
     oldestS: AgeS,
   }),
-  reserves: Reserves.nullable().describe('null: the chain does not answer.'),
+  reserves: Reserves.nullable().describe('null: the chain is unreachable.'),
   signers: z.array(
     z.object({
       address: WalletAddress,
       role: z.enum(['wallet', 'sender', 'registrar']),
-      gasWei: z.string().nullable().describe('null: the chain does not answer.'),
+      gasWei: z.string().nullable().describe('null: the chain is unreachable.'),
       isLow: z.boolean(),
       openTransactions: Count,
     }),
@@ -45,7 +45,7 @@ export const OperatorStatus = z.object({
   index: ChainIndex,
   database: z.object({
     sizeBytes: Count,
-    connections: Count.describe('To this database, from everywhere.'),
+    connections: Count.describe('All connections to this database.'),
     maxConnections: Count,
   }),
 });
@@ -55,7 +55,7 @@ export const operatorEndpoints = {
   getOperatorStatus: endpoint({
     method: 'GET',
     path: '/operator/status',
-    summary: 'How the node stands: processes, queues, settlements, reserves, gas, index, database',
+    summary: 'Read the status of the node: processes, queues, settlements, reserves, gas, index, database',
     tag: 'Network',
     auth: 'key',
     scope: 'operator',

@@ -60,11 +60,11 @@ const headers = {
   RequestId: { description: 'The id of this call, as sent or made by the node.', required: true, schema: text },
   RateLimitLimit: { description: 'Calls allowed in the window.', schema: wholeNumber },
   RateLimitRemaining: { description: 'Calls left in the window.', schema: wholeNumber },
-  RateLimitReset: { description: 'When the window ends, in seconds since 1970.', schema: wholeNumber },
-  RateLimitType: { description: 'Which limit counted the call.', schema: { const: 'invocations' } },
+  RateLimitReset: { description: 'End of the window, in seconds since 1970.', schema: wholeNumber },
+  RateLimitType: { description: 'The limit that counted the call.', schema: { const: 'invocations' } },
   RetryAfter: { description: 'Seconds to wait before the call is repeated.', schema: wholeNumber },
   RateLimit: {
-    description: 'What is left of the limit that was hit (IETF draft `ratelimit-headers`).',
+    description: 'Remainder of the limit that was hit (IETF draft `ratelimit-headers`).',
     schema: { type: 'string', examples: ['"api";r=0;t=900'] },
   },
   RateLimitPolicy: {
@@ -95,8 +95,8 @@ const parameters = {
     in: 'header',
     required: false,
     description:
-      'The same key within 24 hours gives the same answer without doing the work again. While the first call runs: 409; with ' +
-      'another request: 422. A paid repetition of a call that was answered 402 has the same key.',
+      'The same key within 24 hours returns the same answer without repeating the work. While the first call runs: 409; with ' +
+      'another request: 422. Use the same key for the paid repetition of a call that was answered 402.',
     schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$', examples: ['7d0f8f6e2c1b4a59'] },
   },
 };
@@ -106,11 +106,11 @@ export const scopeMeanings: Readonly<Record<Scope, string>> = {
   'agents:write': 'Register, change, prove and remove agents.',
   invoke: 'Invoke agents, and read and cancel your requests.',
   'payments:read': 'Read balances, payments and withdrawals.',
-  'payments:write': 'Create treasuries and put money into them.',
+  'payments:write': 'Create treasuries and deposit into them.',
   'payments:withdraw': 'Send money out of a treasury. Never given by default.',
-  'keys:manage': 'Make, replace and revoke keys. Never given by default.',
+  'keys:manage': 'Create, replace and revoke keys. Never given by default.',
   'webhooks:manage': 'Manage webhooks and read events. Never given by default.',
-  operator: "Read the node's metrics, take out its fees. For who runs the node.",
+  operator: "Read the node's metrics, withdraw its fees. For the operator of the node.",
 };
 
 const scopeList = Object.entries(scopeMeanings).map(([scope, meaning]) => `- \`${scope}\`: ${meaning}`);
@@ -120,7 +120,7 @@ const securitySchemes = {
     type: 'http',
     scheme: 'bearer',
     description: [
-      'An API key: `Authorization: Bearer ank_…`. What it may do is limited by its scopes; a call names the scope that it needs.',
+      'An API key: `Authorization: Bearer ank_…`. Its scopes limit it; each call names the scope that it needs.',
       scopeList.join('\n'),
       `A new key has ${defaultScopes.map((scope) => `\`${scope}\``).join(', ')} unless others are named.`,
     ].join('\n\n'),
@@ -130,14 +130,14 @@ const securitySchemes = {
     in: 'cookie',
     name: SESSION_COOKIE,
     description:
-      'The session of a browser that signed in with `POST /auth/session`. It counts only in calls of pages of the node itself, as ' +
-      'browsers tell it: `Sec-Fetch-Site: same-origin`, and its own `Origin` with every method but GET. Ignored beside `Authorization`.',
+      'The session of a browser that signed in with `POST /auth/session`. Valid only in calls from pages of the node itself, as ' +
+      'browsers report it: `Sec-Fetch-Site: same-origin`, and its own `Origin` with every method but GET. Ignored beside `Authorization`.',
   },
   identityToken: {
     type: 'http',
     scheme: 'bearer',
     description:
-      "An agent's identityToken: the call is made as the agent, from its own treasury. It needs no scope, and can do what an agent may.",
+      "An agent's identityToken: the call is made as the agent, from its own treasury. It needs no scope, and has the rights of an agent.",
   },
 };
 

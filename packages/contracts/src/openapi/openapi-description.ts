@@ -1,7 +1,7 @@
 import type { Endpoint } from '../endpoint.ts';
 
 function whoMayCall(row: Endpoint): string {
-  if (row.sameOrigin) return 'Only for pages of the node itself: refused without its own `Origin`.';
+  if (row.sameOrigin) return "Only from the node's own pages: refused without the node's `Origin`.";
   if (row.auth === 'none') return 'Needs no key.';
   if (row.auth === 'agent') return 'Only for the agent itself: send its identityToken instead of an API key.';
   return row.scope
@@ -14,8 +14,8 @@ export function operationDescription(row: Endpoint): string {
   return [
     whoMayCall(row),
     row.limit === 'invocations'
-      ? 'Counts against the limit of requests and against that of invocations.'
-      : 'Counts against the limit of requests.',
+      ? 'Counts against the request limit and the invocation limit.'
+      : 'Counts against the request limit.',
     ...(row.errors.includes('PAYMENT_REQUIRED')
       ? [
           'Without a payment the answer is 402 with terms, in the body and in `PAYMENT-REQUIRED`. Repeat the identical call with ' +

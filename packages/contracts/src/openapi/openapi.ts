@@ -92,7 +92,7 @@ function openApiWebhook(type: EventType, resolve: Resolve) {
         required: true,
         content: { 'application/json': { schema, example } },
       },
-      responses: { '2XX': { description: 'Received. Anything else is tried again.' } },
+      responses: { '2XX': { description: 'Received. Any other status is retried.' } },
     },
   };
 }
@@ -107,7 +107,7 @@ export function openApiDocument() {
       title: 'Agent Network',
       version: manifest.version,
       description:
-        'A registry of software agents that are found, invoked and paid in USDC over x402. Amounts are decimal strings in USDC.',
+        'A registry of software agents: find, invoke and pay them in USDC over x402. Amounts are decimal strings in USDC.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],

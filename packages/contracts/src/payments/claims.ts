@@ -16,12 +16,12 @@ const ClaimChallenge = z.object({
   nonce: z.string(),
   expiresAt: Timestamp,
   address: WalletAddress,
-  amount: Usdc.describe('What waits for the owner of the wallet.'),
+  amount: Usdc.describe('Amount that waits for the owner of the wallet.'),
 });
 
 const WalletClaimed = z.object({
   address: WalletAddress,
-  amount: Usdc.describe('What was credited just now.'),
+  amount: Usdc.describe('Amount that this call credited.'),
   treasuryId: Id,
   claimedAt: Timestamp,
 });
@@ -31,7 +31,7 @@ export const claimEndpoints = {
     method: 'POST',
     path: '/payments/claims',
     summary:
-      'Claim the USDC that a wallet of yours sent to the node by a plain transfer: ask for a challenge, then send it signed',
+      'Claim the USDC that your wallet sent to the node by a plain transfer: request a challenge, then send it signed',
     tag: 'Payments',
     auth: 'key',
     scope: 'payments:write',

@@ -10,7 +10,7 @@ const network = z.string().meta({ examples: ['base'] });
 
 export const Treasury = z.object({
   treasuryId: Id,
-  address: WalletAddress.describe("The node's wallet, to which deposits are paid."),
+  address: WalletAddress.describe("The node's wallet, which receives deposits."),
   balance: Usdc,
   currency,
   network,
@@ -31,7 +31,7 @@ const TreasuryBalance = z.object({
 const Balance = z.object({
   available: Usdc.describe('Can be spent now.'),
   held: Usdc.describe('Set aside for requests that are running.'),
-  pending: Usdc.describe('Deposits shown to us that the chain has not confirmed yet.'),
+  pending: Usdc.describe('Deposits that the chain has not confirmed yet.'),
   currency,
   network,
   treasuries: z.array(TreasuryBalance),
@@ -44,7 +44,7 @@ export const Payment = z.object({
   paymentId: z.string(),
   type: z.enum(paymentTypes),
   amount: Usdc,
-  fee: Usdc.optional().describe('Of an earning: what the node kept. `amount` is what is left.'),
+  fee: Usdc.optional().describe("The node's fee on an earning. `amount` is net of it."),
   status: z.enum(['pending', 'confirmed', 'failed']),
   requestId: Id.nullable(),
   transactionHash: TransactionHash.nullable(),
@@ -80,7 +80,7 @@ const WithdrawalInput = z.object({
     .enum(['treasury', 'fees'])
     .optional()
     .describe(
-      '`fees`: what the node earned in fees, through the treasury and in its statement. Needs the scope `operator`. How much there is stands in the reserves.',
+      "`fees`: the node's fee income, through the treasury and in its statement. Needs the scope `operator`. The reserves show the amount.",
     ),
 });
 
@@ -96,7 +96,7 @@ export const paymentEndpoints = {
   createTreasury: endpoint({
     method: 'POST',
     path: '/payments/treasury',
-    summary: 'Create the treasury of the account or of an agent of yours; the same one again if it exists',
+    summary: 'Create the treasury of the account or of your agent; returns the existing one if there is one',
     tag: 'Payments',
     auth: 'key',
     scope: 'payments:write',
@@ -108,7 +108,7 @@ export const paymentEndpoints = {
   depositToTreasury: endpoint({
     method: 'POST',
     path: '/payments/treasury/deposit',
-    summary: 'Put USDC into a treasury: 402 with terms, credited when paid',
+    summary: 'Deposit USDC into a treasury: 402 with terms, credited when paid',
     tag: 'Payments',
     auth: 'key',
     scope: 'payments:write',
@@ -124,7 +124,7 @@ export const paymentEndpoints = {
   getBalance: endpoint({
     method: 'GET',
     path: '/payments/balance',
-    summary: 'What the treasuries of the account hold',
+    summary: 'Read the balances of the treasuries of the account',
     tag: 'Payments',
     auth: 'key',
     scope: 'payments:read',
@@ -135,7 +135,7 @@ export const paymentEndpoints = {
   listPayments: endpoint({
     method: 'GET',
     path: '/payments/history',
-    summary: 'Every movement of money of the account, newest first',
+    summary: 'List the payments of the account, newest first',
     tag: 'Payments',
     auth: 'key',
     scope: 'payments:read',
@@ -160,7 +160,7 @@ export const paymentEndpoints = {
     sessionProof: true,
     body: WithdrawalInput.extend({
       proof: WalletSignature.optional().describe(
-        'From a session, in place of the scope: the challenge for these very values, signed by the wallet of the account.',
+        'From a session, in place of the scope: the challenge for exactly these values, signed by the wallet of the account.',
       ),
     }),
     data: Withdrawal,
@@ -170,7 +170,7 @@ export const paymentEndpoints = {
     method: 'POST',
     path: '/payments/withdraw/challenge',
     summary:
-      'Ask for the text that the wallet signs to have a session withdraw: good for five minutes, once, for these values only',
+      'Request the text that the wallet signs for a withdrawal by session: valid for five minutes, once, for these values only',
     tag: 'Payments',
     auth: 'key',
     scope: 'payments:write',
@@ -186,7 +186,7 @@ export const paymentEndpoints = {
   getWithdrawal: endpoint({
     method: 'GET',
     path: '/payments/withdrawals/{withdrawalId}',
-    summary: 'How a withdrawal of yours stands',
+    summary: 'Read a withdrawal of yours',
     tag: 'Payments',
     auth: 'key',
     scope: 'payments:read',

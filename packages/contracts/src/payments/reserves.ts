@@ -3,12 +3,12 @@ import { endpoint } from '../endpoint.ts';
 import { SignedUsdc, Timestamp, TransactionHash, Usdc, WalletAddress } from '../scalars.ts';
 
 const Liabilities = z.object({
-  treasuries: Usdc.describe('Treasuries of accounts, with what is held for running requests.'),
-  agents: Usdc.describe('What agents earned and have not withdrawn.'),
-  payers: Usdc.describe('What wallets paid for requests that have not ended.'),
+  treasuries: Usdc.describe('Treasuries of accounts, including holds for running requests.'),
+  agents: Usdc.describe('Earnings of agents that are not withdrawn yet.'),
+  payers: Usdc.describe('Payments of wallets for requests that have not ended.'),
   outgoing: Usdc.describe('Refunds and withdrawals that the chain has not confirmed yet.'),
   suspense: Usdc.describe('USDC from wallets that no account has proven.'),
-  fees: Usdc.describe("What is the node's own."),
+  fees: Usdc.describe("The node's own fees."),
   total: Usdc,
 });
 
@@ -20,27 +20,27 @@ export const Reserves = z.object({
   asOf: Timestamp,
   network: z.string().meta({ examples: ['base'] }),
   currency: z.literal('USDC'),
-  wallet: WalletAddress.describe('Holds all the USDC that the node keeps for others: look it up on the chain.'),
+  wallet: WalletAddress.describe(
+    'The wallet that holds all USDC that the node keeps for others: look it up on the chain.',
+  ),
   block: z.object({ number: z.int().min(0), hash: TransactionHash }),
-  onChain: Usdc.describe('What the wallet held at that block.'),
+  onChain: Usdc.describe('Balance of the wallet at that block.'),
   liabilities: Liabilities,
   inFlight: z.object({
-    incoming: Usdc.describe('Payments to the node that are on their way.'),
-    outgoing: Usdc.describe('Payments by the node that are on their way; `liabilities.outgoing` has them too.'),
+    incoming: Usdc.describe('Pending payments to the node.'),
+    outgoing: Usdc.describe('Pending payments by the node; `liabilities.outgoing` includes them.'),
   }),
-  bookedAfterBlock: SignedUsdc.describe('What came in, less what went out, after that block and is in the books.'),
-  difference: SignedUsdc.describe('What the wallet held at that block beyond what the books say for it.'),
-  loss: Usdc.describe("What the chain took back after it was spent: the node's own loss, which it must make good."),
+  bookedAfterBlock: SignedUsdc.describe('Payments received less payments sent after that block that are in the books.'),
+  difference: SignedUsdc.describe('Balance of the wallet at that block, less the balance that the books expect.'),
+  loss: Usdc.describe(
+    'Deposits that a chain reorganisation removed after they were spent: a loss that the node must cover.',
+  ),
   status: z
     .enum(['balanced', 'settling', 'drift'])
     .describe(
-      '`settling`: the difference is, to the last micro-USDC, payments that the chain has and the books do not have yet. `drift`: it is not.',
+      '`settling`: the difference equals, to the last micro-USDC, payments that are on chain and not in the books yet. `drift`: it does not.',
     ),
-  platformFeeBps: z
-    .int()
-    .min(0)
-    .max(5000)
-    .describe('What the node keeps of what agents earn, in hundredths of a percent.'),
+  platformFeeBps: z.int().min(0).max(5000).describe("The node's fee on agents' earnings, in hundredths of a percent."),
 });
 export type Reserves = z.infer<typeof Reserves>;
 
@@ -48,7 +48,7 @@ export const reserveEndpoints = {
   getReserves: endpoint({
     method: 'GET',
     path: '/payments/reserves',
-    summary: 'Proof of reserves: what the node owes, and what its wallet holds on chain',
+    summary: "Proof of reserves: the node's liabilities, and the balance of its wallet on chain",
     tag: 'Payments',
     auth: 'none',
     limit: 'api',

@@ -24,11 +24,11 @@ const StatementEntry = z.object({
   type: z
     .enum(entryTypes)
     .describe(
-      '`fee`: what the node keeps of an earning. `return`: a withdrawal that did not leave. `reversal`: a deposit that the chain took back. `claim`: USDC from a wallet that was proven later. `bill`: what an agent was paid on chain, directly. `bill_return`: such a bill that it did not collect. `fee_payout`: fees of the node, taken by its operator.',
+      "`fee`: the node's fee on an earning. `return`: a withdrawal that failed. `reversal`: a deposit that a chain reorganisation removed. `claim`: USDC from a wallet that was proven later. `bill`: a direct payment on chain to an agent. `bill_return`: such a bill that the agent did not collect. `fee_payout`: fees of the node, withdrawn by its operator.",
     ),
   direction: z.enum(['credit', 'debit']),
   amount: Usdc,
-  balance: Usdc.describe('What the treasury held after this entry.'),
+  balance: Usdc.describe('Balance of the treasury after this entry.'),
   requestId: Id.nullable(),
   paymentId: z.string().nullable(),
   withdrawalId: Id.nullable(),
@@ -60,7 +60,7 @@ export const statementEndpoints = {
   getTreasury: endpoint({
     method: 'GET',
     path: '/payments/treasury/{treasuryId}',
-    summary: 'A treasury of yours',
+    summary: 'Read a treasury of yours',
     tag: 'Payments',
     auth: 'key',
     scope: 'payments:read',
@@ -72,7 +72,7 @@ export const statementEndpoints = {
   getStatement: endpoint({
     method: 'GET',
     path: '/payments/treasury/{treasuryId}/statement',
-    summary: 'Every entry of a treasury in a period with the balance after it, oldest first',
+    summary: 'Read the statement of a treasury: every entry of a period with the balance after it, oldest first',
     tag: 'Payments',
     auth: 'key',
     scope: 'payments:read',
@@ -81,7 +81,7 @@ export const statementEndpoints = {
     query: z.object({
       from: Timestamp.optional().describe('Entries at or after this time.'),
       to: Timestamp.optional().describe('Entries before this time.'),
-      cursor: z.string().max(200).optional().describe('`nextCursor` of the page before; the period is the same.'),
+      cursor: z.string().max(200).optional().describe('`nextCursor` of the previous page, for the same period.'),
       limit: queryInteger(1, 500).optional().describe('Default: 100.'),
     }),
     data: Statement,
