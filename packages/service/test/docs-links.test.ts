@@ -1,0 +1,92 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { api } from '@agent-network/contracts/api';
+import { expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '../../..');
+const skipped = new Set(['node_modules', '.git', 'dist', 'screenshots', '.agent-network']);
+const tree = globSync('**/*', { cwd: root, exclude: (path) => path.split('/').some((part) => skipped.has(part)) });
+const documents = tree.filter((path) => path.endsWith('.md'));
+/** Every path of the repository, and each of its endings: documents name files from the package or the room that they are about. */
+const endings = new Set(tree.flatMap((path) => path.split('/').map((_, index, parts) => parts.slice(index).join('/'))));
+const rooms = new Set(
+  globSync('*/', { cwd: join(root, 'packages/service/src') }).map((name) => name.replace(/\/$/, '')),
+);
+
+const FILE = /^[\w./-]+\.(tsx?|mjs|cjs|sql|md|sol|sh|css|ya?ml|conf)$/;
+/** Made when a node or a build runs, or shown as an example. */
+const NOT_IN_THE_REPOSITORY = /^(\.agent-network|dist|screenshots|deploy\/certificates)\/|\/$|^NNNN|\/NNNN-|\.N\./;
+
+function namesAFile(text: string): boolean {
+  if (text.startsWith('/') || NOT_IN_THE_REPOSITORY.test(text)) return false;
+  return FILE.test(text) || (/^[\w-]+(\/[\w.-]+)+$/.test(text) && rooms.has(text.split('/')[0] ?? ''));
+}
+
+const isThere = (path: string) => [path, `${path}.ts`].some((each) => endings.has(each.replace(/^\.\//, '')));
+
+/** The files that a document names in code spans and in blocks without a language. */
+function filesNamedIn(text: string): string[] {
+  const spans = [...text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span);
+  const folders = spans.filter((span) => /^[\w.-]+(\/[\w.-]+)*\/$/.test(span) && rooms.has(span.split('/')[0] ?? ''));
+  const blocks = [...text.matchAll(/^```\n([\s\S]*?)^```/gm)].flatMap(([, block = '']) => block.split(/[\s,;:()]+/));
+  return [...spans.filter(namesAFile), ...folders.map((span) => span.slice(0, -1)), ...blocks.filter(isBareFile)];
+}
+
+const isBareFile = (word: string) => FILE.test(word);
+
+/** What GitHub makes of a heading. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[`*[\]]|\(.*?\)(?=$)/g, '')
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .trim()
+    .replaceAll(' ', '-');
+
+const anchorsOf = (text: string) => [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
+
+function brokenLinksOf(document: string, text: string): string[] {
+  const targets = [...text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/\]\(([^)\s]+)\)/g)].map(([, to = '']) => to);
+  return targets
+    .filter((to) => !/^[a-z]+:/.test(to) && !to.startsWith('/'))
+    .filter((to) => {
+      const [path = '', anchor] = to.split('#');
+      const target = path === '' ? join(root, document) : join(root, dirname(document), path);
+      // The guides of `/docs` stand on one page with the sections of the endpoints.
+      if (path === '' && document.includes('/http/documents/') && anchor !== undefined) return !(anchor in api);
+      if (!existsSync(target) || relative(root, target).startsWith('..')) return true;
+      return anchor !== undefined && !anchorsOf(readFileSync(target, 'utf8')).includes(anchor);
+    });
+}
+
+it('every link of a document leads to a file of the repository, and to a heading that is there', () => {
+  expect(documents).toContain('README.md');
+  const broken = documents.flatMap((document) =>
+    brokenLinksOf(document, readFileSync(join(root, document), 'utf8')).map((to) => `${document}: ${to}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+it('every file and room that a document names exists', () => {
+  const named = documents.map((document) => ({
+    document,
+    files: filesNamedIn(readFileSync(join(root, document), 'utf8')),
+  }));
+  expect(named.reduce((sum, { files }) => sum + files.length, 0)).toBeGreaterThan(200);
+  const missing = named.flatMap(({ document, files }) =>
+    files.filter((file) => !isThere(file)).map((file) => `${document}: ${file}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+it('every document that the code cites exists', () => {
+  const sources = tree.filter((path) => /^(packages|bench|examples|scripts)\/.*\.(tsx?|mjs|sql)$/.test(path));
+  const cited = sources.flatMap((source) =>
+    [...readFileSync(join(root, source), 'utf8').matchAll(/\bdocs\/[\w./-]+?\.md\b/g)].map(([path]) => ({
+      source,
+      path,
+    })),
+  );
+  expect(cited.length).toBeGreaterThan(0);
+  expect(cited.filter(({ path }) => !existsSync(join(root, path)))).toEqual([]);
+});
