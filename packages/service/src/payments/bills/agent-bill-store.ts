@@ -4,7 +4,7 @@ import type { PaymentProof } from '../x402/payment-proof.ts';
 export interface NewAgentBill extends PaymentProof {
   readonly requestId: string;
   readonly paymentId: string;
-  /** JSON. */
+  /** AgentTerms as JSON. */
   readonly terms: string;
 }
 

@@ -15,7 +15,7 @@ import { owePayer } from '../payouts/refund-payer.ts';
 
 type ReturnContext = HasChain & HasWallet & HasClock & HasPaymentLimits;
 
-/** Ends a bill that nobody can collect any more; false when it had ended before. */
+/** Ends a bill that can no longer be collected; false when it had ended before. */
 async function endUnused(tx: Tx, bill: ChainPayment, now: Date): Promise<boolean> {
   const reason = 'invalid_exact_evm_payload_authorization_valid_before';
   const end = { id: bill.id, state: 'failed' as const, reason, ...nowhere };
@@ -23,8 +23,8 @@ async function endUnused(tx: Tx, bill: ChainPayment, now: Date): Promise<boolean
 }
 
 /**
- * The agent did its work and did not collect: what it billed is its earning here, in the caller's transaction. False when the bill had
- * ended before.
+ * Books an uncollected bill as the agent's earning, because it did the work, in the caller's transaction. False when the bill had ended
+ * before.
  */
 export async function earnUncollected(
   ctx: HasClock,
@@ -35,7 +35,7 @@ export async function earnUncollected(
   const now = ctx.clock.now();
   if (!(await endUnused(tx, bill, now))) return false;
   const { subjectId, authorization } = bill;
-  // An agent of another node has none until it earns here.
+  // A remote agent has no treasury before its first earning here.
   await openAgentTreasury(tx, agent, now);
   const transfer = {
     id: `charge:${subjectId}`,
@@ -50,8 +50,8 @@ export async function earnUncollected(
 }
 
 /**
- * The agent did not do its work, nor collect: its bill goes back to whoever paid, in the caller's transaction; to a wallet on chain.
- * False when the bill had ended before.
+ * Returns an uncollected bill to the payer, because the agent did not do the work, in the caller's transaction; a paying wallet is refunded
+ * on chain. False when the bill had ended before.
  */
 export async function returnUncollected(ctx: ReturnContext, tx: Tx, bill: ChainPayment): Promise<boolean> {
   const now = ctx.clock.now();
@@ -81,7 +81,7 @@ export async function returnUncollected(ctx: ReturnContext, tx: Tx, bill: ChainP
   return true;
 }
 
-/** Back in a treasury, it has come in as it is recorded; a refund on chain is told of when it has. */
+/** A return to a treasury counts as received when it is booked; a refund on chain is reported once it has arrived. */
 const toRefund = ({ id, subjectId, authorization, createdAt }: ChainPayment): Payment => ({
   paymentId: id,
   type: 'refund',

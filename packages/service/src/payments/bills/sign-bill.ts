@@ -13,24 +13,24 @@ import type { AgentTerms } from '../x402/agent-terms.ts';
 import { type PaymentProof, paymentProof } from '../x402/payment-proof.ts';
 import { findPaymentProof, insertAgentBill } from './agent-bill-store.ts';
 
-/** The longest that money is bound to a bill which the agent does not collect. */
+/** Maximum time that money stays reserved for an uncollected bill. */
 const LONGEST_WINDOW_S = 300;
-/** An agent may collect when it has done its work, so a bill outlives the deadline by a little. */
+/** An agent may collect after its work is done, so a bill's validity exceeds the deadline by this margin. */
 const COLLECT_MARGIN_S = 60;
 
 export interface Bill {
   readonly requestId: string;
   readonly accountId: string;
-  /** The ledger account that pays. */
+  /** The payer's ledger account. */
   readonly payerLedgerId: string;
   readonly deadline: Date;
   readonly terms: AgentTerms;
 }
 
 /**
- * Signs what an agent bills, in the caller's transaction, which sees to it that a request comes here once. The hold of the request
- * ends: the bill is owed on chain from now on, and as nothing else can be charged any more, the rest is free. The agent submits the
- * payment; only the chain says whether it did.
+ * Signs an agent's bill in the caller's transaction, which must call this once per request. The hold of the request ends: the bill is owed
+ * on chain from now on, and the rest is released, as nothing else can be charged. The agent submits the payment; only the chain tells
+ * whether it did.
  */
 export async function signBill(ctx: HasChain & HasWallet & HasClock, tx: Tx, bill: Bill): Promise<PaymentProof> {
   const now = ctx.clock.now();
@@ -45,7 +45,7 @@ export async function signBill(ctx: HasChain & HasWallet & HasClock, tx: Tx, bil
   return proof;
 }
 
-/** The payment that was signed for a request's bill, as it was shown; null when none was. */
+/** The signed payment of a request's bill, as it was shown; null when there is none. */
 export const proofOf = (ctx: HasDb, requestId: string): Promise<PaymentProof | null> =>
   findPaymentProof(ctx.db, requestId);
 

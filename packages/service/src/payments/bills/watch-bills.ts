@@ -3,13 +3,12 @@ import type { ChainPayment } from '../onchain/chain-payment.ts';
 import { forEachPage, listOpenBills } from '../onchain/chain-payment-list-store.ts';
 import { endSpent } from '../settlement/end-spent.ts';
 
-/** On the chain's own clock, how long after its time a bill counts as unused: no reorg brings back a block as old as that. */
+/** Time after its expiry, on the chain's clock, at which a bill counts as unused: no reorg brings back a block that old. */
 const UNUSED_AFTER_S = 60n;
 
 /**
- * Asks the chain about every bill that was signed and has not ended. One that was collected is booked; one that can't be any more is
- * given to `giveUp`, which may leave it for later. The chain's time is read before the authorizations: what was unused after its time
- * stays so.
+ * Checks every signed, open bill on chain. A collected bill is booked; one that can no longer be collected is passed to `giveUp`, which may
+ * defer it. The chain's time is read before the authorizations: one that was unused after its expiry stays unused.
  */
 export const watchBills = (ctx: ChainContext, giveUp: (bill: ChainPayment) => Promise<void>): Promise<void> =>
   forEachPage(
@@ -23,7 +22,7 @@ export const watchBills = (ctx: ChainContext, giveUp: (bill: ChainPayment) => Pr
       };
       for (const [index, bill] of bills.entries())
         await look(bill, spent[index] ?? false).catch((error) =>
-          ctx.log.warn({ err: error, paymentId: bill.id }, 'a bill could not be looked at'),
+          ctx.log.warn({ err: error, paymentId: bill.id }, 'cannot check bill'),
         );
     },
   );

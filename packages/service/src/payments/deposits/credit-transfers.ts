@@ -13,14 +13,14 @@ import { toTransfer } from '../onchain/payment-transfer.ts';
 import { type ArrivedTransfer, newlyArrived } from '../x402/newly-arrived.ts';
 import { openSuspense } from './suspense.ts';
 
-/** The place of a plain transfer on chain, as a nonce: it is credited once, however often it is read. */
+/** Substitute nonce of a plain transfer, from its position on chain: it is credited once, however often it is read. */
 export const nonceOfPlain = (chainId: number, transfer: IncomingTransfer): string =>
   transferNonce(chainId, transfer.transactionHash, transfer.ordinal);
 
 /**
- * Credits USDC that came without a request, in the caller's transaction and each transfer once: to the treasury of the account
- * whose wallet sent it, or, from wallets of nobody, to suspense, where its owner can claim it. One that was reversed, and is in a
- * block again, is credited again.
+ * Credits USDC that arrived without a request, once per transfer, in the caller's transaction: to the treasury of the account that has
+ * proven the sending wallet, otherwise to suspense, where its owner can claim it. A transfer that was reversed and is mined again is
+ * credited again.
  */
 export async function creditTransfers(ctx: ChainContext, tx: Tx, found: readonly ArrivedTransfer[]): Promise<void> {
   const transfers = await newlyArrived(ctx, tx, found);
@@ -61,7 +61,7 @@ function toDeposit(
     purpose: 'deposit',
     subjectId: newId('trf'),
     ...to,
-    // It has happened: nothing is left that could be submitted, now or later.
+    // The transfer has happened: there is no authorization left to submit.
     authorization: { from, to: wallet, valueMicro, validAfterS: 0n, validBeforeS: 0n, nonce },
     signature: '0x',
     fingerprint: null,

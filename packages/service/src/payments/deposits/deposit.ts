@@ -49,10 +49,10 @@ export interface DepositAnswer {
   readonly version: 1 | 2;
 }
 
-/** How long a request waits for the chain before it is told to come back. */
+/** Maximum time that a request waits for the chain; after that the caller is told to repeat it. */
 const WAIT_MS = 25_000;
 
-/** Credits a treasury with what an x402 payment brings: 402 with terms first, the receipt when paid. */
+/** Credits a treasury with an x402 payment: answers 402 with terms first, then the receipt once paid. */
 export async function deposit(
   ctx: DepositContext,
   caller: KnownCaller,
@@ -68,7 +68,7 @@ export async function deposit(
   const { made, id } = await findMade(ctx, once, 'trf', find, ({ state }) => state !== 'failed');
   const due: Due = {
     purpose: 'deposit',
-    // The amount is part of what is offered: an offer for less is no offer for this.
+    // The amount is part of the target: an offer for another amount is not valid here.
     target: `${treasury.id} ${amountMicro}`,
     accountId: caller.accountId,
     amountMicro,
@@ -105,7 +105,7 @@ async function treasuryFor(ctx: DepositContext, caller: KnownCaller, id: string 
   return treasury;
 }
 
-/** Claims a payment and starts to settle it; when another request came first, that one's payment is the answer. */
+/** Claims a payment and starts its settlement; if another request claimed it first, returns that one's payment. */
 async function claimDeposit(ctx: DepositContext, payment: NewChainPayment): Promise<NewChainPayment> {
   failpoint('before-claim-deposit-commit');
   const claimed = await ctx.db.transaction((tx) => claimPayments(tx, [payment], ctx.clock.now()));
@@ -129,7 +129,7 @@ async function waitForDeposit(ctx: DepositContext, payment: NewChainPayment, due
     },
     { timeoutMs, firstMs: 20, mostMs: 500 },
   );
-  // The failed deposit keeps its id, also when that came from an Idempotency-Key.
+  // The failed deposit keeps its id, even one that came from an Idempotency-Key.
   if (ended?.state === 'failed' || ended?.state === 'reversed')
     throw paymentRequired(ctx, { ...due, makeMemo: () => newId('trf') }, ended.reason as RefusalReason);
   if (ended?.state !== 'settled' || !ended.transactionHash) throw paymentPending(subjectId, null);

@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/sql.ts';
 
-/** Makes the deposits of a suspense account those of a treasury. */
+/** Moves the deposits of a suspense account to a treasury. */
 export async function moveSuspensePayments(
   sql: Sql,
   to: { suspenseId: string; treasuryId: string; accountId: string },

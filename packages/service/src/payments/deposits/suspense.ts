@@ -3,24 +3,24 @@ import type { Tx } from '../../db/sql.ts';
 import { findLedgerAccount, lockLedgerAccount, openLedgerAccount, postTransfers } from '../ledger/ledger-store.ts';
 import { moveSuspensePayments } from './suspense-store.ts';
 
-/** Where USDC from a wallet of nobody waits until its owner shows who it is. */
+/** Ledger account that holds USDC from an unclaimed wallet until its owner proves it. */
 export const suspenseAccountId = (address: string): string => `suspense:${address}`;
 
-/** Opens the account where money of a wallet of nobody waits, unless it exists. Returns its id. */
+/** Opens the suspense account of an unclaimed wallet, unless it exists. Returns its id. */
 export async function openSuspense(tx: Tx, address: string, now: Date): Promise<string> {
   const id = suspenseAccountId(address);
   await openLedgerAccount(tx, { id, kind: 'suspense', address, now });
   return id;
 }
 
-/** What waits for the owner of a wallet, in micro-USDC. */
+/** Balance of a wallet's suspense account, in micro-USDC. */
 export async function suspenseOf(ctx: HasDb, address: string): Promise<bigint> {
   return (await findLedgerAccount(ctx.db, suspenseAccountId(address)))?.postedMicro ?? 0n;
 }
 
 /**
- * Moves all that a wallet sent into a treasury of its owner's, in the transaction that uses up the proof (`claimId`). Returns how
- * much. The deposits are the account's from then on, in its history and should a reorg take one back.
+ * Moves a wallet's suspense balance into its owner's treasury, in the transaction that uses up the proof (`claimId`). Returns the amount.
+ * The deposits belong to that account from then on: in its history, and for reversals after a reorg.
  */
 export async function claimSuspense(
   tx: Tx,

@@ -2,7 +2,7 @@ import type { HasDb } from '../../db/database.ts';
 import { findLedgerAccounts, type LedgerAccount } from './ledger-store.ts';
 import { agentTreasuryId } from './treasury.ts';
 
-/** The treasuries of agents, by the agent's id; an agent that has none is left out. */
+/** Treasuries of agents, by agent id; agents without one are left out. */
 export async function agentTreasuries(
   ctx: HasDb,
   agentIds: readonly string[],

@@ -1,8 +1,8 @@
 const isKept = `kind in ('treasury', 'agent', 'payer', 'suspense')`;
 
 /**
- * The accounts of a statement whose balance is kept, locked in the order of their ids: batches can't wait for each other in a circle.
- * `ids` is a query; as an array its answer is looked up in the index, however many accounts there are.
+ * Locks the kept-balance accounts of a statement in id order, so that batches cannot deadlock. `ids` is a query; as an array, its result is
+ * looked up in the index, however many accounts there are.
  */
 export const lockedAccounts = (ids: string) =>
   `locked as materialized (
@@ -10,13 +10,12 @@ export const lockedAccounts = (ids: string) =>
    )`;
 
 /**
- * How every statement that moves money ends. Before it stand `locked`; `movement` (turn, id, debit, credit, amount, kind, subject),
- * each of which becomes a transfer; and `freed` (account, amount), of what was held. Under the locks, transfers are numbered within each
- * account: credits of the statement first, so that no balance on the way is below the last. Time does not go back within an account.
- * An account that does not exist breaks the check on the kind of its total.
- *
- * New balances come from the rows as they were locked: PostgreSQL checks the constraints of a row first against the version that the
- * statement saw when it began, and would refuse money that another transaction has brought meanwhile.
+ * Final part of every statement that moves money. It expects the CTEs `locked`; `movement` (turn, id, debit, credit, amount, kind,
+ * subject), each row of which becomes a transfer; and `freed` (account, amount), released from holds. Under the locks, transfers are
+ * numbered within each account: credits of the statement first, so that no intermediate balance is below the final one. Time does not go
+ * back within an account. A missing account violates the check on the kind of its total. New balances are computed from the rows as locked:
+ * PostgreSQL checks a row's constraints first against the version that the statement saw when it began, and would refuse money that another
+ * transaction has added meanwhile.
  */
 export const booking = (now: string) => `
   side as (

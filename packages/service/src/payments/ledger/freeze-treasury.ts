@@ -3,15 +3,15 @@ import { AppError } from '../../lib/app-error.ts';
 import { freezeLedgerAccount, type LedgerAccount, thawLedgerAccount } from './ledger-store.ts';
 import { agentTreasuryId } from './treasury.ts';
 
-/** From now on nothing leaves an agent's treasury; what it earns still comes in. In the caller's transaction. */
+/** Freezes an agent's treasury: debits are refused, earnings are still credited. In the caller's transaction. */
 export const freezeTreasury = (tx: Tx, agentId: string, now: Date): Promise<void> =>
   freezeLedgerAccount(tx, agentTreasuryId(agentId), now);
 
-/** Gives an agent's treasury, with all that is in it, to an account, and lets it pay again. In the caller's transaction. */
+/** Transfers an agent's treasury with its balance to an account and unfreezes it. In the caller's transaction. */
 export const giveTreasury = (tx: Tx, agentId: string, accountId: string): Promise<void> =>
   thawLedgerAccount(tx, agentTreasuryId(agentId), accountId);
 
-/** Throws CONFLICT for a treasury that is frozen. */
+/** Throws CONFLICT for a frozen treasury. */
 export function requireUnfrozen({ frozenAt }: Pick<LedgerAccount, 'frozenAt'>): void {
   if (frozenAt === null) return;
   throw new AppError(

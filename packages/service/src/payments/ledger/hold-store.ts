@@ -4,9 +4,8 @@ import type { HoldAnswer, HoldEnd, HoldRequest } from './hold.ts';
 import { OUTGOING } from './ledger-store.ts';
 
 /**
- * Sets money aside, for as many of the requests, in their order, as each account can bear. A request refused behind a larger
- * one of the same account may fit alone: the caller asks again for it by itself. A frozen account bears none. Balances are set as in
- * `booking`.
+ * Places holds, in request order, for as many requests as each account can cover. A request refused after a larger one of the same account
+ * may fit alone: the caller retries it by itself. A frozen account covers none. Balances are computed as in `booking`.
  */
 export async function placeHoldRows(sql: Sql, requests: readonly HoldRequest[], now: Date): Promise<HoldAnswer[]> {
   return sql.query<HoldAnswer>(
@@ -40,7 +39,10 @@ export async function placeHoldRows(sql: Sql, requests: readonly HoldRequest[], 
   );
 }
 
-/** Ends holds: captures a part, as a charge or, when the node owes it on chain, as a bill; releases the rest. A hold that has ended is left as it is. */
+/**
+ * Ends holds: captures a part, as a charge or, when the node owes it on chain, as a bill; releases the rest. A hold that has ended stays
+ * unchanged.
+ */
 export async function endHoldRows(sql: Sql, ends: readonly HoldEnd[], now: Date): Promise<void> {
   const accounts = `select credit from request
     union select h.ledger_account_id from request r join hold h on h.id = r.id`;

@@ -2,7 +2,7 @@ export interface HoldRequest {
   readonly id: string;
   readonly ledgerAccountId: string;
   readonly amountMicro: bigint;
-  /** When it must have ended: a hold that outlives this was forgotten. */
+  /** Latest end of the hold; one that is still open after this was leaked. */
   readonly expiresAt: Date;
 }
 
@@ -13,16 +13,16 @@ export interface HoldAnswer {
 
 export interface HoldEnd {
   readonly id: string;
-  /** How much of the hold is spent; the rest is free again. */
+  /** The part that is spent; the rest is released. */
   readonly captureMicro: bigint;
-  /** Who gets what is spent. */
+  /** Ledger account that receives the captured amount. */
   readonly creditId: string;
-  /** How much of that goes on to the node. */
+  /** The node's fee, a part of the captured amount. */
   readonly feeMicro: bigint;
 }
 
-/** How long after the deadline of its request a hold may still be open: what ends late ends within seconds. */
+/** Time after the request's deadline until which its hold may stay open; a late request ends within seconds. */
 const MARGIN_MS = 15 * 60_000;
 
-/** When the hold of a request with this deadline must have ended. */
+/** Latest end of the hold of a request with this deadline. */
 export const holdExpiryOf = (deadline: Date): Date => new Date(deadline.getTime() + MARGIN_MS);

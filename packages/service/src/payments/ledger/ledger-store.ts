@@ -1,19 +1,19 @@
 import type { Sql, Tx } from '../../db/sql.ts';
 import { booking, lockedAccounts } from './booking-store.ts';
 
-/** Accounts that belong to somebody: their balance is kept, and their transfers are numbered. */
+/** Accounts that belong to somebody: their balance is stored, and their transfers are numbered. */
 type KeptKind = 'treasury' | 'agent' | 'payer' | 'suspense';
-/** The node's own accounts take part in every movement: a kept balance would make all payments wait for one row. */
+/** The node's own accounts take part in every movement: a stored balance would serialize all payments on one row. */
 type OwnKind = 'wallet' | 'outgoing' | 'fees' | 'loss';
 export type LedgerAccountKind = KeptKind | OwnKind;
 
-/** What the node's wallet holds on chain: in the books the other side of all that the node owes, so below zero. */
+/** USDC of the node's wallet on chain. In the books it is the counterpart of all that the node owes, so its balance is negative. */
 export const WALLET = 'wallet';
-/** What the node owes on chain but has not paid yet. */
+/** Owed on chain and not paid yet. */
 export const OUTGOING = 'outgoing';
-/** What the node earned. */
+/** The node's earnings. */
 export const FEES = 'fees';
-/** What the chain took back after it had been spent: below zero, and the node's to make good. */
+/** Amounts that the chain reversed after they had been spent: negative, and borne by the node. */
 export const LOSS = 'loss';
 
 export interface LedgerAccount {
@@ -24,7 +24,7 @@ export interface LedgerAccount {
   readonly label: string | null;
   readonly postedMicro: bigint;
   readonly heldMicro: bigint;
-  /** Since when nothing leaves it; null: not so. */
+  /** Start of the freeze, during which debits are refused; null: not frozen. */
   readonly frozenAt: Date | null;
   readonly createdAt: Date;
 }
@@ -32,7 +32,7 @@ export interface LedgerAccount {
 const columns = `id, kind, account_id as "accountId", agent_id as "agentId", label, posted_micro as "postedMicro",
   held_micro as "heldMicro", frozen_at as "frozenAt", created_at as "createdAt"`;
 
-/** Opens an account of the ledger, unless it exists. */
+/** Opens a ledger account, unless it exists. */
 export async function openLedgerAccount(
   sql: Sql,
   account: {
@@ -61,7 +61,7 @@ export async function openLedgerAccount(
   );
 }
 
-/** The treasuries of an account: its own first, then its agents'. */
+/** Treasuries of an account: its own first, then its agents'. */
 export const listTreasuries = (sql: Sql, accountId: string): Promise<LedgerAccount[]> =>
   sql.query<LedgerAccount>(
     'list-treasuries',
@@ -82,7 +82,7 @@ export async function findLedgerAccount(sql: Sql, id: string): Promise<LedgerAcc
 export const findLedgerAccounts = (sql: Sql, ids: readonly string[]): Promise<LedgerAccount[]> =>
   sql.query<LedgerAccount>('find-ledger-accounts', `select ${columns} from ledger_account where id = any($1)`, [ids]);
 
-/** The same, kept from changing until the transaction ends. */
+/** As `findLedgerAccount`, locked until the transaction ends. */
 export async function lockLedgerAccount(sql: Sql, id: string): Promise<LedgerAccount | null> {
   const rows = await sql.query<LedgerAccount>(
     'lock-ledger-account',
@@ -92,7 +92,7 @@ export async function lockLedgerAccount(sql: Sql, id: string): Promise<LedgerAcc
   return rows[0] ?? null;
 }
 
-/** Lets one transaction after the other take from the fees. Whoever adds to them waits for nobody. */
+/** Serializes withdrawals of fees. Credits to the fees are not blocked. */
 export const lockFees = (tx: Tx): Promise<unknown> =>
   tx.query('lock-fees', `select id from ledger_account where id = $1 for no key update`, [FEES]);
 
@@ -122,7 +122,7 @@ export async function thawLedgerAccount(tx: Tx, id: string, accountId: string): 
 }
 
 export interface NewTransfer {
-  /** Names the cause: the same cause moves money once. */
+  /** Idempotency id, derived from the cause: the same cause moves money once. */
   readonly id: string;
   readonly debit: string;
   readonly credit: string;
@@ -141,7 +141,7 @@ export interface NewTransfer {
   readonly subjectId: string;
 }
 
-/** Moves money between accounts. Throws when an account would fall below what it holds; a transfer that exists is refused. */
+/** Posts transfers between accounts. Throws when an account's balance would fall below its holds, or when a transfer exists already. */
 export async function postTransfers(sql: Sql, transfers: readonly NewTransfer[], now: Date): Promise<void> {
   if (transfers.length === 0) return;
   await sql.query(

@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/sql.ts';
 import { type LedgerAccountKind, WALLET } from './ledger-store.ts';
 
-/** What all accounts of each kind hold together, in one snapshot; a kind without money is left out. */
+/** Sum of all accounts by kind, in one snapshot; kinds without money are left out. */
 export async function sumByKind(sql: Sql): Promise<ReadonlyMap<LedgerAccountKind, bigint>> {
   const rows = await sql.query<{ kind: LedgerAccountKind; sum: bigint }>(
     'sum-by-kind',
@@ -10,10 +10,10 @@ export async function sumByKind(sql: Sql): Promise<ReadonlyMap<LedgerAccountKind
   return new Map(rows.map(({ kind, sum }) => [kind, sum]));
 }
 
-/** What the node's wallet must hold on chain by the ledger: all that came in less all that was paid out. */
+/** The balance that the node's wallet must have on chain according to the ledger: deposits less payouts. */
 export const sumWallet = async (sql: Sql): Promise<bigint> => -((await sumByKind(sql)).get(WALLET) ?? 0n);
 
-/** Folds the changes of the totals into one row for each kind that has some; returns how many kinds had. */
+/** Folds total changes into one row per kind; returns the number of kinds that had changes. */
 export async function foldTotalRows(sql: Sql): Promise<number> {
   const [row] = await sql.query<{ folded: bigint }>(
     'fold-totals',

@@ -3,7 +3,7 @@ import { newId } from '../../lib/id.ts';
 import { invariant } from '../../lib/invariant.ts';
 import { findTreasuryOf, openLedgerAccount } from './ledger-store.ts';
 
-/** The treasury of an account, in the caller's transaction; opened if it has none. Returns its id. */
+/** Returns the id of the account's treasury, opening it if needed, in the caller's transaction. */
 export async function openTreasury(tx: Tx, accountId: string, now: Date): Promise<string> {
   await openLedgerAccount(tx, { id: newId('trs'), kind: 'treasury', accountId, now });
   const treasury = await findTreasuryOf(tx, accountId);

@@ -3,7 +3,7 @@ import type { Sql } from '../../db/sql.ts';
 import type { PagePlace } from '../../lib/page-place.ts';
 
 export interface PaymentRow extends Omit<PaymentItem, 'amount' | 'fee' | 'createdAt'> {
-  /** What is left of an earning after the fee. */
+  /** Net of the fee, for an earning. */
   amountMicro: bigint;
   feeMicro: bigint | null;
   createdAt: Date;
@@ -12,10 +12,10 @@ export interface PaymentRow extends Omit<PaymentItem, 'amount' | 'fee' | 'create
 type PaymentType = PaymentItem['type'];
 
 export interface PaymentQuery {
-  /** Whose money: these treasuries', and the wallets that paid with the account's keys. */
+  /** Treasuries whose movements are listed, together with the wallets that paid with the account's keys. */
   readonly treasuryIds: readonly string[];
   readonly accountId: string | null;
-  /** Only those; null for all. What is of no such type is not looked at. */
+  /** Only this type; null for all. Parts that cannot have the type are not queried. */
   readonly type: PaymentType | null;
   readonly from: Date | null;
   readonly before: Date | null;
@@ -32,7 +32,7 @@ const parts = {
 
 const partNames = Object.keys(parts) as (keyof typeof parts)[];
 
-/** What each part gives; one gives two types, told apart where it is read. */
+/** Payment types that each part of the query can return. One part returns two types, which are told apart when read. */
 const typesOf: Record<keyof typeof parts, readonly PaymentType[]> = {
   charges: ['charge'],
   earnings: ['earning'],
@@ -42,13 +42,13 @@ const typesOf: Record<keyof typeof parts, readonly PaymentType[]> = {
   returns: ['refund'],
 };
 
-/** Of the part that gives two types: those of one; $3 is the type that is asked for. */
+/** Filters the part with two types by the requested type, $3. */
 const walletsOf = `${parts.wallets} and ($3::text is null or (purpose = 'invocation') = ($3 = 'x402'))`;
 const inPeriod = 'and ($4::timestamptz is null or created_at >= $4) and ($5::timestamptz is null or created_at < $5)';
 const sourceOf = (part: keyof typeof parts) => `${part === 'wallets' ? walletsOf : parts[part]} ${inPeriod}`;
 const isAsked = (part: keyof typeof parts, type: PaymentType | null) => type === null || typesOf[part].includes(type);
 
-/** A bill is confirmed once the agent has collected it, or earned it all the same; and failed when it came back. */
+/** A bill is confirmed once the agent has collected it or earned it uncollected, and failed when it was returned. */
 const chargeStatus = `case when kind = 'charge' then 'confirmed' else
   (select case when p.state = 'settled' then 'confirmed' when p.state <> 'failed' then 'pending'
                when exists (select from transfer t where t.id = 'bill_return:' || p.subject_id) then 'failed' else 'confirmed' end
@@ -82,12 +82,12 @@ export const listPaymentRows = (
   page: { after: PagePlace | null; limit: number; offset: number },
 ): Promise<PaymentRow[]> => {
   const { type } = query;
-  // The first select names the columns of all.
+  // The first select names the columns of the union.
   const asked = partNames.filter((part) => part === 'charges' || isAsked(part, type));
   const each = asked.map((part) => `${selects[part]} ${sourceOf(part)}${isAsked(part, type) ? '' : ' and false'}`);
   return sql.query<PaymentRow>(
     `list-payments-${type ?? 'all'}`,
-    // All parameters are named, so that each has a type.
+    // References every parameter, so that each has a type.
     `with named as (select $1::text[], $2::text)
      select movement."paymentId", type, "amountMicro" - coalesce(fee.amount_micro, 0) as "amountMicro",
             fee.amount_micro as "feeMicro", status, "requestId", "transactionHash", "createdAt", "treasuryId",
@@ -106,7 +106,7 @@ export const listPaymentRows = (
 export async function countPayments(sql: Sql, query: PaymentQuery): Promise<number> {
   const { type } = query;
   const counts = partNames.filter((part) => isAsked(part, type)).map((part) => `(select count(*) ${sourceOf(part)})`);
-  // All parameters are named, so that each has a type.
+  // References every parameter, so that each has a type.
   const [row] = await sql.query<{ total: bigint }>(
     `count-payments-${type ?? 'all'}`,
     `with named as (select $1::text[], $2::text, $3::text, $4::timestamptz, $5::timestamptz) select ${counts.join(' + ')} as total`,
@@ -115,7 +115,7 @@ export async function countPayments(sql: Sql, query: PaymentQuery): Promise<numb
   return Number(row?.total ?? 0);
 }
 
-/** Deposits that were shown to us and that the chain has not confirmed yet. */
+/** Sum of deposits that were shown to us and are not confirmed on chain yet. */
 export async function sumPendingDeposits(sql: Sql, treasuryIds: readonly string[]): Promise<bigint> {
   const [row] = await sql.query<{ sum: bigint }>(
     'sum-pending-deposits',

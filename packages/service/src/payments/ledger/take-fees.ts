@@ -4,19 +4,19 @@ import { sumByKind } from './ledger-total-store.ts';
 import { requireFunds } from './require-funds.ts';
 import { sumFeeHolds } from './withdrawal-hold-store.ts';
 
-/** What the node has earned and its operator has not taken, in micro-USDC. */
+/** Fees that the node has earned and its operator has not withdrawn, in micro-USDC. */
 export const availableFees = async (sql: Sql): Promise<bigint> => (await sumByKind(sql)).get(FEES) ?? 0n;
 
-/** The same less what withdrawals on their way have set aside, in micro-USDC. */
+/** Available fees less the holds of pending withdrawals, in micro-USDC. */
 export const unheldFees = async (sql: Sql): Promise<bigint> => (await availableFees(sql)) - (await sumFeeHolds(sql));
 
-/** Throws INSUFFICIENT_FUNDS when fewer fees are there than are asked for. */
+/** Throws INSUFFICIENT_FUNDS when the available fees are less than requested. */
 export const requireFees = (availableMicro: bigint, amountMicro: bigint): void =>
   requireFunds(availableMicro, amountMicro, 'The fees that the node has earned are less than the amount.');
 
 /**
- * Moves fees that the node earned into a treasury of its operator, in the caller's transaction; `withdrawalId` is what for. One after
- * the other, so that never more is taken than there is. Throws INSUFFICIENT_FUNDS when there is less.
+ * Moves earned fees into a treasury of the operator, for the withdrawal `withdrawalId`, in the caller's transaction. Serialized, so that
+ * never more is taken than available. Throws INSUFFICIENT_FUNDS when less is available.
  */
 export async function takeFees(
   tx: Tx,

@@ -17,17 +17,17 @@ import {
 } from './ledger-store.ts';
 import { sumPendingDeposits } from './payment-history-store.ts';
 
-/** An agent has one treasury, whose id follows from the agent's: earnings need no look-up to find it. */
+/** Id of an agent's one treasury, derived from the agent's id: crediting earnings needs no look-up. */
 export const agentTreasuryId = (agentId: string): string => `trs_${agentId.slice(4)}`;
 
-/** The ledger account of a wallet that pays by x402: what it paid waits there for its call. */
+/** Ledger account of a wallet that pays by x402: holds its payment until the call is charged. */
 export const payerAccountId = (address: string): string => `payer:${address}`;
 
-/** The wallet whose ledger account it is; null: that of a treasury. */
+/** Wallet of a payer's ledger account; null for a treasury's account. */
 export const payerAddressOf = (ledgerAccountId: string): string | null =>
   ledgerAccountId.startsWith('payer:') ? ledgerAccountId.slice('payer:'.length) : null;
 
-/** Opens the treasury of an agent, in the transaction that registers it. */
+/** Opens an agent's treasury, in the transaction that registers the agent. */
 export const openAgentTreasury = (tx: Tx, agent: { id: string; accountId: string }, now: Date): Promise<void> =>
   openLedgerAccount(tx, {
     id: agentTreasuryId(agent.id),
@@ -37,17 +37,14 @@ export const openAgentTreasury = (tx: Tx, agent: { id: string; accountId: string
     now,
   });
 
-/**
- * What this process has seen: treasuries by their account, paying wallets' accounts by their own id. None is ever closed, so what was
- * seen stays true.
- */
+/** Process-local cache: treasuries by account, and known payer accounts. Accounts are never closed, so entries stay valid. */
 export interface HasSeenTreasuries {
   readonly seenTreasuries: LRUCache<string, string>;
 }
 
 export const createSeenTreasuries = () => new LRUCache<string, string>({ max: 50_000 });
 
-/** Opens the ledger account of a paying wallet, unless it exists. */
+/** Opens a paying wallet's ledger account, unless it exists. */
 export async function openPayer(ctx: HasDb & HasSeenTreasuries, address: string, now: Date): Promise<void> {
   const id = payerAccountId(address);
   if (ctx.seenTreasuries.has(id)) return;
@@ -55,7 +52,7 @@ export async function openPayer(ctx: HasDb & HasSeenTreasuries, address: string,
   ctx.seenTreasuries.set(id, id);
 }
 
-/** The id of the treasury that pays for an account's calls; null when it has none. */
+/** Id of the treasury that pays for an account's calls; null when it has none. */
 export async function treasuryOf(ctx: HasDb & HasSeenTreasuries, accountId: string): Promise<string | null> {
   const seen = ctx.seenTreasuries.get(accountId);
   if (seen) return seen;
@@ -64,7 +61,7 @@ export async function treasuryOf(ctx: HasDb & HasSeenTreasuries, accountId: stri
   return treasury?.id ?? null;
 }
 
-/** Creates the account's treasury, or returns the one it has; an agent's exists from its registration. */
+/** Creates the account's treasury or returns the existing one; an agent's exists from its registration. */
 export async function createTreasury(
   ctx: HasDb & HasClock & HasChain,
   caller: KnownCaller,
@@ -82,7 +79,7 @@ export async function createTreasury(
   return toTreasury(ctx, treasury);
 }
 
-/** The treasury by its id, if it belongs to the caller; else NOT_FOUND. */
+/** Loads a treasury of the caller's by id. Throws NOT_FOUND for others'. */
 export async function requireTreasury(ctx: HasDb, caller: KnownCaller, treasuryId: string): Promise<LedgerAccount> {
   const found = await findLedgerAccount(ctx.db, treasuryId);
   const isTheirs =
@@ -94,7 +91,7 @@ export async function requireTreasury(ctx: HasDb, caller: KnownCaller, treasuryI
   return found;
 }
 
-/** A treasury of the caller's by its id. Others' are NOT_FOUND. */
+/** A treasury of the caller's, as shown on the wire. Others' are NOT_FOUND. */
 export const readTreasury = async (ctx: HasDb & HasChain, caller: KnownCaller, treasuryId: string): Promise<Treasury> =>
   toTreasury(ctx, await requireTreasury(ctx, caller, treasuryId));
 
@@ -111,13 +108,13 @@ function toTreasury(ctx: HasChain, account: LedgerAccount): Treasury {
   };
 }
 
-/** The treasuries that a caller sees: all of the account's for a key, its own for an agent. */
+/** Treasuries visible to a caller: all of the account's for a key, its own for an agent. */
 export const visibleTreasuries = async (ctx: HasDb, caller: KnownCaller): Promise<LedgerAccount[]> =>
   (await listTreasuries(ctx.db, caller.accountId)).filter(
     ({ agentId }) => caller.kind === 'account' || agentId === caller.agentId,
   );
 
-/** What the caller's treasuries hold: all of the account's for a key, its own for an agent. */
+/** Total balance of the treasuries visible to the caller. */
 export async function readBalance(ctx: HasDb & HasChain, caller: KnownCaller): Promise<Balance> {
   const treasuries = await visibleTreasuries(ctx, caller);
   const ids = treasuries.map(({ id }) => id);

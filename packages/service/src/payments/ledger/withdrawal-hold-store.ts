@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/sql.ts';
 import { FEES } from './ledger-store.ts';
 
-/** The account whose money an open hold sets aside; null when there is no such hold. */
+/** Ledger account of an open hold; null when there is none. */
 export async function findOpenHold(sql: Sql, id: string): Promise<string | null> {
   const [row] = await sql.query<{ account: string }>(
     'find-open-hold',
@@ -11,7 +11,7 @@ export async function findOpenHold(sql: Sql, id: string): Promise<string | null>
   return row?.account ?? null;
 }
 
-/** Sets fees aside. Their account keeps no balance, so this row alone does it; the caller has the lock of the fees. */
+/** Places a hold on fees. The fees account stores no balance, so this row alone reserves the money; the caller holds the fees lock. */
 export const insertFeeHold = (
   sql: Sql,
   { id, amountMicro, expiresAt, now }: { id: string; amountMicro: bigint; expiresAt: Date; now: Date },
@@ -31,11 +31,11 @@ export async function sumFeeHolds(sql: Sql): Promise<bigint> {
   return row?.sum ?? 0n;
 }
 
-/** Removes a hold that has ended, or one of fees: another attempt may place it again under its id. */
+/** Deletes an ended hold or one on fees: a repeated attempt may place it again under its id. */
 export const removeHold = (sql: Sql, id: string): Promise<unknown> =>
   sql.query('remove-hold', 'delete from hold where id = $1', [id]);
 
-/** Holds of withdrawals whose process did not come back to them. */
+/** Expired withdrawal holds, whose process has died. */
 export const listForgottenHolds = async (sql: Sql, now: Date, limit: number): Promise<string[]> => {
   const rows = await sql.query<{ id: string }>(
     'list-forgotten-holds',

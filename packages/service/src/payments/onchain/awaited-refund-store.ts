@@ -8,7 +8,7 @@ export interface AwaitedRefund {
   readonly purpose: HomePurpose;
 }
 
-/** Notes refunds that may come; returns how many of them are this request's: another's stay so. */
+/** Records expected refunds; returns how many of them belong to this request. Those of another request stay unchanged. */
 export async function insertAwaited(sql: Sql, chainId: number, refunds: readonly AwaitedRefund[]): Promise<number> {
   const of = <T>(pick: (refund: AwaitedRefund) => T) => refunds.map(pick);
   const keys = [chainId, of((r) => r.from), of((r) => r.nonce), of((r) => r.requestId)];
@@ -27,7 +27,7 @@ export async function insertAwaited(sql: Sql, chainId: number, refunds: readonly
   return rows.length;
 }
 
-/** Whether an authorization is one that a request waits for as its refund. */
+/** True if an authorization is the expected refund of a request. */
 export async function isAwaited(
   sql: Sql,
   chainId: number,
@@ -41,7 +41,7 @@ export async function isAwaited(
   return rows.length > 0;
 }
 
-/** Refunds that came, as deep in the chain as transfers must be. */
+/** Refunds that have arrived and have the confirmation depth required of transfers. */
 export const listArrived = (sql: Sql, chainId: number, limit: number): Promise<AwaitedRefund[]> =>
   sql.query<AwaitedRefund>(
     'list-arrived-refunds',

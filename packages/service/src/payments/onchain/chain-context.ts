@@ -11,7 +11,7 @@ import type { HasLog } from '../../lib/log/log.ts';
 import type { HasMetrics } from '../../lib/metrics.ts';
 import type { HasPaymentLimits } from './payment-limits.ts';
 
-/** What acting on the chain takes. */
+/** Dependencies of use cases that act on the chain. */
 export type ChainContext = HasDb &
   HasClock &
   HasLog &

@@ -2,7 +2,7 @@ import type { Sql } from '../../db/sql.ts';
 import type { ChainPayment } from './chain-payment.ts';
 import { type ChainPaymentRow, chainPaymentColumns, toChainPayment } from './chain-payment-store.ts';
 
-/** Where a list goes on: behind the last row of the page before. */
+/** Position after the last row of the previous page. */
 export interface Cursor {
   readonly createdAt: Date;
   readonly id: string;
@@ -11,7 +11,7 @@ export interface Cursor {
 const start: Cursor = { createdAt: new Date(0), id: '' };
 const PAGE = 200;
 
-/** Goes through a list page by page, so that nothing is out of sight behind what comes before it. */
+/** Visits all rows page by page, so that stuck rows at the front cannot hide later ones. */
 export async function forEachPage(
   read: (after: Cursor, limit: number) => Promise<ChainPayment[]>,
   work: (page: readonly ChainPayment[]) => Promise<void>,
@@ -23,7 +23,7 @@ export async function forEachPage(
   }
 }
 
-/** Payments that nobody has brought to an end, other than bills, which their agents submit; made before a time of their direction's own. */
+/** Open payments except bills, which their agents submit; created before a time that depends on the direction. */
 export async function listOpenChainPayments(
   sql: Sql,
   before: { readonly in: Date; readonly out: Date },
@@ -54,7 +54,7 @@ export async function listOpenBills(sql: Sql, after: Cursor, limit: number): Pro
   return rows.map(toChainPayment);
 }
 
-/** Incoming payments that failed here, but whose authorization anybody could still submit at this time. */
+/** Incoming payments that failed here and whose authorization can still be submitted by anyone at this time. */
 export async function listFailedUnexpired(
   sql: Sql,
   atS: bigint,
@@ -71,7 +71,7 @@ export async function listFailedUnexpired(
   return rows.map(toChainPayment);
 }
 
-/** Settled payments whose block is no longer part of the chain. */
+/** Settled payments whose block is no longer on the chain. */
 export async function listLost(sql: Sql, after: Cursor, limit: number): Promise<ChainPayment[]> {
   const rows = await sql.query<ChainPaymentRow>(
     'list-lost-payments',
@@ -92,7 +92,7 @@ export async function paymentsInBlocks(sql: Sql, blockHashes: readonly string[])
   return rows.map(toChainPayment);
 }
 
-/** Payments that were to be decided before a time and are not: how many, and the oldest one's time. */
+/** Count of payments that were due before a time and are still undecided, with the time of the oldest. */
 export async function countUnknown(sql: Sql, before: Date): Promise<{ count: number; oldestAt: Date | null }> {
   const [row] = await sql.query<{ count: number; oldestAt: Date | null }>(
     'count-unknown-payments',
@@ -108,7 +108,7 @@ export interface Movement extends Pick<ChainPayment, 'purpose' | 'state' | 'tran
   readonly endedAt: Date | null;
 }
 
-/** The payments of a subject: one of each purpose at most. */
+/** Payments of a subject: at most one per purpose. */
 export const listMovements = (sql: Sql, subjectId: string): Promise<Movement[]> =>
   sql.query<Movement>(
     'list-movements',
@@ -118,13 +118,13 @@ export const listMovements = (sql: Sql, subjectId: string): Promise<Movement[]> 
     [subjectId],
   );
 
-/** A wallet, and what it paid in. */
+/** A wallet and the amount that it paid in. */
 export interface PaidIn {
   readonly address: string;
   readonly paidMicro: bigint;
 }
 
-/** What each wallet paid in by settled payments of these transactions. */
+/** Amount per wallet of the settled incoming payments of these transactions. */
 export const sumPaidIn = (sql: Sql, hashes: readonly string[]): Promise<PaidIn[]> =>
   sql.query<PaidIn>(
     'sum-paid-in',

@@ -23,8 +23,8 @@ export function toChainPayment(row: ChainPaymentRow): ChainPayment {
 }
 
 /**
- * Claims payments: each authorization, and each thing paid for, once. Returns the ids that are new; for the others somebody
- * has the authorization or the thing already.
+ * Claims payments, each authorization and each subject once. Returns the ids that were inserted; for the others the authorization or the
+ * subject is already claimed.
  */
 export async function insertChainPayments(
   sql: Sql,
@@ -65,7 +65,7 @@ export async function insertChainPayments(
   return new Set(rows.map((row) => row.id));
 }
 
-/** What a payment is known by: its authorization, and the thing that it pays for, if that is known yet. */
+/** Keys of a payment: its authorization, and its subject if known. */
 export interface PaymentNames {
   readonly chainId: number;
   readonly token: string;
@@ -75,7 +75,7 @@ export interface PaymentNames {
   readonly purpose: ChainPurpose;
 }
 
-/** For each of these the payment that holds the authorization, or else the one for the same thing; whatever became of it. */
+/** For each entry: the payment with this authorization, otherwise the one for the same subject, in any state. */
 export async function findByNames(sql: Sql, names: readonly PaymentNames[]): Promise<(ChainPayment | null)[]> {
   const of = <T>(pick: (each: PaymentNames) => T) => names.map(pick);
   const rows = await sql.query<ChainPaymentRow & { place: bigint }>(
@@ -122,7 +122,7 @@ export async function findBySubject(sql: Sql, subjectId: string, purpose: ChainP
   return rows[0] ? toChainPayment(rows[0]) : null;
 }
 
-/** Write-ahead: notes which transaction will carry the payments. Only payments that are open, or were lost to a reorg, move. */
+/** Write-ahead: records the transaction that will carry the payments. Affects only open payments and those lost to a reorg. */
 export async function markBroadcasting(sql: Sql, ids: readonly string[], transactionHash: string): Promise<void> {
   await sql.query(
     'mark-broadcasting',
@@ -133,7 +133,7 @@ export async function markBroadcasting(sql: Sql, ids: readonly string[], transac
   );
 }
 
-/** A transaction that was signed again carries the payments of the one before it. */
+/** Moves the payments of a transaction to its replacement. */
 export async function moveToTransaction(sql: Sql, fromHash: string, toHash: string): Promise<void> {
   await sql.query(
     'move-to-transaction',
@@ -143,7 +143,7 @@ export async function moveToTransaction(sql: Sql, fromHash: string, toHash: stri
   );
 }
 
-/** The block that has a payment. */
+/** The block of a payment. */
 export interface PaymentPlace {
   readonly transactionHash: string | null;
   readonly blockNumber: bigint | null;
@@ -164,7 +164,7 @@ export interface EndedRow {
   readonly createdAt: Date;
 }
 
-/** Ends payments; returns those that this call ended, each exactly once. A failed one that landed after all may still settle. */
+/** Ends payments; returns those that this call ended, each exactly once. A failed payment that is mined later may still settle. */
 export async function endChainPayments(
   sql: Sql,
   ends: readonly PaymentEnd[],
@@ -194,7 +194,7 @@ export async function endChainPayments(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** A settled payment stands in another block now. */
+/** Records the new block of a settled payment. */
 export async function relocatePayment(sql: Sql, id: string, place: PaymentPlace): Promise<void> {
   await sql.query(
     'relocate-payment',
@@ -205,7 +205,7 @@ export async function relocatePayment(sql: Sql, id: string, place: PaymentPlace)
   );
 }
 
-/** A settled payment stands in no block any more. */
+/** Marks a settled payment as lost: its block is gone. */
 export async function markLost(sql: Sql, id: string, now: Date): Promise<void> {
   await sql.query(
     'mark-payment-lost',
@@ -215,7 +215,7 @@ export async function markLost(sql: Sql, id: string, now: Date): Promise<void> {
   );
 }
 
-/** Takes back that a lost payment settled. Null when it is found again, reversed by another, or another account's by now. */
+/** Reverses the settlement of a lost payment. Null when it is mined again, already reversed, or belongs to another account by now. */
 export async function reverseChainPayment(
   sql: Sql,
   { id, ledgerAccountId, reason, now }: { id: string; ledgerAccountId: string; reason: string; now: Date },
@@ -230,7 +230,7 @@ export async function reverseChainPayment(
   return row ?? null;
 }
 
-/** Replaces the signature window of an outgoing payment that expired unused. The nonce stays, so it can pay only once. */
+/** Replaces the signature window of an outgoing payment that expired unused. The nonce stays, so the token pays it at most once. */
 export async function renewSignature(sql: Sql, id: string, validBeforeS: bigint, signature: string): Promise<void> {
   await sql.query(
     'renew-signature',

@@ -2,9 +2,9 @@ import type { Authorization } from '../../chain/authorization.ts';
 import type { ChainPaymentState } from './chain-payment-state.ts';
 
 /**
- * What a payment is for. Beside the `refund` of a request to the wallet that paid: `return`, of what was billed and came back after its
- * end, and `second_return`, of what came after that. In: `home_refund` and `home_return` are the refund and return of another node to
- * us, for a request that we passed on to it.
+ * Purpose of a payment. A `refund` goes to the wallet that paid for a request; a `return` is of a bill that came back after the request
+ * ended, and a `second_return` of what came back after that. Incoming: `home_refund` and `home_return` are the refund and return from
+ * another node for a request that we forwarded to it.
  */
 export type ChainPurpose =
   | 'invocation'
@@ -16,7 +16,7 @@ export type ChainPurpose =
   | 'second_return'
   | HomePurpose;
 
-/** See `ChainPurpose`. */
+/** Purposes of incoming refunds; see `ChainPurpose`. */
 export type HomePurpose = 'home_refund' | 'home_return';
 
 export const isFromHome = (purpose: ChainPurpose): purpose is HomePurpose =>
@@ -35,9 +35,9 @@ export interface NewChainPayment {
   readonly signature: string;
   readonly fingerprint: Buffer | null;
   readonly x402Version: 1 | 2 | null;
-  /** The network address that showed it; null: nobody showed it. */
+  /** Network address that showed the payment; null: nobody showed it. */
   readonly client?: string | null;
-  /** Second names of the purchase, claimed together with the authorization and not stored with it. */
+  /** Other keys of the purchase, claimed together with the authorization and stored separately. */
   readonly purchaseKeys?: readonly string[];
 }
 
@@ -46,6 +46,6 @@ export interface ChainPayment extends NewChainPayment {
   readonly reason: string | null;
   readonly transactionHash: string | null;
   readonly createdAt: Date;
-  /** Since when a settled payment's block is gone; null: it is not. */
+  /** Time at which a settled payment lost its block; null: it has one. */
   readonly lostAt: Date | null;
 }

@@ -8,8 +8,8 @@ type Token = { readonly chainId: number; readonly token: string };
 type PlacedTransfer = Omit<IncomingTransfer, 'nonce' | 'ordinal'> & { readonly nonce: string };
 
 /**
- * Corrects the place of those that are in the books already, whether it was seen that they had lost theirs or not. From here on none of
- * them can be reversed for being in no block, and one that is being reversed has been when this answers.
+ * Corrects the block of transfers that are booked already, whether or not they were marked as lost. From here on none of them can be
+ * reversed for a missing block; a reversal in progress has finished when this returns.
  */
 export async function relocateCredited(
   sql: Sql,
@@ -43,7 +43,7 @@ export interface KnownPayment {
   readonly valueMicro: bigint;
 }
 
-/** The payments that are known under these nonces, by `authorizationKey`. */
+/** Booked payments with these nonces, by `authorizationKey`. */
 export async function findPaymentsByNonce(
   sql: Sql,
   { chainId, token }: Token,

@@ -11,7 +11,7 @@ import { type EndedPayment, paymentEventsOf } from './payment-events.ts';
 import { toTransfer } from './payment-transfer.ts';
 import type { RefusalReason } from './refusal-reason.ts';
 
-/** Ends payments and tells of it. Returns the ids of those that this call ended, each exactly once. */
+/** Ends payments and emits their events. Returns the ids of those that this call ended, each exactly once. */
 export async function endPayments(
   tx: Tx,
   payments: readonly NewChainPayment[],
@@ -34,11 +34,11 @@ export async function endPayments(
   return new Set(rows.keys());
 }
 
-/** A payment to us that was sent, for our gas, and moved nothing. */
+/** True for an incoming payment that was sent at our gas cost and reverted. */
 const hasBurntGas = ({ payment, state, transactionHash }: EndedPayment): boolean =>
   payment.direction === 'in' && state === 'failed' && transactionHash !== null;
 
-/** Ends a payment as settled and moves its money in the ledger, in the caller's transaction. False when it had ended before. */
+/** Settles a payment and books it in the ledger, in the caller's transaction. False when it had ended before. */
 export async function settlePayment(
   tx: Tx,
   payment: NewChainPayment,
@@ -52,7 +52,7 @@ export async function settlePayment(
   return true;
 }
 
-/** Ends a payment that moved no money. What the caller adds is committed with it, if this call ended it. */
+/** Fails a payment that moved no money. The caller's additions are committed with it, if this call ended it. */
 export async function failPayment(
   ctx: HasDb & HasClock,
   payment: NewChainPayment,

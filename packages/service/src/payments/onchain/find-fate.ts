@@ -3,8 +3,8 @@ import type { NewChainPayment } from './chain-payment.ts';
 import type { PaymentPlace } from './chain-payment-store.ts';
 
 /**
- * What became of a payment whose authorization is spent: it moved the money here, or it was cancelled or used for something else.
- * Null when the chain does not tell: that is no proof of anything.
+ * Outcome of a payment whose authorization is spent: it paid us, or it was cancelled or used otherwise. Null when the chain does not tell,
+ * which proves nothing.
  */
 export type Fate =
   | {
@@ -13,14 +13,14 @@ export type Fate =
     }
   | { readonly kind: 'taken back'; readonly blockNumber: bigint };
 
-/** What one question about logs may cover; many nodes refuse more. */
+/** Number of blocks per log query; many RPC nodes refuse more. */
 const BLOCKS_AT_ONCE = 5000n;
-/** An authorization is used while it is valid, which is for a day at most. */
+/** Maximum validity of an authorization: one day. */
 const LONGEST_WINDOW_S = 86_400n;
 
 /**
- * Looks the use of an authorization up in the logs, from the newest block back to before it can have been signed. `madeAt`: when the
- * payment was shown to us.
+ * Searches the logs for the use of an authorization, from the newest block back to before it can have been signed. `madeAt`: the time at
+ * which the payment was shown to us.
  */
 export async function findFate(ctx: HasUsdc, payment: NewChainPayment, madeAt: Date): Promise<Fate | null> {
   const earliestS = BigInt(Math.floor(madeAt.getTime() / 1000)) - LONGEST_WINDOW_S;

@@ -3,11 +3,11 @@ import type { ChainPayment } from './chain-payment.ts';
 import type { PaymentPlace } from './chain-payment-store.ts';
 import { findFate } from './find-fate.ts';
 
-/** Deposits by plain transfer were credited after they had happened: nobody can submit them again. */
+/** True for a deposit by plain transfer: credited after the fact, it cannot be submitted again. */
 export const isPlain = ({ direction, authorization }: ChainPayment): boolean =>
   direction === 'in' && authorization.validBeforeS === 0n;
 
-/** The block that has a settled payment now; null when none has. That its transaction is in a block is no proof: it may have failed there. */
+/** The current block of a settled payment; null when it has none. Its transaction being mined proves nothing: it may have failed there. */
 export async function findPlace(ctx: HasUsdc, payment: ChainPayment): Promise<PaymentPlace | null> {
   const { authorization, transactionHash } = payment;
   const [isSpent] = await ctx.usdc.areSpent([authorization]);

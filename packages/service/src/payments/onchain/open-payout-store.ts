@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/sql.ts';
 
-/** What the node is paying out and has not recorded as paid: it may have left the wallet or not. */
+/** Sum of payouts not recorded as paid: the money may or may not have left the wallet. */
 export async function sumOpenPayouts(sql: Sql, chainId: number): Promise<bigint> {
   const [row] = await sql.query<{ sum: bigint }>(
     'sum-open-payouts',

@@ -10,21 +10,21 @@ import { invariant } from '../../lib/invariant.ts';
 import type { ChainContext } from './chain-context.ts';
 import { moveToTransaction } from './chain-payment-store.ts';
 
-/** A transaction that may be on its way, in all the forms in which it was signed. */
+/** A transaction that may be pending, with every version that was signed. */
 export interface OpenTransaction extends SignerKey {
   readonly nonce: bigint;
   /** Newest first: any of them may be the one that is mined. */
   readonly hashes: readonly string[];
-  /** The newest one's bytes. */
+  /** Raw bytes of the newest version. */
   readonly raw: string;
 }
 
-/** What a transaction does, and the gas that it may take. */
+/** The call of a transaction and its gas limit. */
 export type ChainCall = Pick<UnsignedTransaction, 'to' | 'data' | 'gas' | 'delegateTo'>;
 
 /**
- * Takes a free key and its next nonce, and stores the signed transaction, in the caller's transaction: whoever dies after that leaves
- * all that another needs to go on. `note` notes what it carries under its hash. Null when no key of these is free.
+ * Takes a free key and its next nonce and stores the signed transaction, in the caller's transaction: if the process dies after the commit,
+ * another can continue from it. `note` records, by transaction hash, what it carries. Null when none of these keys is free.
  */
 export async function openTransaction(
   ctx: ChainContext,
@@ -44,7 +44,7 @@ export async function openTransaction(
   },
 ): Promise<OpenTransaction | null> {
   const { chainId } = ctx.chain;
-  // A key that delegates in its own transaction uses up a nonce for that as well (EIP-7702).
+  // A key that delegates in its own transaction uses a further nonce for the delegation (EIP-7702).
   const nonces = call.delegateTo === undefined ? 1 : 2;
   const key = await takeKey(tx, { chainId, signers, nonces, ...lease });
   if (!key) return null;
@@ -59,8 +59,8 @@ export async function openTransaction(
 }
 
 /**
- * Signs a transaction again under its nonce, at fees that the chain takes for a replacement, and stores it. The same transaction
- * when the fees are at their maximum, or its key is none of ours any more. Null when the lease is another's by now.
+ * Signs a replacement under the same nonce at higher fees and stores it. Returns the same transaction when the fees are at their maximum or
+ * the key is not configured any more, and null when another holder has the lease by now.
  */
 export async function signAgain(
   ctx: ChainContext,

@@ -3,18 +3,18 @@ import type { HasUsdc, MinedTransaction } from '../../chain/usdc-client.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 
-/** Where a transaction of ours is: in a block, on its way, or given up, as a stranger used its nonce. */
+/** Status of a transaction of ours: mined, pending, or given up because a foreign transaction used its nonce. */
 export type Whereabouts =
   | { readonly state: 'mined'; readonly mined: MinedTransaction }
   | { readonly state: 'open' }
   | { readonly state: 'given up' };
 
-/** Asks the chain for a transaction in whatever form it was signed. */
+/** Looks a transaction up on chain, in every version that was signed. */
 export async function findOwnTransaction(ctx: HasDb & HasUsdc, hash: string): Promise<Whereabouts> {
   const mined = await ctx.usdc.findMined(await hashesOfNonce(ctx.db, hash));
   if (mined) return { state: 'mined', mined };
   return { state: (await countLiving(ctx.db, hash)) > 0 ? 'open' : 'given up' };
 }
 
-/** Notes in the caller's transaction which block has it: its key is free. */
+/** Records the block of a transaction in the caller's transaction; this frees its key. */
 export const noteMined = (tx: Tx, mined: MinedTransaction): Promise<void> => markMined(tx, mined);

@@ -2,26 +2,26 @@ import { networkOf } from '../../lib/net/address-ranges.ts';
 import { isLoopback } from '../../lib/net/guarded-fetch-address.ts';
 import type { NewChainPayment } from './chain-payment.ts';
 
-/** Whom a payment that cost gas and moved nothing is counted against. */
+/** Kind of subject that a payment which cost gas and moved nothing is counted against. */
 export type StrikeKind = 'wallet' | 'account' | 'client';
 
 export interface StrikeSubject {
   readonly kind: StrikeKind;
-  /** As it is stored. */
+  /** The stored value. */
   readonly subject: string;
 }
 
-/** How many such payments have no consequence: an account may have several wallets, and many share a network address. */
+/** Number of strikes without consequence: an account may have several wallets, and many accounts share a network address. */
 const tolerated: Record<StrikeKind, number> = { wallet: 0, account: 2, client: 9 };
 
 const MINUTE_MS = 60_000;
-/** How long the next payment is refused after the first, second … that is not tolerated. */
+/** Back-off after the first, second … strike beyond the tolerated ones. */
 const BACK_OFF_MS = [0.5, 2, 10, 60, 360, 1440].map((minutes) => minutes * MINUTE_MS);
 
-/** After so long without another, the count starts anew. */
+/** Time without a strike after which the count restarts. */
 export const STRIKES_KEPT_MS = 7 * 1440 * MINUTE_MS;
 
-/** How long payments are refused after so many strikes. */
+/** Back-off after this many strikes. */
 export function backOffMs(kind: StrikeKind, strikes: number): number {
   const counted = strikes - tolerated[kind];
   return counted <= 0 ? 0 : (BACK_OFF_MS[Math.min(counted, BACK_OFF_MS.length) - 1] ?? 0);
@@ -34,7 +34,7 @@ export function strikeSubjects(
   const named = [
     ['wallet', authorization.from],
     ['account', accountId],
-    // Everybody on the machine of the node has its address.
+    // Loopback is skipped: every client on the node's machine shares it.
     ['client', client === null || isLoopback(client) ? null : (networkOf(client) ?? client)],
   ] as const;
   return named.flatMap(([kind, name]) => (name === null ? [] : [{ kind, subject: `${kind}:${name}` }]));

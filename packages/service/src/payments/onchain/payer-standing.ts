@@ -7,9 +7,9 @@ import type { NewChainPayment } from './chain-payment.ts';
 import { backOffMs, STRIKES_KEPT_MS, type StrikeKind, strikeSubjects } from './payer-back-off.ts';
 import { addStrikes, dropOldStrikes, listRefused, type Refused, writeRefused } from './payer-strike-store.ts';
 
-/** Whether payments are taken from a wallet, an account and a network address now. */
+/** Back-off check of payers: wallet, account and network address. */
 export interface PayerStanding {
-  /** Throws RATE_LIMITED while one of them is refused for payments that cost the node gas and moved nothing. */
+  /** Throws RATE_LIMITED while one of them is in back-off for payments that cost the node gas and moved nothing. */
   require(payment: NewChainPayment): Promise<void>;
 }
 
@@ -46,15 +46,15 @@ export function createPayerStanding(ctx: HasDb & HasClock): PayerStanding {
 
 const names: Record<StrikeKind, string> = { wallet: 'wallet', account: 'account', client: 'network address' };
 
-/** Whether a payment is refused by now, as others of the same payer have failed since it was taken. */
+/** True if the payer has come into back-off since the payment was accepted. */
 export async function isRefusedNow(ctx: HasDb & HasClock, payment: NewChainPayment): Promise<boolean> {
   const subjects = strikeSubjects(payment).map(({ subject }) => subject);
   return (await listRefused(ctx.db, subjects, ctx.clock.now())).length > 0;
 }
 
 /**
- * Counts payments that were sent and moved nothing, in the transaction that records it, against wallet, account and network address:
- * the next is refused for longer each time.
+ * Counts payments that were sent and moved nothing, in the transaction that records the failure, against wallet, account and network
+ * address. Each further strike lengthens the back-off.
  */
 export async function strike(tx: Tx, payments: readonly NewChainPayment[], now: Date): Promise<void> {
   const subjects = payments.flatMap(strikeSubjects);

@@ -5,7 +5,7 @@ export interface Refused {
   readonly until: Date;
 }
 
-/** Until when each of these is refused; those that are not are left out. */
+/** End of the back-off of each subject; subjects without one are left out. */
 export const listRefused = (sql: Sql, subjects: readonly string[], now: Date): Promise<Refused[]> =>
   sql.query<Refused>(
     'list-refused-payers',
@@ -13,7 +13,7 @@ export const listRefused = (sql: Sql, subjects: readonly string[], now: Date): P
     [subjects, now],
   );
 
-/** Counts a strike for each, anew after `forgottenBefore`; returns the counts. Locks them in their order. */
+/** Counts a strike for each subject, restarting counts older than `forgottenBefore`; returns the counts. Locks subjects in order. */
 export const addStrikes = (
   tx: Tx,
   subjects: readonly string[],

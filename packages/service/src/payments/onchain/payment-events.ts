@@ -4,7 +4,7 @@ import type { NewEvent } from '../../events/outbox/new-event.ts';
 import type { ChainPurpose, NewChainPayment } from './chain-payment.ts';
 import { toWithdrawal } from './withdrawal-view.ts';
 
-/** How a payment ended, and when it was made. */
+/** The end of a payment, with its creation time. */
 export interface EndedPayment {
   readonly payment: NewChainPayment;
   readonly state: 'settled' | 'failed' | 'reversed';
@@ -24,7 +24,7 @@ const typeOf: Record<ChainPurpose, Payment['type']> = {
   home_return: 'refund',
 };
 
-/** What the end of payments means to those who listen: money that came in, or did not, and money that went back. */
+/** Events of ended payments: incoming ones that settled or failed, and refunds and withdrawals that settled. */
 export function paymentEventsOf(ended: readonly EndedPayment[]): NewEvent[] {
   return ended.flatMap(({ payment, state, transactionHash, createdAt }): NewEvent[] => {
     const { id, accountId, purpose, direction, subjectId } = payment;

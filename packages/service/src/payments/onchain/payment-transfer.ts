@@ -1,7 +1,7 @@
 import { type NewTransfer, OUTGOING, WALLET } from '../ledger/ledger-store.ts';
 import { isFromHome, type NewChainPayment } from './chain-payment.ts';
 
-/** What a settled payment is in the ledger: money into the wallet and owed to its account, or a debt paid out of the wallet. */
+/** Ledger transfer of a settled payment: incoming money credits its account, an outgoing payment reduces what is owed on chain. */
 export function toTransfer(payment: NewChainPayment): NewTransfer {
   const { purpose, subjectId } = payment;
   if (isFromHome(purpose))

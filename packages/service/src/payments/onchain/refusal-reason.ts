@@ -1,4 +1,4 @@
-/** Names of refusal follow the reference implementation, so that clients which know them need not learn others. */
+/** Refusal reasons. The names follow the reference implementation, so that clients written for it understand them. */
 export type RefusalReason =
   | 'unsupported_scheme'
   | 'invalid_network'

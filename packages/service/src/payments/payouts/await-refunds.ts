@@ -15,9 +15,9 @@ import { settlePayment } from '../onchain/end-payments.ts';
 import { PAYOUT_WINDOW_S } from './refund-payer.ts';
 
 /**
- * Notes, in the transaction that signs what a node is paid for a request, how its refunds of it will be known: by its wallet, and by
- * nonces that follow from the id that the request has there (`payoutNonce`). False when another request waits for the same ones: the
- * node gave an id twice, and its refunds could not be told apart.
+ * Records how refunds of a request from another node will be recognised, in the transaction that signs that node's payment: by its wallet,
+ * and by nonces derived from the id that the request has there (`payoutNonce`). False when another request expects the same nonces: the
+ * node issued an id twice, and the refunds could not be told apart.
  */
 export async function awaitRefunds(
   ctx: HasChain,
@@ -41,16 +41,16 @@ export const arrivedRefunds = (ctx: HasDb & HasChain): Promise<AwaitedRefund[]> 
 
 export interface ReturnTo {
   readonly accountId: string;
-  /** The ledger account that paid. */
+  /** The payer's ledger account. */
   readonly payerLedgerId: string;
-  /** The most that can come back. */
+  /** Maximum amount that can come back. */
   readonly mostMicro: bigint;
 }
 
 /**
- * Books a refund that came from another node to whoever paid, in the caller's transaction, which has locked the request. Returns how
- * much came back: nothing while the bill is still open, which has to be paid before it can be refunded; nor for a transfer that is
- * more than was paid, or for nothing that was (`to` is null), which is a deposit of its sender's. `beforeLedger` notes what is locked before the ledger is.
+ * Books a refund from another node to the payer, in the caller's transaction, which has locked the request. Returns the amount booked: zero
+ * while the bill is still open, because it has to be paid before it can be refunded, and zero for a transfer that exceeds what was paid or
+ * has no payment (`to` is null), which is booked as a deposit of its sender. `beforeLedger` records what must be locked before the ledger.
  */
 export async function bookRefund(
   ctx: ChainContext,
@@ -67,18 +67,18 @@ export async function bookRefund(
   if (!transfer) return 0n;
   const { from, nonce, valueMicro } = transfer;
   if (to === null || bill?.state !== 'settled' || valueMicro > to.mostMicro) {
-    ctx.log.warn({ requestId, from, nonce }, 'what came as a refund is none: it is credited to its sender');
+    ctx.log.warn({ requestId, from, nonce }, 'transfer does not match its awaited refund; crediting it to its sender');
     await creditTransfers(ctx, tx, [transfer]);
     return 0n;
   }
   await beforeLedger(valueMicro);
   const now = ctx.clock.now();
-  // Whoever sent it may sign it anew under its nonce for a day: so long it is looked for, should a reorg take its block.
+  // The sender may sign it again under its nonce for a day; it is watched that long in case a reorg removes its block.
   const validBeforeS = BigInt(Math.floor(now.getTime() / 1000)) + PAYOUT_WINDOW_S;
   const payment: NewChainPayment = {
     id: newId('pay'),
     ...{ chainId, token, direction: 'in', purpose, subjectId: requestId },
-    // A wallet hears of its refund when that has been sent on to it.
+    // A wallet is notified when its refund has been forwarded to it.
     accountId: payerAddressOf(to.payerLedgerId) === null ? to.accountId : null,
     ledgerAccountId: to.payerLedgerId,
     authorization: { from, to: wallet, valueMicro, validAfterS: 0n, validBeforeS, nonce },

@@ -14,8 +14,8 @@ import { countRefundsSent } from './refund-store.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Whether a refund is credited here rather than sent: it is worth less than sending it takes, or the payer was sent as many as it is
- * in a day. Other nodes look for theirs on chain, for whoever paid them: they are always sent.
+ * True if a refund is credited here instead of sent: it is worth less than its gas, or the payer has reached the daily number of refunds on
+ * chain. Refunds to other nodes are always sent, as they look for them on chain.
  */
 export async function isCredited(
   { paymentLimits }: HasPaymentLimits,
@@ -31,8 +31,8 @@ export async function isCredited(
 }
 
 /**
- * Gives money back here, in the caller's transaction and once: to the treasury of the account whose wallet paid, or, from a wallet of
- * nobody, to suspense, where its owner can claim it. `payment` has no signature: nothing of it can ever be submitted.
+ * Credits a refund here, once, in the caller's transaction: to the treasury of the account that has proven the paying wallet, otherwise to
+ * suspense, where its owner can claim it. `payment` has no signature, so it can never be submitted on chain.
  */
 export async function creditRefund(
   tx: Tx,

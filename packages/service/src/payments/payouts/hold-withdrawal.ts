@@ -8,13 +8,13 @@ import { requireFunds } from '../ledger/require-funds.ts';
 import { requireFees, unheldFees } from '../ledger/take-fees.ts';
 import { findOpenHold, insertFeeHold, listForgottenHolds, removeHold } from '../ledger/withdrawal-hold-store.ts';
 
-/** Longer than the chain is asked about a withdrawal. */
+/** Expiry of a hold; longer than the chain is queried about a withdrawal. */
 const HELD_FOR_MS = 120_000;
 const BATCH = 100;
 
 /**
- * Sets aside what a withdrawal will take, in the caller's transaction, which has locked the treasury, and the fees when it is of those; `id` is the withdrawal's. What
- * an attempt under the same id had set aside before it died is free first. Throws INSUFFICIENT_FUNDS when less is available.
+ * Places the hold of the withdrawal `id` in the caller's transaction, which has locked the treasury, and the fees when they are the source.
+ * A hold left by an earlier attempt under the same id is released first. Throws INSUFFICIENT_FUNDS when less is available.
  */
 export async function holdForWithdrawal(
   tx: Tx,
@@ -42,7 +42,7 @@ export async function holdForWithdrawal(
 export const requireAvailable = (availableMicro: bigint, amountMicro: bigint): void =>
   requireFunds(availableMicro, amountMicro, 'The treasury holds less than the amount.');
 
-/** Frees what was set aside for a withdrawal, in the caller's transaction. Nothing when nothing is. */
+/** Releases a withdrawal's hold, if any, in the caller's transaction. */
 export async function releaseWithdrawal(tx: Tx, id: string, now: Date): Promise<void> {
   const account = await findOpenHold(tx, id);
   if (account === null) return;
@@ -50,11 +50,11 @@ export async function releaseWithdrawal(tx: Tx, id: string, now: Date): Promise<
   await removeHold(tx, id);
 }
 
-/** Frees what processes that died had set aside: nothing was signed yet, so nothing can leave. */
+/** Releases the holds of dead processes: they had signed nothing, so no money can leave. */
 export async function releaseForgottenWithdrawals(ctx: HasDb & HasClock & HasLog): Promise<void> {
   const now = ctx.clock.now();
   for (const id of await listForgottenHolds(ctx.db, now, BATCH)) {
     await ctx.db.transaction((tx) => releaseWithdrawal(tx, id, now));
-    ctx.log.warn({ withdrawalId: id }, 'a withdrawal was left before it was signed; its money is free again');
+    ctx.log.warn({ withdrawalId: id }, 'withdrawal abandoned before signing; hold released');
   }
 }

@@ -11,13 +11,13 @@ import type { HasPaymentLimits } from '../onchain/payment-limits.ts';
 import { creditRefund, isCredited } from './credit-refund.ts';
 import type { Refund } from './refund.ts';
 
-/** How long an outgoing authorization is valid; it is signed anew, under the same nonce, when it expires unused. */
+/** Validity of an outgoing authorization; one that expires unused is signed again under the same nonce. */
 export const PAYOUT_WINDOW_S = 86_400n;
 
 /**
- * Owes a wallet what it paid, in the caller's transaction: the ledger moves and the signed transfer is stored together, so the
- * money is on its way from the moment the failure is recorded. One refund per request and purpose, however often this is called.
- * A job of the same transaction sends it; the reconciler sees to it that it arrives. What is not worth its gas is credited here.
+ * Records a refund to a wallet in the caller's transaction: the ledger transfer and the signed payment are stored together, so the refund
+ * is committed with the failure. Idempotent: one refund per request and purpose. A job of the same transaction sends it, and the reconciler
+ * makes sure that it arrives. An amount not worth its gas is credited here.
  */
 export async function owePayer(
   ctx: HasChain & HasWallet & HasClock & HasPaymentLimits,

@@ -2,7 +2,7 @@ import type { Sql } from '../../db/sql.ts';
 
 const SENT = `direction = 'out' and purpose in ('refund', 'return', 'second_return') and signature <> '0x' and created_at > $2`;
 
-/** How many refunds a wallet, or an account, whichever is more, was sent on chain since then. */
+/** Number of refunds sent on chain since a time, to the wallet or to the account, whichever is higher. */
 export async function countRefundsSent(
   sql: Sql,
   { address, accountId, since }: { address: string; accountId: string; since: Date },
@@ -16,7 +16,7 @@ export async function countRefundsSent(
   return row?.sent ?? 0;
 }
 
-/** How many withdrawals an account has begun since then. */
+/** Number of withdrawals that an account has begun since a time. */
 export async function countWithdrawals(sql: Sql, accountId: string, since: Date): Promise<number> {
   const [row] = await sql.query<{ begun: number }>(
     'count-withdrawals',

@@ -1,10 +1,10 @@
 export interface Refund {
   readonly requestId: string;
   readonly accountId: string;
-  /** The ledger account and the wallet that paid. */
+  /** The payer's ledger account and wallet. */
   readonly ledgerAccountId: string;
   readonly address: string;
   readonly amountMicro: bigint;
-  /** Beside what was given back when the request ended: of a bill that was not collected, or came back; see `ChainPurpose`. */
+  /** `refund` at the end of the request; the others are of a bill that was not collected or was refunded later, see `ChainPurpose`. */
   readonly purpose?: 'refund' | 'return' | 'second_return';
 }

@@ -2,7 +2,7 @@ import type { Sql } from '../../db/sql.ts';
 import { OUTGOING, postTransfers } from '../ledger/ledger-store.ts';
 import type { ChainPayment } from '../onchain/chain-payment.ts';
 
-/** Puts a withdrawal that can never leave any more back into its treasury, in the transaction that records that. */
+/** Credits a withdrawal that can never be paid back to its treasury, in the transaction that records the failure. */
 export async function returnWithdrawal(tx: Sql, payment: ChainPayment, now: Date): Promise<void> {
   const { subjectId, ledgerAccountId, authorization } = payment;
   const amountMicro = authorization.valueMicro;

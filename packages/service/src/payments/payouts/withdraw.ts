@@ -31,15 +31,15 @@ import {
 
 type WithdrawContext = ChainContext & HasSimulator;
 
-/** How long a request waits for the chain before it answers `pending`. */
+/** Maximum time that a request waits for the chain before it answers `pending`. */
 const WAIT_MS = 2000;
 
 /**
- * Sends USDC from a treasury of the account to a wallet, if the approval that it takes (null: none) allows that. What it takes is set
- * aside before the chain is asked; a process that dies then has signed nothing away, and what it set aside is free again soon. Debit
- * and signed transfer are committed together: from then on the money leaves, once, whatever happens to this process or the chain's
- * answers: a job of the same transaction sends it, and the reconciler sees to it that it arrives. Throws INSUFFICIENT_FUNDS when less is available, CONFLICT for a treasury that is frozen, and
- * UNAVAILABLE when the node could not send it.
+ * Sends USDC from a treasury of the account to a wallet, if the approval (null: none required) allows it. The amount is held before the
+ * chain is queried; a process that dies then has signed nothing, and its hold expires soon. Debit and signed transfer are committed
+ * together: from then on the money leaves exactly once, whatever happens to this process or the chain's answers: a job of the same
+ * transaction sends it, and the reconciler makes sure that it arrives. Throws INSUFFICIENT_FUNDS when less is available, CONFLICT for a
+ * frozen treasury, and UNAVAILABLE when the node could not send it.
  */
 export async function withdraw(
   ctx: WithdrawContext,
@@ -79,14 +79,14 @@ async function requireFewWithdrawals({ db, clock, paymentLimits }: WithdrawConte
 }
 
 /**
- * The ledger decides before the chain is asked: of withdrawals at once, those that it cannot bear are refused for lack of funds, and
- * take no part in the simulation of others.
+ * Places the hold before the chain is queried: of concurrent withdrawals, those that the ledger cannot cover are refused for lack of funds
+ * and do not take part in the others' simulation.
  */
 async function hold(ctx: WithdrawContext, payment: NewChainPayment, from: WithdrawalTerms['from']): Promise<void> {
   const now = ctx.clock.now();
   const { subjectId: id, authorization } = payment;
   await ctx.db.transaction(async (tx) => {
-    // The fees first, as where they are taken: withdrawals can't wait for each other in a circle.
+    // The fees are locked first, as in `takeFees`, so that withdrawals cannot deadlock.
     if (from === 'fees') await lockFees(tx);
     const treasury = await lockTreasury(tx, payment);
     await holdForWithdrawal(tx, { id, from, treasury, amountMicro: authorization.valueMicro, now });
@@ -137,7 +137,7 @@ function signPayout(
   };
 }
 
-/** Asks the token first: what it would refuse would leave the treasury and arrive nowhere. */
+/** Simulates the transfer first: one that the token refuses would leave the treasury and never arrive. */
 async function requireTransferable(ctx: HasSimulator, payment: NewChainPayment): Promise<void> {
   const unavailable = (cause: unknown) =>
     new AppError('UNAVAILABLE', 'The chain cannot be paid on now. Nothing was withdrawn.', {}, { cause });
@@ -160,7 +160,7 @@ async function commit(
   await ctx.db.transaction(async (tx) => {
     const { subjectId, ledgerAccountId } = payment;
     await releaseWithdrawal(tx, subjectId, now);
-    // A twin of this call may have made it meanwhile.
+    // A concurrent repetition of this call may have inserted it.
     if ((await insertChainPayments(tx, [payment], now)).size === 0) return;
     await approval?.use(tx);
     if (from === 'fees') await takeFees(tx, { withdrawalId: subjectId, treasuryId: ledgerAccountId, amountMicro, now });
@@ -193,7 +193,7 @@ async function waitBriefly(ctx: HasDb, withdrawalId: string): Promise<Withdrawal
   return toWithdrawal(payment);
 }
 
-/** A withdrawal of the caller's: of its account for a key, from its own treasury for an agent. Others' are NOT_FOUND. */
+/** A withdrawal of the caller's: of its account for a key, of its own treasury for an agent. Others' are NOT_FOUND. */
 export async function readWithdrawal(ctx: HasDb, caller: KnownCaller, withdrawalId: string): Promise<Withdrawal> {
   const payment = await findBySubject(ctx.db, withdrawalId, 'withdrawal');
   if (payment?.accountId !== caller.accountId) throw notFound('withdrawal');

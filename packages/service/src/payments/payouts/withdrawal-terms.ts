@@ -14,11 +14,11 @@ export interface WithdrawInput {
   readonly amount: string;
   readonly to?: string | undefined;
   readonly treasuryId?: string | undefined;
-  /** `fees`: what the node earned, through the treasury; for operators. */
+  /** `fees`: the node's earnings, paid out through the treasury; operators only. */
   readonly from?: 'treasury' | 'fees' | undefined;
 }
 
-/** A withdrawal with nothing left open. */
+/** A withdrawal with all defaults filled in. */
 export interface WithdrawalTerms {
   readonly amountMicro: bigint;
   /** In lower case. */
@@ -27,15 +27,15 @@ export interface WithdrawalTerms {
   readonly from: 'treasury' | 'fees';
 }
 
-/** What allows a withdrawal beside the caller's rights. */
+/** Approval of a withdrawal, required in addition to the caller's rights. */
 export interface WithdrawalApproval {
-  /** Throws unless these very terms are allowed. */
+  /** Throws unless exactly these terms are approved. */
   judge(terms: WithdrawalTerms): Promise<void>;
-  /** Uses the approval up in the transaction that withdraws. Throws CONFLICT when another has. */
+  /** Uses up the approval in the transaction that withdraws. Throws CONFLICT when another call has used it. */
   use(tx: Tx): Promise<void>;
 }
 
-/** What is asked for, with what goes without saying said: to the account's wallet, from its treasury. */
+/** Fills in defaults: to the account's wallet, from its treasury. */
 export async function withdrawalTerms(
   ctx: ChainContext,
   caller: AccountCaller,

@@ -17,7 +17,7 @@ export async function bookLateTransfers(ctx: ChainContext, head: bigint): Promis
     isDeepEnough(depthFor(ctx.confirmations, valueMicro), blockNumber, head);
   for (const transfer of late.filter(isDue))
     await book(ctx, transfer).catch((error) =>
-      ctx.log.warn({ err: error, paymentId: transfer.paymentId }, 'a payment that landed late could not be booked'),
+      ctx.log.warn({ err: error, paymentId: transfer.paymentId }, 'cannot book late payment'),
     );
 }
 

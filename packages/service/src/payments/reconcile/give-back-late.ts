@@ -24,7 +24,7 @@ export async function giveBackLate(ctx: ChainContext, payment: ChainPayment): Pr
 export async function bookLate(ctx: ChainContext, tx: Tx, payment: ChainPayment, place: PaymentPlace): Promise<void> {
   if (!(await settlePayment(tx, payment, place, ctx.clock.now()))) return;
   const { transactionHash: hash } = place;
-  ctx.log.warn({ paymentId: payment.id, hash }, 'a payment that had failed landed after all; it is booked');
+  ctx.log.warn({ paymentId: payment.id, hash }, 'failed payment was mined after all; booked');
   if (payment.purpose !== 'invocation' || !payment.accountId) return;
   await owePayer(ctx, tx, {
     requestId: payment.subjectId,

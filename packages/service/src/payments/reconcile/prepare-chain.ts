@@ -45,10 +45,7 @@ async function requireSameChain(ctx: ChainContext, key: SignerKey, repair: Chain
   const again = await sendMissing(ctx, key, { count, mined });
   if (again !== null) return again;
   if (repair) {
-    ctx.log.warn(
-      { signer: key.signer, count, mined },
-      'the chain lost transactions of a key for good; its nonce goes on',
-    );
+    ctx.log.warn({ signer: key.signer, count, mined }, 'chain lost transactions of this key; nonce advanced');
     await repair.setNonce(key.signer, mined);
     return Number(mined);
   }
@@ -66,7 +63,7 @@ async function sendMissing(
   try {
     for (const raw of await listRawFrom(ctx.db, key, BigInt(count))) await ctx.usdc.send(raw);
   } catch (error) {
-    ctx.log.warn({ err: error, signer: key.signer }, 'the chain does not take transactions that it had');
+    ctx.log.warn({ err: error, signer: key.signer }, 'chain refuses transactions that it had mined');
     return null;
   }
   const ask = async () => {
@@ -94,7 +91,7 @@ async function requireMoney(ctx: ChainContext, repair: ChainRepair | null): Prom
   if (repair) {
     ctx.log.warn(
       { address, holds: formatUsdc(last.holds), ledger: formatUsdc(last.owes) },
-      'the chain lost USDC that the ledger counts on; test money takes its place',
+      'chain lost USDC that the ledger expects; replacing it with test money',
     );
     return repair.setUsdc(address, last.owes);
   }

@@ -62,7 +62,7 @@ async function currentPoint(ctx: ReadContext, last: bigint): Promise<ChainPoint 
   const point = (await newestStanding(points.slice(0, -1), hashAt)) ?? points.at(-1) ?? newest;
   if (point.block < newest.block) {
     await ctx.db.transaction((tx) => goBackToPoint(tx, ctx.chain.chainId, point.block));
-    ctx.log.warn({ block: String(point.block) }, 'the chain was reorganised; incoming transfers are read again');
+    ctx.log.warn({ block: String(point.block) }, 'chain reorganised; reading incoming transfers again');
   }
   return point;
 }

@@ -18,7 +18,7 @@ export const recollectLost = (ctx: ReconcilePaymentContext): Promise<void> =>
     async (payments) => {
       for (const payment of payments)
         await recollect(ctx, payment).catch((error) =>
-          ctx.log.warn({ err: error, paymentId: payment.id }, 'a lost payment could not be looked at'),
+          ctx.log.warn({ err: error, paymentId: payment.id }, 'cannot check lost payment'),
         );
     },
   );

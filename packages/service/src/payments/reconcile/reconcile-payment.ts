@@ -49,7 +49,7 @@ async function settleAgain(ctx: ReconcilePaymentContext, payment: ChainPayment):
   const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
   if (isSpent) await endSpent(ctx, payment);
   else if (payment.direction === 'in') await failPayment(ctx, payment, 'invalid_exact_evm_transaction_failed');
-  else ctx.log.error({ paymentId: payment.id, refused }, 'the node cannot pay what it owes');
+  else ctx.log.error({ paymentId: payment.id, refused }, 'token refuses an outgoing payment of the node');
 }
 
 /**

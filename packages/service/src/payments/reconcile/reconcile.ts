@@ -27,9 +27,7 @@ export async function reconcilePayments(ctx: ReconcileContext, graceMs = SETTLED
     () => watchFailed(ctx),
   ];
   for (const step of steps)
-    await step().catch((error) =>
-      ctx.log.error({ err: error }, 'a part of reconciling failed; it is tried again soon'),
-    );
+    await step().catch((error) => ctx.log.error({ err: error }, 'reconciliation step failed; retrying'));
 }
 
 async function reconcileOpen(ctx: ReconcileContext, graceMs: number): Promise<void> {
@@ -42,7 +40,7 @@ async function reconcileOpen(ctx: ReconcileContext, graceMs: number): Promise<vo
       const spent = await ctx.usdc.areSpent(payments.map((payment) => payment.authorization));
       for (const [index, payment] of payments.entries())
         await (spent[index] ? endSpent(ctx, payment) : reconcileUnspent(ctx, payment, nowS)).catch((error) =>
-          ctx.log.warn({ err: error, paymentId: payment.id }, 'an open payment could not be looked at'),
+          ctx.log.warn({ err: error, paymentId: payment.id }, 'cannot check open payment'),
         );
     },
   );

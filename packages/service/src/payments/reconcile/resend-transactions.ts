@@ -25,7 +25,7 @@ export async function resendTransactions(ctx: ChainContext): Promise<void> {
   const ours = await takeStrandedKeys(ctx.db, chainId, lease);
   for (const nonce of open)
     await resend(ctx, nonce, ours.has(nonce.signer)).catch((error) =>
-      ctx.log.warn({ err: error, hash: nonce.hashes[0] }, 'could not send again'),
+      ctx.log.warn({ err: error, hash: nonce.hashes[0] }, 'cannot resend transaction'),
     );
 }
 
@@ -44,10 +44,7 @@ async function resend(ctx: ChainContext, open: OpenNonce, isOurs: boolean): Prom
 async function giveUpNonce(ctx: ChainContext, open: OpenNonce): Promise<void> {
   const count = await ctx.usdc.transactionCount(open.signer);
   if (BigInt(count) <= open.nonce || (await ctx.usdc.findMined(open.hashes))) return;
-  ctx.log.error(
-    { signer: open.signer, nonce: String(open.nonce) },
-    'a nonce was used by a transaction that is not ours',
-  );
+  ctx.log.error({ signer: open.signer, nonce: String(open.nonce) }, 'nonce used by a foreign transaction');
   await ctx.db.transaction(async (tx) => {
     await markReplaced(tx, open);
     await registerSigner(tx, open, count);

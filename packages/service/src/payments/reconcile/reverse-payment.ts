@@ -24,7 +24,7 @@ export async function reversePayment(ctx: ChainContext, payment: ChainPayment, w
     await emit(tx, paymentEventsOf([{ payment, state: 'reversed', ...row }]), now);
     return true;
   });
-  if (isReversed) ctx.log.error({ paymentId: payment.id, why }, 'a payment was reversed');
+  if (isReversed) ctx.log.error({ paymentId: payment.id, why }, 'payment reversed');
 }
 
 /** Both parts name the payment as their cause: it is reversed once. */

@@ -52,7 +52,7 @@ async function takeBack(ctx: ChainContext, goneBlocks: readonly string[]): Promi
   const payments = await paymentsInBlocks(ctx.db, goneBlocks);
   ctx.log.warn(
     { blocks: goneBlocks, transactions: hashes.length, payments: payments.length },
-    'the chain was reorganised; what its lost blocks had is looked for',
+    'chain reorganised; locating transactions of the removed blocks',
   );
   for (const hash of hashes) {
     const mined = await ctx.usdc.findMined(await hashesOfNonce(ctx.db, hash));

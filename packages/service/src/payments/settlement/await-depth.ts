@@ -22,7 +22,7 @@ export async function awaitDepth(
       const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
       return isSpent ? await endSpent(ctx, { ...payment, createdAt: ctx.clock.now(), transactionHash }) : null;
     } catch (error) {
-      ctx.log.warn({ err: error, paymentId: payment.id }, 'a payment that waits for its depth could not be looked at');
+      ctx.log.warn({ err: error, paymentId: payment.id }, 'cannot check the confirmation depth of a payment');
       return null;
     }
   };

@@ -40,7 +40,7 @@ async function gasOrOutcome(ctx: ChainContext, payment: NewChainPayment): Promis
     await failPayment(ctx, payment, reason);
     return { state: 'failed', reason };
   } catch (error) {
-    ctx.log.warn({ err: error, paymentId: payment.id }, 'the gas of a payment is unknown; the reconciler goes on');
+    ctx.log.warn({ err: error, paymentId: payment.id }, 'cannot estimate gas of a payment; left to the reconciler');
     return unknown;
   }
 }

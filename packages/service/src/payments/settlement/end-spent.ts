@@ -20,7 +20,7 @@ export async function endSpent(
   if (payment.direction === 'out' && fate?.kind !== 'paid')
     return settle(ctx, payment, { ...nowhere, transactionHash: payment.transactionHash });
   if (fate === null) {
-    ctx.log.error({ paymentId: payment.id }, 'an authorization is spent and the chain does not say how');
+    ctx.log.error({ paymentId: payment.id }, 'authorization is spent but no log shows its use');
     return null;
   }
   const depth = depthFor(ctx.confirmations, payment.authorization.valueMicro);

@@ -48,7 +48,7 @@ async function refuse(ctx: ChainContext, reverted: readonly NewChainPayment[]): 
     }
     return refused;
   } catch (error) {
-    ctx.log.warn({ err: error }, 'payments that failed in company could not be asked about; the reconciler goes on');
+    ctx.log.warn({ err: error }, 'cannot simulate payments that failed in a batch; left to the reconciler');
     return null;
   }
 }

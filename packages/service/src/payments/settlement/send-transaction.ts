@@ -46,12 +46,12 @@ export function createSending(
     let care: Care | null = null;
     try {
       const open = await takeTurn(payments, { endMs, gas });
-      if (!open) ctx.log.warn({ payments: payments.length }, 'no key is free to settle payments');
+      if (!open) ctx.log.warn({ payments: payments.length }, 'no free sender key to settle payments');
       if (open) care = createCare(ctx, open, lease);
       const mined = await care?.untilMined(endMs, signal);
       if (mined) return { mined, hash: mined.hash };
     } catch (error) {
-      ctx.log.warn({ err: error, hash: care?.hash() }, 'a settlement is unknown; the reconciler goes on');
+      ctx.log.warn({ err: error, hash: care?.hash() }, 'settlement outcome unknown; left to the reconciler');
     }
     await care?.leave();
     return { mined: null, hash: care?.hash() ?? null };

@@ -43,7 +43,7 @@ export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
     try {
       if (mined) return await recordMined(ctx, payments, mined);
     } catch (error) {
-      ctx.log.warn({ err: error, hash }, 'a settlement could not be recorded; the reconciler goes on');
+      ctx.log.warn({ err: error, hash }, 'cannot record settlement; left to the reconciler');
     } finally {
       freed.wake();
     }
@@ -127,7 +127,6 @@ async function thatCanBeSent(ctx: ChainContext, payments: NewChainPayment[]): Pr
   const mostGas = await ctx.gas.mostGas().catch(() => null);
   const first = mostGas === null ? payments : thatFit(payments, mostGas);
   const waiting = payments.length - first.length;
-  if (waiting > 0)
-    ctx.log.error({ waiting }, 'no key has the gas to send all payments: some wait until one is filled up');
+  if (waiting > 0) ctx.log.error({ waiting }, 'sender keys lack gas for some payments; fund them');
   return first;
 }

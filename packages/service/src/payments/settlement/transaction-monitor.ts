@@ -25,12 +25,15 @@ export function createCare(ctx: ChainContext, first: OpenTransaction, lease: Lea
   async function bump(): Promise<void> {
     bumpAtMs = performance.now() + BUMP_AFTER_MS;
     const again = await signAgain(ctx, open, lease).catch((error) => {
-      ctx.log.warn({ err: error, hash: open.hashes[0] }, 'could not sign again for a higher fee');
+      ctx.log.warn({ err: error, hash: open.hashes[0] }, 'cannot sign a replacement transaction');
       return open;
     });
     if (again === null) throw new Error('another process looks after the key');
     if (again !== open)
-      ctx.log.warn({ hash: again.hashes[0], nonce: String(open.nonce) }, 'sent again for a higher fee');
+      ctx.log.warn(
+        { hash: again.hashes[0], nonce: String(open.nonce) },
+        'replacement transaction sent at a higher fee',
+      );
     open = again;
     isSent = false;
   }
@@ -52,7 +55,7 @@ export function createCare(ctx: ChainContext, first: OpenTransaction, lease: Lea
       const askSafely = async () => {
         if (performance.now() > bumpAtMs) await bump();
         return ask().catch((error) => {
-          ctx.log.warn({ err: error, hash: open.hashes[0] }, 'the chain did not answer');
+          ctx.log.warn({ err: error, hash: open.hashes[0] }, 'chain did not answer');
           return null;
         });
       };

@@ -32,6 +32,7 @@ export async function watchReserves(ctx: WatchContext): Promise<void> {
     return { tells: next.tells, wasTold: before.isTold };
   });
   const fields = { driftMicro: String(driftMicro), reserves };
-  if (tells) ctx.log.error(fields, 'the wallet does not hold what the books say');
-  else if (wasTold && reserves.status !== 'drift') ctx.log.warn(fields, 'the wallet holds what the books say again');
+  if (tells) ctx.log.error(fields, 'reserves drift: wallet balance differs from the books');
+  else if (wasTold && reserves.status !== 'drift')
+    ctx.log.warn(fields, 'reserves drift ended: wallet balance matches the books');
 }
