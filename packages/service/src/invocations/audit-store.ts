@@ -3,11 +3,11 @@ import type { Sql } from '../db/sql.ts';
 export interface StaleHold {
   readonly id: string;
   readonly ledgerAccountId: string;
-  /** null: there is no such request. */
+  /** null: no such request exists. */
   readonly status: string | null;
 }
 
-/** Holds that outlived their time and whose request has ended, or never was; those of withdrawals are no request's. */
+/** Expired holds of requests that have ended or do not exist; without holds of withdrawals. */
 export const listStaleHolds = (sql: Sql, now: Date, limit: number): Promise<StaleHold[]> =>
   sql.query<StaleHold>(
     'list-stale-holds',
@@ -17,11 +17,11 @@ export const listStaleHolds = (sql: Sql, now: Date, limit: number): Promise<Stal
     [now, limit],
   );
 
-/** Has the audit look at requests once they are at rest, or again when their money changed: in the statement that makes it so. */
+/** Queues requests for the audit when they end, and again when their money changes: part of the statement that does so. */
 export const NOTE_UNAUDITED = 'insert into unaudited_request as u (request_id, since)';
 export const OR_AGAIN = 'on conflict (request_id) do update set since = greatest(u.since, excluded.since)';
 
-/** The same for requests that had ended when they were stored. */
+/** The same for requests that are stored as ended. */
 export async function noteUnaudited(
   sql: Sql,
   ended: readonly { readonly id: string; readonly completedAt: Date | null }[],
@@ -33,7 +33,7 @@ export async function noteUnaudited(
   );
 }
 
-/** Requests that have ended, that nobody has audited, and whose money has not changed since a time: those that wait longest first. */
+/** Ended requests, not audited yet, with no change of money since a time; longest waiting first. */
 export async function listUnaudited(sql: Sql, before: Date, limit: number): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     'list-unaudited',
@@ -43,7 +43,7 @@ export async function listUnaudited(sql: Sql, before: Date, limit: number): Prom
   return rows.map(({ id }) => id);
 }
 
-/** Takes audited requests off the list, but for those whose money has changed meanwhile. */
+/** Removes audited requests from the queue, except those with a later change of money. */
 export async function dropAudited(sql: Sql, ids: readonly string[], before: Date): Promise<void> {
   await sql.query('drop-audited', 'delete from unaudited_request where request_id = any($1) and since <= $2', [
     ids,

@@ -2,7 +2,7 @@ import type { Sql } from '../db/sql.ts';
 import { NOTE_UNAUDITED, OR_AGAIN } from './audit-store.ts';
 import type { Invocation } from './invocation.ts';
 
-/** Notes what a request costs from now on, by compare-and-set on state and attempt: once, and only while it is worked on by us. */
+/** Records a request's cost by an agent's bill, by compare-and-set on status and attempt: once, and only while this attempt has it. */
 export async function markBilled(
   sql: Sql,
   { id, attempt }: Pick<Invocation, 'id' | 'attempt'>,
@@ -26,7 +26,7 @@ export interface BilledRequest
   readonly agentAccountId: string;
 }
 
-/** A request and its money, kept from changing until the transaction ends. */
+/** A request and its money, with a row lock until the transaction ends. */
 export async function lockBilled(sql: Sql, id: string): Promise<BilledRequest | null> {
   const rows = await sql.query<BilledRequest>(
     'lock-billed-request',
@@ -39,7 +39,7 @@ export async function lockBilled(sql: Sql, id: string): Promise<BilledRequest | 
   return rows[0] ?? null;
 }
 
-/** Notes that some of what was billed came back: one that has ended costs so much less. */
+/** Records a returned part of a bill; reduces the cost of a request that has ended. */
 export async function markReturned(sql: Sql, id: string, returnedMicro: bigint): Promise<void> {
   await sql.query(
     'mark-returned',
@@ -52,7 +52,7 @@ export async function markReturned(sql: Sql, id: string, returnedMicro: bigint):
   );
 }
 
-/** A bill that was not collected cost nothing after all. */
+/** Records that a bill was not collected and cost nothing. */
 export async function markUnbilled(sql: Sql, id: string): Promise<void> {
   await sql.query(
     'mark-unbilled',

@@ -3,7 +3,7 @@ import type { Invocation } from './invocation.ts';
 
 type Paid = Pick<Invocation, 'id' | 'payerLedgerId' | 'priceMicro' | 'deadline'>;
 
-/** What has to be held for requests; nothing for free ones. */
+/** The holds for requests; none for free ones. */
 export const holdsOf = (requests: readonly Paid[]): HoldRequest[] =>
   requests.flatMap(({ id, payerLedgerId, priceMicro, deadline }) =>
     payerLedgerId === null

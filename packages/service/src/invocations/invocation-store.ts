@@ -9,7 +9,7 @@ export const invocationColumns = `id, bulk_id as "bulkId", webhook_url as "webho
   result, cost_micro as "costMicro", refund_micro as "refundMicro", billed_micro as "billedMicro", promised_micro as "promisedMicro", returned_micro as "returnedMicro", content_removed_at as "contentRemovedAt", budget_id as "budgetId", error_code as "errorCode",
   error_message as "errorMessage", created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;
 
-/** Stores new invocations. JSON travels as text, so that whatever the caller wrote is kept as it is. */
+/** Inserts new invocations. JSON travels as text, so that the caller's spelling is kept. */
 export async function insertInvocations(sql: Sql, rows: readonly Invocation[]): Promise<void> {
   if (rows.length === 0) return;
   const of = <T>(pick: (row: Invocation) => T) => rows.map(pick);
@@ -65,7 +65,7 @@ export async function insertInvocations(sql: Sql, rows: readonly Invocation[]): 
   if (ended.length > 0) await noteUnaudited(sql, ended);
 }
 
-/** Takes back what the caller's own transaction has stored, before anybody saw it. */
+/** Removes rows that the caller's own transaction inserted and that nobody has seen. */
 export async function removeRefused(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await tx.query('remove-refused', 'delete from invocation where id = any($1)', [ids]);
 }
@@ -82,7 +82,7 @@ export async function findInvocation(sql: Sql, id: string): Promise<Invocation |
 export const findInvocations = (sql: Sql, ids: readonly string[]): Promise<Invocation[]> =>
   sql.query<Invocation>('find-invocations', `select ${invocationColumns} from invocation where id = any($1)`, [ids]);
 
-/** Sets what was paid for to work; returns the ids that this call moved. */
+/** Moves paid invocations to `processing`; returns the ids that this call moved. */
 export async function beginInvocations(
   sql: Sql,
   begins: readonly { id: string; attempt: number; paymentHash: string | null }[],
@@ -115,13 +115,13 @@ export interface InvocationEnd {
   readonly errorMessage: string | null;
 }
 
-/** What an end came to: what the agent has billed, and did not give back, is its cost, however it ended. */
+/** The money of an end: the agent's bill less returns is the cost, whatever the status. */
 export type EndedMoney = Pick<
   Invocation,
   'costMicro' | 'refundMicro' | 'billedMicro' | 'promisedMicro' | 'returnedMicro'
 >;
 
-/** Ends invocations by compare-and-set on state and attempt; returns those that this call ended. */
+/** Ends invocations by compare-and-set on status and attempt; returns those that this call ended. */
 export async function endInvocations(
   sql: Sql,
   ends: readonly InvocationEnd[],
@@ -166,7 +166,7 @@ export async function endInvocations(
   return new Map(rows.map(({ id, ...money }) => [id, money]));
 }
 
-/** Which of these requests were cancelled. */
+/** Those of these requests that are cancelled. */
 export async function findCancelled(sql: Sql, ids: readonly string[]): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     'find-cancelled',
@@ -177,9 +177,9 @@ export async function findCancelled(sql: Sql, ids: readonly string[]): Promise<s
 }
 
 /**
- * Takes invocations whose process is gone or gave them back, and those of our own that we lost sight of (`tracked` are those we have
- * not). Taking raises the attempt, so that a process which only seemed to be gone can't write any more. What waits in the queue
- * is left to the queue.
+ * Takes over invocations whose process is gone or gave them back, and this process's own ones that it does not track (`tracked` lists the
+ * others). A take-over increments the attempt, so that a process that only seemed dead can't write any more. Queued invocations are left to
+ * the queue.
  */
 export const takeOrphans = (
   sql: Sql,
@@ -199,7 +199,7 @@ export const takeOrphans = (
     [worker, tracked, limit],
   );
 
-/** Gives back all that this process still has, so that another, or its next start, goes on at once. */
+/** Gives back all invocations of this process, so that another process, or its next start, continues them at once. */
 export async function giveBackAll(sql: Sql, worker: string): Promise<number> {
   const rows = await sql.query(
     'give-back-all',
@@ -210,7 +210,7 @@ export async function giveBackAll(sql: Sql, worker: string): Promise<number> {
   return rows.length;
 }
 
-/** The requests of a bulk request, in the order in which its agents were named, kept from changing until the transaction ends. */
+/** The requests of a bulk request in the order of its agents, with row locks until the transaction ends. */
 export const lockBulkRequests = (sql: Sql, bulkId: string): Promise<Invocation[]> =>
   sql.query<Invocation>(
     'lock-bulk-requests',

@@ -20,7 +20,7 @@ export const toCreated = (invocation: Invocation): InvocationCreated => ({
 const durationOf = ({ startedAt, completedAt }: Invocation) =>
   startedAt && completedAt ? formatDuration(completedAt.getTime() - startedAt.getTime()) : null;
 
-/** What is on its way from the agent's home; null: nothing that we know of. */
+/** Amount still due from the agent's home node; null: none known. */
 const expectedOf = ({ promisedMicro, returnedMicro }: Invocation) =>
   promisedMicro !== null && promisedMicro > returnedMicro ? promisedMicro - returnedMicro : null;
 
@@ -47,7 +47,7 @@ export const toRecord = (invocation: Invocation): RequestRecord => ({
   ...(invocation.contentRemovedAt ? { contentRemovedAt: invocation.contentRemovedAt.toISOString() } : {}),
 });
 
-/** The spec's agent-to-agent form, beside the record. */
+/** The spec's answer to an agent (docs/spec.md, section 3), beside the record. */
 export const toAgentResult = (invocation: Invocation) => ({
   ...toRecord(invocation),
   completion_time: durationOf(invocation),

@@ -1,9 +1,9 @@
 import type { FailureReason, Priority, RequestStatus } from '@agent-network/contracts/invocations/invocations';
 
-/** What can happen to an invocation. `begin`: it is paid, or needs no payment that has to be waited for. */
+/** The events of the invocation state machine. `begin`: it is paid, or needs no payment that has to be waited for. */
 export type InvocationEvent = 'begin' | 'complete' | 'fail' | 'cancel';
 
-/** The life of an invocation. What has ended stays ended: whoever ends it first, by compare-and-set, decides where the money goes. */
+/** The state machine of an invocation. Ended states are final: the first end, by compare-and-set, decides where the money goes. */
 export const invocationTransitions: Record<
   RequestStatus,
   Record<InvocationEvent, RequestStatus | 'ignored' | 'illegal'>
@@ -15,7 +15,7 @@ export const invocationTransitions: Record<
   cancelled: { begin: 'ignored', complete: 'ignored', fail: 'ignored', cancel: 'ignored' },
 };
 
-/** The states in which an event has an effect: what a store compares with when it sets. */
+/** The states in which an event has an effect: the expected states of a store's compare-and-set. */
 export const statesThatTake = (event: InvocationEvent): RequestStatus[] =>
   (Object.keys(invocationTransitions) as RequestStatus[]).filter((status) => {
     const next = invocationTransitions[status][event];
@@ -31,13 +31,13 @@ export interface Invocation {
   readonly accountId: string;
   readonly callerAgentId: string | null;
   readonly agentId: string;
-  /** The agent that was asked for, when another took its place. */
+  /** The agent originally asked for, when a fallback was called instead. */
   readonly requestedAgentId: string | null;
   readonly task: string;
-  /** The bulk request that it is part of. */
+  /** The bulk request that it belongs to. */
   readonly bulkId: string | null;
   readonly webhookUrl: string | null;
-  /** Whether the agent was asked to stream. */
+  /** True when the agent was asked to stream. */
   readonly isStreamed: boolean;
   readonly input: Record<string, unknown>;
   readonly context: string | null;
@@ -56,15 +56,15 @@ export interface Invocation {
   readonly result: unknown;
   readonly costMicro: bigint | null;
   readonly refundMicro: bigint | null;
-  /** What the agent billed directly; the node has signed for it. */
+  /** Amount that the agent billed directly and the node signed for. */
   readonly billedMicro: bigint | null;
-  /** What the agent's home said that it gives back of that; null: it has not said. */
+  /** Part of the bill that the agent's home node promised to return; null: unknown. */
   readonly promisedMicro: bigint | null;
-  /** What of it has come. */
+  /** Part of the bill that has been returned. */
   readonly returnedMicro: bigint;
-  /** When input and result were removed, as their time was over. */
+  /** Time at which retention removed input and result. */
   readonly contentRemovedAt: Date | null;
-  /** The budget of the API key that it was counted in; null when the key has no limit of the day. */
+  /** The daily budget of the API key that it counts in; null when the key has none. */
   readonly budgetId: string | null;
   readonly errorCode: FailureReason | null;
   readonly errorMessage: string | null;
@@ -73,12 +73,12 @@ export interface Invocation {
   readonly completedAt: Date | null;
 }
 
-/** How the agent's work ended. */
+/** The end of an agent's work. */
 export type Outcome =
   | { readonly kind: 'completed'; readonly result: unknown; readonly claimedMicro: bigint | null }
   | { readonly kind: 'failed'; readonly reason: FailureReason; readonly message: string };
 
-/** What an outcome costs the payer: for work done, the agent's own price if that is lower; for nothing, nothing. */
+/** Cost to the payer: for completed work, the lower of the agent's cost and the price; otherwise nothing. */
 export function costOf(outcome: Outcome, priceMicro: bigint): bigint {
   if (outcome.kind === 'failed') return 0n;
   return outcome.claimedMicro !== null && outcome.claimedMicro < priceMicro ? outcome.claimedMicro : priceMicro;

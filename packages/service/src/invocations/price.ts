@@ -1,6 +1,6 @@
 import { timesHundredths } from '@agent-network/contracts/money';
 
-/** What the hint `input.complexity` does to the price of agents that take hints, in hundredths (docs/decisions/0005-price.md). */
+/** Effect of the hint `input.complexity` on the price of agents that take hints, in hundredths (docs/decisions/0005-price.md). */
 const complexityHundredths: ReadonlyMap<unknown, bigint> = new Map([
   ['low', 80n],
   ['medium', 100n],
@@ -21,14 +21,14 @@ export interface Price {
   readonly totalMicro: bigint;
 }
 
-/** What an agent asks for a call. */
+/** The rate of an agent. */
 export interface Rate {
   readonly perRequestMicro: bigint;
-  /** Whether the hints of callers change its price: its owner says so. */
+  /** True when hints of callers change the price; set by the agent's owner. */
   readonly takesHints: boolean;
 }
 
-/** All of a call that its agent is sent, and so all that may make it dearer. */
+/** The parts of a call that the agent receives, and so all that can raise its price. */
 export interface Work {
   readonly task: string;
   readonly input: Record<string, unknown>;
@@ -46,14 +46,14 @@ const hasFields = (object: Record<string, unknown> | undefined): boolean => Obje
 
 const hintHundredths = ({ input }: Work): bigint => complexityHundredths.get(input.complexity) ?? 100n;
 
-/** What a call is multiplied with, in hundredths. */
+/** Price multiplier of a call, in hundredths. */
 export const multiplierOf = (takesHints: boolean, work: Work): bigint =>
   ((takesHints ? hintHundredths(work) : 100n) * sizeHundredths(work)) / 100n;
 
-/** What of a call its price follows, whatever the agent: an offer for one class is none for another. */
+/** Price class of a call, independent of the agent: an offer for one class is not valid for another. */
 export const priceClassOf = (work: Work): string => `${sizeHundredths(work)} ${hintHundredths(work)}`;
 
-/** The price of a call. A quote and a direct call follow the same rule; a quote locks what it gives. */
+/** The price of a call. Quotes and direct calls use the same rule; a quote locks the result. */
 export function priceOf({ perRequestMicro, takesHints }: Rate, work: Work): Price {
   const multiplierHundredths = multiplierOf(takesHints, work);
   return {
@@ -63,7 +63,7 @@ export function priceOf({ perRequestMicro, takesHints }: Rate, work: Work): Pric
   };
 }
 
-/** The highest rate at which a call costs no more than this with some agent: whether one takes hints is its own. */
+/** The highest rate at which some agent's price for this call stays within the maximum; each agent decides whether it takes hints. */
 export const rateWithin = (mostMicro: bigint, work: Work): bigint =>
   (mostMicro * 100n) / multiplierOf(hintHundredths(work) < 100n, work);
 
@@ -71,7 +71,7 @@ export const rateWithin = (mostMicro: bigint, work: Work): bigint =>
 export const formatMultiplier = (hundredths: bigint): string =>
   `${(Number(hundredths) / 100).toFixed(2).replace(/0$/, '')}x`;
 
-/** A range of seconds from the agent's average; before its first completed call nobody knows better than the usual. */
+/** A range of seconds around the agent's average; a default before its first completed call. */
 export function estimatedTime(averageMs: number | null): string {
   if (averageMs === null) return '1-30s';
   const low = Math.max(1, Math.floor(averageMs / 2000));

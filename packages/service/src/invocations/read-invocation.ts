@@ -8,7 +8,7 @@ import type { Invocation } from './invocation.ts';
 import { findInvocation } from './invocation-store.ts';
 import { toRecord } from './invocation-view.ts';
 
-/** What a caller made, or an agent of its account; other people's things are NOT_FOUND. */
+/** A record of the caller or of an agent of its account. Throws NOT_FOUND for others. */
 export function requireOwn<T extends Pick<Invocation, 'accountId' | 'callerAgentId'>>(
   found: T | null,
   caller: KnownCaller,
@@ -20,11 +20,11 @@ export function requireOwn<T extends Pick<Invocation, 'accountId' | 'callerAgent
   return found;
 }
 
-/** A request of the caller's: of its account for a key, its own for an agent. */
+/** A request of the caller: of its account for a key, its own for an agent. */
 export const readInvocation = async (ctx: HasDb, caller: KnownCaller, requestId: string): Promise<RequestRecord> =>
   toRecord(requireOwn(await findInvocation(ctx.db, requestId), caller));
 
-/** The same for who wants to follow its events. Throws GONE when what its agent said may have been removed. */
+/** The same for a reader of its events. Throws GONE when its stream may have been removed. */
 export async function readFollowed(
   ctx: HasDb & HasClock & HasRetention,
   caller: KnownCaller,

@@ -3,16 +3,16 @@ import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
 import { isDeeperThan } from '../../lib/json-depth.ts';
 import type { Outcome } from '../invocation.ts';
 
-/** An agent's answer may be as large as a caller's body. */
+/** Maximum size of an agent's answer; the same as that of a caller's body. */
 export const MAX_RESULT_BYTES = 1024 * 1024;
-/** Deep enough for a syntax tree; what is far deeper can be parsed, but neither written nor stored. */
+/** Maximum nesting depth: enough for a syntax tree. Much deeper JSON can be parsed, but neither serialized nor stored. */
 const MAX_RESULT_DEPTH = 128;
 const RETRIED_STATUSES = new Set([502, 503, 504]);
 const MAX_MESSAGE = 500;
 
 export type Answered =
   | { readonly kind: 'ended'; readonly outcome: Outcome; readonly isRetryable: boolean }
-  /** The agent goes on by itself and is to be asked at this address. */
+  /** The agent continues on its own; poll it at this address. */
   | { readonly kind: 'accepted'; readonly statusUrl: string; readonly retryAfterS: number | null };
 
 export const failed = (reason: FailureReason, message: string): Outcome => ({ kind: 'failed', reason, message });
@@ -21,7 +21,7 @@ const ended = (outcome: Outcome, isRetryable = false): Answered => ({ kind: 'end
 
 type Json = Record<string, unknown>;
 
-/** What an answer of the agent means (DESIGN section 5, "Agent contract"). */
+/** Classifies an answer of the agent (docs/design.md, section 4, "agent contract: call"). */
 export function readAnswer(answer: { status: number; body: Buffer }): Answered {
   const value = parseObject(answer.body.toString('utf8'));
   if (answer.status === 202) return readAccepted(value);
@@ -32,7 +32,7 @@ export function readAnswer(answer: { status: number; body: Buffer }): Answered {
   return ended(readResult(value));
 }
 
-/** The outcome that a result object, of an answer or of a stream's `result` event, stands for. */
+/** The outcome of a result object, from an answer or from a stream's `result` event. */
 export function readResult(value: Json | undefined): Outcome {
   if (value === undefined || !('result' in value))
     return failed('invalid_response', 'The agent answered without a JSON result.');
@@ -47,7 +47,7 @@ export function readResult(value: Json | undefined): Outcome {
   return { kind: 'completed', result: value.result, claimedMicro: typeof cost === 'string' ? parseUsdc(cost) : null };
 }
 
-/** An answer to a question about work that the agent goes on with. */
+/** Classifies an answer to a status poll. */
 export function readProgress(answer: { status: number; body: Buffer }): Answered {
   const value = parseObject(answer.body.toString('utf8'));
   if (answer.status === 200 && value?.status === 'failed')
@@ -71,7 +71,7 @@ export function parseObject(text: string): Json | undefined {
   }
 }
 
-/** The agent's own words, cut and cleaned: they reach people's terminals. */
+/** The agent's error text, truncated and without control characters: it reaches people's terminals. */
 export function describeError(error: unknown): string {
   if (typeof error !== 'object' || error === null) return '';
   const { code, message } = error as { code?: unknown; message?: unknown };

@@ -14,17 +14,17 @@ import { followAccepted } from './agent-poll.ts';
 import { followStream } from './agent-stream.ts';
 import { payAgentBill, proofSigned } from './pay-agent-bill.ts';
 
-/** Pauses before the second and third try. Repeats carry the same Idempotency-Key. */
+/** Pauses before the second and third attempt. Retries carry the same Idempotency-Key. */
 const RETRY_PAUSES_MS: readonly number[] = [200, 1000];
-/** The same before the same payment is shown again to an agent that asks for one: it may still be waiting for the chain. */
+/** Pauses before the same payment is shown again to an agent that asks for one: it may still be waiting for the chain. */
 const BILLED_PAUSES_MS: readonly number[] = [200, 1000, 2000];
-/** All that a stream may bring, framing included. */
+/** Maximum bytes of a stream, framing included. */
 const MAX_STREAM_BYTES = 16 * 1024 * 1024;
 
 /**
- * Calls the agent until it answers, for at most three tries and until the deadline (DESIGN section 5, "Agent contract"). One that
- * answers 402 is paid, once, and called again with the payment; from then on every call shows the same bytes. Never
- * throws for what the agent or the network does: every way in which it can end is an outcome.
+ * Calls the agent until it answers, at most three times and until the deadline (docs/design.md, section 4, "agent contract: call"). An
+ * agent that answers 402 is paid once and called again with the payment; every later call shows the same payment bytes. Never throws for a
+ * fault of the agent or the network: every end is an outcome.
  */
 export async function callAgent(ctx: CallContext, call: AgentCall): Promise<Outcome> {
   const body = JSON.stringify(toAgentBody(call.invocation));
@@ -108,7 +108,7 @@ async function tryOnce(
   } catch (error) {
     if (!(error instanceof GuardedFetchError)) throw error;
     const failure = readFailure(error);
-    // The agent may have been paid: what it has for us is worth asking for again, under the same key and payment.
+    // The agent may have been paid: fetch its result again, under the same key and payment.
     const isWorthIt = proof !== null && error.kind === 'reset' && failure.kind === 'ended';
     return isWorthIt ? { ...failure, isRetryable: true } : failure;
   }

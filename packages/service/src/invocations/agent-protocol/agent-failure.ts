@@ -10,13 +10,13 @@ const failureOf: Record<GuardedFetchErrorKind, { reason: FailureReason; message:
   encoding: { reason: 'invalid_response', message: 'The agent answered in a compressed form, which is not taken.' },
   reset: { reason: 'agent_unreachable', message: 'The agent closed the connection without an answer.' },
   connect: { reason: 'agent_unreachable', message: 'The agent could not be reached.' },
-  // A name that does not resolve and one that leads to a refused address read alike: the difference would map a private network.
+  // One message for an unresolvable name and for a refused address: a difference would map a private network.
   dns: { reason: 'agent_unreachable', message: 'The agent could not be reached.' },
   blocked: { reason: 'agent_unreachable', message: 'The agent could not be reached.' },
   invalid_url: { reason: 'agent_unreachable', message: "The agent's endpoint is not a URL that can be called." },
 };
 
-/** What a call that got no answer means. */
+/** Classifies a call that got no answer. */
 export const readFailure = (error: GuardedFetchError): Answered => ({
   kind: 'ended',
   outcome: { kind: 'failed', ...failureOf[error.kind] },

@@ -9,14 +9,14 @@ import { readFailure } from './agent-failure.ts';
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 const ASK_TIMEOUT_MS = 10_000;
-/** An agent that can't be asked this often in a row is given up. */
+/** Consecutive failed polls after which the agent is given up. */
 const MISSES_UNTIL_GIVEN_UP = 5;
 
 type Accepted = Extract<Answered, { kind: 'accepted' }>;
 
 /**
- * Asks an agent that answered 202 until it has its result or the deadline passes. When the call becomes pointless, the agent is
- * told with a DELETE, once and without waiting for what it says.
+ * Polls an agent that answered 202 until it has its result or the deadline passes. When the call becomes pointless, sends the agent one
+ * DELETE and ignores the answer.
  */
 export async function followAccepted(ctx: CallContext, call: AgentCall, accepted: Accepted): Promise<Outcome> {
   const { invocation, target, signal } = call;
@@ -40,13 +40,13 @@ export async function followAccepted(ctx: CallContext, call: AgentCall, accepted
   }
 }
 
-/** null: none, or one elsewhere, where the agent has not proven to be. */
+/** null: no address, or one of an origin other than the agent's proven endpoint. */
 function statusUrlOf({ statusUrl }: Accepted, endpoint: string): string | null {
   const url = statusUrl === '' ? null : URL.parse(statusUrl, endpoint);
   return url?.origin === new URL(endpoint).origin ? url.href : null;
 }
 
-/** The agent's wish, or twice as long as before, within limits. */
+/** The pause that the agent asked for, or twice the previous one, within limits. */
 function pauseAfter(answered: Answered, beforeMs: number): number {
   const wishMs =
     answered.kind === 'accepted' && answered.retryAfterS !== null ? answered.retryAfterS * 1000 : beforeMs * 2;

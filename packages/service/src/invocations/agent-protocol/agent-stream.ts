@@ -6,8 +6,8 @@ import { describeError, failed, MAX_RESULT_BYTES, parseObject, readResult } from
 import { messagesOf } from './event-messages.ts';
 
 /**
- * Follows a streaming agent: `progress` and `chunk` events are stored as they come, `result` or `error` ends it. A stream that
- * ends without either is an invalid answer; what comes after the end is not read.
+ * Follows a streaming agent: stores `progress` and `chunk` events as they come; `result` or `error` ends it. A stream that ends without
+ * either is an invalid answer; anything after the end is ignored.
  */
 export async function followStream(bytes: AsyncIterable<Buffer>, recorder: ChunkRecorder): Promise<Outcome> {
   let count = 0;
@@ -27,7 +27,7 @@ const resultTooLarge = failed('response_too_large', 'The agent streamed an event
 
 const MAX_CHUNK_DEPTH = 128;
 
-/** What was said up to the end, if it has come; null: the stream goes on. */
+/** The chunks up to the end, and the outcome; null: the stream continues. */
 function read(messages: readonly EventSourceMessage[]): { said: Said[]; outcome: Outcome | null } {
   const said: Said[] = [];
   for (const message of messages) {
@@ -55,7 +55,7 @@ function endOf({ event, data }: EventSourceMessage): Outcome | null {
     : null;
 }
 
-/** Chunks are often plain text. */
+/** Parses JSON; any other text is the chunk itself, because chunks are often plain text. */
 function parse(data: string): unknown {
   try {
     const value: unknown = JSON.parse(data);

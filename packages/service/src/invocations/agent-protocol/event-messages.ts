@@ -1,14 +1,14 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { MAX_RESULT_BYTES } from './agent-answer.ts';
 
-/** What one piece of a stream brought. */
+/** Events of one piece of a stream. */
 export interface MessagePart {
   readonly messages: readonly EventSourceMessage[];
-  /** It holds an event that is longer than any may be. */
+  /** An event of this piece exceeds the maximum length. */
   readonly isTooLarge: boolean;
 }
 
-/** Reads server-sent events as they come (WHATWG HTML, "Server-sent events"). `roomBytes`: for what stands around a result. */
+/** Parses server-sent events as they arrive (WHATWG HTML, "Server-sent events"). `roomBytes`: allowance for the envelope of a result. */
 export async function* messagesOf(bytes: AsyncIterable<Buffer>, roomBytes: number): AsyncGenerator<MessagePart> {
   const messages: EventSourceMessage[] = [];
   let isTooLarge = false;

@@ -9,21 +9,21 @@ import type { Invocation, Outcome } from '../invocation.ts';
 import { failed } from './agent-answer.ts';
 import type { CallContext } from './agent-call.ts';
 
-/** The payment that an attempt before this one signed, to be shown as it is; null when none did. */
+/** The payment that an earlier attempt signed, to be shown unchanged; null: none. */
 export const proofSigned = async (ctx: CallContext, { id, billedMicro }: Invocation): Promise<PaymentProof | null> =>
   billedMicro === null ? null : proofOf(ctx, id);
 
-/** What has to hold beside, when it is not the agent that bills but the node where it is at home. */
+/** Additional conditions for a bill from an agent's home node rather than from the agent. */
 export interface BillTerms {
-  /** The only wallet that is paid; lower case. */
+  /** The only permitted recipient; lower case. */
   readonly payTo: string;
-  /** Notes in the transaction that signs how its refunds will be known; false when they could not be. */
+  /** Records, in the transaction that signs, the memo of expected refunds; false when that is impossible. */
   awaitRefunds(tx: Tx): Promise<boolean>;
 }
 
 /**
- * Signs for what an agent asks with its 402, once for a request. Returns the header to show, or how the call ends when the bill
- * can't be paid, or the request is no longer ours.
+ * Signs the payment for an agent's 402, once for each request. Returns the header to show, or the outcome of the call when the bill can't
+ * be paid or another attempt has the request.
  */
 export async function payAgentBill(
   ctx: CallContext,

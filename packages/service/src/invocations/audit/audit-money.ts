@@ -16,8 +16,8 @@ import {
 const ALL = { after: '', before: null, limit: 1_000_000_000 };
 
 /**
- * All that the records of requests and of money say against each other, whatever its age: none, or the node is at fault. Reads
- * everything there is. Requests that are being worked on contradict nothing; a payment of one that was cancelled may be on its way back.
+ * All contradictions between the records of requests and of money, of any age. None, unless the node is at fault. Reads all rows. Open
+ * requests never contradict; a payment of a cancelled request may be in the process of being refunded.
  */
 export async function findMoneyContradictions(ctx: HasDb): Promise<Contradiction[]> {
   const { db } = ctx;
@@ -32,16 +32,16 @@ export async function findMoneyContradictions(ctx: HasDb): Promise<Contradiction
 
 type AuditContext = HasDb & HasClock & HasLog & HasMetrics;
 
-/** Whatever follows from the end of a request has followed by then. */
+/** Everything that follows from the end of a request has happened within this time. */
 const AT_REST_MS = 3_600_000;
 const REQUESTS = 2000;
 const ACCOUNTS = 2000;
 const MAX_ROUNDS = 20;
 
 /**
- * The same bit by bit: every request when its money has not changed for an hour, whatever became of others, and the accounts round and
- * round. What is found is logged as an error and counted; nothing is changed. A process that dies before it has taken requests off the
- * list has them looked at again.
+ * The incremental audit: each request once its money has not changed for an hour, independently of others, and the ledger accounts in turn.
+ * Contradictions are logged as errors and counted; nothing is changed. If the process dies before requests leave the queue, they are
+ * audited again.
  */
 export async function auditMoney(ctx: AuditContext): Promise<void> {
   await auditRequests(ctx);

@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/sql.ts';
 
-/** Something that the records of requests and of money say against each other. There is none unless the node is at fault. */
+/** A contradiction between the records of requests and of money; exists only when the node is at fault. */
 export interface Contradiction {
   readonly kind: string;
   /** The request or ledger account. */
@@ -8,23 +8,23 @@ export interface Contradiction {
   readonly detail: string;
 }
 
-/** Ledger accounts by id: those after one, at most so many. */
+/** A range of ledger accounts in the order of ids: those after one, up to a limit. */
 export interface AuditRange {
   readonly after: string;
-  /** Ids from here on are left out; null: none are. */
+  /** Exclusive upper bound of ids; null: none. */
   readonly before: string | null;
   readonly limit: number;
 }
 
-/** What came back of a bill: all of it, as the agent did not collect it, or what the agent's home refunds. */
+/** Transfers that return a bill: in full because the agent did not collect it, or as a refund of its home node. */
 const RETURNS = `'bill_return:' || r.id, 'home_refund:' || r.id, 'home_return:' || r.id`;
-/** What was taken from the payer for a request: charged, or owed to an agent that bills directly, unless that came back. */
+/** Amount taken from the payer for a request: charged, or owed to an agent that bills directly, less returns. */
 const BOOKED = `(select sum(case when t.debit = r.payer_ledger_id then t.amount_micro when t.credit = r.payer_ledger_id then -t.amount_micro end)
                    from transfer t where t.id in ('charge:' || r.id, 'bill:' || r.id, ${RETURNS}))`;
 const UNBILLED = `(select sum(t.amount_micro) from transfer t where t.id in (${RETURNS}))`;
 const REFUNDED = `coalesce((select sum(t.amount_micro) from transfer t where t.id in ('refund:' || r.id, 'refund:' || r.id || ':return', 'refund:' || r.id || ':second_return')), 0)`;
 
-/** Every request that has ended, of some, was paid for once, or paid back, and nothing of it is held. */
+/** Each of the selected ended requests was paid for once or refunded, and has no open hold. */
 const ofRequests = (which: string) => `
   with request as (
     select id, status, payment_method, payer_ledger_id, coalesce(cost_micro, 0) as cost
@@ -48,13 +48,13 @@ const ofRequests = (which: string) => `
     from paid r left join chain_payment p on p.subject_id = r.id and p.purpose = 'invocation'
    where ${REFUNDED} > 0 and p.state is distinct from 'settled' and p.state is distinct from 'reversed'`;
 
-/** What requests that have ended say against the ledger; null: all of them. */
+/** Contradictions between ended requests and the ledger; null: all requests. */
 export const findRequestContradictions = (sql: Sql, ids: readonly string[] | null): Promise<Contradiction[]> =>
   ids === null
     ? sql.query<Contradiction>('find-contradictions-of-all', ofRequests('true'))
     : sql.query<Contradiction>('find-request-contradictions', ofRequests('id = any($1)'), [ids]);
 
-/** Kept balances against the last entry of each account, and what is held against the holds that are open. */
+/** Stored balances that differ from the last entry of their account, and held amounts that differ from the open holds. */
 export const findAccountContradictions = (sql: Sql, range: AuditRange): Promise<Contradiction[]> =>
   sql.query<Contradiction>(
     'find-account-contradictions',
@@ -86,7 +86,7 @@ export const findAccountContradictions = (sql: Sql, range: AuditRange): Promise<
     [range.after, range.before, range.limit],
   );
 
-/** The last account of a range; null when there is none. */
+/** The last account of a range; null: the range is empty. */
 export async function findLastAccount(sql: Sql, range: AuditRange): Promise<string | null> {
   const [row] = await sql.query<{ id: string | null }>(
     'find-last-account',
@@ -98,7 +98,7 @@ export async function findLastAccount(sql: Sql, range: AuditRange): Promise<stri
   return row?.id ?? null;
 }
 
-/** What accounts of each kind hold together against the total that is kept of it: reads every account. */
+/** Stored totals by kind of account that differ from the accounts: reads every account. */
 export const findTotalContradictions = (sql: Sql): Promise<Contradiction[]> =>
   sql.query<Contradiction>(
     'find-total-contradictions',
@@ -111,7 +111,7 @@ export const findTotalContradictions = (sql: Sql): Promise<Contradiction[]> =>
       where coalesce(a.amount, 0) <> coalesce(t.amount, 0)`,
   );
 
-/** The kept totals against all accounts and all transfers, and every chain of entries link by link: reads everything there is. */
+/** Stored totals that differ from the accounts and transfers, and broken links in the chains of entries: reads all rows. */
 export const findLedgerContradictions = (sql: Sql): Promise<Contradiction[]> =>
   sql.query<Contradiction>(
     'find-ledger-contradictions',
@@ -145,7 +145,7 @@ export const findLedgerContradictions = (sql: Sql): Promise<Contradiction[]> =>
        from linked where balance <> before + amount or sequence <> previous + 1 or created_at < previous_at or balance < 0`,
   );
 
-/** Open holds without a request: placed in the transaction that stores it, a hold is never seen without. Withdrawals have theirs for moments. */
+/** Open holds without a request: a hold and its request are stored in one transaction. Holds of withdrawals exist for moments. */
 export const findHoldContradictions = (sql: Sql): Promise<Contradiction[]> =>
   sql.query<Contradiction>(
     'find-hold-contradictions',

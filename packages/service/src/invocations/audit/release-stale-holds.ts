@@ -13,8 +13,8 @@ type ReleaseContext = EndContext & HasDb & HasLog & HasMetrics;
 const BATCH = 100;
 
 /**
- * Ends holds that outlived their time although their request has ended or never was: as the request says, else in favour of
- * whoever paid. The end of a request ends its hold in the same transaction, so there is none unless the node is at fault.
+ * Ends expired holds whose request has ended or does not exist: by the request's status, else in favour of the payer. A request and its
+ * hold end in one transaction, so such holds exist only when the node is at fault.
  */
 export async function releaseStaleHolds(ctx: ReleaseContext): Promise<void> {
   for (const hold of await listStaleHolds(ctx.db, ctx.clock.now(), BATCH)) {

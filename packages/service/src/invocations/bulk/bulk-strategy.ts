@@ -2,7 +2,7 @@ import type { BulkStrategy } from '@agent-network/contracts/invocations/bulk';
 import type { RequestStatus } from '@agent-network/contracts/invocations/invocations';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 
-/** One request of a bulk request, as far as its strategy cares. */
+/** The fields of a part of a bulk request that decide its strategy. */
 export interface BulkPart {
   readonly id: string;
   readonly status: RequestStatus;
@@ -20,7 +20,7 @@ const isDone = ({ status }: BulkPart) => status === 'completed';
 
 const earliestFirst = (a: BulkPart, b: BulkPart) => (a.completedAt?.getTime() ?? 0) - (b.completedAt?.getTime() ?? 0);
 
-/** Whether a bulk request is over, and with which result (DESIGN section 5, "Bulk"). What is still open then is to be cancelled. */
+/** Decides the end and the result of a bulk request (docs/design.md, section 4, "bulk"). Parts that are still open then are cancelled. */
 export function decideBulk(strategy: BulkStrategy, parts: readonly BulkPart[]): BulkDecision {
   const completed = parts.filter(isDone).sort(earliestFirst);
   const open = parts.filter(isOpen).length;
@@ -33,7 +33,7 @@ export function decideBulk(strategy: BulkStrategy, parts: readonly BulkPart[]): 
   return completed.length > 0 ? { kind: 'completed', winner: null } : { kind: 'failed' };
 }
 
-/** More than half of all must agree; when the open ones can no longer bring that about, it has failed. */
+/** More than half of all must agree; fails as soon as the open ones can no longer reach that. */
 function decideMajority(parts: readonly BulkPart[], completed: readonly BulkPart[], open: number): BulkDecision {
   const groups = new Map<string, BulkPart[]>();
   for (const part of completed) {

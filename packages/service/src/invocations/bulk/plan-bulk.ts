@@ -5,7 +5,7 @@ import { estimatedTime } from '../price.ts';
 import type { Bulk } from './bulk-store.ts';
 import { decideBulk } from './bulk-strategy.ts';
 
-/** What a bulk request asks of one agent. */
+/** One agent's part of a bulk request. */
 export interface Part {
   readonly agent: CallableAgent;
   readonly priceMicro: bigint;
@@ -23,17 +23,17 @@ export interface BulkTerms {
   readonly payerId: string | null;
   readonly budgetId: string | null;
   readonly deadline: Date;
-  /** In ascending order: the requests are read back in that of the agents. */
+  /** In ascending order: requests are read back in the order of the agents. */
   readonly requestIds: readonly string[];
 }
 
-/** The requests of a bulk request, all to be called at once; those of agents that can't be called have failed. */
+/** The requests of a bulk request, all to be called at once; those for unavailable agents have failed. */
 export function planBulk(bulk: Bulk, parts: readonly Part[], terms: BulkTerms): BulkPlan {
   const requests = parts.map((part, index) => toInvocation(bulk, part, terms.requestIds[index] as string, terms));
   return unlessLost({ bulk, requests });
 }
 
-/** Puts the requests in line that there is no place for. */
+/** Queues the requests that have no place. */
 export const putInLine = (requests: readonly Invocation[], waiting: ReadonlySet<string>): Invocation[] =>
   requests.map((request) =>
     waiting.has(request.id) ? { ...request, status: 'pending' as const, worker: null, startedAt: null } : request,
@@ -82,7 +82,7 @@ function toInvocation(bulk: Bulk, part: Part, id: string, terms: BulkTerms): Inv
   };
 }
 
-/** Offline agents may put an outcome out of reach from the start: then nobody is called. */
+/** Starts no request when unavailable agents make the strategy's goal impossible from the start. */
 function unlessLost({ bulk, requests }: BulkPlan): BulkPlan {
   if (decideBulk(bulk.strategy, requests).kind === 'open') return { bulk, requests };
   const nothing = { costMicro: 0n, refundMicro: 0n, payerLedgerId: null, startedAt: null, completedAt: bulk.createdAt };

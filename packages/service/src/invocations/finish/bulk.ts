@@ -7,9 +7,9 @@ import { lockBulkRequests } from '../invocation-store.ts';
 import { type End, type EndContext, type Ended, endAll } from './end-invocations.ts';
 
 /**
- * Ends one request of a bulk request and decides, under the bulk's lock, whether that ends the bulk: then the requests still open
- * are cancelled with it. One that comes to its end after the decision is cancelled, whatever it brought. All that ends, ends in
- * one go: money is locked in one order, so that bulk requests can't wait for each other in a circle.
+ * Ends one request of a bulk request and decides, under the bulk's lock, whether that ends the bulk: then the open requests are cancelled
+ * with it. A request that ends after the decision is cancelled, whatever its result. All ends share one transaction: money is locked in one
+ * order, so bulk requests can't deadlock.
  */
 export async function endBulkRequest(ctx: EndContext, tx: Tx, bulkId: string, end: End): Promise<Ended> {
   const now = ctx.clock.now();
@@ -42,6 +42,6 @@ const partAfter = ({ invocation: { id }, outcome }: End, now: Date): BulkPart =>
   completedAt: now,
 });
 
-/** Puts the end of a bulk request into the outbox, in the caller's transaction. */
+/** Puts the event for the end of a bulk request into the outbox, in the caller's transaction. */
 export const tellBulkEnded = (tx: Tx, { id, accountId, webhookUrl }: Bulk, now: Date): Promise<boolean> =>
   emit(tx, [{ type: 'bulk.completed', accountId, subjectId: id, data: null, webhookUrl }], now);

@@ -16,7 +16,7 @@ import { endInvocations, type InvocationEnd } from '../invocation-store.ts';
 import { countEnded } from '../stats/count-calls.ts';
 import { isOthersFault, paidOutcomeOf } from './paid-outcome.ts';
 
-/** How an invocation ends: with the agent's outcome, or because nobody wants it any more. */
+/** The end of an invocation: the agent's outcome, or a cancellation. */
 export interface End {
   readonly invocation: Invocation;
   readonly outcome: Outcome | { readonly kind: 'cancelled' };
@@ -25,15 +25,15 @@ export interface End {
 export type EndContext = HasClock & HasChain & HasWallet & HasPlatformFee & HasPaymentLimits;
 
 export interface Ended {
-  /** The invocations that a call ended, as they are now, by id; others had been ended, or taken over, before. */
+  /** The invocations that this call ended, in their new state, by id; absent: ended or taken over before. */
   readonly invocations: ReadonlyMap<string, Invocation>;
-  /** Whether there is anybody to tell of it. */
+  /** True when an event has a receiver. */
   readonly isToTell: boolean;
 }
 
-/** Ends invocations: the one way in which a request stops and its money finds its place. */
+/** Ends invocations: the only way in which a request stops and its money is assigned. */
 export interface Finisher {
-  /** The ended invocation: as this end left it, or as another ended it before. */
+  /** The ended invocation: by this end, or by an earlier one. */
   finish(end: End): Promise<Invocation>;
 }
 
@@ -41,7 +41,10 @@ export interface HasFinisher {
   readonly finisher: Finisher;
 }
 
-/** State, ledger, refund, the agents' records and events, all in the caller's transaction. Only what this call ends moves money. */
+/**
+ * Writes state, ledger, refund, the agents' records and events in the caller's transaction. Only invocations that this call ends move
+ * money.
+ */
 export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now: Date): Promise<Ended> {
   const rows = new Map(ends.map((end) => [end.invocation.id, toRow(end)]));
   const money = await endInvocations(tx, [...rows.values()], now);
@@ -52,7 +55,7 @@ export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now:
       { ...invocation, ...(rows.get(invocation.id) as InvocationEnd), ...money.get(invocation.id), completedAt: now },
     ]),
   );
-  // Budgets before ledger accounts, as when requests are accepted: so nobody waits in a circle.
+  // Budgets before ledger accounts, as at acceptance: one lock order prevents deadlocks.
   await unspendAll(tx, [...ended.values()]);
   const holdEnds = won
     .filter(({ invocation }) => invocation.payerLedgerId !== null)
@@ -65,7 +68,7 @@ export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now:
         feeMicro: feeOf(captureMicro, ctx.platformFeeBps),
       };
     });
-  // Sent together; the ledger comes last, as many wait for the same account.
+  // Sent together; the ledger comes last, because many transactions wait for the same account.
   const calls = won.map((end) =>
     toEndedCall({ ...end, invocation: ended.get(end.invocation.id) ?? end.invocation }, now),
   );
@@ -81,7 +84,7 @@ export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now:
 
 function toRow({ invocation, outcome }: End): InvocationEnd {
   const costMicro = outcome.kind === 'cancelled' ? 0n : costOf(outcome, invocation.priceMicro);
-  // What was never paid is not given back.
+  // A payment that never came in is not refunded.
   const paidMicro = outcome.kind === 'failed' && outcome.reason === 'payment_failed' ? 0n : invocation.priceMicro;
   return {
     id: invocation.id,
@@ -95,7 +98,7 @@ function toRow({ invocation, outcome }: End): InvocationEnd {
   };
 }
 
-/** A treasury has its money back with the hold; a wallet is paid back on chain, if its payment has come in. */
+/** Refunds ended invocations: releasing the hold refunds a treasury; a wallet is refunded on chain if its payment has come in. */
 export async function oweBack(ctx: EndContext, tx: Tx, ended: readonly Invocation[]): Promise<void> {
   for (const { id, accountId, paymentMethod, payerLedgerId, paymentHash, refundMicro } of ended) {
     const address = payerLedgerId === null ? null : payerAddressOf(payerLedgerId);
@@ -110,7 +113,7 @@ export async function oweBack(ctx: EndContext, tx: Tx, ended: readonly Invocatio
   }
 }
 
-/** What a request did not cost is left of the budget of its day. */
+/** Returns the unspent part of a request to its daily budget. */
 const unspendAll = (tx: Tx, ended: readonly Invocation[]): Promise<void> =>
   unspend(
     tx,
@@ -119,7 +122,7 @@ const unspendAll = (tx: Tx, ended: readonly Invocation[]): Promise<void> =>
     ),
   );
 
-/** What counts against an agent is its own doing: a call that nobody let it answer does not. */
+/** Only the agent's own doing counts against it; not a call that gave it no chance to answer. */
 function toEndedCall({ invocation, outcome }: End, now: Date): EndedCall {
   const durationMs = now.getTime() - (invocation.startedAt ?? invocation.createdAt).getTime();
   const { agentId } = invocation;
@@ -130,11 +133,11 @@ function toEndedCall({ invocation, outcome }: End, now: Date): EndedCall {
   return { agentId, end: outcome.reason === 'agent_unreachable' ? 'unreachable' : 'failed', durationMs, outcome: paid };
 }
 
-/** Puts the ends into the outbox, in the caller's transaction. */
+/** Puts the events of the ends into the outbox, in the caller's transaction. */
 export const tellEnded = (tx: Tx, ended: readonly Invocation[], now: Date): Promise<boolean> =>
   emit(tx, ended.map(toEvent), now);
 
-/** The record no longer changes, so the event needs no copy of it. */
+/** An ended record never changes, so the event needs no copy of it. */
 const toEvent = ({ id, accountId, status, webhookUrl }: Invocation) => ({
   type: `invocation.${status}` as EventType,
   accountId,

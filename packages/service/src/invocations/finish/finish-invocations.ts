@@ -22,7 +22,7 @@ export type FinishContext = EndContext &
 
 const MAX_BATCH = 100;
 
-/** Requests that end while others are being recorded share the next transaction; those of a bulk request end under its lock. */
+/** Batches ends: requests that end during a transaction share the next one; those of a bulk request end under its lock. */
 export function createFinisher(ctx: FinishContext): Finisher {
   const batcher = createBatcher<End, Invocation | null>({
     maxSize: MAX_BATCH,
@@ -59,7 +59,7 @@ export function createFinisher(ctx: FinishContext): Finisher {
   };
 }
 
-/** What follows from a committed end. None of it is needed for correctness: each has somebody who looks after it later. */
+/** Side effects of a committed end. None is needed for correctness: a job repeats each of them. */
 function follow(ctx: FinishContext, { invocations, isToTell }: Ended): void {
   if (isToTell) ctx.webhookDispatcher.requestRun();
   for (const { id, status, errorCode } of invocations.values()) {
@@ -72,5 +72,5 @@ function follow(ctx: FinishContext, { invocations, isToTell }: Ended): void {
   }
 }
 
-/** Tells other processes that a request they may be running was cancelled: a hint, the state is what counts. */
+/** Notifies other processes that a request they may be running was cancelled: a hint; the stored state decides. */
 export const CANCELLED_CHANNEL = 'invocation_cancelled';

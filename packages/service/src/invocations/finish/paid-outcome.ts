@@ -3,14 +3,14 @@ import type { Outcome as PaidOutcome } from '../../agents/reputation/outcome.ts'
 import { payerAddressOf } from '../../payments/ledger/treasury.ts';
 import type { Invocation, Outcome } from '../invocation.ts';
 
-/** An agent that was given less time than this can't be blamed for not being done. */
+/** An agent that was given less time than this can't be blamed for missing the deadline. */
 const FAIR_MS = 30_000;
 
-/** Failures that are not the agent's doing: nobody let it answer. */
+/** Failures that are not the agent's doing: it had no chance to answer. */
 export const isOthersFault = (reason: FailureReason): boolean =>
   reason === 'payment_failed' || reason === 'agent_removed';
 
-/** What a paid invocation that ended says of its agent; null when nothing was paid, or when the end was not the agent's doing. */
+/** The evidence of an ended paid invocation about its agent; null when nothing was paid, or when the end was not the agent's doing. */
 export function paidOutcomeOf(invocation: Invocation, outcome: Outcome): PaidOutcome | null {
   const { id: requestId, agentId, accountId, paymentMethod, paymentHash, payerLedgerId } = invocation;
   if (payerLedgerId === null || (paymentMethod === 'x402' && paymentHash === null)) return null;

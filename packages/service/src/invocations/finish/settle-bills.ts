@@ -8,10 +8,10 @@ import { type BilledRequest, lockBilled, markUnbilled } from '../billed-store.ts
 import { hasEnded } from '../invocation.ts';
 import { countMoney } from '../stats/count-calls.ts';
 
-/** Brings the bills of agents to their end: collected on chain, or, when that can't happen any more, given to whom it is due. */
+/** Settles the bills of agents: collected on chain, or, once that is impossible, returned to whom the money is due. */
 export const settleBills = (ctx: ChainContext): Promise<void> => watchBills(ctx, (bill) => giveUp(ctx, bill));
 
-/** Whose it is depends on how the request ended, so a bill waits until it has. */
+/** The receiver depends on the end of the request, so a bill waits for it. */
 async function giveUp(ctx: ChainContext, bill: ChainPayment): Promise<void> {
   await ctx.db.transaction(async (tx) => {
     const request = await lockBilled(tx, bill.subjectId);

@@ -1,20 +1,20 @@
 import type { Invocation } from '../invocation.ts';
 
-/** A request as far as it takes a place. */
+/** The fields of a request that decide its places. */
 export type Call = Pick<Invocation, 'accountId' | 'callerAgentId' | 'agentId'>;
 
-/** Whom a call shares its places with, as the column `lane` has it: its account, or all agents of the account. */
+/** The unit of fair sharing, stored in the column `lane`: an account, or all agents of one account. */
 export const laneOf = ({ accountId, callerAgentId }: Pick<Call, 'accountId' | 'callerAgentId'>): string =>
   callerAgentId === null ? accountId : `${accountId}:agents`;
 
 export interface PlaceLimits {
-  /** Calls at once that nobody waits for; and as many again that are awaited. */
+  /** Maximum concurrent calls at the back; the same number applies in front. */
   readonly most: number;
-  /** Of them for one lane. */
+  /** Maximum of them for one lane. */
   readonly mostOfLane: number;
-  /** Of them of one agent. */
+  /** Maximum of them for one agent. */
   readonly mostOfAgent: number;
-  /** Requests of one lane that may wait for a place. */
+  /** Maximum queued requests of one lane. */
   readonly mostWaiting: number;
 }
 
@@ -22,37 +22,37 @@ export interface HasPlaceLimits {
   readonly placeLimits: PlaceLimits;
 }
 
-/** How many places the lanes and agents have that have any. */
+/** Places in use, by lane and agent; those without any are absent. */
 export interface PlaceLoad {
   readonly lanes: ReadonlyMap<string, number>;
   readonly agents: ReadonlyMap<string, number>;
 }
 
-/** In front are calls whose callers wait for the result; the others neither take their places nor wait behind them. */
+/** Calls in front have a waiting caller; calls at the back neither take their places nor wait behind them. */
 export type Side = 'front' | 'back';
 
 export interface Place {
-  /** Gives the place up, once. */
+  /** Releases the place. Idempotent. */
   leave(): void;
-  /** Nobody waits any more: the call goes on at the back, whether there is room or not. */
+  /** Moves the call to the back, with or without room, because its caller no longer waits. */
   toBack(): void;
 }
 
-/** The places of a process: so many calls at once on each side, of which no lane and no agent has more than its share on both. */
+/** The places of a process: a maximum of concurrent calls on each side, with shares for each lane and agent. */
 export interface Places {
   hasRoomFor(call: Call, side: Side): boolean;
-  /** Places that nobody has, whoever asks. */
+  /** Number of free places, before shares. */
   free(side: Side): number;
-  /** Takes a place, whether there is room or not. */
+  /** Takes a place, even beyond the maximum. */
   take(call: Call, side: Side): Place;
-  /** Keeps places at the back free for calls that are not known yet; the answer gives them back. */
+  /** Reserves places at the back for calls that are not known yet; call the result to release them. */
   keep(count: number): () => void;
   load(): PlaceLoad;
 }
 
-/** A call that has run for so long leaves its place to others, and counts only against the shares of its lane and agent. */
+/** A call that runs longer than this releases its place and counts only in the shares of its lane and agent. */
 export const LONG_MS = 60_000;
-/** So many times as many calls may have left their places and still run. */
+/** Maximum of such long calls, as a multiple of the places. */
 const LONG_FACTOR = 4;
 
 export function createPlaces(
@@ -61,7 +61,7 @@ export function createPlaces(
 ): Places {
   const lanes = new Map<string, number>();
   const agents = new Map<string, number>();
-  /** In the order in which they took their places. */
+  /** Keyed in the order in which they took their places. */
   const young: Record<Side, Map<symbol, number>> = { front: new Map(), back: new Map() };
   let long = 0;
   let kept = 0;

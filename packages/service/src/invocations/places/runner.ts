@@ -2,37 +2,37 @@ import type { Invocation } from '../invocation.ts';
 import { type Call, createPlaces, laneOf, type Place, type PlaceLimits, type PlaceLoad, type Side } from './places.ts';
 import { STOPPING } from './stopping.ts';
 
-/** Runs invocations in this process; the one way to run, whether a caller waits or not. */
+/** Runs invocations in this process; the only way to run one, with or without a waiting caller. */
 export interface Runner {
   /**
-   * Follows work on a request to its end. `work` runs at once, and only once at a time for a request. It has a place from the
-   * beginning, also when there was no room, or takes one by `enter`.
+   * Tracks work on a request until it ends. `work` starts at once, and only once at a time for each request. It has a place from the
+   * beginning, even beyond the maximum, or takes one with `enter`.
    */
   track(
     request: Tracked,
     work: (signal: AbortSignal) => Promise<Invocation>,
     options?: { side?: Side; entersLater?: boolean },
   ): Promise<Invocation>;
-  /** Resolves when there is a place for a request that is tracked without one, and it has it; also once the signal aborts or the deadline passes. */
+  /** Resolves when a request that is tracked without a place gets one; also when the signal aborts or the deadline passes. */
   enter(request: Tracked & Pick<Invocation, 'deadline'>, signal: AbortSignal): Promise<void>;
-  /** Nobody waits for the result any more, if somebody did. */
+  /** Records that the caller no longer waits for the result. Idempotent. */
   unawait(requestId: string): void;
-  /** The end of a request that this process is working on; null when it is not. */
+  /** The end of a request that this process runs; null: it runs elsewhere, or not at all. */
   ending(requestId: string): Promise<Invocation> | null;
   trackedIds(): string[];
-  /** Requests of a lane that are tracked and have no place yet. */
+  /** Number of tracked requests of a lane without a place. */
   waitingOf(lane: string): number;
-  /** Keeps places for those of the calls, which are about to begin, that there is room for. */
+  /** Reserves places for calls that are about to begin, as far as there is room. */
   reserve(calls: readonly Call[], side: Side): Reservation;
-  /** Lets in who waits for a place that a call left by running long. */
+  /** Admits waiting requests to places that long calls have released. */
   letIn(): void;
-  /** Keeps up to `most` places for calls out of the line. */
+  /** Reserves up to `most` places for queued calls. */
   reserveAny(most: number): { readonly room: number; readonly load: PlaceLoad; giveBack(): void };
-  /** Called whenever room has become free. */
+  /** Calls the listener whenever a place becomes free. */
   onRoom(listener: () => void): void;
-  /** Breaks off the call of a request that was ended elsewhere. */
+  /** Aborts the call of a request that was ended elsewhere. */
   abort(requestId: string): void;
-  /** Resolves when nothing is running, or after `graceMs`; then what is left is given up here. */
+  /** Resolves when nothing runs, or after `graceMs`; the remaining work is then abandoned in this process. */
   drain(graceMs: number): Promise<void>;
   /** Aborted when this process stops working. */
   readonly signal: AbortSignal;
@@ -41,9 +41,9 @@ export interface Runner {
 export type Tracked = Call & Pick<Invocation, 'id'>;
 
 export interface Reservation {
-  /** For each call, whether it has a place; none has in a process that stops. */
+  /** For each call, true when it has a place; all false in a process that stops. */
   readonly granted: readonly boolean[];
-  /** To be called once they are tracked, or have come to nothing. */
+  /** Call it once the calls are tracked or abandoned. */
   giveBack(): void;
 }
 
@@ -145,7 +145,7 @@ interface Running {
   readonly ending: Promise<Invocation>;
   readonly abort: AbortController;
   side: Side;
-  /** null while it has none. */
+  /** null: no place yet. */
   place: Place | null;
 }
 
@@ -154,7 +154,7 @@ interface Waiting {
   letIn(): void;
 }
 
-/** Past the deadline it is let in as well: what calls the agent finds that there is no time left. */
+/** Also admits after the deadline: the work then fails because no time is left. */
 function untilLetIn(
   waiting: Map<string, Waiting>,
   {

@@ -1,5 +1,5 @@
-/** Why work is broken off when this process stops. */
+/** Abort reason of work when this process stops. */
 export const STOPPING = new Error('this process stops');
 
-/** Whether work was broken off because this process stops, and not because nobody wants it: another process goes on with it. */
+/** True when work was aborted because this process stops, not because of a cancellation: another process continues it. */
 export const isStopping = (signal: AbortSignal): boolean => signal.reason === STOPPING;

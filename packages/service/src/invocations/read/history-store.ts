@@ -5,7 +5,7 @@ import { sumUse, type UseSum } from '../stats/usage-store.ts';
 
 export interface HistoryQuery {
   readonly accountId: string;
-  /** Set for an agent that looks at its own. */
+  /** Restricts an agent to its own requests. */
   readonly callerAgentId: string | null;
   readonly agentId: string | null;
   readonly status: RequestStatus | null;
@@ -67,7 +67,7 @@ export const readHistory = (
     [...parameters(query), page.after?.createdAt ?? null, page.after?.id ?? '', page.limit, page.offset],
   );
 
-/** How many match, and what they cost. Of whole days, and of an agent in them, sums are kept; anything else is counted. */
+/** Number and total cost of the matches. Whole days, in total or by agent, come from stored sums; other ranges are counted. */
 export async function sumHistory(sql: Sql, query: HistoryQuery): Promise<{ total: number; costMicro: bigint }> {
   const isKept = query.callerAgentId === null && query.status === null && query.bulkId === null;
   const [row] = await (isKept ? sumUse(sql, query) : sumRows(sql, query));

@@ -9,7 +9,7 @@ import { type HistoryQuery, type HistoryRow, readHistory, sumHistory } from './h
 
 const DEFAULT_LIMIT = 20;
 
-/** The caller's requests, newest first, with exact totals of all that match. Days are UTC; the last one is included. */
+/** The caller's requests, newest first, with exact totals of all matches. Days are UTC, inclusive. */
 export async function listInvocations(
   ctx: HasDb,
   caller: KnownCaller,

@@ -15,8 +15,8 @@ const DEFAULT_LIMIT = 20;
 const MAX_DAYS = 30;
 
 /**
- * The caller's agents, the newest first, with what they hold and earned. A page is a range of an index; of each agent on it, one row for
- * each of 30 days is read, whatever the number of its calls.
+ * The caller's agents, newest first, with balance and earnings. A page is one index range; for each agent on it, 30 rows of daily sums are
+ * read, whatever the number of its calls.
  */
 export async function listOwnAgents(
   ctx: HasDb & HasClock & HasNodeLabel,

@@ -8,7 +8,7 @@ import { toRecord } from '../invocation-view.ts';
 import { requireOwn } from '../read-invocation.ts';
 import { timelineOf } from './timeline.ts';
 
-/** A request of the caller's with what was asked, and what happened when. Two look-ups by its id. */
+/** A request of the caller with its input and timeline. Two look-ups by id. */
 export async function readInvocationDetail(
   ctx: HasDb,
   caller: KnownCaller,

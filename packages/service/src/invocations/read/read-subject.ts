@@ -7,10 +7,10 @@ import type { Invocation } from '../invocation.ts';
 import { findBulkRequests, findInvocations } from '../invocation-store.ts';
 import { toRecord } from '../invocation-view.ts';
 
-/** Records are large: so many are in memory at a time. */
+/** Batch size: records are large, so at most this many are in memory. */
 const MAX_BATCH = 50;
 
-/** Reads what events of requests and bulk requests are about, as the matching GET shows it; those asked for together in one query. */
+/** Reads the subjects of request and bulk events as the matching GET shows them; batches concurrent reads into one query. */
 export function createSubjectReader(ctx: HasDb): HasSubjects['readSubject'] {
   const requests = createBatcher<string, Invocation | null>({
     maxSize: MAX_BATCH,

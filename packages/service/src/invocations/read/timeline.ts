@@ -4,7 +4,7 @@ import type { Movement } from '../../payments/statements/movements-of.ts';
 import type { Invocation } from '../invocation.ts';
 
 type Entry = RequestDetail['timeline'][number];
-/** What began, and how it may have ended; null: that is nothing to tell. */
+/** The events of a movement: its begin, and both of its ends; null: not shown. */
 type Names = readonly [begun: TimelineEvent | null, settled: TimelineEvent, failed: TimelineEvent | null];
 
 const namesOf: Record<Movement['purpose'], Names | null> = {
@@ -19,7 +19,7 @@ const namesOf: Record<Movement['purpose'], Names | null> = {
   withdrawal: null,
 };
 
-/** What happened to a request, in order; what happened at the same moment in the order in which it must have. */
+/** The timeline of a request in order of time; simultaneous events in their causal order. */
 export function timelineOf(invocation: Invocation, movements: readonly Movement[]): Entry[] {
   const { createdAt, startedAt, completedAt, status } = invocation;
   const own: Entry[] = [entry('created', createdAt, { amountMicro: invocation.priceMicro })];

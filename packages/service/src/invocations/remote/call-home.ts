@@ -18,24 +18,24 @@ import type { HasHomeKeys } from './home-keys.ts';
 import { findHomeRequestId, insertHomeCall } from './home-store.ts';
 import { noteEnd, settleHomeCalls } from './settle-home-calls.ts';
 
-/** Pauses while nothing is signed; once it is, a home is asked for as long as there is time, ever more rarely. */
+/** Retry pauses while no payment is signed; afterwards the home node is retried with growing pauses until the deadline. */
 const PAUSES_MS: readonly number[] = [200, 1000];
 const BILLED_PAUSES_MS: readonly number[] = [200, 1000, 2000];
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5000;
-/** A home answers a call within 30 s, with the result or without. */
+/** A home node answers a call within 30 s, with the result or without. */
 const ANSWER_TIMEOUT_MS = 60_000;
 
 export type HomeCallContext = CallContext & HasHomeKeys;
 
 /**
- * Calls an agent of another node through the node where it is at home, as an x402 client of that node (decision 16). The home is paid
- * once, out of the hold, and every later call of the request shows it the same key and the same payment, so that it finds the same
- * request. Never throws for what the home or the network does: every way in which it can end is an outcome.
+ * Calls a remote agent through its home node, as an x402 client of that node (docs/decisions/0016-network.md). The home node is paid once,
+ * out of the hold; every later call of the request shows the same key and the same payment, so that it finds the same request. Never throws
+ * for a fault of the home node or the network: every end is an outcome.
  */
 export async function callHome(ctx: HomeCallContext, call: HomeCall): Promise<Outcome> {
   const outcome = await insist(ctx, call);
-  // What is not told now, as this process dies or the home does not answer, the job tells.
+  // A job repeats the notification if this process dies or the home node does not answer.
   if (call.signal.aborted && !isStopping(call.signal))
     settleHomeCalls(ctx, call.invocation.id).catch((error) =>
       ctx.log.warn({ err: error }, 'notification of the home node failed'),
@@ -79,7 +79,7 @@ function nextTry(answer: Exclude<Asked, { kind: 'ended' | 'refused' }>, tries: n
   return { outcome, pauseMs: pauseMs === null ? null : (afterMs ?? pauseMs) };
 }
 
-/** One call, followed to the end of the request where there is one. */
+/** One call, followed to the end of its request if it created one. */
 async function askOnce(
   ctx: HomeCallContext,
   call: HomeCall,
@@ -107,7 +107,7 @@ async function read(ctx: HomeCallContext, call: HomeCall, answer: HomeAnswer): P
   return (await endOf(ctx, call, answer.record)) ?? follow(ctx, call, answer.record.homeRequestId, null);
 }
 
-/** Follows the request that its home has; `busy` when that is not known, or known here and not there. */
+/** Follows the request at its home node; `busy` when its id is unknown, or known here and not there. */
 async function follow(
   ctx: HomeCallContext,
   call: HomeCall,
@@ -134,7 +134,7 @@ async function endOf(ctx: HomeCallContext, { invocation }: HomeCall, record: Hom
 
 type Billed = Extract<HomeAnswer, { kind: 'billed' }>;
 
-/** Signs for what the home asks. Its refunds are known by the id that it names, so a bill without one is not paid. */
+/** Signs the payment for the home node's bill. Refunds are matched by the id in the bill, so a bill without one is not paid. */
 async function payHome(ctx: HomeCallContext, call: HomeCall, bill: Billed): Promise<PaymentProof | Outcome> {
   const { home, invocation } = call;
   const { homeRequestId } = bill;
@@ -169,7 +169,7 @@ function toRequest({ invocation, signal }: HomeCall, proof: PaymentProof | null,
   };
 }
 
-/** The same bytes in every call, as its home tells by them that it is the same request. */
+/** The same bytes in every call: by them the home node recognizes the request. */
 const toHomeBody = (invocation: Invocation) => ({
   task: invocation.task,
   input: invocation.input,

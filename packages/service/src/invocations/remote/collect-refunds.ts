@@ -11,7 +11,7 @@ import { countMoney } from '../stats/count-calls.ts';
 
 type Arrived = Awaited<ReturnType<typeof arrivedRefunds>>[number];
 
-/** Gives refunds that came from other nodes to whoever paid for the requests: to a treasury at once, to a wallet on chain. */
+/** Passes refunds from other nodes on to the payers of the requests: to a treasury at once, to a wallet on chain. */
 export async function collectRefunds(ctx: ChainContext): Promise<void> {
   for (const arrived of await arrivedRefunds(ctx))
     await ctx.db
@@ -28,7 +28,7 @@ async function collect(ctx: ChainContext, tx: Tx, arrived: Arrived): Promise<voi
   const request = await lockBilled(tx, requestId);
   const isOver = request === null || hasEnded(request.status);
   const to = request && toReturn(request);
-  // One that is still open may be billed yet.
+  // An open request may still be billed.
   if (!to && !isOver) return;
   const note = async (amountMicro: bigint) => {
     await markReturned(tx, requestId, amountMicro);
@@ -37,7 +37,7 @@ async function collect(ctx: ChainContext, tx: Tx, arrived: Arrived): Promise<voi
       await unspend(tx, [{ budgetId: request.budgetId, amountMicro, spentAt: request.createdAt }]);
   };
   const amountMicro = await bookRefund(ctx, tx, arrived, to, note);
-  // The end of one that is open gives back all that it does not cost, this with the rest.
+  // The end of an open request returns all that it does not cost, this amount included.
   if (amountMicro === 0n || !to || !isOver) return;
   const address = payerAddressOf(to.payerLedgerId);
   if (address === null) return;

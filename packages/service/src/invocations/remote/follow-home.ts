@@ -14,24 +14,23 @@ import type { HomeCall } from './home-call.ts';
 import { openAtHome } from './home-client.ts';
 import type { HasHomeKeys } from './home-keys.ts';
 
-/** Where the events of what the agent said begin: the first two say that the request was created, and begun. */
+/** Id of an agent's first event: events 1 and 2 are `created` and `processing`. */
 const FIRST_CHUNK_ID = 3;
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5000;
 const MAX_CHUNK_DEPTH = 128;
-/** The id of the request, and what stands around it, in each event. */
+/** Allowance for the request id and envelope of each event. */
 const ROOM_BYTES = 256 * 1024;
 
 export type Followed =
   | { readonly kind: 'told'; readonly record: HomeRecord }
   | { readonly kind: 'failed'; readonly outcome: Outcome }
-  /** Its home does not have it. */
+  /** The home node does not have the request. */
   | { readonly kind: 'unknown' };
 
 /**
- * Follows a request at its home until it has ended, the deadline passes, or nobody wants it any more. What the agent says there becomes
- * what it said here, chunk by chunk under the same numbers: a stream that breaks off is taken up behind the last that was stored, by
- * whichever process goes on. `opened`: a stream that is open already.
+ * Follows a request at its home node until it ends, the deadline passes, or it is cancelled. The agent's chunks are stored here under the
+ * same numbers: after a broken connection any process resumes behind the last stored one. `opened`: a stream that is already open.
  */
 export async function followHome(
   ctx: CallContext & HasHomeKeys,
@@ -68,7 +67,7 @@ export async function followHome(
 
 export const overdue = failed('deadline_exceeded', 'The deadline passed before the agent answered.');
 
-/** null: its id is not known, as a stream that was to tell it broke off. */
+/** null: the id is unknown, because the stream that would have told it broke off. */
 async function open(
   ctx: CallContext & HasHomeKeys,
   { home, invocation, signal }: HomeCall,
@@ -88,7 +87,7 @@ async function open(
 }
 
 interface Reader {
-  /** The id of the last event that was stored or needs no storing. */
+  /** Id of the last event that was stored or needs no storing. */
   last(): number;
   homeRequestId(): string | null;
   /** Reads until the end of the request; null: the stream ended before. */

@@ -5,25 +5,25 @@ import type { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
 import { describeError, failed, parseObject, readResult } from '../agent-protocol/agent-answer.ts';
 import type { Outcome } from '../invocation.ts';
 
-/** A request as its home tells of it. */
+/** A request as reported by its home node. */
 export interface HomeRecord {
   readonly homeRequestId: string;
   readonly status: (typeof requestStatuses)[number];
   readonly result: unknown;
-  /** What it gives back of what it was paid; 0 while it is open. */
+  /** Part of the payment that it refunds; 0 while the request is open. */
   readonly refundMicro: bigint;
   readonly error: { readonly code: unknown; readonly message: unknown } | null;
   readonly completedAt: Date | null;
 }
 
-/** What an answer of an agent's home to a call means. */
+/** Classification of a home node's answer to a call. */
 export type HomeAnswer =
   | { readonly kind: 'told'; readonly record: HomeRecord }
-  /** It wants to be paid first. */
+  /** It asks for payment first. */
   | { readonly kind: 'billed'; readonly homeRequestId: string | null; readonly answer: GuardedResponse }
-  /** It is at work on this very call. */
+  /** It is already processing this call. */
   | { readonly kind: 'busy' }
-  /** Worth asking again; `isPatient`: for as long as there is time. `outcome`: what it comes to when there is none. */
+  /** Retry. `isPatient`: until the deadline. `outcome`: the end if time runs out. */
   | { readonly kind: 'again'; readonly afterMs: number | null; readonly isPatient: boolean; readonly outcome: Outcome }
   | { readonly kind: 'refused'; readonly outcome: Outcome };
 
@@ -54,7 +54,7 @@ export function readHomeAnswer(answer: GuardedResponse): HomeAnswer {
   return refuse('agent_error', `answered ${status}`, error);
 }
 
-/** What a call that got no answer means. Nobody knows whether it arrived; it is known by its key. */
+/** Classifies a call that got no answer. Its arrival is unknown; the Idempotency-Key identifies it. */
 export function readHomeFailure(error: GuardedFetchError): Exclude<HomeAnswer, { kind: 'told' }> {
   switch (error.kind) {
     case 'too_large':
@@ -92,7 +92,7 @@ function isAbout({ details }: Json, field: string): boolean {
   return Array.isArray(fields) && fields.some((each) => isObject(each) && each.path === field);
 }
 
-/** A record, or the short form of a request that was accepted; null for anything else. */
+/** A record, or the short form of an accepted request; null for anything else. */
 export function readHomeRecord(value: unknown): HomeRecord | null {
   if (!isObject(value) || !isId(value.requestId)) return null;
   const status = requestStatuses.find((each) => each === value.status);
@@ -109,12 +109,12 @@ export function readHomeRecord(value: unknown): HomeRecord | null {
   };
 }
 
-/** The outcome here of a request that has ended at its home; null: it has not. What it cost was billed: there is no other cost. */
+/** The local outcome of a request that has ended at its home node; null: still open. Its cost was billed: there is no other. */
 export function outcomeOf({ status, result, error }: HomeRecord): Outcome | null {
   if (status === 'pending' || status === 'processing') return null;
   if (status === 'completed') return readResult({ result, cost: '0' });
   if (status === 'cancelled') return failed('agent_error', "The request was cancelled at the agent's home node.");
-  // Whether we were paid is ours to say, and is not for a home to know.
+  // Only this node knows whether it was paid; the home node's word on that is ignored.
   const reason = failureReasons.find((each) => each === error?.code && each !== 'payment_failed') ?? 'agent_error';
   return failed(reason, `The request failed at the agent's home node${describeError(error)}.`);
 }

@@ -1,7 +1,7 @@
 import type { Home } from '../../agents/agent.ts';
 import type { Invocation } from '../invocation.ts';
 
-/** A request for an agent of another node. */
+/** A request for a remote agent. */
 export interface HomeCall {
   readonly home: Home;
   readonly invocation: Invocation;

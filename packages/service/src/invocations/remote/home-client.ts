@@ -10,25 +10,25 @@ export interface HomeRequest {
   readonly method: 'GET' | 'POST';
   /** Relative to the node's base address. */
   readonly path: string;
-  /** Names in lower case. */
+  /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }
 
-/** A record with the largest result, and the largest input around it. */
+/** Fits a record with the largest result and the largest input. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-/** All that a stream may bring on one connection. */
+/** Maximum bytes of a stream on one connection. */
 const MAX_STREAM_BYTES = 32 * 1024 * 1024;
-/** Three heartbeats of a node's stream. */
+/** Idle timeout: three heartbeats of a node's stream. */
 const IDLE_MS = 45_000;
 
-/** Calls another node with our key there. Throws GuardedFetchError when it can't be reached. */
+/** Calls another node with this node's API key there. Throws GuardedFetchError when it can't be reached. */
 export const askHome = (ctx: HomeContext, home: Home, request: HomeRequest): Promise<GuardedResponse> =>
   withKey(ctx, home, request, refused, (send) => ctx.guardedFetch.request({ ...send, maxBytes: MAX_ANSWER_BYTES }));
 
-/** The same, for an answer that comes as a stream. */
+/** The same, for a streamed answer. */
 export const openAtHome = (ctx: HomeContext, home: Home, request: HomeRequest): Promise<GuardedStream> =>
   withKey(ctx, home, request, refusedStream, (send) =>
     ctx.guardedFetch.stream({ ...send, maxBytes: MAX_STREAM_BYTES, idleTimeoutMs: IDLE_MS }),
@@ -43,7 +43,7 @@ const refusedStream = (status: number): GuardedStream => ({
   },
 });
 
-/** A key that is not taken any more is renewed once. */
+/** Renews a refused key once. */
 async function withKey<R extends { status: number }>(
   ctx: HomeContext,
   home: Home,

@@ -5,11 +5,11 @@ import type { HasSecrets } from '../../lib/secrets.ts';
 import { findHomeKey, writeHomeKey } from './home-store.ts';
 import { type KeyAtHome, type SignInContext, signInAtHome } from './sign-in-at-home.ts';
 
-/** The API keys that this node has at others. */
+/** This node's API keys at other nodes. */
 export interface HomeKeys {
-  /** The key at a node; signs in when there is none. Throws GuardedFetchError when the node can't be asked. */
+  /** The key at a node; signs in when there is none. Throws GuardedFetchError when the node can't be reached. */
   keyFor(home: Home): Promise<KeyAtHome>;
-  /** A new key in place of one that the node did not take; another process may have got it meanwhile. */
+  /** A new key in place of a refused one; another process may have renewed it meanwhile. */
   renew(home: Home, refused: string): Promise<KeyAtHome>;
 }
 
@@ -17,7 +17,7 @@ export interface HasHomeKeys {
   readonly homeKeys: HomeKeys;
 }
 
-/** Keys are kept sealed in the database, for every process. In each, one sign-in runs at a time for a node. */
+/** Keys are stored sealed in the database, for all processes. Each process runs one sign-in for a node at a time. */
 export function createHomeKeys(ctx: HasDb & HasSecrets & SignInContext): HomeKeys {
   const known = new LRUCache<string, string>({ max: 10_000 });
   const running = new Map<string, Promise<KeyAtHome>>();

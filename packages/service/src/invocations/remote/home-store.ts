@@ -1,7 +1,7 @@
 import type { Home } from '../../agents/agent.ts';
 import type { Sql } from '../../db/sql.ts';
 
-/** The key that we have at a node, sealed. */
+/** This node's key at another node, sealed. */
 export async function findHomeKey(sql: Sql, nodeId: string): Promise<Buffer | null> {
   const rows = await sql.query<{ sealed: Buffer | null }>(
     'find-home-key',
@@ -21,7 +21,7 @@ export interface HomeCallRow {
   readonly homeRequestId: string;
 }
 
-/** Notes which request at its home one of ours is; the first id stays. */
+/** Records the id of a request at its home node; the first id stays. */
 export async function insertHomeCall(sql: Sql, call: HomeCallRow, now: Date): Promise<void> {
   await sql.query(
     'insert-home-call',
@@ -40,7 +40,7 @@ export async function findHomeRequestId(sql: Sql, requestId: string): Promise<st
   return rows[0]?.id ?? null;
 }
 
-/** Notes what the home said that it gives back of what it was paid, and when it is to be asked again; null: no more. */
+/** Records the refund that the home node announced, and the time of the next poll; null: none. */
 export async function noteHomeEnd(
   sql: Sql,
   requestId: string,
@@ -56,17 +56,17 @@ export async function noteHomeEnd(
   );
 }
 
-/** A request that has ended here, and of which its home has not said how it ended there. */
+/** A request that has ended here and whose end at its home node is unknown. */
 export interface OpenHomeCall extends HomeCallRow {
   readonly home: Home;
-  /** How it ended here. */
+  /** Its status here. */
   readonly status: 'completed' | 'failed' | 'cancelled';
   readonly createdAt: Date;
 }
 
 /**
- * Takes those whose home is to be asked, and puts the next time off: by a quarter of their age, from 2 seconds to an hour, for 30 days.
- * `requestId`: only that one, whenever it is due.
+ * Takes requests whose home node is due for a poll and postpones the next one by a quarter of their age, from 2 seconds to an hour, for 30
+ * days. `requestId`: only that one, due or not.
  */
 export const takeOpenHomeCalls = (
   sql: Sql,

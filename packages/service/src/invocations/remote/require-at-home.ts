@@ -2,13 +2,12 @@ import type { KnownCaller } from '../../access/caller/caller.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
 import { AppError } from '../../lib/app-error.ts';
 
-/** Whether another node passes a call on: it says so, or it is the caller. */
+/** True when another node passes a call on: the header says so, or the caller is a node. */
 export const isPassedOn = (caller: KnownCaller, via: string | null): boolean =>
   via !== null || (caller.kind === 'account' && caller.node !== null);
 
 /**
- * Throws NOT_FOUND when a call that another node passes on is for an agent of a third: what is passed on is passed on once, so that
- * no call goes round in a circle.
+ * Throws NOT_FOUND when a call passed on by another node is for an agent of a third one: calls are passed on once, which prevents loops.
  */
 export function requireAtHome({ id, home }: CallableAgent, caller: KnownCaller, via: string | null): void {
   if (home && isPassedOn(caller, via))

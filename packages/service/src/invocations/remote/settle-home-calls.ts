@@ -10,14 +10,14 @@ type SettleContext = HomeContext & HasDb & HasClock & HasLog;
 
 const MAX_AT_ONCE = 50;
 const TIMEOUT_MS = 10_000;
-/** An agent that bills its home directly has about six minutes to collect; what it does not collect comes back later than the rest. */
+/** Time for refunds of uncollected bills: an agent that bills its home node directly has about six minutes to collect. */
 const RETURNS_WITHIN_MS = 420_000;
-/** Longer than a request lives and a payment is good. */
+/** Longer than the maximum life of a request and of a payment. */
 const UNKNOWN_AFTER_MS = 25 * 3_600_000;
 
 /**
- * Asks the homes of requests that have ended here how they ended there, and so what is to come back; one that nobody wants any more and
- * that is still open there is cancelled. `requestId`: of that one only, now.
+ * Asks home nodes for the end and the refund of requests that have ended here; cancels those that are still open there and were cancelled
+ * here. `requestId`: only that one, now.
  */
 export async function settleHomeCalls(ctx: SettleContext, requestId: string | null = null): Promise<void> {
   const calls = await takeOpenHomeCalls(ctx.db, { now: ctx.clock.now(), limit: MAX_AT_ONCE, requestId });
@@ -46,13 +46,13 @@ async function settle(ctx: SettleContext, call: OpenHomeCall): Promise<void> {
   if (record && outcomeOf(record)) await noteEnd(ctx, requestId, record);
 }
 
-/** A home that was not paid has no such request, and will have none once the payment can't be collected any more. */
+/** A home node that was not paid has no such request, and gets none once the payment has expired. */
 async function giveUpUnknown(ctx: SettleContext, { requestId, createdAt }: OpenHomeCall): Promise<void> {
   if (ctx.clock.now().getTime() - createdAt.getTime() > UNKNOWN_AFTER_MS)
     await noteHomeEnd(ctx.db, requestId, { promisedMicro: 0n, nextLookAt: null });
 }
 
-/** Notes how a request ended at its home. One that failed is looked at once more, when all that may come back is known. */
+/** Records the end of a request at its home node. A failed one is polled once more, when all refunds are known. */
 export async function noteEnd(ctx: HasDb & HasClock, requestId: string, record: HomeRecord): Promise<void> {
   const now = ctx.clock.now();
   const lastLookAt = new Date((record.completedAt ?? now).getTime() + RETURNS_WITHIN_MS);

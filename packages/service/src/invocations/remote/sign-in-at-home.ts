@@ -9,18 +9,18 @@ import { parseObject } from '../agent-protocol/agent-answer.ts';
 
 export type SignInContext = HasGuardedFetch & HasChain & HasWallet & HasClock & HasBaseUrl;
 
-/** An API key, or the status of the answer that came in place of one. */
+/** An API key, or the status of the refusal. */
 export type KeyAtHome = { readonly key: string } | { readonly refusal: number };
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 64 * 1024;
 const KEY_LIFETIME_S = 30 * 86_400;
-/** What a node that does not do as nodes do is taken for. */
+/** Refusal for an answer that does not follow the protocol. */
 const UNUSABLE = { refusal: 403 };
 
 /**
- * Signs in at another node with this node's wallet, for a key that may invoke and nothing else. What is signed is this node's
- * own text for signing in at that very node. Throws GuardedFetchError when it can't be asked.
+ * Signs in at another node with this node's wallet, for a key with the right to invoke and no other. The signed text is this node's own,
+ * naming that node. Throws GuardedFetchError when it can't be reached.
  */
 export async function signInAtHome(ctx: SignInContext, home: Home): Promise<KeyAtHome> {
   const { address } = ctx.wallet;

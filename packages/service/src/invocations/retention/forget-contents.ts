@@ -5,11 +5,11 @@ import { foldStorage, removeChunks, removeContents, removeQuotes } from './stora
 
 type RetentionContext = HasDb & HasClock & HasRetention;
 
-/** No request runs longer than a day: what was said two days before its stream may be removed is of one that has ended in time. */
+/** No request runs longer than a day: chunks two days older than the stream retention belong to requests that ended in time. */
 const LONGEST_RUN_DAYS = 2;
 const QUOTE_DAYS = 1;
 
-/** Removes inputs and results, what agents said on the way, and quotes, once their time is over. */
+/** Removes inputs, results, stream chunks and quotes after their retention period. */
 export async function forgetContents(ctx: RetentionContext): Promise<void> {
   const now = ctx.clock.now();
   const { resultDays, chunkDays } = ctx.retention;

@@ -5,11 +5,11 @@ import { AppError } from '../../lib/app-error.ts';
 import { storedBytes } from './storage-store.ts';
 
 export interface HasStorageLimits {
-  /** Bytes of inputs, results and streams that an account of a plan may have stored; it may go over by what runs at once. */
+  /** Storage limit in bytes of inputs, results and streams by plan; running requests may exceed it. */
   readonly storageLimits: Readonly<Record<Plan, number>>;
 }
 
-/** Throws STORAGE_LIMIT_EXCEEDED, before anything is charged, when so much is stored of the account that its plan has no room left. */
+/** Throws STORAGE_LIMIT_EXCEEDED, before any charge, when the account is over its plan's storage limit. */
 export async function requireStorage(ctx: HasDb & HasStorageLimits, { accountId, plan }: KnownCaller): Promise<void> {
   const limit = ctx.storageLimits[plan];
   const stored = Number(await storedBytes(ctx.db, accountId));

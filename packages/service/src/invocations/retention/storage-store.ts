@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../../db/sql.ts';
 
-/** Bytes that are stored of the requests of an account. */
+/** Bytes stored for the requests of an account. */
 export async function storedBytes(sql: Sql, accountId: string): Promise<bigint> {
   const [row] = await sql.query<{ bytes: bigint }>(
     'stored-bytes',
@@ -11,7 +11,7 @@ export async function storedBytes(sql: Sql, accountId: string): Promise<bigint> 
   return row?.bytes ?? 0n;
 }
 
-/** Adds the oldest changes to the sums of their accounts. Returns how many there were. */
+/** Adds the oldest changes to the sums of their accounts. Returns their number. */
 export async function foldStorage(tx: Tx, most: number): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
     'fold-storage',
@@ -28,7 +28,7 @@ export async function foldStorage(tx: Tx, most: number): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Removes task's input, context and result of requests that ended before then; what they did and cost stays. Returns how many. */
+/** Removes task input, context and result of requests that ended before a time; status and cost stay. Returns their number. */
 export async function removeContents(tx: Tx, endedBefore: Date, now: Date, most: number): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
     'remove-contents',
@@ -47,7 +47,7 @@ export async function removeContents(tx: Tx, endedBefore: Date, now: Date, most:
   return row?.count ?? 0;
 }
 
-/** Removes what agents said on the way before then. Returns how many pieces. */
+/** Removes stream chunks older than a time. Returns their number. */
 export async function removeChunks(tx: Tx, before: Date, most: number): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
     'remove-chunks',
@@ -66,7 +66,7 @@ export async function removeChunks(tx: Tx, before: Date, most: number): Promise<
   return row?.count ?? 0;
 }
 
-/** Removes quotes that nobody can use any more. Returns how many. */
+/** Removes expired quotes. Returns their number. */
 export async function removeQuotes(sql: Sql, expiredBefore: Date, most: number): Promise<number> {
   const rows = await sql.query(
     'remove-quotes',

@@ -13,13 +13,13 @@ import { findInvocation } from '../invocation-store.ts';
 import { requireOwn } from '../read-invocation.ts';
 
 const REASON = 'user_cancellation';
-/** How long a cancellation waits for a payment that is on its way: money that is neither here nor there can't be given back. */
+/** Maximum wait for a payment in flight: its money can't be refunded before its end is known. */
 const PAYMENT_WAIT_MS = 10_000;
 
 /**
- * Cancels a request that is still open. Whoever ends it first decides: throws CONFLICT when it had ended, unless a call that this
- * one repeats may be what cancelled it. The agent is told by
- * the end of its connection, or at its status_url; a treasury has its money at once, a wallet on chain soon.
+ * Cancels an open request. The first end decides: throws CONFLICT when it had already ended, unless this call may be a repeat of the one
+ * that cancelled it. The agent learns it from the closed connection or from a DELETE to its status URL; a treasury is refunded at once, a
+ * wallet on chain soon.
  */
 export async function cancelInvocation(
   ctx: HasDb & HasFinisher,
@@ -40,7 +40,7 @@ const isAwaitingPayment = ({ status, paymentMethod }: Invocation) => status === 
 
 const ended = ({ status }: Invocation) => new AppError('CONFLICT', `The request has ended already: it is ${status}.`);
 
-/** The attempt may have moved on since it was read: then it is read again, and ended as it is now. */
+/** Re-reads and retries when the attempt has changed since it was read. */
 async function endCancelled(ctx: HasDb & HasFinisher, invocation: Invocation): Promise<Invocation> {
   for (let current = invocation; ; ) {
     const after = await ctx.finisher.finish({ invocation: current, outcome: { kind: 'cancelled' } });

@@ -5,7 +5,7 @@ import { findOverdue } from './queue-store.ts';
 
 const BATCH = 100;
 
-/** Fails requests that waited for room until their deadline passed; their money goes back. */
+/** Fails queued requests whose deadline has passed, and refunds them. */
 export async function failOverdue(ctx: HasDb & HasClock & HasFinisher): Promise<void> {
   const overdue = await findOverdue(ctx.db, ctx.clock.now(), BATCH);
   const message = 'The deadline passed before there was room to call the agent.';

@@ -9,8 +9,8 @@ import type { HasChangeHub } from '../stream/change-hub.ts';
 type HearContext = HasDb & HasLog & HasRunner & HasChangeHub;
 
 /**
- * Breaks off what runs here and was cancelled elsewhere, and wakes who follows it. After a lost connection all that runs here is
- * looked at, as the word may have been missed.
+ * Aborts work in this process that another one cancelled, and wakes its readers. After a lost connection checks all running requests,
+ * because a notification may have been missed.
  */
 export function hearCancellations(ctx: HearContext): Promise<Listening> {
   const hear = (requestId: string) => {

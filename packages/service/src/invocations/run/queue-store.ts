@@ -5,7 +5,7 @@ import type { PlaceLimits, PlaceLoad } from '../places/places.ts';
 
 const isQueued = `status = 'pending' and worker is null and payment_method <> 'x402'`;
 
-/** Whether invocations wait because every process was busy, or their lane or agent had its share. */
+/** True when invocations are queued because all processes, or their lane or agent, had no free place. */
 export async function hasQueued(sql: Sql): Promise<boolean> {
   const [row] = await sql.query<{ found: boolean }>(
     'has-queued',
@@ -14,7 +14,7 @@ export async function hasQueued(sql: Sql): Promise<boolean> {
   return row?.found ?? false;
 }
 
-/** How many requests of a lane wait, counted up to `most`. */
+/** Number of queued requests of a lane, counted up to `most`. */
 export async function countQueued(sql: Sql, lane: string, most: number): Promise<number> {
   const [row] = await sql.query<{ count: number }>(
     'count-queued',
@@ -24,7 +24,7 @@ export async function countQueued(sql: Sql, lane: string, most: number): Promise
   return row?.count ?? 0;
 }
 
-/** The lanes behind one that have somebody in line who is not in line for one of these agents: one step in the index for each. */
+/** The lanes after one with a queued request for an agent other than these: one index step for each. */
 const lanesInLine = (after: string, agents: string, limit: string) => `
   (select lane, 1 as number from invocation where ${isQueued} and lane > ${after} and agent_id <> all(${agents})
     order by lane limit 1)
@@ -43,7 +43,7 @@ export async function queuedLanes(sql: Sql, most: number): Promise<string[]> {
   return rows.map(({ lane }) => lane);
 }
 
-/** What a process has room for: so many, given who has places already. Lanes are looked at in the order of their names, behind one. */
+/** The free capacity of a process, given the places in use. Lanes are read in the order of their names, after one. */
 export interface Line {
   readonly room: number;
   readonly load: PlaceLoad;
@@ -54,8 +54,8 @@ export interface Line {
 const MAX_LANES = 1000;
 
 /**
- * Takes invocations that wait: the lane with the fewest places first, and within a lane high priority first, then in the order in
- * which they came; no more of a lane or an agent than its share.
+ * Takes queued invocations: the lane with the fewest places first; within a lane high priority first, then first come, first served; within
+ * the shares of lanes and agents.
  */
 export const takeQueued = (
   sql: Sql,
@@ -94,7 +94,7 @@ export const takeQueued = (
   );
 };
 
-/** Those that wait in vain: their deadline has passed. They are not taken; ending them is enough. */
+/** Queued requests whose deadline has passed. They are not taken; ending them is enough. */
 export const findOverdue = (sql: Sql, now: Date, limit: number): Promise<Invocation[]> =>
   sql.query<Invocation>(
     'find-overdue',

@@ -16,8 +16,8 @@ import type { HasHomeKeys } from '../remote/home-keys.ts';
 export type RunContext = CallContext & HasDb & HasLog & HasSecrets & HasFinisher & HasAgentFinder & HasHomeKeys;
 
 /**
- * Calls the agent and ends the invocation with what came of it. When this process is stopping, it is left as it is: it has been,
- * or will be, given back for another to run under the same key. When it was ended elsewhere meanwhile, that end stands.
+ * Calls the agent and ends the invocation with the outcome. When this process is stopping, leaves it open: it is given back for another
+ * process to run under the same key. An end from elsewhere stands.
  */
 export async function runInvocation(
   ctx: RunContext & HasRunner,
@@ -44,7 +44,7 @@ const agentRemoved: Outcome = {
   message: 'The agent was removed before it could be called.',
 };
 
-/** An agent of this node is called itself, one of another node through the node where it is at home. */
+/** Calls a local agent directly, a remote one through its home node. */
 function call(
   ctx: RunContext,
   invocation: Invocation,
@@ -56,7 +56,7 @@ function call(
   return callAgent(ctx, { target: { endpoint, identityToken: ctx.secrets.open(tokenSealed) }, invocation, signal });
 }
 
-/** The same for a caller that has just looked the agent up. */
+/** The same for a caller that has just found the agent. */
 export async function runOn(
   ctx: RunContext & HasRunner,
   invocation: Invocation,

@@ -4,20 +4,22 @@ import type { HasRunner, Reservation } from '../places/runner.ts';
 import { countQueued, hasQueued, queuedLanes, takeQueued } from './queue-store.ts';
 import { type RunContext, runInvocation } from './run-invocation.ts';
 
-/** Requests that wait because every process was busy. */
+/** The queue of requests that found no place. */
 export interface Backlog {
-  /** Whether somebody waits, as far as this process knows. */
+  /** True when requests are queued, as far as this process knows. */
   isWaiting(): boolean;
-  /** Keeps places at the back for newcomers; none for those whose lane stands in line, nor while the line waits for any place at all. */
+  /**
+   * Reserves places at the back for new calls; none for lanes that have queued requests, nor while the queue waits for any place at all.
+   */
   reserve(calls: readonly Call[]): Reservation;
   /**
-   * Keeps room in line for `count` requests of a lane, until what it answers is called. Null when the lane would have more waiting
-   * than it may, counting what other processes have in line, but not what they are about to put there.
+   * Reserves queue entries for `count` requests of a lane, until the result is called. null when the lane would exceed its limit, with
+   * entries of other processes counted, but not their reservations.
    */
   join(lane: string, count: number): Promise<(() => void) | null>;
-  /** Notes that requests of a lane were put in line, and takes as many as there is room for. */
+  /** Records that requests of a lane were queued, and dequeues as many as there is room for. */
   add(lane: string): void;
-  /** Takes as many as there is room for. */
+  /** Dequeues as many requests as there is room for. */
   pump(): Promise<void>;
 }
 
@@ -30,29 +32,29 @@ const noPlaces = (calls: readonly Call[]): Reservation => ({
   giveBack: () => undefined,
 });
 
-/** What is taken at once: the room that this keeps for a moment is none for newcomers. */
+/** Batch size of dequeuing: its reservation is briefly not available to new calls. */
 const MAX_TAKEN = 100;
 
-/** How many lanes are known by name to stand in line; with more than that, all newcomers join it. */
+/** Maximum lanes known by name to have queued requests; beyond it, all new calls are queued. */
 const MAX_LANES = 1000;
 
 /**
- * Takes requests out of the line whenever there is room: lanes in turn, the one with the fewest places first, and the requests of a
- * lane in the order of their priority. A lane or an agent that has its share holds up nobody else.
+ * Dequeues requests whenever there is room: lanes in turn, the one with the fewest places first, and within a lane by priority. A lane or
+ * an agent at its share blocks no other.
  */
 export function createBacklog(ctx: RunContext & HasRunner & HasProcessId & HasPlaceLimits): Backlog {
-  /** Somebody may stand in line who would be taken if there were room. */
+  /** A queued request may be waiting for room alone, not for a share. */
   let isCrowded = false;
-  /** Lanes that stand in line, as far as is known: they, or the agents that they call, may have their share. */
+  /** Lanes with queued requests, as far as known: they, or the agents that they call, may be at their share. */
   let held = new Set<string>();
   let lastLane = '';
-  /** Requests of lanes that are about to be put in line. */
+  /** Requests of lanes that are about to be queued. */
   const joining = new Map<string, number>();
   let pumping: Promise<void> | null = null;
   let isAskedAgain = false;
 
   async function pumpOnce(): Promise<void> {
-    // Looked for first where none is known of: what is kept room for, newcomers can't have.
+    // Read first when none is known: a reservation takes room from new calls.
     if (!isCrowded && held.size === 0 && !(await hasQueued(ctx.db))) return;
     const { room, load, giveBack } = ctx.runner.reserveAny(MAX_TAKEN);
     isCrowded = room === 0;
@@ -101,7 +103,7 @@ export function createBacklog(ctx: RunContext & HasRunner & HasProcessId & HasPl
         else joining.delete(lane);
       };
       const { mostWaiting } = ctx.placeLimits;
-      // Who joined before and is stored meanwhile is counted twice for a moment: that refuses too many, never too few.
+      // A reservation whose request is stored in the meantime is briefly counted twice: that refuses too many, never too few.
       let isIn = false;
       try {
         isIn = joined <= mostWaiting && joined + (await countQueued(ctx.db, lane, mostWaiting)) <= mostWaiting;

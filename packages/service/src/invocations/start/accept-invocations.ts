@@ -17,21 +17,21 @@ import { unuseQuotes, useQuotes } from './quote-store.ts';
 export interface Acceptance {
   readonly invocation: Invocation;
   readonly quoteId: string | null;
-  /** The payment to claim for it (x402). */
+  /** The x402 payment to claim for it. */
   readonly payment: NewChainPayment | null;
-  /** What limits the day's spending of the caller's key. */
+  /** The daily budget of the caller's key. */
   readonly budget: Budget | null;
 }
 
 export type AcceptAnswer =
   | { readonly kind: 'accepted' }
-  /** The payment, or the offer that it answers, is another request's. */
+  /** The payment, or its offer, belongs to another request. */
   | { readonly kind: 'claimed' }
   | { readonly kind: 'quote_used' }
   | { readonly kind: 'over_budget'; readonly remainingMicro: bigint }
   | { readonly kind: 'insufficient'; readonly availableMicro: bigint };
 
-/** Accepts invocations: the one way in which a request begins to exist. */
+/** Accepts invocations: the only way to create a request. */
 export interface Acceptor {
   accept(acceptance: Acceptance): Promise<AcceptAnswer>;
 }
@@ -42,7 +42,7 @@ export interface HasAcceptor {
 
 const MAX_BATCH = 100;
 
-/** Requests that come while others are being stored share the next transaction: one commit for many. */
+/** Batches acceptances: requests that arrive during a transaction share the next one. */
 export function createAcceptor(ctx: HasDb & HasClock & HasLedgerTurns): Acceptor {
   const run = async (items: readonly Acceptance[]) => {
     const answers = await ctx.db.transaction(async (tx) => {
@@ -69,14 +69,14 @@ export function createAcceptor(ctx: HasDb & HasClock & HasLedgerTurns): Acceptor
   };
 }
 
-/** What was refused behind a larger one of the same treasury or budget may fit alone. */
+/** A request refused behind a larger one of the same treasury or budget may fit alone. */
 const isBehindLarger = (answer: AcceptAnswer, priceMicro: bigint): boolean =>
   (answer.kind === 'insufficient' && answer.availableMicro >= priceMicro) ||
   (answer.kind === 'over_budget' && answer.remainingMicro >= priceMicro);
 
 /**
- * The id of a paid request comes with the offer, so one payment shown several times at once brings it several times: those after
- * the first take their turn behind it, and find what it did.
+ * The id of a paid request comes from its offer, so concurrent uses of one payment carry the same id: the later ones wait for the first and
+ * find its result.
  */
 async function acceptAll(tx: Tx, items: readonly Acceptance[], now: Date): Promise<AcceptAnswer[]> {
   const seen = new Set<string>();
@@ -91,7 +91,7 @@ async function acceptAll(tx: Tx, items: readonly Acceptance[], now: Date): Promi
   return items.map((item) => answers.get(item) as AcceptAnswer);
 }
 
-/** Quote used, money held or payment claimed, request stored: all in one transaction, or none of it. */
+/** Uses the quote, holds the money or claims the payment, and stores the request: in one transaction, all or nothing. */
 async function acceptDistinct(tx: Tx, items: readonly Acceptance[], now: Date): Promise<AcceptAnswer[]> {
   const answers = new Map<string, AcceptAnswer>();
   const quoted = items.flatMap(({ quoteId, invocation }) => (quoteId ? [{ quoteId, requestId: invocation.id }] : []));
@@ -102,7 +102,7 @@ async function acceptDistinct(tx: Tx, items: readonly Acceptance[], now: Date): 
   await spendAll(tx, open, now, answers);
   await claimAll(tx, open, now, answers);
   const stored = open.filter(({ invocation }) => !answers.has(invocation.id)).map(({ invocation }) => invocation);
-  // Sent together; the ledger comes last, as many wait for the same account.
+  // Sent together; the ledger comes last, because many transactions wait for the same account.
   await Promise.all([insertInvocations(tx, stored), holdAll(tx, open, now, answers)]);
   await removeRefused(
     tx,
@@ -127,7 +127,7 @@ async function spendAll(
     answers.set(id, { kind: 'over_budget', remainingMicro });
 }
 
-/** Who was within the budget and is refused for another reason has spent nothing. */
+/** Returns the budget of requests refused for another reason. */
 const unspendRefused = (tx: Tx, items: readonly Acceptance[], now: Date, answers: Map<string, AcceptAnswer>) =>
   unspend(
     tx,

@@ -7,19 +7,19 @@ import { hasEnded, type Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import type { InvokeContext, Invoked } from './invoke-agent.ts';
 
-/** A change in this process is heard at once; this is for those elsewhere. */
+/** Poll interval for changes in other processes; changes in this one are notified. */
 const ASK_AGAIN_MS = 200;
 
 /**
- * The invocation when it has ended, or as it is after `waitMs`. For one paid by x402, throws PAYMENT_REQUIRED when its payment
- * is certain not to have moved, and PAYMENT_PENDING while nobody knows.
+ * The invocation when it has ended, or its state after `waitMs`. For one paid by x402, throws PAYMENT_REQUIRED when its payment certainly
+ * moved nothing, and PAYMENT_PENDING while that is unknown.
  */
 export async function awaitInvocation(ctx: InvokeContext, invoked: Invoked, waitMs: number): Promise<Invocation> {
   const invocation = hasEnded(invoked.invocation.status) ? invoked.invocation : await waitFor(ctx, invoked, waitMs);
   return requirePaid(ctx, invoked, invocation);
 }
 
-/** The invocation once it is paid and at work, or has ended; throws as `awaitInvocation` does. */
+/** The invocation once it is `processing` or has ended; throws as `awaitInvocation` does. */
 export async function awaitBegun(ctx: InvokeContext, invoked: Invoked, waitMs: number): Promise<Invocation> {
   const endMs = performance.now() + waitMs;
   let { invocation } = invoked;
@@ -40,7 +40,7 @@ async function requirePaid(ctx: InvokeContext, invoked: Invoked, invocation: Inv
   if (invocation.errorCode === 'payment_failed') {
     const payment = await paymentOf(ctx, invocation.id);
     const reason = (payment?.reason ?? 'invalid_exact_evm_transaction_failed') as RefusalReason;
-    // The failed request keeps its id, also when that came from an Idempotency-Key.
+    // The failed request keeps its id, even one derived from an Idempotency-Key.
     throw paymentRequired(ctx, { ...invoked.due, makeMemo: () => newId('req') }, reason);
   }
   if (invocation.status !== 'pending') return invocation;
@@ -48,7 +48,7 @@ async function requirePaid(ctx: InvokeContext, invoked: Invoked, invocation: Inv
   throw paymentPending(invocation.id, payment?.transactionHash ?? null);
 }
 
-/** In this process the end is heard at once; elsewhere, or when the work here broke off and is taken up again, the database is asked. */
+/** An end in this process is notified; otherwise, and when the work here stops and is taken over, polls the database. */
 async function waitFor(ctx: InvokeContext, { invocation, ending }: Invoked, waitMs: number): Promise<Invocation> {
   let timer: NodeJS.Timeout | undefined;
   const timeUp = new Promise<null>((resolve) => {

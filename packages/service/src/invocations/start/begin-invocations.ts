@@ -14,9 +14,9 @@ export interface Begin {
   readonly paymentHash: string;
 }
 
-/** Sets invocations to work whose x402 payment has settled. */
+/** Moves invocations to `processing` after their x402 payment has settled. */
 export interface Beginner {
-  /** The invocation as it is now; null when it was taken over or has ended. */
+  /** The invocation in its new state; null when it was taken over or has ended. */
   begin(begin: Begin): Promise<Invocation | null>;
 }
 
@@ -26,7 +26,7 @@ export interface HasBeginner {
 
 const MAX_BATCH = 100;
 
-/** State and hold move in one transaction: what works is held for, and what is held for works. */
+/** State and hold change in one transaction: an invocation is `processing` if and only if its hold exists. */
 export function createBeginner(ctx: HasDb & HasClock & HasLedgerTurns): Beginner {
   const batcher = createBatcher<Begin, Invocation | null>({
     maxSize: MAX_BATCH,

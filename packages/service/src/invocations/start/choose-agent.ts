@@ -11,13 +11,13 @@ import { priceOf, rateWithin } from '../price.ts';
 import { isPassedOn, requireAtHome } from '../remote/require-at-home.ts';
 import type { Wanted } from './invocation-purchase.ts';
 
-/** Who is called, and at what price. */
+/** The agent to call, and its price. */
 export interface Choice {
   readonly agent: CallableAgent;
   readonly priceMicro: bigint;
-  /** The quote that the call uses up; an alternative leaves it as it is. */
+  /** The quote to use up; none for a fallback. */
   readonly quoteId: string | null;
-  /** The agent that was asked for, when another takes its place. */
+  /** The agent originally asked for, when a fallback is called. */
   readonly requestedAgentId: string | null;
 }
 
@@ -25,17 +25,17 @@ export interface Asked extends Wanted {
   readonly agent: CallableAgent;
   readonly priceMicro: bigint;
   readonly shown: ShownPayment | null;
-  /** The node that passes the call on; null: nobody does. */
+  /** The node that passes the call on; null: none. */
   readonly via: string | null;
-  /** The alternative that the payment shown was asked for. */
+  /** The alternative that the shown payment was offered for. */
   readonly offeredId: string | null;
 }
 
 /**
- * The agent asked for, when it can be called. Else, with `fallback`, the alternative that a payment was asked for, or without any
- * payment the most similar agent that can be called, costs no more than the caller agreed to, and is one that its key may invoke.
- * Throws AGENT_UNAVAILABLE when there is none, and when the payment shown is for an agent that can't be called: nobody is paid but
- * who was offered. Throws SPENDING_LIMIT_EXCEEDED for a call that the key may not make.
+ * The agent asked for, when it can be called. Otherwise, with `fallback`: the alternative that a payment was offered for, or without a
+ * payment the most similar available agent within the agreed cost and the key's permissions. Throws AGENT_UNAVAILABLE when there is none,
+ * and when the shown payment is for an unavailable agent: only the offered agent is paid. Throws SPENDING_LIMIT_EXCEEDED for a call that
+ * the key may not make.
  */
 export async function chooseAgent(ctx: HasDb & HasAgentFinder, caller: KnownCaller, asked: Asked): Promise<Choice> {
   const { agent, priceMicro, quoteId } = asked;
@@ -91,7 +91,7 @@ function toChoice({ agent: { id }, body }: Asked, agent: CallableAgent): Choice 
   return { agent, priceMicro, quoteId: null, requestedAgentId: id };
 }
 
-/** The most that an alternative may cost: `maxCost`, or else the price of the agent asked for; a quote and the key's limits bind too. */
+/** Maximum cost of an alternative: `maxCost`, or else the price of the agent asked for; within the quote and the key's limits. */
 function agreedMicro(caller: KnownCaller, { body, priceMicro, quoteId }: Asked): bigint {
   const agreed = [body.maxCost === undefined ? priceMicro : parseUsdc(body.maxCost)];
   if (quoteId !== null) agreed.push(priceMicro);

@@ -11,26 +11,26 @@ import { answersOffer, type Purchase } from '../../payments/x402/authorize-payme
 import type { ShownPayment } from '../../payments/x402/payment-header.ts';
 import { priceClassOf } from '../price.ts';
 
-/** What of a call says what is bought. */
+/** The fields of a call that define the purchase. */
 export interface Wanted {
   readonly agentId: string;
   readonly quoteId: string | null;
   readonly body: InvocationRequest;
-  /** The id that the request must have, as a repetition under the same Idempotency-Key looks for it. */
+  /** The id that the request must have, derived from its Idempotency-Key. */
   readonly requestId: string | null;
   /** The network address of the caller; null: unknown. */
   readonly client: string | null;
 }
 
-/** What is paid, and for whom: `alternativeId` when that is not the agent asked for. */
+/** The price and its agent: `alternativeId` when that is not the agent asked for. */
 export interface Price {
   readonly amountMicro: bigint;
   readonly alternativeId: string | null;
 }
 
 /**
- * The same payment is good for exactly this: this account, this agent, this quote, this body, and no other agent than was offered. An
- * offer is for a call of this price class: one for a small call is none for a large one.
+ * Binds a payment to exactly one purchase: this account, agent, quote, body and offered agent. An offer holds for its price class: one for
+ * a small call is not valid for a large one.
  */
 export function purchaseOf(
   ctx: HasBaseUrl,
@@ -66,7 +66,7 @@ export function purchaseOf(
   };
 }
 
-/** The alternative that the payment shown was asked for, by an offer of ours that still holds; null when it was for none. */
+/** The alternative that the shown payment was asked for, by an unexpired offer of this node; null: none. */
 export function offeredAlternative(
   ctx: HasBaseUrl & HasClock & HasChain & HasSecrets,
   caller: KnownCaller,

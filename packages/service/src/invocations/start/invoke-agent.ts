@@ -63,32 +63,32 @@ export interface InvokeInput {
   /** The x402 payment that came with the request. */
   readonly shown: ShownPayment | null;
   readonly forced: 'x402' | 'treasury' | null;
-  /** Whether the caller waits for the result. */
+  /** True when the caller waits for the result. */
   readonly isAwaited: boolean;
-  /** Whether the agent is asked to stream. */
+  /** True when the agent is asked to stream. */
   readonly isStreamed: boolean;
-  /** The node that passes the call on; null: nobody does. */
+  /** The node that passes the call on; null: none. */
   readonly via: string | null;
   /** The network address of the caller; null: unknown. */
   readonly client: string | null;
   readonly once: Once;
 }
 
-/** With the id that the request must have, as a repetition under the same Idempotency-Key looks for it. */
+/** With the id that the request must have, derived from its Idempotency-Key. */
 type Input = InvokeInput & { readonly requestId: string | null };
 
 export interface Invoked {
-  /** As it was accepted, or as it was found when the payment had been shown before. */
+  /** As accepted, or as found when the payment had been shown before. */
   readonly invocation: Invocation;
-  /** Its end, when this process is working on it. */
+  /** Its end, when this process runs it. */
   readonly ending: Promise<Invocation> | null;
-  /** The x402 payment, when there is one, and what it was asked for. */
+  /** The x402 payment, if any, and the terms that it was asked by. */
   readonly payment: NewChainPayment | null;
   readonly due: Due;
   readonly isReplay: boolean;
 }
 
-/** Starts an invocation, or finds the one that the payment shown was for. All branching of the start is here. */
+/** Starts an invocation, or finds the one that the shown payment was for. All branching of the start is here. */
 export async function invokeAgent(ctx: InvokeContext, caller: KnownCaller, given: InvokeInput): Promise<Invoked> {
   const { made, id: requestId } = await findMade(ctx, given.once, 'req', (id) => findInvocation(ctx.db, id), wasPaid);
   const input: Input = { ...given, requestId };
@@ -102,12 +102,12 @@ export async function invokeAgent(ctx: InvokeContext, caller: KnownCaller, given
   const looking = requireAgent(ctx, input.agentId);
   looking.catch(() => undefined);
   const found = await find();
-  // What was paid for is delivered, whatever became of the agent and the quote meanwhile.
+  // A settled payment is honoured, even if the agent or the quote has changed since.
   if (found?.state === 'settled') return replay(ctx, found, buy(offeredId, found.authorization.valueMicro).due);
   if (found)
     return replay(ctx, found, buy(offeredId, await priceAgain(ctx, caller, input, { found, offeredId, looking })).due);
   const { asked, price } = await findPriced(ctx, caller, input, looking);
-  // What has used the quote meanwhile may be a twin of this request, with the same payment.
+  // A concurrent twin of this request with the same payment may have used the quote.
   const twin = price.isUsed ? await find() : null;
   if (twin) return replay(ctx, twin, buy(offeredId, offeredId ? twin.authorization.valueMicro : price.priceMicro).due);
   if (price.isUsed) throw quoteUsed();
@@ -128,8 +128,8 @@ async function findPriced(
 }
 
 /**
- * What a purchase costs whose payment was shown before, should that fail. While it is on its way, no refusal of today is the answer:
- * the call may have run.
+ * The terms to repeat if a payment that was shown before has failed. While it is in flight, a present refusal is not the answer: the call
+ * may have run.
  */
 async function priceAgain(
   ctx: InvokeContext,
@@ -148,7 +148,7 @@ async function priceAgain(
   }
 }
 
-/** Prices, pays and starts a call of the agent that was chosen. */
+/** Prices, pays and starts a call of the chosen agent. */
 async function startChosen(ctx: InvokeContext, caller: KnownCaller, input: Input, choice: Choice): Promise<Invoked> {
   const { agent, quoteId, requestedAgentId } = choice;
   if (!input.shown) requireAffordable(input.body, choice.priceMicro);
@@ -184,7 +184,7 @@ async function startChosen(ctx: InvokeContext, caller: KnownCaller, input: Input
   }
 }
 
-/** Who waits for the result is called ahead of those in line, as far as there is room in front. */
+/** Calls with a waiting caller bypass the queue, as far as there is room in front. */
 const reserve = (ctx: InvokeContext, call: Call, side: Side): Reservation =>
   side === 'front' ? ctx.runner.reserve([call], side) : ctx.backlog.reserve([call]);
 
@@ -202,7 +202,7 @@ function requireAffordable(body: InvocationRequest, priceMicro: bigint): void {
 
 type Means = { method: PaymentMethod; payerLedgerId: string | null };
 
-/** DESIGN section 5, "Which way to pay". */
+/** Chooses the way to pay (docs/design.md, section 4). */
 async function chooseMeans(
   ctx: InvokeContext,
   caller: KnownCaller,
@@ -300,14 +300,14 @@ async function start(
   return { invocation, ending, payment, due, isReplay: false };
 }
 
-/** The request that a payment was for: the same payment never makes a second one. */
+/** The request that a payment was for: the same payment never creates a second one. */
 async function replay(ctx: InvokeContext, payment: ChainPayment, due: Due): Promise<Invoked> {
   const invocation = await findInvocation(ctx.db, payment.subjectId);
   if (!invocation) throw new Error(`payment ${payment.id} has no invocation ${payment.subjectId}`);
   return { invocation, ending: ctx.runner.ending(invocation.id), payment, due, isReplay: true };
 }
 
-/** The request that came first under the same Idempotency-Key. */
+/** The earlier request under the same Idempotency-Key. */
 async function replayRequest(ctx: InvokeContext, invocation: Invocation, due: Due): Promise<Invoked> {
   const payment = invocation.paymentMethod === 'x402' ? await paymentOf(ctx, invocation.id) : null;
   return { invocation, ending: ctx.runner.ending(invocation.id), payment, due, isReplay: true };

@@ -38,9 +38,9 @@ import { insufficient } from './require-payable.ts';
 type BulkResult = DataOf<Api['invokeBulk']>;
 
 /**
- * Starts one request for each agent, all or none: the money for the worst case is set aside in the transaction that stores them.
- * Those that this process has no room for wait in line, like single ones. An agent that can't be called now fails at once and costs
- * nothing; when none can, nothing is started. Paid from a treasury.
+ * Starts one request for each agent, all or none: money for the worst case is held in the transaction that stores them. Requests beyond the
+ * free places of this process are queued. An unavailable agent's request fails at once and costs nothing; when all are unavailable, nothing
+ * is started. Paid from a treasury.
  */
 export async function invokeBulk(
   ctx: InvokeContext & HasPlatformFee,
@@ -144,7 +144,7 @@ async function store(
   return result;
 }
 
-/** Counts all that may be spent against the day's budget of the caller's key. Throws SPENDING_LIMIT_EXCEEDED when it holds less. */
+/** Counts the maximum cost against the daily budget of the caller's key. Throws SPENDING_LIMIT_EXCEEDED when too little is left. */
 async function spendOrThrow(tx: Tx, caller: KnownCaller, requests: readonly Invocation[], now: Date): Promise<void> {
   const budget = budgetOf(caller);
   if (!budget) return;
@@ -153,9 +153,9 @@ async function spendOrThrow(tx: Tx, caller: KnownCaller, requests: readonly Invo
   for (const remainingMicro of (await spend(tx, spendings, now)).values()) throw dayExceeded(remainingMicro);
 }
 
-/** A bulk request of the caller's with its requests and, once decided, its outcome. */
+/** A bulk request of the caller with its requests and, once decided, its outcome. */
 export async function readBulk(ctx: InvokeContext, caller: KnownCaller, bulkId: string): Promise<BulkRecord> {
-  // Of one moment: a bulk request that goes on has no winner whose result is not there, and the other way round.
+  // One snapshot: otherwise an open bulk request could show a winner without a result, or the reverse.
   const { bulk, requests } = await ctx.db.transaction(
     async (tx) => ({ bulk: await findBulk(tx, bulkId), requests: await findBulkRequests(tx, bulkId) }),
     { isolation: 'repeatable read' },

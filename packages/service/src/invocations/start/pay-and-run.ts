@@ -13,10 +13,10 @@ import type { HasBeginner } from './begin-invocations.ts';
 
 export type PayContext = RunContext & HasRunner & HasBeginner & ReconcilePaymentContext;
 
-/** An unknown settlement is decided by the reconciler once the authorization has expired, at the latest. */
+/** The reconciler decides an unknown settlement at the latest when the authorization has expired. */
 const DECIDED_WITHIN_MS = 24 * 3_600_000;
 
-/** Settles the payment of an invocation, then runs it. Whatever becomes of the payment, the invocation comes to its end. */
+/** Settles the payment of an invocation, then runs it. The invocation ends whatever becomes of the payment. */
 export async function payAndRun(
   ctx: PayContext,
   invocation: Invocation,
@@ -27,7 +27,7 @@ export async function payAndRun(
   return runPaid(ctx, invocation, outcome.state === 'unknown' ? await decide(ctx, invocation.id) : outcome, signal);
 }
 
-/** Goes on with an invocation whose payment was left in any state by a process that is gone. */
+/** Resumes an invocation whose payment was left in any state by a dead process. */
 export async function resumePaid(ctx: PayContext, invocation: Invocation, signal: AbortSignal): Promise<Invocation> {
   const payment = await paymentOf(ctx, invocation.id);
   if (payment?.state === 'claimed') return payAndRun(ctx, invocation, payment, signal);
@@ -57,7 +57,7 @@ async function runPaid(
   return (await findInvocation(ctx.db, invocation.id)) ?? invocation;
 }
 
-/** Asks the chain about a payment that is left open, until it is settled or has failed. */
+/** Polls the chain about an open payment until it is settled or failed. */
 async function decide(ctx: PayContext, requestId: string): Promise<SettleOutcome> {
   const decided = await until<SettleOutcome>(
     async () => {
@@ -74,7 +74,7 @@ async function decide(ctx: PayContext, requestId: string): Promise<SettleOutcome
   return decided ?? { state: 'unknown', transactionHash: null };
 }
 
-/** The payment as it is once the chain was asked; null while chain or database do not answer. */
+/** The payment after a look-up on chain; null while chain or database do not answer. */
 async function lookAgain(ctx: PayContext, requestId: string): Promise<ChainPayment | null> {
   try {
     const payment = await paymentOf(ctx, requestId);

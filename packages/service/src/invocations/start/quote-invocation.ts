@@ -13,7 +13,7 @@ import { findQuote, insertQuote } from './quote-store.ts';
 
 const VALID_MS = 15 * 60_000;
 
-/** Says what a call would cost, and locks that price for one call within 15 minutes. Works for any registered agent. */
+/** Prices a call and locks the price for one call within 15 minutes. Works for any registered agent. */
 export async function quoteInvocation(
   ctx: HasDb & HasClock & HasAgentFinder,
   caller: KnownCaller,
@@ -51,8 +51,8 @@ export async function quoteInvocation(
 export const quoteUsed = () => new AppError('CONFLICT', 'This quote was used already; ask for a new one.');
 
 /**
- * The price that a quote of this caller, for this agent, holds; for a call that is multiplied with no more than the quoted one was.
- * Whether it is still unused is decided when it is used.
+ * The price that the caller's quote locks for this agent, for a call whose multiplier is at most the quoted one. `useQuotes` decides
+ * whether the quote is still unused.
  */
 export async function quotedPrice(
   ctx: HasDb & HasClock,

@@ -5,7 +5,7 @@ export interface QuoteRow {
   readonly accountId: string;
   readonly agentId: string;
   readonly priceMicro: bigint;
-  /** What the quoted call was multiplied with; null: of before this was noted. */
+  /** Price multiplier of the quoted call; null: quotes older than this column. */
   readonly multiplierHundredths: number | null;
   readonly validUntil: Date;
   readonly usedBy: string | null;
@@ -32,7 +32,7 @@ export async function findQuote(sql: Sql, id: string, accountId: string): Promis
   return rows[0] ?? null;
 }
 
-/** Uses quotes for requests; returns the requests that got theirs. Of several requests with one quote, one does. */
+/** Uses quotes for requests; returns the requests that got theirs. Of several requests for one quote, one wins. */
 export async function useQuotes(
   sql: Sql,
   uses: readonly { quoteId: string; requestId: string }[],
@@ -48,7 +48,7 @@ export async function useQuotes(
   return new Set(rows.map((row) => row.usedBy));
 }
 
-/** Gives quotes back whose requests were not accepted after all; in the transaction that used them. */
+/** Releases the quotes of requests that were not accepted, in the transaction that used them. */
 export async function unuseQuotes(sql: Sql, requestIds: readonly string[]): Promise<void> {
   if (requestIds.length === 0) return;
   await sql.query('unuse-quotes', 'update quote set used_by = null where used_by = any($1)', [requestIds]);

@@ -8,11 +8,11 @@ type RecoverContext = PayContext & HasProcessId;
 
 const BATCH = 100;
 
-/** Takes over invocations whose process died or gave them back, and runs them on; the agent knows them by their key. */
+/** Takes over invocations whose process died or gave them back, and continues them; agents recognize them by their key. */
 export async function recoverInvocations(ctx: RecoverContext): Promise<number> {
   const tracked = ctx.runner.trackedIds();
   const orphans = await takeOrphans(ctx.db, { worker: ctx.processId(), tracked, limit: BATCH });
-  // They began once, so they go on whether or not there is room; those that are not paid for yet take a place then.
+  // They had begun, so they continue with or without room; unpaid ones take a place once paid.
   for (const invocation of orphans)
     void ctx.runner.track(invocation, (signal) => goOn(ctx, invocation, signal), {
       entersLater: invocation.status === 'pending',
@@ -32,7 +32,7 @@ async function goOn(ctx: RecoverContext, invocation: Invocation, signal: AbortSi
   }
 }
 
-/** Stops running: waits a while for what is running, then gives the rest back for others to go on with. */
+/** Stops running: waits for the running work up to a limit, then gives the rest back for other processes. */
 export async function handBackInvocations(ctx: RecoverContext, graceMs: number): Promise<void> {
   await ctx.runner.drain(graceMs);
   const count = await giveBackAll(ctx.db, ctx.processId());

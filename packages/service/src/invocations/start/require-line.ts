@@ -13,8 +13,8 @@ export const callOf = (caller: KnownCaller, agentId: string): Call => ({
 const laneOfCaller = (caller: KnownCaller) => laneOf(callOf(caller, ''));
 
 /**
- * Throws RATE_LIMITED, before anything is charged, unless `count` more requests of the caller's may stand in line. To be called back
- * once they are stored, or have come to nothing.
+ * Throws RATE_LIMITED, before any charge, unless `count` more requests of the caller may be queued. Call the result once they are stored or
+ * abandoned.
  */
 export async function requireLine(
   ctx: HasBacklog & HasPlaceLimits,
@@ -27,7 +27,7 @@ export async function requireLine(
   return leave;
 }
 
-/** The same for a call that pays on chain: it takes its place after it is paid, so what this process has of them is counted before. */
+/** The same for a call that pays on chain: it takes its place after payment, so this process's waiting ones are counted first. */
 export function requireRoomToPay(ctx: HasRunner & HasPlaceLimits, caller: KnownCaller): void {
   const { mostWaiting } = ctx.placeLimits;
   if (ctx.runner.waitingOf(laneOfCaller(caller)) >= mostWaiting) throw tooManyWaiting(mostWaiting);

@@ -3,7 +3,7 @@ import type { KnownCaller } from '../../access/caller/caller.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
 
-/** Throws for a price that is not worth the gas of a payment on chain. */
+/** Throws for a price below the minimum that justifies the gas of an on-chain payment. */
 export function requirePayable({ paymentLimits }: HasPaymentLimits, caller: KnownCaller, priceMicro: bigint): void {
   const { minPaymentMicro } = paymentLimits;
   if (priceMicro >= minPaymentMicro) return;

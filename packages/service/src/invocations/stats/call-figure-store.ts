@@ -1,11 +1,11 @@
 import type { Sql, Tx } from '../../db/sql.ts';
 
-/** What a call that ended adds to the figures, or what changed of its money since. */
+/** The change of figures by an ended call, or by a later change of its money. */
 export interface CallChange {
   readonly accountId: string;
   readonly agentId: string;
   readonly madeAt: Date;
-  /** How long the work took, if it was done. */
+  /** Duration of completed work. */
   readonly durationMs: number | null;
   readonly calls: number;
   readonly completed: number;
@@ -14,7 +14,7 @@ export interface CallChange {
   readonly earnedMicro: bigint;
 }
 
-/** Appends changes; nobody waits for anybody. */
+/** Appends changes; takes no lock. */
 export async function insertCallChanges(tx: Tx, changes: readonly CallChange[]): Promise<void> {
   const of = <T>(pick: (change: CallChange) => T) => changes.map(pick);
   await tx.query(
@@ -40,7 +40,7 @@ export async function insertCallChanges(tx: Tx, changes: readonly CallChange[]):
   );
 }
 
-/** How a change counts for somebody: for whom, on which side, in which hour or day, with which amount. */
+/** Expands a change by account, side, hour or day, and amount. */
 const counted = `
   select account_id as subject_id, 'made' as side, made_at, bin, calls, completed, failed, spent_micro as amount_micro, true as has_hours from changes
   union all
@@ -48,7 +48,7 @@ const counted = `
   union all
   select agent_id, 'received', made_at, -1, calls, completed, failed, earned_micro, false from changes`;
 
-/** Carries changes into the figures, and returns how many there were, at most `limit`. Which are taken first does not matter. */
+/** Folds at most `limit` changes into the figures and returns their number, in any order. */
 export async function foldCallChanges(sql: Sql, limit: number): Promise<number> {
   const [row] = await sql.query<{ folded: bigint }>(
     'fold-call-changes',
@@ -76,7 +76,7 @@ export async function foldCallChanges(sql: Sql, limit: number): Promise<number> 
   return Number(row?.folded ?? 0);
 }
 
-/** Hours before this time are known by their day only. */
+/** Removes hourly figures before a time; daily ones stay. */
 export async function forgetHours(sql: Sql, before: Date): Promise<void> {
   await sql.query('forget-hours', `delete from call_figure where span = 'hour' and start < $1`, [before]);
 }
@@ -84,7 +84,7 @@ export async function forgetHours(sql: Sql, before: Date): Promise<void> {
 export interface FigureRow {
   readonly side: 'made' | 'received';
   readonly start: Date;
-  /** How many calls that were completed took so long: by the step of `duration_bin`. */
+  /** Histogram of completed calls' durations, keyed by the step of `duration_bin`. */
   readonly times: Readonly<Record<string, number>>;
   readonly calls: bigint;
   readonly completed: bigint;
@@ -95,7 +95,7 @@ export interface FigureRow {
 const sums = `sum(calls)::bigint as calls, sum(completed)::bigint as completed, sum(failed)::bigint as failed,
   sum(amount_micro)::bigint as "amountMicro"`;
 
-/** The figures of an account since the beginning of an hour or day, with what is not carried into them yet. */
+/** The figures of an account since the beginning of an hour or day, with changes that are not folded yet. */
 export const listFigures = (sql: Sql, accountId: string, span: 'hour' | 'day', since: Date): Promise<FigureRow[]> =>
   sql.query<FigureRow>(
     'list-figures',
@@ -116,7 +116,7 @@ export interface AgentFigureRow extends Omit<FigureRow, 'side' | 'times'> {
   readonly agentId: string;
 }
 
-/** The figures of agents by day (UTC), likewise. */
+/** The figures of agents by day (UTC), with unfolded changes. */
 export const listAgentFigures = (sql: Sql, agentIds: readonly string[], since: Date): Promise<AgentFigureRow[]> =>
   sql.query<AgentFigureRow>(
     'list-agent-figures',
@@ -142,7 +142,7 @@ export interface FailureRow {
   readonly at: Date;
 }
 
-/** The requests of an account that failed last. */
+/** The last failed requests of an account. */
 export const listLastFailures = (sql: Sql, accountId: string, limit: number): Promise<FailureRow[]> =>
   sql.query<FailureRow>(
     'list-last-failures',

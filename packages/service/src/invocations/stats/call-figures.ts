@@ -3,7 +3,7 @@ import { type Histogram, mergeHistograms, percentileMs, toHistogram } from '../.
 import type { UtcPeriod } from '../../lib/utc-period.ts';
 import type { FigureRow } from './call-figure-store.ts';
 
-/** What some calls add up to. */
+/** Sums over calls. */
 export interface CallSum {
   readonly calls: number;
   readonly completed: number;
@@ -25,7 +25,7 @@ export function sumCalls(rows: readonly Counted[]): CallSum {
   };
 }
 
-/** The figures of some calls as they are shown; cancelled ones say nothing about success. */
+/** The figures of calls on the wire; cancelled ones do not count in the success rate. */
 export const toFigures = ({ calls, completed, failed, times }: CallSum) => ({
   calls,
   succeeded: completed,
@@ -35,7 +35,7 @@ export const toFigures = ({ calls, completed, failed, times }: CallSum) => ({
   p95Ms: percentileMs(times, 0.95),
 });
 
-/** One for each hour or day of the period, those without calls as well. */
+/** One bucket for each hour or day of the period, empty ones included. */
 export function toBuckets({ starts }: UtcPeriod, rows: readonly FigureRow[]) {
   const byStart = Map.groupBy(rows, ({ start }) => start.getTime());
   return starts.map((start) => {

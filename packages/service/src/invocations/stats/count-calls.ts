@@ -4,14 +4,14 @@ import type { BilledRequest } from '../billed-store.ts';
 import type { Invocation } from '../invocation.ts';
 import { type CallChange, insertCallChanges } from './call-figure-store.ts';
 
-/** Adds invocations to the figures of who made them and whom they were made to, in the transaction that ends them. */
+/** Adds invocations to the figures of their callers and of the agents' accounts, in the transaction that ends them. */
 export const countEnded = (ctx: HasPlatformFee, tx: Tx, ended: readonly Invocation[]): Promise<void> =>
   countChanges(
     tx,
     ended.map((invocation) => toChange(ctx, invocation)),
   );
 
-/** Adds what changed of the money of a request that has ended, in the transaction that changes it. */
+/** Adds a change of money of an ended request to the figures, in the transaction that makes it. */
 export const countMoney = (
   tx: Tx,
   { accountId, agentId, createdAt }: Pick<BilledRequest, 'accountId' | 'agentId' | 'createdAt'>,

@@ -3,10 +3,10 @@ import type { HasClock } from '../../lib/clock.ts';
 import { foldCallChanges, forgetHours } from './call-figure-store.ts';
 
 const BATCH = 2000;
-/** Hours are asked for today only. */
+/** Hourly figures are read for one day only. */
 const HOURS_KEPT_MS = 48 * 3_600_000;
 
-/** Carries what was added to the figures of calls since the last time into them: answers stay the same, and stay quick. */
+/** Folds the recent changes into the figures of calls. Answers do not change; queries stay fast. */
 export async function foldFigures(ctx: HasDb & HasClock): Promise<void> {
   while ((await foldCallChanges(ctx.db, BATCH)) === BATCH);
   await forgetHours(ctx.db, new Date(ctx.clock.now().getTime() - HOURS_KEPT_MS));

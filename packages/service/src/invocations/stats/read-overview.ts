@@ -12,8 +12,8 @@ const DEFAULT_DAYS = 7;
 const FAILURES = 10;
 
 /**
- * What an account did in the last days (UTC). Read from sums by day (by hour for one day), each with its calls by duration: whatever the
- * number of calls, at most 31 times 251 rows of either side, and what a job has not added to them within the last second or so.
+ * An account's figures of the last days (UTC). Read from daily sums (hourly for one day) with duration histograms: at most 31 times 251
+ * rows of either side, whatever the number of calls, plus the changes of the last second or so that are not folded yet.
  */
 export async function readOverview(
   ctx: UsageContext,

@@ -14,8 +14,8 @@ const MAX_AGENTS = 20;
 const DAY_MS = 86_400_000;
 
 /**
- * What is left of the key's limits, and what the account used, paid and earned by the day of the request (UTC), today last, and at
- * which agents. Read from sums, however many requests there were.
+ * The remaining limits of the key, and the account's use, spending and earnings by day of the request (UTC), today last, and by agent. Read
+ * from sums, whatever the number of requests.
  */
 export async function readUsage(
   ctx: UsageContext,
@@ -25,7 +25,7 @@ export async function readUsage(
   const { accountId, plan } = caller;
   const dates = lastDates(ctx.clock.now(), days);
   const since = new Date(`${dates[0]}T00:00:00Z`);
-  // All of one moment: what ends meanwhile is counted once.
+  // One snapshot, so that a request that ends meanwhile is counted once.
   const reading = ctx.db.transaction(
     (tx) =>
       Promise.all([
@@ -69,6 +69,6 @@ const toAgentUse = ({ agentId, agentName, requests, completed, failed, spentMicr
 
 const dateOf = (time: Date): string => time.toISOString().slice(0, 10);
 
-/** The dates (UTC) of the last days, the day of `now` last. */
+/** The dates (UTC) of the last days, ending with the day of `now`. */
 export const lastDates = (now: Date, days: number): string[] =>
   Array.from({ length: days }, (_, index) => dateOf(new Date(now.getTime() - (days - 1 - index) * DAY_MS)));

@@ -1,9 +1,9 @@
 import type { Sql } from '../../db/sql.ts';
 
-/** Of what has not ended the sums know nothing yet. There is never much of it, whatever the account did before. */
+/** The sums do not contain open requests; limits bound their number. */
 const open = `from invocation where account_id = $1 and status in ('pending', 'processing')`;
 
-/** The requests of an account within a time: what is carried into the sums, what waits to be, and what has not ended. */
+/** The requests of an account within a time: stored sums, changes that are not folded yet, and open requests. */
 const usedWithin = (within: (time: string) => string) => `
   select agent_id, calls, completed, failed, spent_micro from agent_use where account_id = $1 and ${within('day')}
   union all
@@ -11,13 +11,13 @@ const usedWithin = (within: (time: string) => string) => `
   union all
   select agent_id, 1, 0, 0, 0 ${open} and ${within('created_at')}`;
 
-/** How many requests, and what they cost. */
+/** Number and cost of requests. */
 export interface UseSum {
   readonly requests: bigint;
   readonly spentMicro: bigint;
 }
 
-/** What an account's requests of whole days (UTC) add up to, or those to one agent. */
+/** Sums of an account's requests on whole days (UTC), in total or to one agent. */
 export const sumUse = (
   sql: Sql,
   of: { accountId: string; agentId: string | null; from: Date | null; before: Date | null },
@@ -32,7 +32,7 @@ export const sumUse = (
   );
 };
 
-/** Requests of an account since then that have not ended, by the day of the request (UTC). */
+/** Open requests of an account since a time, by day of the request (UTC). */
 export const countOpenByDay = (
   sql: Sql,
   accountId: string,

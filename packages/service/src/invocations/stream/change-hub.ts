@@ -1,20 +1,20 @@
 import type { Chunk } from './stream-store.ts';
 
-/** Tells, within this process, that something about a request changed. Only ever a hint: who waits also asks the database. */
+/** Notifies readers in this process of changes to a request. A hint only: readers also poll the database. */
 export interface ChangeHub {
-  /** `said`: all that changed is that these chunks were stored, in order. Together they must be small: readers are kept several. */
+  /** `said`: the only change is that these chunks were stored, in order. Together they must be small, because readers keep several. */
   changed(requestId: string, said?: readonly Chunk[]): void;
-  /** Begins to remember changes of a request. Close it when done. */
+  /** Starts to record changes of a request. Close it when done. */
   watch(requestId: string): ChangeWatch;
 }
 
 export interface ChangeWatch {
   /**
-   * Resolves at a change that came since the last call resolved, so that none is missed while its reader looks at the database;
-   * else after `atMostMs`, or when the signal aborts. Whether there was a change.
+   * Resolves at a change since the last resolved call, so that none is missed while the reader queries the database; else after `atMostMs`,
+   * or when the signal aborts. Resolves true for a change.
    */
   next(atMostMs: number, signal?: AbortSignal): Promise<boolean>;
-  /** The chunks stored since the last call, when nothing else changed and not too much was said; null: the database must tell. */
+  /** The chunks stored since the last call, if they are the only change and few enough; null: read the database. */
   takeSaid(): readonly Chunk[] | null;
   close(): void;
 }
@@ -23,7 +23,7 @@ export interface HasChangeHub {
   readonly changeHub: ChangeHub;
 }
 
-/** So much is kept for a reader that does not come for it; then the database tells it, at its own pace. */
+/** Maximum recorded changes for a slow reader; beyond it, the reader falls back to the database. */
 const MAX_KEPT = 8;
 
 interface Watcher extends Omit<ChangeWatch, 'close'> {

@@ -6,7 +6,7 @@ import type { HasStreamPoller } from './stream-poller.ts';
 import type { Chunk } from './stream-store.ts';
 
 export interface StreamEvent {
-  /** 1, 2, 3 …: what `Last-Event-ID` takes. */
+  /** 1, 2, 3 …: the values of `Last-Event-ID`. */
   readonly id: number;
   readonly type: StreamEventType;
   readonly data: unknown;
@@ -14,20 +14,19 @@ export interface StreamEvent {
 
 export type StreamContext = HasChangeHub & HasStreamPoller;
 
-/** Created and processing come before what the agent says. */
+/** `created` and `processing` precede the agent's chunks. */
 const FIRST_CHUNK_ID = 3;
-/** The hub and the stream poller tell what happens; this is for what both of them missed. */
+/** Poll interval behind the hub and the stream poller, in case both miss a change. */
 const ASK_AGAIN_MS = 60_000;
 
-/** How far a reader has been told. */
+/** A reader's position. */
 interface Told {
   last: number;
 }
 
 /**
- * The events of a request after the given id, until it has ended. They follow from what is stored, so any process can tell them
- * from any point on, and each reader gets every event once; the last is the only terminal one. Who has caught up is handed what
- * the agent says without asking the database.
+ * Events of a request after the given id, until it has ended. They derive from stored rows, so any process can send them from any position,
+ * and each reader gets every event once; the last is the only terminal one. A reader that has caught up gets chunks without a query.
  */
 export async function* readStream(
   ctx: StreamContext,
@@ -40,7 +39,7 @@ export async function* readStream(
   const told = { last: after };
   try {
     while (!signal.aborted) {
-      // What was said until now is stored, and is told from there.
+      // Chunks until now are stored and read from there.
       watch.takeSaid();
       if (yield* tellStored(ctx, requestId, told)) return;
       while ((await watch.next(ASK_AGAIN_MS, signal)) && !signal.aborted) {
@@ -66,7 +65,7 @@ function* tell(told: Told, events: Iterable<StreamEvent>): Generator<StreamEvent
   }
 }
 
-/** Tells what is stored behind the last event told. Returns whether that was all that there will ever be. */
+/** Sends the stored events after the last one sent. Returns true when the stream is complete. */
 async function* tellStored(ctx: HasStreamPoller, requestId: string, told: Told): AsyncGenerator<StreamEvent, boolean> {
   for (;;) {
     const sight = await ctx.streamPoller.look({ requestId, after: Math.max(0, told.last - FIRST_CHUNK_ID + 1) });
@@ -79,7 +78,7 @@ async function* tellStored(ctx: HasStreamPoller, requestId: string, told: Told):
   }
 }
 
-/** What was said, if it follows on the last event without a gap. */
+/** The chunks, if they follow the last event without a gap. */
 function nextOf(said: readonly Chunk[] | null, last: number): readonly Chunk[] | null {
   const fresh = said?.filter(({ position }) => idOf(position) > last) ?? null;
   return fresh?.[0] && idOf(fresh[0].position) !== last + 1 ? null : fresh;
@@ -108,7 +107,7 @@ const terminal = {
   cancelled: 'invocation.cancelled',
 } as const;
 
-/** Its id comes after everything that was said; a request that never began has no second event, but its number. */
+/** Its id follows all chunks; a request that never began has no second event, but its number is skipped. */
 const endOf = (invocation: Invocation, count: number): StreamEvent => ({
   id: FIRST_CHUNK_ID + count,
   type: terminal[invocation.status as keyof typeof terminal],

@@ -6,23 +6,23 @@ import type { Invocation } from '../invocation.ts';
 import type { HasChangeHub } from './change-hub.ts';
 import { type Append, appendChunks, type Chunk, readChunks } from './stream-store.ts';
 
-/** What an agent may say on the way. */
+/** Maximum number of an agent's chunks. */
 export const MAX_CHUNKS = 10_000;
 export const MAX_CHUNK_BYTES = 64 * 1024;
-/** Readers in this process are handed what is shorter than this; what is longer they read from the database when they are ready for it. */
+/** Chunks up to this size are handed to readers in this process; longer ones are read from the database at the reader's pace. */
 const MAX_HANDED_CHARS = 16 * 1024;
 
-/** One thing that an agent said. */
+/** One chunk of an agent. */
 export type Said = Pick<Chunk, 'type' | 'data'>;
 
 export interface ChunkRecorder {
-  /** Stores what the agent said next, in one go. Resolves false when the request is no longer ours. */
+  /** Stores the agent's next chunks in one batch. Resolves false when another attempt has the request. */
   add(said: readonly Said[]): Promise<boolean>;
 }
 
-/** Stores what agents say. */
+/** Stores the chunks of agents. */
 export interface ChunkWriter {
-  /** Resolves false when this attempt no longer has the request. */
+  /** Resolves false when another attempt has the request. */
   write(append: Append): Promise<boolean>;
 }
 
@@ -32,12 +32,12 @@ export interface HasChunkWriter {
 
 const MAX_BATCH = 500;
 
-/** What is said while other things are being stored shares the next transaction: thousands of streams need few connections. */
+/** Batches writes: chunks that arrive during a transaction share the next one, so that thousands of streams need few connections. */
 export function createChunkWriter(ctx: HasDb): ChunkWriter {
   const batcher = createBatcher<Append, boolean>({
     maxSize: MAX_BATCH,
     canSplit: isRolledBack,
-    // Two attempts at one request, of which one has lost it, must not be taken for each other.
+    // Batches must keep two attempts at one request apart, because one of them has lost it.
     keyOf: ({ request }) => request.id,
     run: async (appends) => {
       const stored = await ctx.db.transaction((tx) => appendChunks(tx, appends));
@@ -48,8 +48,8 @@ export function createChunkWriter(ctx: HasDb): ChunkWriter {
 }
 
 /**
- * Stores the chunks of one attempt. An agent that is called again, because a process died, says again what it had said: that much
- * is passed over as long as it is the same, so that no reader hears anything twice.
+ * Stores the chunks of one attempt. An agent that is called again after a process died repeats its chunks: equal ones are skipped, so that
+ * no reader gets one twice.
  */
 export async function createChunkRecorder(
   ctx: HasDb & HasClock & HasChangeHub & HasChunkWriter,
@@ -60,7 +60,7 @@ export async function createChunkRecorder(
   let repeated = 0;
   const isRepeated = ({ type, data }: Said) => {
     const next = earlier[repeated];
-    // As JSON, since that is what was stored: -0 came back as 0.
+    // Compared as stored JSON: -0 comes back as 0.
     const isSame = next?.type === type && JSON.stringify(next.data) === JSON.stringify(data);
     if (isSame) repeated += 1;
     else earlier.length = 0;
@@ -80,7 +80,7 @@ export async function createChunkRecorder(
   };
 }
 
-/** Stores chunks and hands them to readers. Resolves false when the request is no longer ours. */
+/** Stores chunks and hands them to readers. Resolves false when another attempt has the request. */
 export async function storeChunks(
   ctx: HasChangeHub & HasChunkWriter,
   invocation: Invocation,

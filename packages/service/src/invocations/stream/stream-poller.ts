@@ -7,17 +7,17 @@ import { findInvocations } from '../invocation-store.ts';
 import type { HasChangeHub } from './change-hub.ts';
 import { type ChunkPage, countChunks, type Place, readChunkPages, readMarks } from './stream-store.ts';
 
-/** Looks at the database for all readers of this process together: thousands of them need few connections. */
+/** Polls the database for all readers of this process together: thousands of readers need few connections. */
 export interface StreamPoller {
-  /** The request as it is, and after that what was said behind a place; null when there is no such request. */
+  /** The request, then the chunks after a position; null when there is no such request. */
   look(place: Place): Promise<Sight | null>;
-  /** Has the change hub tell when another process changes the request. */
+  /** Has the change hub notify of changes by other processes. */
   follow(requestId: string): { stop(): void };
 }
 
 export interface Sight extends ChunkPage {
   readonly invocation: Invocation;
-  /** How many chunks there are in all, once the request has ended. */
+  /** Total number of chunks, once the request has ended. */
   readonly count: number | null;
 }
 
@@ -25,7 +25,7 @@ export interface HasStreamPoller {
   readonly streamPoller: StreamPoller;
 }
 
-/** So much of a stream is in memory for each reader that catches up. */
+/** Page size in memory for each reader that catches up. */
 const PAGE = { chunks: 64, bytes: 64 * 1024 };
 const MAX_BATCH = 25;
 
@@ -43,7 +43,7 @@ async function lookAt({ db }: HasDb, places: readonly Place[]): Promise<(Sight |
   const byId = new Map(found.map((invocation) => [invocation.id, invocation]));
   const ended = found.filter(({ status }) => hasEnded(status)).map(({ id }) => id);
   const counts = ended.length > 0 ? await countChunks(db, ended) : new Map<string, number>();
-  // Chunks are read after the state: what is seen as ended has all of its chunks stored.
+  // Chunks are read after the state: an ended request has all of its chunks stored.
   const pages = await readChunkPages(db, places, PAGE);
   return places.map(({ requestId }, index) => {
     const invocation = byId.get(requestId);
@@ -55,13 +55,13 @@ async function lookAt({ db }: HasDb, places: readonly Place[]): Promise<(Sight |
 
 interface Followed {
   readers: number;
-  /** null: not looked at yet. */
+  /** null: not polled yet. */
   mark: string | null;
   isHere: boolean;
 }
 
 const FOLLOW_MS = 300;
-/** What runs here is heard of at once; it is only looked at in case that it goes on elsewhere. */
+/** Requests that run here notify by themselves; they are polled this much less often, in case they move elsewhere. */
 const LOOKS_PER_LOOK_HERE = 16;
 const MARKS_AT_ONCE = 1000;
 
@@ -79,7 +79,7 @@ function createFollower(ctx: HasDb & HasChangeHub & HasProcessId & HasLog): Stre
         const entry = followed.get(id);
         if (!entry) continue;
         entry.isHere = worker === ctx.processId();
-        // What is said here needs no telling.
+        // Chunks of this process are notified already.
         const mark = `${status} ${worker} ${entry.isHere ? '' : said}`;
         if (mark !== entry.mark) ctx.changeHub.changed(id);
         entry.mark = mark;

@@ -8,18 +8,18 @@ export interface Chunk {
   readonly createdAt: Date;
 }
 
-/** What the agent of a request said next. */
+/** The next chunks of a request's agent. */
 export interface Append {
   readonly request: { readonly id: string; readonly attempt: number };
   readonly chunks: readonly Chunk[];
 }
 
-/** Appends what agents said; nothing to a request that this attempt no longer has. Returns the ids of those appended to. */
+/** Appends chunks, but not to a request that another attempt has. Returns the ids of those appended to. */
 export async function appendChunks(sql: Sql, appends: readonly Append[]): Promise<Set<string>> {
   const rows = appends.flatMap(({ request, chunks }) => chunks.map((chunk) => ({ ...chunk, requestId: request.id })));
   const stored = await sql.query<{ id: string }>(
     'append-chunks',
-    // Locked, so that a request can't end between this look and the commit: its readers have been told of the end by then.
+    // Locked, so that the request can't end between this read and the commit, after which its readers have got the terminal event.
     `with open as (
        select v.id, v.account_id from invocation v join unnest($1::text[], $2::int[]) as r(id, attempt) on v.id = r.id and v.attempt = r.attempt
         where v.status = 'processing' for share of v
@@ -47,7 +47,7 @@ export async function appendChunks(sql: Sql, appends: readonly Append[]): Promis
   return new Set(stored.map(({ id }) => id));
 }
 
-/** What was stored after a position, in order. */
+/** The chunks stored after a position, in order. */
 export const readChunks = (sql: Sql, requestId: string, after: number, limit: number): Promise<Chunk[]> =>
   sql.query<Chunk>(
     'read-chunks',
@@ -56,7 +56,7 @@ export const readChunks = (sql: Sql, requestId: string, after: number, limit: nu
     [requestId, after, limit],
   );
 
-/** A reader's place in a request: behind which position it goes on. */
+/** A reader's position in a request. */
 export interface Place {
   readonly requestId: string;
   readonly after: number;
@@ -64,14 +64,14 @@ export interface Place {
 
 export interface ChunkPage {
   readonly chunks: readonly Chunk[];
-  /** None are left behind it. */
+  /** True when no chunk is left behind the page. */
   readonly isWhole: boolean;
 }
 
 const nextAfter = (position: string) => `select position, type, data, created_at, octet_length(data::text) as own
   from invocation_chunk where invocation_id = r.id and position > ${position} order by position limit 1`;
 
-/** For each place the next chunks, until they reach a size; at least one, if there is one. */
+/** The next chunks for each position, up to a size; at least one, if there is one. */
 export async function readChunkPages(
   sql: Sql,
   places: readonly Place[],
@@ -79,7 +79,7 @@ export async function readChunkPages(
 ): Promise<ChunkPage[]> {
   const rows = await sql.query<Chunk & { nth: bigint; bytes: number }>(
     'read-chunk-pages',
-    // One after the other: a large chunk that does not go on the page is not even read.
+    // Recursive: a large chunk that exceeds the page is not even read.
     `select r.nth, p.position, p.type, p.data, p.created_at as "createdAt", p.bytes
        from unnest($1::text[], $2::int[]) with ordinality as r(id, after, nth) cross join lateral (
          with recursive page as (
@@ -100,7 +100,7 @@ export async function readChunkPages(
   });
 }
 
-/** Where each request stands: who has it, and how much was said. */
+/** Progress mark of each request: its process, and its number of chunks. */
 export const readMarks = (
   sql: Sql,
   requestIds: readonly string[],
@@ -114,7 +114,7 @@ export const readMarks = (
     [requestIds],
   );
 
-/** How many chunks each of these requests has: the number of the last. */
+/** Number of chunks of each request, which is the position of the last. */
 export async function countChunks(sql: Sql, requestIds: readonly string[]): Promise<Map<string, number>> {
   const rows = await sql.query<{ id: string; count: number }>(
     'count-chunks',
