@@ -15,7 +15,7 @@ import { MAX_NODES } from './start-network.ts';
 
 type ReadContext = HasDb & HasClock & HasChain & HasRegistry & HasBaseUrl & HasNodeLabel;
 
-/** This node, those that it knows, and how far it has read the registry that they share. */
+/** This node, the nodes known to it, and its progress in the shared registry. */
 export async function readNetwork(ctx: ReadContext): Promise<DataOf<Api['getNetwork']>> {
   const index = await readChainIndex(ctx);
   const { local, ofNode } = await countAgents(ctx);

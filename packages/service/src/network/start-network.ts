@@ -9,7 +9,7 @@ import { takeDueAgents, takeDueNodes, wakeRefused } from './nodes/entry-store.ts
 import type { NetworkContext } from './nodes/network-context.ts';
 import { listNodes, takeDueFeeds } from './nodes/node-store.ts';
 
-/** A look at another node that takes longer than this was lost with its process, and is due again. */
+/** Lease of a check of another node: after it the check counts as lost with its process, and is due again. */
 const LOST_AFTER_MS = 30_000;
 const AGENTS_OF_NODE_AT_ONCE = 8;
 const LOCAL_TICK_MS = 250;
@@ -18,9 +18,8 @@ const COUNT_EVERY_MS = 10_000;
 export const MAX_NODES = 1000;
 
 /**
- * Keeps the list of other nodes and their agents: follows the registry, reads the files that its entries lead to, and asks each node
- * again and again what changed. Strangers, agents and nodes have room of their own, and each node, key and site only so much of it, so that
- * none keeps others waiting.
+ * Maintains the list of other nodes and their agents: follows the registry, reads the files behind its entries, and polls each node's feed.
+ * New nodes, agents and feeds have separate limits, with shares for each node, key and site, so that none blocks others.
  */
 export function startNetwork(ctx: NetworkContext): Repeating {
   const stopping = new AbortController();
@@ -74,7 +73,7 @@ const refusedOf = ({ networkRules: { refused } }: NetworkContext) => ({
   baseUrls: refused,
 });
 
-/** Tells in this process's metrics who is in the network. */
+/** Sets this process's metrics of the network. */
 async function countNetwork(ctx: NetworkContext): Promise<void> {
   const nodes = await listNodes(ctx.db, MAX_NODES);
   for (const status of ['online', 'offline'] as const)

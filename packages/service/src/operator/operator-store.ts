@@ -1,9 +1,9 @@
 import type { Sql } from '../db/sql.ts';
 
-/** Counting stops there, so that a look at a node in trouble adds nothing to it. */
+/** Counts stop here, so that a status query adds no load to a node in trouble. */
 const MOST = 10_000;
 
-/** What waits or is being worked on, by kind: since when each does. Each is a range of an index made for who works on it. */
+/** Start times of queued and running work, by kind. Each is a range of an index that its workers use. */
 const waiting: Readonly<Record<string, string>> = {
   invocations_waiting: `select created_at as at from invocation where status = 'pending' and worker is null and payment_method <> 'x402'`,
   invocations_open: `select created_at as at from invocation where status in ('pending', 'processing')`,
@@ -41,7 +41,7 @@ export interface ProcessRow {
   readonly label: string;
   readonly startedAt: Date;
   readonly seenAt: Date;
-  /** Median, 99th percentile, most. */
+  /** Median, 99th percentile, maximum. */
   readonly delayMs: [number, number, number] | null;
 }
 
@@ -59,7 +59,7 @@ export interface SettlementRow {
   readonly oldestAt: Date | null;
 }
 
-/** Payments under way, other than bills, which their agents submit; unknown are those from before a time. */
+/** Open payments, except bills, which agents submit; `unknown`: those older than a time. */
 export async function readSettlements(sql: Sql, before: Date): Promise<SettlementRow> {
   const [row] = await sql.query<SettlementRow>(
     'read-settlements',
@@ -72,7 +72,7 @@ export async function readSettlements(sql: Sql, before: Date): Promise<Settlemen
   return row ?? { inFlight: 0, unknown: 0, lost: 0, oldestAt: null };
 }
 
-/** How many transactions of each signer no block has taken yet. */
+/** Transactions of each signer that are in no block yet. */
 export async function countOpenTransactions(sql: Sql, chainId: number): Promise<ReadonlyMap<string, number>> {
   const rows = await sql.query<{ signer: string; count: number }>(
     'count-open-transactions',

@@ -22,7 +22,7 @@ export type StatusContext = HasDb &
   HasRegistrar &
   HasRegistry;
 
-/** How the node stands. Every queue is counted up to 10,000 in an index of its own; reserves and gas are at most a second old. */
+/** Status of the node. Each queue is counted up to 10,000 in an index of its own; reserves and gas are at most a second old. */
 export async function readStatus(ctx: StatusContext): Promise<OperatorStatus> {
   const now = ctx.clock.now();
   const ageS = (at: Date | null) => (at === null ? null : Math.max(0, (now.getTime() - at.getTime()) / 1000));

@@ -26,7 +26,7 @@ export interface KeyRow {
   allowedAgents: string[] | null;
 }
 
-/** Creates the account of a wallet, or returns the one it has; `plan` and proof are set either way. */
+/** Creates the account of a wallet, or updates the plan and proof of the existing one. */
 export async function saveAccount(
   sql: Sql,
   account: { id: string; address: string; plan: Plan; walletProvenAt: Date | null; now: Date },
@@ -42,7 +42,7 @@ export async function saveAccount(
   return row as NonNullable<typeof row>;
 }
 
-/** The account of a wallet that was proven just now: the one it has, with its plan, or a new one. */
+/** The account of a wallet that was just proven: the existing one, with its plan, or a new one. */
 export async function openProvenAccount(
   sql: Sql,
   account: { id: string; address: string; plan: Plan; now: Date },
@@ -57,7 +57,7 @@ export async function openProvenAccount(
   return (row as NonNullable<typeof row>).accountId;
 }
 
-/** The account of a wallet, as it is; a new one, plan free and not proven, when it has none. */
+/** The account of a wallet, unchanged; a new one, on the free plan and not proven, when there is none. */
 export async function ensureAccount(sql: Sql, account: { id: string; address: string; now: Date }): Promise<string> {
   const [row] = await sql.query<{ id: string }>(
     'ensure-account',
@@ -68,7 +68,7 @@ export async function ensureAccount(sql: Sql, account: { id: string; address: st
   return (row as NonNullable<typeof row>).id;
 }
 
-/** Notes as which node the account's wallet signed in. */
+/** Records the node that the account's wallet signed in as. */
 export async function writeNodeUrl(sql: Sql, accountId: string, nodeUrl: string): Promise<void> {
   await sql.query('write-node-url', 'update account set node_url = $2 where id = $1 and node_url is distinct from $2', [
     accountId,
@@ -76,7 +76,7 @@ export async function writeNodeUrl(sql: Sql, accountId: string, nodeUrl: string)
   ]);
 }
 
-/** The account of a wallet that signed in as this node; null: it has not. */
+/** The account of a wallet that signed in as this node; null: none. */
 export async function findNodeAccount(sql: Sql, address: string, nodeUrl: string): Promise<string | null> {
   const [row] = await sql.query<{ id: string }>(
     'find-node-account',
@@ -86,7 +86,7 @@ export async function findNodeAccount(sql: Sql, address: string, nodeUrl: string
   return row?.id ?? null;
 }
 
-/** Notes that the account's wallet was proven; the first time stays. */
+/** Records the proof of the account's wallet; the first time stays. */
 export async function markWalletProven(sql: Sql, accountId: string, now: Date): Promise<void> {
   await sql.query(
     'mark-wallet-proven',
@@ -152,7 +152,7 @@ export async function insertApiKey(
 
 const isLiving = '(revoked_at is null and (expires_at is null or expires_at > $2))';
 
-/** The living ones first, so that dead ones never hide them. */
+/** Valid keys first, so that dead ones never hide them. */
 export const listApiKeyRows = (sql: Sql, accountId: string, now: Date): Promise<KeyRow[]> =>
   sql.query<KeyRow>(
     'list-api-keys',
@@ -166,7 +166,7 @@ export async function readPlan(sql: Sql, accountId: string): Promise<Plan> {
   return (row as NonNullable<typeof row>).plan;
 }
 
-/** Keeps others who lock it waiting until the transaction ends; its plan. */
+/** Locks the account until the transaction ends; returns its plan. */
 export async function lockAccount(tx: Tx, accountId: string): Promise<Plan> {
   const [row] = await tx.query<{ plan: Plan }>(
     'lock-account',
@@ -195,7 +195,7 @@ export async function endOldestSignInKeys(sql: Sql, accountId: string, count: nu
   );
 }
 
-/** A key of the account, kept from changing until the transaction ends. */
+/** A key of the account, with a row lock until the transaction ends. */
 export async function lockApiKeyRow(
   sql: Sql,
   accountId: string,
@@ -209,7 +209,7 @@ export async function lockApiKeyRow(
   return rows[0] ?? null;
 }
 
-/** Notes which key takes another's place, and when the old one ends. */
+/** Records the successor of a key, and the end of the old one. */
 export async function replaceApiKeyRow(sql: Sql, keyId: string, replacedBy: string, expiresAt: Date): Promise<void> {
   await sql.query('replace-api-key', 'update api_key set replaced_by = $2, expires_at = $3 where id = $1', [
     keyId,
@@ -218,7 +218,7 @@ export async function replaceApiKeyRow(sql: Sql, keyId: string, replacedBy: stri
   ]);
 }
 
-/** Whether the account has such a key; revoking twice keeps the first time. */
+/** Revokes a key of the account; false when there is none. A repeat keeps the first time. */
 export async function revokeApiKeyRow(sql: Sql, accountId: string, keyId: string, now: Date): Promise<boolean> {
   const rows = await sql.query(
     'revoke-api-key',

@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/sql.ts';
 
-/** The accounts whose own wallet, or further proven wallet, these are, by address. */
+/** Accounts by their own wallet or a further proven one, keyed by address. */
 export async function findAccountsOfWallets(sql: Sql, addresses: readonly string[]): Promise<Map<string, string>> {
   const rows = await sql.query<{ address: string; accountId: string }>(
     'find-accounts-of-wallets',
@@ -12,7 +12,7 @@ export async function findAccountsOfWallets(sql: Sql, addresses: readonly string
   return new Map(rows.map(({ address, accountId }) => [address, accountId]));
 }
 
-/** Whether the account has shown to hold this wallet: its own, or a further one. */
+/** True when the account has proven this wallet: its own, or a further one. */
 export async function isProvenWallet(sql: Sql, address: string, accountId: string): Promise<boolean> {
   const rows = await sql.query(
     'is-proven-wallet',
@@ -24,7 +24,7 @@ export async function isProvenWallet(sql: Sql, address: string, accountId: strin
   return rows.length > 0;
 }
 
-/** Notes that a wallet was proven to be an account's. One that is another's already stays so: returns whose it is. */
+/** Links a proven wallet to an account. A wallet already linked to another stays there: returns its account. */
 export async function linkWalletRow(sql: Sql, address: string, accountId: string, now: Date): Promise<string> {
   await sql.query(
     'link-wallet',
@@ -34,7 +34,7 @@ export async function linkWalletRow(sql: Sql, address: string, accountId: string
   return (await findAccountsOfWallets(sql, [address])).get(address) ?? accountId;
 }
 
-/** The further wallets that were proven to be an account's, the last first. */
+/** Further proven wallets of an account, newest first. */
 export const listWallets = (
   sql: Sql,
   accountId: string,

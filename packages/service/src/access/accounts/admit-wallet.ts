@@ -5,8 +5,8 @@ import { openProvenAccount, writeNodeUrl } from './account-store.ts';
 import { accountsOfWallets } from './link-wallet.ts';
 
 /**
- * The account of a wallet that has just shown to hold its key, in the caller's transaction; a new one, plan free, when it has none.
- * Throws CONFLICT for a wallet that an account of another wallet has claimed: its keys are that account's to give.
+ * The account of a wallet that has just proven its key, in the caller's transaction; a new one, on the free plan, when there is none.
+ * Throws CONFLICT for a wallet that is linked to another wallet's account: only that account issues keys for it.
  */
 export async function admitWallet(tx: Tx, address: string, now: Date): Promise<string> {
   const known = (await accountsOfWallets(tx, [address])).get(address);
@@ -16,6 +16,6 @@ export async function admitWallet(tx: Tx, address: string, now: Date): Promise<s
   return accountId;
 }
 
-/** Notes in the caller's transaction, in which the account's wallet was proven, as which node it signed in. */
+/** Records the node that the account signed in as, in the transaction that proved its wallet. */
 export const noteNode = (tx: Tx, accountId: string, baseUrl: string): Promise<void> =>
   writeNodeUrl(tx, accountId, baseUrl);

@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/sql.ts';
 import { findListedNode } from './account-store.ts';
 
-/** Whether an account is that of a listed node, and the address that node's wallet. */
+/** True when the account is that of a listed node, and the address that node's wallet. */
 export const isListedNode = (sql: Sql, accountId: string, address: string): Promise<boolean> =>
   findListedNode(sql, accountId, address);

@@ -5,7 +5,7 @@ import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import { ensureAccount, findNodeAccount, saveAccount } from './account-store.ts';
 
-/** Opens the account of a wallet, or sets the plan of the one it has. `isWalletProven`: whoever asks has shown to hold the key. */
+/** Opens the account of a wallet, or sets the plan of the existing one. `isWalletProven`: the requester has proven the key. */
 export async function openAccount(
   ctx: HasDb & HasClock,
   wallet: { address: string; plan: Plan; isWalletProven: boolean },
@@ -23,10 +23,10 @@ export async function openAccount(
   return { accountId, address };
 }
 
-/** The account of a wallet, in the caller's transaction; a new one, plan free and not proven, when it has none. */
+/** The account of a wallet, in the caller's transaction; a new one, on the free plan and not proven, when there is none. */
 export const accountOfWallet = (tx: Tx, address: string, now: Date): Promise<string> =>
   ensureAccount(tx, { id: newId('acc'), address: address.toLowerCase(), now });
 
-/** The account of a wallet that has signed in as the node at this address; null: none has. */
+/** The account of a wallet that has signed in as the node at this address; null: none. */
 export const accountOfNode = (tx: Tx, wallet: string, baseUrl: string): Promise<string | null> =>
   findNodeAccount(tx, wallet, baseUrl);

@@ -14,7 +14,7 @@ export interface AuditRow {
   readonly userAgent: string | null;
   readonly outcome: 'done' | 'refused' | 'unknown';
   readonly code: ErrorCode | null;
-  /** Whether it was answered as an earlier call under its Idempotency-Key. */
+  /** True when the answer was that of an earlier call under its Idempotency-Key. */
   readonly replayed: boolean;
 }
 
@@ -30,7 +30,7 @@ export async function insertAuditEntry(sql: Sql, row: AuditRow): Promise<void> {
   );
 }
 
-/** Notes how it ended, and what came to be known of its subject. */
+/** Records the end of a change, and its subject as far as known. */
 export async function endAuditEntry(
   sql: Sql,
   { id, subject, outcome, code }: Pick<AuditRow, 'id' | 'subject' | 'outcome' | 'code'>,
@@ -56,7 +56,7 @@ export const listAuditRows = (
     [accountId, before, limit],
   );
 
-/** Forgets up to `most` entries from before a time. */
+/** Removes up to `most` entries from before a time. */
 export async function dropAuditEntries(sql: Sql, before: Date, most: number): Promise<void> {
   await sql.query(
     'drop-audit-entries',

@@ -10,19 +10,19 @@ import type { AccountCaller } from '../caller/caller.ts';
 import { type AuditRow, dropAuditEntries, endAuditEntry, insertAuditEntry, listAuditRows } from './audit-store.ts';
 
 const DAY_MS = 86_400_000;
-/** How long entries are kept. */
+/** Retention period of entries. */
 const KEPT_MS = 400 * DAY_MS;
-/** What one round forgets at most. */
+/** Batch size of a removal. */
 const MAX_FORGOTTEN = 10_000;
 const PAGE = 50;
 
-/** What is noted of a change beside when and how it ended: ids and names, never secrets or bodies. */
+/** The fields of a change besides its time and end: ids and names, never secrets or bodies. */
 export type NewAuditEntry = Omit<AuditRow, 'id' | 'at' | 'outcome' | 'code'>;
 
-/** How a change ended, as an entry has it. */
+/** The end of a change in its entry. */
 export type AuditEnd = Pick<AuditRow, 'outcome' | 'code'>;
 
-/** Writes an entry; without an end it is `unknown` until `endEntry` says more. */
+/** Writes an entry; without an end it is `unknown` until `endEntry`. */
 export async function writeEntry(
   ctx: HasDb & HasClock,
   entry: NewAuditEntry,
@@ -33,11 +33,11 @@ export async function writeEntry(
   return id;
 }
 
-/** Notes how a change ended that an entry was written of. */
+/** Records the end of a change in its entry. */
 export const endEntry = (ctx: HasDb, id: string, end: AuditEnd & Pick<AuditRow, 'subject'>): Promise<void> =>
   endAuditEntry(ctx.db, { id, ...end });
 
-/** What an error says of a change: refused by a rule, or nobody knows. */
+/** The end of a change by its error: refused by a rule, or unknown. */
 export function endByError(error: unknown): AuditEnd {
   if (error instanceof DatabaseAwayError) return { outcome: 'unknown', code: 'UNAVAILABLE' };
   if (!(error instanceof AppError)) return { outcome: 'unknown', code: 'INTERNAL_ERROR' };
@@ -69,6 +69,6 @@ const toEntry = ({ id, at, accountId: _, actorKind, actorId, actorName, ...rest 
   ...rest,
 });
 
-/** Forgets entries of more than 400 days ago, some at a time. */
+/** Removes entries older than 400 days, in batches. */
 export const forgetOldEntries = (ctx: HasDb & HasClock): Promise<void> =>
   dropAuditEntries(ctx.db, new Date(ctx.clock.now().getTime() - KEPT_MS), MAX_FORGOTTEN);

@@ -27,15 +27,15 @@ export function newApiKey(mode: 'live' | 'test'): { key: string; id: string } {
   return { key: body + checksum(body), id };
 }
 
-/** The public id of a well-formed key; null for anything else, without asking the database. */
+/** The public id of a well-formed key; null for anything else, without a query. */
 export function parseApiKey(key: string): string | null {
   const match = apiKeyPattern.exec(key);
   const body = key.slice(0, -CHECKSUM_CHARS);
   return match?.[2] && checksum(body) === key.slice(-CHECKSUM_CHARS) ? match[2] : null;
 }
 
-/** What is stored of a key or token. The secret is 256 random bits, so a plain hash is enough. */
+/** The stored hash of a key or token. The secret has 256 random bits, so a plain hash is enough. */
 export const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
-/** The part of a key that may be shown to recognise it by. */
+/** The part of a key that may be shown for recognition. */
 export const keyStart = (key: string): string => key.slice(0, 'ank_live_'.length + 4);

@@ -3,7 +3,7 @@ import type { Scope } from '@agent-network/contracts/access/scopes';
 import { AppError } from '../../lib/app-error.ts';
 import type { SessionTimes } from './session.ts';
 
-/** What a key may spend on invocations, in micro-USDC; null: no such limit. */
+/** Spending limits of a key for invocations, in micro-USDC; null: no limit. */
 export interface SpendingLimits {
   readonly perCallMicro: bigint | null;
   readonly perDayMicro: bigint | null;
@@ -11,44 +11,44 @@ export interface SpendingLimits {
   readonly allowedAgents: readonly string[] | null;
 }
 
-/** What a caller's session is known by, beside what it shares with keys. */
+/** Session fields of a caller, beside those shared with keys. */
 export interface SessionFacts extends SessionTimes {
   readonly userAgent: string | null;
   /** Signed in as local mode's own account, without a wallet. */
   readonly isLocal: boolean;
 }
 
-/** Someone with an API key, or signed in with a browser. */
+/** A caller with an API key or a browser session. */
 export interface AccountCaller {
   readonly kind: 'account';
   readonly accountId: string;
   readonly address: string;
-  /** Of the key, or of the session. */
+  /** Id of the key or the session. */
   readonly keyId: string;
   readonly name: string;
   readonly plan: Plan;
   readonly scopes: readonly Scope[];
   readonly isWalletProven: boolean;
-  /** How the node of the network stands whose wallet this account is; null: it is of none that is listed here. */
+  /** Status of the network node that this account's wallet belongs to; null: none that is listed here. */
   readonly node: 'online' | 'offline' | null;
   readonly limits: SpendingLimits;
-  /** What its spending is counted under: its own id, or that of the key which it replaced. */
+  /** Id that its spending counts under: its own, or that of the key it replaced. */
   readonly budgetId: string;
-  /** null: it came with an API key. */
+  /** null: it used an API key. */
   readonly session: SessionFacts | null;
 }
 
-/** An agent with its identityToken: it acts as itself, and pays from its own treasury. */
+/** An agent with its identityToken: it acts as itself and pays from its own treasury. */
 export interface AgentCaller {
   readonly kind: 'agent';
   readonly accountId: string;
   readonly agentId: string;
   readonly plan: Plan;
-  /** As of its account. */
+  /** As for its account. */
   readonly node: AccountCaller['node'];
 }
 
-/** Someone without a key; may read the registry. `address` is the network address that limits count. */
+/** A caller without a key; may read the registry. `address`: network address, the subject of its limits. */
 export interface AnonymousCaller {
   readonly kind: 'anonymous';
   readonly address: string;
@@ -57,13 +57,13 @@ export interface AnonymousCaller {
 export type KnownCaller = AccountCaller | AgentCaller;
 export type Caller = KnownCaller | AnonymousCaller;
 
-/** Throws FORBIDDEN unless the key has the scope. An identityToken may do what its agent may: call, and see its own money. */
+/** Throws FORBIDDEN unless the key has the scope. An identityToken has its agent's rights: to invoke, and to read its own money. */
 export function requireScope(caller: KnownCaller, scope: Scope): void {
   const allowed: readonly Scope[] = caller.kind === 'agent' ? ['invoke', 'payments:read'] : caller.scopes;
   if (!allowed.includes(scope)) throw new AppError('FORBIDDEN', `This needs the scope "${scope}".`);
 }
 
-/** Throws FORBIDDEN for an agent: managing the account is for its keys. */
+/** Throws FORBIDDEN for an agent: only keys manage the account. */
 export function requireAccount(caller: KnownCaller): AccountCaller {
   if (caller.kind !== 'account') throw new AppError('FORBIDDEN', 'An identityToken cannot do this; use an API key.');
   return caller;

@@ -4,7 +4,7 @@ import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import { AppError, invalid } from '../../lib/app-error.ts';
 import type { KnownCaller, SpendingLimits } from './caller.ts';
 
-/** The part of a day's spending that is counted together: a key's, and its successors' when it is rolled. */
+/** The unit in which daily spending is counted: a key and its successors after rolling. */
 export interface Budget {
   readonly budgetId: string;
   readonly perDayMicro: bigint;
@@ -15,10 +15,10 @@ export const noLimits: SpendingLimits = { perCallMicro: null, perDayMicro: null,
 export const isLimited = (limits: SpendingLimits): boolean =>
   limits.perCallMicro !== null || limits.perDayMicro !== null || limits.allowedAgents !== null;
 
-/** A limit that the key itself can lift is none. */
+/** Scopes by which a key could lift its own limit. */
 const LIFTING_SCOPES: readonly Scope[] = ['keys:manage', 'payments:withdraw', 'operator'];
 
-/** Reads the limits of a new key. Throws VALIDATION_ERROR when its scopes would let it get around them. */
+/** Parses the limits of a new key. Throws VALIDATION_ERROR when its scopes would let it get around them. */
 export function readLimits(
   wire: { readonly [L in keyof WireLimits]?: WireLimits[L] | undefined } | undefined,
   scopes: readonly Scope[],
@@ -39,8 +39,8 @@ export const toWireLimits = ({ perCallMicro, perDayMicro, allowedAgents }: Spend
 });
 
 /**
- * Throws SPENDING_LIMIT_EXCEEDED when the caller's key may not invoke this agent, or not at this price, however little was spent
- * today. What is left of the day is decided when the call is accepted.
+ * Throws SPENDING_LIMIT_EXCEEDED when the caller's key may not invoke this agent, or not at this price, regardless of today's spending. The
+ * daily budget is checked when the call is accepted.
  */
 export function requireWithinLimits(caller: KnownCaller, agentId: string, priceMicro: bigint): void {
   if (caller.kind !== 'account') return;
@@ -52,7 +52,7 @@ export function requireWithinLimits(caller: KnownCaller, agentId: string, priceM
   if (perDayMicro !== null && priceMicro > perDayMicro) throw dayExceeded(perDayMicro);
 }
 
-/** What is thrown when the day's budget of a key holds less than the price. */
+/** The error for a price above the rest of the key's daily budget. */
 export const dayExceeded = (remainingMicro: bigint): AppError =>
   exceeded(
     'perDay',
@@ -65,7 +65,7 @@ const exceeded = (limit: keyof WireLimits, message: string, allowedMicro: bigint
     details: { limit, allowed: allowedMicro === null ? null : formatUsdc(allowedMicro) },
   });
 
-/** The budget that a caller's calls are counted in; null when nothing limits its day. */
+/** The budget of a caller's calls; null: no daily limit. */
 export function budgetOf(caller: KnownCaller): Budget | null {
   if (caller.kind !== 'account' || caller.limits.perDayMicro === null) return null;
   return { budgetId: caller.budgetId, perDayMicro: caller.limits.perDayMicro };

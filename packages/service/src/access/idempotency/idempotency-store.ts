@@ -2,17 +2,17 @@ import type { Sql } from '../../db/sql.ts';
 
 export interface IdempotencyRow {
   readonly fingerprint: Buffer;
-  /** null while it runs, and for what is made again on every repetition. */
+  /** null while it runs, and for answers that every repeat rebuilds. */
   readonly answerSealed: Buffer | null;
   readonly answerHeaders: Readonly<Record<string, string>> | null;
-  /** Who ran it last; null for what an older release stored. */
+  /** The caller that ran it last; null for rows of an older release. */
   readonly callerId: string | null;
   readonly scopes: readonly string[];
-  /** Whether a secret of the answer has not been handed out yet. */
+  /** True when a secret of the answer has not been shown yet. */
   readonly hasSecret: boolean;
 }
 
-/** Who asks, and what that caller may do. */
+/** The caller and its rights. */
 export interface KeyCaller {
   readonly callerId: string;
   readonly scopes: readonly string[];
@@ -23,18 +23,17 @@ interface Key {
   readonly key: string;
 }
 
-/** A key as the process has it that took it; later writes change nothing once another has taken it over. */
+/** A key as held by the process that took it; its writes have no effect once another process has taken the key over. */
 export interface HeldKey extends Key {
   readonly worker: string;
 }
 
-/** A process that has not been seen for three beats: what it holds may be taken, as every write to a key names its process. */
+/** Time without heartbeat (three beats) after which a process's keys may be taken over; every write to a key names its process. */
 const SILENT_FOR = `interval '6 seconds'`;
 
 /**
- * Takes the key for this process, if nobody has it, or it has expired, or, for the same request, if its answer was not kept and its
- * process is gone, shows no sign of life, or is this one, and the caller may do what the one before might. Returns null when it did
- * not, and else whether the same request had it before.
+ * Takes the key for this process if it is free or expired, or, for the same request, if no answer was stored, its process is gone, silent
+ * or this one, and the caller has the rights of the first one. Returns null when not taken, else whether the same request had it before.
  */
 export async function takeKey(
   sql: Sql,
@@ -43,7 +42,7 @@ export async function takeKey(
 ): Promise<{ isRepeated: boolean } | null> {
   const rows = await sql.query<{ isRepeated: boolean }>(
     'take-idempotency-key',
-    // What the statement returns of the table itself is from before it.
+    // Columns returned from the table itself show the state before the statement.
     `insert into idempotency as i (account_id, key, fingerprint, worker, created_at, caller_id, scopes)
      values ($1, $2, $3, $4, $5, $7, $8)
      on conflict (account_id, key) do update
@@ -76,14 +75,14 @@ export async function findKey(sql: Sql, { accountId, key }: Key): Promise<Idempo
 
 const isHeld = 'account_id = $1 and key = $2 and worker = $3';
 
-/** Stores the answer of a key that is still held; whether it was. */
+/** Stores the answer of a key that is still held; false when it is not. */
 export async function storeAnswer(
   sql: Sql,
   { accountId, key, worker }: HeldKey,
   answer: {
     sealed: Buffer;
     headers: Readonly<Record<string, string>>;
-    /** What the answer shows once, and until when it is kept for that. */
+    /** The secret to show once, and the time until which it is stored. */
     secret?: { sealed: Buffer; until: Date } | null;
   },
 ): Promise<boolean> {
@@ -100,7 +99,7 @@ export async function storeAnswer(
   return rows.length > 0;
 }
 
-/** Takes the secret out, for the caller who made it and in time: of several that ask, one gets it. */
+/** Takes the secret out, for the caller that made it and in time: of several takers, one gets it. */
 export async function takeSecret(
   sql: Sql,
   { accountId, key }: Key,
@@ -120,7 +119,7 @@ export async function takeSecret(
   return rows[0]?.sealed ?? null;
 }
 
-/** Forgets secrets that nobody took in time. */
+/** Removes expired secrets. */
 export async function dropSecrets(sql: Sql, now: Date): Promise<void> {
   await sql.query(
     'drop-idempotent-secrets',
@@ -129,17 +128,17 @@ export async function dropSecrets(sql: Sql, now: Date): Promise<void> {
   );
 }
 
-/** Lets the same request run again under its key, and no other. */
+/** Releases the key for the same request only. */
 export async function releaseKey(sql: Sql, { accountId, key, worker }: HeldKey): Promise<void> {
   await sql.query('release-key', `update idempotency set worker = null where ${isHeld}`, [accountId, key, worker]);
 }
 
-/** A key of a run that has ended, and when that run took it: it may have been taken up again since. */
+/** A key of an ended run, with the time of its taking: it may have been taken again since. */
 export interface LeftKey extends HeldKey {
   readonly takenAt: Date;
 }
 
-/** Releases keys of runs that have ended. */
+/** Releases the keys of ended runs. */
 export async function releaseKeys(sql: Sql, keys: readonly LeftKey[]): Promise<void> {
   await sql.query(
     'release-keys',
@@ -149,7 +148,7 @@ export async function releaseKeys(sql: Sql, keys: readonly LeftKey[]): Promise<v
   );
 }
 
-/** Gives a key back: what ran under it changed nothing that a repetition must not do again. */
+/** Deletes a key: the run changed nothing that a repeat must not do again. */
 export async function dropKey(sql: Sql, { accountId, key, worker }: HeldKey): Promise<void> {
   await sql.query('drop-idempotency-key', `delete from idempotency where ${isHeld}`, [accountId, key, worker]);
 }

@@ -29,24 +29,24 @@ export interface KeyedRequest extends KeyCaller {
   readonly accountId: string;
   /** The `Idempotency-Key` header. */
   readonly key: string;
-  /** Names the request: method, path, query and body, but no payment, as the paid repetition is the same request. */
+  /** Hash of method, path, query and body, without the payment: the paid repeat is the same request. */
   readonly fingerprint: Buffer;
 }
 
-/** The answer that repetitions get: the body, without its secret, and the headers that are of this answer and of no other. */
+/** The answer for repeats: the body without its secret, and the headers specific to this answer. */
 export interface KeptAnswer {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Kept apart, until the answer that shows it is on its way. */
+  /** Stored apart until the answer that shows it is sent. */
   readonly secret?: string | null;
 }
 
-/** A kept answer, and whether nobody was given its secret yet. */
+/** A stored answer, and whether its secret is still to be shown. */
 export interface FoundAnswer extends KeptAnswer {
   readonly hasSecret: boolean;
 }
 
-/** Who a caller is to an Idempotency-Key: its API key, its session or the agent itself, and its rights. */
+/** Identity of a caller for an Idempotency-Key: its API key, its session or the agent itself, with its rights. */
 export function keyCallerOf(caller: Exclude<Caller, { kind: 'anonymous' }>): KeyCaller {
   return caller.kind === 'agent'
     ? { callerId: caller.agentId, scopes: [] }
@@ -57,23 +57,23 @@ export function keyCallerOf(caller: Exclude<Caller, { kind: 'anonymous' }>): Key
 export interface KeyedRun extends KeyedRequest {
   readonly worker: string;
   readonly takenAt: Date;
-  /** Whether it began before, and nobody knows how far it came. */
+  /** True when it began before and its progress is unknown. */
   readonly isRepeated: boolean;
 }
 
 const KEPT_MS = 86_400_000;
-/** How long a secret waits for the repetition of a call whose process died before it could show it. */
+/** Time for a repeat to fetch a secret whose process died before showing it. */
 const SECRET_KEPT_MS = 600_000;
 
-/** Whether what was made under a key is still what a repetition gets; later the key makes something new. */
+/** True while repeats get what was made under the key; later the key makes something new. */
 export const isStillKept = (createdAt: Date, now: Date): boolean => now.getTime() - createdAt.getTime() < KEPT_MS;
 
 export const fingerprintOf = (parts: readonly unknown[]): Buffer =>
   createHash('sha256').update(JSON.stringify(parts)).digest();
 
 /**
- * Lets a request run under its key, which no other of this process has in hand; null when it is not to run. A key of the same
- * request whose process died is taken over, as is one that was ours: it is not in hand.
+ * Takes the key for a request to run; this process has no other run of it in hand. null: it must not run. Takes over a key of the same
+ * request from a dead process, or from an earlier run of this process.
  */
 export async function takeUp(ctx: IdempotencyContext, request: KeyedRequest): Promise<KeyedRun | null> {
   const now = ctx.clock.now();
@@ -86,8 +86,8 @@ export async function takeUp(ctx: IdempotencyContext, request: KeyedRequest): Pr
 }
 
 /**
- * The answer for a repetition. Throws CONFLICT while there is none, IDEMPOTENCY_KEY_REUSED when the key is another request's, and
- * FORBIDDEN for who is not the caller of the first and lacks a right that one had.
+ * The answer for a repeat. Throws CONFLICT while there is none, IDEMPOTENCY_KEY_REUSED when the key belongs to another request, and
+ * FORBIDDEN for another caller who lacks a right of the first.
  */
 export async function findAnswer(ctx: HasDb & HasSecrets, request: KeyedRequest): Promise<FoundAnswer> {
   const row = await findKey(ctx.db, request);
@@ -108,8 +108,8 @@ function requireRights(row: IdempotencyRow, { callerId, scopes }: KeyCaller): vo
 }
 
 /**
- * The secret of an answer, once: for the caller who made the call, within ten minutes, and if no answer has shown it. Whoever gets it
- * has to show it: the stored copy is gone by then.
+ * Takes the secret of an answer, once: for the caller that made the call, within ten minutes, and if no answer has shown it. The taker has
+ * to show it: the stored copy is deleted.
  */
 export async function takeSecretOnce(
   ctx: HasDb & HasClock & HasSecrets,
@@ -124,7 +124,7 @@ export async function takeSecretOnce(
 const stillRunning = () =>
   new AppError('CONFLICT', 'A request with this Idempotency-Key is still running; repeat it later.');
 
-/** Keeps the answer for every repetition in the next 24 hours; false when the run is no longer ours. */
+/** Stores the answer for repeats in the next 24 hours; false when this run no longer holds the key. */
 export async function keepAnswer(
   ctx: HasDb & HasClock & HasSecrets,
   run: KeyedRun,
@@ -144,7 +144,9 @@ const sealed = (ctx: HasClock & HasSecrets, { body, headers, secret = null }: Ke
 
 const secretEnd = (now: Date) => new Date(now.getTime() + SECRET_KEPT_MS);
 
-/** The same in the transaction of what the answer tells. Throws CONFLICT when the run is no longer ours: another does it. */
+/**
+ * The same in the transaction that makes the answer true. Throws CONFLICT when this run no longer holds the key: another has taken it over.
+ */
 export async function keepAnswerIn(
   ctx: HasClock & HasSecrets,
   tx: Tx,
@@ -154,16 +156,16 @@ export async function keepAnswerIn(
   if (!(await storeAnswer(tx, run, sealed(ctx, answer)))) throw stillRunning();
 }
 
-/** Keeps the key for this request without an answer: a stream is made again from what is stored. */
+/** Releases the key for this request without an answer: a stream is rebuilt from stored rows. */
 export const keepKey = (ctx: HasDb, run: KeyedRun): Promise<void> => releaseKey(ctx.db, run);
 
-/** The same for keys of which it could not be told how they ended. */
+/** The same for keys whose end could not be recorded. */
 export const releaseLeft = (ctx: HasDb, keys: readonly LeftKey[]): Promise<void> => releaseKeys(ctx.db, keys);
 
-/** Leaves the key free after a refusal, which a repetition may escape; an answer that was kept stays. */
+/** Frees the key after a refusal that a repeat may escape; a stored answer stays. */
 export const freeKey = (ctx: HasDb, run: KeyedRun): Promise<void> => dropKey(ctx.db, run);
 
-/** The nth id of a kind under a key: the same in every repetition, on every process of the node, and nobody else's. */
+/** The nth id of a kind under a key: the same in every repeat and process of the node, and unique to the key. */
 export function idUnderKey(ctx: HasSecrets, request: KeyedRequest, prefix: IdPrefix, nth: number): string {
   const { accountId, key, fingerprint } = request;
   const code = ctx.secrets.authenticate('id', [accountId, key, fingerprint.toString('hex'), prefix, String(nth)]);
@@ -173,5 +175,5 @@ export function idUnderKey(ctx: HasSecrets, request: KeyedRequest, prefix: IdPre
 export const forgetExpiredKeys = (ctx: HasDb & HasClock): Promise<void> =>
   dropExpiredKeys(ctx.db, new Date(ctx.clock.now().getTime() - KEPT_MS));
 
-/** Forgets the secrets of answers that nobody asked for again in time. */
+/** Removes expired secrets. */
 export const forgetSecrets = (ctx: HasDb & HasClock): Promise<void> => dropSecrets(ctx.db, ctx.clock.now());

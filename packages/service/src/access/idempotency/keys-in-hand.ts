@@ -2,13 +2,13 @@ import type { LeftKey } from './idempotency-store.ts';
 
 type Name = Pick<LeftKey, 'accountId' | 'key'>;
 
-/** The Idempotency-Keys that this process is at work on: one that it is not does not run here, whatever is stored. */
+/** The Idempotency-Keys in use in this process: a key that is not in it does not run here, whatever is stored. */
 export interface KeysInHand {
-  /** Takes a key in hand, to be given back with `leave`; null when another request has it. */
+  /** Takes a key in hand until `leave`; null when another request has it. */
   enter(request: Name): { leave(): void } | null;
   /**
-   * Notes a key in hand that the database still has as ours, as it could not be told how the request ended. Once the key is out of hand
-   * and the database answers it is released, so that a repetition on any process finds the outcome.
+   * Records a key that the database still assigns to this process because its end could not be stored. It is released when it is out of
+   * hand and the database answers, so that a repeat on any process finds the outcome.
    */
   leftHeld(key: LeftKey): void;
 }
@@ -19,7 +19,7 @@ export interface HasKeysInHand {
 
 const FIRST_TRY_MS = 100;
 const MAX_BETWEEN_MS = 2000;
-/** Beyond that many, keys stay held until this process takes them up again or is gone. */
+/** Beyond this number, keys stay held until this process takes them again or is gone. */
 const MAX_LEFT = 10_000;
 
 const nameOf = ({ accountId, key }: Name) => `${accountId} ${key}`;

@@ -4,18 +4,18 @@ import type { IdPrefix } from '../../lib/id.ts';
 import { isStillKept } from './idempotency.ts';
 
 /**
- * What makes a call happen once, however often it is repeated under its Idempotency-Key, also when a process dies over it: what is
- * done within one transaction keeps its answer there, and what goes on after it is made under an id that follows from the key.
+ * Makes a call take effect once, however often it is repeated under its Idempotency-Key, even if a process dies meanwhile: work in one
+ * transaction stores its answer there, and later work uses an id derived from the key.
  */
 export interface Once {
   /**
-   * Keeps `data` as the answer of the call in the transaction that makes it true, and returns it: both happen, or neither. Throws
-   * CONFLICT when another process has taken the call over meanwhile.
+   * Stores `data` as the answer of the call in the transaction that makes it true, and returns it: both or neither. Throws CONFLICT when
+   * another process has taken the call over.
    */
   keep<T>(tx: Tx, data: T): Promise<T>;
-  /** The key's first, second … id for a thing; null without a key. See `findMade`. */
+  /** The key's nth id for a resource; null without a key. See `findMade`. */
   idFor(prefix: IdPrefix, nth: number): string | null;
-  /** Whether the call began before under its key and nobody knows how far it came. */
+  /** True when the call began before under its key and its progress is unknown. */
   readonly isRepeated: boolean;
 }
 
@@ -23,8 +23,8 @@ export interface Once {
 export const unkeyed: Once = { keep: async (_tx, data) => data, idFor: () => null, isRepeated: false };
 
 /**
- * What the call made before under its key, while repetitions still get it; else the id to make it under, null for any. A thing of
- * more than a day ago, and one that is no answer, keeps its id: the key's next is made under the next.
+ * The resource made earlier under the call's key, while repeats still get it; else the id for a new one, null for any. A resource older
+ * than a day, or one that is no answer, keeps its id: the key's next one gets the next id.
  */
 export async function findMade<T extends { readonly createdAt: Date }>(
   ctx: HasClock,

@@ -1,6 +1,6 @@
 import type { ShownOnce } from '@agent-network/contracts/access/shown-once';
 
-/** The data of an answer as repetitions get it, and the secret that was in it, if there was one. */
+/** Splits an answer into its data for repeats and its secret, if any. */
 export function splitSecret(
   data: unknown,
   shownOnce: ShownOnce | undefined,
@@ -11,7 +11,7 @@ export function splitSecret(
   return { data: { ...(data as object), [shownOnce.field]: null, secretNotice }, secret };
 }
 
-/** Puts a secret back that no answer has shown. */
+/** Restores a secret that no answer has shown. */
 export function joinSecret(data: unknown, { field }: ShownOnce, secret: string): unknown {
   const { secretNotice: _, ...rest } = data as Readonly<Record<string, unknown>>;
   return { ...rest, [field]: secret };

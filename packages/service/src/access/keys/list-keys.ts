@@ -11,7 +11,7 @@ import { toApiKey } from './manage-keys.ts';
 const isLiving = ({ revokedAt, expiresAt }: KeyRow, now: Date): boolean =>
   (revokedAt === null || revokedAt > now) && (expiresAt === null || expiresAt > now);
 
-/** The keys of the account, the living ones first, and what is used of their limits. */
+/** The keys of the account, valid ones first, with the use of their limits. */
 export async function listApiKeys(
   ctx: UsageContext & HasPlanCaps,
   caller: AccountCaller,

@@ -16,13 +16,13 @@ import type { HasAuthenticator } from '../sessions/authenticate.ts';
 import { isSession } from '../sessions/session-caller.ts';
 
 export interface HasKeyMode {
-  /** Whether keys of this node move real money. */
+  /** `live`: keys of this node move real money. */
   readonly keyMode: 'live' | 'test';
 }
 
 type KeyInput = Parsed<Api['createApiKey']>['body'];
 
-/** Creates a key for the account. A key can't give away more than it may itself. Throws CONFLICT when the account has all that it may have. */
+/** Creates a key for the account, with at most the caller's own rights. Throws CONFLICT at the plan's maximum number of keys. */
 export async function createApiKey(
   ctx: HasDb & HasClock & HasKeyMode & HasPlanCaps,
   caller: AccountCaller,
@@ -56,7 +56,7 @@ export function requireGivable(caller: AccountCaller, scopes: readonly Scope[]):
   if (beyond) throw new AppError('FORBIDDEN', `This key lacks the scope "${beyond}" and cannot give it to another.`);
 }
 
-/** Makes and stores a key without asking who wants it; for the node's own set-up. */
+/** Creates a key without checking the requester; for the node's own set-up. */
 export async function issueApiKey(
   ctx: { db: Sql } & HasClock & HasKeyMode,
   key: {
@@ -65,7 +65,7 @@ export async function issueApiKey(
     scopes: readonly Scope[];
     expiresAt: Date | null;
     limits?: SpendingLimits;
-    /** The budget that it goes on with. */
+    /** The budget that it continues. */
     budgetId?: string;
     isFromSignIn?: boolean;
   },
@@ -95,7 +95,7 @@ export async function revokeApiKey(
   return { keyId, revoked: true };
 }
 
-/** How many of the wallets of an account are told. */
+/** Maximum wallets listed for an account. */
 const MAX_WALLETS = 100;
 
 export async function readAccount(ctx: HasDb, caller: KnownCaller): Promise<DataOf<Api['getAccount']>> {
@@ -111,7 +111,7 @@ export async function readAccount(ctx: HasDb, caller: KnownCaller): Promise<Data
   };
 }
 
-/** A key as the API tells of it. */
+/** A key on the wire. */
 export const toApiKey = ({ budgetId: _, perCallMicro, perDayMicro, allowedAgents, ...row }: KeyRow) => ({
   ...row,
   limits: toWireLimits({ perCallMicro, perDayMicro, allowedAgents }),

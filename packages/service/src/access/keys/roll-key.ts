@@ -12,8 +12,9 @@ import type { HasAuthenticator } from '../sessions/authenticate.ts';
 import { type HasKeyMode, issueApiKey, requireGivable } from './manage-keys.ts';
 
 /**
- * Replaces a key of the account by a new one of the same name, rights and life span; the old one stays good for `overlapS`, and
- * never longer than it was. Throws CONFLICT for a key that is dead or was replaced before, and when the overlap makes one key too many.
+ * Replaces a key of the account by a new one with the same name, rights and life span; the old one stays valid for `overlapS`, but not
+ * beyond its own end. Throws CONFLICT for a key that is dead or was replaced before, and when the overlap exceeds the maximum number of
+ * keys.
  */
 export async function rollApiKey(
   ctx: HasDb & HasClock & HasKeyMode & HasAuthenticator & HasPlanCaps,

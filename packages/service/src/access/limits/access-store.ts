@@ -54,7 +54,7 @@ export async function listLiving(
   return rows.map(({ id }) => id);
 }
 
-/** Notes the use of a key or session, at most once a minute; whether it was noted. */
+/** Records the use of a key or session, at most once a minute; returns whether it was recorded. */
 export async function touchApiKey(sql: Sql, keyId: string, now: Date): Promise<boolean> {
   const rows = await sql.query(
     'touch-api-key',
@@ -91,7 +91,7 @@ export interface CallLease {
   now: Date;
 }
 
-/** Takes up to `wanted` calls out of the subject's window; a window that is over starts anew. */
+/** Takes up to `wanted` calls from the subject's window; starts a new window when the old one has ended. */
 export async function leaseCalls(
   sql: Sql,
   lease: CallLease,
@@ -112,7 +112,7 @@ export async function leaseCalls(
   return row as NonNullable<typeof row>;
 }
 
-/** The subject's window, whether it is over or not. */
+/** The subject's window, current or ended. */
 export async function findWindow(
   sql: Sql,
   { subject, limitClass }: { subject: string; limitClass: CountedClass },
@@ -125,7 +125,7 @@ export async function findWindow(
   return rows[0];
 }
 
-/** Puts a call back into the window that it was taken from; a window that has begun since is left as it is. */
+/** Returns a call to the window that it was taken from; no effect on a later window. */
 export async function returnCall(
   sql: Sql,
   call: { subject: string; limitClass: CountedClass; startedAt: Date },
@@ -137,7 +137,7 @@ export async function returnCall(
   );
 }
 
-/** Forgets windows that began before then. Returns how many. */
+/** Removes windows that began before a time. Returns their number. */
 export async function dropWindows(sql: Sql, before: Date, most: number): Promise<number> {
   const rows = await sql.query(
     'drop-windows',

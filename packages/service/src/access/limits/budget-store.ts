@@ -8,8 +8,8 @@ export interface SpendingRow {
 }
 
 /**
- * Spends from the budgets of a day (UTC), for as many of the requests, in their order, as each can bear. Budgets are locked in the
- * order of their ids, here and in `returnSpending`, so that batches can't wait for each other in a circle.
+ * Spends from the daily budgets (UTC) for the requests that each budget can bear, in their order. Budgets are locked in the order of ids,
+ * here and in `returnSpending`, so that batches can't deadlock.
  */
 export async function addSpending(
   tx: Tx,
@@ -48,7 +48,7 @@ export async function addSpending(
   );
 }
 
-/** Puts back what was not spent after all, into the day that it was taken from. */
+/** Returns unspent amounts to the day that they were taken from. */
 export async function returnSpending(
   tx: Tx,
   returns: readonly { readonly budgetId: string; readonly day: string; readonly amountMicro: bigint }[],
@@ -68,7 +68,7 @@ export async function returnSpending(
   );
 }
 
-/** What was spent from budgets on a day; one that nothing was spent from is left out. */
+/** Spending from budgets on a day; budgets without any are left out. */
 export const listSpent = (
   sql: Sql,
   budgetIds: readonly string[],

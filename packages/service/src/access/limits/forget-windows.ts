@@ -3,6 +3,6 @@ import type { HasClock } from '../../lib/clock.ts';
 import { daysBefore, removeInSteps } from '../../lib/retention.ts';
 import { dropWindows } from './access-store.ts';
 
-/** Forgets windows of limits a day after they began: they last an hour. */
+/** Removes windows of limits a day after their begin; they last an hour. */
 export const forgetWindows = (ctx: HasDb & HasClock): Promise<void> =>
   removeInSteps((most) => dropWindows(ctx.db, daysBefore(ctx.clock.now(), 1), most));

@@ -8,8 +8,8 @@ export interface HasPlanCaps {
 }
 
 /**
- * Makes a key of an account in the caller's transaction, unless its living keys are then more than its plan allows; those who make
- * keys of one account take turns. Throws CONFLICT.
+ * Creates a key of an account in the caller's transaction, unless its valid keys then exceed the plan's maximum. Serialized for each
+ * account. Throws CONFLICT.
  */
 export async function withinKeyCap<T>(
   ctx: HasPlanCaps,
@@ -28,7 +28,7 @@ export async function withinKeyCap<T>(
   return made;
 }
 
-/** Ends the oldest keys that came from signing in, so that there is room for one more: whoever has the wallet is never kept out by them. */
+/** Revokes the oldest keys from sign-ins to make room for one more: they never lock out the holder of the wallet. */
 export async function giveWayToSignIn(
   ctx: HasPlanCaps,
   tx: Tx,
@@ -39,14 +39,14 @@ export async function giveWayToSignIn(
   if (beyond > 0) await endOldestSignInKeys(tx, accountId, beyond, now);
 }
 
-/** Throws CONFLICT when the plan of the account allows no more agents than `countUpTo` counts. Registrations of one account take turns. */
+/** Throws CONFLICT when the account is at its plan's maximum number of agents, counted by `countUpTo`. Serialized for each account. */
 export async function requireRoomForAgent(
   ctx: HasPlanCaps,
   tx: Tx,
   accountId: string,
   countUpTo: (most: number) => Promise<number>,
 ): Promise<void> {
-  // Where there is no cap, nobody waits for a turn.
+  // Without a cap, no lock is needed.
   if (ctx.planCaps[await readPlan(tx, accountId)].agents === null) return;
   const plan = await lockAccount(tx, accountId);
   const most = ctx.planCaps[plan].agents;

@@ -5,10 +5,10 @@ import type { Caller, KnownCaller } from '../caller/caller.ts';
 
 export const HOUR_MS = 3_600_000;
 
-/** `pages`: what the pages of a node read for whoever is signed in. `signIns`: calls that open sessions, keys and accounts. */
+/** `pages`: reads by the node's own pages for a signed-in user. `signIns`: calls that open sessions, keys and accounts. */
 export type CountedClass = LimitClass | 'pages' | 'signIns';
 
-/** What the answer's `X-RateLimit-*` headers say. */
+/** Values of the answer's `X-RateLimit-*` headers. */
 export interface LimitState {
   readonly limit: number;
   readonly remaining: number;
@@ -23,22 +23,22 @@ export interface CountedLimit {
   readonly limit: number;
 }
 
-/** All keys, sessions and agents of an account count together: an account has as many of them as it likes, and one wallet. */
+/** Keys, sessions and agents of an account count together: an account may have many of them, but one wallet. */
 export const accountSubject = (accountId: string): string => `account:${accountId}`;
 
 /** An IPv4 address, or the /64 of an IPv6 address: a single host has all of it. */
 export const addressSubject = (address: string): string => `address:${networkOf(address) ?? address}`;
 
-/** What a person who looks at pages makes a browser ask for, many times over; whatever the plan. */
+/** Limit of page reads for any plan: one page view makes a browser send many. */
 const PAGE_READS = 10_000;
 
 type CountedRow = Pick<Endpoint, 'limit' | 'method' | 'auth'>;
 
-/** Whether a session makes this call to show a page. What changes something counts by the plan, as with a key. */
+/** True when a session makes this call to show a page. Changes count by the plan, as with a key. */
 const isPageRead = (caller: Caller, { limit, method, auth }: CountedRow): boolean =>
   caller.kind === 'account' && caller.session !== null && limit === 'api' && (method === 'GET' || auth === 'none');
 
-/** The limits that a call counts against, in their order; the last is the one that its answer tells of. */
+/** The limits that a call counts against, in order; the answer reports the last. */
 export function limitsOf(
   { planLimits, signInsPerHour }: { readonly planLimits: PlanLimits; readonly signInsPerHour: number },
   caller: Caller,
@@ -56,14 +56,14 @@ export function limitsOf(
   return row.limit === 'invocations' ? [api, counted('invocations')] : [api];
 }
 
-/** The plan of an account is that of all who act for it. */
+/** The plan of an account applies to all callers on its behalf. */
 export function limitOf(limits: PlanLimits, caller: Caller | KnownCaller, limitClass: LimitClass): number {
   if (caller.kind === 'anonymous') return limits.anonymous[limitClass];
   return limits[caller.node === 'online' ? 'node' : caller.plan][limitClass];
 }
 
 /**
- * How many calls a process takes from the shared counter at once, to spend without asking again. Small limits go one by one and
- * are exact; large ones may strand up to a thousandth per process when a process ends.
+ * Number of calls that a process leases from the shared counter at once. Small limits are leased one by one and are exact; for large ones a
+ * process that ends may lose up to a thousandth.
  */
 export const leaseSize = (limit: number): number => Math.max(1, Math.floor(limit / 1000));

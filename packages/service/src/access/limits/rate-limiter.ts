@@ -5,27 +5,27 @@ import { findWindow, leaseCalls, returnCall } from './access-store.ts';
 import { type CountedClass, HOUR_MS, type LimitState, leaseSize } from './rate-limit.ts';
 
 interface Counter {
-  /** Calls taken from the shared counter and not spent yet. */
+  /** Leased calls that are not spent yet. */
   left: number;
-  /** Calls that nobody has taken yet, when last heard. */
+  /** Calls that no process has leased, as last read. */
   unleased: number;
   endsAtMs: number;
-  /** The largest limit that was found used up; it stays so until the window ends, unless calls can be given back. */
+  /** The largest limit found exhausted; valid until the window ends, unless calls can be given back. */
   usedUp: number;
-  /** Takers stand in line, so that a burst leases once and not once each. */
+  /** Serializes takers, so that a burst leases once and not once each. */
   line: Promise<unknown>;
 }
 
 export interface RateLimiter {
-  /** Counts one call against the limit, or says that it is used up. */
+  /** Counts one call against the limit, or reports that it is exhausted. */
   take(subject: string, limitClass: CountedClass, limit: number): Promise<LimitState>;
-  /** Undoes one `take` of an invocation: the call turned out to be none (unpaid, or a replay). Once its hour is over, nothing. */
+  /** Undoes one `take` of an invocation that turned out to be none (unpaid, or a replay). No effect after its hour. */
   giveBack(subject: string, limitClass: CountedClass, taken: LimitState): Promise<void>;
-  /** How a limit stands, counting nothing. Exact but for calls that other processes have leased and not spent. */
+  /** State of a limit, counting nothing. Exact except for calls that other processes have leased and not spent. */
   look(subject: string, limitClass: CountedClass, limit: number): Promise<LimitUse>;
 }
 
-/** How much of a limit is used in the window that runs; `resetAt` is null when none does. */
+/** Use of a limit in the current window; `resetAt` is null without one. */
 export interface LimitUse {
   readonly limit: number;
   readonly used: number;
@@ -41,7 +41,7 @@ const MAX_SUBJECTS = 50_000;
 
 const resetOf = (counter: Counter) => Math.ceil(counter.endsAtMs / 1000);
 
-/** Anchored windows of an hour in the database, leased in small lots: never over the limit, whatever the number of processes. */
+/** Anchored windows of an hour in the database, leased in small lots: never over the limit, with any number of processes. */
 export function createRateLimiter(ctx: HasDb & HasClock): RateLimiter {
   const counters = new LRUCache<string, Counter>({ max: MAX_SUBJECTS });
   const nowMs = () => ctx.clock.now().getTime();
@@ -94,7 +94,7 @@ export function createRateLimiter(ctx: HasDb & HasClock): RateLimiter {
     return state(counter, limit, true);
   }
 
-  /** Whoever goes on after the limit costs no query. Invocations are asked about: another process may have given some back. */
+  /** Calls beyond the limit cost no query. For invocations the counter is read: another process may have given some back. */
   const isUsedUp = ({ usedUp, left, endsAtMs }: Counter, limitClass: CountedClass, limit: number): boolean =>
     limitClass !== 'invocations' && left === 0 && limit <= usedUp && endsAtMs > nowMs();
 

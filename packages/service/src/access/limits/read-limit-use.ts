@@ -7,7 +7,7 @@ import type { HasRateLimiter, LimitUse } from './rate-limiter.ts';
 
 export type UsageContext = HasDb & HasClock & HasRateLimiter & { readonly planLimits: PlanLimits };
 
-/** What the account used of its limits in the hour that runs: all its keys, agents and sessions together. */
+/** The account's use of its limits in the current hour: all keys, agents and sessions together. */
 export async function readLimitUse(
   ctx: UsageContext,
   caller: AccountCaller,

@@ -6,7 +6,7 @@ import type { Budget } from '../caller/spending-limits.ts';
 import { addSpending, listSpent, returnSpending } from './budget-store.ts';
 
 export interface Spending {
-  /** The request that costs it. */
+  /** The request with this cost. */
   readonly id: string;
   readonly budget: Budget;
   readonly amountMicro: bigint;
@@ -15,8 +15,8 @@ export interface Spending {
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
 /**
- * Counts spending against the budgets of the day, in the caller's transaction. Returns those that a budget cannot bear, with what it
- * had left; they count nothing.
+ * Counts spending against the daily budgets, in the caller's transaction. Returns requests beyond a budget with the rest of it; they count
+ * nothing.
  */
 export async function spend(tx: Tx, spendings: readonly Spending[], now: Date): Promise<ReadonlyMap<string, bigint>> {
   if (spendings.length === 0) return new Map();
@@ -25,7 +25,7 @@ export async function spend(tx: Tx, spendings: readonly Spending[], now: Date): 
   return new Map(decided.flatMap(({ id, isWithin, remainingMicro }) => (isWithin ? [] : [[id, remainingMicro]])));
 }
 
-/** Gives back, in the caller's transaction, what requests of that time did not cost after all. */
+/** Returns, in the caller's transaction, the unspent part of requests of that time. */
 export async function unspend(
   tx: Tx,
   unspent: readonly { readonly budgetId: string; readonly amountMicro: bigint; readonly spentAt: Date }[],
@@ -38,7 +38,7 @@ export async function unspend(
   );
 }
 
-/** What a key may spend, and has spent today (UTC); null when nothing limits it. What is not limited by the day is not counted. */
+/** Spending limits of a key and today's spending (UTC); null without limits. Spending without a daily limit is not counted. */
 export async function readSpending(ctx: HasDb, { limits, budgetId }: AccountCaller, now: Date) {
   const { perCallMicro, perDayMicro } = limits;
   if (perCallMicro === null && perDayMicro === null) return null;
@@ -49,7 +49,7 @@ export async function readSpending(ctx: HasDb, { limits, budgetId }: AccountCall
   };
 }
 
-/** What was spent from budgets on the day (UTC) of a time. */
+/** Spending from budgets on the day (UTC) of a time. */
 export const spentOn = async (
   ctx: HasDb,
   budgetIds: readonly string[],

@@ -13,11 +13,11 @@ import { type SessionCaller, sessionCaller } from './session-caller.ts';
 import { findSession } from './session-store.ts';
 
 export interface Authenticator {
-  /** The caller behind an `Authorization` header. Throws UNAUTHORIZED for whatever is not a living key or token. */
+  /** The caller of an `Authorization` header. Throws UNAUTHORIZED unless it is a valid key or token. */
   authenticate(authorization: string): Promise<KnownCaller>;
-  /** The caller behind the cookie of a session, which is seen by this. Throws UNAUTHORIZED for one that is not living. */
+  /** The caller of a session cookie; records the use of the session. Throws UNAUTHORIZED unless it is valid. */
   authenticateSession(token: string): Promise<SessionCaller>;
-  /** Forgets what is remembered, so that a revocation in this process holds at once. */
+  /** Clears the cache, so that a revocation in this process takes effect at once. */
   forget(): void;
 }
 
@@ -25,12 +25,12 @@ export interface HasAuthenticator {
   readonly authenticator: Authenticator;
 }
 
-/** A revoked key or an ended session may live on in another process for this long, counted from when the database was asked about it. */
+/** Cache time, from the query: a revoked key or an ended session may still work in another process for this long. */
 const REMEMBER_MS = 1000;
 
 const refuse = (message: string) => new AppError('UNAUTHORIZED', message);
 
-/** Bearer authentication with API keys and identityTokens, and cookies of sessions: neither is ever taken for the other. */
+/** Bearer authentication with API keys and identityTokens, and session cookies: neither is accepted in the other's place. */
 export function createAuthenticator(ctx: HasDb & HasClock & { readonly hasLocalAccount: boolean }): Authenticator {
   const remembered = new LRUCache<string, { caller: KnownCaller; expiresAt: Date | null }>({
     max: 20_000,

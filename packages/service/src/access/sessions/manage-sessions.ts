@@ -22,16 +22,16 @@ import {
   listSessionRows,
 } from './session-store.ts';
 
-/** Of one account, living. The oldest gives way. */
+/** Maximum valid sessions of an account; the oldest is ended. */
 const MAX_SESSIONS = 50;
 
-/** A session that has just begun, and what its cookie is to hold: told once. */
+/** A new session with its cookie value, which is returned once. */
 export interface StartedSession {
   readonly session: Session;
   readonly token: string;
 }
 
-/** Begins a session of an account in the caller's transaction, which has to know that it may. */
+/** Starts a session of an account in the caller's transaction; the caller checks the permission. */
 export async function startSession(
   tx: Tx,
   { accountId, userAgent, isLocal, now }: { accountId: string; userAgent: string | null; isLocal: boolean; now: Date },
@@ -62,7 +62,7 @@ export async function endSession(ctx: HasDb & HasClock & HasAuthenticator, calle
   ctx.authenticator.forget();
 }
 
-/** Ends a living session of the account as `endSession` does. Throws NOT_FOUND when it has no such. */
+/** Ends a valid session of the account as `endSession` does. Throws NOT_FOUND when there is none. */
 export async function endSessionById(
   ctx: HasDb & HasClock & HasAuthenticator,
   { accountId }: AccountCaller,
@@ -83,6 +83,6 @@ export async function endAllSessions(
   return { ended };
 }
 
-/** Forgets sessions that have expired, a day after they could live at most. */
+/** Removes sessions a day after their latest possible end. */
 export const forgetOldSessions = (ctx: HasDb & HasClock): Promise<void> =>
   dropSessions(ctx.db, new Date(ctx.clock.now().getTime() - SESSION_MS - 86_400_000));

@@ -4,13 +4,13 @@ import { idleEndOf, sessionScopes } from '../caller/session.ts';
 import { noLimits } from '../caller/spending-limits.ts';
 import type { SessionRow } from './session-store.ts';
 
-/** Someone signed in with a browser. */
+/** A caller with a browser session. */
 export type SessionCaller = AccountCaller & { readonly session: SessionFacts };
 
 export const isSession = (caller: { readonly kind: string }): caller is SessionCaller =>
   caller.kind === 'account' && (caller as AccountCaller).session !== null;
 
-/** What a living session may do, as a caller. */
+/** The caller of a valid session. */
 export function sessionCaller(row: SessionRow): SessionCaller {
   const { keyId, name, accountId, address, plan, isWalletProven, node } = row;
   const { createdAt, lastSeenAt, expiresAt, userAgent, isLocal } = row;
@@ -24,7 +24,7 @@ export function sessionCaller(row: SessionRow): SessionCaller {
   };
 }
 
-/** A session as its owner sees it. */
+/** A session as shown to its owner. */
 export const toSession = ({ keyId, accountId, address, plan, scopes, session }: SessionCaller): Session => ({
   sessionId: keyId,
   ...{ accountId, address, plan, scopes: [...scopes] },

@@ -17,7 +17,7 @@ export interface SessionRow {
   revokedAt: Date | null;
   userAgent: string | null;
   isLocal: boolean;
-  /** Whether the account has a living key with the scope `operator`. */
+  /** True when the account has a valid key with the scope `operator`. */
   isOperator: boolean;
 }
 
@@ -38,7 +38,7 @@ export async function findSession(sql: Sql, sessionId: string, now: Date): Promi
   return rows[0];
 }
 
-/** The account's sessions that nobody ended and that were seen since `seenAfter`, newest first. */
+/** The account's sessions that were not ended and were used since `seenAfter`, newest first. */
 export const listSessionRows = (sql: Sql, accountId: string, now: Date, seenAfter: Date): Promise<SessionRow[]> =>
   sql.query<SessionRow>(
     'list-sessions',
@@ -79,7 +79,7 @@ export async function insertSession(
   );
 }
 
-/** Ends a session of the account, if it is one and living; null: all of them. How many ended. */
+/** Ends a valid session of the account; null: all. Returns their number. */
 export async function endSessionRows(
   sql: Sql,
   accountId: string,
@@ -106,7 +106,7 @@ export async function keepNewestSessions(sql: Sql, accountId: string, most: numb
   );
 }
 
-/** Forgets sessions that began before a time. */
+/** Removes sessions that began before a time. */
 export async function dropSessions(sql: Sql, before: Date): Promise<void> {
   await sql.query('drop-sessions', `delete from api_key where kind = 'session' and created_at < $1`, [before]);
 }

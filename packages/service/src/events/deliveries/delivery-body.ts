@@ -1,4 +1,4 @@
-/** Larger results are read by the receiver; Standard Webhooks asks for small bodies. */
+/** Size limit of a body, as Standard Webhooks recommends; receivers fetch larger results. */
 const MAX_BODY_BYTES = 256 * 1024;
 
 export interface Happened {
@@ -8,8 +8,7 @@ export interface Happened {
 }
 
 /**
- * The bytes of a delivery: type, the time when it happened, and the object. An object that is too large comes without its `result`,
- * with the address where it can be read as `resultUrl` instead.
+ * The bytes of a delivery: type, timestamp of the event, and the object. An oversized object has no `result`, but `resultUrl`, its address.
  */
 export function deliveryBody(event: Happened, data: unknown, baseUrl: string): string {
   const wrap = (shown: unknown) =>

@@ -25,7 +25,7 @@ export interface AttemptRow extends Omit<EndpointAnswer, 'retryAfter'> {
 const columns = `d.id as "deliveryId", d.webhook_id as "webhookId", d.event_id as "eventId", d.type, coalesce(d.url, w.url) as url, d.state as status,
   d.next_attempt_at as "nextAttemptAt", d.body, d.created_at as "createdAt"`;
 
-/** Which deliveries of a webhook; null: whatever it is. */
+/** Selects deliveries of a webhook; null: any. */
 export interface DeliveryFilter {
   readonly status: string | null;
   readonly deliveryId: string | null;
@@ -95,7 +95,7 @@ export interface TestDelivery {
   readonly answer: EndpointAnswer;
 }
 
-/** Stores a test that was sent, with its attempt. Nothing when the endpoint was deleted meanwhile, or the test is there already. */
+/** Stores a sent test with its attempt. No effect when the endpoint was deleted meanwhile, or the test is stored already. */
 export async function insertTestDelivery(tx: Tx, { answer, ...test }: TestDelivery): Promise<void> {
   const rows = await tx.query(
     'insert-test-delivery',
@@ -130,7 +130,7 @@ export interface PastEvent {
   readonly type: EventType;
 }
 
-/** Events of the account since a time which the endpoint wants, delivered to it before or not, oldest first. */
+/** Events of the account since a time that the endpoint subscribes to, delivered or not, oldest first. */
 export const listWantedSince = (tx: Tx, webhookId: string, since: Date, limit: number): Promise<PastEvent[]> =>
   tx.query<PastEvent>(
     'list-wanted-since',
@@ -141,7 +141,7 @@ export const listWantedSince = (tx: Tx, webhookId: string, since: Date, limit: n
     [webhookId, since, limit],
   );
 
-/** Deliveries of events since a time, to the URLs of single requests. */
+/** Deliveries of events since a time to the `webhookUrl`s of single requests. */
 export const listDeliveredSince = (tx: Tx, webhookId: string, since: Date, limit: number): Promise<PastEvent[]> =>
   tx.query<PastEvent>(
     'list-delivered-since',

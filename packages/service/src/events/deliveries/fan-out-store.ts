@@ -8,11 +8,11 @@ export interface UntoldEvent {
   readonly accountId: string;
   readonly type: EventType;
   readonly webhookUrl: string | null;
-  /** An earlier event may yet appear: its transaction is still open. */
+  /** True when an earlier event may still appear: its transaction is open. */
   readonly isUndecided: boolean;
 }
 
-/** Whether the caller may fan out until its transaction ends; one at a time does, so that deliveries come in order. */
+/** Takes the fan-out lock until the transaction ends; one holder at a time keeps deliveries in order. False when another holds it. */
 export async function lockFanOut(tx: Tx): Promise<boolean> {
   const rows = await tx.query('lock-fan-out', 'select xid_offset from event_clock for no key update skip locked');
   return rows.length > 0;

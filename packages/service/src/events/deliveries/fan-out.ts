@@ -17,12 +17,12 @@ import {
 
 const BATCH = 500;
 
-/** `more`: events are left; `wait`: they are, but have to wait for a transaction that is still open. */
+/** `more`: events are left; `wait`: events are left behind an open transaction. */
 export type FanOutResult = 'done' | 'more' | 'wait';
 
 /**
- * Turns committed events into deliveries, in order and exactly once, by one process at a time: one for each enabled endpoint that
- * wants the type, one for the event's own URL. A transaction that hangs holds events up for ten seconds at most.
+ * Turns committed events into deliveries, in order and exactly once, in one process at a time: one for each enabled endpoint that
+ * subscribes to the type, one for the event's own URL. A hanging transaction delays events by ten seconds at most.
  */
 export async function fanOut(ctx: HasDb & HasClock & HasSecrets): Promise<FanOutResult> {
   const now = ctx.clock.now();
@@ -48,7 +48,7 @@ export async function fanOut(ctx: HasDb & HasClock & HasSecrets): Promise<FanOut
   });
 }
 
-/** Who is told of what. */
+/** Matches events with their receivers. */
 export function deliveriesOf(events: readonly UntoldEvent[], listeners: readonly Listener[]): NewDelivery[] {
   const ofAccount = Map.groupBy(listeners, ({ accountId }) => accountId);
   return events.flatMap(({ eventId, sequence, type, accountId, webhookUrl }) =>

@@ -2,14 +2,14 @@ import type { EventType } from '@agent-network/contracts/events';
 import type { Sql, Tx } from '../../db/sql.ts';
 import { type WebhookRow, webhookColumns } from '../webhooks/webhook-store.ts';
 
-/** A webhook that this process alone sends to, until it lets go of it. */
+/** Endpoint queue: a webhook that only this process sends to until it releases it. */
 export interface Lane extends WebhookRow {
   readonly courier: string;
 }
 
 /**
- * Takes webhooks that have deliveries due and that no living process is sending to, longest due first. A process that died, or
- * that others declared dead, holds none.
+ * Takes webhooks with due deliveries that no living process is sending to, longest due first. A process that died, or was declared dead by
+ * others, holds none.
  */
 export const takeLanes = (
   sql: Sql,
@@ -33,11 +33,11 @@ export interface DueDelivery {
   readonly eventId: string;
   readonly sequence: bigint | null;
   readonly url: string | null;
-  /** Whether what is sent was made before. */
+  /** True when the body is stored already. */
   readonly hasBody: boolean;
   readonly attempts: number;
   readonly tries: number;
-  /** Brought forward, as the endpoint has answered something else. */
+  /** Brought forward after a success of its endpoint. */
   readonly isEarly: boolean;
   readonly event: {
     readonly type: EventType;
@@ -53,7 +53,7 @@ type DueRow = Omit<DueDelivery, 'event'> & DueDelivery['event'];
 const waiting = `select id, event_id, sequence, url, body is not null as has_body, attempts, tries, is_early from webhook_delivery
   where webhook_id = $1 and state = 'pending'`;
 
-/** First tries and retries that are due, in the order of their events. */
+/** Due first attempts and retries, in the order of their events. */
 export async function listDue(sql: Sql, webhookId: string, now: Date, limit: number): Promise<DueDelivery[]> {
   const rows = await sql.query<DueRow>(
     'list-due-deliveries',
@@ -71,7 +71,7 @@ export async function listDue(sql: Sql, webhookId: string, now: Date, limit: num
   }));
 }
 
-/** What was sent, or was to be, for these deliveries. */
+/** Stored bodies of these deliveries. */
 export async function readBodies(sql: Sql, deliveryIds: readonly string[]): Promise<Map<string, string>> {
   const rows = await sql.query<{ id: string; body: string }>(
     'read-delivery-bodies',
@@ -81,7 +81,7 @@ export async function readBodies(sql: Sql, deliveryIds: readonly string[]): Prom
   return new Map(rows.map(({ id, body }) => [id, body]));
 }
 
-/** Fixes what will be sent, before it is sent for the first time. Where somebody was first, theirs stays. */
+/** Stores the bodies before their first attempt; an existing one stays. */
 export async function storeBodies(sql: Sql, bodies: ReadonlyMap<string, string>): Promise<void> {
   await sql.query(
     'store-delivery-bodies',
@@ -91,7 +91,7 @@ export async function storeBodies(sql: Sql, bodies: ReadonlyMap<string, string>)
   );
 }
 
-/** What was answered with success in a turn: the endpoint, or addresses of single requests. */
+/** Receivers that answered with success in a turn: the endpoint, or URLs of single requests. */
 export interface Answered {
   readonly webhookId: string;
   /** null: the endpoint. */
@@ -99,8 +99,8 @@ export interface Answered {
 }
 
 /**
- * Brings forward what waits for an endpoint that has just answered, rather than for the schedule; not to sooner than five seconds after
- * its last attempt, nor than a tenth of its age: what is never taken is tried ever more rarely.
+ * Brings forward pending deliveries of an endpoint that has just succeeded, instead of waiting for the schedule; not sooner than five
+ * seconds after the last attempt, nor than a tenth of the delivery's age: a delivery that always fails is tried ever more rarely.
  */
 async function bringForward(tx: Tx, { webhookId, urls }: Answered, now: Date): Promise<void> {
   await tx.query(
@@ -117,9 +117,9 @@ async function bringForward(tx: Tx, { webhookId, urls }: Answered, now: Date): P
   );
 }
 
-/** Lets go of a lane and notes when it is next due, behind all that are due now. Returns whether it is due at once. */
+/** Releases a lane and sets its next due time, behind all that are due now. Returns true when it is due at once. */
 export async function releaseLane(tx: Tx, lane: Lane, answered: Answered | null, now: Date): Promise<boolean> {
-  // Locked by a statement of its own: the next one then sees all that fan-out committed before.
+  // A separate statement takes the lock, so that the next one sees everything that fan-out has committed before.
   await tx.query('lock-lane', 'select from webhook where id = $1 for no key update', [lane.id]);
   if (answered) await bringForward(tx, answered, now);
   const [row] = await tx.query<{ dueAt: Date | null }>(

@@ -6,7 +6,7 @@ import type { WebhookContext } from '../webhooks/manage-webhooks.ts';
 import { countDeliveries, listAttempts, listDeliveryRows } from './delivery-store.ts';
 import { toDelivery } from './delivery-view.ts';
 
-/** What was and will be sent to a webhook, newest first, with every attempt. */
+/** Past and pending deliveries of a webhook, newest first, with all attempts. */
 export async function listDeliveries(
   ctx: WebhookContext,
   caller: Pick<AccountCaller, 'accountId'>,

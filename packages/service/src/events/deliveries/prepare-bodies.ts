@@ -7,8 +7,8 @@ import { type DueDelivery, readBodies, storeBodies } from './lane-store.ts';
 export type BodyContext = HasDb & HasLog & HasSubjects & { readonly baseUrl: string };
 
 /**
- * What is sent for each of these deliveries; none for one whose object cannot be read. Bodies are stored before any is sent: every
- * attempt, also another process's, sends the same bytes.
+ * The bodies of these deliveries; none where the event's object can't be read. Bodies are stored before the first attempt: every attempt,
+ * also by another process, sends the same bytes.
  */
 export async function prepareBodies(
   ctx: BodyContext,

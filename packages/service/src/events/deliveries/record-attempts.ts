@@ -7,12 +7,12 @@ import { failPending, insertAttempts, type MadeAttempt } from '../webhooks/attem
 import { type Findings, nextStanding, type Standing } from '../webhooks/endpoint-standing.ts';
 import { lockWebhooks, updateWebhookRow, type WebhookRow } from '../webhooks/webhook-store.ts';
 
-/** An attempt, and whether it may say something new about its endpoint. */
+/** An attempt, and whether it can change its endpoint's health. */
 export interface Outcome extends MadeAttempt {
   readonly concernsEndpoint: boolean;
 }
 
-/** Records attempts: those that end at the same moment share a transaction. */
+/** Records attempts; batches concurrent ones into one transaction. */
 export interface AttemptRecorder {
   record(outcome: Outcome): Promise<void>;
 }

@@ -12,12 +12,12 @@ import { listDeliveredSince, listWantedSince, repeatDelivery, repeatEvents } fro
 import { insertDeliveries } from './fan-out-store.ts';
 import type { HasWebhookDispatcher } from './webhook-dispatcher.ts';
 
-/** More at once would keep an endpoint busy for hours; `GET /events` reads any number. */
+/** A larger replay would occupy an endpoint for hours; `GET /events` reads any number. */
 const MAX_REPLAYED = 10_000;
 
 /**
- * Sends again: one delivery, or every event since a time that the webhook wants, also those that it missed while it was disabled.
- * The ids and bytes are those of the first time; the retry schedule begins anew. A disabled webhook has to be enabled first.
+ * Repeats one delivery, or all events since a time that the webhook subscribes to, including those missed while disabled. Ids and bytes
+ * stay the same; the retry schedule starts over. A disabled webhook has to be enabled first.
  */
 export async function replayWebhook(
   ctx: WebhookContext & HasWebhookDispatcher,

@@ -13,17 +13,17 @@ export type LaneContext = BodyContext &
   HasGuardedFetch & { readonly recorder: AttemptRecorder };
 
 const BATCH = 100;
-/** So many bodies are made while as many are being sent: a lane has no more than both in memory. */
+/** Batch size of prepared bodies; another batch is being sent meanwhile, so a lane has at most two in memory. */
 const BODIES = 20;
-/** A slow endpoint gives its place to others after this, and comes back. */
+/** Turn length: a slow endpoint yields to others after this, and is queued again. */
 const TURN_MS = 2000;
-/** The next delivery leaves when the one before was answered, or after this: a slow answer does not hold up the rest for long. */
+/** The next delivery is sent after the previous answer, or after this: a slow answer delays the rest only briefly. */
 const IN_TURN_MS = 1000;
 const ENDPOINT_AT_ONCE = 8;
-/** The URLs of single requests have no order among them. */
+/** Concurrent deliveries to URLs of single requests, which have no order among them. */
 const ACCOUNT_AT_ONCE = 32;
 
-/** What the attempts of one turn came to so far. */
+/** Results of the attempts of one turn so far. */
 interface Turn {
   readonly lane: Lane;
   readonly signal: AbortSignal;
@@ -34,8 +34,8 @@ interface Turn {
 }
 
 /**
- * Sends what is due at one webhook, in the order of the events, for one turn. The lane must be taken; it stays so. What was answered with
- * success is added to `answered`, also when the turn throws.
+ * Sends the due deliveries of one webhook in the order of events, for one turn. The lane must be taken; it stays so. Successful receivers
+ * are added to `answered`, also when the turn throws.
  */
 export async function runLane(
   ctx: LaneContext,
@@ -47,12 +47,12 @@ export async function runLane(
   const turn: Turn = { lane, signal, hasFailed: lane.failingSince !== null, answered, isOver: false, error: null };
   const mayGoOn = () => !turn.isOver && !signal.aborted && performance.now() <= endMs;
   let sent = BATCH;
-  // All that was sent is recorded before more is looked for: nothing is sent twice.
+  // All attempts are recorded before the next read: nothing is sent twice.
   while (sent === BATCH && mayGoOn()) sent = await sendBatch(ctx, turn, mayGoOn);
   if (turn.error) throw turn.error;
 }
 
-/** Returns how many were sent and recorded. */
+/** Returns the number of deliveries that were sent and recorded. */
 async function sendBatch(ctx: LaneContext, turn: Turn, mayGoOn: () => boolean): Promise<number> {
   const { lane } = turn;
   const most = lane.kind === 'endpoint' ? ENDPOINT_AT_ONCE : ACCOUNT_AT_ONCE;
@@ -80,7 +80,7 @@ async function sendBatch(ctx: LaneContext, turn: Turn, mayGoOn: () => boolean): 
   return sent;
 }
 
-/** Each delivery with what is to be sent, undefined when that could not be made. The next are prepared while these are sent. */
+/** Each delivery with its body; undefined when the body could not be built. The next batch is prepared while this one is sent. */
 async function* withBodies(
   ctx: LaneContext,
   due: readonly DueDelivery[],
@@ -106,7 +106,7 @@ const unreadable: EndpointAnswer = {
   durationMs: 0,
 };
 
-/** One attempt: `answered` when the endpoint has, `recorded` when that is stored. */
+/** One attempt: `answered` resolves with the endpoint's answer, `recorded` when it is stored. */
 function attempt(
   ctx: LaneContext,
   turn: Turn,
@@ -119,14 +119,14 @@ function attempt(
   const message = { eventId, sequence, url: lane.url ?? delivery.url ?? '', body: body ?? '' };
   const answered = body === undefined ? Promise.resolve(unreadable) : sendDelivery(ctx, lane, message, signal);
   const record = async (answer: EndpointAnswer) => {
-    // What was brought forward uses up no step of the schedule.
+    // An early attempt uses up no step of the schedule.
     const tries = delivery.isEarly && delivery.tries > 0 ? delivery.tries : delivery.tries + 1;
     const verdict = judge(answer, tries, ctx.clock.now(), Math.random());
     if (lane.kind === 'endpoint') {
       turn.hasFailed ||= verdict.state !== 'delivered';
       turn.isOver ||= verdict.isGone || verdict.pauseUntil !== null;
     }
-    // Where all goes well there is nothing to write about the endpoint.
+    // Without failures there is no change of the endpoint to write.
     const concernsEndpoint = lane.kind === 'endpoint' && body !== undefined && turn.hasFailed;
     const made = { deliveryId, webhookId: lane.id, number: delivery.attempts + 1, tries, at, answer, verdict };
     await ctx.recorder.record({ ...made, concernsEndpoint });

@@ -13,7 +13,7 @@ export interface Message {
   readonly body: string;
 }
 
-/** Signs a message with the secrets that are valid now, sends it once, and says what came back. */
+/** Signs a message with the valid secrets, sends it once, and returns the answer. */
 export async function sendDelivery(
   ctx: HasClock & HasSecrets & HasGuardedFetch,
   webhook: WebhookRow,

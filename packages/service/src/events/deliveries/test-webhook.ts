@@ -12,8 +12,8 @@ import { toDelivery } from './delivery-view.ts';
 import { sendDelivery } from './send-delivery.ts';
 
 /**
- * Sends a test event to an endpoint, disabled or not, once and now, and tells how it went. It does not count for its standing. Sent
- * again after a crash under the same Idempotency-Key, it is the same event.
+ * Sends a test event to an endpoint, disabled or not, once and now, and returns the result, which does not count in its health. Repeated
+ * after a crash under the same Idempotency-Key, it is the same event.
  */
 export async function testWebhook(
   ctx: WebhookContext & { readonly baseUrl: string },

@@ -7,9 +7,9 @@ import { type Answered, type Lane, releaseLane, takeLanes } from './lane-store.t
 import { createAttemptRecorder } from './record-attempts.ts';
 import { type LaneContext, runLane } from './run-lane.ts';
 
-/** Tells others what happened: turns events into deliveries and sends them. Every process of a node has one. */
+/** Webhook dispatcher: turns events into deliveries and sends them. Every process of a node has one. */
 export interface WebhookDispatcher {
-  /** Looks for work now rather than at the next tick: an event was committed, or a delivery is to be repeated. */
+  /** Runs now rather than at the next tick: an event was committed, or a delivery is to be repeated. */
   requestRun(): void;
   start(): Repeating;
 }
@@ -21,10 +21,10 @@ export interface HasWebhookDispatcher {
 export type WebhookDispatcherContext = Omit<LaneContext, 'recorder'> & HasProcessId;
 
 const TICK_MS = 500;
-/** How soon events that have to wait for an open transaction are looked at again; doubled each time. */
+/** First pause before another look for events behind an open transaction; doubles each time. */
 const FIRST_WAIT_MS = 20;
 const MAX_LANES = 256;
-/** How long an endpoint may take to answer once the process stops. */
+/** Maximum wait for an endpoint's answer once the process stops. */
 const GRACE_MS = 1000;
 
 const answeredOf = ({ id, kind }: Lane, urls: ReadonlySet<string>): Answered | null =>

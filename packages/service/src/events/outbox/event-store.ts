@@ -2,14 +2,14 @@ import type { EventType } from '@agent-network/contracts/events';
 import type { Sql, Tx } from '../../db/sql.ts';
 import type { NewEvent } from './new-event.ts';
 
-/** Events of one transaction that their sequences can tell apart. */
+/** Maximum events of one transaction with distinct sequences. */
 const PER_TRANSACTION = 4096;
 
-/** The first sequence that a transaction which is still open may yet write. */
+/** The first sequence that an open transaction may still write. */
 export const UNDECIDED_FROM = `(pg_snapshot_xmin(pg_current_snapshot())::text::bigint
   + (select xid_offset from event_clock)) * ${PER_TRANSACTION}`;
 
-/** Inserts events; those of accounts without endpoints need no telling. Answers whether any of them is to be told. */
+/** Inserts events; those of accounts without endpoints are not delivered. Returns true when any event has a receiver. */
 export async function insertEvents(
   tx: Tx,
   events: readonly (NewEvent & { id: string })[],
@@ -56,7 +56,7 @@ export interface EventRow {
 const columns = `sequence, id as "eventId", account_id as "accountId", type, subject_id as "subjectId", data,
   created_at as "createdAt"`;
 
-/** Events of an account after a sequence, in order, up to the first that may still be missing. */
+/** Events of an account after a sequence, in order, up to the first possible gap. */
 export const listEventRows = (
   sql: Sql,
   accountId: string,
@@ -71,8 +71,8 @@ export const listEventRows = (
   );
 
 /**
- * Moves the clock of sequences on where the database counts transactions from a lower number than it once did, as one restored
- * from a dump does: new events come after the old ones. Elsewhere it changes nothing.
+ * Advances the clock of sequences after a restore from a dump, where the database counts transactions from a lower number: new events sort
+ * after the old ones. Otherwise no effect.
  */
 export async function advanceEventClock(sql: Sql): Promise<void> {
   await sql.query(

@@ -11,7 +11,7 @@ import { readEvents } from './read-events.ts';
 import type { HasSubjects } from './subjects.ts';
 
 export interface LiveEvent {
-  /** What `Last-Event-ID` takes. */
+  /** Value for `Last-Event-ID`. */
   readonly id: number;
   readonly type: 'stream.open' | EventType;
   readonly data: { readonly after: number } | StoredEvent;
@@ -25,12 +25,12 @@ export interface LiveQuery {
 
 type Follower = Pick<AccountCaller, 'accountId' | 'keyId'>;
 
-/** Tells accounts of their events as they happen. */
+/** Streams events to accounts as they happen. */
 export interface LiveEvents {
   /**
-   * What it answers takes a place for a stream when it is called, which is free again once the signal aborts. Each event after `after` is told once, in order, when no
-   * transaction is open any more that may write one before it. Ends within a second after the key was revoked or has expired.
-   * That call throws RATE_LIMITED when the account has `MAX_STREAMS` open with this process.
+   * Takes a stream slot when called and returns the generator; the slot is free again when the signal aborts. Each event after `after` is
+   * sent once, in order, when no open transaction may still write an earlier one. Ends within a second after the key was revoked or has
+   * expired. The call throws RATE_LIMITED when the account has `MAX_STREAMS` open in this process.
    */
   open(caller: Follower, query: LiveQuery): (signal: AbortSignal) => AsyncGenerator<LiveEvent>;
 }
@@ -39,17 +39,17 @@ export interface HasLiveEvents {
   readonly liveEvents: LiveEvents;
 }
 
-/** Where a stream has to begin to tell whatever changes from now on. */
+/** The sequence from which a stream gets all changes from now on. */
 export const eventsAt = (ctx: HasDb): Promise<number> => findDecided(ctx.db);
 
 export const MAX_STREAMS = 16;
 const RETRY_AFTER_S = 10;
-/** One look for all streams of the process, whatever their number: a query over the accounts, and one over the keys. */
+/** Poll interval for all streams of the process: one query over the accounts, and one over the keys. */
 const LOOK_MS = 250;
 const PAGE = 50;
 
 interface Stream extends Follower {
-  /** The last event of the account that is known to be there. */
+  /** The last decided event of the account. */
   last: number;
   isOver: boolean;
   wake(): void;
@@ -95,7 +95,7 @@ const tooMany = () =>
     details: { limit: MAX_STREAMS, type: 'streams', retryAfterS: RETRY_AFTER_S },
   });
 
-/** Wakes the streams whose account has something new, and ends those whose key is dead. */
+/** Wakes the streams whose account has new events, and ends those whose key is no longer valid. */
 async function look(ctx: LiveContext, streams: ReadonlySet<Stream>): Promise<void> {
   const watched = [...streams];
   if (watched.length === 0) return;
@@ -123,7 +123,7 @@ async function* tell(ctx: LiveContext, stream: Stream, query: LiveQuery): AsyncG
   let after = query.after ?? (await eventsAt(ctx));
   yield { id: after, type: 'stream.open', data: { after } };
   for (;;) {
-    // Noted before it is read up to there: what comes meanwhile is looked for again.
+    // Taken before the read, so that events that commit during it are read next time.
     const until = stream.last;
     for (let hasMore = until > after; hasMore && !stream.isOver; ) {
       const page = await readEvents(ctx, stream, { after, type: query.type ?? undefined, limit: PAGE });

@@ -1,13 +1,13 @@
 import type { Sql } from '../../db/sql.ts';
 import { UNDECIDED_FROM } from './event-store.ts';
 
-/** The last sequence that is decided: whatever commits from now on comes after it. */
+/** The last decided sequence: later commits have higher ones. */
 export async function findDecided(sql: Sql): Promise<number> {
   const [row] = await sql.query<{ last: bigint }>('find-decided', `select ${UNDECIDED_FROM} - 1 as last`);
   return Number(row?.last ?? 0);
 }
 
-/** How far the events of accounts are decided: the sequence of the last one; accounts without events are left out. */
+/** The last decided sequence of accounts; accounts without events are left out. */
 export async function findLastDecided(sql: Sql, accountIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const rows = await sql.query<{ accountId: string; last: bigint }>(
     'find-last-decided',

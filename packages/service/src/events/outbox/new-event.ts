@@ -1,13 +1,13 @@
 import type { EventType } from '@agent-network/contracts/events';
 
-/** Something that happened to a thing of an account. */
+/** An event about a resource of an account. */
 export interface NewEvent {
   readonly type: EventType;
   readonly accountId: string;
-  /** The id of the thing: a request, an agent, a payment. */
+  /** The id of the resource: a request, an agent, a payment. */
   readonly subjectId: string;
-  /** The object that the matching GET answers with; null for one that no longer changes and is read when it is needed. */
+  /** The object as the matching GET returns it; null for a final one, which is read when needed. */
   readonly data: unknown;
-  /** Told besides the account's endpoints: the `webhookUrl` of a single request. */
+  /** Receiver besides the account's endpoints: the `webhookUrl` of a single request. */
   readonly webhookUrl?: string | null;
 }

@@ -8,7 +8,7 @@ import { type EventRow, listEventRows } from './event-store.ts';
 import { findHorizon } from './retention-store.ts';
 import type { HasSubjects } from './subjects.ts';
 
-/** The account's events after a sequence, in order. None that commits later will have a sequence at or below `next`. */
+/** The account's events after a sequence, in order. Later commits have sequences above `next`. */
 export async function readEvents(
   ctx: HasDb & HasSubjects,
   caller: Pick<AccountCaller, 'accountId'>,
@@ -24,11 +24,11 @@ export async function readEvents(
 const eventsGone = () =>
   new AppError('GONE', 'Events after this one were removed, as their time was over: begin again with after=0.');
 
-/** A page ends with the event that makes it as large as this. */
+/** Page size: the event that reaches it ends the page. */
 export const MAX_PAGE_BYTES = 1024 * 1024;
 const MAX_AT_ONCE = 20;
 
-/** What events are about may be large, so no more is read at once than is likely to fit, going by what was read before. */
+/** Reads as many large objects at once as are likely to fit, estimated from earlier ones. */
 async function readUntilFull(ctx: HasSubjects, rows: readonly EventRow[]): Promise<StoredEvent[]> {
   const events: StoredEvent[] = [];
   let bytes = 0;

@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../../db/sql.ts';
 
-/** Removes deliveries that have ended, with their attempts. Returns how many. */
+/** Removes ended deliveries with their attempts. Returns their number. */
 export async function removeDeliveries(sql: Sql, before: Date, most: number): Promise<number> {
   const rows = await sql.query(
     'remove-deliveries',
@@ -12,8 +12,8 @@ export async function removeDeliveries(sql: Sql, before: Date, most: number): Pr
 }
 
 /**
- * Removes the oldest events that nobody is still to be told of, and notes for each account how far. The newest event stays: the clock
- * of sequences goes by it. Returns how many.
+ * Removes the oldest events without pending deliveries, and records the horizon of each account. The newest event stays, because the clock
+ * of sequences depends on it. Returns their number.
  */
 export async function removeEvents(tx: Tx, before: Date, most: number): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
@@ -35,7 +35,7 @@ export async function removeEvents(tx: Tx, before: Date, most: number): Promise<
   return row?.count ?? 0;
 }
 
-/** Up to which sequence events of the account were removed; 0: none. */
+/** Highest sequence of removed events of the account; 0: none. */
 export async function findHorizon(sql: Sql, accountId: string): Promise<number> {
   const [row] = await sql.query<{ sequence: bigint }>(
     'find-horizon',

@@ -1,14 +1,14 @@
 import type { EventType } from '@agent-network/contracts/events';
 
-/** What an event happened to. */
+/** The subject of an event. */
 export interface Subject {
   readonly type: EventType;
   readonly subjectId: string;
   readonly accountId: string;
 }
 
-/** Reads the things of other domains whose events carry no copy of them. */
+/** Reads subjects in other domains for events that carry no copy. */
 export interface HasSubjects {
-  /** The object that the matching GET answers with. Throws when there is no such thing. */
+  /** The object as the matching GET returns it. Throws when it does not exist. */
   readSubject(subject: Subject): Promise<unknown>;
 }

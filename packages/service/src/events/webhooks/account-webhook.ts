@@ -8,10 +8,10 @@ import type { HasSecrets } from '../../lib/secrets.ts';
 import { newWebhookSecret } from './sign-delivery.ts';
 import { findAccountWebhook, findEndpoint, insertWebhook, type WebhookRow } from './webhook-store.ts';
 
-/** In the place of a webhook's id: what is sent to the `webhookUrl`s of single requests. */
+/** Used as a webhook id: deliveries to the `webhookUrl`s of single requests. */
 export const ACCOUNT_WEBHOOK = 'account';
 
-/** What the deliveries to `webhookUrl`s of an account have in common, its secret before all; made when first asked for. */
+/** The account's shared webhook for `webhookUrl`s of single requests, with its secret; created on first use. */
 export async function ensureAccountWebhook(
   ctx: HasClock & HasSecrets,
   sql: Sql,

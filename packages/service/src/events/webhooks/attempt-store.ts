@@ -12,7 +12,7 @@ export interface MadeAttempt {
   readonly verdict: Verdict;
 }
 
-/** Appends attempts and moves their deliveries on. An attempt whose number is taken, or whose delivery is gone, changes nothing. */
+/** Appends attempts and updates their deliveries. No effect when the number is taken or the delivery is gone. */
 export async function insertAttempts(tx: Tx, attempts: readonly MadeAttempt[]): Promise<void> {
   await tx.query(
     'insert-attempts',
@@ -45,7 +45,7 @@ export async function insertAttempts(tx: Tx, attempts: readonly MadeAttempt[]): 
   );
 }
 
-/** Ends what waits for a webhook that is no longer sent to. */
+/** Fails the pending deliveries of a webhook that is no longer sent to. */
 export async function failPending(sql: Sql, webhookId: string): Promise<void> {
   await sql.query(
     'fail-pending-deliveries',

@@ -1,8 +1,8 @@
 import { nextAttemptAt, retryAfter } from './retry-schedule.ts';
 
-/** What came back from an endpoint. */
+/** An endpoint's answer, or its failure. */
 export interface EndpointAnswer {
-  /** null when there was no answer. */
+  /** null: no answer. */
   readonly status: number | null;
   readonly error: string | null;
   /** The beginning of the answer's body. */
@@ -14,16 +14,18 @@ export interface EndpointAnswer {
 export interface Verdict {
   readonly state: 'pending' | 'delivered' | 'failed';
   readonly nextAttemptAt: Date | null;
-  /** The receiver wants no more of it, ever. */
+  /** The receiver refuses all further deliveries. */
   readonly isGone: boolean;
-  /** The receiver wants to be left alone until then. */
+  /** The receiver asks for a pause until then. */
   readonly pauseUntil: Date | null;
 }
 
 const GONE = 410;
 const ASKS_TO_WAIT = new Set<number | null>([429, 503]);
 
-/** Judges an answer: 2xx is delivered, 410 never, all else is tried again while the schedule lasts. `tries` includes this one. */
+/**
+ * Classifies an answer: 2xx is delivered, 410 ends for good, anything else is retried while the schedule lasts. `tries` includes this one.
+ */
 export function judge(answer: EndpointAnswer, tries: number, now: Date, random: number): Verdict {
   const { status } = answer;
   if (status !== null && status >= 200 && status < 300)

@@ -1,6 +1,6 @@
 import { GIVE_UP_AFTER_MS } from './retry-schedule.ts';
 
-/** How an endpoint is doing. */
+/** Health of an endpoint. */
 export interface Standing {
   readonly status: 'enabled' | 'disabled';
   readonly disabledReason: string | null;
@@ -8,14 +8,14 @@ export interface Standing {
   readonly pausedUntil: Date | null;
 }
 
-/** What attempts at an endpoint came to. */
+/** Results of attempts at an endpoint. */
 export interface Findings {
   readonly isAnswering: boolean;
   readonly isGone: boolean;
   readonly pauseUntil: Date | null;
 }
 
-/** The standing after further attempts. 410 ends it at once, five days of nothing but failures do as well. */
+/** The health after further attempts. 410 disables it at once, five days of nothing but failures as well. */
 export function nextStanding(before: Standing, found: Findings, now: Date): Standing {
   if (before.status === 'disabled') return before;
   if (found.isGone) return disabled(before, 'The endpoint answered 410 Gone.');

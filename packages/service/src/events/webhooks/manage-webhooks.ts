@@ -31,7 +31,7 @@ export async function listWebhooks(ctx: HasDb, caller: WebhookCaller): Promise<D
   return { webhooks: (await listEndpoints(ctx.db, caller.accountId)).map(toWebhook) };
 }
 
-/** Adds an endpoint; events that happen from now on are sent to it. An account has at most 20. */
+/** Adds an endpoint, which receives events from now on. An account has at most 20. */
 export async function createWebhook(
   ctx: WebhookContext,
   caller: WebhookCaller,
@@ -52,10 +52,7 @@ export async function createWebhook(
   });
 }
 
-/**
- * Changes an endpoint. Disabling it ends what waits for it; enabling it again forgets its failures, and what it missed can be
- * had with a replay.
- */
+/** Changes an endpoint. Disabling fails its pending deliveries; enabling resets its failures. A replay delivers missed events. */
 export async function updateWebhook(
   ctx: WebhookContext,
   caller: WebhookCaller,
@@ -86,7 +83,7 @@ function changedBy(webhook: WebhookRow, input: Parsed<Api['updateWebhook']>['bod
   };
 }
 
-/** Deletes an endpoint, and with it what was and was to be sent to it. */
+/** Deletes an endpoint with its deliveries. */
 export async function deleteWebhook(
   ctx: HasDb,
   caller: WebhookCaller,

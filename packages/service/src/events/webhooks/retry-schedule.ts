@@ -16,14 +16,14 @@ export const RETRY_PAUSES_MS = [
   24 * HOUR_MS,
 ] as const;
 
-/** So that what failed together is not tried again together: up to this share is added to a pause. */
+/** Maximum random extension of a pause, so that deliveries that failed together are not retried together. */
 const JITTER = 0.1;
 const LONGEST_RETRY_AFTER_MS = DAY_MS;
 
-/** An endpoint that does nothing but fail is given up after this. */
+/** An endpoint is disabled after nothing but failures for this long. */
 export const GIVE_UP_AFTER_MS = 5 * DAY_MS;
 
-/** When to try again after `tries` failed ones; null when that was the last. `random` is from 0 up to 1; never before `notBefore`. */
+/** Time of the next attempt after `tries` failures; null when the schedule is used up. `random` is in [0, 1); never before `notBefore`. */
 export function nextAttemptAt(tries: number, now: Date, random: number, notBefore: Date | null): Date | null {
   const pauseMs = RETRY_PAUSES_MS[tries - 1];
   if (pauseMs === undefined) return null;
@@ -31,7 +31,7 @@ export function nextAttemptAt(tries: number, now: Date, random: number, notBefor
   return new Date(Math.max(atMs, notBefore?.getTime() ?? 0));
 }
 
-/** What a `Retry-After` header asks for (RFC 9110, section 10.2.3), at most a day from now; null when it asks for nothing. */
+/** Parses a `Retry-After` header (RFC 9110, section 10.2.3), capped at a day from now; null when absent or invalid. */
 export function retryAfter(header: string | null, now: Date): Date | null {
   if (header === null) return null;
   const atMs = /^\d{1,10}$/.test(header) ? now.getTime() + Number(header) * SECOND_MS : Date.parse(header);

@@ -2,7 +2,7 @@ import { GuardedFetchError, type HasGuardedFetch } from '../../lib/net/guarded-f
 import type { EndpointAnswer } from './attempt.ts';
 
 const TIMEOUT_MS = 10_000;
-/** How much of an answer is kept. */
+/** Bytes of an answer that are stored. */
 const KEPT_BYTES = 16 * 1024;
 
 interface Post {
@@ -13,8 +13,8 @@ interface Post {
 }
 
 /**
- * Posts to an endpoint and says what came back; a failure is an answer as well. A status that arrived counts even if the rest did
- * not. Throws only when it was broken off by the signal.
+ * Posts to an endpoint and returns its answer or the failure. A received status counts even if the body breaks off. Throws only when the
+ * signal aborts.
  */
 export async function postWebhook(ctx: HasGuardedFetch, post: Post): Promise<EndpointAnswer> {
   const startMs = performance.now();
@@ -46,7 +46,7 @@ export async function postWebhook(ctx: HasGuardedFetch, post: Post): Promise<End
   }
 }
 
-/** As text that PostgreSQL stores: it takes no NUL. */
+/** Text that PostgreSQL can store: without NUL. */
 async function readBeginning(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let byteCount = 0;

@@ -19,7 +19,7 @@ export async function readWebhookSecret(
   return { webhookId, secret: ctx.secrets.open(webhook.secretSealed) };
 }
 
-/** Replaces the secret. For 24 hours deliveries are signed with both, and until then there is no further rotation: CONFLICT. */
+/** Rotates the secret. Deliveries are signed with both for 24 hours; another rotation in that time throws CONFLICT. */
 export async function rotateWebhookSecret(
   ctx: WebhookContext,
   caller: Pick<AccountCaller, 'accountId'>,

@@ -6,7 +6,7 @@ export interface WebhookRow extends Standing {
   readonly id: string;
   readonly accountId: string;
   readonly kind: 'endpoint' | 'account';
-  /** null for the kind account: each delivery has its own. */
+  /** null for the kind `account`: each delivery has its own. */
   readonly url: string | null;
   readonly description: string;
   readonly eventTypes: EventType[] | null;
@@ -31,7 +31,7 @@ export interface NewWebhook {
   readonly secretSealed: Buffer;
 }
 
-/** Inserts a webhook, or returns null: an account has one of the kind account. */
+/** Inserts a webhook; returns null when the account already has one of kind `account`. */
 export async function insertWebhook(sql: Sql, webhook: NewWebhook, now: Date): Promise<WebhookRow | null> {
   const rows = await sql.query<WebhookRow>(
     'insert-webhook',
@@ -52,7 +52,7 @@ export async function insertWebhook(sql: Sql, webhook: NewWebhook, now: Date): P
   return rows[0] ?? null;
 }
 
-/** How many endpoints an account has; nobody adds one until the transaction ends. */
+/** Number of endpoints of an account; blocks additions until the transaction ends. */
 export async function countEndpointsLocked(tx: Tx, accountId: string): Promise<number> {
   await tx.query('lock-account-of-webhooks', 'select from account where id = $1 for no key update', [accountId]);
   const [row] = await tx.query<{ count: bigint }>(
@@ -88,7 +88,7 @@ export async function findAccountWebhook(sql: Sql, accountId: string): Promise<W
   return rows[0] ?? null;
 }
 
-/** The webhooks as they are, kept from changing until the transaction ends. Always locked in this order: no deadlocks. */
+/** The webhooks with row locks until the transaction ends; locked in one order, which prevents deadlocks. */
 export const lockWebhooks = (tx: Tx, ids: readonly string[]): Promise<WebhookRow[]> =>
   tx.query<WebhookRow>(
     'lock-webhooks',
@@ -96,7 +96,7 @@ export const lockWebhooks = (tx: Tx, ids: readonly string[]): Promise<WebhookRow
     [ids],
   );
 
-/** Writes what its owner may change, and the standing. */
+/** Writes the owner's settings and the health. */
 export async function updateWebhookRow(tx: Tx, webhook: WebhookRow): Promise<void> {
   await tx.query(
     'update-webhook',
@@ -116,7 +116,7 @@ export async function updateWebhookRow(tx: Tx, webhook: WebhookRow): Promise<voi
   );
 }
 
-/** Whether there was such an endpoint. Its deliveries go with it. */
+/** Deletes an endpoint with its deliveries; false when there is none. */
 export async function deleteEndpoint(sql: Sql, accountId: string, id: string): Promise<boolean> {
   const rows = await sql.query(
     'delete-endpoint',
@@ -126,7 +126,7 @@ export async function deleteEndpoint(sql: Sql, accountId: string, id: string): P
   return rows.length > 0;
 }
 
-/** Puts a new secret beside the old one, unless an older one still stands there. */
+/** Adds a new secret beside the old one, unless an older one is still valid. */
 export async function rotateSecretRow(
   sql: Sql,
   id: string,
@@ -141,7 +141,7 @@ export async function rotateSecretRow(
   return rows.length > 0;
 }
 
-/** Notes that deliveries wait. The webhooks must be locked by the transaction. */
+/** Records pending deliveries. The transaction must hold the webhooks' locks. */
 export async function markDue(tx: Tx, ids: readonly string[], now: Date): Promise<void> {
   await tx.query(
     'mark-webhooks-due',
@@ -150,7 +150,7 @@ export async function markDue(tx: Tx, ids: readonly string[], now: Date): Promis
   );
 }
 
-/** The accounts with an endpoint that asks for an event by name. */
+/** Accounts with an endpoint that names this event type. */
 export async function listSubscribers(sql: Sql, type: EventType, limit: number): Promise<string[]> {
   const rows = await sql.query<{ accountId: string }>(
     'list-subscribers',

@@ -9,14 +9,14 @@ import { faultOfKind, faultOfToken, type RegistryPlace } from '../nodes/register
 export type AgentEntry = Pick<Entry, 'baseUrl' | 'tokenId' | 'owner' | 'registeredBy'> & { readonly agentId: string };
 
 export interface FilePlace extends RegistryPlace {
-  /** The key that the node registers with: its agents' tokens are its own until somebody claims them, and their ids are of its making. */
+  /** The key that the node registers with: it holds its agents' unclaimed tokens, and its agents' ids are bound to it. */
   readonly registrar: string | null;
   readonly now: Date;
 }
 
 /**
- * Judges the file that an agent's entry leads to: it is of that agent, at home at that node, names the entry, and agrees with the chain
- * on who owns it. What it says must be what an agent could register with; no time of it is later than now.
+ * Validates the file behind an agent's entry: it belongs to that agent and home node, names the entry's token, and agrees with the chain on
+ * the owner. Its content must be valid for a registration; none of its times is in the future.
  */
 export function judgeAgentFile(file: unknown, entry: AgentEntry, here: FilePlace): RemoteAgent | Reason {
   const fault = faultOfKind(file, 'agent');
@@ -52,7 +52,7 @@ export function judgeAgentFile(file: unknown, entry: AgentEntry, here: FilePlace
   };
 }
 
-/** The token is still where it was registered, by a key of the node. */
+/** True when a key of the node registered the token and still holds it. */
 const isUnclaimed = ({ owner, registeredBy }: AgentEntry, { registrar }: FilePlace): boolean =>
   owner === registeredBy && owner === registrar;
 

@@ -17,7 +17,7 @@ const MAX_BYTES = 256 * 1024;
 
 type AgentsEntry = Entry & AgentEntry;
 
-/** Reads the file that the entry of an agent leads to, and lists the agent or says why not. */
+/** Reads the file behind an agent's entry, and lists the agent or records the reason for ignoring it. */
 export async function checkAgent(ctx: NetworkContext, checked: Entry, signal: AbortSignal): Promise<void> {
   const { agentId } = checked;
   if (agentId === null) return;
@@ -44,8 +44,9 @@ async function readAgent(ctx: NetworkContext, entry: AgentsEntry, signal: AbortS
 }
 
 /**
- * Whether an agent may be at home at a node. Most ids name the key of their home, which its file has shown. One that names none is of the
- * node that the chain saw it at first, or of the key that wrote so: an older token that is made to point elsewhere later takes nothing.
+ * Returns true when an agent's home may be this node. Most ids are bound to their home key, which the file has shown. An unbound id belongs
+ * to the node where the chain saw it first, or to the key that wrote it there: an older token that is pointed elsewhere later gains
+ * nothing.
  */
 async function isAtHome(ctx: NetworkContext, agentId: string, { baseUrl, registrar }: NetworkNode): Promise<boolean> {
   if (isBoundId(agentId)) return true;
@@ -54,8 +55,8 @@ async function isAtHome(ctx: NetworkContext, agentId: string, { baseUrl, registr
 }
 
 /**
- * Lists the agent; of two entries for it, the one that pointed there first counts. Answers the one that does not. Whoever comes this far
- * is its home: at another address than before, if the node moved.
+ * Lists the agent; of two entries for it, the one that pointed there first wins. Returns the loser. An entry that gets here is its home's,
+ * possibly at a new address.
  */
 async function list(ctx: NetworkContext, tx: Tx, entry: AgentsEntry, agent: RemoteAgent): Promise<Ignored | null> {
   const { chainId } = ctx.registry;

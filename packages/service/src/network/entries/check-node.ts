@@ -11,7 +11,7 @@ import { isRefused } from './refusals.ts';
 
 const MAX_BYTES = 64 * 1024;
 
-/** Reads the file that a node's entry leads to, and lists the node or says why not. */
+/** Reads the file behind a node's entry, and lists the node or records the reason for ignoring it. */
 export async function checkNode(ctx: NetworkContext, checked: Entry, signal: AbortSignal): Promise<void> {
   const found = await readNode(ctx, checked, signal);
   const ended = await ctx.db.transaction(async (tx) => {
@@ -38,7 +38,7 @@ interface Ended {
   readonly ignored: Ignored | null;
 }
 
-/** Lists the node; of two entries that its file names, the one that pointed there first counts. */
+/** Lists the node; of two entries for it, the one that pointed there first wins. */
 async function list(ctx: NetworkContext, tx: Tx, entry: Entry, description: NodeDescription): Promise<Ended> {
   const { chainId } = ctx.registry;
   const rival = await lockRival(tx, chainId, entry);

@@ -17,7 +17,7 @@ import type { NetworkContext } from '../nodes/network-context.ts';
 
 const BATCH = 500;
 
-/** Takes over from the registry which tokens claim to be nodes and agents of nodes, in the order in which they changed. */
+/** Copies changed registry tokens that claim to be nodes or agents of nodes, in the order of their changes. */
 export async function followEntries(ctx: NetworkContext): Promise<void> {
   const { chainId } = ctx.registry;
   for (;;) {
@@ -43,7 +43,7 @@ async function applyTokenChanges(ctx: NetworkContext, tx: Tx, changes: readonly 
   for (const entry of before.filter(isGone)) await drop(ctx, tx, entry);
   const now = ctx.clock.now();
   await upsertEntries(tx, chainId, [...wanted.values()], now);
-  // Whose agents may be at home at a node follows from the key that speaks for it.
+  // The node's key decides the agents that may have their home there.
   const hasOtherKey = ({ kind, tokenId, uriBy }: Entry) => kind === 'node' && wanted.get(tokenId)?.uriBy !== uriBy;
   for (const { baseUrl } of before.filter((entry) => !isGone(entry) && hasOtherKey(entry)))
     await wakeAgents(tx, chainId, baseUrl, now);
@@ -60,7 +60,7 @@ const isSame = (entry: Entry, wanted: NewEntry | undefined): boolean =>
   wanted !== undefined &&
   [wanted.kind, wanted.baseUrl, wanted.agentId].join() === [entry.kind, entry.baseUrl, entry.agentId].join();
 
-/** The token is gone, or leads elsewhere. */
+/** The token is gone, or points elsewhere. */
 async function drop(ctx: NetworkContext, tx: Tx, entry: Entry): Promise<void> {
   const { chainId } = ctx.registry;
   const { tokenId, kind, baseUrl, agentId, state } = entry;

@@ -3,13 +3,13 @@ import { type Entry, isTold, nextLook, nextTry, type Reason, stateAfter } from '
 import { writeEntry } from '../nodes/entry-store.ts';
 import type { NetworkContext } from '../nodes/network-context.ts';
 
-/** An entry as it was before its check, and what became of it. */
+/** An entry before its check, and the result. */
 export interface Ignored {
   readonly entry: Entry;
   readonly outcome: { readonly state: Entry['state']; readonly reason: Reason; readonly tries: number };
 }
 
-/** Notes in the caller's transaction, which has locked the entry, that its check did not go well. */
+/** Records a failed check in the caller's transaction, which has locked the entry. */
 export async function ignore(
   ctx: Pick<NetworkContext, 'registry' | 'clock'>,
   tx: Tx,
@@ -33,7 +33,7 @@ function afterIgnored(entry: Entry, reason: Reason, now: Date) {
   };
 }
 
-/** Tells in the log and the metrics why an entry is not listed: once for each reason. */
+/** Logs and counts the reason for ignoring an entry, once for each reason. */
 export function tellIgnored(
   ctx: Pick<NetworkContext, 'log' | 'metrics'>,
   { entry: before, outcome: { state, reason, tries } }: Ignored,

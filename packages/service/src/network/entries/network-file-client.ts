@@ -17,7 +17,7 @@ const reasons: Partial<Record<GuardedFetchErrorKind, Reason>> = {
 
 export type ReadFile = { readonly file: unknown } | { readonly reason: Reason };
 
-/** Reads a JSON document of another node under every limit. Throws only when it was broken off by the signal. */
+/** Reads a JSON document of another node under all limits. Throws only when the signal aborts. */
 export async function readJson(
   ctx: HasGuardedFetch,
   { url, maxBytes, signal }: { url: string; maxBytes: number; signal: AbortSignal },

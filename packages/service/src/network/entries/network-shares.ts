@@ -1,19 +1,19 @@
 import { createSlots } from '../../lib/slots.ts';
 import type { Due } from '../nodes/entry-store.ts';
 
-/** Somebody who is asked: a node, the key that announced it, the site where it is. */
+/** Keys of a request to another node for fair sharing: the node, the key that announced it, and its site. */
 interface Asked {
   readonly baseUrl: string;
   readonly site: string;
-  /** Of an entry. */
+  /** Set for an entry. */
   readonly uriBy?: string;
-  /** Of a node. */
+  /** Set for a node. */
   readonly registrar?: string | null;
 }
 
 export type Room = Pick<Due, 'limit' | 'crowded' | 'mostOfKey' | 'mostOfSite'>;
 
-/** Room for so much at once, of which a node, a key and a site have only a share: what hangs at one leaves others theirs. */
+/** Limits concurrent requests in total and for each node, key and site, so that a hanging one leaves room for others. */
 export interface Shares {
   room(): Room;
   run(asked: Asked, work: () => Promise<void>): void;
@@ -55,7 +55,7 @@ export function createShares(
   };
 }
 
-/** What there is room for; the database is not asked when there is none. */
+/** Takes as much as there is room for; without room, sends no query. */
 export async function takeDue<T>(shares: Shares, take: (room: Room) => Promise<T[]>): Promise<T[]> {
   const room = shares.room();
   return room.limit === 0 ? [] : take(room);

@@ -12,12 +12,12 @@ import {
 } from '../nodes/node-store.ts';
 import { readFeed } from './read-feed.ts';
 
-/** A node is offline after so many failures in a row. */
+/** Consecutive failures after which a node is offline. */
 const FAILURES_UNTIL_GONE = 3;
-/** One that stays away is asked less and less often, down to one in so many times. */
+/** Maximum back-off factor for polling an offline node. */
 const RAREST = 10;
 
-/** Asks a node what changed of its agents. It is offline, and they with it, when it has not answered three times; online once it has. */
+/** Polls a node's feed. Three failures in a row make the node and its agents offline, an answer online. */
 export async function askNode(ctx: NetworkContext, node: NetworkNode, signal: AbortSignal): Promise<void> {
   const outcome = await readFeed(ctx, node, signal);
   const { pollMs } = ctx.networkRules;
@@ -28,7 +28,7 @@ export async function askNode(ctx: NetworkContext, node: NetworkNode, signal: Ab
   }
   if (node.status === 'offline' && outcome === 'up_to_date') {
     ctx.log.info({ nodeId: node.nodeId, baseUrl: node.baseUrl }, 'node is reachable again');
-    // It may have another label or wallet by now.
+    // Its label or wallet may have changed.
     await wakeEntries(ctx.db, ctx.registry.chainId, [node.tokenId], ctx.clock.now());
   }
   await plan(ctx, node, outcome === 'more' ? 0 : pollMs);
@@ -55,7 +55,7 @@ async function noteFailure(ctx: NetworkContext, { baseUrl }: NetworkNode, reason
   return after?.failedInARow ?? 0;
 }
 
-/** Shows the agents of nodes that went as they are now: offline, or no longer listed. Some at a time; what is left is done later. */
+/** Applies a node's status to its agents (offline or unlisted), in batches; the rest follows in the next run. */
 export async function showNodes(ctx: NetworkContext): Promise<void> {
   for (const baseUrl of await listUnshown(ctx.db)) while ((await showSome(ctx, baseUrl)) === SHOWN_AT_ONCE);
 }

@@ -2,21 +2,21 @@ import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import { readJson } from '../entries/network-file-client.ts';
 import type { Reason } from '../nodes/entry.ts';
 
-/** Agents asked for at once. */
+/** Page size. */
 const LIMIT = 200;
-/** More than so many can take up that say as much as they may. */
+/** Fits a page of agents of maximum size. */
 const MAX_BYTES = 8 * 2 ** 20;
 
 const MAX_CURSOR_CHARS = 200;
 
 export interface FeedPage {
-  /** Registration files, not checked in any way. */
+  /** Registration files, not validated. */
   readonly agents: readonly unknown[];
   readonly hasMore: boolean;
   readonly cursor: string;
 }
 
-/** Asks a node which of its agents changed since a cursor. Throws only when it was broken off by the signal. */
+/** Reads the agents of a node that changed since a cursor. Throws only when the signal aborts. */
 export async function askFeed(
   ctx: HasGuardedFetch,
   { baseUrl, cursor, signal }: { baseUrl: string; cursor: string | null; signal: AbortSignal },

@@ -8,7 +8,7 @@ import type { HasRegistry } from '../../registry/read/registry-info.ts';
 
 const DEFAULT_LIMIT = 100;
 
-/** The registration files of this node's agents in the registry that changed after a cursor. */
+/** The registration files of this node's registered agents that changed after a cursor. */
 export async function listNetworkAgents(
   ctx: HasDb & HasBaseUrl & HasRegistry,
   { cursor, limit = DEFAULT_LIMIT }: Parsed<Api['listNetworkAgents']>['query'],

@@ -8,15 +8,15 @@ import type { NetworkContext } from '../nodes/network-context.ts';
 import { lockNode, type NetworkNode, writeFed } from '../nodes/node-store.ts';
 import { askFeed, type FeedPage } from './feed-client.ts';
 
-/** What one node may take of a round: the next round goes on from there. */
+/** Maximum pages of one node in a round; the next round continues there. */
 const MAX_PAGES = 25;
 const MAX_MS = 10_000;
-/** A node tells of each agent once, and of those that change meanwhile again; one that tells without end is broken. */
+/** Maximum agents in a full feed: each appears once, and again if it changes meanwhile. A longer feed is broken. */
 const MAX_TOLD = (claims: number) => 5000 + 10 * claims;
 
 export type FeedOutcome = 'up_to_date' | 'more' | { readonly failed: string };
 
-/** Takes over what changed of a node's agents, up to its end or to what a round allows. */
+/** Reads the changes of a node's agents, to the end or to the limit of a round. */
 export async function readFeed(ctx: NetworkContext, node: NetworkNode, signal: AbortSignal): Promise<FeedOutcome> {
   const endMs = performance.now() + MAX_MS;
   let { feedCursor: cursor, feedRead: read } = node;
@@ -40,7 +40,7 @@ interface Told {
   readonly read: number;
 }
 
-/** Lists what a page tells, and moves the cursor on. False when somebody else has, or the node is listed no longer. */
+/** Lists the agents of a page and advances the cursor. False when another process has advanced it, or the node is no longer listed. */
 async function applyPage(ctx: NetworkContext, { baseUrl, from, page, read }: Told): Promise<boolean> {
   const now = ctx.clock.now();
   const { chainId } = ctx.registry;
@@ -53,12 +53,12 @@ async function applyPage(ctx: NetworkContext, { baseUrl, from, page, read }: Tol
     await writeFed(tx, node.nodeId, { cursor: page.cursor, read, isEnd: !page.hasMore, now });
     return bad;
   });
-  // Their own files decide: what a node tells by mistake takes nothing down.
+  // Re-reads the agents' own files: a mistake in the feed takes nothing down.
   if (doubtful && doubtful.length > 0) await wakeEntries(ctx.db, chainId, doubtful, now);
   return doubtful !== null;
 }
 
-/** Only agents are listed whose entry is; what is told of others is passed over. */
+/** Keeps only agents with a listed entry; skips others. */
 async function judge(
   ctx: NetworkContext,
   tx: Tx,

@@ -1,7 +1,7 @@
 import { registrationUrl } from '../../agents/registry-entry/registration-file.ts';
 import { nodeFileUrl } from '../../registry/write/announce-node.ts';
 
-/** What an entry of the registry claims to be, by its address: a node, or an agent of one. */
+/** The claim of a registry entry by its address: a node, or an agent of one. */
 export type Claim =
   | { readonly kind: 'node'; readonly baseUrl: string; readonly agentId: null }
   | { readonly kind: 'agent'; readonly baseUrl: string; readonly agentId: string };
@@ -9,7 +9,7 @@ export type Claim =
 const MAX_CHARS = 1024;
 const ADDRESS = /^(.+?)(?:\/\.well-known\/agent-network\.json|\/agents\/(agt_[0-9a-z]{26})\/registration\.json)$/;
 
-/** Null for what is neither. An address has one spelling: any other names nothing of ours. */
+/** null for neither. An address has one canonical spelling; others are no claim. */
 export function claimOf(uri: string): Claim | null {
   const url = uri.length <= MAX_CHARS ? URL.parse(uri) : null;
   if (!url || url.href !== uri || !/^https?:$/.test(url.protocol) || url.username || url.password) return null;

@@ -6,7 +6,7 @@ const columns = `e.token_id::text as "tokenId", e.kind, e.base_url as "baseUrl",
   e.registered_by as "registeredBy", e.uri_block as "uriBlock", e.uri_index as "uriIndex", e.uri_by as "uriBy", e.state, e.reason, e.tries,
   site_of(e.base_url) as site`;
 
-/** How far the registry's changes were followed. */
+/** Position up to which registry changes were followed. */
 export async function readFollowed(sql: Sql, chainId: number): Promise<bigint> {
   const [row] = await sql.query<{ number: bigint }>(
     'read-followed',
@@ -16,7 +16,7 @@ export async function readFollowed(sql: Sql, chainId: number): Promise<bigint> {
   return row?.number ?? 0n;
 }
 
-/** Notes that they were followed from one number to another; false when somebody else has. */
+/** Advances that position by compare-and-set; false when another process has. */
 export async function writeFollowed(tx: Tx, chainId: number, from: bigint, to: bigint): Promise<boolean> {
   const rows = await tx.query(
     'write-followed',
@@ -27,7 +27,7 @@ export async function writeFollowed(tx: Tx, chainId: number, from: bigint, to: b
   return rows.length > 0;
 }
 
-/** The entries of these tokens, kept from changing until the transaction ends. */
+/** The entries of these tokens, with row locks until the transaction ends. */
 export const lockEntries = (tx: Tx, chainId: number, tokenIds: readonly string[]): Promise<Entry[]> =>
   tx.query<Entry>(
     'lock-entries',
@@ -44,7 +44,7 @@ export async function deleteEntries(tx: Tx, chainId: number, tokenIds: readonly 
 
 export type NewEntry = Claim & Pick<Entry, 'tokenId' | 'owner' | 'registeredBy' | 'uriBlock' | 'uriIndex' | 'uriBy'>;
 
-/** Inserts entries, or writes who owns those that are there, for all of them to be checked now. */
+/** Inserts entries or updates their owners, and makes their checks due now. */
 export async function upsertEntries(tx: Tx, chainId: number, entries: readonly NewEntry[], now: Date): Promise<void> {
   await tx.query(
     'upsert-entries',
@@ -66,20 +66,20 @@ export interface Due {
   readonly now: Date;
   readonly busyUntil: Date;
   readonly limit: number;
-  /** Nodes, keys that announce them, and sites where they are, that are being asked as much as one may be. */
+  /** Nodes, announcing keys and sites that are at their limit of concurrent requests. */
   readonly crowded: {
     readonly nodes: readonly string[];
     readonly keys: readonly string[];
     readonly sites: readonly string[];
   };
-  /** How much one key, and one site, may have of what is taken at once. */
+  /** Maximum share of one key and one site in a batch. */
   readonly mostOfKey: number;
   readonly mostOfSite: number;
 }
 
 /**
- * Takes nodes' entries that are due, and puts their next try off: another process that asks gets others. Half go by turns of the keys
- * that announced them, half by turns of the sites where they are: whoever has thousands under one key or at one site has one turn.
+ * Takes due entries of nodes and postpones their next attempt, so that another process gets different ones. Half are taken round-robin by
+ * announcing key, half by site: thousands of entries under one key or at one site get one turn.
  */
 export const takeDueNodes = (sql: Sql, due: Due): Promise<Entry[]> =>
   sql.query<Entry>(
@@ -106,7 +106,7 @@ export const takeDueNodes = (sql: Sql, due: Due): Promise<Entry[]> =>
     ],
   );
 
-/** The same of agents: a few of each node that is listed, by turns of their sites, and those of nodes that are not. */
+/** The same for agents: a few of each listed node, round-robin by site, and those of unlisted nodes. */
 export const takeDueAgents = (sql: Sql, due: Due, mostOfNode: number): Promise<Entry[]> =>
   sql.query<Entry>(
     'take-due-agent-entries',
@@ -136,7 +136,7 @@ export const takeDueAgents = (sql: Sql, due: Due, mostOfNode: number): Promise<E
     [due.chainId, due.now, due.busyUntil, due.limit, due.crowded.nodes, mostOfNode, due.crowded.sites],
   );
 
-/** Notes what came of a check. */
+/** Writes the result of a check. */
 export async function writeEntry(
   tx: Tx,
   chainId: number,
@@ -150,7 +150,7 @@ export async function writeEntry(
   );
 }
 
-/** The first listed entry for the same node, or an agent of the same id, apart from this one; kept from changing as above. */
+/** The first other listed entry for the same node or the same agent id; locked as above. */
 export async function lockRival(
   tx: Tx,
   chainId: number,
@@ -166,7 +166,7 @@ export async function lockRival(
   return row ?? null;
 }
 
-/** Has those looked at now that gave way to another entry of the same address, or whose agent's id was taken. */
+/** Makes entries due that lost to another entry of the same address, or whose agent's id was taken. */
 export async function wakeRivals(
   tx: Tx,
   chainId: number,
@@ -181,7 +181,7 @@ export async function wakeRivals(
   );
 }
 
-/** Has all agents of a node looked at now. */
+/** Makes all agents of a node due. */
 export async function wakeAgents(tx: Tx, chainId: number, baseUrl: string, now: Date): Promise<void> {
   await tx.query(
     'wake-agent-entries',
@@ -190,7 +190,7 @@ export async function wakeAgents(tx: Tx, chainId: number, baseUrl: string, now: 
   );
 }
 
-/** The agents of a node wait for it to be listed again. */
+/** Unlists a node's agents until it is listed again. */
 export async function unlistAgents(tx: Tx, chainId: number, baseUrl: string): Promise<void> {
   await tx.query(
     'unlist-agent-entries',
@@ -200,7 +200,7 @@ export async function unlistAgents(tx: Tx, chainId: number, baseUrl: string): Pr
   );
 }
 
-/** The listed entries of some agents of a node, by the agents' ids. */
+/** Listed entries of some agents of a node, by the agents' ids. */
 export const listedAgents = (sql: Sql, chainId: number, baseUrl: string, ids: readonly string[]): Promise<Entry[]> =>
   sql.query<Entry>(
     'listed-agent-entries',
@@ -209,7 +209,7 @@ export const listedAgents = (sql: Sql, chainId: number, baseUrl: string, ids: re
     [chainId, baseUrl, ids],
   );
 
-/** Has the files of these looked at now. */
+/** Makes these entries due. */
 export async function wakeEntries(sql: Sql, chainId: number, tokenIds: readonly string[], now: Date): Promise<void> {
   await sql.query(
     'wake-entries',
@@ -218,7 +218,7 @@ export async function wakeEntries(sql: Sql, chainId: number, tokenIds: readonly 
   );
 }
 
-/** Has those looked at now that the operator refuses, or refused before. */
+/** Makes entries due that the operator refuses, or refused before. */
 export async function wakeRefused(
   sql: Sql,
   chainId: number,
@@ -233,7 +233,7 @@ export async function wakeRefused(
   );
 }
 
-/** How many agents a node has in the registry, whatever became of them. */
+/** Number of agents that name a node in the registry, in any state. */
 export async function countClaims(sql: Sql, chainId: number, baseUrl: string): Promise<number> {
   const [row] = await sql.query<{ count: bigint }>(
     'count-agent-entries',

@@ -1,4 +1,4 @@
-/** Why an entry of the registry is not listed. */
+/** Reasons to ignore an entry of the registry. */
 export type Reason =
   /** The operator of this node refuses it. */
   | 'refused'
@@ -12,7 +12,7 @@ export type Reason =
   | 'bad_status'
   | 'not_there'
   | 'no_json'
-  // Its file is not good.
+  // Its file is not valid.
   | 'wrong_type'
   | 'wrong_kind'
   | 'bad_file'
@@ -22,38 +22,38 @@ export type Reason =
   | 'other_token'
   | 'other_chain'
   | 'other_owner'
-  /** The id of the agent is of another node. */
+  /** The agent's id belongs to another node. */
   | 'other_home'
   | 'no_wallet'
   | 'our_wallet'
-  // Another was there before it.
+  // An earlier entry exists.
   | 'duplicate'
   | 'id_taken'
-  /** An agent of a node that is not listed. */
+  /** Its node is not listed. */
   | 'unknown_node';
 
-/** A token of the registry that claims to be a node or an agent of one. Addresses are lower case. */
+/** A registry token that claims to be a node or an agent of one. Addresses are lower case. */
 export interface Entry {
   readonly tokenId: string;
   readonly kind: 'node' | 'agent';
   readonly baseUrl: string;
-  /** What one operator may hold many addresses of: a machine, or the end of a name. */
+  /** Unit that one operator can fill with addresses at no cost: a machine, or the registrable end of a name. */
   readonly site: string;
   /** null for a node. */
   readonly agentId: string | null;
   readonly owner: string;
   readonly registeredBy: string;
-  /** Since which log the token points there. */
+  /** Block since which the token points there. */
   readonly uriBlock: bigint;
   readonly uriIndex: number;
-  /** Who held the token when its URI was written. */
+  /** Holder of the token when its URI was written. */
   readonly uriBy: string;
   readonly state: 'new' | 'listed' | 'ignored';
   readonly reason: Reason | null;
   readonly tries: number;
 }
 
-/** What is wrong with the way to a file, not with the file: what is listed stays so, as it was last good. */
+/** Temporary failures of reading a file: a listed entry stays listed with its last valid file. */
 const passing: ReadonlySet<Reason> = new Set([
   'unreachable',
   'slow',
@@ -63,13 +63,13 @@ const passing: ReadonlySet<Reason> = new Set([
   'bad_status',
   'no_json',
 ] as const);
-/** Of two entries for the same, the one whose token began to point there first counts, whatever the numbers of the tokens are. */
+/** Orders two entries for the same subject: the token that pointed there first wins, whatever the token numbers. */
 export const isBefore = (a: Place, b: Place): boolean =>
   a.uriBlock < b.uriBlock || (a.uriBlock === b.uriBlock && a.uriIndex < b.uriIndex);
 
 type Place = Pick<Entry, 'uriBlock' | 'uriIndex'>;
 
-/** Where asking again is of no use until something changes. */
+/** Reasons that only a change can clear; no retry. */
 const final: ReadonlySet<Reason> = new Set([
   'refused',
   'private_address',
@@ -83,26 +83,26 @@ const early: ReadonlySet<Reason> = new Set(['no_token', 'unknown_node'] as const
 const FIRST_MS = 700;
 const QUICK_TRIES = 4;
 const MAX_MS = 6 * 3_600_000;
-/** Some five days. */
+/** About five days. */
 const MAX_TRIES = 35;
-/** Tries that a listed entry is given: a node that is being mended is not taken down for a slip. */
+/** Retries of a listed entry before it is unlisted, so that a short fault of its node does no harm. */
 const SLIPS = 4;
-/** Its node follows blocks that are safe, so that it may be minutes behind the chain in who owns an agent. */
+/** The home node follows safe blocks, so its view of an owner may be minutes behind the chain. */
 const OWNER_SLIPS = 13;
 
 const isFinal = (reason: Reason): boolean => final.has(reason);
 
-/** What becomes of an entry whose check ended like this, after so many tries in a row that did not go well. */
+/** State of an entry after a check with this result and this number of consecutive failures. */
 export function stateAfter({ state }: Pick<Entry, 'state'>, reason: Reason, tries: number): 'listed' | 'ignored' {
   if (state !== 'listed' || isFinal(reason)) return 'ignored';
   if (passing.has(reason)) return 'listed';
   return tries < (reason === 'other_owner' ? OWNER_SLIPS : SLIPS) ? 'listed' : 'ignored';
 }
 
-/** Whether it is worth telling: a node may be read after its agents, and sees its tokens a moment after they were made. */
+/** True when the reason is worth a log entry: a node may be read after its agents, and sees its new tokens with a delay. */
 export const isTold = (reason: Reason, tries: number): boolean => !early.has(reason) || tries >= QUICK_TRIES;
 
-/** When an entry is looked at again after so many tries that did not go well; `random` in [0, 1). null: once something changes. */
+/** Time of the next check after consecutive failures; `random` in [0, 1). null: only after a change. */
 export function nextTry(reason: Reason, tries: number, random: number, now: Date): Date | null {
   if ((isFinal(reason) && isTold(reason, tries)) || tries > MAX_TRIES) return null;
   const pauseMs = Math.min(MAX_MS, FIRST_MS * 2 ** Math.max(0, tries - QUICK_TRIES));
@@ -112,6 +112,6 @@ export function nextTry(reason: Reason, tries: number, random: number, now: Date
 const NODE_AGAIN_MS = 3_600_000;
 const AGENT_AGAIN_MS = 24 * 3_600_000;
 
-/** When the file of a listed entry is read again, whatever its node tells meanwhile. */
+/** Time of the next check of a listed entry, independent of its node's feed. */
 export const nextLook = (kind: Entry['kind'], random: number, now: Date): Date =>
   new Date(now.getTime() + Math.round((kind === 'node' ? NODE_AGAIN_MS : AGENT_AGAIN_MS) * (0.75 + random / 2)));

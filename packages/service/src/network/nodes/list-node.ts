@@ -9,7 +9,7 @@ import { tellNode } from './node-events.ts';
 import type { NodeDescription } from './node-file.ts';
 import { describeNode, insertNode, lockNode, relistNode, unlistNode } from './node-store.ts';
 
-/** Lists a node by its entry, or writes down what it says of itself now, in the caller's transaction. Whether it has joined. */
+/** Lists a node by its entry, or updates its description, in the caller's transaction. Returns true when it has joined. */
 export async function listNode(
   ctx: NetworkContext,
   tx: Tx,
@@ -19,7 +19,7 @@ export async function listNode(
   const { chainId } = ctx.registry;
   const now = ctx.clock.now();
   const { baseUrl, tokenId } = entry;
-  // Its wallet is what its file says; until that signs in as the node, its agents belong to the key that announced it.
+  // The wallet is a claim of the file; until it signs in as the node, the node's agents belong to the key that announced it.
   const accountId =
     (await accountOfNode(tx, description.wallet, baseUrl)) ?? (await accountOfWallet(tx, entry.uriBy, now));
   const known = await lockNode(tx, baseUrl, 'update');
@@ -35,7 +35,7 @@ export async function listNode(
   return true;
 }
 
-/** Takes a node from the list, in the caller's transaction; its agents follow soon. Whether it was listed. */
+/** Unlists a node in the caller's transaction; its agents follow soon. Returns true when it was listed. */
 export async function delistNode(ctx: NetworkContext, tx: Tx, baseUrl: string): Promise<boolean> {
   const node = await lockNode(tx, baseUrl, 'update');
   if (!node?.isListed) return false;
@@ -45,7 +45,7 @@ export async function delistNode(ctx: NetworkContext, tx: Tx, baseUrl: string): 
   return true;
 }
 
-/** Takes an agent of a node from the lists, in the caller's transaction. */
+/** Unlists an agent of a node, in the caller's transaction. */
 export async function delistAgent(
   ctx: NetworkContext,
   tx: Tx,

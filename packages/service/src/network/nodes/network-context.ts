@@ -8,9 +8,9 @@ import type { HasBaseUrl } from '../../payments/deposits/deposit.ts';
 import type { HasRegistry } from '../../registry/read/registry-info.ts';
 import type { HasRegistryTokens } from '../../registry/read/registry-tokens.ts';
 
-/** What the operator of this node says about others. */
+/** The operator's settings for other nodes. */
 export interface NetworkRules {
-  /** How often each node is asked what changed. */
+  /** Poll interval of each node's feed. */
   readonly pollMs: number;
   /** Base addresses and token ids that are never listed. */
   readonly refused: readonly string[];

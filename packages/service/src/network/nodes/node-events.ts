@@ -2,7 +2,7 @@ import type { Tx } from '../../db/sql.ts';
 import { emit } from '../../events/outbox/outbox.ts';
 import { networkListeners } from '../../events/webhooks/network-listeners.ts';
 
-/** Tells those who listen to the network that a node came or went, in the caller's transaction. */
+/** Emits the joining or leaving of a node to the network's listeners, in the caller's transaction. */
 export async function tellNode(
   tx: Tx,
   type: 'network.node_joined' | 'network.node_left',

@@ -2,7 +2,7 @@ import { NodePart } from '@agent-network/contracts/agents/registration';
 import type { Entry, Reason } from './entry.ts';
 import { faultOfKind, faultOfToken, type RegistryPlace } from './registered-file.ts';
 
-/** What a node says of itself. */
+/** A node's description of itself. */
 export interface NodeDescription {
   readonly label: string;
   readonly version: string;
@@ -12,7 +12,7 @@ export interface NodeDescription {
 
 const NOBODY = `0x${'0'.repeat(40)}`;
 
-/** Judges the file that a node's entry leads to: it is of that node, and names the entry. */
+/** Validates the file behind a node's entry: it belongs to that node and names the entry's token. */
 export function judgeNodeFile(
   file: unknown,
   entry: Pick<Entry, 'baseUrl' | 'tokenId'>,

@@ -2,12 +2,12 @@ import type { Sql, Tx } from '../../db/sql.ts';
 import type { Due } from './entry-store.ts';
 import type { NodeDescription } from './node-file.ts';
 
-/** A node of another operator that is listed here, or was. */
+/** A node of another operator that is or was listed here. */
 export interface NetworkNode extends NodeDescription {
   readonly nodeId: string;
   readonly tokenId: string;
   readonly baseUrl: string;
-  /** As of an entry. */
+  /** As in `Entry`. */
   readonly site: string;
   readonly accountId: string;
   readonly status: 'online' | 'offline';
@@ -18,7 +18,7 @@ export interface NetworkNode extends NodeDescription {
   readonly feedRead: number;
   readonly joinedAt: Date;
   readonly lastSeenAt: Date;
-  /** The key that speaks for it: it held the node's token when that was made to point here. */
+  /** The node's key: the holder of its token when that was pointed here. */
   readonly registrar: string | null;
 }
 
@@ -27,7 +27,7 @@ const columns = `n.id as "nodeId", n.token_id::text as "tokenId", n.base_url as 
   n.feed_cursor as "feedCursor", n.feed_read as "feedRead", n.joined_at as "joinedAt", n.last_seen_at as "lastSeenAt",
   (select e.uri_by from network_entry e where (e.chain_id, e.token_id) = (n.chain_id, n.token_id)) as registrar`;
 
-/** Whether what a node says of its agents is as they are: it is online, or on the way there. */
+/** True when the node's feed is current or catching up: it is online, or on the way there. */
 export const isTelling = ({ status, feedCursor }: NetworkNode): boolean => status === 'online' || feedCursor !== null;
 
 export async function findNode(sql: Sql, baseUrl: string): Promise<NetworkNode | null> {
@@ -39,7 +39,7 @@ export async function findNode(sql: Sql, baseUrl: string): Promise<NetworkNode |
   return row ?? null;
 }
 
-/** Nodes that are listed, the first to join first. */
+/** Listed nodes, in the order of joining. */
 export const listNodes = (sql: Sql, limit: number): Promise<NetworkNode[]> =>
   sql.query<NetworkNode>(
     'list-nodes',
@@ -47,7 +47,7 @@ export const listNodes = (sql: Sql, limit: number): Promise<NetworkNode[]> =>
     [limit],
   );
 
-/** A node, kept from changing until the transaction ends; `share`: from being changed only. */
+/** A node with a row lock until the transaction ends; `share`: a shared lock. */
 export async function lockNode(tx: Tx, baseUrl: string, mode: 'update' | 'share'): Promise<NetworkNode | null> {
   const [row] = await tx.query<NetworkNode>(
     `lock-node-${mode}`,
@@ -74,7 +74,7 @@ export async function insertNode(
   );
 }
 
-/** Writes what a node says of itself. */
+/** Writes a node's description. */
 export async function describeNode(
   tx: Tx,
   nodeId: string,
@@ -87,7 +87,7 @@ export async function describeNode(
   );
 }
 
-/** Takes a node into the list again, as when it first came. */
+/** Lists a node again, as when it first joined. */
 export async function relistNode(tx: Tx, nodeId: string, now: Date): Promise<void> {
   await tx.query(
     'relist-node',
@@ -99,7 +99,7 @@ export async function relistNode(tx: Tx, nodeId: string, now: Date): Promise<voi
   );
 }
 
-/** Takes a node from the list; its agents are yet to be shown so. */
+/** Unlists a node; its agents are updated later. */
 export async function unlistNode(tx: Tx, nodeId: string): Promise<void> {
   await tx.query(
     'unlist-node',
@@ -109,8 +109,8 @@ export async function unlistNode(tx: Tx, nodeId: string): Promise<void> {
 }
 
 /**
- * Takes nodes that are to be asked what changed, those that answer first and a few of each site, and puts their next time off: another
- * process that asks gets others.
+ * Takes nodes with a due poll, answering ones first and a few of each site, and postpones their next one, so that another process gets
+ * different ones.
  */
 export const takeDueFeeds = (
   sql: Sql,
@@ -130,7 +130,9 @@ export const takeDueFeeds = (
     [due.now, due.busyUntil, due.limit, due.crowded.nodes, due.crowded.sites, due.mostOfSite],
   );
 
-/** Notes that a node told what changed up to a cursor; `isEnd`: that is all. One that was offline is back once it has told all. */
+/**
+ * Records a page of a node's feed up to a cursor; `isEnd`: the feed is current. An offline node is online again once its feed is complete.
+ */
 export async function writeFed(
   tx: Tx,
   nodeId: string,
@@ -146,10 +148,7 @@ export async function writeFed(
   );
 }
 
-/**
- * Notes that a node did not tell; `isGone`: it is offline now. One that is offline tells all from the beginning when it is back, and
- * what it has told already of that counts no more.
- */
+/** Records a failed poll; `isGone`: the node is offline now. It will send its whole feed when it is back; progress so far is discarded. */
 export async function writeFailed(
   tx: Tx,
   nodeId: string,
@@ -171,7 +170,7 @@ export async function writeNextCheck(sql: Sql, nodeId: string, at: Date): Promis
   await sql.query('write-next-node-check', 'update network_node set next_check_at = $2 where id = $1', [nodeId, at]);
 }
 
-/** Base addresses of nodes whose agents are yet to be shown as the node is. */
+/** Base addresses of nodes whose status is not yet applied to their agents. */
 export async function listUnshown(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ baseUrl: string }>(
     'list-unshown-nodes',

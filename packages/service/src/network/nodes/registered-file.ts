@@ -9,14 +9,14 @@ export interface RegistryPlace {
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-/** Whether a registration file is of our kind; what else ERC-8004 has in it may be as it likes. */
+/** The reason to refuse a registration file that is not of this kind; other ERC-8004 content is ignored. */
 export function faultOfKind(file: unknown, kind: 'node' | 'agent'): Reason | null {
   if (!isObject(file) || !isObject(file.agentNetwork)) return 'bad_file';
   if (file.type !== REGISTRATION_TYPE) return 'wrong_type';
   return file.agentNetwork.kind === kind ? null : 'wrong_kind';
 }
 
-/** Whether a file names a token of the registry on this chain, among whatever others. */
+/** The reason to refuse a file that does not name this token of the registry on this chain; it may name others. */
 export function faultOfToken(file: unknown, tokenId: string, { chainId, registry }: RegistryPlace): Reason | null {
   const list: unknown = isObject(file) ? file.registrations : null;
   if (!Array.isArray(list)) return 'bad_file';
