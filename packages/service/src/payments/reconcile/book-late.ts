@@ -8,8 +8,8 @@ import { bookLate } from './give-back-late.ts';
 const MAX_AT_ONCE = 200;
 
 /**
- * Books what the transfer reader saw of payments that had failed. The reconciler watches these until they have expired; what it missed,
- * because nobody ran then or a reorg moved it, is found here, as the reader passes over no block. `head`: the newest block.
+ * Books transfers that the transfer reader saw for payments recorded as failed. The reconciler watches such payments until they expire;
+ * this catches what it missed because no process ran then or a reorg moved it, as the reader skips no block. `head`: the newest block.
  */
 export async function bookLateTransfers(ctx: ChainContext, head: bigint): Promise<void> {
   const late = await listLate(ctx.db, ctx.chain.chainId, MAX_AT_ONCE);

@@ -1,7 +1,7 @@
-/** Test money for a chain that is made of it: what local mode does where a chain lost what the database has. No other chain has it. */
+/** Repair of a chain of test money: used by local mode when the chain lost what the database has. Other chains have no repair. */
 export interface ChainRepair {
-  /** Has the wallet hold this much USDC, without a transfer. */
+  /** Sets the wallet's USDC balance without a transfer. */
   setUsdc(address: string, micro: bigint): Promise<void>;
-  /** The next transaction of the wallet has this nonce. */
+  /** Sets the nonce of the wallet's next transaction. */
   setNonce(address: string, nonce: bigint): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { settlePayment } from '../onchain/end-payments.ts';
 import { findFate } from '../onchain/find-fate.ts';
 import { owePayer } from '../payouts/refund-payer.ts';
 
-/** A payment that had failed, and whose authorization is spent now: if it moved the money, and deep enough, it is booked. */
+/** Books a payment recorded as failed whose authorization is spent now, if it moved the money and is deep enough. */
 export async function giveBackLate(ctx: ChainContext, payment: ChainPayment): Promise<void> {
   const fate = await findFate(ctx, payment, payment.createdAt);
   if (fate?.kind !== 'paid') return;
@@ -18,8 +18,8 @@ export async function giveBackLate(ctx: ChainContext, payment: ChainPayment): Pr
 }
 
 /**
- * Books, in the caller's transaction and once, a payment that had failed and was submitted after all. The money is ours and the work was
- * not done: it is credited to the payer and goes straight back to the wallet that sent it; a deposit stays in its treasury.
+ * Books, once and in the caller's transaction, a payment recorded as failed that was submitted after all. We have the money and the work
+ * was not done: it is credited to the payer and refunded at once to the sending wallet; a deposit stays in its treasury.
  */
 export async function bookLate(ctx: ChainContext, tx: Tx, payment: ChainPayment, place: PaymentPlace): Promise<void> {
   if (!(await settlePayment(tx, payment, place, ctx.clock.now()))) return;

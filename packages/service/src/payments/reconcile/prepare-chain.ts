@@ -11,19 +11,19 @@ import { sumOpenPayouts } from '../onchain/open-payout-store.ts';
 import type { ChainRepair } from './chain-repair.ts';
 import { goneOf, WATCHED_BLOCKS } from './watch-reorgs.ts';
 
-/** The chain and the ledger contradict each other: to go on would be to pay with money that is not there. */
+/** Chain and ledger contradict each other: continuing would pay with money that does not exist. */
 export class ChainMismatchError extends Error {
   override name = 'ChainMismatchError';
 }
 
-/** A chain that was reorganised while nobody looked takes transactions again that it had. */
+/** Time for a chain that was reorganised while the node was down to mine its transactions again. */
 const TAKEN_AGAIN_WITHIN_MS = 10_000;
 const COMPARED_FOR_MS = 1000;
 
 /**
- * Compares the chain with what this node has recorded, and makes the keys that send known with their nonces and balances. Throws
- * ChainMismatchError, and so keeps the node from starting, when the chain lacks transactions that were in a block and does not take
- * them again, or the wallet holds less than the ledger says. With means of repair it says what is missing, makes it good and goes on.
+ * Compares the chain with the node's records at start, and registers the sending keys with their nonces and balances. Throws
+ * ChainMismatchError, which prevents the start, when the chain lacks transactions that were mined and does not accept them again, or the
+ * wallet holds less than the ledger says. With a `repair` it logs the loss, makes it good and continues.
  */
 export async function prepareChain(ctx: ChainContext, repair: ChainRepair | null = null): Promise<void> {
   const { chainId } = ctx.chain;
@@ -37,7 +37,7 @@ export async function prepareChain(ctx: ChainContext, repair: ChainRepair | null
   await ctx.gas.refresh();
 }
 
-/** Answers how many transactions of a key the chain has. */
+/** Returns the number of transactions of a key that the chain has. */
 async function requireSameChain(ctx: ChainContext, key: SignerKey, repair: ChainRepair | null): Promise<number> {
   const mined = await countMined(ctx.db, key);
   const count = await ctx.usdc.transactionCount(key.signer);
@@ -74,9 +74,9 @@ async function sendMissing(
 }
 
 /**
- * Compares what the wallet holds with what it must hold at least. What the node is paying out may have left the wallet and not be in
- * the ledger yet: so it is after a crash between the two. What a reorg took back is missing rightly: it is collected again once the
- * node runs. Other processes go on meanwhile, and a payout may begin between the readings: only what is missing every time is missing.
+ * Compares the wallet's balance with the minimum required by the ledger. Payouts in progress are excluded, because after a crash they may
+ * have left the wallet without being booked. Amounts that a reorg removed are excluded, because the node collects them again once it runs.
+ * Other processes continue meanwhile, and a payout may begin between two reads: only an amount that is missing in every read counts.
  */
 async function requireMoney(ctx: ChainContext, repair: ChainRepair | null): Promise<void> {
   const { address } = ctx.wallet;

@@ -16,22 +16,25 @@ import { relocateCredited } from '../onchain/credited-transfer-store.ts';
 import type { ArrivedTransfer } from '../x402/newly-arrived.ts';
 import { bookLateTransfers } from './book-late.ts';
 
-/** A payment may be shown as long as its offer is good (15 minutes); until then an authorization used by others is not ours to book. */
+/**
+ * Time during which a payment may still be shown, longer than its offer is good (15 minutes); until then an authorization submitted by
+ * others is not booked as a deposit.
+ */
 const SHOWABLE_MS = 1_200_000;
 const MAX_BLOCKS = 2000n;
 const CREDITED_AT_ONCE = 200;
 
 export interface HasTransferDepth {
-  /** How deep in the chain a transfer that nobody announced must be before it counts; 1: in a block. */
+  /** Confirmation depth required of an unannounced transfer; 1: mined. */
   readonly transferDepthBlocks: number;
 }
 
 type ReadContext = ChainContext & HasIncomingTransfers & HasTransferDepth;
 
 /**
- * Reads what came to the node's wallet since the last time and credits it. A node that starts for the first time starts at the
- * head: what its wallet held before is its operator's. Whatever dies, a block is read again rather than left out, and nothing is
- * credited twice.
+ * Reads the transfers to the node's wallet since the last run and credits them. On its very first start a node begins at the head: the
+ * wallet's earlier balance belongs to its operator. If the process dies, a block is read again, never skipped, and nothing is credited
+ * twice.
  */
 export async function readTransfers(ctx: ReadContext): Promise<void> {
   const head = await ctx.incomingTransfers.headBlock();
@@ -41,7 +44,7 @@ export async function readTransfers(ctx: ReadContext): Promise<void> {
   while (point !== null && point.block < last) {
     const from: ChainPoint = point;
     point = await readUpTo(ctx, from, min(from.block + most, last)).catch((error) => {
-      // Some nodes limit how much a question about logs may cover.
+      // Some RPC nodes limit the size of a log query.
       if (most === 1n) throw error;
       most = most / 4n || 1n;
       return from;
@@ -52,13 +55,13 @@ export async function readTransfers(ctx: ReadContext): Promise<void> {
   await creditUnshown(ctx);
 }
 
-/** Where to go on: the newest point that is still part of the chain. Null when there is nothing to read yet. */
+/** The point to continue from: the newest one that is still on the chain. Null when there is nothing to read yet. */
 async function currentPoint(ctx: ReadContext, last: bigint): Promise<ChainPoint | null> {
   const points = await listTransferPoints(ctx.db, ctx.chain.chainId);
   const [newest] = points;
   if (newest === undefined) return startAt(ctx, last < 0n ? 0n : last);
   const { hashAt } = ctx.incomingTransfers;
-  // A reorg that is deeper than all points goes back to the oldest.
+  // A reorg deeper than all points rewinds to the oldest.
   const point = (await newestStanding(points.slice(0, -1), hashAt)) ?? points.at(-1) ?? newest;
   if (point.block < newest.block) {
     await ctx.db.transaction((tx) => goBackToPoint(tx, ctx.chain.chainId, point.block));
@@ -75,8 +78,8 @@ async function startAt(ctx: ReadContext, block: bigint): Promise<ChainPoint | nu
 }
 
 /**
- * Reads the blocks after a point, and moves the point on in the transaction that credits. Null when another process was faster, or the
- * chain was reorganised while it was asked: the next time will do.
+ * Reads the blocks after a point, and advances the point in the transaction that credits. Null when another process was faster, or the
+ * chain was reorganised during the read; the next run retries.
  */
 async function readUpTo(ctx: ReadContext, before: ChainPoint, to: bigint): Promise<ChainPoint | null> {
   const { chainId } = ctx.chain;
@@ -84,7 +87,7 @@ async function readUpTo(ctx: ReadContext, before: ChainPoint, to: bigint): Promi
   failpoint('before-read-transfers');
   const found = await ctx.incomingTransfers.read(before.block + 1n, to);
   failpoint('after-read-transfers');
-  // A chain that was reorganised meanwhile has told of blocks that are gone.
+  // A reorg during the read: the transfers may be of removed blocks.
   if (hash === null || (await ctx.incomingTransfers.hashAt(to)) !== hash) return null;
   const point = { block: to, hash };
   const isAhead = await ctx.db.transaction(async (tx) => {
@@ -108,7 +111,7 @@ const toArrived =
   (chainId: number) =>
   (transfer: IncomingTransfer): ArrivedTransfer => ({ ...transfer, nonce: nonceOfPlain(chainId, transfer) });
 
-/** What came by an authorization that nobody showed in time is a deposit like any other. */
+/** Credits transfers by authorizations that nobody showed in time, as deposits. */
 async function creditUnshown(ctx: ReadContext): Promise<void> {
   const before = new Date(ctx.clock.now().getTime() - SHOWABLE_MS);
   const batch = { chainId: ctx.chain.chainId, before, limit: CREDITED_AT_ONCE };

@@ -6,12 +6,15 @@ import { findPlace, isPlain } from '../onchain/find-place.ts';
 import { isOnItsWay, payAgain, type ReconcilePaymentContext } from './reconcile-payment.ts';
 import { reversePayment } from './reverse-payment.ts';
 
-/** What speaks against a lost payment must be as deep before it counts: the next reorg might undo it again. */
+/** Depth required of evidence against a lost payment, so that the next reorg does not undo it again. */
 const FINAL_DEPTH = 12n;
-/** A plain transfer may come back without us; after as long it will not. */
+/** A plain transfer may be mined again without us; after this time it counts as gone. */
 const GONE_AFTER_MS = 600_000;
 
-/** Settled payments that a reorg took out of their block: found in another one, collected again, or, when they never can be, reversed. */
+/**
+ * Handles settled payments that a reorg removed from their block: finds them in another block, collects them again, or reverses them when
+ * they can never be collected.
+ */
 export const recollectLost = (ctx: ReconcilePaymentContext): Promise<void> =>
   forEachPage(
     (after, limit) => listLost(ctx.db, after, limit),
@@ -43,7 +46,7 @@ async function waitForPlain(ctx: ReconcilePaymentContext, payment: ChainPayment)
   if (lostMs >= GONE_AFTER_MS) await reversePayment(ctx, payment, 'its block was taken back, and no other has it');
 }
 
-/** Whether the chain has said, long enough ago, that the authorization was used otherwise, cancelled, or has expired unused. */
+/** True if the chain has shown, with sufficient depth, that the authorization was used otherwise, was cancelled, or expired unused. */
 async function isLostForGood(ctx: ReconcilePaymentContext, payment: ChainPayment): Promise<boolean> {
   const head = await ctx.usdc.headBlock();
   if (head < FINAL_DEPTH) return false;

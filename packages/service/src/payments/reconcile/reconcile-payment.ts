@@ -12,8 +12,8 @@ import type { HasSettler } from '../settlement/settler.ts';
 export type ReconcilePaymentContext = ChainContext & HasSettler & HasSimulator;
 
 /**
- * One open payment. It has expired when the chain's time says so, read before the authorization is looked at: from then on nobody
- * can use what was not used.
+ * Reconciles one open payment. Expiry is judged by the chain's time, read before the authorization is checked: an authorization unused
+ * after that can no longer be used.
  */
 export async function reconcilePayment(ctx: ReconcilePaymentContext, payment: ChainPayment): Promise<void> {
   const nowS = await ctx.usdc.headTimeS();
@@ -22,7 +22,7 @@ export async function reconcilePayment(ctx: ReconcilePaymentContext, payment: Ch
   else await reconcileUnspent(ctx, payment, nowS);
 }
 
-/** `nowS`: the chain's time, read before it was seen that the authorization is not spent. */
+/** `nowS`: the chain's time, read before the authorization was seen unspent. */
 export async function reconcileUnspent(
   ctx: ReconcilePaymentContext,
   payment: ChainPayment,
@@ -34,18 +34,18 @@ export async function reconcileUnspent(
   if (!(await isOnItsWay(ctx, payment))) await settleAgain(ctx, payment);
 }
 
-/** Whether a transaction carries it that no block has, at whatever fee it was signed last. */
+/** True if a pending transaction carries the payment, at whatever fee it was last signed. */
 export async function isOnItsWay(ctx: ChainContext, { transactionHash }: ChainPayment): Promise<boolean> {
   if (transactionHash === null) return false;
   const hashes = await openHashesOfNonce(ctx.db, transactionHash);
   return hashes.length > 0 && (await ctx.usdc.findMined(hashes)) === null;
 }
 
-/** Another try, if the token would let it pass now. What the node owes stays open until it does. */
+/** Settles the payment again if the token would accept it now. Payments that the node owes stay open until it does. */
 async function settleAgain(ctx: ReconcilePaymentContext, payment: ChainPayment): Promise<void> {
   const refused = await ctx.simulator.simulate(payment);
   if (refused === null) return void ctx.settler.settle(payment);
-  // It may have gone through since it was asked about, and been refused for that.
+  // The simulation may have failed because the payment was mined in the meantime.
   const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
   if (isSpent) await endSpent(ctx, payment);
   else if (payment.direction === 'in') await failPayment(ctx, payment, 'invalid_exact_evm_transaction_failed');
@@ -53,8 +53,8 @@ async function settleAgain(ctx: ReconcilePaymentContext, payment: ChainPayment):
 }
 
 /**
- * The token pays a nonce once, so an expired transfer that was not used may be signed anew under the same nonce. A withdrawal that
- * the token would still refuse goes back to its treasury instead: what was signed can't move it any more.
+ * Signs an expired, unused payout again under the same nonce, which the token pays once. A withdrawal that the token still refuses is
+ * returned to its treasury instead: its expired signature can no longer move the money.
  */
 export async function payAgain(ctx: ReconcilePaymentContext, payment: ChainPayment, nowS: bigint): Promise<void> {
   const authorization = { ...payment.authorization, validBeforeS: nowS + PAYOUT_WINDOW_S };

@@ -8,15 +8,15 @@ import { type ReconcilePaymentContext, reconcileUnspent } from './reconcile-paym
 import { resendTransactions } from './resend-transactions.ts';
 import type { HasReorgWatch } from './watch-reorgs.ts';
 
-/** Younger payments are still in the hands of the process that took them; what the node owes, of nobody who waits. */
+/** Younger payments are left to the process that claimed them; nobody waits for payments that the node owes. */
 export const SETTLED_BY_NOW_MS = 25_000;
 const PAID_BY_NOW_MS = 5000;
 
 export type ReconcileContext = ReconcilePaymentContext & HasReorgWatch;
 
 /**
- * Brings to an end what a lost answer or a dead process left open, and what a reorg undid: sends stored transactions again, and asks
- * the chain about each authorization. `graceMs` spares what a living process may still be working on.
+ * Completes payments and transactions left open by a lost answer, a dead process or a reorg: resends stored transactions and checks each
+ * authorization on chain. `graceMs` excludes payments that a living process may still be working on.
  */
 export async function reconcilePayments(ctx: ReconcileContext, graceMs = SETTLED_BY_NOW_MS): Promise<void> {
   const steps = [
@@ -46,7 +46,10 @@ async function reconcileOpen(ctx: ReconcileContext, graceMs: number): Promise<vo
   );
 }
 
-/** A payment that failed here can still be submitted by anyone who saw it, until it expires; what came last is not deep enough yet. */
+/**
+ * Checks failed incoming payments until they expire, because anyone who saw one can still submit it, and then until the blocks before the
+ * expiry are deep enough.
+ */
 async function watchFailed(ctx: ChainContext): Promise<void> {
   const deepest = deepestOf(ctx.confirmations);
   const head = await ctx.usdc.headBlock();

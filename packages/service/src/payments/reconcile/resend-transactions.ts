@@ -6,15 +6,15 @@ import type { ChainContext } from '../onchain/chain-context.ts';
 import { signAgain } from '../onchain/open-transaction.ts';
 import { BUMP_AFTER_MS } from '../settlement/transaction-monitor.ts';
 
-/** Younger ones are in the hands of whoever sent them. */
+/** Younger transactions are left to their sender. */
 const MINED_BY_NOW_MS = 4000;
-/** A block may have a nonce before every part of a chain's front tells which transaction it was. */
+/** Load-balanced RPC nodes may count a nonce as used before all of them return the receipt. */
 const TOLD_BY_NOW_MS = 30_000;
 const HOLDER = `reconciler ${randomUUID()}`;
 
 /**
- * Sends every transaction that no block has, whoever looks after it: to send it again is harmless. Keys that nobody looks after are
- * looked after here: what offers too little is signed again for a higher fee.
+ * Resends every unmined transaction, even one that another process monitors: resending is harmless. Keys without a live lease are taken
+ * over, and transactions with too low a fee are replaced.
  */
 export async function resendTransactions(ctx: ChainContext): Promise<void> {
   const { chainId } = ctx.chain;
@@ -40,7 +40,7 @@ async function resend(ctx: ChainContext, open: OpenNonce, isOurs: boolean): Prom
   if (answer === 'nonce used' && nowMs - open.firstAt.getTime() >= TOLD_BY_NOW_MS) await giveUpNonce(ctx, open);
 }
 
-/** Somebody else used the key: the nonce is gone, and what it was to carry is sent under another. */
+/** Gives up a nonce that a foreign transaction used; its payments are sent under another nonce. */
 async function giveUpNonce(ctx: ChainContext, open: OpenNonce): Promise<void> {
   const count = await ctx.usdc.transactionCount(open.signer);
   if (BigInt(count) <= open.nonce || (await ctx.usdc.findMined(open.hashes))) return;

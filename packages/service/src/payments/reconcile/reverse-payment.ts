@@ -9,8 +9,8 @@ import type { RefusalReason } from '../onchain/refusal-reason.ts';
 const REASON: RefusalReason = 'invalid_exact_evm_transaction_failed';
 
 /**
- * Takes a payment back out of the ledger that the chain took back: from the account that it was credited to as far as that has it
- * available, and from the node's own loss for what is spent or held. The ledger still says what is on chain, and nobody is below zero.
+ * Reverses a payment that the chain removed for good: debits the credited account up to its available balance, and the node's loss account
+ * for what is spent or held. The ledger then matches the chain, and no customer's balance is negative.
  */
 export async function reversePayment(ctx: ChainContext, payment: ChainPayment, why: string): Promise<void> {
   const now = ctx.clock.now();
@@ -27,7 +27,7 @@ export async function reversePayment(ctx: ChainContext, payment: ChainPayment, w
   if (isReversed) ctx.log.error({ paymentId: payment.id, why }, 'payment reversed');
 }
 
-/** Both parts name the payment as their cause: it is reversed once. */
+/** Transfers of a reversal. Both name the payment as their cause, so it is reversed once. */
 export function reversalOf(payment: ChainPayment, availableMicro: bigint): NewTransfer[] {
   const { id, subjectId, ledgerAccountId } = payment;
   const { valueMicro } = payment.authorization;

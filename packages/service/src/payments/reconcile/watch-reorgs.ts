@@ -5,12 +5,12 @@ import { paymentsInBlocks } from '../onchain/chain-payment-list-store.ts';
 import { markLost, relocatePayment } from '../onchain/chain-payment-store.ts';
 import { findPlace } from '../onchain/find-place.ts';
 
-/** Deeper blocks stay: no reorg of Base has been near that deep. */
+/** Older blocks are not watched: no reorg of Base has been nearly as deep. */
 export const WATCHED_BLOCKS = 128n;
 
-/** Sees when the chain takes back blocks that something of ours was recorded in. */
+/** Detects reorgs that removed blocks in which transactions or payments of ours were recorded. */
 export interface ReorgWatch {
-  /** Looks once. What was in a block that is gone is recorded where it is now, or as lost, to be collected again. */
+  /** Checks once. Transactions and payments of removed blocks get their new block, or are marked as lost, to be collected again. */
   look(): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ export interface HasReorgWatch {
   readonly reorgWatch: ReorgWatch;
 }
 
-/** As long as the newest block that was looked at stands, those before it stand as well: only newly recorded ones are asked about. */
+/** While the newest checked block is on the chain, so are all before it: only newly recorded blocks are checked. */
 export function createReorgWatch(ctx: ChainContext): ReorgWatch {
   let standing: SeenBlock | null = null;
   let checked = new Set<string>();
@@ -41,7 +41,7 @@ export function createReorgWatch(ctx: ChainContext): ReorgWatch {
   return { look };
 }
 
-/** The hashes of those blocks at whose height another stands. A chain that does not know the height yet proves nothing. */
+/** Hashes of the blocks that were replaced by another at their height. A chain that does not have the height yet proves nothing. */
 export async function goneOf(ctx: ChainContext, blocks: readonly SeenBlock[]): Promise<string[]> {
   const now = await Promise.all(blocks.map(({ number }) => ctx.usdc.hashAt(number)));
   return blocks.filter(({ hash }, index) => now[index] !== null && now[index] !== hash).map(({ hash }) => hash);

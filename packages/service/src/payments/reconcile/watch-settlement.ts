@@ -2,7 +2,7 @@ import type { ChainContext } from '../onchain/chain-context.ts';
 import { countUnknown } from '../onchain/chain-payment-list-store.ts';
 import { SETTLED_BY_NOW_MS } from './reconcile.ts';
 
-/** Tells how settlement goes: the ETH of the keys that send, and the payments that nobody knows the outcome of. */
+/** Updates the settlement metrics: ETH of the sending keys, and payments with unknown outcome. */
 export async function watchSettlement(ctx: ChainContext): Promise<void> {
   const nowMs = ctx.clock.now().getTime();
   const { count, oldestAt } = await countUnknown(ctx.db, new Date(nowMs - SETTLED_BY_NOW_MS));

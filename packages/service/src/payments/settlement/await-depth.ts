@@ -5,10 +5,13 @@ import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import { endSpent } from './end-spent.ts';
 import type { Confirming, SettleOutcome } from './record-mined.ts';
 
-/** How long those who wait for a payment are kept waiting for its depth. */
+/** Maximum wait for a payment's confirmation depth. */
 const CONFIRMED_WITHIN_MS = 20_000;
 
-/** Settles a payment once its block is deep enough, if that comes in time; then it is found again, as its block may have changed. */
+/**
+ * Settles a payment once its block is deep enough, if that happens in time. The payment is looked up again then, as a reorg may have moved
+ * it.
+ */
 export async function awaitDepth(
   ctx: ChainContext,
   payment: NewChainPayment,

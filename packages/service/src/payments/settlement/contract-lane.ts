@@ -10,8 +10,8 @@ import type { SettleOutcome } from './record-mined.ts';
 type Send = (payment: NewChainPayment, gas: bigint) => Promise<SettleOutcome>;
 
 /**
- * Where payments of contract wallets wait. The code of each runs alone, so that nobody's gas but its own is there to be burnt; and never
- * with all keys at once, so that the payments of keys go on beside them.
+ * Queue of payments from contract wallets. Each is sent in a transaction of its own, so that its code can burn only its own gas; at most
+ * half of the keys are used, so that payments from keys continue in parallel.
  */
 export const createContractLane = (ctx: ChainContext, send: Send): Batcher<NewChainPayment, SettleOutcome> =>
   createBatcher({
@@ -26,11 +26,14 @@ export const createContractLane = (ctx: ChainContext, send: Send): Batcher<NewCh
     canSplit: () => false,
   });
 
-/** What the payment may take. One that would be undone, or whose payer is refused by now, is not sent, and has failed, unless somebody else submitted it. */
+/**
+ * Gas limit of the payment. A payment that would revert, or whose payer is in back-off by now, is not sent and fails, unless somebody else
+ * has submitted it.
+ */
 async function gasOrOutcome(ctx: ChainContext, payment: NewChainPayment): Promise<bigint | SettleOutcome> {
   const unknown: SettleOutcome = { state: 'unknown', transactionHash: null };
   try {
-    // What was taken before the first of them failed is not sent after it.
+    // A payment accepted before its payer's first failure is not sent after it.
     const gas = (await isRefusedNow(ctx, payment)) ? null : await contractGas(ctx, payment);
     if (typeof gas === 'bigint') return gas;
     const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);

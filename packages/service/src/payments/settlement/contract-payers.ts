@@ -6,7 +6,7 @@ import type { HasUsdc } from '../../chain/usdc-client.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import type { HasPaymentLimits } from '../onchain/payment-limits.ts';
 
-/** Which payers are contract wallets, or keys that have a contract act for them (EIP-7702): their code runs at our cost. */
+/** Detects payers with code: contract wallets, or keys that delegate to a contract (EIP-7702). Their code runs at our cost. */
 export interface ContractPayers {
   isContract(payment: SignedAuthorization & { readonly direction: 'in' | 'out' }): Promise<boolean>;
 }
@@ -15,10 +15,10 @@ export interface HasContractPayers {
   readonly contractPayers: ContractPayers;
 }
 
-/** From the check of a payment until it is sent: a key may take on code at any time. */
+/** Covers the time from a payment's check to its sending: a key may get code at any time. */
 const KNOWN_FOR_MS = 30_000;
 
-/** Throws when the chain does not answer. What has code is asked about anew each time. */
+/** Caches keys only; addresses with code are checked each time. Throws when the chain does not answer. */
 export function createContractPayers({ usdc }: HasUsdc): ContractPayers {
   const keys = new LRUCache<string, true>({ max: 50_000, ttl: KNOWN_FOR_MS });
   return {
@@ -32,12 +32,12 @@ export function createContractPayers({ usdc }: HasUsdc): ContractPayers {
   };
 }
 
-/** The chain at the time of sending may differ a little from the one that the estimate saw. */
+/** Adds a margin: the state at sending may differ slightly from the estimate's. */
 const withMargin = (gas: bigint): bigint => (gas * 5n) / 4n + 10_000n;
 
 /**
- * The gas limit of a contract wallet's payment, by what it takes now: whatever its code does when it is sent, it burns no more. As
- * text: why it is not taken. Throws when the chain does not answer.
+ * Gas limit of a contract wallet's payment, from an estimate: its code can burn no more than that when it is sent. A text is the reason for
+ * a refusal. Throws when the chain does not answer.
  */
 export async function contractGas(
   { chain, usdc, wallet, paymentLimits }: HasChain & HasUsdc & HasWallet & HasPaymentLimits,
@@ -49,7 +49,7 @@ export async function contractGas(
   return gas <= paymentLimits.contractGas ? gas : 'the code of the paying wallet takes too much gas';
 }
 
-/** Whether a payment that the token would take also takes no more gas than the node gives it. Throws when the chain does not answer. */
+/** True if a payment needs no more gas than the node allows for it. Throws when the chain does not answer. */
 export async function isWithinGas(
   ctx: HasChain & HasUsdc & HasWallet & HasPaymentLimits & HasContractPayers,
   payment: NewChainPayment,

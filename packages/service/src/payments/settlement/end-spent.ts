@@ -8,15 +8,15 @@ import { findFate } from '../onchain/find-fate.ts';
 import type { SettleOutcome } from './record-mined.ts';
 
 /**
- * Ends a payment whose authorization is spent, by what the chain's logs say. Null while they do not tell, or the block is not as deep
- * as the amount asks for.
+ * Ends a payment whose authorization is spent, according to the chain's logs. Null while the logs do not show its use, or its block is not
+ * as deep as the amount requires.
  */
 export async function endSpent(
   ctx: ChainContext,
   payment: NewChainPayment & { readonly createdAt: Date; readonly transactionHash: string | null },
 ): Promise<SettleOutcome | null> {
   const fate = await findFate(ctx, payment, payment.createdAt);
-  // The node cancels nothing that it signed: what is spent of its own was paid, however long ago.
+  // The node never cancels its own authorizations: a spent one was paid, however long ago.
   if (payment.direction === 'out' && fate?.kind !== 'paid')
     return settle(ctx, payment, { ...nowhere, transactionHash: payment.transactionHash });
   if (fate === null) {

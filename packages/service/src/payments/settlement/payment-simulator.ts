@@ -6,9 +6,9 @@ import { createBatcher } from '../../lib/batcher.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { simulateAll } from './simulate-all.ts';
 
-/** Asks the chain about many payments in one call. */
+/** Simulates many payments in one call. */
 export interface PaymentSimulator {
-  /** Why the token would refuse the transfer now; null when it would not. */
+  /** The reason that the token would refuse the transfer now; null when it would accept it. */
   simulate(payment: SignedAuthorization): Promise<string | null>;
 }
 
@@ -18,7 +18,7 @@ export interface HasSimulator {
 
 const MAX_SIMULATED = 60;
 
-/** A payment shown several times at once is asked about once: in one simulation its second transfer would fail. */
+/** Simulates each authorization once, even if it is shown several times at once: in one simulation its second transfer would fail. */
 export function createSimulator(ctx: HasUsdc): PaymentSimulator {
   const run = async (items: readonly SignedAuthorization[]) => {
     const distinct = new Map(items.map((item) => [authorizationKey(item.authorization), item]));
@@ -32,7 +32,7 @@ export function createSimulator(ctx: HasUsdc): PaymentSimulator {
   return { simulate: (payment) => batcher.add(payment) };
 }
 
-/** A chain that does not answer concerns all alike: to ask it about each by itself would keep them waiting one after the other. */
+/** False for a timeout or lost connection, which affects all payments alike: retrying them one by one would only add their waits. */
 const isAnswered = (error: unknown): boolean => !(error instanceof BaseError && error.walk(isSilence));
 
 const isSilence = (cause: unknown): boolean =>

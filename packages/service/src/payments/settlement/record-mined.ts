@@ -18,14 +18,14 @@ export type SettleOutcome =
   | { readonly state: 'failed'; readonly reason: RefusalReason }
   | { readonly state: 'unknown'; readonly transactionHash: string | null };
 
-/** In a block, and to be settled when that is deep enough. */
+/** Mined; settles once its block is deep enough. */
 export interface Confirming {
   readonly state: 'confirming';
   readonly transactionHash: string;
   readonly blockNumber: bigint;
 }
 
-/** The transaction is in a block and did not move the money. */
+/** The transaction was mined and did not move this payment's money. */
 export interface Reverted {
   readonly state: 'reverted';
 }
@@ -35,9 +35,9 @@ export type Recorded = SettleOutcome | Confirming | Reverted;
 type RecordContext = HasDb & HasClock & HasUsdc & HasConfirmations;
 
 /**
- * Records a mined transaction: its key is free, and the payments that it carried end by its logs; what it did not move may have been
- * moved by another. Left open: a payment whose amount asks for more depth, one that failed in company, as its company may be to
- * blame, and what the node owes, as that never lapses.
+ * Records a mined transaction: frees its key and ends its payments by its logs; a payment that it did not move may have been moved by
+ * another transaction. Left open: a payment that needs more depth, one that failed in a batch, as others in the batch may be the cause, and
+ * one that the node owes, which never lapses.
  */
 export async function recordMined(
   ctx: RecordContext,
@@ -66,7 +66,7 @@ export async function recordMined(
   return recorded;
 }
 
-/** How each authorization was spent; null: spent, the chain does not say how; absent: not spent. */
+/** Use of each authorization; null: spent, but no log shows its use; absent: not spent. */
 async function fatesOf(
   ctx: RecordContext,
   payments: readonly NewChainPayment[],
@@ -123,7 +123,7 @@ async function commit(
   });
   const settledIds = new Set(ends.filter(({ state }) => state === 'settled').map(({ id }) => id));
   await ctx.db.transaction(async (tx) => {
-    // In the order in which `writeAhead` locks: the key, then the payments.
+    // Same lock order as `writeAhead`: the key, then the payments.
     const [, ended] = await Promise.all([markMined(tx, mined), endPayments(tx, payments, ends, now)]);
     const settled = payments.filter(({ id }) => ended.has(id) && settledIds.has(id));
     await postTransfers(tx, settled.map(toTransfer), now);

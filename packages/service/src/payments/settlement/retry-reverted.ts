@@ -7,13 +7,13 @@ import { simulateAll } from './simulate-all.ts';
 type Outcomes = Map<string, Recorded>;
 type Send = (payments: readonly NewChainPayment[]) => Promise<Outcomes>;
 
-/** How often the innocent are sent again in company; after that each goes alone, in the reconciler's time. */
+/** Maximum number of batch retries; after that the reconciler sends each payment alone. */
 const MAX_ROUNDS = 8;
 const REFUSED = { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' } as const;
 
 /**
- * Who failed in company is asked about, and sent once more if the token would take it now: the first of them alone, as it may have
- * used up the gas of all that came after it, the others together. `outcomes` are those of `payments`, in the order of their calls.
+ * Re-simulates payments that failed in a batch and resends those that would now succeed: the first one alone, as it may have used up the
+ * gas of all after it, the others together. `outcomes` are those of `payments`, in the order of their calls.
  */
 export async function retryReverted(
   ctx: ChainContext,
@@ -34,14 +34,14 @@ export async function retryReverted(
   return new Map([...outcomes, ...refused, ...sent.flatMap((each) => [...each])]);
 }
 
-/** Sorts out those that the token would not take now either; incoming ones have failed. Null when the chain cannot be asked. */
+/** Filters out payments that the token still refuses; incoming ones fail. Null when the chain does not answer. */
 async function refuse(ctx: ChainContext, reverted: readonly NewChainPayment[]): Promise<Outcomes | null> {
   try {
     const answers = await simulateAll(ctx, reverted);
     const refused: Outcomes = new Map();
     for (const [index, payment] of reverted.entries()) {
       if (answers[index] === null) continue;
-      // What the node owes stays open until the token takes it.
+      // A payment that the node owes stays open until the token accepts it.
       const isOwed = payment.direction === 'out';
       if (!isOwed) await failPayment(ctx, payment, REFUSED.reason);
       refused.set(payment.id, isOwed ? { state: 'unknown', transactionHash: null } : REFUSED);

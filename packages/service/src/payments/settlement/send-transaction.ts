@@ -8,19 +8,19 @@ import type { OpenTransaction } from '../onchain/open-transaction.ts';
 import { type Care, createCare } from './transaction-monitor.ts';
 import { writeAhead } from './write-ahead.ts';
 
-/** How long a batch is looked after here, from when it waits for a key until a block has it. */
+/** Maximum time that a batch is monitored here, from waiting for a key to being mined. */
 const SENT_WITHIN_MS = 20_000;
 const KEY_LOOK_MS = { first: 5, most: 100 };
 
-/** A transaction that was sent, and the block that has it, if it came in time. */
+/** A sent transaction, with its block if it was mined in time. */
 export interface Sent {
   readonly hash: string | null;
   readonly mined: MinedTransaction | null;
 }
 
 /**
- * Makes the function that puts payments on chain in one transaction. Never rejects: what went wrong is in the log, and the payments
- * are the reconciler's.
+ * Creates the function that settles payments in one transaction. It never rejects: errors are logged, and the payments are left to the
+ * reconciler.
  */
 export function createSending(
   ctx: ChainContext,
@@ -28,7 +28,7 @@ export function createSending(
 ): (payments: readonly NewChainPayment[], gas?: bigint) => Promise<Sent> {
   const lease: Lease = { holder: `settler ${randomUUID()}`, leaseMs: LEASE_MS };
 
-  /** Another batch has every key: this one waits for the first that a block sets free. */
+  /** Waits for the first key to become free while other batches use all of them. */
   async function takeTurn(
     payments: readonly NewChainPayment[],
     { endMs, gas }: { endMs: number; gas: bigint | undefined },

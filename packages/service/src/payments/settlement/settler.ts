@@ -10,12 +10,12 @@ import { type Recorded, recordMined, type SettleOutcome } from './record-mined.t
 import { retryReverted } from './retry-reverted.ts';
 import { createSending, type Sent } from './send-transaction.ts';
 
-/** Brings claimed payments onto the chain. */
+/** Settles claimed payments on chain. */
 export interface Settler {
-  /** Resolves when the chain has decided, or as `unknown` when it has not in time: then the reconciler goes on. */
+  /** Resolves with the chain's outcome, or as `unknown` when there is none in time; the reconciler continues then. */
   settle(payment: NewChainPayment): Promise<SettleOutcome>;
   idle(): Promise<void>;
-  /** Waits a while for what is on its way; then leaves it, as `unknown`, to the reconciler of whoever goes on. */
+  /** Waits up to `graceMs` for pending settlements, then resolves the rest as `unknown`; the reconciler of another process continues. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -23,15 +23,15 @@ export interface HasSettler {
   readonly settler: Settler;
 }
 
-/** Payments that come while a transaction is on its way gather for as long before they take another key. */
+/** Batching delay of payments that arrive while a transaction is pending, before they take another key. */
 const GATHER_MS = 100;
-/** The last free key is taken after a third of the time that a block takes, as what comes too late for it waits for the next block. */
+/** The last free key is taken after a third of the block time, because later payments have to wait for the next block. */
 const LAST_GATHER_PART = 3;
 const LAST_GATHER_MS = 700;
 
 /**
- * One transaction per key at a time: a lone payment goes out at once, and those that come while others are on their way share the
- * next. Raw bytes and hash are committed before they are sent, so a process that dies here leaves all that another needs to go on.
+ * Sends one transaction per key at a time: a lone payment goes out at once, and payments that arrive meanwhile share the next. Raw bytes
+ * and hash are committed before they are sent, so that another process can continue if this one dies.
  */
 export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
   const stopping = new AbortController();
@@ -61,7 +61,7 @@ export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
     return recorded;
   }
 
-  /** The next transaction need not wait until this one's outcome is recorded, nor until its block is deep enough. */
+  /** Outcomes in progress. The next transaction does not wait for them to be recorded, nor for their depth. */
   const ending = new Set<Promise<unknown>>();
   let blockMs = 0;
   async function settleBatch(batch: NewChainPayment[]): Promise<Promise<SettleOutcome>[]> {
@@ -122,7 +122,7 @@ export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
   };
 }
 
-/** Keys that run out of gas send what they can; the rest waits with the reconciler, which comes again soon. */
+/** Filters the payments that the keys can pay gas for; the rest waits for the reconciler, which retries soon. */
 async function thatCanBeSent(ctx: ChainContext, payments: NewChainPayment[]): Promise<NewChainPayment[]> {
   const mostGas = await ctx.gas.mostGas().catch(() => null);
   const first = mostGas === null ? payments : thatFit(payments, mostGas);

@@ -2,8 +2,8 @@ import type { SignedAuthorization } from '../../chain/settlement-call.ts';
 import { type HasUsdc, NO_REASON } from '../../chain/usdc-client.ts';
 
 /**
- * Why the token would refuse each transfer if it were submitted now; null when it would not. One that fails for no reason among
- * others, whose gas may have been used up, is asked about again by itself.
+ * For each transfer, the reason that the token would refuse it now; null when it would accept it. A transfer that fails without a reason in
+ * a batch, where others may have used up the gas, is simulated again alone.
  */
 export async function simulateAll(ctx: HasUsdc, batch: readonly SignedAuthorization[]): Promise<(string | null)[]> {
   const answers = await ctx.usdc.simulate(batch);

@@ -6,17 +6,17 @@ import { until } from '../../lib/until.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import { type OpenTransaction, signAgain } from '../onchain/open-transaction.ts';
 
-/** Three blocks of Base: a transaction that none of them took offers too little, or is not known there. */
+/** Three blocks of Base: a transaction still unmined after that offers too low a fee, or is not known there. */
 export const BUMP_AFTER_MS = 6000;
 
 export interface Care {
   hash(): string | null;
   untilMined(endMs: number, signal: AbortSignal): Promise<MinedTransaction | null>;
-  /** Leaves the transaction to the reconciler. */
+  /** Hands the transaction to the reconciler. */
   leave(): Promise<void>;
 }
 
-/** Looks after one transaction: sends it until the chain has it, and again for a higher fee when no block takes it. */
+/** Monitors one transaction: sends it until the chain has it, and replaces it at a higher fee when no block takes it. */
 export function createCare(ctx: ChainContext, first: OpenTransaction, lease: Lease): Care {
   let open = first;
   let isSent = false;

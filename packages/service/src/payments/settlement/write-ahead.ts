@@ -8,8 +8,8 @@ import { markBroadcasting } from '../onchain/chain-payment-store.ts';
 import { type OpenTransaction, openTransaction } from '../onchain/open-transaction.ts';
 
 /**
- * Takes a free key and its next nonce, and stores the signed transaction that will carry the payments, all in one commit: whoever
- * dies now leaves all that another needs to go on. Null when no key is free that can pay.
+ * Takes a free key and its next nonce and stores the signed transaction that will carry the payments, in one commit: if the process dies,
+ * another can continue from it. Null when no free key can pay the gas.
  */
 export async function writeAhead(
   ctx: ChainContext,

@@ -9,7 +9,7 @@ import { visibleTreasuries } from '../ledger/treasury.ts';
 
 const DEFAULT_LIMIT = 20;
 
-/** Every movement of the caller's money, newest first: what the treasuries paid and earned, deposits, and x402 payments. */
+/** Movements of the caller's money, newest first: charges and earnings of the treasuries, deposits, and x402 payments. */
 export async function listPayments(
   ctx: HasDb,
   caller: KnownCaller,

@@ -3,5 +3,5 @@ import { listMovements, type Movement } from '../onchain/chain-payment-list-stor
 
 export type { Movement };
 
-/** What moved on chain for a request, or was to: its payment, the bill of its agent, what goes back. */
+/** On-chain payments of a request, in any state: its payment, the agent's bill and the refunds. */
 export const movementsOf = (ctx: HasDb, requestId: string): Promise<Movement[]> => listMovements(ctx.db, requestId);

@@ -26,7 +26,7 @@ export interface ReservesReading {
 }
 
 export interface ReservesReader {
-  /** At most a second old. Throws UNAVAILABLE when the chain can't be asked. */
+  /** At most a second old. Throws UNAVAILABLE when the chain does not answer. */
   read(): Promise<Reserves>;
 }
 
@@ -35,12 +35,12 @@ export interface HasReserves {
 }
 
 const MAX_AGE_MS = 1000;
-/** A chain that is reorganised between two questions, or an old state that is forgotten, makes one reading wrong, not all. */
+/** Number of reads: a reorg between two requests, or pruned state, invalidates one of them, not all. */
 const TRIES = 3;
-/** No payment window is longer than this many blocks. */
+/** Longer than any payment window, in blocks. */
 const SEARCH_BLOCKS = 5000n;
 
-/** Reads the reserves for all who ask: one reading at a time in this process, however many do. */
+/** Reads the reserves for all callers: at most one read at a time in this process. */
 export function createReservesReader(ctx: ReservesContext): ReservesReader {
   let newest: Promise<Reserves> | null = null;
   return {
@@ -57,7 +57,7 @@ export function createReservesReader(ctx: ReservesContext): ReservesReader {
   };
 }
 
-/** What the node owes and what its wallet holds; a contradiction is looked at several times before it is one. */
+/** Compares the node's liabilities with its wallet. A difference is read several times before it counts. */
 export async function readReserves(ctx: ReservesContext): Promise<ReservesReading> {
   let last: ReservesReading | null = null;
   let failure: unknown;
@@ -74,8 +74,8 @@ export async function readReserves(ctx: ReservesContext): Promise<ReservesReadin
 }
 
 /**
- * The balance at the head first, the books after: whatever the chain had at that block is in the books by then, or under way in them.
- * What was booked from later blocks is known by its block; what was under way is asked about at the very block.
+ * Reads the balance at the head first, the books after: everything on the chain at that block is booked or open in the books by then. Later
+ * bookings are identified by their block; open payments are checked at the very block.
  */
 async function readOnce(ctx: ReservesContext): Promise<ReservesReading> {
   const { chain, walletBalances } = ctx;
@@ -108,7 +108,7 @@ async function readOnce(ctx: ReservesContext): Promise<ReservesReading> {
 
 const sumOf = ({ sums }: Books, kind: LedgerAccountKind): bigint => sums.get(kind) ?? 0n;
 const total = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, each) => sum + each, 0n);
-/** What payments that the books lack, or have too much, make of the wallet. */
+/** Net effect on the wallet of payments that the books lack or have in excess. */
 const netOf = (payments: readonly PaymentUnderWay[]): bigint =>
   total(
     payments.map(({ direction, standing, valueMicro }) =>
@@ -116,7 +116,7 @@ const netOf = (payments: readonly PaymentUnderWay[]): bigint =>
     ),
   );
 
-/** The same by the chain's logs, which cost more to read: cancelled authorizations moved nothing, and transfers may be unread yet. */
+/** The same from the chain's logs, which are slower to read: cancelled authorizations moved nothing, and transfers may not be read yet. */
 async function lookCloser(
   ctx: ReservesContext,
   { block, nowS, books, unbooked }: { block: Block; nowS: number; books: Books; unbooked: readonly PaymentUnderWay[] },
@@ -132,7 +132,7 @@ async function lookCloser(
   return netOf(found) + books.unshownMicro + (await sumUnread(ctx, { block, nowS, readUpTo: books.readUpTo }));
 }
 
-/** What came since incoming transfers were last read, and no payment that we know accounts for. */
+/** Sum of transfers since the last read of incoming transfers that no known payment accounts for. */
 async function sumUnread(
   ctx: ReservesContext,
   { block, nowS, readUpTo }: { block: Block; nowS: number; readUpTo: bigint | null },

@@ -4,10 +4,10 @@ import type { LedgerAccountKind } from '../ledger/ledger-store.ts';
 import { sumByKind } from '../ledger/ledger-total-store.ts';
 import type { DriftEpisode } from './reserves.ts';
 
-/** A payment about which chain and books may differ. */
+/** A payment on which chain and books may differ. */
 export type PaymentUnderWay = Authorization & {
   readonly direction: 'in' | 'out';
-  /** `failed`: but anybody may still submit it. `lost`: the books have it, but a reorg took its block. */
+  /** `failed`: anybody may still submit it. `lost`: it is booked, but a reorg removed its block. */
   readonly standing: 'open' | 'failed' | 'lost';
 };
 
@@ -15,17 +15,17 @@ export interface Books {
   readonly sums: ReadonlyMap<LedgerAccountKind, bigint>;
   readonly bookedAfterBlockMicro: bigint;
   readonly underWay: readonly PaymentUnderWay[];
-  /** Came by an authorization that no payment of the books, or under way, stands for; credited after a while. */
+  /** Sum of transfers by authorizations without a booked or open payment; credited after a delay. */
   readonly unshownMicro: bigint;
-  /** Up to which block incoming transfers were read; null: none were. */
+  /** Last block whose incoming transfers were read; null: none. */
   readonly readUpTo: bigint | null;
 }
 
-/** Whether a payment accounts for its transfer: it is in the books, or under way in them. */
+/** SQL condition: the payment is booked, or open in the books, and so accounts for its transfer. */
 const accountsFor = (nowS: string) =>
   `(p.state in ('claimed', 'broadcasting', 'settled') or (p.state = 'failed' and p.valid_before > ${nowS}))`;
 
-/** The books as they stand beside a block of the chain. All of it is one snapshot only in a transaction that is `repeatable read`. */
+/** Reads the books for a comparison with the chain at a block. It is one snapshot only in a `repeatable read` transaction. */
 export async function readBooks(tx: Tx, chainId: number, block: bigint, nowS: number): Promise<Books> {
   const sums = await sumByKind(tx);
   const [row] = await tx.query<Omit<Books, 'sums' | 'underWay'>>(
@@ -61,10 +61,10 @@ export interface KnownTransfer {
   readonly valueMicro: bigint;
 }
 
-/** What a transfer by an authorization is known by in `findAccountedFor`. */
+/** Key of a transfer by an authorization, used by `findAccountedFor`. */
 export const transferKey = ({ from, nonce, valueMicro }: KnownTransfer): string => `${from} ${nonce} ${valueMicro}`;
 
-/** Which of the transfers payments account for that we know, by `transferKey`. */
+/** The transfers that known payments account for, by `transferKey`. */
 export async function findAccountedFor(
   sql: Sql,
   { chainId, nowS }: { chainId: number; nowS: number },
@@ -86,7 +86,7 @@ export async function findAccountedFor(
   return new Set(rows.map(transferKey));
 }
 
-/** The episode as it stands, kept from changing until the transaction ends. */
+/** Locks the current drift episode until the transaction ends. */
 export async function lockEpisode(tx: Tx): Promise<DriftEpisode> {
   const [row] = await tx.query<DriftEpisode>(
     'lock-episode',

@@ -1,25 +1,25 @@
 import type { Reserves } from '@agent-network/contracts/payments/reserves';
 
-/** What chain and books say about the node's wallet at one block, in micro-USDC. */
+/** Balances of the node's wallet at one block, from chain and books, in micro-USDC. */
 export interface WalletView {
-  /** What the chain says it held. */
+  /** Balance on chain. */
   readonly onChainMicro: bigint;
-  /** What it must hold by the books, which were read later. */
+  /** Balance required by the books, which were read later. */
   readonly bookedMicro: bigint;
-  /** What of that came in, less what went out, after the block. */
+  /** The part of it that was booked from later blocks: in less out. */
   readonly bookedAfterBlockMicro: bigint;
-  /** What the chain shows, up to the block, of payments and transfers that the books know of and have not booked: in, less out. */
+  /** Payments and transfers that the chain has up to the block and the books have not booked yet: in less out. */
   readonly unbookedMicro: bigint;
 }
 
 export interface Judgement {
   readonly differenceMicro: bigint;
-  /** What nothing explains. */
+  /** The unexplained difference. */
   readonly driftMicro: bigint;
   readonly status: Reserves['status'];
 }
 
-/** Compares what the wallet held with what it must have held at that block. A difference has to be explained to the last micro-USDC. */
+/** Compares the wallet's balance with the books at that block. A difference has to be explained to the last micro-USDC. */
 export function judgeReserves(view: WalletView): Judgement {
   const differenceMicro = view.onChainMicro - (view.bookedMicro - view.bookedAfterBlockMicro);
   const driftMicro = differenceMicro - view.unbookedMicro;
@@ -27,13 +27,13 @@ export function judgeReserves(view: WalletView): Judgement {
   return { differenceMicro, driftMicro, status };
 }
 
-/** How often in a row the chain has contradicted the books, and whether that has been told of. */
+/** Number of consecutive checks with a drift, and whether it was reported. */
 export interface DriftEpisode {
   readonly driftedChecks: number;
   readonly isTold: boolean;
 }
 
-/** One check that drifts may be a chain that answers inconsistently; the second in a row is an alarm, once until it is over. */
+/** A single drift may be an inconsistent RPC answer; the second in a row is reported, once per episode. */
 const CHECKS_TO_TELL = 2;
 
 export function nextEpisode(

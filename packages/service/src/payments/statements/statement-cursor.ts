@@ -1,10 +1,10 @@
-/** A period of a statement, half open; null: without an end on that side. */
+/** A half-open period of a statement; null: unbounded on that side. */
 export interface Period {
   readonly from: Date | null;
   readonly to: Date | null;
 }
 
-/** A place in the statement of a period: after which entry the next page begins, and where all pages end. */
+/** Position in the statement of a period: the entry after which the next page begins, and the last entry of all pages. */
 export interface StatementPlace extends Period {
   readonly after: { readonly sequence: bigint; readonly at: Date };
   readonly closing: { readonly sequence: bigint; readonly balanceMicro: bigint };
@@ -18,7 +18,7 @@ export function statementCursor({ from, to, after, closing }: StatementPlace): s
   return Buffer.from(parts.join('.')).toString('base64url');
 }
 
-/** The place that a cursor stands for; null for one that is none of ours. */
+/** Decodes a cursor; null when this node did not issue it. */
 export function readStatementCursor(cursor: string): StatementPlace | null {
   const match = PATTERN.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
   if (!match) return null;

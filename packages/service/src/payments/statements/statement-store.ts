@@ -1,7 +1,7 @@
 import type { StatementEntry } from '@agent-network/contracts/payments/statements';
 import type { Sql } from '../../db/sql.ts';
 
-/** The last entry of an account before a time, and what the account held after it. */
+/** The last entry of an account before a time, with the balance after it. */
 export interface Balance {
   readonly sequence: bigint;
   readonly balanceMicro: bigint;
@@ -12,7 +12,7 @@ const lastBefore = (side: 'debit' | 'credit') => `(
    where ${side} = $1 and ${side}_sequence is not null and created_at < coalesce($2::timestamptz, 'infinity')
    order by created_at desc, ${side}_sequence desc limit 1)`;
 
-/** What an account held before a time, or holds now. */
+/** Balance of an account before a time, or its current balance. */
 export async function findBalance(sql: Sql, accountId: string, before: Date | null): Promise<Balance> {
   const rows = await sql.query<Balance>(
     'find-balance',
@@ -38,8 +38,8 @@ const entriesOf = (side: 'debit' | 'credit') => `(
    order by created_at, ${side}_sequence limit $6)`;
 
 /**
- * Entries of an account, in order, after a place in it. Number and time of the entries of an account go the same way, so that
- * the index, which has the time first, serves both.
+ * Entries of an account, in order, after a position. Number and time of an account's entries rise together, so the index, which has the
+ * time first, serves both.
  */
 export const listEntryRows = (
   sql: Sql,

@@ -9,8 +9,8 @@ import { lockEpisode, writeEpisode } from './reserves-store.ts';
 type WatchContext = Parameters<typeof readReserves>[0] & HasLog & HasMetrics;
 
 /**
- * Compares wallet and books. A drift that was there the last time too is told to the operators, once until it is over; what is
- * missing or too much stands in the metric `reserves_difference_micro` all the while.
+ * Compares wallet and books. A drift in two consecutive checks is reported to the operators once per episode; the metric
+ * `reserves_difference_micro` shows the amount throughout.
  */
 export async function watchReserves(ctx: WatchContext): Promise<void> {
   const { reserves, driftMicro } = await readReserves(ctx);

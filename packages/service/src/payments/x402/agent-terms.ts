@@ -3,15 +3,15 @@ import { PayableTerms } from '@agent-network/contracts/payments/x402';
 import { isDeeperThan } from '../../lib/json-depth.ts';
 import { type KnowsOwn, payeeProblem } from './payee.ts';
 
-/** What an agent that answered 402 wants to be paid, in terms that the node can meet. */
+/** Payment terms of an agent that answered 402, in a form that the node can pay. */
 export interface AgentTerms {
   readonly version: 1 | 2;
   readonly amountMicro: bigint;
   /** Lower case. */
   readonly payTo: string;
-  /** How long the payment is to be good for. */
+  /** Validity of the payment, in seconds. */
   readonly windowS: number;
-  /** The entry of `accepts`, and what a v2 payment echoes beside it, as the agent wrote them. */
+  /** The entry of `accepts`, and the fields that a v2 payment echoes with it, as the agent wrote them. */
   readonly accepted: Json;
   readonly resource: unknown;
   readonly extensions: unknown;
@@ -29,16 +29,16 @@ export interface BillAnswer {
   readonly body: Buffer;
 }
 
-/** What is echoed travels back in a header, where servers take 8 to 16 KiB in all. */
+/** Limit of the echoed fields: they are sent back in a header, where servers accept 8 to 16 KiB in total. */
 const MAX_ECHO_BYTES = 4096;
 const MAX_DEPTH = 16;
 
-/** A payment flow in which one payment buys one answer (x402 2.2x); what nobody names is `authorization`. */
+/** Payment flows in which one payment buys one answer (x402 2.2x); the default is `authorization`. */
 const flows = new Set(['authorization', 'upfront']);
 
 /**
- * Reads a 402 answer as stock x402 clients do: the header PAYMENT-REQUIRED is version 2, else the body is version 1. Of the
- * entries that the node can pay, the cheapest is taken; the first of several.
+ * Parses a 402 answer as stock x402 clients do: the header PAYMENT-REQUIRED is version 2, otherwise the body is version 1. Of the entries
+ * that the node can pay, takes the first cheapest.
  */
 export function readAgentTerms(ctx: KnowsOwn, answer: BillAnswer, mostMicro: bigint): AgentTerms | BillProblem {
   const asked = readAsked(answer);
@@ -101,7 +101,7 @@ function parse(text: string): Json | null {
   }
 }
 
-/** The terms, or why the node can't pay so. */
+/** The terms, or the reason that the node cannot pay them. */
 function readEntry(ctx: KnowsOwn, asked: Asked, accepted: Json): AgentTerms | string {
   const { version, resource, extensions } = asked;
   const echo = { accepted, resource, extensions };

@@ -26,13 +26,13 @@ import { readOffer } from './terms.ts';
 
 export interface Purchase {
   readonly due: Due;
-  /** Names the exact purchase: account, target and body. The same payment for another purchase is refused. */
+  /** Hash of the exact purchase: account, target and body. The same payment for another purchase is refused. */
   readonly fingerprint: Buffer;
   /** Credited when the payment settles. */
   readonly ledgerAccountId: (payer: string) => string;
-  /** The network address of who shows the payment; null: unknown. */
+  /** Network address of the client that shows the payment; null: unknown. */
   readonly client: string | null;
-  /** The id that follows from the Idempotency-Key of the request: another name of the purchase. */
+  /** Id derived from the request's Idempotency-Key: a further key of the purchase. */
   readonly keyedId: string | null;
 }
 
@@ -58,13 +58,13 @@ function offerOf(ctx: OfferContext, shown: ShownPayment, purchase: Pick<Purchase
   return { nowS, offer };
 }
 
-/** Whether the payment answers an offer of ours for this, one that still holds. */
+/** True if the payment echoes an offer of ours for this purchase that has not expired. */
 export const answersOffer = (ctx: OfferContext, shown: ShownPayment, due: Due): boolean =>
   Boolean(offerOf(ctx, shown, { due }).offer);
 
 /**
- * The payment as it was shown before, for this same purchase; null when nobody has it. Throws CONFLICT when it paid for something
- * else. Comes before every refusal: the authorization may be spent by now, and spent for this very purchase.
+ * The payment as it was shown before for this same purchase; null when it is not claimed. Throws CONFLICT when it paid for something else.
+ * Must run before every refusal: the authorization may be spent by now, for this very purchase.
  */
 export async function findShownBefore(
   ctx: AuthorizeContext,
@@ -75,8 +75,8 @@ export async function findShownBefore(
 }
 
 /**
- * Judges a payment that nobody has yet, writing nothing. Throws PAYMENT_REQUIRED without one, or when it is certain that it does
- * not move money. The answer is a payment to be claimed; when another claims it meanwhile, ask `findHolder`.
+ * Checks an unclaimed payment, without writing. Throws PAYMENT_REQUIRED when there is none, or when it certainly does not move money.
+ * Returns a payment to be claimed; if another request claims it meanwhile, call `findHolder`.
  */
 export async function authorizePayment(
   ctx: AuthorizeContext,
@@ -103,12 +103,12 @@ export async function authorizePayment(
     );
   });
   if (!refused) return payment;
-  // The chain may refuse because a twin of this request has just settled: then this is no refusal.
+  // The chain may refuse because a concurrent repetition of this request has just settled; that is not a refusal.
   if (await findKnown(ctx, shown, purchase, offer?.memo ?? null)) return payment;
   throw paymentRequired(ctx, purchase.due, refused);
 }
 
-/** Finds who has the payment, or, when the offer was paid twice, the payment that came first: the second is never taken. */
+/** Finds the claim of this payment, or, when the offer was paid twice, the first payment: the second is never collected. */
 async function findKnown(
   ctx: HasDb & HasChain & HasPaymentFinder,
   shown: ShownPayment,
@@ -124,7 +124,9 @@ async function findKnown(
   return known;
 }
 
-/** Who holds a payment whose claim came second; null when nobody does. Throws CONFLICT when it was claimed for another purchase. */
+/**
+ * The claimed payment after a claim that lost the race; null when there is none. Throws CONFLICT when it was claimed for another purchase.
+ */
 export async function findHolder(
   ctx: HasDb & HasPaymentFinder,
   payment: NewChainPayment,
@@ -136,7 +138,7 @@ export async function findHolder(
   return holder;
 }
 
-/** What else a purchase is known by, so that a payment signed anew for it is not taken a second time (notes R2). */
+/** Further keys of a purchase, so that a newly signed payment for it is not collected a second time (docs/design.md, section 5). */
 function purchaseKeysOf(shown: ShownPayment, { due, keyedId }: Purchase): string[] {
   const named = shown.identifier === null ? [] : [`${due.purpose} ${shown.identifier}`];
   return keyedId === null ? named : [...named, keyedId];

@@ -2,24 +2,24 @@ import { randomBytes } from 'node:crypto';
 import type { ChainInfo } from '../../chain/chain-info.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 
-/** What a nonce is bound to: one account's purchase of one thing at one price. */
+/** The purchase that a nonce is bound to: one account, one target, one price. */
 export interface Binding {
   readonly purpose: 'invocation' | 'deposit';
-  /** What is bought: see `Terms`. */
+  /** The purchased thing: see `Terms`. */
   readonly target: string;
   readonly accountId: string;
   readonly amountMicro: bigint;
 }
 
-/** `free`: of the payer's own making, as those of stock x402 clients are. */
+/** `free`: chosen by the payer, as by stock x402 clients. */
 export type NonceOrigin = 'bound' | 'bound to another' | 'free';
 
 const SALT_BYTES = 8;
 const CODE_BYTES = 12;
 
 /**
- * A nonce to sign a payment under, which says whom it is for: 8 random bytes, a code over these that marks it as ours, and a code over
- * the binding. The payer's signature is over the nonce, so what is signed under it pays for nothing else, whoever shows it.
+ * Makes a nonce that is bound to a purchase: 8 random bytes, a MAC over these that marks it as ours, and a MAC over the binding. The
+ * payer's signature covers the nonce, so a payment signed under it is valid for this purchase only, whoever shows it.
  */
 export function makeNonce(chain: ChainInfo, secrets: Secrets, binding: Binding): `0x${string}` {
   const salt = randomBytes(SALT_BYTES).toString('hex');
@@ -41,6 +41,6 @@ const bindingCode = (chain: ChainInfo, secrets: Secrets, binding: Binding, salt:
   return codeOf(secrets, 'bound-nonce', parts);
 };
 
-/** What comes of guessing one: a payment of the guesser's own, for something else. So comparing need not take the same time. */
+/** Truncated MAC. A correct guess only yields a payment by the guesser for something else, so comparing it need not take constant time. */
 const codeOf = (secrets: Secrets, purpose: string, parts: readonly string[]): string =>
   Buffer.from(secrets.authenticate(purpose, parts), 'base64url').subarray(0, CODE_BYTES).toString('hex');

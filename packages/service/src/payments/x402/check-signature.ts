@@ -4,11 +4,14 @@ import type { HasChain } from '../../chain/chain-info.ts';
 import type { SignedAuthorization } from '../../chain/settlement-call.ts';
 import type { HasUsdc } from '../../chain/usdc-client.ts';
 
-/** Tells signatures that cannot be good, without asking the token. */
+/** Rejects invalid signatures without a call of the token. */
 export interface SignatureChecker {
-  /** False: no token would take it. True: the paying key made it, or the paying address is a contract, which judges for itself. */
+  /** False: no token would accept it. True: the paying key made it, or the paying address is a contract, which judges for itself. */
   mayBeGood(signed: SignedAuthorization): Promise<boolean>;
-  /** Whether the paying wallet signed exactly this: its key did, or its contract says so now (EIP-1271). Asks no token, which tells nothing of what is spent. */
+  /**
+   * True if the paying wallet signed exactly this: its key did, or its contract confirms it now (EIP-1271). Does not call the token, which
+   * would refuse a spent authorization anyway.
+   */
   isGood(signed: SignedAuthorization): Promise<boolean>;
 }
 
@@ -16,7 +19,7 @@ export interface HasSignatureChecker {
   readonly signatureChecker: SignatureChecker;
 }
 
-/** An address without code may get some; one that has code keeps it, but for keys that take it back (EIP-7702). */
+/** Cache time. An address without code may get some; one with code keeps it, except keys that revoke their delegation (EIP-7702). */
 const KNOWN_FOR_MS = 30_000;
 
 export function createSignatureChecker(ctx: HasChain & HasUsdc): SignatureChecker {

@@ -6,8 +6,8 @@ import { findBySubject, insertChainPayments } from '../onchain/chain-payment-sto
 import { dropOldPurchaseKeys, dropPurchaseKeys, takePurchaseKeys } from './purchase-key-store.ts';
 
 /**
- * Claims payments in the caller's transaction; returns the ids of those that nobody had before: neither the authorization, nor the
- * thing paid for, nor a second key of the purchase.
+ * Claims payments in the caller's transaction. Returns the ids that are new by authorization, by subject and by every further key of the
+ * purchase.
  */
 export async function claimPayments(tx: Tx, payments: readonly NewChainPayment[], now: Date): Promise<Set<string>> {
   if (payments.length === 0) return new Set();
@@ -21,12 +21,12 @@ export async function claimPayments(tx: Tx, payments: readonly NewChainPayment[]
   return claimed;
 }
 
-/** The payments whose second keys are all theirs now; most have none. */
+/** The payments that now hold all of their further keys; most have none. */
 async function keepFree(tx: Tx, payments: readonly NewChainPayment[], now: Date): Promise<NewChainPayment[]> {
   const seen = new Set<string>();
   const wanted = payments.flatMap(({ id: paymentId, accountId, purchaseKeys = [] }) =>
     purchaseKeys.flatMap((key) => {
-      // Of two payments that come at once under one key, the first has it.
+      // Of two concurrent payments with one key, the first gets it.
       const name = `${accountId} ${key}`;
       if (accountId === null || seen.has(name)) return [];
       seen.add(name);
@@ -39,11 +39,11 @@ async function keepFree(tx: Tx, payments: readonly NewChainPayment[], now: Date)
   return payments.filter(({ id, purchaseKeys = [] }) => purchaseKeys.every((key) => isTaken(id, key)));
 }
 
-/** The x402 payment of a request, whatever became of it. */
+/** The x402 payment of a request, in any state. */
 export const paymentOf = (ctx: HasDb, requestId: string): Promise<ChainPayment | null> =>
   findBySubject(ctx.db, requestId, 'invocation');
 
-/** Longer than any Idempotency-Key or offer lives. */
+/** Longer than the lifetime of any Idempotency-Key or offer. */
 const PURCHASE_KEYS_KEPT_MS = 30 * 86_400_000;
 
 export const forgetOldPurchases = (ctx: HasDb & HasClock): Promise<void> =>

@@ -9,9 +9,10 @@ import { findFate } from '../onchain/find-fate.ts';
 import type { HasSignatureChecker } from './check-signature.ts';
 
 /**
- * Whether an authorization that is spent already pays for a purchase. The chain shows it to everybody, signature included, so to have
- * it proves nothing: it counts only for an account that has proven the paying wallet, or whose purchase the nonce is bound to, only if
- * that wallet signed exactly what is shown, and only if its money came here. Anybody else's is a deposit of the wallet that sent it (docs/decisions/0015-other-ways-in.md).
+ * True if a spent authorization pays for a purchase. The chain publishes it, signature included, so having it proves nothing. It counts
+ * only for an account that has proven the paying wallet or whose purchase the nonce is bound to, only if that wallet signed exactly the
+ * shown authorization, and only if its money came here. Otherwise the transfer is a deposit of the sending wallet
+ * (docs/decisions/0015-other-ways-in.md).
  */
 export async function paysThoughSpent(
   ctx: HasDb & HasClock & HasUsdc & HasSignatureChecker,
@@ -25,8 +26,8 @@ export async function paysThoughSpent(
 }
 
 /**
- * Whether an authorization has a meaning already, and so is nobody's payment, spent or not: the node's own (refunds, bills and
- * withdrawals), and another node's refund, which belongs to whoever paid for the request.
+ * True if an authorization is reserved and cannot be a payment, spent or not: the node's own (refunds, bills, withdrawals), or another
+ * node's refund, which belongs to the payer of the request.
  */
 export const isSpokenFor = async (ctx: HasDb & HasChain, { authorization }: NewChainPayment): Promise<boolean> =>
   authorization.from === ctx.chain.wallet || (await isAwaited(ctx.db, ctx.chain.chainId, authorization));

@@ -9,14 +9,14 @@ export type ArrivedTransfer = Pick<
   IncomingTransfer,
   'from' | 'valueMicro' | 'transactionHash' | 'blockNumber' | 'blockHash'
 > & {
-  /** What makes the transfer one of a kind: the nonce of its authorization, or the place of a plain one on chain. */
+  /** Unique key of the transfer: the nonce of its authorization, or for a plain transfer its position on chain. */
   readonly nonce: string;
 };
 
 /**
- * Those of the transfers that are not in the books, each under the nonce that it is to be credited under. What is in the books is
- * found at the block that has it now. What the books took back after a reorg, and the chain has again, is another payment: its nonce
- * follows from the one before, so that it too is credited once, however often it is read.
+ * The transfers that are not booked yet, each with the nonce to credit it under. Booked ones are updated to their current block. A transfer
+ * that was reversed after a reorg and is mined again is another payment: its nonce is derived from the previous one, so that it too is
+ * credited once, however often it is read.
  */
 export async function newlyArrived(
   ctx: HasChain,
@@ -37,6 +37,6 @@ export async function newlyArrived(
   return arrived;
 }
 
-/** A contract may transfer another amount when a reorg has it do so again: what it did before is lost, and will be reversed. */
+/** True if a contract transferred another amount after a reorg: the earlier transfer is lost and will be reversed. */
 const isOver = (known: KnownPayment | undefined, { valueMicro }: ArrivedTransfer): boolean =>
   known !== undefined && (known.state === 'reversed' || known.valueMicro !== valueMicro);

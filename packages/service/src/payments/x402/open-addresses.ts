@@ -17,7 +17,7 @@ const BURNT = 'is an address that nobody has the key of';
 const rows = (reason: string, ...addresses: string[]) =>
   addresses.map((address) => [address.toLowerCase(), reason] as const);
 
-/** Well-known addresses that are nobody's wallet, on Base and Base Sepolia, and the reason why no money goes there. */
+/** Well-known addresses on Base and Base Sepolia that are nobody's wallet, with the reason that no money is sent there. */
 const reasonByAddress: ReadonlyMap<string, string> = new Map([
   ...rows(TOKEN, ...Object.values(usdcByChain)),
   ...rows(
@@ -60,7 +60,7 @@ const reasonByAddress: ReadonlyMap<string, string> = new Map([
     '0x13b0D85CcB8bf860b6b79AF3029fCA081AE9beF2',
     '0xba5Ed099633D3B313e4D5F7bdc1305d3c28ba5Ed',
     '0x914d7Fec6aaC8cd542e72Bca78B30650d45643d7',
-    // Safe and SafeL2 themselves, which proxies delegate to.
+    // Safe and SafeL2, the implementations that proxies delegate to.
     '0x69f4D1788e39c87893C980c06EdF4b7f686e2938',
     '0xfb1bffC9d739B8D520DaF37dF666da4C687191EA',
     // ERC-4337: EntryPoint and SenderCreator, 0.6 and 0.7; EIP-4788.
@@ -73,16 +73,16 @@ const reasonByAddress: ReadonlyMap<string, string> = new Map([
   ...rows(BURNT, '0xdEAD000000000000000042069420694206942069', `0x${'f'.repeat(40)}`, `0x${'e'.repeat(40)}`),
 ]);
 
-/** Below 2^64: precompiled contracts (0x1 to 0x11, 0x100), and numbers that nobody has found a key for. */
+/** Below 2^64: precompiled contracts (0x1 to 0x11, 0x100), and addresses without a known key. */
 const LOW = /^0x0{24}/;
-/** Contracts that the OP Stack puts there, and those that they delegate to (`0xc0d3…`). */
+/** Predeployed contracts of the OP Stack, and their implementations (`0xc0d3…`). */
 const PREDEPLOY = /^0x(4200000000000000000000000000000000000|c0d3c0d3c0d3c0d3c0d3c0d3c0d3c0d3c0d3)/;
 /** System addresses of the OP Stack. */
 const SYSTEM = /^0xdeaddeaddeaddeaddeaddeaddeaddeaddead/;
 
 /**
- * Why an address is nobody's wallet, so that money sent there is lost or anyone's; null when nothing is known against it. In lower
- * case. The account that names such an address would lose what it withdraws, and blame the node.
+ * The reason that money sent to an address is lost or can be taken by anyone; null when none is known. Lower case. An account that names
+ * such an address would lose its withdrawal and blame the node.
  */
 export function openAddressReason(address: string): string | null {
   if (/^0x0{40}$/.test(address)) return 'is the zero address';

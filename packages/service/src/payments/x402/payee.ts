@@ -2,15 +2,15 @@ import { getAddress, type Hex } from 'viem';
 import type { HasChain } from '../../chain/chain-info.ts';
 import { openAddressReason } from './open-addresses.ts';
 
-/** The node's own addresses: its wallet, and the keys that only send. */
+/** The node's own addresses: its wallet, and the keys that only send transactions. */
 export interface KnowsOwn extends HasChain {
   readonly senders: readonly { readonly address: string }[];
   readonly registrar: { readonly address: string } | null;
 }
 
 /**
- * Why USDC must not be sent to an address; null when nothing speaks against it. What goes to the token itself is lost, what
- * goes to a key of the node is the node's, though no books say so, and what goes to a contract of anyone's is anyone's.
+ * The reason that USDC must not be sent to an address; null when there is none. USDC sent to the token is lost, USDC sent to a key of the
+ * node would be the node's without being booked, and USDC sent to an open contract can be taken by anyone.
  */
 export function payeeProblem({ chain, senders, registrar }: KnowsOwn, to: string): string | null {
   const address = to.toLowerCase();

@@ -3,7 +3,7 @@ import { createBatcher } from '../../lib/batcher.ts';
 import type { ChainPayment } from '../onchain/chain-payment.ts';
 import { findByNames, type PaymentNames } from '../onchain/chain-payment-store.ts';
 
-/** Finds the payments of requests that come at the same moment with one query. */
+/** Finds the payments of concurrent requests with one query. */
 export interface PaymentFinder {
   find(names: PaymentNames): Promise<ChainPayment | null>;
 }

@@ -7,16 +7,16 @@ import {
 import type { Authorization } from '../../chain/authorization.ts';
 import { invalid } from '../../lib/app-error.ts';
 
-/** A payment as it was shown to us, either version folded into one form. */
+/** A payment as shown by the client; both x402 versions in one form. */
 export interface ShownPayment {
   readonly version: 1 | 2;
   readonly scheme: string;
   readonly network: string;
-  /** v2 echoes the offer that it accepts; v1 echoes nothing. */
+  /** The offer that a v2 payment echoes; null for v1. */
   readonly accepted: RequirementsV2 | null;
   readonly authorization: Authorization;
   readonly signature: string;
-  /** The client's own id of the purchase (x402 v2 extension `payment-identifier`); null when it sends none. */
+  /** The client's id of the purchase (x402 v2 extension `payment-identifier`); null when it sends none. */
   readonly identifier: string | null;
 }
 
@@ -25,7 +25,7 @@ export interface PaymentHeaders {
   readonly 'x-payment'?: string | undefined;
 }
 
-/** Reads the payment header of a request; null without one. Throws VALIDATION_ERROR (400) when it can't be read. */
+/** Parses the payment header of a request; null without one. Throws VALIDATION_ERROR (400) when it is malformed. */
 export function readPaymentHeader(headers: PaymentHeaders): ShownPayment | null {
   const v2 = headers['payment-signature'];
   const v1 = headers['x-payment'];

@@ -1,13 +1,13 @@
 import type { Authorization } from '../../chain/authorization.ts';
 import type { AgentTerms } from './agent-terms.ts';
 
-/** The header that shows a payment of ours to an agent. */
+/** The header that shows our payment to an agent. */
 export interface PaymentProof {
   readonly headerName: 'payment-signature' | 'x-payment';
   readonly headerValue: string;
 }
 
-/** The header for terms that are accepted; both versions carry the authorization in decimal strings (x402, scheme exact on EVM). */
+/** Builds the header for accepted terms; both versions carry the authorization in decimal strings (x402, scheme exact on EVM). */
 export function paymentProof(terms: AgentTerms, authorization: Authorization, signature: string): PaymentProof {
   const payload = {
     signature,

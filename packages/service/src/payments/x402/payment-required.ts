@@ -24,12 +24,12 @@ export class PaymentRequiredError extends AppError<'PAYMENT_REQUIRED'> {
   }
 }
 
-/** What a caller is asked to pay; `makeMemo` names the thing that a payment will create. */
+/** The payment due for a purchase; `makeMemo` names the thing that a payment will create. */
 export interface Due extends Omit<Terms, 'memo' | 'expiresAtS'> {
   readonly makeMemo: () => string;
 }
 
-/** Makes the 402. Only for when it is certain that no payment shown with the request moved, or can move, money. */
+/** Builds the 402 error. Only for when it is certain that no payment shown with the request has moved, or can move, money. */
 export function paymentRequired(
   ctx: HasChain & HasSecrets & HasClock & HasPaymentLimits,
   due: Due,
@@ -44,7 +44,7 @@ export function paymentRequired(
   return new PaymentRequiredError(makeOffer(ctx.chain, ctx.secrets, terms, text), reason, due.alternativeId);
 }
 
-/** The answer while a payment may have moved money and is not confirmed: never a 402, which would invite a second payment. */
+/** Error for a payment that may have moved money and is not confirmed: never a 402, which would invite a second payment. */
 export const paymentPending = (requestId: string, transactionHash: string | null): AppError<'PAYMENT_PENDING'> =>
   new AppError(
     'PAYMENT_PENDING',

@@ -6,7 +6,7 @@ export interface PurchaseKey {
   readonly paymentId: string;
 }
 
-/** The payments that an account's keys stand for, by key; one that failed stands for nothing. */
+/** Payments held by an account's purchase keys, by key; failed ones are left out. */
 export const findKeyedPayments = (
   sql: Sql,
   accountId: string,
@@ -19,7 +19,7 @@ export const findKeyedPayments = (
     [accountId, keys],
   );
 
-/** Takes keys for payments, in the caller's transaction; returns those that were free, or stood for a payment that failed. */
+/** Claims keys for payments in the caller's transaction; returns those that were free, or belonged to a failed payment. */
 export const takePurchaseKeys = (tx: Tx, wanted: readonly PurchaseKey[], now: Date): Promise<PurchaseKey[]> =>
   tx.query<PurchaseKey>(
     'take-purchase-keys',
@@ -31,7 +31,7 @@ export const takePurchaseKeys = (tx: Tx, wanted: readonly PurchaseKey[], now: Da
     [wanted.map((w) => w.accountId), wanted.map((w) => w.key), wanted.map((w) => w.paymentId), now],
   );
 
-/** Gives back the keys of payments that were not claimed after all. */
+/** Releases the keys of payments that were not claimed after all. */
 export async function dropPurchaseKeys(tx: Tx, paymentIds: readonly string[]): Promise<void> {
   if (paymentIds.length === 0) return;
   await tx.query('drop-purchase-keys', 'delete from purchase_key where payment_id = any($1)', [paymentIds]);

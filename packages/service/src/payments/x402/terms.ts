@@ -4,30 +4,30 @@ import type { ChainInfo } from '../../chain/chain-info.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import { makeNonce } from './bound-nonce.ts';
 
-/** What a payment is for, and for how much. */
+/** Terms of a payment: purchase and price. */
 export interface Terms {
   readonly purpose: 'invocation' | 'deposit';
-  /** The id that the paid thing will have: the spec's `memo`. */
+  /** Id of the purchased thing: `memo` of the payment terms (docs/spec.md, section 3). */
   readonly memo: string;
-  /** What is bought: an agent's or a treasury's id. Together with the account it says where the offer is good. */
+  /** Id of the purchased agent or treasury. Together with the account it restricts the use of the offer. */
   readonly target: string;
-  /** The agent that is paid in place of the one asked for, so that the payer knows; part of `target` as well. */
+  /** The alternative agent that is paid instead of the requested one, shown to the payer; also part of `target`. */
   readonly alternativeId?: string | undefined;
   readonly accountId: string;
   readonly amountMicro: bigint;
-  /** The least that is taken on chain for such a thing. */
+  /** Minimum amount accepted on chain for this purchase. */
   readonly minAmountMicro?: bigint;
   readonly resourceUrl: string;
   readonly description: string;
   readonly expiresAtS: number;
 }
 
-/** How long a payer has from signing to settlement. */
+/** Time that a payer has from signing to settlement. */
 export const PAYMENT_WINDOW_S = 300;
-/** How long price and terms of a 402 answer hold. */
+/** Validity of a 402 answer's price and terms. */
 export const OFFER_LIFETIME_S = 900;
 
-/** The 402 answer in all its forms: the spec's terms, the v1 body fields, the v2 header. */
+/** The 402 answer in all its forms: payment terms (docs/spec.md, section 3), v1 body fields, v2 header. */
 export interface Offer {
   readonly payment: { amount: string; currency: 'USDC'; network: string; recipient: string; memo: string };
   readonly v1: PaymentRequiredV1;
@@ -46,7 +46,7 @@ const offerParts = (chain: ChainInfo, terms: Omit<Terms, 'resourceUrl' | 'descri
   chain.wallet,
 ];
 
-/** Tells clients that they may name a purchase themselves (x402 v2 extension `payment-identifier`). */
+/** Announces that clients may send their own purchase id (x402 v2 extension `payment-identifier`). */
 const paymentIdentifier = {
   info: { required: false },
   schema: {
@@ -59,7 +59,7 @@ const paymentIdentifier = {
   },
 };
 
-/** Makes the offer. Nothing is stored: the offer carries a code by which `readOffer` knows it again. */
+/** Makes the offer. Nothing is stored: the offer carries a MAC by which `readOffer` recognises it. */
 export function makeOffer(chain: ChainInfo, secrets: Secrets, terms: Terms, error: string): Offer {
   const code = secrets.authenticate('offer', offerParts(chain, terms));
   const amount = terms.amountMicro.toString();
@@ -111,7 +111,7 @@ export function makeOffer(chain: ChainInfo, secrets: Secrets, terms: Terms, erro
   };
 }
 
-/** The memo and amount of an offer that a v2 client echoes; null when it is not one of ours for this purchase, or is too old. */
+/** The memo and amount of an offer echoed by a v2 client; null when it is not an unexpired offer of ours for this purchase. */
 export function readOffer(
   chain: ChainInfo,
   secrets: Secrets,
