@@ -20,7 +20,7 @@ export function createApp(ctx: HttpContext): Hono {
   app.notFound((c) => failure(new AppError('NOT_FOUND', `There is no ${c.req.method} ${c.req.path}.`), requestIdOf(c)));
   app.onError((error, c) => {
     const requestId = requestIdOf(c);
-    ctx.log.error({ err: error, requestId }, 'a request failed outside of its handler');
+    ctx.log.error({ err: error, requestId }, 'request failed outside of its handler');
     return failure(error, requestId);
   });
   return app;

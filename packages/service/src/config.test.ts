@@ -38,7 +38,7 @@ describe('REGISTRAR_PRIVATE_KEY', () => {
 
   it.each(['SETTLEMENT_PRIVATE_KEY', 'SENDER_PRIVATE_KEYS'])('is not one of %s, nor malformed', (other) => {
     const upper = `0x${'A'.repeat(64)}`;
-    expect(() => read({ REGISTRAR_PRIVATE_KEY: upper, [other]: upper.toLowerCase() })).toThrow(/^REGISTRAR.*own/);
+    expect(() => read({ REGISTRAR_PRIVATE_KEY: upper, [other]: upper.toLowerCase() })).toThrow(/^REGISTRAR.*differ/);
     expect(() => read({ REGISTRAR_PRIVATE_KEY: '0x1' })).toThrow(/^REGISTRAR_PRIVATE_KEY must/);
   });
 });

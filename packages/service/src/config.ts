@@ -157,7 +157,7 @@ function labelOf(text: string): string {
 function failpointOf(env: Env, mode: Config['mode']): ArmedFailpoint | null {
   const text = env.FAILPOINT;
   if (text === undefined) return null;
-  if (mode === 'production') throw new ConfigError('FAILPOINT is for tests: production cannot be told to die.');
+  if (mode === 'production') throw new ConfigError('FAILPOINT is for tests only and is refused in production.');
   const failpoint = parseFailpoint(text);
   if (!failpoint) throw new ConfigError('FAILPOINT must be the name of a failpoint, or name:n.');
   return failpoint;
@@ -165,7 +165,7 @@ function failpointOf(env: Env, mode: Config['mode']): ArmedFailpoint | null {
 
 function addressesOf(name: string, text: string): AddressRanges {
   const ranges = parseAddressRanges(text);
-  if (!ranges) throw new ConfigError(`${name} must be IP addresses or ranges like 10.0.0.0/8, with commas between.`);
+  if (!ranges) throw new ConfigError(`${name} must be IP addresses or ranges like 10.0.0.0/8, separated by commas.`);
   return ranges;
 }
 
@@ -180,7 +180,7 @@ const baseUrlOf = (text: string): string => new URL(text).href.replace(/\/$/, ''
 function refusedOf(text: string): readonly string[] {
   const parts = text === '' ? [] : text.split(',').map((part) => part.trim());
   if (!parts.every((part) => /^\d{1,78}$/.test(part) || /^https?:$/.test(URL.parse(part)?.protocol ?? '')))
-    throw new ConfigError('NETWORK_REFUSED must be base addresses of nodes or numbers of tokens, with commas between.');
+    throw new ConfigError('NETWORK_REFUSED must be base URLs of nodes or token ids, separated by commas.');
   return parts.map((part) => (/^\d+$/.test(part) ? part : baseUrlOf(part)));
 }
 
@@ -210,13 +210,13 @@ const registrarKeyOf = (env: Env, mode: Config['mode']): ConfiguredSecrets['regi
 function requireApart({ settlementPrivateKey, senderPrivateKeys, registrarPrivateKey }: ConfiguredSecrets): void {
   const others = [settlementPrivateKey, ...(senderPrivateKeys ?? [])].map((key) => key?.toLowerCase());
   if (registrarPrivateKey !== null && others.includes(registrarPrivateKey.toLowerCase()))
-    throw new ConfigError('REGISTRAR_PRIVATE_KEY must be a key of its own.');
+    throw new ConfigError('REGISTRAR_PRIVATE_KEY must differ from the other private keys.');
 }
 
 function senderKeysOf(text: string): readonly `0x${string}`[] {
   const keys = text === '' ? [] : text.split(',').map((key) => key.trim());
   if (!keys.every(isPrivateKey))
-    throw new ConfigError('SENDER_PRIVATE_KEYS must be keys of 0x and 64 hex digits, with commas between.');
+    throw new ConfigError('SENDER_PRIVATE_KEYS must be keys of 0x and 64 hex digits, separated by commas.');
   return keys;
 }
 
@@ -251,5 +251,5 @@ function logLevelOf(env: Env, mode: Config['mode']): LogLevel {
 function dnsServersOf(text: string): string[] {
   const servers = text.split(',').flatMap((each) => each.trim() || []);
   if (servers.every(isServerAddress)) return servers;
-  throw new ConfigError('DNS_SERVERS must be IP addresses with or without a port, separated by commas');
+  throw new ConfigError('DNS_SERVERS must be IP addresses with or without a port, separated by commas.');
 }

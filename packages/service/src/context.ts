@@ -153,7 +153,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const backlog = createBacklog({ ...base, finisher });
   base.runner.onRoom(() => {
     if (backlog.isWaiting())
-      void backlog.pump().catch((error) => log.error({ err: error }, 'taking queued requests failed'));
+      void backlog.pump().catch((error) => log.error({ err: error }, 'cannot start queued requests'));
   });
   const agentChecks = createOnDemandRun(() => checkDueAgents(base), log);
   const reserves = createReservesReader(base);
@@ -265,7 +265,7 @@ async function readChain(
 ): Promise<ChainInfo> {
   const chainId = await usdc.chainId();
   if (chainId !== config.chainId)
-    throw new Error(`CHAIN_RPC_URL is of chain ${chainId}, but CHAIN_ID says ${config.chainId}.`);
+    throw new Error(`CHAIN_RPC_URL serves chain ${chainId}, but CHAIN_ID is ${config.chainId}.`);
   const { name, version, domainSeparator } = await usdc.readToken();
   return {
     chainId,
@@ -290,7 +290,7 @@ function createOnDemandRun(work: () => Promise<void>, log: Log): { requestRun():
     requestRun() {
       if (isDue) return;
       isDue = true;
-      run().catch((error) => log.error({ err: error }, 'work that was asked for failed'));
+      run().catch((error) => log.error({ err: error }, 'requested run failed'));
     },
   };
 }

@@ -10,7 +10,7 @@ import { startNode } from './node.ts';
 async function main(): Promise<void> {
   const { config, secrets } = readConfig(process.env);
   const log = createLog({ level: config.logLevel, pretty: config.mode === 'local' });
-  process.on('unhandledRejection', (err) => log.error({ err }, 'a promise was rejected and nobody looked'));
+  process.on('unhandledRejection', (err) => log.error({ err }, 'unhandled promise rejection'));
   const dashboard = config.servesDashboard ? startDashboardBuild(log) : undefined;
   const start = config.mode === 'local' ? startLocalNode : startNode;
   const node = await start({ config, secrets, log, ...(dashboard ? { dashboard } : {}) });

@@ -116,6 +116,7 @@ const ownRegistrar = ({ registrarPrivateKey }: ConfiguredSecrets) =>
 const hostForUrl = (host: string) => (host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host);
 
 function required<T>(value: T | null | undefined): T {
-  if (value === null || value === undefined) throw new Error('what production does not configure, local mode makes');
+  if (value === null || value === undefined)
+    throw new Error('Invariant broken: a setting is neither configured nor made by local mode');
   return value;
 }

@@ -18,12 +18,12 @@ export function warnOfReach(config: Config, baseUrl: string, log: Log): void {
           'unlimited sign-ins',
         ],
       },
-      'local mode is reachable by others: what local mode allows only to this machine is off',
+      'local mode is reachable from other machines: the features that it reserves for this machine are off',
     );
   if (allowPrivateEndpoints && (isExposed || mode === 'production'))
     log.warn(
       { setting: 'ALLOW_PRIVATE_ENDPOINTS' },
-      'private endpoints are allowed: whoever registers an agent or a webhook has this node call into its own network',
+      'private endpoints are allowed: anyone who registers an agent or a webhook can make this node call into its own network',
     );
 }
 
@@ -38,6 +38,6 @@ export function noteSignatureEngine({ signatureEngine, metrics, log }: HasSignat
         arch: process.arch,
         remedy: 'npm rebuild secp256k1 (needs python3, make and a C++ compiler)',
       },
-      'signatures are checked in JavaScript, many times slower: secp256k1 has no native build here',
+      'secp256k1 has no native build here: signatures are checked in JavaScript, which is many times slower',
     );
 }

@@ -184,7 +184,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('is the committed file', async () => {
-    const committed = await readFile(new URL('../../../openapi.json', import.meta.url), 'utf8');
+    const committed = await readFile(new URL('../../openapi.json', import.meta.url), 'utf8');
     expect(`${JSON.stringify(openApiDocument(), null, 2)}\n` === committed).toBe(true);
   });
 });

@@ -79,7 +79,7 @@ async function adoptOrStart(cluster: Cluster, preferredPort: number | undefined,
   const running = await findRunningPostmaster(cluster.dataPath);
   if (running !== undefined && !(await waitForExit(running.pid, SHUTDOWN_WAIT_MS))) {
     await assertAnswers(running.port, cluster.password);
-    log.warn(running, 'a PostgreSQL of an earlier run still lives; using it');
+    log.warn(running, 'using the PostgreSQL of an earlier run, which is still running');
     return controlOf(guardRunning(running.pid, cluster.user), running.port);
   }
   return startOnFreePort(cluster, preferredPort, log);

@@ -37,7 +37,7 @@ export function openListener(url: string, log: Log): Listener {
       onNotification: (channel, payload) => dispatch(handlers.get(channel), payload, log),
       onLost(err) {
         if (closing.signal.aborted) return;
-        log.warn({ err }, 'lost the database connection that listens');
+        log.warn({ err }, 'lost the LISTEN database connection');
         connection = reconnect();
         // Nobody may be waiting for it; it only fails once we close.
         connection.catch(() => undefined);
@@ -52,7 +52,7 @@ export function openListener(url: string, log: Log): Listener {
         for (const set of handlers.values()) dispatch(set, null, log);
         return fresh;
       } catch (err) {
-        log.debug({ err }, 'the listening connection is not back yet');
+        log.debug({ err }, 'LISTEN connection not restored yet');
       }
     }
   };
@@ -131,7 +131,7 @@ function dispatch(handlers: Iterable<ListenHandler> = [], payload: string | null
     try {
       handler(payload);
     } catch (err) {
-      log.error({ err }, 'a LISTEN handler threw');
+      log.error({ err }, 'LISTEN handler failed');
     }
   }
 }

@@ -58,7 +58,7 @@ async function applyAll(client: pg.PoolClient, migrations: readonly Migration[],
   const applied = new Set(rows.map((row) => row.version));
   for (const migration of migrations.filter(({ version }) => !applied.has(version))) {
     await applyOne(client, migration);
-    log.debug({ migration: migration.name }, 'applied a migration');
+    log.debug({ migration: migration.name }, 'migration applied');
   }
 }
 
@@ -103,7 +103,7 @@ async function readMigrations(directory: string): Promise<Migration[]> {
 
 async function readMigration(directory: string, file: string): Promise<Migration> {
   const match = /^(\d{4})-([a-z0-9-]+)\.sql$/.exec(file);
-  if (match === null) throw new Error(`${file} is not named like 0001-what-it-makes.sql`);
+  if (match === null) throw new Error(`${file} is not a migration name like 0001-add-agents.sql`);
   const text = await readFile(join(directory, file), 'utf8');
   const checksum = createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex');
   return { version: Number(match[1]), name: file.slice(0, -'.sql'.length), text, checksum };

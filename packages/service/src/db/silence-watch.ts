@@ -74,7 +74,7 @@ function judge(each: Watched, working: ReadonlySet<number> | null, { log, hardLi
   const isLost =
     each.strikes >= STRIKES || (working === null && silence >= GIVE_UP_MS) || silence >= (hardLimitMs ?? HARD_LIMIT_MS);
   if (!isLost) return;
-  log.warn({ silentMs: Math.round(silence), isUnknown }, 'gave up a database connection that does not answer');
+  log.warn({ silentMs: Math.round(silence), isUnknown }, 'closed a database connection that does not answer');
   const error = Object.assign(new Error('the database does not answer'), { code: 'ETIMEDOUT' });
   (each.client as unknown as { connection: { stream: { destroy(error: Error): void } } }).connection.stream.destroy(
     error,

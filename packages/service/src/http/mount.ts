@@ -88,7 +88,7 @@ function countUntilTaken(ctx: HttpContext, room: AnswerRoom, c: Context, body: s
 
 /** Ends the connection of a stream: its client comes back with `Last-Event-ID`. */
 function breakOff(ctx: HttpContext, route: string, requestId: string, c: Context, reason: Error): void {
-  if (reason instanceof StalledError) ctx.log.debug({ route, requestId }, 'a client stopped reading its stream');
+  if (reason instanceof StalledError) ctx.log.debug({ route, requestId }, 'client stopped reading its stream');
   else logFailure(ctx, route, requestId, reason);
   connectionOf(c)?.outgoing.destroy();
 }
@@ -98,6 +98,6 @@ const connectionOf = (c: Context): HttpBindings | null =>
   (c.env as HttpBindings | undefined)?.incoming ? (c.env as HttpBindings) : null;
 
 function logFailure(ctx: HttpContext, route: string, requestId: string, error: unknown): void {
-  if (!(error instanceof AppError)) ctx.log.error({ err: error, route, requestId }, 'a request failed');
-  else if (error.cause) ctx.log.warn({ err: error.cause, code: error.code, route, requestId }, 'a request failed');
+  if (!(error instanceof AppError)) ctx.log.error({ err: error, route, requestId }, 'request failed');
+  else if (error.cause) ctx.log.warn({ err: error.cause, code: error.code, route, requestId }, 'request failed');
 }

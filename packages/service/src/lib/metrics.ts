@@ -51,39 +51,39 @@ export function createMetrics(): Metrics {
     }),
     settlements: new Counter({
       name: 'settlements_total',
-      help: 'Payments brought onto the chain, by outcome. `unknown` ones are decided by the reconciler.',
+      help: 'Settlements on chain, by outcome. The reconciler resolves `unknown` ones.',
       labelNames: ['outcome'],
       registers,
     }),
     nativeSignatures: new Gauge({
       name: 'native_signatures',
-      help: '1: signatures are checked by compiled code. 0: by JavaScript, many times slower, for want of a build of secp256k1.',
+      help: '1: signatures are checked by native code. 0: by JavaScript, many times slower, because secp256k1 has no native build.',
       registers,
     }),
     gasBalance: new Gauge({
       name: 'gas_balance_wei',
-      help: 'ETH of each key that sends transactions, in wei.',
+      help: 'ETH balance of each sending key, in wei.',
       labelNames: ['signer'],
       registers,
     }),
     unknownPayments: new Gauge({
       name: 'unknown_payments',
-      help: 'Payments that ought to be settled or failed by now; the reconciler asks the chain about them.',
+      help: 'Overdue payments, neither settled nor failed; the reconciler looks them up on the chain.',
       registers,
     }),
     oldestUnknownSeconds: new Gauge({
       name: 'oldest_unknown_payment_seconds',
-      help: 'Age of the oldest of them; 0 without any.',
+      help: 'Age of the oldest overdue payment; 0 without any.',
       registers,
     }),
     reservesDifference: new Gauge({
       name: 'reserves_difference_micro',
-      help: 'USDC of the wallet that the books do not explain, in millionths; below zero: it is missing.',
+      help: 'Wallet balance less the balance that the books expect, in micro-USDC; negative: USDC is missing.',
       registers,
     }),
     moneyContradictions: new Counter({
       name: 'money_contradictions_total',
-      help: 'Contradictions that the audit of the books found, by kind. Each is a fault of the node.',
+      help: 'Contradictions found by the audit of the books, by kind. Each is a fault of the node.',
       labelNames: ['kind'],
       registers,
     }),
@@ -96,22 +96,22 @@ export function createMetrics(): Metrics {
 const queueMetrics = (registers: Registry[]) => ({
   requestsShed: new Counter({
     name: 'requests_shed_total',
-    help: 'Requests answered with 503 at the door, as others waited too long for a database connection.',
+    help: 'Requests refused with 503, because others waited too long for a database connection.',
     registers,
   }),
   queueRunning: new Gauge({
     name: 'queue_worker_running',
-    help: '1 while this process runs background jobs, 0 while it is about to start them again.',
+    help: '1 while this process runs background jobs, 0 while it restarts them.',
     registers,
   }),
   queueRestarts: new Counter({
     name: 'queue_worker_restarts_total',
-    help: 'How often background jobs had to be started again, after a lost database connection for example.',
+    help: 'Restarts of background jobs, for example after a lost database connection.',
     registers,
   }),
   queueOldestDueSeconds: new Gauge({
     name: 'queue_oldest_due_job_seconds',
-    help: 'How long the job that has waited longest is due and not taken; 0 without any.',
+    help: 'Overdue time of the oldest untaken job; 0 without any.',
     registers,
   }),
 });
@@ -119,23 +119,23 @@ const queueMetrics = (registers: Registry[]) => ({
 const registryMetrics = (registers: Registry[]) => ({
   registryBlock: new Gauge({
     name: 'registry_block',
-    help: 'The last block of the shared registry that was read.',
+    help: 'Last block of the shared registry that was read.',
     registers,
   }),
   registryLagBlocks: new Gauge({
     name: 'registry_lag_blocks',
-    help: 'How far that is behind the head of the chain.',
+    help: 'Blocks between the last block read and the head of the chain.',
     registers,
   }),
   registryLogs: new Counter({
     name: 'registry_logs_total',
-    help: 'Logs of the shared registry that were read, by kind; `malformed` ones are skipped, `upgraded`: its code was replaced.',
+    help: 'Logs of the shared registry that were read, by kind; `malformed`: skipped; `upgraded`: the contract was replaced.',
     labelNames: ['kind'],
     registers,
   }),
   registryReorgs: new Counter({
     name: 'registry_reorgs_total',
-    help: 'How often blocks were read again because the chain had taken them back.',
+    help: 'Chain reorganisations after which blocks were read again.',
     registers,
   }),
 });
@@ -143,24 +143,24 @@ const registryMetrics = (registers: Registry[]) => ({
 const networkMetrics = (registers: Registry[]) => ({
   networkNodes: new Gauge({
     name: 'network_nodes',
-    help: 'Nodes of others that are listed here, by status.',
+    help: 'Listed nodes of other operators, by status.',
     labelNames: ['status'] as const,
     registers,
   }),
   networkAgents: new Gauge({
     name: 'network_agents',
-    help: 'Agents of other nodes that are listed here.',
+    help: 'Listed agents of other nodes.',
     registers,
   }),
   networkIgnored: new Counter({
     name: 'network_ignored_total',
-    help: 'Entries of the shared registry that were not listed, by reason; each is counted once for a reason.',
+    help: 'Entries of the shared registry that are not listed, by reason; each counts once per reason.',
     labelNames: ['reason'] as const,
     registers,
   }),
   networkFeedFailures: new Counter({
     name: 'network_feed_failures_total',
-    help: 'Times that a node did not tell what changed of its agents, by reason.',
+    help: 'Failed polls of other nodes for changed agents, by reason.',
     labelNames: ['reason'] as const,
     registers,
   }),

@@ -14,7 +14,7 @@ export const pageCursor = ({ createdAt, id }: PagePlace): string =>
 /** The place that a cursor stands for; throws VALIDATION_ERROR for one that is none of ours. */
 export function readPageCursor(cursor: string): PagePlace {
   const [, ms, id] = /^(\d{1,15})\.([\w:-]{1,100})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
-  if (ms === undefined || id === undefined) throw invalid('cursor', 'is not one that this node made');
+  if (ms === undefined || id === undefined) throw invalid('cursor', 'is not a cursor of this node');
   return { createdAt: new Date(Number(ms)), id };
 }
 

@@ -43,7 +43,7 @@ export async function fundLostPayers({ db, log, rpcUrl, mined }: LostTransaction
     const holdsMicro = await usdcOf(rpcUrl, address);
     if (holdsMicro >= paidMicro) continue;
     await repair.setUsdc(address, paidMicro);
-    log.warn({ address, paidMicro, holdsMicro }, 'the chain lost what funded a payer; test money takes its place');
+    log.warn({ address, paidMicro, holdsMicro }, "local chain lost a payer's funds; replaced them with test money");
   }
 }
 

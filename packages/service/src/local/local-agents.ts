@@ -103,7 +103,7 @@ async function spawnAgent(ctx: NodeContext, file: string, agent: LocalAgent, sto
     });
     child.once('exit', (code) => {
       if (isStopping) return;
-      ctx.log.warn({ agent: agent.name, code }, 'an example agent ended; starting it again');
+      ctx.log.warn({ agent: agent.name, code }, 'example agent exited; restarting it');
       setTimeout(() => isStopping || spawn(), RESPAWN_MS).unref();
     });
     return child;
@@ -129,6 +129,6 @@ async function bringOnline(ctx: NodeContext, owner: Owner, agents: readonly Loca
       firstMs: 20,
       mostMs: 500,
     });
-    if (!online) ctx.log.warn({ agent: name }, 'an example agent is not online yet');
+    if (!online) ctx.log.warn({ agent: name }, 'example agent is not online yet');
   }
 }

@@ -119,7 +119,7 @@ async function startChain(parts: ChainParts, stops: StopStep[]): Promise<string>
   await saveLocalKeys(dataDir, keys);
   if (!chain.isNew && (await giveGas(chain.rpcUrl, senders))) await chain.saveState();
   const again = chain.replayed.filter(({ outcome }) => outcome !== 'known').length;
-  if (again > 0) log.warn({ transactions: again }, 'the chain had lost its newest blocks; sent our transactions again');
+  if (again > 0) log.warn({ transactions: again }, 'local chain lost its newest blocks; resent our transactions');
   return chain.rpcUrl;
 }
 

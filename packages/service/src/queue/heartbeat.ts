@@ -59,7 +59,7 @@ export async function startHeartbeat(
 
   const beatOnce = async (): Promise<void> => {
     if (await touchProcess(db, id, [...workerIds], delayMeter.read())) return;
-    log.error({ processId: id }, 'this process was declared dead; it goes on under a new id');
+    log.error({ processId: id }, 'this process was declared dead; continuing under a new id');
     await hooks.onDeclaredDead?.(id);
     const next = randomUUID();
     await insertProcess(db, next, [...workerIds], label);
@@ -109,7 +109,7 @@ function startBeating(log: Log, beatSelf: () => Promise<void>, judgeOthers: () =
   const schedule = (): void => {
     timer = setTimeout(() => {
       beating = beat()
-        .catch((err: unknown) => log.warn({ err }, 'a heartbeat failed'))
+        .catch((err: unknown) => log.warn({ err }, 'heartbeat failed'))
         .finally(() => stopped || schedule());
     }, BEAT_MS);
   };

@@ -28,14 +28,14 @@ export function repeatEvery(
     const claimed = await claim({ db }, name, holdMs);
     if (claimed === undefined) return Math.min(intervalMs, await untilDueMs({ db }, name));
     const startMs = performance.now();
-    await work().catch((err: unknown) => log.error({ err, recurring: name }, 'a recurring piece of work failed'));
+    await work().catch((err: unknown) => log.error({ err, recurring: name }, 'recurring job failed'));
     await giveBack({ db }, name, claimed, holdMs - intervalMs);
     return Math.max(0, intervalMs - (performance.now() - startMs));
   };
   const loop = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       const pauseMs = await tick().catch((err: unknown) => {
-        log.warn({ err, recurring: name }, 'recurring work waits for the database');
+        log.warn({ err, recurring: name }, 'recurring job waits for the database');
         return intervalMs;
       });
       await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
@@ -91,7 +91,7 @@ export function repeatHere(
   const stopping = new AbortController();
   const loop = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      await work().catch((err: unknown) => log.error({ err, recurring: name }, 'a recurring piece of work failed'));
+      await work().catch((err: unknown) => log.error({ err, recurring: name }, 'recurring job failed'));
       await delay(intervalMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };

@@ -52,7 +52,7 @@ export async function startWorker(
       const reason = await givenUp(ctx, current, { jobNames, stopping: stopping.signal });
       if (reason === null) return;
       ctx.queueStanding.set({ isRunning: false });
-      ctx.log.error({ reason }, 'background jobs stopped; starting them again');
+      ctx.log.error({ reason }, 'background jobs stopped; restarting them');
       const before: JobRunner = current;
       current = null;
       await before.stop(REPLACE_GRACE_MS);
@@ -65,7 +65,7 @@ export async function startWorker(
           .release()
           .then(start)
           .catch((err: unknown) => {
-            ctx.log.warn({ err }, 'background jobs are not back yet');
+            ctx.log.warn({ err }, 'cannot restart background jobs yet');
             return null;
           });
       }
@@ -79,7 +79,11 @@ export async function startWorker(
     async stop(gracefulMs) {
       const end = async (runner: JobRunner) => {
         await runner.stop(gracefulMs);
-        await runner.release().catch((err: unknown) => ctx.log.warn({ err }, 'jobs stay locked until we are gone'));
+        await runner
+          .release()
+          .catch((err: unknown) =>
+            ctx.log.warn({ err }, 'cannot release job locks; they are freed when this process ends'),
+          );
       };
       stopping.abort();
       const now = current;

@@ -24,7 +24,7 @@ it('a node without compiled signatures warns at start and says so in its metrics
     package: 'secp256k1',
     platform: process.platform,
     arch: process.arch,
-    msg: 'signatures are checked in JavaScript, many times slower: secp256k1 has no native build here',
+    msg: 'secp256k1 has no native build here: signatures are checked in JavaScript, which is many times slower',
   });
 });
 

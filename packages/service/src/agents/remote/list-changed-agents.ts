@@ -37,6 +37,6 @@ const makeCursor = (place: ChangePlace | null): string =>
 function readCursor(cursor: string): ChangePlace {
   const text = Buffer.from(cursor, 'base64url').toString();
   const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\|([0-9a-z_]{0,100})$/.exec(text);
-  if (!match?.[1] || Number.isNaN(Date.parse(match[1]))) throw invalid('cursor', 'is not one that this node made');
+  if (!match?.[1] || Number.isNaN(Date.parse(match[1]))) throw invalid('cursor', 'is not a cursor of this node');
   return { at: match[1], id: match[2] ?? '' };
 }

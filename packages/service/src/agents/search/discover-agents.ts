@@ -87,6 +87,6 @@ const makeCursor = ({ reputation, id }: { reputation: number; id: string }) =>
 
 function readCursor(cursor: string): Place {
   const match = /^(\d{1,4})\.([a-z]{3}_[0-9a-z]+)$/.exec(Buffer.from(cursor, 'base64url').toString());
-  if (!match?.[1] || !match[2]) throw invalid('cursor', 'is not one that this node made');
+  if (!match?.[1] || !match[2]) throw invalid('cursor', 'is not a cursor of this node');
   return { keys: [match[1]], id: match[2] };
 }

@@ -48,7 +48,7 @@ async function runInitdb(cluster: Cluster, target: string, passwordFile: string)
     '--no-instructions',
     ...(cluster.durable ? [] : ['--no-sync']),
   ]);
-  if (!ok) throw new Error(`PostgreSQL could not create its files in ${target}:\n${output}`);
+  if (!ok) throw new Error(`PostgreSQL cannot create its files in ${target}:\n${output}`);
 }
 
 async function assertVersion({ dataPath, binaries }: Cluster): Promise<void> {
@@ -56,7 +56,7 @@ async function assertVersion({ dataPath, binaries }: Cluster): Promise<void> {
   const { output } = await runCommand(undefined, join(binaries, 'bin', 'postgres'), ['--version']);
   const ours = /\d+/.exec(output)?.[0];
   if (found !== ours) {
-    throw new Error(`${dataPath} was made by PostgreSQL ${found}, this version brings ${ours}: dump and restore it`);
+    throw new Error(`${dataPath} was made by PostgreSQL ${found}, this version includes ${ours}: dump and restore it`);
   }
 }
 

@@ -21,7 +21,9 @@ export async function findPostgresBinaries(home: string, user: PostgresUser): Pr
   if (await runs(join(copy, 'native'), user)) return join(copy, 'native');
   await copyTree(packageDir, copy);
   if (await runs(join(copy, 'native'), user)) return join(copy, 'native');
-  throw new Error(`the PostgreSQL in ${packageDir} does not run on this machine; set DATABASE_URL to one that does`);
+  throw new Error(
+    `the PostgreSQL in ${packageDir} does not run on this machine; set DATABASE_URL to a PostgreSQL of your own`,
+  );
 }
 
 function locatePackage(): string {

@@ -27,7 +27,7 @@ async function setAside(path: string, log: Log): Promise<void> {
   if ((await lstat(path).catch(() => undefined)) === undefined) return;
   const kept = `${path}.left-${Date.now()}`;
   await rename(path, kept);
-  log.warn({ kept }, 'the database of a deleted DATA_DIR was put aside');
+  log.warn({ kept }, 'moved the database of a deleted DATA_DIR aside');
 }
 
 async function symlinkTarget(link: string): Promise<string> {
@@ -49,7 +49,7 @@ async function makeReachableHome(dataDir: string): Promise<string> {
       failures.push(error);
     }
   }
-  throw new AggregateError(failures, `no folder for PostgreSQL's files is reachable for its user; move ${dataDir}`);
+  throw new AggregateError(failures, `PostgreSQL's user can reach no folder for its files; move ${dataDir}`);
 }
 
 /** A folder that someone else made under the guessable name would let them read or swap the database. */

@@ -27,7 +27,7 @@ export function createAnswerRoom(): AnswerRoom {
       const own = networks.get(network) ?? 0;
       if (own > 0 && own + bytes > MAX_OF_ADDRESS_BYTES) throw notTaken(MAX_OF_ADDRESS_BYTES);
       if (all > 0 && all + bytes > MAX_BYTES)
-        throw new AppError('UNAVAILABLE', 'Too many large answers are on their way; try again in a moment.');
+        throw new AppError('UNAVAILABLE', 'The node is sending too many large answers; repeat the request later.');
       add(network, bytes);
       return () => add(network, -bytes);
     },
@@ -35,6 +35,6 @@ export function createAnswerRoom(): AnswerRoom {
 }
 
 const notTaken = (limit: number) =>
-  new AppError('RATE_LIMITED', 'Answers of many bytes were not taken yet: read them before asking for more.', {
+  new AppError('RATE_LIMITED', 'Too many bytes of earlier answers are unread: read them before you request more.', {
     details: { limit, type: 'answerBytes', retryAfterS: 1 },
   });

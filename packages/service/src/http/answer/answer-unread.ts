@@ -78,13 +78,13 @@ function endWith({ open }: Connection, socket: Duplex, error: AppError): void {
 const notArrived = () =>
   new AppError(
     'UNAVAILABLE',
-    'The request did not arrive in time and began nothing. If you sent it before, that one may have run and been paid: repeat it as it was, with the same payment or Idempotency-Key, to get its answer, or read your requests at GET /invoke/history.',
+    'The request did not arrive in time, and nothing was done. If you sent it before, the earlier one may have run and been paid: repeat it unchanged, with the same payment or Idempotency-Key, to get its answer, or read your requests at GET /invoke/history.',
   );
 
 function refusalOf(code: string | undefined): AppError {
   return code === 'HPE_HEADER_OVERFLOW' || code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW'
     ? new AppError('PAYLOAD_TOO_LARGE', 'The headers of the request are too large.')
-    : invalid('request', 'is not HTTP/1.1 that can be read');
+    : invalid('request', 'is not valid HTTP/1.1');
 }
 
 function textOf(error: AppError): string {

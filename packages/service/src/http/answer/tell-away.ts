@@ -12,16 +12,14 @@ export interface AwayDuring {
 /** A failure of the database's as the caller is told: what became of the request, and how to ask again. Other errors stay as they are. */
 export function tellAway(error: unknown, { method, hasBegun, hasKey, hasPayment }: AwayDuring): unknown {
   if (!(error instanceof DatabaseAwayError)) return error;
-  const why = error.isBusy
-    ? 'The database is too busy at the moment.'
-    : 'The database cannot be reached at the moment.';
+  const why = error.isBusy ? 'The database is overloaded.' : 'The database cannot be reached at the moment.';
   const tell = (outcome: 'nothing' | 'unknown', text: string) =>
     new AppError('UNAVAILABLE', `${why} ${text}`, { details: { outcome } }, { cause: error });
   if (method === 'GET' || !hasBegun) return tell('nothing', 'Nothing was done; repeat the request.');
   const repeat = hasKey
-    ? 'Repeat the identical request with the same Idempotency-Key: it finds what was done and never does it twice.'
+    ? 'Repeat the identical request with the same Idempotency-Key to get its answer: it is never executed twice.'
     : hasPayment
-      ? 'Repeat the identical request with the same payment: it is taken once.'
-      : 'Look whether it was done before you repeat it, and send an Idempotency-Key: under one, nothing is done twice.';
-  return tell('unknown', `The request may have been carried out. ${repeat}`);
+      ? 'Repeat the identical request with the same payment: it is charged once.'
+      : 'Check its outcome before you repeat it, and send an Idempotency-Key: with one, nothing is executed twice.';
+  return tell('unknown', `The request may have been executed. ${repeat}`);
 }

@@ -55,7 +55,7 @@ export function startDashboardBuild(log: Log): DashboardBuild & { stop(): void }
     })
     .catch((error: unknown) => {
       state = 'failed';
-      if (!isStopped) log.error({ err: error }, 'the dashboard could not be built');
+      if (!isStopped) log.error({ err: error }, 'dashboard build failed');
     });
   const stopBuild = () => {
     isStopped = true;

@@ -32,7 +32,7 @@ const start = {
 export function mountDocuments(app: Hono, ctx: HttpContext): void {
   const openApi = madeOnce(() => toDocument(JSON.stringify(openApiDocument()), 'application/json'));
   const isReady = createReadiness(() => Promise.all([ctx.db.query('ready', 'select 1'), ctx.usdc.chainId()]), {
-    onFailure: (err) => ctx.log.warn({ err }, 'not ready'),
+    onFailure: (err) => ctx.log.warn({ err }, 'readiness check failed'),
   });
   app.get('/', (c) => json(c, start));
   app.get('/openapi.json', (c) => documentAnswer(c, openApi(), CACHE));

@@ -139,4 +139,4 @@ function idsIn(value: unknown): Record<string, string> {
 
 /** The change stands whether its entry does or not. */
 const noted = (ctx: HttpContext, written: Promise<unknown>): Promise<unknown> =>
-  written.catch((error) => ctx.log.error({ err: error }, 'an entry of the audit log was not written to its end'));
+  written.catch((error) => ctx.log.error({ err: error }, 'cannot complete an audit log entry'));

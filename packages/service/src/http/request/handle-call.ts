@@ -59,7 +59,7 @@ export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<
 function shedWhenOverloaded({ db, metrics }: HttpContext): void {
   if (db.queueAgeMs() < SHED_AFTER_MS) return;
   metrics.requestsShed.inc();
-  const message = 'The node has more to do than its database can take at the moment. Nothing was done; repeat later.';
+  const message = 'The node is overloaded. Nothing was done; repeat the request later.';
   throw new AppError('UNAVAILABLE', message, { details: { outcome: 'nothing' } });
 }
 
@@ -105,7 +105,9 @@ async function handleReady(
     });
   } catch (error) {
     // Whatever did not become an invocation does not count as one. Where that cannot be stored, the first error is still the one to tell.
-    await counted.uncount().catch((err: unknown) => ctx.log.debug({ err }, 'a call that failed stays counted'));
+    await counted
+      .uncount()
+      .catch((err: unknown) => ctx.log.debug({ err }, 'cannot undo the rate-limit count of a failed call'));
     throw error;
   }
 }

@@ -69,12 +69,18 @@ function cameFromOwnPage(ctx: HttpContext, c: Context): boolean {
 
 function requireSameOrigin(ctx: HttpContext, c: Context): void {
   if (cameFromOwnPage(ctx, c)) return;
-  throw new AppError('FORBIDDEN', 'A session is for pages of this node only: send its own Origin, or use an API key.');
+  throw new AppError(
+    'FORBIDDEN',
+    "A session is valid only from this node's own pages: send the node's Origin, or use an API key.",
+  );
 }
 
 export function requireAllowed(row: Endpoint, caller: Caller): void {
   if (row.auth === 'agent' && caller.kind !== 'agent')
-    throw new AppError('FORBIDDEN', 'This is for the agent itself: send its identityToken instead of an API key.');
+    throw new AppError(
+      'FORBIDDEN',
+      'This call is only for the agent itself: send its identityToken instead of an API key.',
+    );
   if (row.sessionProof && isSession(caller)) return;
   if (row.scope) requireScope(caller as KnownCaller, row.scope);
 }

@@ -97,7 +97,7 @@ async function isStillOurs(ctx: HttpContext, run: KeyedRun): Promise<boolean> {
     return (await takeSecretOnce(ctx, run)) !== null;
   } catch (cause) {
     const message =
-      'It is done, but its secret could not be handed out: repeat the call with the same Idempotency-Key within ten minutes.';
+      'The call succeeded, but its secret could not be returned: repeat the call with the same Idempotency-Key within ten minutes.';
     throw new AppError('UNAVAILABLE', message, {}, { cause });
   }
 }
@@ -105,7 +105,10 @@ async function isStillOurs(ctx: HttpContext, run: KeyedRun): Promise<boolean> {
 /** Records the outcome of the run. On failure the answer is sent all the same, and the key is released once the database is back. */
 async function settle(ctx: HttpContext, run: KeyedRun, write: () => Promise<unknown>): Promise<void> {
   await write().catch((error) => {
-    ctx.log.warn({ err: error, accountId: run.accountId }, 'an Idempotency-Key was left as it was');
+    ctx.log.warn(
+      { err: error, accountId: run.accountId },
+      'cannot record the outcome under an Idempotency-Key; retried when the database is back',
+    );
     ctx.keysInHand.leftHeld(run);
   });
 }

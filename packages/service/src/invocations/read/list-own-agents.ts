@@ -72,6 +72,6 @@ function sumUp(rows: readonly AgentFigureRow[], now: Date) {
 
 function readCursor(cursor: string): string {
   const id = Buffer.from(cursor, 'base64url').toString();
-  if (!/^agt_[0-9a-z]+$/.test(id)) throw invalid('cursor', 'is not one that this node made');
+  if (!/^agt_[0-9a-z]+$/.test(id)) throw invalid('cursor', 'is not a cursor of this node');
   return id;
 }

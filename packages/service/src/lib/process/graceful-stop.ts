@@ -22,7 +22,7 @@ export async function stopInOrder(steps: StopStep[], { log, limitMs = 10_000 }: 
         log.debug({ step: name, ms: Math.round(performance.now() - startedAt) }, 'stopped');
       } catch (err) {
         isClean = false;
-        log.error({ err, step: name }, 'stopping failed');
+        log.error({ err, step: name }, 'shutdown step failed');
       }
       doneCount++;
     }
@@ -37,7 +37,6 @@ export async function stopInOrder(steps: StopStep[], { log, limitMs = 10_000 }: 
   });
   await Promise.race([runSteps(), limit]);
   clearTimeout(timer);
-  if (isLate)
-    log.error({ unfinished: steps.slice(doneCount).map((step) => step.name), limitMs }, 'stopping took too long');
+  if (isLate) log.error({ unfinished: steps.slice(doneCount).map((step) => step.name), limitMs }, 'shutdown timed out');
   return isClean && !isLate;
 }

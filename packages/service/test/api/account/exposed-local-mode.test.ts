@@ -29,7 +29,7 @@ describe('a local node that listens for others', () => {
         level: 'warn',
         host: '0.0.0.0',
         off: expect.arrayContaining(['POST /auth/session/local', 'agents and webhooks on private addresses']),
-        msg: 'local mode is reachable by others: what local mode allows only to this machine is off',
+        msg: 'local mode is reachable from other machines: the features that it reserves for this machine are off',
       },
     ]);
   });
