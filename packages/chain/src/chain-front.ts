@@ -65,7 +65,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, opened
   if (body === null) return void response.writeHead(413, { connection: 'close' }).end();
   const parts = await opened;
   const calls = parse(body);
-  if (calls === undefined) return send(response, failed(null, -32700, 'the request is no JSON'));
+  if (calls === undefined) return send(response, failed(null, -32700, 'the request is not JSON'));
   if (isReading(calls)) return passOn(await parts.upstream.forward(body), response);
   send(response, Array.isArray(calls) ? await answerBatch(calls, parts) : await answerOne(calls as Call, parts));
 }
@@ -133,7 +133,7 @@ async function answerBatch(calls: readonly Call[], parts: FrontParts): Promise<u
 async function readAll(calls: readonly Call[], { upstream }: FrontParts): Promise<unknown[]> {
   const response = await upstream.forward(Buffer.from(JSON.stringify(calls)));
   const answers = parse(Buffer.concat(await response.toArray()));
-  if (!Array.isArray(answers)) throw new Error('anvil answered a batch with something else');
+  if (!Array.isArray(answers)) throw new Error('anvil did not answer a batch with a list');
   return answers;
 }
 
@@ -145,9 +145,13 @@ async function answerOne(call: Call, parts: FrontParts): Promise<unknown> {
     return failed(id, -32600, 'a call has a method and a list of parameters');
   switch (kindOf(method)) {
     case 'read':
-      throw new Error('reads are passed on');
+      throw new Error('reads do not go through the sequencer');
     case 'refused':
-      return failed(id, -32601, `${method} is not offered by the local chain: it could not repeat it after a crash`);
+      return failed(
+        id,
+        -32601,
+        `${method} is not supported by the local chain: it could not be replayed after a crash`,
+      );
     case 'sendSync':
       return { jsonrpc: '2.0', id, ...(await sendAndRead({ method, params }, parts)) };
     default:

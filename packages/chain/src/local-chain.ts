@@ -152,7 +152,7 @@ async function bringUp(parts: Parts): Promise<LocalChain> {
       await front.close();
       await pulse
         .save()
-        .catch((error: unknown) => options.log?.('error', `the chain's last state is not saved: ${error}`));
+        .catch((error: unknown) => options.log?.('error', `the chain's last state could not be saved: ${error}`));
       await disk?.journal.close();
       upstream.close();
       await anvil.stop();
@@ -173,7 +173,7 @@ async function restore({ anvil, isNew, options, disk }: Parts, usdc: Address): P
     if (calls > 0)
       options.log?.(
         'info',
-        `the chain was not saved at its end: made ${calls} calls of its journal again, in ${blocks} blocks`,
+        `the chain was not saved at its last stop: replayed ${calls} calls of its journal in ${blocks} blocks`,
       );
   }
   const known = (await options.transactionsToReplay?.(rpcUrl)) ?? [];

@@ -31,7 +31,7 @@ export interface MinedTransaction {
   moved(transfer: Pick<Authorization, 'from' | 'to' | 'valueMicro'>): boolean;
 }
 
-/** Where an authorization was used or cancelled, according to the chain's logs. */
+/** Use or cancellation of an authorization, according to the chain's logs. */
 export type SpentAuthorization = UsedAuthorization | { readonly cancelledInBlock: bigint };
 
 /** Calls combined into one; some RPC providers limit the gas of an eth_call. */

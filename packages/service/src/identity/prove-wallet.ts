@@ -82,15 +82,20 @@ export async function judgeChallenge(
   if (await isUsed(ctx.db, challengeId)) throw spent('was used');
   if (expiryOf(challenge) <= ctx.clock.now()) throw spent('has expired');
   if (withdrawal && digestOf(termsText(withdrawal)) !== challenge.termsDigest)
-    throw invalid('proof', 'is of a withdrawal of other values');
+    throw invalid('proof', 'is for a withdrawal with other values');
   if (!ctx.challengeTries.take(challengeId)) throw spent('was tried too often');
   const { address } = challenge;
   const message = textOf(ctx, challenge, { challengeId, withdrawal });
   const method = await ctx.walletSignatures.judge({ address, message, signature }).catch((cause) => {
     ctx.challengeTries.giveBack(challengeId);
-    throw new AppError('UNAVAILABLE', 'The chain cannot be asked about the signature now.', {}, { cause });
+    throw new AppError(
+      'UNAVAILABLE',
+      'The chain is unavailable, so the signature cannot be checked now.',
+      {},
+      { cause },
+    );
   });
-  if (!method) throw invalid('signature', `is not of ${address} over the text of the challenge`);
+  if (!method) throw invalid('signature', `is not a signature of the challenge by ${address}`);
   return { ...challenge, challengeId, method };
 }
 

@@ -16,6 +16,6 @@ export function requireUnfrozen({ frozenAt }: Pick<LedgerAccount, 'frozenAt'>): 
   if (frozenAt === null) return;
   throw new AppError(
     'CONFLICT',
-    "This treasury is frozen: its agent's token belongs to another wallet by now, which has to be proven first (POST /identity/verify).",
+    "This treasury is frozen: its agent's token now belongs to another wallet, which has to be proven first (POST /identity/verify).",
   );
 }

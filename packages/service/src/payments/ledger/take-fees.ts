@@ -12,7 +12,7 @@ export const unheldFees = async (sql: Sql): Promise<bigint> => (await availableF
 
 /** Throws INSUFFICIENT_FUNDS when the available fees are less than requested. */
 export const requireFees = (availableMicro: bigint, amountMicro: bigint): void =>
-  requireFunds(availableMicro, amountMicro, 'The fees that the node has earned are less than the amount.');
+  requireFunds(availableMicro, amountMicro, 'The node has earned less in fees than the amount.');
 
 /**
  * Moves earned fees into a treasury of the operator, for the withdrawal `withdrawalId`, in the caller's transaction. Serialized, so that

@@ -37,7 +37,7 @@ export function createPayerStanding(ctx: HasDb & HasClock): PayerStanding {
       const leftS = Math.ceil((refused.until.getTime() - ctx.clock.now().getTime()) / 1000);
       throw new AppError(
         'RATE_LIMITED',
-        `Payments of this ${names[kind]} were put on chain and moved nothing. The next is taken later; a treasury can pay meanwhile.`,
+        `Payments of this ${names[kind]} were sent to the chain and reverted. Further ones are refused for a while; pay from a treasury meanwhile.`,
         { details: { limit: 0, type: 'failed_payments', retryAfterS: Math.max(1, leftS) } },
       );
     },

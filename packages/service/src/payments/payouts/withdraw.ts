@@ -140,7 +140,7 @@ function signPayout(
 /** Simulates the transfer first: one that the token refuses would leave the treasury and never arrive. */
 async function requireTransferable(ctx: HasSimulator, payment: NewChainPayment): Promise<void> {
   const unavailable = (cause: unknown) =>
-    new AppError('UNAVAILABLE', 'The chain cannot be paid on now. Nothing was withdrawn.', {}, { cause });
+    new AppError('UNAVAILABLE', 'The node cannot pay on chain now. Nothing was withdrawn.', {}, { cause });
   const refused = await ctx.simulator.simulate(payment).catch((cause) => {
     throw unavailable(cause);
   });

@@ -33,7 +33,7 @@ async function recollect(ctx: ReconcilePaymentContext, payment: ChainPayment): P
   const nowS = await ctx.usdc.headTimeS();
   const isExpired = payment.authorization.validBeforeS <= nowS;
   if (payment.direction === 'in' && (await isLostForGood(ctx, payment)))
-    return reversePayment(ctx, payment, 'its block was taken back, and it can be collected no more');
+    return reversePayment(ctx, payment, 'a reorg removed its block, and it can no longer be collected');
   if (await isOnItsWay(ctx, payment)) return;
   if (payment.direction === 'out' && isExpired) return payAgain(ctx, payment, nowS);
   const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
@@ -43,7 +43,8 @@ async function recollect(ctx: ReconcilePaymentContext, payment: ChainPayment): P
 
 async function waitForPlain(ctx: ReconcilePaymentContext, payment: ChainPayment): Promise<void> {
   const lostMs = ctx.clock.now().getTime() - (payment.lostAt?.getTime() ?? 0);
-  if (lostMs >= GONE_AFTER_MS) await reversePayment(ctx, payment, 'its block was taken back, and no other has it');
+  if (lostMs >= GONE_AFTER_MS)
+    await reversePayment(ctx, payment, 'a reorg removed its block, and no other block has it');
 }
 
 /** True if the chain has shown, with sufficient depth, that the authorization was used otherwise, was cancelled, or expired unused. */

@@ -46,7 +46,7 @@ export async function contractGas(
   const estimate = await usdc.estimateGas({ from: wallet.address, to: chain.token, data: transferCall(payment) });
   if (typeof estimate === 'string') return estimate;
   const gas = withMargin(estimate);
-  return gas <= paymentLimits.contractGas ? gas : 'the code of the paying wallet takes too much gas';
+  return gas <= paymentLimits.contractGas ? gas : 'the code of the paying wallet uses too much gas';
 }
 
 /** True if a payment needs no more gas than the node allows for it. Throws when the chain does not answer. */

@@ -28,7 +28,7 @@ export function createCare(ctx: ChainContext, first: OpenTransaction, lease: Lea
       ctx.log.warn({ err: error, hash: open.hashes[0] }, 'cannot sign a replacement transaction');
       return open;
     });
-    if (again === null) throw new Error('another process looks after the key');
+    if (again === null) throw new Error('another process holds the lease of the key');
     if (again !== open)
       ctx.log.warn(
         { hash: again.hashes[0], nonce: String(open.nonce) },

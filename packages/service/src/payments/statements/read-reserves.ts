@@ -70,7 +70,12 @@ export async function readReserves(ctx: ReservesContext): Promise<ReservesReadin
     }
   }
   if (last) return last;
-  throw new AppError('UNAVAILABLE', 'The chain cannot be asked about the reserves now.', {}, { cause: failure });
+  throw new AppError(
+    'UNAVAILABLE',
+    'The chain is unavailable, so the reserves cannot be read now.',
+    {},
+    { cause: failure },
+  );
 }
 
 /**

@@ -69,10 +69,10 @@ function periodOf({ from, to }: Query): Period {
 
 function placeOf(cursor: string, query: Query, period: Period): StatementPlace {
   const place = readStatementCursor(cursor);
-  if (!place) throw invalid('cursor', 'is not one that this node gave');
+  if (!place) throw invalid('cursor', 'was not issued by this node');
   for (const side of ['from', 'to'] as const)
     if (query[side] !== undefined && period[side]?.getTime() !== place[side]?.getTime())
-      throw invalid('cursor', 'is of another period');
+      throw invalid('cursor', 'belongs to another period');
   return place;
 }
 

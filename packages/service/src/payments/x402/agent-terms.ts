@@ -42,7 +42,7 @@ const flows = new Set(['authorization', 'upfront']);
  */
 export function readAgentTerms(ctx: KnowsOwn, answer: BillAnswer, mostMicro: bigint): AgentTerms | BillProblem {
   const asked = readAsked(answer);
-  if (asked === null) return notPayable('it has no x402 terms that can be read');
+  if (asked === null) return notPayable('it has no readable x402 terms');
   const payable: AgentTerms[] = [];
   let firstProblem: string | null = null;
   for (const accepted of asked.accepts) {
@@ -124,12 +124,12 @@ function readEntry(ctx: KnowsOwn, asked: Asked, accepted: Json): AgentTerms | st
 function problemOf(ctx: KnowsOwn, version: 1 | 2, { extra, ...entry }: PayableTerms): string | null {
   const { chain } = ctx;
   if (entry.scheme !== 'exact') return 'it does not offer the scheme "exact"';
-  if (entry.network !== (version === 2 ? chain.caip2 : chain.name)) return 'it wants to be paid on another network';
-  if (entry.asset.toLowerCase() !== chain.token) return 'it wants to be paid in another token';
+  if (entry.network !== (version === 2 ? chain.caip2 : chain.name)) return 'it requires payment on another network';
+  if (entry.asset.toLowerCase() !== chain.token) return 'it requires payment in another token';
   if (extra.name !== chain.tokenName || extra.version !== chain.tokenVersion)
-    return `it names the token other than "${chain.tokenName}", version "${chain.tokenVersion}"`;
-  if (extra.assetTransferMethod !== 'eip3009') return 'it does not take EIP-3009 authorizations';
-  if (!flows.has(extra.paymentFlow)) return 'it wants a payment flow that is not known here';
+    return `it does not name the token "${chain.tokenName}", version "${chain.tokenVersion}"`;
+  if (extra.assetTransferMethod !== 'eip3009') return 'it does not accept EIP-3009 authorizations';
+  if (!flows.has(extra.paymentFlow)) return 'it requires an unsupported payment flow';
   if (BigInt(entry.amount) === 0n) return 'it asks for nothing';
   const payee = payeeProblem(ctx, entry.payTo);
   return payee === null ? null : `its recipient ${payee}`;

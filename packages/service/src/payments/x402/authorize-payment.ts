@@ -97,7 +97,7 @@ export async function authorizePayment(
   const refused = await refusedByChain(ctx, payment, origin === 'bound').catch((cause) => {
     throw new AppError(
       'UNAVAILABLE',
-      'The chain cannot be asked about the payment now. Nothing was charged.',
+      'The chain is unavailable, so the payment cannot be checked now. Nothing was charged.',
       {},
       { cause },
     );

@@ -8,7 +8,7 @@ describe('an address from which anyone takes, or nobody', () => {
   it.each([
     ['Multicall3', '0xca11bde05977b3631167028862be2a173976ca11', /any call for anyone/],
     ['MultiSendCallOnly', '0x9641d764fc13c8b624c04430c7356c1c7c8102e2', /any call for anyone/],
-    ['a Universal Router', '0x6ff5693b99212da76ad316178a184ab56d299b43', /whoever asks first/],
+    ['a Universal Router', '0x6ff5693b99212da76ad316178a184ab56d299b43', /any caller/],
     ['x402BatchSettlement', '0x4020074e9df2ce1dee5a9c1b5c3f541d02a10003', /x402/],
     ['ERC3009DepositCollector', '0x4020806089470a89826cb9fb1f4059150b550004', /x402/],
     ['Permit2DepositCollector', '0x4020425faf3b746c082c2f942b4e5159887b0005', /x402/],

@@ -6,13 +6,13 @@ import {
 } from '@agent-network/chain/addresses';
 import { BATCH_EXECUTOR_ADDRESS, CREATE2_FACTORY } from '@agent-network/chain/batch-executor';
 
-const TOKEN = 'is a USDC contract: what goes there is lost';
-const CALLS_FOR_ANYONE = 'is a contract that makes any call for anyone, so that anyone could take the money';
-const SWEEPS_FOR_ANYONE = 'is a router that hands what it holds to whoever asks first';
-const COLLECTS = 'is a contract of x402 that holds no money of its own: others could take it, or it is lost';
-const KEEPS = 'is a public contract that gives nothing back';
-const REGISTRY = 'is an ERC-8004 registry, which holds no money: what goes there is lost';
-const BURNT = 'is an address that nobody has the key of';
+const TOKEN = 'is a USDC contract: money sent there is lost';
+const CALLS_FOR_ANYONE = 'is a contract that makes any call for anyone: anyone could take the money';
+const SWEEPS_FOR_ANYONE = 'is a router that pays its balance to any caller';
+const COLLECTS = 'is an x402 contract: money sent there can be taken by others or is lost';
+const KEEPS = 'is a public contract: money sent there is lost';
+const REGISTRY = 'is an ERC-8004 registry: money sent there is lost';
+const BURNT = 'is an address without a known key';
 
 const rows = (reason: string, ...addresses: string[]) =>
   addresses.map((address) => [address.toLowerCase(), reason] as const);
@@ -86,8 +86,8 @@ const SYSTEM = /^0xdeaddeaddeaddeaddeaddeaddeaddeaddead/;
  */
 export function openAddressReason(address: string): string | null {
   if (/^0x0{40}$/.test(address)) return 'is the zero address';
-  if (LOW.test(address)) return 'is a low address: a precompiled contract, or one that nobody has the key of';
+  if (LOW.test(address)) return 'is a low address: a precompiled contract, or an address without a known key';
   if (PREDEPLOY.test(address) || SYSTEM.test(address))
-    return 'is a system contract of the chain, which gives nothing back';
+    return 'is a system contract of the chain: money sent there is lost';
   return reasonByAddress.get(address) ?? null;
 }

@@ -16,7 +16,7 @@ export function payeeProblem({ chain, senders, registrar }: KnowsOwn, to: string
   const address = to.toLowerCase();
   if (address === chain.token) return 'is the address of the token';
   if (address === chain.wallet) return "is the node's own wallet";
-  if ([registrar, ...senders].some((key) => key?.address === address)) return "is a key of the node's own";
+  if ([registrar, ...senders].some((key) => key?.address === address)) return "is one of the node's own keys";
   const reason = openAddressReason(address);
   if (reason) return reason;
   const digits = to.slice(2);

@@ -59,7 +59,7 @@ function faultOf(text: string, mostBytes: number): string | null {
 
 /** Parses a 32-byte word. Throws when it is not one: a missing topic is not zero. */
 function numberIn(topic: string | undefined): bigint {
-  if (topic === undefined || !/^0x[0-9a-fA-F]{64}$/.test(topic)) throw new Error('no word of 32 bytes');
+  if (topic === undefined || !/^0x[0-9a-fA-F]{64}$/.test(topic)) throw new Error('not a 32-byte word');
   return BigInt(topic);
 }
 

@@ -33,7 +33,7 @@ export class LogsRefused extends Error {
   readonly blocks: bigint;
 
   constructor(blocks: bigint, options?: ErrorOptions) {
-    super(`the chain does not tell the logs of ${blocks} blocks at once`, options);
+    super(`the chain refuses to return the logs of ${blocks} blocks at once`, options);
     this.blocks = blocks;
   }
 }

@@ -49,7 +49,7 @@ async function record(
   const ends = writes.map((write, index): WriteEnd => {
     const outcome = outcomes[index];
     if (outcome?.isDone) return { id: write.id, state: 'done', tokenId: outcome.tokenId, failure: null, ...place };
-    const failure = outcome?.failure ?? 'nothing is known of it';
+    const failure = outcome?.failure ?? 'no log shows its outcome';
     if (write.tries + 1 < MAX_TRIES) return { ...asNotSent(write), failure };
     return { id: write.id, state: 'failed', tokenId: null, failure, ...place };
   });

@@ -22,10 +22,10 @@ export function outcomesOf(
   const tokens = new Map(registered.map(({ args }) => [args.agentURI, args.agentId.toString()]));
   return writes.map((write) => {
     const reason = reasons.get(write.place ?? 0);
-    if (!hasSucceeded) return { isDone: false, failure: 'the transaction was undone' };
-    if (reason !== undefined) return { isDone: false, failure: `undone: ${reason.slice(0, 300)}` };
+    if (!hasSucceeded) return { isDone: false, failure: 'the transaction reverted' };
+    if (reason !== undefined) return { isDone: false, failure: `reverted: ${reason.slice(0, 300)}` };
     if (write.kind !== 'register') return { isDone: true, tokenId: write.tokenId };
     const tokenId = tokens.get(write.uri ?? '');
-    return tokenId === undefined ? { isDone: false, failure: 'no token came of it' } : { isDone: true, tokenId };
+    return tokenId === undefined ? { isDone: false, failure: 'no token was minted' } : { isDone: true, tokenId };
   });
 }
