@@ -28,7 +28,7 @@ const example = {
     outcomes: {
       ...{ weight: 0.8, value: 0.845, contribution: 676 },
       explanation:
-        '30 of 30 paid calls succeeded, from 10 well-known payers and 0 payers hardly known yet. Allowing for how little that may be to go by, 84.5 % of calls are expected to succeed.',
+        '30 of 30 paid calls succeeded, from 10 well-known payers and 0 payers hardly known yet. By a cautious estimate, 84.5 % of calls succeed.',
       calls: { good: 30, bad: 0 },
       evidence: { good: 30, bad: 0 },
       payers: { credible: 10, weak: 0, linked: 0 },
@@ -42,7 +42,7 @@ const example = {
     },
     latency: {
       ...{ weight: 0.08, value: 0.998, contribution: 80, responseTime: '0.012s' },
-      explanation: 'Probes are answered in 0.012s on average; five seconds or more would give nothing.',
+      explanation: 'Probes are answered in 0.012s on average; five seconds or more give no points.',
     },
   },
 };

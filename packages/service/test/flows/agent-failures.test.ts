@@ -82,12 +82,12 @@ const failures: Record<string, Failure> = {
   'redirects to itself': {
     behaviour: answerWith(307, '', { location: '/agent' }),
     code: 'agent_redirected',
-    says: /redirected/,
+    says: /answered with a redirect/,
   },
   'redirects elsewhere': {
     behaviour: answerWith(302, '', { location: 'http://127.0.0.1:1/' }),
     code: 'agent_redirected',
-    says: /redirected/,
+    says: /answered with a redirect/,
   },
   'announces 1 MiB and one byte': {
     behaviour: answerWith(200, JSON.stringify({ result: 'x'.repeat(MIB) }).slice(0, MIB + 1)),

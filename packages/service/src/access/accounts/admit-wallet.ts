@@ -12,7 +12,7 @@ export async function admitWallet(tx: Tx, address: string, now: Date): Promise<s
   const known = (await accountsOfWallets(tx, [address])).get(address);
   const accountId = await openProvenAccount(tx, { id: newId('acc'), address, plan: 'free', now });
   if (known !== undefined && known !== accountId)
-    throw new AppError('CONFLICT', 'This wallet was claimed by an account of another wallet; sign in with that one.');
+    throw new AppError('CONFLICT', 'This wallet is linked to the account of another wallet; sign in with that wallet.');
   return accountId;
 }
 

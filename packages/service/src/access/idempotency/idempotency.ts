@@ -93,7 +93,7 @@ export async function findAnswer(ctx: HasDb & HasSecrets, request: KeyedRequest)
   const row = await findKey(ctx.db, request);
   if (!row) throw stillRunning();
   if (!row.fingerprint.equals(request.fingerprint))
-    throw new AppError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request; take a new one.');
+    throw new AppError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request; use a new one.');
   requireRights(row, request);
   if (!row.answerSealed) throw stillRunning();
   return { body: ctx.secrets.open(row.answerSealed), headers: row.answerHeaders ?? {}, hasSecret: row.hasSecret };
@@ -103,7 +103,7 @@ function requireRights(row: IdempotencyRow, { callerId, scopes }: KeyCaller): vo
   if (row.callerId === callerId || row.scopes.every((scope) => scopes.includes(scope))) return;
   throw new AppError(
     'FORBIDDEN',
-    'The call under this Idempotency-Key was made with rights that you lack: repeat it as who made it, or take a new key.',
+    'The first call under this Idempotency-Key had rights that this caller lacks: repeat it with the same credentials, or use a new key.',
   );
 }
 

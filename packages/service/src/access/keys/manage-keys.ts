@@ -51,7 +51,7 @@ export function requireGivable(caller: AccountCaller, scopes: readonly Scope[]):
   if (beyond === 'payments:withdraw' && isSession(caller))
     throw new AppError(
       'FORBIDDEN',
-      'A session cannot give "payments:withdraw" to a key: whoever runs the node makes one, or a key that has it does. Withdrawing itself needs no key: sign it, with POST /payments/withdraw/challenge.',
+      'A session cannot create a key with the scope "payments:withdraw": use a key that has it, or ask the operator. A withdrawal needs no key: sign it with POST /payments/withdraw/challenge.',
     );
   if (beyond) throw new AppError('FORBIDDEN', `This key lacks the scope "${beyond}" and cannot give it to another.`);
 }

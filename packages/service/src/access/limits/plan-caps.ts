@@ -23,7 +23,7 @@ export async function withinKeyCap<T>(
   if ((await countLivingKeys(tx, accountId, now)) > most)
     throw new AppError(
       'CONFLICT',
-      `An account of plan "${plan}" has at most ${most} API keys that are good; revoke one first.`,
+      `An account of plan "${plan}" has at most ${most} valid API keys; revoke one first.`,
     );
   return made;
 }

@@ -50,7 +50,7 @@ async function checkAgent(ctx: CheckContext, agent: Agent): Promise<void> {
 
 /** Tries to prove the endpoint of an agent and records the result. */
 export async function tryProof(ctx: CheckContext, agent: Agent): Promise<EndpointProof> {
-  if (agent.tokenSealed === null) return { isProven: false, reason: 'It is at home at another node, which proves it.' };
+  if (agent.tokenSealed === null) return { isProven: false, reason: 'Its home is another node, which proves it.' };
   const identityToken = ctx.secrets.open(agent.tokenSealed);
   const proof = await proveEndpoint(ctx, { agentId: agent.id, endpoint: agent.endpoint, identityToken });
   const now = ctx.clock.now();

@@ -49,13 +49,14 @@ export async function linkToken(
 /** Throws CONFLICT when the agent's owner has claimed or linked another token for it. */
 function isLinked(agent: Agent, tokenId: string): boolean {
   if (agent.tokenClaimedAt === null) return false;
-  if (agent.tokenId !== tokenId) throw conflict(`The agent has the token ${agent.tokenId} of its owner already.`);
+  if (agent.tokenId !== tokenId)
+    throw conflict(`The agent already has the token ${agent.tokenId}, which its owner holds.`);
   return true;
 }
 
 async function askChain<T>(ask: () => Promise<T>): Promise<T> {
   return ask().catch((cause) => {
-    throw new AppError('UNAVAILABLE', 'The chain cannot be asked about the token now.', {}, { cause });
+    throw new AppError('UNAVAILABLE', 'The chain cannot be reached; the token was not checked.', {}, { cause });
   });
 }
 
@@ -73,10 +74,10 @@ async function link(
   const now = ctx.clock.now();
   const agent = await lockOwnAgent(tx, accountId, agentId);
   if (agent.owner !== owner || isLinked(agent, tokenId)) return;
-  if (await isTaken(tx, tokenId, agentId)) throw conflict('The token is that of another agent.');
+  if (await isTaken(tx, tokenId, agentId)) throw conflict('The token belongs to another agent.');
   const claim = await latestWrite(ctx, ['transfer'], agentId, tx);
   if (claim?.state === 'due' || claim?.state === 'sent')
-    throw conflict('The token that the node registered for this agent is on its way to its owner.');
+    throw conflict('The token that the node registered for this agent is being transferred to its owner.');
   await dropWrite(ctx, tx, { kind: 'register', subjectId: agentId, failure: 'the owner linked another token', now });
   if (agent.tokenId !== null && ctx.registrar)
     await noteWrite(ctx, tx, { kind: 'retire', subjectId: agentId, ...retireCall(ctx, agent.tokenId) }, now);

@@ -51,10 +51,10 @@ function explainOutcomes(outcomes: ReputationParts['outcomes']): string {
   const from = `from ${count(crediblePayers, 'well-known payer')} and ${count(weakPayers, 'payer')} hardly known yet`;
   const seen =
     calls === 0
-      ? 'Nobody whose word counts has paid for a call yet, so a middling success rate is assumed.'
+      ? 'No payer without ties to the owner has paid for a call yet, so a medium success rate is assumed.'
       : `${goodCalls} of ${count(calls, 'paid call')} succeeded, ${from}.`;
   const leftOut = `${count(linkedCalls, 'call')} of ${count(linkedPayers, 'payer')} with ties to the owner left out.`;
-  const sure = `Allowing for how little that may be to go by, ${percent(quality)} of calls are expected to succeed.`;
+  const sure = `By a cautious estimate, ${percent(quality)} of calls succeed.`;
   return [seen, ...(linkedPayers > 0 ? [leftOut] : []), sure].join(' ');
 }
 
@@ -65,5 +65,5 @@ const explainUptime = ({ value }: Component, probes: number): string =>
 
 const explainLatency = (responseMs: number | null): string =>
   responseMs === null
-    ? 'How fast the agent answers was never measured.'
-    : `Probes are answered in ${formatDuration(responseMs)} on average; five seconds or more would give nothing.`;
+    ? 'No response time has been measured yet.'
+    : `Probes are answered in ${formatDuration(responseMs)} on average; five seconds or more give no points.`;

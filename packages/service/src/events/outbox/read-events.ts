@@ -22,7 +22,7 @@ export async function readEvents(
 }
 
 const eventsGone = () =>
-  new AppError('GONE', 'Events after this one were removed, as their time was over: begin again with after=0.');
+  new AppError('GONE', 'Events after this one were removed after their retention period: start again with after=0.');
 
 /** Page size: the event that reaches it ends the page. */
 export const MAX_PAGE_BYTES = 1024 * 1024;

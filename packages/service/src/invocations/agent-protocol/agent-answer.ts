@@ -43,7 +43,7 @@ export function readResult(value: Json | undefined): Outcome {
     );
   const { cost } = value;
   if (cost !== undefined && cost !== null && !(typeof cost === 'string' && usdcPattern.test(cost)))
-    return failed('invalid_response', 'The agent named a cost that is no USDC amount.');
+    return failed('invalid_response', 'The agent returned a cost that is not a USDC amount.');
   return { kind: 'completed', result: value.result, claimedMicro: typeof cost === 'string' ? parseUsdc(cost) : null };
 }
 

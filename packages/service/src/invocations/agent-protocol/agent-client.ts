@@ -51,7 +51,7 @@ export async function callAgent(ctx: CallContext, call: AgentCall): Promise<Outc
 }
 
 const billedAgain = {
-  outcome: failed('bill_repeated', 'The agent asked for a payment again after it was shown one.'),
+  outcome: failed('bill_repeated', 'The agent asked for payment again after it was shown a payment.'),
   isRetryable: true,
 };
 

@@ -4,10 +4,10 @@ import type { Answered } from './agent-answer.ts';
 
 const failureOf: Record<GuardedFetchErrorKind, { reason: FailureReason; message: string }> = {
   timeout: { reason: 'deadline_exceeded', message: 'The agent did not answer before the deadline.' },
-  aborted: { reason: 'deadline_exceeded', message: 'The call was given up before the agent answered.' },
+  aborted: { reason: 'deadline_exceeded', message: 'The call was aborted before the agent answered.' },
   too_large: { reason: 'response_too_large', message: 'The agent answered with more than 1 MiB.' },
-  redirect: { reason: 'agent_redirected', message: 'The agent redirected the call, which is not followed.' },
-  encoding: { reason: 'invalid_response', message: 'The agent answered in a compressed form, which is not taken.' },
+  redirect: { reason: 'agent_redirected', message: 'The agent answered with a redirect, which is not followed.' },
+  encoding: { reason: 'invalid_response', message: 'The agent sent a compressed answer, which is not accepted.' },
   reset: { reason: 'agent_unreachable', message: 'The agent closed the connection without an answer.' },
   connect: { reason: 'agent_unreachable', message: 'The agent could not be reached.' },
   // One message for an unresolvable name and for a refused address: a difference would map a private network.

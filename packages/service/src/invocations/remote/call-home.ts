@@ -69,7 +69,10 @@ type Asked = Exclude<HomeAnswer, { kind: 'told' }> | { readonly kind: 'ended'; r
 
 function nextTry(answer: Exclude<Asked, { kind: 'ended' | 'refused' }>, tries: number, isPaid: boolean) {
   if (answer.kind === 'billed') {
-    const outcome = failed('bill_repeated', "The agent's home node asked for a payment again after it was shown one.");
+    const outcome = failed(
+      'bill_repeated',
+      "The agent's home node asked for payment again after it was shown a payment.",
+    );
     return { outcome, pauseMs: BILLED_PAUSES_MS[tries] ?? null };
   }
   const { outcome, afterMs, isPatient } =

@@ -58,11 +58,11 @@ export function readHomeAnswer(answer: GuardedResponse): HomeAnswer {
 export function readHomeFailure(error: GuardedFetchError): Exclude<HomeAnswer, { kind: 'told' }> {
   switch (error.kind) {
     case 'too_large':
-      return refuse('response_too_large', 'answered with too much');
+      return refuse('response_too_large', 'sent an answer above the size limit');
     case 'redirect':
-      return refuse('agent_redirected', 'redirected the call, which is not followed');
+      return refuse('agent_redirected', 'answered with a redirect, which is not followed');
     case 'encoding':
-      return refuse('invalid_response', 'answered in a compressed form, which is not taken');
+      return refuse('invalid_response', 'sent a compressed answer, which is not accepted');
     case 'blocked':
     case 'invalid_url':
       return refuse('agent_unreachable', 'could not be reached');

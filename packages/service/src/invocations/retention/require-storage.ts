@@ -16,7 +16,7 @@ export async function requireStorage(ctx: HasDb & HasStorageLimits, { accountId,
   if (stored < limit) return;
   throw new AppError(
     'STORAGE_LIMIT_EXCEEDED',
-    'What is stored of the requests of the account has reached the limit of its plan; old contents are removed in time. Nothing was charged.',
+    'The stored request contents of the account have reached the limit of its plan; they are removed after their retention period. Nothing was charged.',
     { details: { storedBytes: stored, limitBytes: limit } },
   );
 }

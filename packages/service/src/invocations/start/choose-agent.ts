@@ -57,7 +57,7 @@ async function chooseOffered(
   if (agent?.status !== 'online')
     throw new AppError(
       'AGENT_UNAVAILABLE',
-      'The agent that was offered instead is offline. Nothing was charged; without the payment there is a new offer.',
+      'The offered alternative is offline. Nothing was charged; repeat the call without the payment for a new offer.',
       {
         agentId: offeredId,
         lastSeen: (agent ?? asked.agent).lastSeenAt.toISOString(),

@@ -139,7 +139,7 @@ describe('the keys of an account', () => {
     for (const refused of answers.filter(({ status }) => status === 409)) {
       expectError(refused, 'CONFLICT');
       expect(refused.body.error.message).toBe(
-        'An account of plan "free" has at most 10 API keys that are good; revoke one first.',
+        'An account of plan "free" has at most 10 valid API keys; revoke one first.',
       );
     }
     const { keyId } = (answers.find(({ status }) => status === 200) as Answer).body.data;
