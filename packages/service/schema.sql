@@ -421,6 +421,7 @@ create table event (
 );
 CREATE INDEX event_account ON public.event USING btree (account_id, sequence);
 CREATE INDEX event_fan_out ON public.event USING btree (sequence) WHERE needs_fan_out;
+CREATE INDEX event_subject ON public.event USING btree (subject_id);
 
 create table event_clock (
   only_row boolean default true not null,
@@ -536,7 +537,9 @@ CASE
     ELSE (account_id || ':agents'::text)
 END) stored not null,
   content_removed_at timestamp with time zone,
+  cancel_reason text,
   constraint invocation_pkey PRIMARY KEY (id),
+  constraint invocation_cancel_reason_check CHECK ((cancel_reason = ANY (ARRAY['cancelled_by_caller'::text, 'bulk_decided'::text]))),
   constraint invocation_check CHECK (((status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])) = (completed_at IS NOT NULL))),
   constraint invocation_check1 CHECK (((billed_micro >= 1) AND (billed_micro <= price_micro))),
   constraint invocation_payment_method_check CHECK ((payment_method = ANY (ARRAY['treasury'::text, 'x402'::text, 'free'::text]))),

@@ -98,6 +98,16 @@ export const failureReasons = [
 ] as const;
 export type FailureReason = (typeof failureReasons)[number];
 
+/** Why an invocation ended as it did, for who runs the node: a failure, a cancellation, or an agent that took less than its price. */
+export const endReasons = [
+  ...failureReasons,
+  'cancelled_by_caller',
+  'bulk_decided',
+  'cancelled',
+  'cost_below_price',
+] as const;
+export type EndReason = (typeof endReasons)[number];
+
 /** Request record (spec), with how it was paid, what was refunded and why it failed beside it. */
 export const RequestRecord = z.object({
   requestId: Id,

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { Reserves } from '../payments/reserves.ts';
-import { Timestamp, WalletAddress } from '../scalars.ts';
+import { Id, Timestamp, WalletAddress } from '../scalars.ts';
 import { ChainIndex } from './network.ts';
+import { OperatorInvocation } from './operator-invocation.ts';
 
 const Count = z.int().min(0);
 const AgeS = z.number().min(0).nullable().describe('Of the oldest, in seconds; null: there is none.');
@@ -61,6 +62,18 @@ export const operatorEndpoints = {
     scope: 'operator',
     limit: 'api',
     data: OperatorStatus,
+    errors: [],
+  }),
+  getOperatorInvocation: endpoint({
+    method: 'GET',
+    path: '/operator/invocations/{id}',
+    summary: 'Why an invocation of anybody ended as it did, and where its money went',
+    tag: 'Network',
+    auth: 'key',
+    scope: 'operator',
+    limit: 'api',
+    params: z.object({ id: Id }),
+    data: OperatorInvocation,
     errors: [],
   }),
 };

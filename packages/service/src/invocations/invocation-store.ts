@@ -1,7 +1,7 @@
 import type { FailureReason } from '@agent-network/contracts/invocations/invocations';
 import type { Sql, Tx } from '../db/sql.ts';
 import { NOTE_UNAUDITED, noteUnaudited, OR_AGAIN } from './audit-store.ts';
-import { type Invocation, statesThatTake } from './invocation.ts';
+import { type CancelReason, type Invocation, statesThatTake } from './invocation.ts';
 
 export const invocationColumns = `id, bulk_id as "bulkId", webhook_url as "webhookUrl", is_streamed as "isStreamed", account_id as "accountId", caller_agent_id as "callerAgentId", agent_id as "agentId", requested_agent_id as "requestedAgentId", task, input, context,
   metadata, priority, price_micro as "priceMicro", estimated_time as "estimatedTime", deadline,
@@ -113,6 +113,7 @@ export interface InvocationEnd {
   readonly refundMicro: bigint;
   readonly errorCode: FailureReason | null;
   readonly errorMessage: string | null;
+  readonly cancelReason: CancelReason | null;
 }
 
 /** The money of an end: the agent's bill less returns is the cost, whatever the status. */
@@ -134,9 +135,9 @@ export async function endInvocations(
        update invocation v
           set status = n.status, result = n.result::json, cost_micro = coalesce(v.billed_micro - v.returned_micro, n.cost),
               refund_micro = coalesce(v.price_micro - v.billed_micro + v.returned_micro, n.refund), error_code = n.code, error_message = n.message,
-              completed_at = $9
-         from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[])
-           as n(id, attempt, status, result, cost, refund, code, message)
+              cancel_reason = n.cancelled, completed_at = $9
+         from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $13::text[])
+           as n(id, attempt, status, result, cost, refund, code, message, cancelled)
         where v.id = n.id and v.attempt = n.attempt
           and v.status = any(case n.status when 'completed' then $10::text[] when 'failed' then $11::text[] else $12::text[] end)
         returning v.id, v.account_id, coalesce(octet_length(n.result), 0) + octet_length(v.input::text) as bytes,
@@ -161,6 +162,7 @@ export async function endInvocations(
       statesThatTake('complete'),
       statesThatTake('fail'),
       statesThatTake('cancel'),
+      of((e) => e.cancelReason),
     ],
   );
   return new Map(rows.map(({ id, ...money }) => [id, money]));

@@ -73,6 +73,9 @@ export interface Invocation {
   readonly completedAt: Date | null;
 }
 
+/** Why an invocation was cancelled: on its caller's request, or because its bulk request was decided without it. */
+export type CancelReason = 'cancelled_by_caller' | 'bulk_decided';
+
 /** The end of an agent's work. */
 export type Outcome =
   | { readonly kind: 'completed'; readonly result: unknown; readonly claimedMicro: bigint | null }

@@ -79,6 +79,7 @@ const rules: Record<EndpointName, Rule> = {
   getOverview: rule('payments:read', 'own', 403),
   listOwnAgents: rule('payments:read', 'own', 403),
   getOperatorStatus: rule('operator', 'own', 403),
+  getOperatorInvocation: rule('operator', 'own', 403),
   getUsage: rule('payments:read', 'own', 403),
   listApiKeys: rule('keys:manage', 'own', 403),
   createApiKey: rule('keys:manage', 'own', 403),

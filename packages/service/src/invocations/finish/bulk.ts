@@ -31,7 +31,10 @@ export async function endBulkRequest(ctx: EndContext, tx: Tx, bulkId: string, en
 
 const isOpen = ({ status }: Invocation) => !hasEnded(status);
 
-const cancelled = (invocation: Invocation): End => ({ invocation, outcome: { kind: 'cancelled' } });
+const cancelled = (invocation: Invocation): End => ({
+  invocation,
+  outcome: { kind: 'cancelled', reason: 'bulk_decided' },
+});
 
 const winnerOf = (decision: BulkDecision) => (decision.kind === 'completed' ? decision.winner : null);
 

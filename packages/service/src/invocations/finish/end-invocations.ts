@@ -10,8 +10,9 @@ import { endHolds } from '../../payments/ledger/hold-money.ts';
 import { feeOf, type HasPlatformFee } from '../../payments/ledger/platform-fee.ts';
 import { agentTreasuryId, payerAddressOf } from '../../payments/ledger/treasury.ts';
 import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
+import type { RefundWay } from '../../payments/payouts/refund.ts';
 import { owePayer } from '../../payments/payouts/refund-payer.ts';
-import { costOf, type Invocation, type Outcome } from '../invocation.ts';
+import { type CancelReason, costOf, type Invocation, type Outcome } from '../invocation.ts';
 import { endInvocations, type InvocationEnd } from '../invocation-store.ts';
 import { countEnded } from '../stats/count-calls.ts';
 import { isOthersFault, paidOutcomeOf } from './paid-outcome.ts';
@@ -19,14 +20,20 @@ import { isOthersFault, paidOutcomeOf } from './paid-outcome.ts';
 /** The end of an invocation: the agent's outcome, or a cancellation. */
 export interface End {
   readonly invocation: Invocation;
-  readonly outcome: Outcome | { readonly kind: 'cancelled' };
+  readonly outcome: Outcome | { readonly kind: 'cancelled'; readonly reason: CancelReason };
 }
 
 export type EndContext = HasClock & HasChain & HasWallet & HasPlatformFee & HasPaymentLimits;
 
+/** An invocation as its end left it. */
+export interface EndedInvocation extends Invocation {
+  readonly cancelReason: CancelReason | null;
+  readonly refundWay: RefundWay;
+}
+
 export interface Ended {
   /** The invocations that this call ended, in their new state, by id; absent: ended or taken over before. */
-  readonly invocations: ReadonlyMap<string, Invocation>;
+  readonly invocations: ReadonlyMap<string, EndedInvocation>;
   /** True when an event has a receiver. */
   readonly isToTell: boolean;
 }
@@ -78,8 +85,11 @@ export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now:
     countEnded(ctx, tx, [...ended.values()]),
     endHolds(tx, holdEnds, now),
   ]);
-  await oweBack(ctx, tx, [...ended.values()]);
-  return { invocations: ended, isToTell };
+  const ways = await oweBack(ctx, tx, [...ended.values()]);
+  const invocations = new Map(
+    [...ended].map(([id, invocation]) => [id, { ...invocation, refundWay: ways.get(id) ?? ('none' as const) }]),
+  );
+  return { invocations, isToTell };
 }
 
 function toRow({ invocation, outcome }: End): InvocationEnd {
@@ -95,22 +105,29 @@ function toRow({ invocation, outcome }: End): InvocationEnd {
     refundMicro: paidMicro - costMicro,
     errorCode: outcome.kind === 'failed' ? outcome.reason : null,
     errorMessage: outcome.kind === 'failed' ? outcome.message : null,
+    cancelReason: outcome.kind === 'cancelled' ? outcome.reason : null,
   };
 }
 
-/** Refunds ended invocations: releasing the hold refunds a treasury; a wallet is refunded on chain if its payment has come in. */
-export async function oweBack(ctx: EndContext, tx: Tx, ended: readonly Invocation[]): Promise<void> {
+/**
+ * Refunds ended invocations: releasing the hold refunds a treasury; a wallet is refunded on chain if its payment has come in. Returns the
+ * way of each refund; an invocation without one is absent.
+ */
+export async function oweBack(
+  ctx: EndContext,
+  tx: Tx,
+  ended: readonly Invocation[],
+): Promise<ReadonlyMap<string, RefundWay>> {
+  const ways = new Map<string, RefundWay>();
   for (const { id, accountId, paymentMethod, payerLedgerId, paymentHash, refundMicro } of ended) {
-    const address = payerLedgerId === null ? null : payerAddressOf(payerLedgerId);
-    if (paymentMethod !== 'x402' || !payerLedgerId || !address || !paymentHash || !refundMicro) continue;
-    await owePayer(ctx, tx, {
-      requestId: id,
-      accountId,
-      ledgerAccountId: payerLedgerId,
-      address,
-      amountMicro: refundMicro,
-    });
+    if (!refundMicro || !payerLedgerId) continue;
+    const address = payerAddressOf(payerLedgerId);
+    if (paymentMethod === 'treasury') ways.set(id, 'treasury');
+    if (paymentMethod !== 'x402' || !address || !paymentHash) continue;
+    const refund = { requestId: id, accountId, ledgerAccountId: payerLedgerId, address, amountMicro: refundMicro };
+    ways.set(id, await owePayer(ctx, tx, refund));
   }
+  return ways;
 }
 
 /** Returns the unspent part of a request to its daily budget. */

@@ -2,7 +2,6 @@ import type { HasDb } from '../../db/database.ts';
 import { isRolledBack } from '../../db/database-away.ts';
 import type { HasWebhookDispatcher } from '../../events/deliveries/webhook-dispatcher.ts';
 import { createBatcher } from '../../lib/batcher.ts';
-import type { HasMetrics } from '../../lib/metrics.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import type { HasLedgerTurns } from '../../payments/ledger/hold-money.ts';
 import type { Invocation } from '../invocation.ts';
@@ -11,11 +10,12 @@ import type { HasRunner } from '../places/runner.ts';
 import type { HasChangeHub } from '../stream/change-hub.ts';
 import { endBulkRequest } from './bulk.ts';
 import { type End, type EndContext, type Ended, endAll, type Finisher } from './end-invocations.ts';
+import { type ReportContext, reportEnded } from './report-ended.ts';
 
 export type FinishContext = EndContext &
   HasDb &
   HasWebhookDispatcher &
-  HasMetrics &
+  ReportContext &
   HasChangeHub &
   HasRunner &
   HasLedgerTurns;
@@ -62,8 +62,8 @@ export function createFinisher(ctx: FinishContext): Finisher {
 /** Side effects of a committed end. None is needed for correctness: a job repeats each of them. */
 function follow(ctx: FinishContext, { invocations, isToTell }: Ended): void {
   if (isToTell) ctx.webhookDispatcher.requestRun();
-  for (const { id, status, errorCode } of invocations.values()) {
-    ctx.metrics.invocationsEnded.inc({ status, reason: errorCode ?? '' });
+  reportEnded(ctx, [...invocations.values()]);
+  for (const { id, status } of invocations.values()) {
     ctx.changeHub.changed(id);
     if (status === 'cancelled') {
       ctx.runner.abort(id);

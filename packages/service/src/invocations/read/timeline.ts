@@ -19,8 +19,13 @@ const namesOf: Record<Movement['purpose'], Names | null> = {
   withdrawal: null,
 };
 
+type Told = Pick<
+  Invocation,
+  'createdAt' | 'startedAt' | 'completedAt' | 'status' | 'priceMicro' | 'costMicro' | 'errorMessage'
+>;
+
 /** The timeline of a request in order of time; simultaneous events in their causal order. */
-export function timelineOf(invocation: Invocation, movements: readonly Movement[]): Entry[] {
+export function timelineOf(invocation: Told, movements: readonly Movement[]): Entry[] {
   const { createdAt, startedAt, completedAt, status } = invocation;
   const own: Entry[] = [entry('created', createdAt, { amountMicro: invocation.priceMicro })];
   if (startedAt) own.push(entry('started', startedAt));

@@ -43,7 +43,10 @@ const ended = ({ status }: Invocation) => new AppError('CONFLICT', `The request 
 /** Re-reads and retries when the attempt has changed since it was read. */
 async function endCancelled(ctx: HasDb & HasFinisher, invocation: Invocation): Promise<Invocation> {
   for (let current = invocation; ; ) {
-    const after = await ctx.finisher.finish({ invocation: current, outcome: { kind: 'cancelled' } });
+    const after = await ctx.finisher.finish({
+      invocation: current,
+      outcome: { kind: 'cancelled', reason: 'cancelled_by_caller' },
+    });
     if (hasEnded(after.status)) return after;
     current = after;
   }

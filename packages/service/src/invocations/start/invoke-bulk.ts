@@ -20,7 +20,8 @@ import { toBulkRecord, toBulkResult } from '../bulk/bulk-view.ts';
 import { type BulkPlan, type Part, planBulk, putInLine } from '../bulk/plan-bulk.ts';
 import { deadlineOf } from '../deadline.ts';
 import { tellBulkEnded } from '../finish/bulk.ts';
-import { tellEnded } from '../finish/end-invocations.ts';
+import { type EndedInvocation, tellEnded } from '../finish/end-invocations.ts';
+import { type ReportContext, reportEnded } from '../finish/report-ended.ts';
 import { holdsOf } from '../hold-of.ts';
 import { hasEnded, type Invocation } from '../invocation.ts';
 import { findBulkRequests, insertInvocations } from '../invocation-store.ts';
@@ -43,7 +44,7 @@ type BulkResult = DataOf<Api['invokeBulk']>;
  * is started. Paid from a treasury.
  */
 export async function invokeBulk(
-  ctx: InvokeContext & HasPlatformFee,
+  ctx: InvokeContext & HasPlatformFee & ReportContext,
   caller: KnownCaller,
   body: BulkRequest,
   once: Once = unkeyed,
@@ -116,12 +117,13 @@ async function payerOf(ctx: InvokeContext, caller: KnownCaller, totalMicro: bigi
 }
 
 async function store(
-  ctx: InvokeContext & HasPlatformFee,
+  ctx: InvokeContext & HasPlatformFee & ReportContext,
   caller: KnownCaller,
   { bulk, requests }: BulkPlan,
   once: Once,
 ): Promise<BulkResult> {
   const now = bulk.createdAt;
+  const ended = requests.filter(({ status }) => hasEnded(status));
   const result = await ctx.db.transaction(async (tx) => {
     await spendOrThrow(tx, caller, requests, now);
     const holding = holdsOf(requests);
@@ -132,7 +134,6 @@ async function store(
     }
     await insertBulk(tx, bulk);
     await insertInvocations(tx, requests);
-    const ended = requests.filter(({ status }) => hasEnded(status));
     await tellEnded(tx, ended, now);
     await countEnded(ctx, tx, ended);
     if (bulk.status !== 'processing') await tellBulkEnded(tx, bulk, now);
@@ -141,8 +142,16 @@ async function store(
     return kept;
   });
   failpoint('after-bulk-commit');
+  reportEnded(ctx, ended.map(toEnded));
   return result;
 }
+
+/** A request that was stored in its final state: its agent is unavailable, or the bulk request cannot succeed. Nothing was paid. */
+const toEnded = (invocation: Invocation): EndedInvocation => ({
+  ...invocation,
+  cancelReason: invocation.status === 'cancelled' ? 'bulk_decided' : null,
+  refundWay: 'none',
+});
 
 /** Counts the maximum cost against the daily budget of the caller's key. Throws SPENDING_LIMIT_EXCEEDED when too little is left. */
 async function spendOrThrow(tx: Tx, caller: KnownCaller, requests: readonly Invocation[], now: Date): Promise<void> {

@@ -9,7 +9,8 @@ import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import { insertChainPayments } from '../onchain/chain-payment-store.ts';
 import type { HasPaymentLimits } from '../onchain/payment-limits.ts';
 import { creditRefund, isCredited } from './credit-refund.ts';
-import type { Refund } from './refund.ts';
+import type { Refund, RefundWay } from './refund.ts';
+import { settleJobKey } from './settle-job-key.ts';
 
 /** Validity of an outgoing authorization; one that expires unused is signed again under the same nonce. */
 export const PAYOUT_WINDOW_S = 86_400n;
@@ -18,12 +19,13 @@ export const PAYOUT_WINDOW_S = 86_400n;
  * Records a refund to a wallet in the caller's transaction: the ledger transfer and the signed payment are stored together, so the refund
  * is committed with the failure. Idempotent: one refund per request and purpose. A job of the same transaction sends it, and the reconciler
  * makes sure that it arrives. An amount not worth its gas is credited here.
+ * Returns the way of the refund.
  */
 export async function owePayer(
   ctx: HasChain & HasWallet & HasClock & HasPaymentLimits,
   tx: Tx,
   refund: Refund,
-): Promise<void> {
+): Promise<RefundWay> {
   const now = ctx.clock.now();
   const { purpose = 'refund' } = refund;
   const authorization = {
@@ -49,10 +51,12 @@ export async function owePayer(
     x402Version: null,
   };
   const transferId = purpose === 'refund' ? `refund:${refund.requestId}` : `refund:${refund.requestId}:${purpose}`;
-  if (await isCredited(ctx, tx, refund, now))
-    return creditRefund(tx, { ...payment, signature: '0x' }, { ...refund, transferId }, now);
+  if (await isCredited(ctx, tx, refund, now)) {
+    await creditRefund(tx, { ...payment, signature: '0x' }, { ...refund, transferId }, now);
+    return 'credited';
+  }
   const inserted = await insertChainPayments(tx, [payment], now);
-  if (!inserted.has(payment.id)) return;
+  if (!inserted.has(payment.id)) return 'none';
   await postTransfers(
     tx,
     [
@@ -67,5 +71,7 @@ export async function owePayer(
     ],
     now,
   );
-  await addJob(tx, 'settle-payment', { paymentId: payment.id });
+  // The key names whose job it is, for who looks for the jobs of a payment.
+  await addJob(tx, 'settle-payment', { paymentId: payment.id }, { jobKey: settleJobKey(payment.id) });
+  return 'on_chain';
 }

@@ -1,3 +1,9 @@
+/**
+ * How money went back to its payer: out of the hold into the treasury that had paid, by a transfer on chain to the paying wallet, or,
+ * when a transfer is not worth its gas, credited at this node.
+ */
+export type RefundWay = 'none' | 'treasury' | 'on_chain' | 'credited';
+
 export interface Refund {
   readonly requestId: string;
   readonly accountId: string;

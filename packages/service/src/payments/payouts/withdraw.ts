@@ -22,6 +22,7 @@ import type { HasSimulator } from '../settlement/payment-simulator.ts';
 import { holdForWithdrawal, releaseWithdrawal, requireAvailable } from './hold-withdrawal.ts';
 import { PAYOUT_WINDOW_S } from './refund-payer.ts';
 import { countWithdrawals } from './refund-store.ts';
+import { settleJobKey } from './settle-job-key.ts';
 import {
   type WithdrawalApproval,
   type WithdrawalTerms,
@@ -172,7 +173,7 @@ async function commit(
       [{ id, debit: treasury.id, credit: OUTGOING, amountMicro, kind: 'withdrawal', subjectId }],
       now,
     );
-    await addJob(tx, 'settle-payment', { paymentId: payment.id });
+    await addJob(tx, 'settle-payment', { paymentId: payment.id }, { jobKey: settleJobKey(payment.id) });
     failpoint('before-withdrawal-commit');
   });
   failpoint('after-withdrawal-commit');

@@ -57,6 +57,7 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
   getAgentHealth: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
   listAlternatives: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
   getOperatorStatus: ({ owner }) => ({ key: owner.key, params: {} }),
+  getOperatorInvocation: ({ owner, requestId }) => ({ key: owner.key, params: { id: requestId } }),
   getOverview: ({ owner }) => ({ key: owner.key, params: {} }),
   listOwnAgents: ({ owner }) => ({ key: owner.key, params: {} }),
   getAgentStatus: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),

@@ -1,0 +1,114 @@
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { OperatorInvocation } from '@agent-network/contracts/network/operator-invocation';
+import type { HasDb } from '../db/database.ts';
+import type { Tx } from '../db/sql.ts';
+import { endReasonOf } from '../invocations/finish/end-reason.ts';
+import { notFound } from '../lib/app-error.ts';
+import { redactText } from '../lib/log/redact.ts';
+import { settleJobKey } from '../payments/payouts/settle-job-key.ts';
+import { courseOf } from './invocation-course.ts';
+import { refundOf } from './invocation-refund.ts';
+import {
+  findTrace,
+  listTraceAttempts,
+  listTraceDeliveries,
+  listTraceJobs,
+  listTracePayments,
+  listTraceQueues,
+  listTraceTransfers,
+  type TraceDelivery,
+  type TraceJob,
+  type TracePayment,
+  type TraceRow,
+  type TraceTransfer,
+} from './invocation-trace-store.ts';
+
+/**
+ * An invocation of anybody, for who runs the node: why it ended as it did, where its money went, and what still waits for it. All of one
+ * snapshot, by indexes. Neither what was asked nor what was answered. Throws NOT_FOUND.
+ */
+export async function readOperatorInvocation(ctx: HasDb, id: string): Promise<OperatorInvocation> {
+  const trace = await ctx.db.transaction((tx) => readTrace(tx, id), { isolation: 'repeatable read' });
+  if (!trace) throw notFound('request');
+  const { row, payments, transfers, deliveries, attempts, jobs, queues } = trace;
+  return {
+    ...toFacts(row),
+    refund: refundOf(row, payments, transfers),
+    timeline: courseOf(row, payments, attempts),
+    payments: payments.map(toPayment),
+    transfers: transfers.map(toTransfer),
+    deliveries: deliveries.map(toDelivery),
+    jobs: jobs.map(toJob),
+    queues: queues.map(({ kind, at }) => ({ kind, at: iso(at) })),
+  };
+}
+
+async function readTrace(tx: Tx, id: string) {
+  const row = await findTrace(tx, id);
+  if (!row) return null;
+  const payments = await listTracePayments(tx, id);
+  const paymentIds = payments.map((payment) => payment.id);
+  const subjectIds = [id, ...paymentIds];
+  const deliveries = await listTraceDeliveries(tx, subjectIds);
+  return {
+    row,
+    payments,
+    deliveries,
+    transfers: await listTraceTransfers(tx, id, paymentIds),
+    attempts: await listTraceAttempts(
+      tx,
+      deliveries.map(({ deliveryId }) => deliveryId),
+    ),
+    jobs: await listTraceJobs(tx, paymentIds.map(settleJobKey)),
+    queues: await listTraceQueues(tx, id, subjectIds),
+  };
+}
+
+const iso = (date: Date | null) => date?.toISOString() ?? null;
+
+function toFacts(row: TraceRow) {
+  const { id, status, errorMessage, cancelReason, accountId, callerAgentId, agentId, requestedAgentId, bulkId } = row;
+  const { paymentMethod, payerLedgerId, priceMicro, costMicro, attempt, worker, homeNodeId, homeRequestId } = row;
+  return {
+    ...{ requestId: id, status, reason: endReasonOf(row, cancelReason), message: errorMessage },
+    ...{ accountId, callerAgentId, agentId, requestedAgentId, bulkId, paymentMethod, payer: payerLedgerId },
+    price: formatUsdc(priceMicro),
+    cost: costMicro === null ? null : formatUsdc(costMicro),
+    ...{ attempts: attempt, processId: worker },
+    home: homeNodeId !== null && homeRequestId !== null ? { nodeId: homeNodeId, requestId: homeRequestId } : null,
+    createdAt: row.createdAt.toISOString(),
+    startedAt: iso(row.startedAt),
+    completedAt: iso(row.completedAt),
+    deadline: row.deadline.toISOString(),
+  };
+}
+
+const toPayment = (payment: TracePayment): OperatorInvocation['payments'][number] => {
+  const { id, purpose, direction, state, valueMicro, from, to, transactionHash, blockNumber, reason } = payment;
+  return {
+    ...{ paymentId: id, purpose, direction, state, amount: formatUsdc(valueMicro), from, to, transactionHash, reason },
+    blockNumber: blockNumber === null ? null : Number(blockNumber),
+    createdAt: payment.createdAt.toISOString(),
+    endedAt: iso(payment.endedAt),
+    lostAt: iso(payment.lostAt),
+  };
+};
+
+const toTransfer = ({ id, kind, debit, credit, amountMicro, createdAt }: TraceTransfer) => ({
+  ...{ transferId: id, kind, debit, credit },
+  amount: formatUsdc(amountMicro),
+  at: createdAt.toISOString(),
+});
+
+const toDelivery = ({ nextAttemptAt, createdAt, ...delivery }: TraceDelivery) => ({
+  ...delivery,
+  nextAttemptAt: iso(nextAttemptAt),
+  createdAt: createdAt.toISOString(),
+});
+
+/** The error of a job may quote an address with a key in it. */
+const toJob = ({ runAt, lastError, ...job }: TraceJob) => ({
+  ...job,
+  runAt: runAt.toISOString(),
+  lastError: lastError === null ? null : redactText(lastError),
+});
