@@ -98,7 +98,7 @@ export const failureReasons = [
 ] as const;
 export type FailureReason = (typeof failureReasons)[number];
 
-/** Why an invocation ended as it did, for who runs the node: a failure, a cancellation, or an agent that took less than its price. */
+/** Reasons of an invocation's end, for operators: a failure, a cancellation, or a cost below the price. */
 export const endReasons = [
   ...failureReasons,
   'cancelled_by_caller',

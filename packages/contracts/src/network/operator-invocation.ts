@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { endReasons, requestStatuses } from '../invocations/invocations.ts';
 import { Id, Timestamp, TransactionHash, Usdc } from '../scalars.ts';
 
-/** What an operator sees of the course of an invocation, in the order of what happens at the same moment. */
+/** Timeline events for operators, in causal order: the order of simultaneous events. */
 export const operatorTimelineEvents = [
   'payment_shown',
   'created',
@@ -31,13 +31,13 @@ const RefundPart = z.object({
   way: z
     .enum(['treasury', 'on_chain', 'credited'])
     .describe(
-      'Into the treasury that had paid; by a transfer to the wallet that had paid; or, when that is not worth its gas, credited here.',
+      'treasury: released to the paying treasury; on_chain: transferred to the paying wallet; credited: below its gas cost, credited at this node.',
     ),
   amount: Usdc,
   state: z
     .enum(['pending', 'settled', 'failed', 'reversed', 'lost'])
-    .describe('pending: signed, and not yet seen in a block; lost: in a block that the chain took back.'),
-  to: z.string().describe('The treasury, the wallet, or the ledger account that it was credited to.'),
+    .describe('pending: signed, not yet settled; lost: its block was removed by a reorg.'),
+  to: z.string().describe('Treasury, wallet, or credited ledger account.'),
   transactionHash: TransactionHash.nullable(),
   at: Timestamp,
 });
@@ -55,7 +55,7 @@ const Payment = z.object({
   reason: z.string().nullable(),
   createdAt: Timestamp,
   endedAt: Timestamp.nullable(),
-  lostAt: Timestamp.nullable().describe('Since when its block is no longer part of the chain; null: it is.'),
+  lostAt: Timestamp.nullable().describe('Time at which a reorg removed its block; null: not removed.'),
 });
 
 const Transfer = z.object({
@@ -87,7 +87,7 @@ const Job = z.object({
   lastError: z.string().nullable(),
 });
 
-/** What waits in a queue for an invocation. */
+/** Open work for an invocation in a queue other than the job queue. */
 const QueueEntry = z.object({
   kind: z.enum([
     'invocation_waiting',
@@ -98,10 +98,10 @@ const QueueEntry = z.object({
     'outcome_to_count',
     'registry_write',
   ]),
-  at: Timestamp.nullable().describe('Since when it waits, or when it is due; null: it has no time.'),
+  at: Timestamp.nullable().describe('Time since which it waits, or at which it is due; null: none.'),
 });
 
-/** Why an invocation ended as it did, what went back, and all that belongs to it. Neither what was asked nor what was answered. */
+/** An invocation as operators see it: reason, refund and everything that belongs to it, without input and result. */
 export const OperatorInvocation = z.object({
   requestId: Id,
   status: z.enum(requestStatuses),
@@ -109,34 +109,34 @@ export const OperatorInvocation = z.object({
     .enum(endReasons)
     .nullable()
     .describe(
-      'Why it ended so, and with it why money went back; null: it is open, or was done at its price. `cancelled`: cancelled before reasons of that were stored.',
+      'Reason of the end and of the refund; null: open, or completed at its price. `cancelled`: cancelled before reasons of cancellations were stored.',
     ),
-  message: z.string().nullable().describe('Of a failure, in words; an agent may have written them.'),
+  message: z.string().nullable().describe('Failure message; may be written by the agent.'),
   accountId: Id,
   callerAgentId: Id.nullable(),
   agentId: Id,
   requestedAgentId: Id.nullable(),
   bulkId: Id.nullable(),
   paymentMethod: z.enum(['treasury', 'x402', 'free']),
-  payer: z.string().nullable().describe('The ledger account that pays; null: nothing is paid.'),
+  payer: z.string().nullable().describe('Paying ledger account; null: free.'),
   price: Usdc,
   cost: Usdc.nullable(),
   refund: z
     .object({
       amount: Usdc,
       expected: Usdc.nullable().describe(
-        'Of an agent at another node: what that node gives back, and has not come yet.',
+        'For a remote agent: amount that its home node promised to refund and has not sent yet.',
       ),
       parts: z.array(RefundPart),
     })
     .nullable()
-    .describe('null: it is open.'),
-  attempts: z.int().min(1).describe('How often a process took it up.'),
-  processId: z.string().nullable().describe('The process that has it, or had it last; null: it waits for one.'),
+    .describe('null: the invocation is open.'),
+  attempts: z.int().min(1).describe('Number of times a process took it up.'),
+  processId: z.string().nullable().describe('Current or last process; null: waiting for one.'),
   home: z
     .object({ nodeId: z.string(), requestId: z.string() })
     .nullable()
-    .describe('Of an agent at another node: that node, and the id that the request has there.'),
+    .describe('For a remote agent: its home node, and the id of the request there.'),
   createdAt: Timestamp,
   startedAt: Timestamp.nullable(),
   completedAt: Timestamp.nullable(),
@@ -150,10 +150,10 @@ export const OperatorInvocation = z.object({
       reason: z.string().nullable(),
     }),
   ),
-  payments: z.array(Payment).describe('On chain, with what is signed and not sent yet.'),
-  transfers: z.array(Transfer).describe('In the ledger.'),
-  deliveries: z.array(Delivery).describe('Of webhooks, for its events and those of its payments.'),
-  jobs: z.array(Job).describe('In the queue of background work, for its payments.'),
+  payments: z.array(Payment).describe('Payments on chain, including signed payments that are not sent yet.'),
+  transfers: z.array(Transfer).describe('Ledger transfers.'),
+  deliveries: z.array(Delivery).describe('Webhook deliveries of its events and of the events of its payments.'),
+  jobs: z.array(Job).describe('Background jobs of its payments.'),
   queues: z.array(QueueEntry),
 });
 export type OperatorInvocation = z.infer<typeof OperatorInvocation>;

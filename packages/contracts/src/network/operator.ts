@@ -67,7 +67,7 @@ export const operatorEndpoints = {
   getOperatorInvocation: endpoint({
     method: 'GET',
     path: '/operator/invocations/{id}',
-    summary: 'Why an invocation of anybody ended as it did, and where its money went',
+    summary: 'Any invocation: reason of its end, refund, timeline, payments, deliveries, jobs',
     tag: 'Network',
     auth: 'key',
     scope: 'operator',

@@ -6,7 +6,7 @@ import type { TraceAttempt, TracePayment, TraceRow } from './invocation-trace-st
 
 type Entry = OperatorInvocation['timeline'][number];
 
-/** What happened to an invocation and its money, in order; what happened at the same moment in the order in which it must have. */
+/** The timeline of an invocation with holds, credited refunds and webhook attempts, in order of time; simultaneous events in their causal order. */
 export function courseOf(row: TraceRow, payments: readonly TracePayment[], attempts: readonly TraceAttempt[]): Entry[] {
   const isCredited = ({ direction, isSigned }: TracePayment) => direction === 'out' && !isSigned;
   const errorMessage = row.errorMessage ?? endReasonOf(row, row.cancelReason);
@@ -23,7 +23,7 @@ export function courseOf(row: TraceRow, payments: readonly TracePayment[], attem
   ].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at) || rank(a) - rank(b));
 }
 
-/** The agent is called after the money is held, though the start may have been noted a moment before. */
+/** `started_at` is set when the request arrives, so it can precede the hold by milliseconds: the hold is shown first, as it comes before the call. */
 function holdEntries({ heldMicro, capturedMicro, heldAt, releasedAt, startedAt }: TraceRow): Entry[] {
   if (heldMicro === null || heldAt === null) return [];
   const freedMicro = heldMicro - (capturedMicro ?? 0n);

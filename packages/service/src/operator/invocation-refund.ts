@@ -8,7 +8,7 @@ type Part = Refund['parts'][number];
 
 const outgoing = ['refund', 'return', 'second_return'];
 
-/** What went back of an invocation, part by part, and which way; null: it is open. */
+/** The refund of an invocation with the way of each part; null while it is open. */
 export function refundOf(
   row: TraceRow,
   payments: readonly TracePayment[],
@@ -27,7 +27,7 @@ export function refundOf(
   };
 }
 
-/** What was held and not spent; and what was billed and came back. */
+/** Refunds to a paying treasury: the unspent part of the hold, and bills that came back. */
 function treasuryParts(row: TraceRow, transfers: readonly TraceTransfer[]): Part[] {
   const { payerLedgerId, heldMicro, capturedMicro, releasedAt } = row;
   if (payerLedgerId === null || payerAddressOf(payerLedgerId) !== null) return [];

@@ -3,7 +3,7 @@ import type { Sql } from '../db/sql.ts';
 import type { CancelReason, Invocation } from '../invocations/invocation.ts';
 import type { Movement } from '../payments/statements/movements-of.ts';
 
-/** An invocation with its hold, and the id that it has at the home of its agent. */
+/** An invocation with its hold and, for a remote agent, its id at the home node. */
 export interface TraceRow
   extends Pick<
     Invocation,
@@ -64,7 +64,7 @@ export interface TracePayment extends Movement {
   readonly to: string;
   readonly blockNumber: bigint | null;
   readonly lostAt: Date | null;
-  /** Whether it was signed to be sent: a refund that is credited here was not. */
+  /** False for a refund that is credited here: it is never sent. */
   readonly isSigned: boolean;
 }
 
@@ -87,7 +87,7 @@ export interface TraceTransfer {
   readonly createdAt: Date;
 }
 
-/** Transfers that name an invocation or one of its payments as their cause: their ids are made of the cause, so no scan is needed. */
+/** Ledger transfers of an invocation and its payments, by primary key: the id of a transfer is its kind and its cause. */
 export const listTraceTransfers = (sql: Sql, id: string, paymentIds: readonly string[]): Promise<TraceTransfer[]> =>
   sql.query<TraceTransfer>(
     'list-trace-transfers',

@@ -24,8 +24,8 @@ import {
 } from './invocation-trace-store.ts';
 
 /**
- * An invocation of anybody, for who runs the node: why it ended as it did, where its money went, and what still waits for it. All of one
- * snapshot, by indexes. Neither what was asked nor what was answered. Throws NOT_FOUND.
+ * Any invocation for an operator: the reason of its end, its refund, payments, deliveries and open work, read in one snapshot. Holds no
+ * input and no result. Throws NOT_FOUND.
  */
 export async function readOperatorInvocation(ctx: HasDb, id: string): Promise<OperatorInvocation> {
   const trace = await ctx.db.transaction((tx) => readTrace(tx, id), { isolation: 'repeatable read' });
@@ -106,7 +106,7 @@ const toDelivery = ({ nextAttemptAt, createdAt, ...delivery }: TraceDelivery) =>
   createdAt: createdAt.toISOString(),
 });
 
-/** The error of a job may quote an address with a key in it. */
+/** Redacts the job's error: it may contain an RPC URL with a provider key. */
 const toJob = ({ runAt, lastError, ...job }: TraceJob) => ({
   ...job,
   runAt: runAt.toISOString(),

@@ -25,7 +25,7 @@ export interface End {
 
 export type EndContext = HasClock & HasChain & HasWallet & HasPlatformFee & HasPaymentLimits;
 
-/** An invocation as its end left it. */
+/** An ended invocation with the reason of a cancellation and the way of its refund. */
 export interface EndedInvocation extends Invocation {
   readonly cancelReason: CancelReason | null;
   readonly refundWay: RefundWay;

@@ -2,8 +2,8 @@ import type { EndReason } from '@agent-network/contracts/invocations/invocations
 import type { CancelReason, Invocation } from '../invocation.ts';
 
 /**
- * Why an invocation ended as it did, and with it why money went back: the failure, who cancelled it, or an agent that took less than its
- * price. Null: it is open, or was done at its price. `cancelled`: it was cancelled before reasons of that were stored.
+ * The reason of an end, and so of a refund: the failure, the cancellation, or a cost below the price. Null: open, or completed at its price.
+ * `cancelled`: cancelled before migration 0064 stored reasons of cancellations.
  */
 export function endReasonOf(
   { status, errorCode, refundMicro }: Pick<Invocation, 'status' | 'errorCode' | 'refundMicro'>,

@@ -6,9 +6,9 @@ import { endReasonOf } from './end-reason.ts';
 export type ReportContext = HasLog & HasMetrics;
 
 /**
- * Counts and logs invocations that a committed transaction ended: once each, as only the transaction that changed the state has them.
- * A process that dies between the commit and this line logs nothing; `GET /operator/invocations/{id}` tells the same from the record.
- * Never what was asked or answered, nor an agent's own words.
+ * Counts and logs invocations after the transaction that ended them: at most once each, because compare-and-set lets one transaction end
+ * an invocation. A process that dies between commit and log line leaves no line; `GET /operator/invocations/{id}` shows the same facts.
+ * The line holds no input, no result and no message of an agent.
  */
 export function reportEnded(ctx: ReportContext, ended: readonly EndedInvocation[]): void {
   for (const invocation of ended) {

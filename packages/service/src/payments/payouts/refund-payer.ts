@@ -71,7 +71,7 @@ export async function owePayer(
     ],
     now,
   );
-  // The key names whose job it is, for who looks for the jobs of a payment.
+  // Keyed by payment, so that the jobs of a payment are found by an index.
   await addJob(tx, 'settle-payment', { paymentId: payment.id }, { jobKey: settleJobKey(payment.id) });
   return 'on_chain';
 }

@@ -1,7 +1,4 @@
-/**
- * How money went back to its payer: out of the hold into the treasury that had paid, by a transfer on chain to the paying wallet, or,
- * when a transfer is not worth its gas, credited at this node.
- */
+/** The way of a refund: release to the paying treasury, transfer on chain to the paying wallet, or, below its gas cost, credit at this node. */
 export type RefundWay = 'none' | 'treasury' | 'on_chain' | 'credited';
 
 export interface Refund {

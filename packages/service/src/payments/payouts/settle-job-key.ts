@@ -1,2 +1,2 @@
-/** The key of the job that sends a payment: a payment has one, added in the transaction that signs it. */
+/** The key of the job that sends a payment; the transaction that signs the payment adds it. */
 export const settleJobKey = (paymentId: string): string => `settle-payment:${paymentId}`;
