@@ -67,7 +67,7 @@ export interface ConfiguredSecrets {
   readonly secretKey: string | null;
 }
 
-/** Reads the configuration (DESIGN section 6). Throws ConfigError that names the variable and what it should be. */
+/** Reads the configuration (docs/design.md, section 6). Throws ConfigError that names the variable and what it should be. */
 export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecrets } {
   const mode = env.NODE_ENV === 'production' ? 'production' : 'local';
   const secrets = {

@@ -27,7 +27,7 @@ const rule = (scope: Scope | null, stranger: Rule['stranger'], agent: Rule['agen
 });
 const open: Rule = { open: true, scope: null, stranger: 'public', agent: 200 };
 
-/** Who may do what, by hand (DESIGN section 5): the endpoint table of the contracts is what this is checked against. */
+/** Who may do what, by hand (docs/design.md, section 3): the endpoint table of the contracts is what this is checked against. */
 const rules: Record<EndpointName, Rule> = {
   listAgents: open,
   searchAgents: open,
