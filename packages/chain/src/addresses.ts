@@ -3,13 +3,13 @@ import type { Address } from 'viem';
 /** Chains that the service knows: Base and Base Sepolia (the local chain carries the latter's id). */
 export type KnownChainId = 8453 | 84532;
 
-/** Circle's USDC by chain id; on the local chain our test token stands at the address of Base Sepolia's. */
+/** Circle's USDC by chain id; on the local chain our test token has the address of Base Sepolia's. */
 export const usdcByChain: Record<KnownChainId, Address> = {
   8453: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
   84532: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
 };
 
-/** The published ERC-8004 identity registries by chain id; on the local chain our own stands at the address of Base Sepolia's. */
+/** The published ERC-8004 identity registries by chain id; on the local chain ours has the address of Base Sepolia's. */
 export const identityRegistryByChain: Record<KnownChainId, Address> = {
   8453: '0x8004A169FB4a3325136EB29fA0ceB6D2e539a432',
   84532: '0x8004A818BFB912233c491871b3d84c89A494BD9e',
@@ -21,7 +21,7 @@ export const reputationRegistryByChain: Record<KnownChainId, Address> = {
   84532: '0x8004B663056A597Dffe9eCcC1965A193B7388713',
 };
 
-/** Multicall3 stands at one address on every chain that carries it. */
+/** Multicall3 has the same address on every chain that carries it. */
 export const MULTICALL3_ADDRESS: Address = '0xcA11bde05977b3631167028862bE2a173976CA11';
 
 /** The chain id of every local chain: Base Sepolia's, so that stock x402 clients pay there unmodified. */

@@ -37,7 +37,7 @@ export type SpentAuthorization = UsedAuthorization | { readonly cancelledInBlock
 /** Calls combined into one; some RPC providers limit the gas of an eth_call. */
 const MAX_IN_ONE_CALL = 200;
 
-/** The node's view of its chain: USDC, Multicall3 and raw transactions. Throws viem's errors when the chain can't be asked. */
+/** The node's view of its chain: USDC, Multicall3 and raw transactions. Throws viem's errors when the chain does not answer. */
 export function createUsdcClient(options: { rpcUrl: string; token: string; timeoutMs?: number }) {
   const token = options.token as Hex;
   const transport = { timeout: options.timeoutMs ?? 10_000, retryCount: 1 };

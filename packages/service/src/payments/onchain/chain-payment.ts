@@ -35,7 +35,7 @@ export interface NewChainPayment {
   readonly signature: string;
   readonly fingerprint: Buffer | null;
   readonly x402Version: 1 | 2 | null;
-  /** Network address that showed the payment; null: nobody showed it. */
+  /** Network address that showed the payment; null: it was not shown by a client. */
   readonly client?: string | null;
   /** Other keys of the purchase, claimed together with the authorization and stored separately. */
   readonly purchaseKeys?: readonly string[];

@@ -111,7 +111,7 @@ const toArrived =
   (chainId: number) =>
   (transfer: IncomingTransfer): ArrivedTransfer => ({ ...transfer, nonce: nonceOfPlain(chainId, transfer) });
 
-/** Credits transfers by authorizations that nobody showed in time, as deposits. */
+/** Credits transfers whose authorizations were not shown in time, as deposits. */
 async function creditUnshown(ctx: ReadContext): Promise<void> {
   const before = new Date(ctx.clock.now().getTime() - SHOWABLE_MS);
   const batch = { chainId: ctx.chain.chainId, before, limit: CREDITED_AT_ONCE };
