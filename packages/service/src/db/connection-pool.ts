@@ -10,12 +10,12 @@ export interface PoolOptions {
 
 const STATEMENT_TIMEOUT_MS = 30_000;
 const LOCK_TIMEOUT_MS = 10_000;
-/** No transaction waits for anything but the database: one that pauses for so long has lost its client. */
+/** Server-side limit of an idle transaction. A transaction waits only for the database, so one that idles this long has lost its client. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A connection that nothing was heard on for so long is probed each second, ten times: a vanished host is known within 15 s. */
+/** Start of TCP keep-alive on a silent connection; then one probe per second, ten in all: a vanished host is detected within 15 s. */
 const KEEP_ALIVE_AFTER_MS = 5_000;
-/** The server looks after its side in the same way, and frees what a vanished client has locked. */
+/** Keep-alive on the server's side, which frees the locks of a vanished client. */
 const SERVER_OPTIONS = '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=1 -c tcp_keepalives_count=10';
 const DEFAULT_MAX = 20;
 const INT8 = 20;
@@ -41,8 +41,8 @@ export const connectionOptions = (url: string, label = 'agent-network') => ({
 });
 
 /**
- * A pool whose int8 columns are bigint, numeric text, timestamptz Date. Every statement has time limits on the server. A lost
- * connection is logged and replaced; the statement that was running on it fails.
+ * Creates a pool whose int8 columns are bigint, numeric text, timestamptz Date. The server limits the time of every statement. A lost
+ * connection is logged and replaced; its running statement fails.
  */
 export function createConnectionPool(url: string, { max = DEFAULT_MAX, log }: PoolOptions): pg.Pool {
   const pool = new pg.Pool({ ...connectionOptions(url), max, types, pipeline: true });
@@ -51,7 +51,7 @@ export function createConnectionPool(url: string, { max = DEFAULT_MAX, log }: Po
   return pool;
 }
 
-/** Connects, with somebody to hear of the connection's loss from its first moment on: unheard, that would end the process. */
+/** Connects with an error listener attached from the start: an unhandled connection error would end the process. */
 export async function openClient(
   options: pg.ClientConfig,
   onLost: (error: Error) => void = () => undefined,
@@ -62,7 +62,7 @@ export async function openClient(
   return client;
 }
 
-/** Without listeners, an error on any connection of the pool would end the process. */
+/** Adds error listeners: without them, an error on any connection of the pool would end the process. */
 export function surviveConnectionLoss(pool: pg.Pool, log: Log): void {
   pool.on('error', (err) => log.warn({ err }, 'lost an idle database connection'));
   pool.on('connect', (client) => {

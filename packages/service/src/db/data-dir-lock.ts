@@ -2,15 +2,15 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** Held until `release` or until the process ends, however it ends. */
+/** Held until `release` or until the process ends in any way. */
 export interface DataDirLock {
   release(): Promise<void>;
 }
 
 /**
- * Takes `dataDir` for this process alone; a second taker gets an error that names the holder. The lock is the kernel's, on
- * the file `service.lock`, held through SQLite because Node offers no file locks: nothing can go stale, and no
- * pid is ever judged. No other code may open that file: closing it would drop the lock.
+ * Locks `dataDir` for this process alone; a second process gets an error that names the holder. The lock is the kernel's, on the file
+ * `service.lock`, held through SQLite because Node offers no file locks: it cannot become stale, and no pid is compared. No other code may
+ * open that file: closing it would drop the lock.
  */
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   await mkdir(dataDir, { recursive: true });

@@ -1,8 +1,8 @@
 import pg from 'pg';
 
 /**
- * The database was not there, or was too busy, for what was asked of it. `outcome` is what became of that one statement or transaction:
- * `nothing` when it certainly changed nothing, `unknown` when the connection was lost before an answer that may have been a yes.
+ * The database was unreachable or overloaded. `outcome` tells the effect of the one statement or transaction: `nothing` when it certainly
+ * changed nothing, `unknown` when the connection was lost before an answer that may have been a success.
  */
 export class DatabaseAwayError extends Error {
   override name = 'DatabaseAwayError';
@@ -17,7 +17,7 @@ export class DatabaseAwayError extends Error {
   }
 }
 
-/** Statement or lock time-out, serialization failure, deadlock: the server undid what it had begun. */
+/** Statement or lock timeout, serialization failure, deadlock: the server rolled back. */
 const BUSY = new Set(['57014', '55P03', '40001', '40P01']);
 /** No connection, shutting down, starting up, out of connections, memory or disk, a standby after a failover. */
 const AWAY = /^(08...|57P0.|53...|25006|25P03|25P04)$/;
@@ -35,7 +35,7 @@ const SOCKET = new Set([
   'EAI_AGAIN',
   'ENOENT',
 ]);
-/** pg and pg-pool have no codes for what they find out themselves. */
+/** Messages of errors that pg and pg-pool raise without a code. */
 const SAID =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client (has encountered a connection error|was closed) |Cannot use a pool after calling end)/;
 const NOT_SENT = /^(timeout exceeded|Client |Cannot use a pool)/;
@@ -56,8 +56,8 @@ export const isConnectionLost = (error: unknown): boolean =>
 const isFatal = ({ severity }: pg.DatabaseError): boolean => severity === 'FATAL' || severity === 'PANIC';
 
 /**
- * The one place that tells failures of the database's from those of what was asked of it: the first become a DatabaseAwayError, the others
- * stay as they are. `ifLost`: what became of the work when the connection went away under it.
+ * Classifies an error: a failure of the database becomes a DatabaseAwayError, any other stays as it is. This is the only place that
+ * decides. `ifLost`: the outcome to report if the connection was lost during the work.
  */
 export function asAway(error: unknown, ifLost: 'nothing' | 'unknown'): unknown {
   if (!(error instanceof Error) || error instanceof DatabaseAwayError) return error;

@@ -10,14 +10,14 @@ export interface Database extends Sql {
   readonly url: string;
   readonly pool: pg.Pool;
   /**
-   * Commits what `fn` did, or nothing. Serialization failures and deadlocks run `fn` again (5 tries in all), so `fn` must
-   * change nothing but the database; so does a connection that is lost before COMMIT was sent. Never nests. If the connection dies
-   * during COMMIT the outcome is unknown to the caller: a DatabaseAwayError says so.
+   * Commits the work of `fn`, or nothing. Runs `fn` again after a serialization failure, a deadlock, or a connection lost before COMMIT was
+   * sent (5 tries in all), so `fn` must change nothing but the database. Never nests. A connection lost during COMMIT leaves the outcome
+   * unknown: a DatabaseAwayError says so.
    */
   transaction<T>(fn: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** Calls `handler` for each NOTIFY on the channel. Only ever a hint: notifications sent while disconnected are lost. */
+  /** Calls `handler` for each NOTIFY on the channel. A notification is only a hint: those sent while disconnected are lost. */
   listen(channel: string, handler: ListenHandler): Promise<Listening>;
-  /** For how long the first in the line for a connection has waited; 0 while there is no line. */
+  /** Wait of the first caller in the queue for a connection; 0 without a queue. */
   queueAgeMs(): number;
   /** Waits for running statements, then closes every connection. */
   close(): Promise<void>;
@@ -27,7 +27,7 @@ export interface HasDb {
   db: Database;
 }
 
-/** Opens a pool; connections are made when first needed. */
+/** Opens a pool that connects on first use. */
 export function openDatabase(url: string, options: PoolOptions): Database {
   const pool = createConnectionPool(url, options);
   const { log } = options;

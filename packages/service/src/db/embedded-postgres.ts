@@ -19,22 +19,22 @@ const SHUTDOWN_WAIT_MS = 5_000;
 
 export interface EmbeddedPostgres {
   url: string;
-  /** Fast shutdown: open transactions are rolled back, everything acknowledged is on disk. */
+  /** Fast shutdown: rolls back open transactions; everything acknowledged is on disk. */
   stop(): Promise<void>;
 }
 
 export interface EmbeddedPostgresOptions {
   dataDir: string;
-  /** Default: the port of the last start if it is free, else any free one. */
+  /** Default: the port of the last start if it is free, else any free port. */
   port?: number;
-  /** false turns fsync off: only for databases whose loss nobody would notice. */
+  /** false turns fsync off: only for databases that may be lost. */
   durable?: boolean;
   log: Log;
 }
 
 /**
- * Starts the PostgreSQL 18 that npm installed, its files under `dataDir/postgres`, on 127.0.0.1 with a password of its own.
- * Two callers on one `dataDir` are not told apart here: hold `lockDataDir` first. A server that dies is started again.
+ * Starts the PostgreSQL 18 that npm installed, with its files under `dataDir/postgres`, on 127.0.0.1 with its own password. Does not detect
+ * a second caller on the same `dataDir`: hold `lockDataDir` first. Restarts a server that dies.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   await mkdir(options.dataDir, { recursive: true });
@@ -85,7 +85,10 @@ async function adoptOrStart(cluster: Cluster, preferredPort: number | undefined,
   return startOnFreePort(cluster, preferredPort, log);
 }
 
-/** After a kill -9 the old server's orphans may hold its memory for a moment; a port may be taken between look and use. */
+/**
+ * Retries the start: after a kill -9 the old server's orphans may hold its memory for a moment, and a port may be taken between check and
+ * use.
+ */
 async function startOnFreePort(cluster: Cluster, preferredPort: number | undefined, log: Log): Promise<Postmaster> {
   for (let attempt = 1; ; attempt++) {
     const port = attempt < 3 ? await freePort(preferredPort) : await freePort(undefined);

@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { Log } from '../lib/log/log.ts';
 import { connectionOptions } from './connection-pool.ts';
 
-/** Gets the payload, or null when the connection was lost and is back: anything may have been missed. */
+/** Gets the payload, or null after the connection was lost and restored: notifications may have been missed. */
 export type ListenHandler = (payload: string | null) => void;
 
 export interface Listening {
@@ -16,7 +16,7 @@ export interface Listener {
 }
 
 const RECONNECT_MS = 250;
-/** A connection that only listens would never notice that the other side is gone. */
+/** Interval of a liveness query: a connection that only listens would not notice a dead peer. */
 const CHECK_MS = 5_000;
 const ANSWER_MS = 5_000;
 
@@ -25,7 +25,7 @@ interface Connection {
   close(): Promise<void>;
 }
 
-/** One dedicated connection for all channels of a process; made at the first `listen`, made again when it is lost. */
+/** Opens one dedicated connection for all channels of a process, at the first `listen`; reconnects when it is lost. */
 export function openListener(url: string, log: Log): Listener {
   const handlers = new Map<string, Set<ListenHandler>>();
   const closing = new AbortController();
@@ -78,11 +78,11 @@ export function openListener(url: string, log: Log): Listener {
 interface ConnectionEvents {
   channels(): string[];
   onNotification(channel: string, payload: string): void;
-  /** Once, and only for a connection that was handed out. */
+  /** Called once, and only for a connection that was handed out. */
   onLost(error: Error): void;
 }
 
-/** Connects and listens. Whatever happens to the connection, and whenever, somebody hears of it; unheard, it would end the process. */
+/** Connects and listens. Reports every connection error from the start: an unhandled one would end the process. */
 async function openConnection(url: string, events: ConnectionEvents): Promise<Connection> {
   const client = new pg.Client({ ...connectionOptions(url, 'agent-network listen'), query_timeout: ANSWER_MS });
   let lost: Error | undefined;
@@ -122,7 +122,7 @@ async function openConnection(url: string, events: ConnectionEvents): Promise<Co
   };
 }
 
-/** Without a word to the other side, which may be gone. */
+/** Closes the connection without a message to the server, which may be gone. */
 const destroy = (client: pg.Client): void =>
   (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
 

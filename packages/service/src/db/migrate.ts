@@ -21,13 +21,12 @@ interface Applied {
 }
 
 const MIGRATIONS_DIR = join(import.meta.dirname, 'migrations');
-/** Any fixed number; every process of every node takes the same one. */
+/** Advisory lock key: a fixed number that every process of every node uses. */
 const LOCK_KEY = 7_402_002;
 
 /**
- * Brings the schema up to date: the queue's own migrations, then each `NNNN-name.sql` that is not yet applied, one transaction
- * per file. Safe to call from several processes at once. Refuses a file that changed after it was applied, and a database
- * that is newer than this code.
+ * Migrates the schema: the queue's own migrations, then each `NNNN-name.sql` that is not yet applied, one transaction per file. Safe to
+ * call from several processes at once. Refuses a file that changed after it was applied, and a database that is newer than this code.
  */
 export async function migrate(url: string, log: Log, directory: string = MIGRATIONS_DIR): Promise<void> {
   const migrations = await readMigrations(directory);

@@ -5,8 +5,8 @@ import { type LookupFunction, Socket, type SocketConnectOpts } from 'node:net';
 const LOOKUP_MS = 1_500;
 
 /**
- * A socket for a database connection: what is written in one go of the event loop leaves in one piece, and name servers that do not answer
- * do not keep it from an address that it knows.
+ * Socket for a database connection: writes of one event loop turn are sent as one piece, and unanswered DNS look-ups do not block the use
+ * of the last known address.
  */
 export const openSocket = (): Socket => new GatheringSocket();
 

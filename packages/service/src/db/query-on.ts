@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { asAway, isConnectionLost } from './database-away.ts';
 import { takeConnection } from './take-connection.ts';
 
-/** Runs one prepared statement on the client of a transaction; its errors come as they are. */
+/** Runs one prepared statement on the client of a transaction; its errors are not classified. */
 export async function queryOn<Row>(
   target: pg.Pool | pg.PoolClient,
   name: string,
@@ -13,7 +13,7 @@ export async function queryOn<Row>(
   return result.rows as Row[];
 }
 
-/** Runs one prepared statement on a connection of the pool, as a transaction of its own. */
+/** Runs one prepared statement on a connection of the pool, as its own transaction. */
 export async function queryAlone<Row>(
   pool: pg.Pool,
   name: string,

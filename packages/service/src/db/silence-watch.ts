@@ -2,19 +2,19 @@ import pg from 'pg';
 import type { Log } from '../lib/log/log.ts';
 
 const CHECK_MS = 500;
-/** A connection that has answered nothing for so long, with statements under way, is asked about. */
+/** Silence of a connection with statements under way, after which the server is asked about it. */
 const SUSPECT_MS = 2_000;
 const ASK_MS = 3_000;
-/** With nobody to ask, a statement is given up after this. */
+/** Silence after which a statement is given up when the server cannot be asked. */
 const GIVE_UP_MS = 6_000;
-/** The server ends statements after 30 s: with no answer a while later, none will come. */
+/** Silence after which a statement is given up in any case: the server ends statements after 30 s. */
 const HARD_LIMIT_MS = 35_000;
-/** The statement, or its answer, may be on its way at the moment of asking. */
+/** Consecutive checks that must fail: the statement, or its answer, may be in flight during one. */
 const STRIKES = 2;
 
 interface Watched {
   readonly client: pg.Client;
-  /** Statements that wait for their answers. */
+  /** Number of unanswered statements. */
   waiting: number;
   /** Time of the last answer, or of the first query sent. */
   heardMs: number;
@@ -24,15 +24,15 @@ interface Watched {
 export interface SilenceWatchOptions {
   readonly url: string;
   readonly log: Log;
-  /** Default: as long as the server lets statements run. Infinity for migrations. */
+  /** Default: the server's statement timeout. Infinity for migrations. */
   readonly hardLimitMs?: number;
 }
 
 /**
- * Gives up the connections of a pool whose server is gone without a word, as when a host loses power: TCP alone needs a quarter of an
- * hour to notice. A connection whose statement gets no answer is asked about over another one. Where the server works on the statement
- * it may take its time; where it does not know of it, or nobody answers, the connection is destroyed: the statement fails, its outcome
- * unknown.
+ * Closes the pool's connections to a server that vanished silently, as when a host loses power: TCP alone needs a quarter of an hour to
+ * notice. Asks about a connection whose statement gets no answer over another connection. While the server works on the statement, it may
+ * continue; if the server does not know the statement, or does not answer, the connection is destroyed: the statement fails with an unknown
+ * outcome.
  */
 export function watchSilence(pool: pg.Pool, options: SilenceWatchOptions): void {
   const watched = new Map<pg.PoolClient, Watched>();
@@ -66,7 +66,7 @@ export function watchSilence(pool: pg.Pool, options: SilenceWatchOptions): void 
 
 const silentMs = ({ waiting, heardMs }: Watched) => (waiting === 0 ? 0 : performance.now() - heardMs);
 
-/** `working`: the connections that the server works for; null when nobody answered. */
+/** `working`: the backends that are executing a statement; null when the server did not answer. */
 function judge(each: Watched, working: ReadonlySet<number> | null, { log, hardLimitMs }: SilenceWatchOptions): void {
   const silence = silentMs(each);
   const isUnknown = working !== null && !working.has(pidOf(each.client));
@@ -83,7 +83,7 @@ function judge(each: Watched, working: ReadonlySet<number> | null, { log, hardLi
 
 const pidOf = (client: pg.Client): number => (client as unknown as { processID: number | null }).processID ?? 0;
 
-/** Notes when statements are sent on a connection and when they are answered. */
+/** Records when statements are sent on a connection and when they are answered. */
 function follow(client: pg.Client): Watched {
   const watched: Watched = { client, waiting: 0, heardMs: performance.now(), strikes: 0 };
   const answered = () => {
@@ -110,8 +110,8 @@ function follow(client: pg.Client): Watched {
 }
 
 /**
- * Over a connection of its own: which of these backends work on a statement. Transactions whose next statement never came are ended, so
- * that what they have locked is free. Where a pooler gives out process ids of its own nothing can be said of any: all are taken to be at work.
+ * Asks, over a separate connection, which of these backends are executing a statement. Ends transactions whose next statement never came,
+ * which frees their locks. Behind a pooler with its own process ids no backend can be identified: all count as working.
  */
 async function askServer(url: string, pids: readonly number[]): Promise<ReadonlySet<number>> {
   const client = new pg.Client({ connectionString: url, application_name: 'agent-network asks' });

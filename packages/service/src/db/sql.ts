@@ -1,11 +1,13 @@
 /** Executes statements, on the pool or inside a transaction. Stores accept either. */
 export interface Sql {
-  /** Runs a statement that the server prepares once per connection under `name`; a name belongs to one text; a
-   * statement without one is planned each time. */
+  /**
+   * Runs a statement that the server prepares once per connection under `name`; each name belongs to one text. Without a name, the
+   * statement is planned each time.
+   */
   query<Row = Record<string, unknown>>(name: string, text: string, params?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** A transaction's handle, of no use once its function has returned. */
+/** Handle of a transaction, invalid once its function has returned. */
 export interface Tx extends Sql {
   readonly isTransaction: true;
 }

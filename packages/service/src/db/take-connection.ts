@@ -7,7 +7,7 @@ interface Ticket {
 
 const queues = new WeakMap<pg.Pool, Set<Ticket>>();
 
-/** Takes a connection of the pool, and has the wait for it counted. */
+/** Takes a connection from the pool and counts the wait. */
 export async function takeConnection(pool: pg.Pool): Promise<pg.PoolClient> {
   const queue = queues.get(pool) ?? new Set();
   queues.set(pool, queue);
@@ -22,7 +22,7 @@ export async function takeConnection(pool: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
-/** For how long the first in the line has waited, while more want a connection than there are; else 0. */
+/** Wait of the first caller in the queue while the pool is exhausted; else 0. */
 export function queueAgeMs(pool: pg.Pool): number {
   const [first] = queues.get(pool) ?? [];
   return first === undefined || pool.waitingCount === 0 ? 0 : performance.now() - first.sinceMs;

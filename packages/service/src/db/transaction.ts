@@ -16,7 +16,7 @@ const MAX_TRIES = 5;
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK = '40P01';
 const FIRST_RETRY_MS = 10;
-/** A connection that is lost later than this was not merely an old one of the pool: the database is away. */
+/** Time limit for retrying a lost connection. A later loss is not a stale pooled connection: the database is away. */
 const RETRY_LOST_WITHIN_MS = 2_000;
 
 interface Scope {

@@ -2,25 +2,25 @@ import { invariant } from './invariant.ts';
 import type { Turns } from './turns.ts';
 
 export type Batcher<I, O> = {
-  /** Resolves with the item's own result, or rejects with the error of the run that was its alone. */
+  /** Resolves with the item's own result, or rejects with the error of its run. */
   add(item: I): Promise<O>;
-  /** Resolves when nothing waits and nothing runs. Items added meanwhile are waited for as well. */
+  /** Resolves when nothing waits and nothing runs, including items added meanwhile. */
   idle(): Promise<void>;
 };
 
 export type BatcherOptions<I, O> = {
-  /** All or nothing: answers one result per item, in the order of the items, or throws having changed nothing. */
+  /** All or nothing: returns one result per item, in the order of the items, or throws having changed nothing. */
   run: (items: I[]) => Promise<O[]>;
   /** Maximum size of a batch: items, or their weights. A heavier item gets a batch of its own. */
   maxSize: number;
   /** Default: every item weighs 1. */
   weightOf?: (item: I) => number;
   maxConcurrent?: number;
-  /** Batchers that take turns: one batch of theirs runs at a time, and what waits for its turn gathers meanwhile. */
+  /** Shared turns of several batchers: one of their batches runs at a time, and waiting items gather meanwhile. */
   turns?: Turns;
   /**
-   * While a batch runs, the next starts only when it is full or this long after the one before: items gather rather than spread
-   * over all that may run at once. It may depend on how many run already. Default: at once.
+   * Delay of the next batch after the previous one while a batch runs, unless the next one is full: items gather instead of spreading over
+   * all concurrent runs. May depend on the number of running batches. Default: 0.
    */
   staggerMs?: (runningCount: number) => number;
   /** Items of one key never share a batch nor run at the same time, and keep their order. */
@@ -41,10 +41,9 @@ type Entry<I, O> = {
 };
 
 /**
- * Groups items that arrive while earlier ones are being worked on. What has come starts at the end of this turn of the event loop, so
- * that requests which were read together stay together; there is no timer but the one that `staggerMs` asks for.
- * When a batch of several throws, each of its items is run again alone, one after the other, so that a poisoned item fails
- * only itself.
+ * Creates a batcher: it groups items that arrive while earlier ones run. New items start at the end of the current event loop turn, so that
+ * requests that were read together stay together; the only timer is that of `staggerMs`. When a batch of several items throws, each item is
+ * run again alone, in sequence, so that a poisoned item fails only itself.
  */
 export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O> {
   const { maxSize, maxConcurrent = 1, staggerMs = () => 0, keyOf, weightOf = () => 1, turns } = options;

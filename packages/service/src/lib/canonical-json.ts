@@ -1,4 +1,4 @@
-/** JSON in which equal values are equal texts: keys are sorted at every depth, and there is no white space. */
+/** Serialises to JSON in which equal values have equal texts: keys are sorted at every depth, without white space. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, each: unknown) => {
     if (typeof each !== 'object' || each === null || Array.isArray(each)) return each;

@@ -12,7 +12,7 @@ export interface FixedClock extends Clock {
   advance(byMs: number): void;
 }
 
-/** A clock that stands still until told otherwise. Accepts whatever `new Date` does; throws `RangeError` on an invalid date. */
+/** A clock that stands still until it is set. Accepts the arguments of `new Date`; throws `RangeError` on an invalid date. */
 export function fixedClock(start: Date | string | number): FixedClock {
   let nowMs = toMs(start);
   return {

@@ -1,2 +1,2 @@
-/** Duration text of the wire: seconds with at most three decimals, "0.012s". */
+/** Formats a duration for the wire: seconds with at most three decimals, "0.012s". */
 export const formatDuration = (ms: number): string => `${Number((ms / 1000).toFixed(3))}s`;

@@ -21,7 +21,7 @@ export type IdPrefix =
   | 'prc'
   | 'rgw';
 
-/** Crockford's base32 in lower case: sorts like the numbers it stands for, and has no i, l, o, u. */
+/** Crockford's base32 in lower case: sorts like the encoded numbers, and has no i, l, o, u. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_CHARS = 10;
 const RANDOM_CHARS = 16;
@@ -32,8 +32,8 @@ let timeMs = -1;
 let timeText = '';
 
 /**
- * A new id such as `req_01k9…`: 48 bits of milliseconds, then 80 random bits. Ids of different milliseconds sort by time,
- * those of the same millisecond in no order.
+ * Returns a new id such as `req_01k9…`: 48 bits of milliseconds, then 80 random bits. Ids of different milliseconds sort by time, those of
+ * the same millisecond in no order.
  */
 export function newId<P extends IdPrefix>(prefix: P): `${P}_${string}` {
   const nowMs = Date.now();

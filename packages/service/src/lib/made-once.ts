@@ -1,4 +1,4 @@
-/** Makes a value when it is first asked for, and keeps it. */
+/** Creates a value on first use and keeps it. */
 export function madeOnce<T>(make: () => T): () => T {
   let made: { readonly value: T } | null = null;
   return () => {

@@ -29,7 +29,7 @@ export interface HasMetrics {
   readonly metrics: Metrics;
 }
 
-/** Numbers of this process, in a registry of their own: two nodes in one process (in tests) do not mix. */
+/** Creates the metrics of this process in their own registry: two nodes in one process (in tests) do not mix. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

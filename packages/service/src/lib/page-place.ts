@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 export const pageCursor = ({ createdAt, id }: PagePlace): string =>
   Buffer.from(`${createdAt.getTime()}.${id}`).toString('base64url');
 
-/** The place that a cursor stands for; throws VALIDATION_ERROR for one that is none of ours. */
+/** Decodes a cursor; throws VALIDATION_ERROR for one that this node did not make. */
 export function readPageCursor(cursor: string): PagePlace {
   const [, ms, id] = /^(\d{1,15})\.([\w:-]{1,100})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
   if (ms === undefined || id === undefined) throw invalid('cursor', 'is not a cursor of this node');
@@ -28,7 +28,7 @@ export function placeOf(query: {
   return readPageCursor(query.cursor);
 }
 
-/** Whole days (UTC), the last one included, as half-open times. Throws VALIDATION_ERROR when they end before they begin. */
+/** Converts whole days (UTC), the last one included, to a half-open interval. Throws VALIDATION_ERROR when the end is before the start. */
 export function readDays({ startDate, endDate }: { startDate?: string | undefined; endDate?: string | undefined }) {
   if (startDate && endDate && startDate > endDate) throw invalid('endDate', 'is before startDate');
   return {

@@ -1,18 +1,18 @@
 /** Counts by step of `duration_bin` (SQL); step -1 (not measured) is left out. */
 export type Histogram = ReadonlyMap<number, number>;
 
-/** As JSON has it. */
+/** Reads a histogram from JSON. */
 export const toHistogram = (counts: Readonly<Record<string, number>>): Histogram =>
   new Map(Object.entries(counts).map(([bin, count]) => [Number(bin), count]));
 
 const STEPS_PER_DOUBLING = 8;
 
-/** The middle of a step, in milliseconds: no more than 4.5 % from whatever is in it. */
+/** Middle of a step, in milliseconds: within 4.5 % of every value in it. */
 export const middleMs = (bin: number): number => 2 ** ((bin + 0.5) / STEPS_PER_DOUBLING);
 
 /**
- * The least value that at least this share of all do not exceed (nearest rank), in milliseconds, rounded to tenths: within 4.5 % for
- * values of a millisecond and more. null: there are none.
+ * Returns the smallest value that at least this share of all do not exceed (nearest rank), in milliseconds, rounded to tenths: within 4.5 %
+ * for values of a millisecond and more. null: no values.
  */
 export function percentileMs(histogram: Histogram, share: number): number | null {
   const bins = [...histogram].filter(([bin, count]) => bin >= 0 && count > 0).sort(([a], [b]) => a - b);
@@ -25,7 +25,7 @@ export function percentileMs(histogram: Histogram, share: number): number | null
   return null;
 }
 
-/** The counts of all together. */
+/** Adds the counts of several histograms. */
 export function mergeHistograms(histograms: Iterable<Histogram>): Histogram {
   const merged = new Map<number, number>();
   for (const histogram of histograms)

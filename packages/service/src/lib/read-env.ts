@@ -1,6 +1,6 @@
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** A setting that is missing or wrong; the message names it and says what it should be. */
+/** A missing or invalid setting; the message names it and the expected value. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }

@@ -13,11 +13,11 @@ export const DAY_MS = 86_400_000;
 
 export const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * DAY_MS);
 
-/** One round takes so many small steps; what is left is for the next. */
+/** Maximum steps of one round; the rest waits for the next round. */
 const MAX_STEPS = 20;
 const STEP = 1000;
 
-/** Removes in small steps, each a short transaction of its own: it is not in anybody's way, and may break off between any two. */
+/** Removes rows in small steps, each a short transaction of its own: it blocks no one, and may stop between any two. */
 export async function removeInSteps(removeSome: (most: number) => Promise<number>): Promise<void> {
   for (let steps = 0; steps < MAX_STEPS; steps++) if ((await removeSome(STEP)) < STEP) return;
 }

@@ -8,13 +8,13 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 
-/** Keyed work with the node's one secret; each purpose gets a key of its own. */
+/** Keyed operations with the node's one secret; each purpose has its own derived key. */
 export interface Secrets {
   /** Encrypts text for storage (AES-256-GCM). */
   seal(text: string): Buffer;
-  /** Opens what `seal` made; throws when it was altered or sealed with another secret. */
+  /** Opens the output of `seal`; throws when it was altered or sealed with another secret. */
   open(sealed: Buffer): string;
-  /** A message authentication code over purpose and parts, each bounded by its length; base64url. */
+  /** Message authentication code over purpose and parts, each delimited by its length; base64url. */
   authenticate(purpose: string, parts: readonly string[]): string;
   isAuthentic(purpose: string, parts: readonly string[], code: string): boolean;
 }

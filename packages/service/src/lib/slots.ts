@@ -1,15 +1,15 @@
 export interface Slots {
   /** Number of free slots. */
   free(): number;
-  /** Keys that have as many running as one may have; `most`: as many as these. */
+  /** Keys that have reached their limit of running work, or `most`. */
   crowded(most?: number): string[];
-  /** Starts work, under one key or several; whoever asks has seen that there is room. What it throws is for `onError`. */
+  /** Starts work under one key or several; the caller has checked that there is room. Errors go to `onError`. */
   run(keys: string | readonly string[], work: () => Promise<void>): void;
   /** Resolves when nothing runs. */
   idle(): Promise<void>;
 }
 
-/** Room for so many pieces of work at once, and so many of one key: one that is slow leaves the others theirs. */
+/** Limits concurrent work, in total and by key, so that a slow key cannot block the others. */
 export function createSlots({
   most: mostAtOnce,
   mostOfKey,

@@ -1,4 +1,4 @@
-/** Lets one at a time work, in the order in which they asked. */
+/** Mutual exclusion in the order of arrival. */
 export interface Turns {
   /** Returns true if the caller may run now; otherwise calls `again` when it may. */
   take(again: () => void): boolean;

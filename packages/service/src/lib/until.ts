@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface UntilOptions {
   readonly timeoutMs: number;
-  /** The first pause; each further one is twice as long, up to `mostMs`. */
+  /** First delay; each further one doubles, up to `mostMs`. */
   readonly firstMs: number;
   readonly mostMs: number;
   readonly signal?: AbortSignal;
 }
 
-/** Asks again until there is an answer; null when there is none in time. Errors of `ask` go through. */
+/** Polls `ask` until it returns a value; null on timeout. Errors of `ask` are passed on. */
 export async function until<T>(ask: () => Promise<T | null>, options: UntilOptions): Promise<T | null> {
   const endMs = performance.now() + options.timeoutMs;
   for (let pauseMs = options.firstMs; ; pauseMs = Math.min(pauseMs * 2, options.mostMs)) {

@@ -1,7 +1,7 @@
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Some days (UTC) up to now, and the hours or days that they are made of. */
+/** Whole days (UTC) up to now, divided into hours or days. */
 export interface UtcPeriod {
   readonly days: number;
   /** Hours for one day, else days. */
@@ -13,7 +13,7 @@ export interface UtcPeriod {
   readonly starts: readonly Date[];
 }
 
-/** The last `days` days (UTC), with the day of `now`. */
+/** Returns the last `days` days (UTC), including the day of `now`. */
 export function utcPeriod(days: number, now: Date): UtcPeriod {
   const span = days === 1 ? 'hour' : 'day';
   const stepMs = span === 'hour' ? HOUR_MS : DAY_MS;

@@ -1,6 +1,6 @@
-/** Lets those who wait for the same thing look again at once, rather than at their next turn. */
+/** Wakes pollers early, before their next interval. */
 export interface Wake {
-  /** Ends all waits of this moment. */
+  /** Ends all current waits. */
   wake(): void;
   /** Resolves when woken, and after `timeoutMs` at the latest. */
   wait(timeoutMs: number): Promise<void>;

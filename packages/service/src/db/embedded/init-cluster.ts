@@ -14,7 +14,7 @@ export interface Cluster {
   durable: boolean;
 }
 
-/** Creates the database files unless they exist; a half-made folder of a killed start is never taken for a database. */
+/** Creates the database files unless they exist; never takes a half-made folder of a killed start for a database. */
 export async function initCluster(cluster: Cluster): Promise<void> {
   if (await exists(join(cluster.dataPath, 'PG_VERSION'))) return assertVersion(cluster);
   const fresh = `${cluster.dataPath}.new`;
@@ -34,7 +34,7 @@ export async function initCluster(cluster: Cluster): Promise<void> {
   }
 }
 
-/** Builtin C.UTF-8: byte order for sorting, the same on every machine and in every version, and UTF-8 case rules. */
+/** Runs initdb with the builtin C.UTF-8 locale: byte order for sorting, identical on every machine and version, and UTF-8 case rules. */
 async function runInitdb(cluster: Cluster, target: string, passwordFile: string): Promise<void> {
   const { ok, output } = await runCommand(cluster.user, join(cluster.binaries, 'bin', 'initdb'), [
     `--pgdata=${target}`,

@@ -8,7 +8,7 @@ export interface PostgresAccess {
   port?: number;
 }
 
-/** Reads `dataDir/postgres.json`, or makes a new password and stores it (0600) before any database knows it. */
+/** Reads `dataDir/postgres.json`, or creates a password and stores it (0600) before any database uses it. */
 export async function readAccess(dataDir: string): Promise<PostgresAccess> {
   const stored = await readFile(join(dataDir, 'postgres.json'), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -20,7 +20,7 @@ export async function readAccess(dataDir: string): Promise<PostgresAccess> {
   return access;
 }
 
-/** Replaces the file in one step, on disk before we return: a lost password would lock us out of the data. */
+/** Replaces the file atomically and syncs it to disk: a lost password would lock us out of the data. */
 export async function writeAccess(dataDir: string, access: PostgresAccess): Promise<void> {
   const path = join(dataDir, 'postgres.json');
   const file = await open(`${path}.new`, 'w', 0o600);

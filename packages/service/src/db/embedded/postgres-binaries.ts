@@ -7,8 +7,8 @@ import { canRun, type PostgresUser } from './postgres-user.ts';
 export type PostgresBinaries = string;
 
 /**
- * Finds the PostgreSQL that npm installed and makes it run: restores the library links that npm's skipped install script
- * would have made, and copies the tree into `home` where the PostgreSQL user cannot reach it.
+ * Finds the PostgreSQL that npm installed and makes it runnable: creates the library links of npm's skipped install script, and copies the
+ * tree into `home` if the PostgreSQL user cannot reach it.
  */
 export async function findPostgresBinaries(home: string, user: PostgresUser): Promise<PostgresBinaries> {
   const packageDir = locatePackage();
@@ -40,7 +40,9 @@ async function runs(native: string, user: PostgresUser): Promise<boolean> {
   return (await Promise.all(tries)).every(Boolean);
 }
 
-/** `pg-symlinks.json` lists links as paths from the package's root; only their names matter, both ends share a folder. */
+/**
+ * Creates the links of `pg-symlinks.json`. It lists paths from the package's root; only the names matter, because both ends share a folder.
+ */
 async function linkLibraries(packageDir: string, targetDir: string): Promise<void> {
   const listed = await readFile(join(packageDir, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   for (const { source, target } of JSON.parse(listed) as { source: string; target: string }[]) {
@@ -60,7 +62,7 @@ async function copyTree(packageDir: string, copy: string): Promise<void> {
   await rename(partial, copy);
 }
 
-/** Copies what a running server needs, readable for all: the source may carry the modes of a strict umask. */
+/** Copies the files that a running server needs, readable by all: the source may have the modes of a strict umask. */
 async function copyFolder(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
   await chmod(to, 0o755);

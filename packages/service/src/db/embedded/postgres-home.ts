@@ -6,8 +6,8 @@ import type { Log } from '../../lib/log/log.ts';
 import { canRun, type PostgresUser } from './postgres-user.ts';
 
 /**
- * The folder whose child `postgres` holds the database files: `dataDir` itself, or, where the PostgreSQL user
- * cannot enter it, a folder of its own that the symlink `dataDir/postgres` points to.
+ * Returns the folder whose child `postgres` holds the database files: `dataDir` itself or, if the PostgreSQL user cannot enter it, a
+ * separate folder that the symlink `dataDir/postgres` points to.
  */
 export async function placePostgresHome(dataDir: string, user: PostgresUser, log: Log): Promise<string> {
   const inside = join(dataDir, 'postgres');
@@ -22,7 +22,7 @@ export async function placePostgresHome(dataDir: string, user: PostgresUser, log
   return home;
 }
 
-/** Data without a DATA_DIR that points to it: someone deleted the DATA_DIR to begin anew. Not ours to delete. */
+/** Moves data aside that no DATA_DIR points to: someone deleted the DATA_DIR to start over. The node does not delete it. */
 async function setAside(path: string, log: Log): Promise<void> {
   if ((await lstat(path).catch(() => undefined)) === undefined) return;
   const kept = `${path}.left-${Date.now()}`;
@@ -52,7 +52,9 @@ async function makeReachableHome(dataDir: string): Promise<string> {
   throw new AggregateError(failures, `PostgreSQL's user can reach no folder for its files; move ${dataDir}`);
 }
 
-/** A folder that someone else made under the guessable name would let them read or swap the database. */
+/**
+ * Creates the folder, or requires that it is ours: someone else's folder under the guessable name could let them read or swap the database.
+ */
 async function claimFolder(path: string): Promise<string> {
   await mkdir(path, { mode: 0o755 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;

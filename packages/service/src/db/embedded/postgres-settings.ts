@@ -1,6 +1,6 @@
 /**
- * Server settings for one node on a small machine: acknowledged means on disk, and short statements answer fast.
- * They are given on the command line, so a newer version of this file reaches old data folders too.
+ * Server settings for one node on a small machine: acknowledged means on disk, and short statements are fast. They are passed on the
+ * command line, so a newer version of this file applies to old data folders too.
  */
 export function postgresSettings(port: number, durable: boolean): string[] {
   const settings: Record<string, string | number> = {

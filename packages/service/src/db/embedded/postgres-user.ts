@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 
-/** The unprivileged user that PostgreSQL runs as when we are root; undefined: as whoever we are. */
+/** The unprivileged user that PostgreSQL runs as when the node is root; undefined: the current user. */
 export type PostgresUser = { uid: number; gid: number } | undefined;
 
 const NOBODY_FALLBACK = { uid: 65_534, gid: 65_534 };
 
 /**
- * PostgreSQL refuses to run as root. As root we take the owner of an existing data folder, else `nobody`;
- * as anyone else there is nothing to choose.
+ * Chooses the user for PostgreSQL, which refuses to run as root: as root the owner of an existing data folder, else `nobody`; otherwise the
+ * current user.
  */
 export async function choosePostgresUser(dataPath: string): Promise<PostgresUser> {
   if (process.getuid?.() !== 0) return undefined;
@@ -35,7 +35,7 @@ export async function canRun(user: PostgresUser, command: string, args: readonly
   return (await runCommand(user, command, args)).ok;
 }
 
-/** Runs a command as `user` to its end; never throws. */
+/** Runs a command as `user` until it exits; never throws. */
 export function runCommand(
   user: PostgresUser,
   command: string,

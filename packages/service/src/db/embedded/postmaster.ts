@@ -9,14 +9,14 @@ import { spawnGuarded } from './watchdog.ts';
 
 const STOP_WAIT_MS = 30_000;
 
-/** A running server. `exited` resolves when it is gone, for whatever reason. */
+/** A running server. `exited` resolves when it is gone, for any reason. */
 export interface Postmaster {
   port: number;
   exited: Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The server ended before it took connections; `output` is what it printed. */
+/** The server ended before it accepted connections; `output` is its output. */
 export class PostmasterStartError extends Error {
   readonly output: string;
   constructor(output: string) {
@@ -25,7 +25,7 @@ export class PostmasterStartError extends Error {
   }
 }
 
-/** Starts a server on 127.0.0.1:port and resolves when it takes connections. */
+/** Starts a server on 127.0.0.1:port and resolves when it accepts connections. */
 export async function startPostmaster(cluster: Cluster, port: number, log: Log): Promise<Postmaster> {
   const args = ['-D', cluster.dataPath, ...postgresSettings(port, cluster.durable)];
   const child = spawnGuarded(join(cluster.binaries, 'bin', 'postgres'), args, cluster.user);
@@ -52,7 +52,7 @@ export function controlOf(child: ChildProcess, port: number): Postmaster {
   };
 }
 
-/** The watchdog leads the server's process group; SIGQUIT makes the server drop everything and recover at its next start. */
+/** Signals the server's process group, which the watchdog leads; on SIGQUIT the server aborts at once and recovers at its next start. */
 function shutDownAtOnce(child: ChildProcess): void {
   if (child.pid !== undefined) process.kill(-child.pid, 'SIGQUIT');
 }

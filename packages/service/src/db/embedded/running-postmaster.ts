@@ -5,15 +5,15 @@ import { runCommand } from './postgres-user.ts';
 
 const POLL_MS = 25;
 
-/** A server found through `postmaster.pid` that was started by an earlier life of ours. */
+/** A running server from an earlier process of ours, found through `postmaster.pid`. */
 export interface RunningPostmaster {
   pid: number;
   port: number;
 }
 
 /**
- * The living server of this data folder, if any. A pid file whose number now belongs to some other process is removed:
- * PostgreSQL itself would take that process for its twin and refuse to start.
+ * Finds the running server of this data folder, if any. Removes a pid file whose number now belongs to another process: PostgreSQL would
+ * take that process for itself and refuse to start.
  */
 export async function findRunningPostmaster(dataPath: string): Promise<RunningPostmaster | undefined> {
   const pidFile = join(dataPath, 'postmaster.pid');
@@ -25,7 +25,7 @@ export async function findRunningPostmaster(dataPath: string): Promise<RunningPo
   return undefined;
 }
 
-/** Waits until the process is gone; false when it still lives after `timeoutMs`. */
+/** Waits until the process is gone; false if it still runs after `timeoutMs`. */
 export async function waitForExit(pid: number, timeoutMs: number): Promise<boolean> {
   for (const startMs = performance.now(); performance.now() - startMs < timeoutMs; ) {
     if (!isAlive(pid)) return true;
@@ -43,7 +43,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A postmaster's working folder is its data folder; where /proc is missing, its command line names the folder. */
+/** True if the process is the postmaster of this data folder, by its working folder or, without /proc, by its command line. */
 async function isPostmasterOf(pid: number, dataPath: string): Promise<boolean> {
   const real = await realpath(dataPath);
   if (process.platform === 'linux') {

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { type PostgresUser, spawnOptionsFor } from './postgres-user.ts';
 
 /**
- * A shell in a session of its own stands between us and PostgreSQL. It holds the other end of a pipe that only we keep
- * open: when we end, however we end, it reads end-of-file and asks the server for a fast shutdown. Ctrl-C in our terminal
+ * Shell script of the watchdog, which runs in its own session between the node and PostgreSQL. It holds the read end of a pipe that only
+ * the node keeps open: when the node ends in any way, it reads end-of-file and requests a fast shutdown. Ctrl-C in the node's terminal
  * reaches neither of the two.
  */
 const START_AND_GUARD = `
@@ -33,7 +33,7 @@ export function spawnGuarded(command: string, args: readonly string[], user: Pos
   return detachFromEventLoop(child);
 }
 
-/** The same for a server that already runs: closing stdin stops it, the child exits once it is gone. */
+/** Guards a server that already runs: closing stdin stops it, and the child exits once it is gone. */
 export function guardRunning(pid: number, user: PostgresUser): ChildProcess {
   const child = spawn('/bin/sh', ['-c', GUARD_ONLY, 'postgres-watchdog', String(pid)], {
     ...spawnOptionsFor(user),
@@ -43,7 +43,7 @@ export function guardRunning(pid: number, user: PostgresUser): ChildProcess {
   return detachFromEventLoop(child);
 }
 
-/** A forgotten stop() must not keep the process alive; the watchdog cleans up after it. */
+/** Unreferences the child: a forgotten stop() must not keep the process alive; the watchdog stops the server. */
 function detachFromEventLoop(child: ChildProcess): ChildProcess {
   child.unref();
   for (const stream of [child.stdin, child.stderr]) {

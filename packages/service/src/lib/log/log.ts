@@ -10,15 +10,15 @@ export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' |
 
 export type LogOptions = {
   level: LogLevel;
-  /** Lines for a person at a terminal rather than JSON. */
+  /** Prints readable lines for a terminal instead of JSON. */
   pretty?: boolean;
   /** Destination of the lines. Default: stdout. */
   destination?: DestinationStream;
 };
 
 /**
- * A log of one JSON object per line. Secrets are hidden by field name at every depth and by pattern in every text; an error
- * under any field is written with its chain of causes.
+ * Creates a log of one JSON object per line. Redacts secrets by field name at every depth and by pattern in every text; writes an error
+ * under any field with its chain of causes.
  */
 export function createLog({ level, pretty = false, destination = process.stdout }: LogOptions): Log {
   const log = pino(
@@ -47,5 +47,5 @@ function redactChildBindings(log: Log): Log {
   return log;
 }
 
-/** For tests and scripts that have nothing to tell. */
+/** Silent log for tests and scripts. */
 export const silentLog: Log = pino({ level: 'silent' });

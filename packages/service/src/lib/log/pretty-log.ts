@@ -1,6 +1,6 @@
 type Destination = { write(line: string): void };
 
-/** Turns the log's JSON lines into `12:00:01 info  message  field=value`, with an error's stack below. */
+/** Formats the log's JSON lines as `12:00:01 info  message  field=value`, with an error's stack below. */
 export function prettyDestination(out: Destination): Destination {
   return {
     write(line) {

@@ -5,10 +5,10 @@ const HIDDEN = '[redacted]';
 const SECRET_NAME =
   /(authorization|cookies?|api-?key|signatures?|private-?key|secret|secret-?key|passw(or)?d|mnemonic|(identity|access|bearer|refresh|session|csrf)-?token)$|^x?-?payment$/;
 
-/** Fields of the log in which 32 bytes are public and needed to look things up on the chain. Anywhere else they may be a key. */
+/** Log fields in which 32 bytes are public hashes that operators look up on the chain. In any other field they may be a key. */
 const PUBLIC_HASH = 'hash|hashes|txHash|transactionHash|transaction|blockHash|nonce|digest';
 
-/** Names in front of `=` or `:` whose value is a secret, whatever it looks like. */
+/** Names whose value after `=` or `:` is always a secret. */
 const SECRET_PARAMETER =
   '(?:[\\w-]*(?:api[-_]?key|access[-_]?key|secret|passw(?:or)?d|passwd|pwd|token|signature|credentials?|jwt)|d?key|auth|sig|code)';
 
@@ -39,7 +39,7 @@ function redactUrl(url: string): string {
 const isPublicPart = (part: string): boolean =>
   /^([a-z]{3}_[0-9a-z]{26}|0x[0-9a-fA-F]{40}|[a-z]{1,15}([-_][a-z]{1,15})*)$/.test(part);
 
-/** Hides credentials inside a text, wherever they stand in it. Safe on a line of JSON; hashes stay under the names of fields that hold them. */
+/** Redacts credentials anywhere in a text. Safe on a line of JSON; keeps hashes under the names of fields that hold them. */
 export function redactText(text: string): string {
   let redacted = text;
   for (const [pattern, replacement] of SECRET_TEXT) redacted = redacted.replace(pattern, replacement as string);
@@ -47,8 +47,8 @@ export function redactText(text: string): string {
 }
 
 /**
- * A copy fit for a log: values under secret names are hidden at every depth, errors become plain objects with their chain of
- * causes, bigints become strings, bytes become their length.
+ * Returns a copy fit for a log: values under secret names are redacted at every depth, errors become plain objects with their chain of
+ * causes, bigints strings, and bytes their length.
  */
 export function redactValue(value: unknown, depth = 0): unknown {
   if (typeof value === 'bigint') return value.toString();

@@ -1,9 +1,9 @@
 import ipaddr from 'ipaddr.js';
 
-/** IP addresses, told by ranges. */
+/** Ranges of IP addresses. */
 export type AddressRanges = readonly (readonly [ipaddr.IPv4 | ipaddr.IPv6, number])[];
 
-/** Reads addresses and CIDR ranges with commas between; null when one is neither. */
+/** Parses comma-separated addresses and CIDR ranges; null when one is invalid. */
 export function parseAddressRanges(text: string): AddressRanges | null {
   const parts = text === '' ? [] : text.split(',').map((part) => part.trim());
   if (!parts.every((part) => ipaddr.isValidCIDR(part) || isAddress(part))) return null;
@@ -21,11 +21,11 @@ export function isInRanges(address: string, ranges: AddressRanges): boolean {
   return ranges.some(([range, bits]) => parsed.kind() === range.kind() && parsed.match(range, bits));
 }
 
-/** The one way to write an address; null for what is none. */
+/** Normalises an address; null for anything else. */
 export const normalAddress = (text: string): string | null =>
   isAddress(text) ? ipaddr.process(text).toString() : null;
 
-/** The IPv4 address, or the /64 of an IPv6 address: what one client is given, and can't multiply; null for what is no address. */
+/** Returns the IPv4 address, or the /64 of an IPv6 address, which one client gets and cannot multiply; null for anything else. */
 export function networkOf(text: string): string | null {
   const bare = text.replace(/%.*$/, '');
   if (!isAddress(bare)) return null;
@@ -35,5 +35,5 @@ export function networkOf(text: string): string | null {
   return `${new ipaddr.IPv6(network).toString()}/64`;
 }
 
-/** Four decimal parts or IPv6: the other ways to write IPv4 are not what proxies send. */
+/** True for four decimal parts or IPv6: proxies do not send the other notations of IPv4. */
 const isAddress = (text: string) => ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);

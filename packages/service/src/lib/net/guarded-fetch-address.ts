@@ -3,12 +3,12 @@ import ipaddr from 'ipaddr.js';
 
 const MAX_URL_LENGTH = 2048;
 
-/** Names that mean this machine or this network: RFC 6761, RFC 6762, RFC 8375, and ICANN's reserved `.internal`. */
+/** Suffixes of names for this machine or this network: RFC 6761, RFC 6762, RFC 8375, and ICANN's reserved `.internal`. */
 const PRIVATE_SUFFIX = /(^|\.)(localhost|local|internal|intranet|lan|home|corp|home\.arpa)$/;
 
 const PRIVATE_RANGES = new Set(['private', 'loopback', 'uniqueLocal']);
 
-/** Amazon serves instance credentials here, inside of the range that private networks use. */
+/** Amazon's instance metadata address, which lies inside of the range for private networks. */
 const METADATA_ADDRESS = 'fd00:ec2::254';
 
 export type UrlCheck = { ok: true; url: URL } | { ok: false; kind: 'invalid_url' | 'blocked'; reason: string };
@@ -31,15 +31,18 @@ export function isLoopback(address: string): boolean {
 export const isLoopbackHost = (hostname: string): boolean =>
   hostname === 'localhost' || isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'));
 
-/** IANA hands out global IPv6 unicast from 2000::/3 only; ipaddr.js calls what lies unassigned outside of it unicast as well, `::7f00:1` among it. */
+/**
+ * True for global unicast, which IANA assigns from 2000::/3 only; ipaddr.js also calls unassigned addresses outside of it unicast,
+ * `::7f00:1` among them.
+ */
 function isGlobalUnicast(address: ipaddr.IPv6): boolean {
   return (address.parts[0] ?? 0) >>> 13 === 1;
 }
 
 /**
- * Judges a URL before anything is resolved, for use at registration and again at every call. Public rules: https, a public name
- * or address, port 80, 443 or from 1024 up (the other low ports belong to mail, shells and the like). With `allowPrivate`: http as
- * well, any port, any name. Never user info. `reason` is public.
+ * Checks a URL before anything is resolved, at registration and again at every call. Public rules: https, a public name or address, port
+ * 80, 443 or from 1024 up (the other low ports belong to mail, shells and the like). With `allowPrivate`: http as well, any port, any name.
+ * Never user info. `reason` is public.
  */
 export function checkUrl(url: string, { allowPrivate }: { allowPrivate: boolean }): UrlCheck {
   const parsed = url.length <= MAX_URL_LENGTH ? URL.parse(url) : null;
@@ -54,7 +57,7 @@ export function checkUrl(url: string, { allowPrivate }: { allowPrivate: boolean 
     : refuse('must have a public host', 'blocked');
 }
 
-/** The host as a resolver takes it: no brackets around IPv6. */
+/** Returns the host as a resolver expects it: no brackets around IPv6. */
 function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '');
 }

@@ -7,8 +7,8 @@ export type ResolvedAddress = { address: string; family: number };
 export type Resolve = (hostname: string) => Promise<ResolvedAddress[]>;
 
 /**
- * A connector that opens sockets to allowed addresses only. Literal addresses never pass through a lookup, so they are judged here;
- * names are resolved once per socket, every address is judged, and the socket gets exactly the judged ones.
+ * Creates a connector that opens sockets to allowed addresses only. Literal addresses never pass through a lookup, so they are checked
+ * here; a name is resolved once per socket, every address is checked, and the socket gets exactly the checked ones.
  */
 export function guardedConnector(options: { allowPrivate: boolean; connectTimeoutMs: number; resolve: Resolve }) {
   const { allowPrivate, connectTimeoutMs, resolve } = options;

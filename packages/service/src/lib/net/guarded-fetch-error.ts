@@ -10,7 +10,10 @@ export type GuardedFetchErrorKind =
   | 'reset'
   | 'aborted';
 
-/** A name that does not resolve and one that resolves to a refused address read alike: the difference would map a private network. */
+/**
+ * Message for a name that does not resolve and for one that resolves to a refused address: a difference would let callers map a private
+ * network.
+ */
 const UNREACHABLE = 'The endpoint could not be reached at a public address.';
 
 const PUBLIC_MESSAGES: Record<GuardedFetchErrorKind, string> = {

@@ -4,12 +4,12 @@ import { GuardedFetchError, type GuardedFetchErrorKind } from './guarded-fetch-e
 export type GuardedRequest = {
   url: string;
   method: string;
-  /** Names in lower case. */
+  /** Header names in lower case. */
   headers?: Record<string, string> | undefined;
   body?: string | Uint8Array | undefined;
-  /** From the call to the last byte of the answer, waiting for a connection included. */
+  /** Time from the call to the last byte of the answer, including the wait for a connection. */
   timeoutMs: number;
-  /** The most bytes of answer that are read. */
+  /** Maximum bytes of the answer. */
   maxBytes: number;
   signal?: AbortSignal | undefined;
 };
@@ -26,7 +26,7 @@ export type ExchangeSink = {
 export type Exchange = { fail(kind: GuardedFetchErrorKind): void; pause(): void; resume(): void };
 
 /**
- * One request and its answer under every limit, told to the sink as it happens: at most one head, chunks, then exactly one of end
+ * Runs one request under every limit and reports its answer to the sink as it arrives: at most one head, chunks, then exactly one of end
  * and fail. A failure closes the connection.
  */
 export function startExchange(agent: Dispatcher, url: URL, request: GuardedRequest, sink: ExchangeSink): Exchange {

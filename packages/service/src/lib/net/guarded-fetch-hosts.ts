@@ -10,10 +10,10 @@ const HOSTS_FILE =
 const READ_AGAIN_MS = 5000;
 const MAX_BYTES = 1024 * 1024;
 
-/** Finds what the hosts file says of a name, in lower case; null when it says nothing. */
+/** Returns the addresses of a lower-case name in the hosts file; null if it has none. */
 export type FindHost = (name: string) => Promise<readonly ResolvedAddress[] | null>;
 
-/** Reads the hosts file when a name is asked for, at most every five seconds. One that cannot be read says nothing. */
+/** Reads the hosts file on demand, at most every five seconds. An unreadable file counts as empty. */
 export function createHostsFile(path = HOSTS_FILE): FindHost {
   let known: Promise<ReadonlyMap<string, readonly ResolvedAddress[]>> | null = null;
   let readAtMs = 0;
@@ -30,7 +30,7 @@ export function createHostsFile(path = HOSTS_FILE): FindHost {
   };
 }
 
-/** `address name name … # remark`, line by line; a name may have an address of each family, and keeps the first of them. */
+/** Parses lines of `address name name … # remark`; a name keeps the first address of each family. */
 export function parseHosts(text: string): Map<string, ResolvedAddress[]> {
   const hosts = new Map<string, ResolvedAddress[]>();
   for (const line of text.split('\n')) {

@@ -5,20 +5,20 @@ import { createHostsFile, type FindHost } from './guarded-fetch-hosts.ts';
 import { createLookupRoom, type LookupRoom } from './guarded-fetch-room.ts';
 
 export interface ResolverOptions {
-  /** `address` or `address:port`; default: those of the system. */
+  /** DNS servers as `address` or `address:port`; default: the system's. */
   readonly servers?: readonly string[];
   readonly findHost?: FindHost;
-  /** Of one try; there are two. */
+  /** Timeout of one try; there are two. */
   readonly timeoutMs?: number;
-  /** Look-ups at once, and those of one registrable domain. */
+  /** Maximum concurrent look-ups, in total and of one registrable domain. */
   readonly most?: number;
   readonly mostOfDomain?: number;
 }
 
 const TRIES = 2;
-/** The system's servers may change while we run. */
+/** Refresh interval of the system's servers, which may change at run time. */
 const SERVERS_KEPT_MS = 60_000;
-/** Once one family has answered, the other has this long. */
+/** Wait for the second address family after the first has answered. */
 const OTHER_FAMILY_MS = 100;
 const LEAST_KEPT_MS = 5000;
 const MAX_KEPT_MS = 60_000;
@@ -36,10 +36,10 @@ type Kept = {
 };
 
 /**
- * Resolves names that strangers gave us with c-ares, which needs no thread: `dns.lookup` has the four of libuv, so that a few dozen
- * names that nobody answers would stop everything else that resolves or reads files. Bounded in time, in look-ups at once, in all and
- * by domain, and in what is kept; who asks for a name that is being looked up waits for that, and who asks for one that was known
- * within the last hour gets that when no server says anything. The hosts file comes first; search domains are not used.
+ * Creates a resolver for names from strangers. Uses c-ares, which needs no thread: `dns.lookup` has the four of libuv, so that a few dozen
+ * unanswered names would stop all other look-ups and file reads. Bounded in time, in concurrent look-ups (in total and by domain), and in
+ * cached names. Concurrent calls for a name share one look-up; a name that resolved within the last hour gets its last answer when no
+ * server answers. The hosts file comes first; search domains are not used.
  */
 export function createResolver(options: ResolverOptions = {}): Resolve {
   const { timeoutMs = 1000, findHost = createHostsFile() } = options;
@@ -89,7 +89,7 @@ export function createResolver(options: ResolverOptions = {}): Resolve {
 /** True if a server answered that the name, or an address of it, does not exist. */
 const isAnswer = ({ code }: NodeJS.ErrnoException) => code === 'ENOTFOUND' || code === 'ENODATA';
 
-/** Forgets those that were asked for first, but not what is being looked up: of that there are not more than have room. */
+/** Evicts the oldest cached names, but no running look-ups, whose number is limited separately. */
 function forgetOldest(kept: Map<string, Kept>): void {
   if (kept.size <= MAX_KEPT) return;
   for (const [name, { untilMs }] of kept) {
@@ -98,7 +98,7 @@ function forgetOldest(kept: Map<string, Kept>): void {
   }
 }
 
-/** No room for a further look-up: the node is asked for more names at once than it looks up. */
+/** Too many concurrent look-ups. */
 class NoRoomError extends Error {
   override readonly name = 'NoRoomError';
 }
@@ -128,7 +128,7 @@ function queryWith(servers: readonly string[] | undefined, timeoutMs: number) {
   };
 }
 
-/** The addresses of both families, or of one when the other has none or is late. Rejects when there are none. */
+/** Returns the addresses of both families, or of one when the other has none or is late. Rejects when there are none. */
 async function firstFound(families: readonly Promise<(ResolvedAddress & { ttl: number })[]>[]): Promise<Found> {
   await Promise.any(families).catch(({ errors }: AggregateError) => {
     throw errors[0];

@@ -1,6 +1,6 @@
-/** Room for so many look-ups at once, and so many of one key: those that are silent leave the others theirs. */
+/** Limits concurrent look-ups, in total and by key, so that slow names of one key cannot block the others. */
 export interface LookupRoom {
-  /** Resolves with true when there is room, and with false when there was none in time. */
+  /** Resolves with true once there is room, or false after the wait. */
   enter(key: string, waitMs: number): Promise<boolean>;
   leave(key: string): void;
 }

@@ -1,22 +1,22 @@
 import type { Dispatcher } from 'undici';
 import { type Exchange, type GuardedRequest, type ResponseHead, startExchange } from './guarded-fetch-exchange.ts';
 
-/** Beyond this many unread bytes the endpoint is made to wait. */
+/** Unread bytes above which the endpoint is throttled. */
 const HIGH_WATER_BYTES = 64 * 1024;
 
 export type GuardedStreamRequest = GuardedRequest & {
-  /** The longest silence, from the call to the head and between any two chunks. Time spent waiting for our reader is free. */
+  /** Maximum silence, from the call to the head and between any two chunks. Time spent waiting for our reader does not count. */
   idleTimeoutMs: number;
 };
 
 export type GuardedStream = ResponseHead & {
-  /** The bytes as they arrive. To be read once; leaving the loop early closes the connection. */
+  /** The bytes as they arrive. Readable once; leaving the loop early closes the connection. */
   body: AsyncIterable<Buffer>;
-  /** For a body that nobody will read. */
+  /** Discards a body that is not read. */
   cancel(): void;
 };
 
-/** Opens a streamed exchange; resolves with the head. Failures after the head are thrown to whoever reads the body. */
+/** Opens a streamed exchange; resolves with the head. Later failures are thrown to the reader of the body. */
 export function openStream(agent: Dispatcher, url: URL, request: GuardedStreamRequest): Promise<GuardedStream> {
   return new Promise((resolve, reject) => {
     const queue = createChunkQueue();

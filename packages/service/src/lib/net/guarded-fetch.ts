@@ -11,31 +11,31 @@ export { GuardedFetchError };
 export type GuardedResponse = ResponseHead & { body: Buffer };
 
 export type GuardedFetch = {
-  /** Sends a request and reads the whole answer. Rejects with `GuardedFetchError`; any status outside of 3xx is an answer. */
+  /** Sends a request and reads the whole answer. Rejects with `GuardedFetchError`; any status except 3xx is an answer. */
   request(request: GuardedRequest): Promise<GuardedResponse>;
-  /** The same, handing over the body as it arrives. */
+  /** Sends a request and returns the body as a stream. */
   stream(request: GuardedStreamRequest): Promise<GuardedStream>;
-  /** Judges a URL under the same rules without resolving or calling anything. */
+  /** Checks a URL under the same rules without resolving or calling anything. */
   checkUrl(url: string): UrlCheck;
-  /** Breaks off what is still running and closes every connection. */
+  /** Aborts running exchanges and closes every connection. */
   close(): Promise<void>;
 };
 
 export type HasGuardedFetch = { guardedFetch: GuardedFetch };
 
 export type GuardedFetchOptions = {
-  /** Lets http, loopback and private networks through; link-local, metadata and multicast addresses stay refused. */
+  /** Allows http, loopback and private networks; link-local, metadata and multicast addresses stay refused. */
   allowPrivate: boolean;
   userAgent: string;
-  /** Connections per origin; further requests wait for one. */
+  /** Maximum connections per origin; further requests wait. */
   connections?: number;
   connectTimeoutMs?: number;
   resolve?: Resolve;
 };
 
 /**
- * The only door to the outside for addresses that strangers gave us. HTTP/1.1 without redirects, compression, proxies or TLS
- * session reuse; every address is judged at the moment of connecting, so a DNS answer that changes gains nothing.
+ * Creates the only client for URLs that strangers gave us. HTTP/1.1 without redirects, compression, proxies or TLS session reuse; every
+ * address is checked at the moment of connecting, so a changing DNS answer (rebinding) gains nothing.
  */
 export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const { allowPrivate, userAgent, connections = 128, connectTimeoutMs = 5_000, resolve = createResolver() } = options;

@@ -9,7 +9,7 @@ export interface EventLoopDelay {
 
 const RESOLUTION_MS = 20;
 
-/** Measures how late timers of this process are; each reading is about the time since the one before. */
+/** Measures the delay of timers in this process; each reading covers the time since the previous one. */
 export function createDelayMeter(): { read(): EventLoopDelay; stop(): void } {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   histogram.enable();

@@ -1,4 +1,4 @@
-/** The commits of the paid path and of the registry, and the calls that they make to the chain and to agents. */
+/** Failpoints: the commits of the paid path and of the registry, and their calls to the chain and to agents. */
 const steps = [
   'handle',
   'take-key',
@@ -33,34 +33,34 @@ const steps = [
 
 type Step = (typeof steps)[number];
 
-/** A place where a test can let the process die. Every one of them is tried in test/flows/crash-points.test.ts, or test/registry-writes/crash.test.ts. */
+/** A place where a test can kill the process. test/flows/crash-points.test.ts and test/registry/write/crash.test.ts try each. */
 export type Failpoint = `before-${Step}` | `after-${Step}`;
 
 export const failpoints: readonly Failpoint[] = steps.flatMap((step) => [`before-${step}`, `after-${step}`] as const);
 
 export interface ArmedFailpoint {
   readonly name: Failpoint;
-  /** The process dies when it comes by for the n-th time. */
+  /** The process dies at the n-th pass. */
   readonly hit: number;
 }
 
 let armed: ArmedFailpoint | null = null;
 let hits = 0;
 
-/** Reads `name` or `name:n`; null when there is no such place. */
+/** Parses `name` or `name:n`; null for an unknown name. */
 export function parseFailpoint(text: string): ArmedFailpoint | null {
   const [name = '', count = '1', ...rest] = text.split(':');
   const isKnown = (known: string): known is Failpoint => (failpoints as readonly string[]).includes(known);
   return isKnown(name) && /^[1-9]\d{0,5}$/.test(count) && rest.length === 0 ? { name, hit: Number(count) } : null;
 }
 
-/** From now on this process dies there. For tests: production refuses to be configured so. */
+/** Arms a failpoint: this process dies there. For tests; the configuration refuses it in production. */
 export function armFailpoint(failpoint: ArmedFailpoint): void {
   armed = failpoint;
   hits = 0;
 }
 
-/** Dies here, as by a power cut, when this place is armed; nothing else, and as good as free, when it is not. */
+/** Kills the process, as by a power cut, if this place is armed; otherwise does nothing, at almost no cost. */
 export function failpoint(name: Failpoint): void {
   if (armed === null || armed.name !== name) return;
   hits += 1;

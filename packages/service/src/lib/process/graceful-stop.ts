@@ -5,8 +5,8 @@ export type StopStep = { name: string; stop: () => Promise<unknown> | unknown };
 export type GracefulStopOptions = { log: Log; limitMs?: number };
 
 /**
- * Runs stop steps one after the other. A step that throws is logged and does not keep the next ones from running. Answers whether
- * every step succeeded within the limit (10 s for all together); when it is over, what is left is named in the log and not waited for.
+ * Runs stop steps in sequence. A step that throws is logged and does not block the next ones. Returns true if every step succeeded within
+ * the limit (10 s in total); after it, the unfinished steps are logged and not waited for.
  */
 export async function stopInOrder(steps: StopStep[], { log, limitMs = 10_000 }: GracefulStopOptions): Promise<boolean> {
   let isClean = true;

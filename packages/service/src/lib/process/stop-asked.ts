@@ -1,10 +1,10 @@
 const PARENT_LOOK_MS = 500;
-/** As it was when this process began: npm may end while the node is starting. */
+/** Parent process at start: npm may end while the node is starting. */
 const parent = process.ppid;
 
 /**
- * Resolves when this process is asked to end: by SIGINT or SIGTERM, or, started by npm, by the end of what started it. npm passes
- * SIGTERM to the shell between it and us, which ends without a word, and would leave us behind with the port and the data folder.
+ * Resolves when this process is asked to stop: by SIGINT or SIGTERM or, when started by npm, by the end of its parent. npm passes SIGTERM
+ * to the shell between it and us, which exits without forwarding it and would leave us running with the port and the data folder.
  */
 export function stopAsked(): Promise<void> {
   return new Promise((resolve) => {
