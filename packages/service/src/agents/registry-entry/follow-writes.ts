@@ -33,7 +33,7 @@ const of = (writes: readonly RegistryWrite[], kind: WriteKind): TokenWrite[] =>
     .filter((write) => write.kind === kind && write.subjectId !== NODE_SUBJECT && write.tokenId !== null)
     .map((write) => ({ ...write, agentId: write.subjectId, tokenId: write.tokenId as string }));
 
-/** Retires tokens that were minted for an agent that was removed or got another token in the meantime. */
+/** Assigns minted tokens to their agents; retires those of agents that were removed or linked another token in the meantime. */
 async function giveTokens(ctx: FollowContext, tx: Tx, writes: readonly TokenWrite[], now: Date): Promise<void> {
   if (writes.length === 0) return;
   const ids = writes.map(({ agentId }) => agentId);
