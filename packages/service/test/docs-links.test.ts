@@ -90,3 +90,20 @@ it('every document that the code cites exists', () => {
   expect(cited.length).toBeGreaterThan(0);
   expect(cited.filter(({ path }) => !existsSync(join(root, path)))).toEqual([]);
 });
+
+it('every section of the design and the specification that the code cites exists', () => {
+  const cited = tree
+    .filter((path) => /^(packages|bench|examples|scripts)\/.*\.(tsx?|mjs)$/.test(path))
+    .flatMap((source) => [
+      ...readFileSync(join(root, source), 'utf8').matchAll(
+        /\((docs\/(?:design|spec)\.md), section (\d)(?:, "([^"]+)")?\)/g,
+      ),
+    ]);
+  expect(cited.length).toBeGreaterThan(5);
+  const missing = cited.filter(([, document = '', section, row]) => {
+    const text = readFileSync(join(root, document), 'utf8');
+    const part = text.split(/^## /m).find((each) => each.startsWith(`${section}.`));
+    return part === undefined || (row !== undefined && !part.includes(row));
+  });
+  expect(missing.map(([citation]) => citation)).toEqual([]);
+});

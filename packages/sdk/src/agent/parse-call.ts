@@ -6,7 +6,7 @@ export interface Verification {
   readonly challenge: string;
 }
 
-/** A node's call to an agent (docs/spec.md, "Agent contract"). */
+/** A node's call to an agent (docs/design.md, section 4, "agent contract: call"). */
 export interface CallContent {
   readonly kind: 'call';
   readonly requestId: string;
