@@ -50,7 +50,7 @@ it('registers an agent by keyboard, proves it, calls it, changes and removes it'
   await page.getByLabel('Website').fill('javascript:alert(1)');
   await page.getByLabel('Endpoint').fill('https://user:password@agent.example/');
   await register.press('Enter');
-  await page.getByText('holds control characters').waitFor();
+  await page.getByText('holds characters that cannot be seen').waitFor();
   await page.getByText('“not good” must be letters').waitFor();
   expect(await page.getByText('must be an http(s) URL').count()).toBe(1);
   await page.getByLabel('Name').fill(NAME);

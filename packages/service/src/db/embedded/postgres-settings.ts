@@ -1,3 +1,6 @@
+/** Two workers of the tests run up to forty nodes at once, each with pools and watchers of its own. */
+const MAX_TEST_CONNECTIONS = 1000;
+
 /**
  * Server settings for one node on a small machine: acknowledged means on disk, and short statements are fast. They are passed on the
  * command line, so a newer version of this file applies to old data folders too.
@@ -7,7 +10,7 @@ export function postgresSettings(port: number, durable: boolean): string[] {
     listen_addresses: '127.0.0.1',
     port,
     unix_socket_directories: '',
-    max_connections: 200,
+    max_connections: durable ? 200 : MAX_TEST_CONNECTIONS,
     shared_buffers: durable ? '192MB' : '64MB',
     wal_buffers: '16MB',
     min_wal_size: '128MB',

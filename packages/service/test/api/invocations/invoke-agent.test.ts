@@ -130,11 +130,12 @@ describe('a deadline', () => {
     ['on a day that does not exist', () => '2027-02-30T00:00:00Z'],
   ])('%s is refused', async (_what, deadline) => expectRefused({ deadline: deadline() }, 'deadline'));
 
-  it('may be written in any zone and is at most 24 hours away', async () => {
+  it('may be written in any zone, is at most 24 hours away, and by default in five minutes for a caller that waits, else in ten', async () => {
     const local = new Date(clock.now().getTime() + 10 * 60_000 + 3 * 3_600_000).toISOString().replace('Z', '+03:00');
     expect((await invoke({ deadline: local })).body.data.deadline).toBe(inMinutes(10));
     expect((await invoke({ deadline: inMinutes(24 * 60) })).status).toBe(200);
-    expect((await invoke({})).body.data.deadline).toBe(inMinutes(10));
+    expect((await invoke({})).body.data.deadline).toBe(inMinutes(5));
+    expect((await invoke({}, { headers: {} })).body.data.deadline).toBe(inMinutes(10));
   });
 });
 

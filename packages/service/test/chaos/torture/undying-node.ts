@@ -1,4 +1,5 @@
 import type { ArmedFailpoint } from '../../../src/lib/process/failpoint.ts';
+import { freePort } from '../../../src/local/free-port.ts';
 import type { NodeCluster, NodeProcess } from '../../support/node-cluster.ts';
 import { letTimePass } from './let-time-pass.ts';
 
@@ -17,6 +18,8 @@ export interface UndyingNode {
 const toText = ({ name, hit }: ArmedFailpoint) => `${name}:${hit}`;
 
 export async function startUndyingNode(cluster: NodeCluster): Promise<UndyingNode> {
+  // One port for all its lives: texts that wallets sign name the address of the node.
+  const port = String(await freePort(0));
   let deaths = 0;
   let isReleased = false;
   let waiting: ArmedFailpoint[] = [];
@@ -26,7 +29,7 @@ export async function startUndyingNode(cluster: NodeCluster): Promise<UndyingNod
   async function start(): Promise<NodeProcess> {
     const failpoint = waiting.shift();
     const started = await cluster
-      .startProcess(failpoint ? { FAILPOINT: toText(failpoint) } : {})
+      .startProcess({ PORT: port, ...(failpoint ? { FAILPOINT: toText(failpoint) } : {}) })
       .catch((error: unknown) => {
         if (!failpoint) throw error;
         return null;
