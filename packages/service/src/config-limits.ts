@@ -30,6 +30,8 @@ export interface Limits {
   readonly signInsPerHour: number;
   /** Documents, files and health checks per hour that one network address may have from this process. */
   readonly documentsPerHour: number;
+  /** Bytes of documents that a network address is sent in a minute, by each process. */
+  readonly documentBytesPerMinute: number;
 }
 
 const MIB = 1024 * 1024;
@@ -75,6 +77,7 @@ export function readLimits(env: Env, isPrivate: boolean): Limits {
     },
     signInsPerHour: perHour('SIGN_INS_PER_HOUR', isPrivate ? UNLIMITED : 120),
     documentsPerHour: perHour('DOCUMENTS_PER_HOUR', isPrivate ? UNLIMITED : 36_000),
+    documentBytesPerMinute: perHour('DOCUMENT_BYTES_PER_MINUTE', isPrivate ? UNLIMITED : 32 * 1024 * 1024),
   };
 }
 

@@ -213,6 +213,7 @@ const settingsOf = (config: Config) => ({
   planCaps: config.planCaps,
   signInsPerHour: config.signInsPerHour,
   documentsPerHour: config.documentsPerHour,
+  documentBytesPerMinute: config.documentBytesPerMinute,
   trustedProxies: config.trustedProxies,
   platformFeeBps: config.platformFeeBps,
   paymentLimits: config.paymentLimits,

@@ -83,4 +83,7 @@ const answer = (
   body: string | Uint8Array<ArrayBuffer> | null,
   status: number,
   headers: Record<string, string>,
-): Response => new Response(body, { status, headers: { ...dashboardHeaders, ...headers } });
+): Response => {
+  const length = body === null ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  return new Response(body, { status, headers: { ...dashboardHeaders, ...headers, ...length } });
+};

@@ -9,6 +9,7 @@ import { requestIdOf } from '../mount.ts';
 import { addressOf, type HasTrustedProxies } from '../request/remote-address.ts';
 
 const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
 const MAX_NETWORKS = 50_000;
 
 /** Rate-limited paths outside of the endpoint table; `/livez` does nothing and is free. */
@@ -24,6 +25,13 @@ const PATHS = [
   '/dashboard/*',
 ];
 
+interface Limit {
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly type: 'documents' | 'documentBytes';
+  readonly message: string;
+}
+
 interface Window {
   readonly endsAtMs: number;
   used: number;
@@ -35,30 +43,64 @@ interface Window {
  */
 export function limitDocuments(
   app: Hono,
-  ctx: HasClock & HasTrustedProxies & { readonly documentsPerHour: number },
+  ctx: HasClock & HasTrustedProxies & { readonly documentsPerHour: number; readonly documentBytesPerMinute: number },
 ): void {
-  const windows = new LRUCache<string, Window>({ max: MAX_NETWORKS });
-  const limit = ctx.documentsPerHour;
+  const documents = createMeter({
+    limit: ctx.documentsPerHour,
+    windowMs: HOUR_MS,
+    type: 'documents',
+    message: `The limit of ${ctx.documentsPerHour} documents per hour is used up.`,
+  });
+  const bytes = createMeter({
+    limit: ctx.documentBytesPerMinute,
+    windowMs: MINUTE_MS,
+    type: 'documentBytes',
+    message: `The limit of ${ctx.documentBytesPerMinute} bytes of documents per minute is used up; ETag and gzip save most of them.`,
+  });
   const count = async (c: Context, next: Next) => {
     const nowMs = ctx.clock.now().getTime();
     const subject = addressSubject(addressOf(ctx, c));
-    const known = windows.get(subject);
-    const window = known && known.endsAtMs > nowMs ? known : { endsAtMs: nowMs + HOUR_MS, used: 0 };
-    if (window !== known) windows.set(subject, window);
-    if (window.used >= limit) return refusal(c, limit, Math.max(1, Math.ceil((window.endsAtMs - nowMs) / 1000)));
-    window.used += 1;
-    return next();
+    const over = documents.over(subject, nowMs) ?? bytes.over(subject, nowMs);
+    if (over) return refusal(c, over);
+    documents.add(subject, 1);
+    await next();
+    // Sending half a megabyte takes milliseconds of the event loop: what an address is sent is bounded, not only how often.
+    bytes.add(subject, Number(c.res.headers.get('content-length') ?? 0));
   };
   for (const path of PATHS) app.get(path, count);
 }
 
-function refusal(c: Context, limit: number, retryAfterS: number): Response {
-  const error = new AppError('RATE_LIMITED', `The limit of ${limit} documents per hour is used up.`, {
-    details: { limit, type: 'documents', retryAfterS },
-  });
+interface Over extends Limit {
+  readonly retryAfterS: number;
+}
+
+/** Counts in fixed windows by network address, in memory. */
+function createMeter(given: Limit) {
+  const windows = new LRUCache<string, Window>({ max: MAX_NETWORKS });
+  return {
+    /** The limit that is used up, and when it ends; null while there is room. Begins a window when the last one has ended. */
+    over(subject: string, nowMs: number): Over | null {
+      const known = windows.get(subject);
+      const window = known && known.endsAtMs > nowMs ? known : { endsAtMs: nowMs + given.windowMs, used: 0 };
+      if (window !== known) windows.set(subject, window);
+      if (window.used < given.limit) return null;
+      return { ...given, retryAfterS: Math.max(1, Math.ceil((window.endsAtMs - nowMs) / 1000)) };
+    },
+    add(subject: string, amount: number): void {
+      const window = windows.get(subject);
+      if (window) window.used += amount;
+    },
+  };
+}
+
+function refusal(c: Context, { limit, windowMs, type, message, retryAfterS }: Over): Response {
+  const error = new AppError('RATE_LIMITED', message, { details: { limit, type, retryAfterS } });
   const requestId = requestIdOf(c);
   const { status, headers, body } = toErrorAnswer(error, requestId);
-  const limits = { 'ratelimit-policy': `"documents";q=${limit};w=3600`, ratelimit: `"documents";r=0;t=${retryAfterS}` };
+  const limits = {
+    'ratelimit-policy': `"${type}";q=${limit};w=${windowMs / 1000}`,
+    ratelimit: `"${type}";r=0;t=${retryAfterS}`,
+  };
   return new Response(JSON.stringify(body), {
     status,
     headers: { ...commonHeaders, ...headers, ...limits, 'content-type': 'application/json', 'x-request-id': requestId },

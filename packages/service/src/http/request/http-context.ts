@@ -65,6 +65,7 @@ export type HttpContext = InvokeContext &
     readonly planLimits: PlanLimits;
     readonly signInsPerHour: number;
     readonly documentsPerHour: number;
+    readonly documentBytesPerMinute: number;
     /** Maximum time that a caller waits for a result. */
     readonly syncWaitMs: number;
     /** Checks every answer against its schema: a breach is an INTERNAL_ERROR. On in tests. */
