@@ -73,7 +73,7 @@ export interface Invocation {
   readonly completedAt: Date | null;
 }
 
-/** Why an invocation was cancelled: on its caller's request, or because its bulk request was decided without it. */
+/** Reason of a cancellation: the caller asked for it, or its bulk request was decided without it. */
 export type CancelReason = 'cancelled_by_caller' | 'bulk_decided';
 
 /** The end of an agent's work. */
