@@ -1,8 +1,11 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { callChain } from '../../chain/src/chain-rpc-client.ts';
 import { openAccount } from '../../service/src/access/accounts/open-account.ts';
 import { issueApiKey } from '../../service/src/access/keys/manage-keys.ts';
 import { insertNode } from '../../service/src/network/nodes/node-store.ts';
+import { answerWith, startTestAgent } from '../../service/test/support/test-agent.ts';
+import { payV2 } from '../../service/test/support/x402-payer.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { it } from './support/journey.ts';
 import { lookAt } from './support/screenshot.ts';
@@ -62,7 +65,8 @@ it('has an operator page for operators only, in the navigation and in the API', 
   expect((await sessionCall(page, 'GET', '/operator/status')).status).toBe(403);
 });
 
-it('shows an operator how the node stands, and what needs attention', async () => {
+/** The operator page of somebody who signed in and has a key with the scope `operator`. */
+async function operatorPage(): Promise<Page> {
   const { h, newPage } = world;
   const wallet = walletOf(await h.newWallet(), h.rpcUrl);
   const address = wallet.address.toLowerCase();
@@ -71,6 +75,56 @@ it('shows an operator how the node stands, and what needs attention', async () =
   const { page } = await newPage({ wallet });
   await signInWithWallet(page);
   await page.getByRole('link', { name: 'Operator' }).click();
+  return page;
+}
+
+it('shows an operator why an invocation of somebody else was refunded and where the money went', async () => {
+  const { h } = world;
+  const words = `the disk is full ${HOSTILE}`;
+  const agent = await startTestAgent(h, {
+    perRequest: '0.05',
+    behaviour: answerWith(500, { error: { message: words } }),
+  });
+  const { key } = await h.newAccount();
+  const call = { key, body: { task: 'private words' } };
+  const unpaid = await h.request('POST', `/invoke/${agent.id}`, call);
+  const headers = await payV2(h, await h.newWallet(50_000n), unpaid);
+  const { requestId } = (await h.request('POST', `/invoke/${agent.id}`, { ...call, headers })).body.data;
+  await agent.die();
+
+  const page = await operatorPage();
+  await page.getByLabel('Invocation id').fill('req_none');
+  await page.keyboard.press('Enter');
+  await page.getByText('No invocation to show').waitFor();
+  await page.getByLabel('Invocation id').fill(` ${requestId} `);
+  await page.getByRole('button', { name: 'Look up' }).click();
+  const trace = page.getByRole('region', { name: `Invocation ${requestId}` });
+  await trace.getByText('failed: agent error').waitFor();
+  await trace.getByText(words).first().waitFor();
+  const refund = trace.getByRole('list', { name: 'Parts of the refund' });
+  await refund.getByText('Transfer on chain').waitFor();
+  await refund.getByText('settled').waitFor();
+  await refund.getByRole('button', { name: /Copy refund transaction/ }).waitFor();
+  const titles = async () => {
+    const steps = await trace
+      .getByRole('list', { name: 'Timeline of the invocation' })
+      .getByRole('listitem')
+      .allInnerTexts();
+    return steps.map((step) => step.split('\n')[0]);
+  };
+  expect((await titles()).at(-1)).toBe('Refund settled on chain');
+  expect((await titles()).filter((title) => title === 'Failed')).toHaveLength(1);
+  expect(await page.getByText('private words').count()).toBe(0);
+  expect(new URL(page.url()).searchParams.get('invocation')).toBe(requestId);
+  await expectAccessible(page);
+  await lookAt(page, 'operator-invocation');
+  await page.reload();
+  await trace.getByText('failed: agent error').waitFor();
+});
+
+it('shows an operator how the node stands, and what needs attention', async () => {
+  const { h } = world;
+  const page = await operatorPage();
   await page.getByRole('row', { name: /answers you/ }).waitFor();
   await page.getByText('Nothing needs attention.').waitFor();
   await page

@@ -108,6 +108,7 @@ const account = createRoute({
 const operator = createRoute({
   getParentRoute: () => shellRoute,
   path: '/operator',
+  validateSearch: searchOf('invocation'),
   component: view(() => import('../pages/operator/operator-view.tsx'), 'OperatorView'),
 });
 

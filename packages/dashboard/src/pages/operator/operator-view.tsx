@@ -12,6 +12,7 @@ import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { groupDigits } from '../../ui/values/money.tsx';
 import { Note } from '../../ui/values/note.tsx';
 import { alarmsOf } from './alarms.ts';
+import { InvocationLookup } from './invocation-lookup.tsx';
 import { processColumns } from './process-columns.tsx';
 import { queueColumns } from './queue-columns.tsx';
 import { signerColumns } from './signer-columns.tsx';
@@ -25,7 +26,10 @@ export function OperatorView() {
   return (
     <Page title="Operator" description="How this node stands. Read again every five seconds.">
       {isOperator ? (
-        <StatusParts />
+        <>
+          <InvocationLookup />
+          <StatusParts />
+        </>
       ) : (
         <Card>
           <EmptyState title="For who runs the node">

@@ -1,0 +1,168 @@
+import type { OperatorInvocation } from '@agent-network/contracts/network/operator-invocation';
+import { ChainLink } from '../../app/chain-link.tsx';
+import { Copyable } from '../../ui/controls/copyable.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { DataTable } from '../../ui/layout/data-table.tsx';
+import { EmptyState } from '../../ui/layout/empty-state.tsx';
+import { FactRow } from '../../ui/layout/fact-row.tsx';
+import { Timeline } from '../../ui/layout/timeline.tsx';
+import { Status } from '../../ui/values/badge.tsx';
+import { Money } from '../../ui/values/money.tsx';
+import { Note } from '../../ui/values/note.tsx';
+import { paymentColumns, transferColumns, workColumns, workOf } from './trace-columns.tsx';
+import { stepsOf, type TraceStep, wordsOf } from './trace-steps.ts';
+
+interface TraceProps {
+  readonly trace: OperatorInvocation;
+}
+
+/** An invocation for an operator: the reason of its end and its refund first, then the timeline and all that belongs to it. */
+export const InvocationTrace = ({ trace }: TraceProps) => (
+  <section aria-label={`Invocation ${trace.requestId}`} className="space-y-5">
+    <Reason trace={trace} />
+    <div className="grid items-start gap-5 lg:grid-cols-2">
+      <Card title="Timeline">
+        <Timeline label="Timeline of the invocation" entries={stepsOf(trace).map(toEntry)} />
+      </Card>
+      <div className="min-w-0 space-y-5">
+        <RefundCard refund={trace.refund} />
+        <FactsCard trace={trace} />
+      </div>
+    </div>
+    <Tables trace={trace} />
+  </section>
+);
+
+const Reason = ({ trace: { status, reason, message } }: TraceProps) => (
+  <Note
+    tone={status === 'failed' ? 'bad' : 'neutral'}
+    title={reason === null ? `Status: ${status}` : `${wordsOf(status)}: ${wordsOf(reason)}`}
+  >
+    {message}
+  </Note>
+);
+
+const toEntry = (step: TraceStep) => ({
+  ...{ title: step.title, at: step.at, tone: step.tone },
+  detail: (step.text || step.transactionHash) && (
+    <>
+      {step.text && <p className="max-h-40 overflow-y-auto">{step.text}</p>}
+      {step.transactionHash && <ChainLink kind="tx" id={step.transactionHash} label="transaction hash" />}
+    </>
+  ),
+});
+
+const ways = {
+  treasury: 'Released to the treasury',
+  on_chain: 'Transfer on chain',
+  credited: 'Credited at this node',
+} as const;
+
+const RefundCard = ({ refund }: Pick<OperatorInvocation, 'refund'>) => (
+  <Card title="Refund">
+    {refund === null ? (
+      <p className="text-muted">The invocation is open.</p>
+    ) : (
+      <>
+        <dl>
+          <FactRow label="Refunded">
+            <Money amount={refund.amount} />
+          </FactRow>
+          {refund.expected && (
+            <FactRow label="Expected from the home node">
+              <Money amount={refund.expected} />
+            </FactRow>
+          )}
+        </dl>
+        <ul aria-label="Parts of the refund" className="mt-3 space-y-3">
+          {refund.parts.map((part) => (
+            <li key={`${part.way} ${part.at}`} className="rounded-md border border-line p-3">
+              <div className="flex flex-wrap items-center justify-between gap-2">
+                <span className="font-medium">{ways[part.way]}</span>
+                <Status value={part.state} />
+              </div>
+              <div className="mt-1 flex flex-wrap items-center justify-between gap-x-4 gap-y-1">
+                <Money amount={part.amount} />
+                <Copyable label="receiver of the refund" text={part.to} short />
+                {part.transactionHash && <ChainLink kind="tx" id={part.transactionHash} label="refund transaction" />}
+              </div>
+            </li>
+          ))}
+        </ul>
+      </>
+    )}
+  </Card>
+);
+
+const FactsCard = ({ trace }: TraceProps) => (
+  <Card title="Facts" actions={<Status value={trace.status} />}>
+    <dl>
+      <FactRow label="Account">
+        <Copyable label="account id" text={trace.accountId} short />
+      </FactRow>
+      <FactRow label="Agent">
+        <Copyable label="agent id" text={trace.agentId} short />
+      </FactRow>
+      <FactRow label="Paid by">{trace.paymentMethod}</FactRow>
+      {trace.payer && (
+        <FactRow label="Payer">
+          <Copyable label="paying ledger account" text={trace.payer} short />
+        </FactRow>
+      )}
+      <FactRow label="Price">
+        <Money amount={trace.price} />
+      </FactRow>
+      <FactRow label="Cost">
+        <Money amount={trace.cost} />
+      </FactRow>
+      <FactRow label="Attempts">{trace.attempts}</FactRow>
+      {trace.processId && (
+        <FactRow label="Process">
+          <Copyable label="process id" text={trace.processId} short />
+        </FactRow>
+      )}
+      {trace.bulkId && (
+        <FactRow label="Bulk request">
+          <Copyable label="bulk id" text={trace.bulkId} short />
+        </FactRow>
+      )}
+      {trace.home && (
+        <FactRow label="At its home node">
+          <Copyable label="id at the home node" text={trace.home.requestId} short />
+        </FactRow>
+      )}
+    </dl>
+  </Card>
+);
+
+const Tables = ({ trace }: TraceProps) => (
+  <>
+    <Card title="Payments on chain" isFlush>
+      <DataTable
+        label="Payments of the invocation"
+        columns={paymentColumns}
+        rows={trace.payments}
+        rowId={({ paymentId }) => paymentId}
+        empty={<EmptyState title="Nothing was paid on chain" />}
+      />
+    </Card>
+    <Card title="Ledger transfers" isFlush>
+      <DataTable
+        label="Transfers of the invocation"
+        columns={transferColumns}
+        rows={trace.transfers}
+        rowId={({ transferId }) => transferId}
+        empty={<EmptyState title="No transfer in the ledger" />}
+      />
+    </Card>
+    <Card title="Jobs, deliveries and queues" isFlush>
+      <DataTable
+        label="Work for the invocation"
+        columns={workColumns}
+        rows={workOf(trace)}
+        rowId={({ id }) => id}
+        empty={<EmptyState title="Nothing waits for this invocation" />}
+      />
+    </Card>
+  </>
+);
