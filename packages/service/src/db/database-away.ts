@@ -44,7 +44,7 @@ const codeOf = (error: Error): string => String((error as { code?: unknown }).co
 
 const isAway = (error: Error): boolean => {
   if (error instanceof pg.DatabaseError) return AWAY.test(codeOf(error));
-  // Several addresses of one host were tried.
+  // pg tried several addresses of one host.
   if (error instanceof AggregateError) return error.errors.some((each) => each instanceof Error && isAway(each));
   return SOCKET.has(codeOf(error)) || SAID.test(error.message);
 };

@@ -39,7 +39,7 @@ export function openListener(url: string, log: Log): Listener {
         if (closing.signal.aborted) return;
         log.warn({ err }, 'lost the LISTEN database connection');
         connection = reconnect();
-        // Nobody may be waiting for it; it only fails once we close.
+        // It may have no waiter; it fails only on close.
         connection.catch(() => undefined);
       },
     });
@@ -62,7 +62,7 @@ export function openListener(url: string, log: Log): Listener {
       const known = handlers.get(channel);
       if (known !== undefined) known.add(handler);
       else handlers.set(channel, new Set([handler]));
-      // When the first connection fails, the next one listens to this channel as to all others.
+      // If the first connection fails, the next one listens to this channel as well.
       if (connection === undefined) connection = connect().catch(reconnect);
       else if (known === undefined) await (await connection).listen(channel).catch(() => undefined);
       await connection;

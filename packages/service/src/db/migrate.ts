@@ -30,7 +30,7 @@ const LOCK_KEY = 7_402_002;
  */
 export async function migrate(url: string, log: Log, directory: string = MIGRATIONS_DIR): Promise<void> {
   const migrations = await readMigrations(directory);
-  // A migration may take its time, and others wait for it: no limits but for a server that does not know of it.
+  // A migration may run long, and others wait for it: no limits, except for a server that does not know the statement.
   const unlimited = { statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 };
   const pool = new pg.Pool({ ...connectionOptions(url, 'agent-network migrate'), ...unlimited, max: 2 });
   surviveConnectionLoss(pool, log);

@@ -58,7 +58,7 @@ export function watchSilence(pool: pg.Pool, options: SilenceWatchOptions): void 
   });
   const end = pool.end.bind(pool);
   pool.end = (() => {
-    // Until every connection has ended: the last statements may be silent, too.
+    // Watch until every connection has ended: the last statements may get no answer either.
     const ended = end();
     return ended.finally(() => clearInterval(timer));
   }) as typeof pool.end;

@@ -51,7 +51,7 @@ async function runOnce<T>(pool: pg.Pool, fn: (tx: Tx) => Promise<T>, { isolation
   let isCommitSent = false;
   let broken: Error | undefined;
   try {
-    // Sent along with the first statement: it cannot fail but with the connection.
+    // Sent together with the first statement: it fails only with the connection.
     const begun = client.query(isolation === undefined ? 'begin' : `begin isolation level ${isolation}`);
     const result = await currentScope.run(scope, () => afterAll(begun, fn(handleOn(client, scope))));
     scope.open = false;
@@ -66,7 +66,7 @@ async function runOnce<T>(pool: pg.Pool, fn: (tx: Tx) => Promise<T>, { isolation
       broken = rollbackError;
     });
     if (isConnectionLost(error)) broken ??= error as Error;
-    // What `fn` threw may be another's error of the same kind: only with the connection gone was it this one.
+    // `fn` may throw such an error of another connection: it is ours only if this connection is gone.
     if (broken && !isCommitSent && isConnectionLost(error))
       throw new LostBeforeCommitError(error as Error, 'nothing', false);
     throw asAway(error, isCommitSent ? 'unknown' : 'nothing');

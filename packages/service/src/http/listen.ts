@@ -14,7 +14,7 @@ import { limitConnections } from './request/limit-connections.ts';
 
 type Fetch = Hono['fetch'];
 
-/** Takes the port at once, so that the address is known; until there is something behind it, every answer is 503. */
+/** Listens at once, so that the address is known; answers 503 until `serve` sets a handler. */
 export async function listen(
   config: Pick<Config, 'host' | 'port' | 'connectionLimits' | 'trustedProxies'>,
   stops: StopStep[],

@@ -15,7 +15,7 @@ import type { Handlers } from './request/handler.ts';
 import type { HttpContext } from './request/http-context.ts';
 import { addressOf } from './request/remote-address.ts';
 
-/** Walks the endpoint table: each row becomes a route; `handle-call.ts` says what happens on it. */
+/** Mounts each row of the endpoint table as a route, handled by `handle-call.ts`. */
 export function mount(app: Hono, ctx: HttpContext, handlers: Handlers): void {
   const room = createAnswerRoom();
   const names = (Object.keys(api) as EndpointName[]).sort((a, b) => parametersOf(a) - parametersOf(b));
@@ -26,7 +26,7 @@ export function mount(app: Hono, ctx: HttpContext, handlers: Handlers): void {
   }
 }
 
-/** Literal paths come before those with parameters, which would swallow them. */
+/** Sorts literal paths before those with parameters, which would match them. */
 const parametersOf = (name: EndpointName) => api[name].path.split('{').length;
 
 export function requestIdOf(c: Context): string {
@@ -50,7 +50,7 @@ async function answer(
   };
   const openStream = (stream: SseAnswer) => {
     const socket = connectionOf(c)?.incoming.socket ?? null;
-    // Nobody would read it, so nobody would ever close it.
+    // Without a reader nothing would ever close it.
     if (c.req.method === 'HEAD' || socket?.destroyed) return '';
     return sseBody(stream, { socket, breakOff: (reason) => breakOff(ctx, name, requestId, c, reason) });
   };
@@ -86,7 +86,7 @@ function countUntilTaken(ctx: HttpContext, room: AnswerRoom, c: Context, body: s
   else outgoing.once('close', taken);
 }
 
-/** Ends the connection of a stream: its client comes back with `Last-Event-ID`. */
+/** Ends the connection of a stream: its client reconnects with `Last-Event-ID`. */
 function breakOff(ctx: HttpContext, route: string, requestId: string, c: Context, reason: Error): void {
   if (reason instanceof StalledError) ctx.log.debug({ route, requestId }, 'client stopped reading its stream');
   else logFailure(ctx, route, requestId, reason);

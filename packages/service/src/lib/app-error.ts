@@ -18,7 +18,7 @@ export class AppError<C extends ErrorCode = ErrorCode> extends Error {
       ? [extra?: ErrorExtra<C>, options?: ErrorOptions]
       : [ErrorExtra<C>, ErrorOptions?]
   ) {
-    // Where an expected refusal was made tells nobody anything, and finding out costs more than the refusal.
+    // The stack of an expected refusal is useless, and costs more than the refusal.
     const limit = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;
     super(message, rest[1]);

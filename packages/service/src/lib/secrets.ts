@@ -28,7 +28,7 @@ const TAG_BYTES = 16;
 
 /** `secretKey` is any text of at least 32 characters; it never leaves this closure. */
 export function createSecrets(secretKey: string): Secrets {
-  // Prepared keys: from plain bytes every code would cost five times as much.
+  // Prepared keys: raw bytes would make every code five times as slow.
   const derive = (purpose: string) =>
     createSecretKey(Buffer.from(hkdfSync('sha256', secretKey, 'agent-network', purpose, 32)));
   const sealKey = derive('seal');

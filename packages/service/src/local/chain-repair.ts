@@ -11,7 +11,7 @@ type Hex = `0x${string}`;
 
 const USDC = usdcByChain[LOCAL_CHAIN_ID];
 
-/** The means of anvil; without blocks, so that what is replayed afterwards still has its own times. */
+/** Repairs through anvil's RPC, without mining blocks, so that replayed blocks keep their own times. */
 export const repairOf = (rpcUrl: () => string): ChainRepair => ({
   setUsdc: async (address, micro) =>
     void (await callChain(rpcUrl(), 'anvil_dealERC20', address, USDC, numberToHex(micro))),
@@ -21,13 +21,13 @@ export const repairOf = (rpcUrl: () => string): ChainRepair => ({
 interface LostTransactions extends HasDb {
   readonly log: Log;
   readonly rpcUrl: string;
-  /** Those that were in a block. */
+  /** Our transactions that were in a block. */
   readonly mined: readonly Hex[];
 }
 
 /**
- * A chain of a version without a journal may have lost transactions of others together with ours: so the one that funded a payer. Before
- * ours are replayed, payers get the test money that they paid with and do not have.
+ * Restores funds of payers. A chain of a version without a journal may have lost other parties' transactions together with ours, such as
+ * the one that funded a payer. Before ours are replayed, payers get the test money that they paid with and lack.
  */
 export async function fundLostPayers({ db, log, rpcUrl, mined }: LostTransactions): Promise<void> {
   if (mined.length === 0) return;

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** The wished port if it is free, else any. */
+/** Returns the preferred port if it is free, else any free port. */
 export function freePort(wish: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

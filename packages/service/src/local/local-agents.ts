@@ -37,7 +37,7 @@ const agentFiles = { echoAgent: 'echo.ts', textAnalystAgent: 'text-analyst.ts' }
 const RESPAWN_MS = 1000;
 const ONLINE_WITHIN_MS = 15_000;
 
-/** Starts the example agents as processes of their own, registered with the local account and proven. */
+/** Starts the example agents as separate processes, registered with the local account and verified. */
 export async function startLocalAgents(
   ctx: NodeContext,
   keys: LocalKeys,
@@ -60,7 +60,7 @@ export async function startLocalAgents(
   return agents;
 }
 
-/** Registers the agent, unless it is; gives it its port, another one when that was taken meanwhile. */
+/** Registers the agent if necessary and gives it its port, or another one if that was taken meanwhile. */
 async function prepareAgent(
   ctx: NodeContext,
   keys: LocalKeys,
@@ -87,7 +87,7 @@ const isRegistered = (ctx: NodeContext, id: string): Promise<boolean> =>
     () => false,
   );
 
-/** The agent ends with this process, as its channel to us then closes. If it ends by itself it is started again. */
+/** Starts the agent's process. It ends with this one, as its channel to us then closes; if it exits by itself it is restarted. */
 async function spawnAgent(ctx: NodeContext, file: string, agent: LocalAgent, stops: StopStep[]): Promise<void> {
   let child: ChildProcess | undefined;
   let isStopping = false;
@@ -121,7 +121,7 @@ async function spawnAgent(ctx: NodeContext, file: string, agent: LocalAgent, sto
   await once(spawn(), 'message');
 }
 
-/** Has the agents prove themselves now, rather than wait for probes to find that they are back. */
+/** Verifies the agents now, rather than wait for health probes. */
 async function bringOnline(ctx: NodeContext, owner: Owner, agents: readonly LocalAgent[]): Promise<void> {
   for (const { id, name } of agents) {
     const online = await until(async () => ((await verifyAgent(ctx, owner, id)).status === 'online' ? true : null), {

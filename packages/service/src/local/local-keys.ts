@@ -11,7 +11,7 @@ export interface LocalWallet {
   readonly privateKey: Hex;
 }
 
-/** All secrets of a local node. Made once; what only exists as a hash in the database is remembered here in clear. */
+/** All secrets of a local node, made once. The database has some only as hashes; here they are in clear. */
 export interface LocalKeys {
   readonly secretKey: string;
   readonly settlementPrivateKey: Hex;
@@ -36,19 +36,19 @@ export function newWallet(): LocalWallet {
 
 const SENDERS = 2;
 
-/** The keys that only send, made from the one that is kept. */
+/** Derives the sending-only keys from the settlement key. */
 export const senderKeysOf = ({ settlementPrivateKey }: LocalKeys): Hex[] =>
   Array.from({ length: SENDERS }, (_, index) =>
     keccak256(stringToBytes(`agent-network:sender:${index}:${settlementPrivateKey}`)),
   );
 
-/** The key that writes to the shared registry, made from the wallet's: folders of older versions, and all processes of a node, have it. */
+/** Derives the registrar's key from the wallet's: data folders of older versions, and all processes of a node, then have it. */
 export const registrarKeyOf = (settlementPrivateKey: Hex): Hex =>
   keccak256(stringToBytes(`agent-network:registrar:${settlementPrivateKey}`));
 
 const fileOf = (dataDir: string) => join(dataDir, 'secrets.json');
 
-/** Reads the keys of this folder, or makes them. */
+/** Reads the keys of this folder, or creates them. */
 export async function loadLocalKeys(dataDir: string): Promise<LocalKeys> {
   const text = await readFile(fileOf(dataDir), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
@@ -72,7 +72,7 @@ export async function loadLocalKeys(dataDir: string): Promise<LocalKeys> {
 export const saveLocalKeys = (dataDir: string, keys: LocalKeys): Promise<void> =>
   writeSecretFile(fileOf(dataDir), keys);
 
-/** Replaces a file in one step; only its owner can read it. */
+/** Replaces a file atomically, readable by its owner only. */
 export async function writeSecretFile(path: string, value: unknown): Promise<void> {
   await mkdir(join(path, '..'), { recursive: true });
   const unfinished = `${path}.new`;

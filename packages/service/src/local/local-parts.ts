@@ -22,18 +22,18 @@ type Hex = `0x${string}`;
 export interface LocalPlan {
   readonly databaseUrl: string;
   readonly keys: LocalKeys;
-  /** Keys that send beside the node's wallet; none when that is configured, as its operator configures them as well. */
+  /** Sending keys beside the node's wallet; empty when the wallet is configured, because its operator then configures them as well. */
   readonly senderPrivateKeys: readonly Hex[];
-  /** Writes to the shared registry; null when the configuration says that nobody does. */
+  /** Key that writes to the shared registry; null when the configuration disables writing. */
   readonly registrarPrivateKey: Hex | null;
   /**
-   * Starts the chain, unless its address is configured; sees either way to the contracts and gas that this node needs there. Needs the
-   * migrated database: a chain that lost its newest blocks is shown our transactions again.
+   * Starts the chain, unless its address is configured; in both cases deploys the contracts and gas that this node needs. Needs the
+   * migrated database: our transactions are resent to a chain that lost its newest blocks.
    */
   openChain(): Promise<string>;
-  /** The chain's address for others; known once it was started. */
+  /** Public address of the chain, known once it was started. */
   readonly chainRpcUrl: () => string;
-  /** Makes good what a local chain lost; null for any other chain. */
+  /** Repairs the losses of a local chain; null for any other chain. */
   readonly chainRepair: ChainRepair | null;
 }
 
@@ -47,7 +47,7 @@ const ETHER = 10n ** 18n;
 const GAS_WEI = 10_000n * ETHER;
 const USDC = 1_000_000n;
 
-/** Takes DATA_DIR, and makes of database, keys and chain what the configuration does not name. */
+/** Locks DATA_DIR, and creates the database, keys and chain that are not configured. */
 export async function startLocalParts({ config, secrets, log }: Parts, stops: StopStep[]): Promise<LocalPlan> {
   const { dataDir } = config;
   await mkdir(dataDir, { recursive: true });
@@ -123,7 +123,10 @@ async function startChain(parts: ChainParts, stops: StopStep[]): Promise<string>
   return chain.rpcUrl;
 }
 
-/** Fills up keys that send and have little: a chain that an earlier version started does not know all of them. Whether there were any. */
+/**
+ * Refills sending keys that are low on gas: a chain that an earlier version started does not know all of them. Returns true if there were
+ * any.
+ */
 async function giveGas(rpcUrl: string, senders: readonly Hex[]): Promise<boolean> {
   const balances = await Promise.all(
     senders.map((address) => callChain<Hex>(rpcUrl, 'eth_getBalance', address, 'latest')),
@@ -144,13 +147,13 @@ const fundingOf = (keys: LocalKeys, senders: readonly Hex[]): WalletFunding[] =>
   })),
 ];
 
-/** Has on a chain that another node started what a node needs there: the registries, and gas for its keys. */
+/** Prepares a chain that another node started: the registries, and gas for this node's keys. */
 async function prepareJoined(rpcUrl: string, senders: readonly Hex[]): Promise<void> {
   await installMissingRegistries(rpcUrl);
   await giveGas(rpcUrl, senders.map(privateKeyToAddress));
 }
 
-/** Gives the wallets of this node their test money on such a chain, once. */
+/** Gives the wallets of this node their test money on a joined chain, once. */
 export async function fundOnJoinedChain(config: Config, plan: LocalPlan): Promise<void> {
   const { chainRpcUrl } = config;
   if (chainRpcUrl === null || plan.keys.isFunded || !isLocalChain(config)) return;

@@ -28,7 +28,7 @@ export interface LocalJson {
   readonly agents: readonly LocalAgent[];
 }
 
-/** Gives a local node its accounts, keys, test money and example agents, and writes `local.json`. Repeating it adds nothing. */
+/** Creates a local node's accounts, keys, test money and example agents, and writes `local.json`. Idempotent. */
 export async function seedLocal(
   ctx: NodeContext,
   config: Config,
@@ -41,7 +41,7 @@ export async function seedLocal(
   await seedAccount(ctx, keys, keys.free, 'free', defaultScopes);
   await seedAccount(ctx, keys, keys.pro, 'pro', defaultScopes);
   await saveLocalKeys(config.dataDir, keys);
-  // They are on loopback, which a node that others reach does not call.
+  // The agents are on loopback, which an exposed node does not call.
   const agents = config.allowPrivateEndpoints ? await startLocalAgents(ctx, keys, owner, stops) : [];
   await saveLocalKeys(config.dataDir, keys);
   const local: LocalJson = {

@@ -2,9 +2,9 @@ import type { Sql } from '../db/sql.ts';
 import type { JobName, JobPayloads } from './job-types.ts';
 
 export interface AddJobOptions {
-  /** Default: as soon as the transaction commits. */
+  /** Default: at once after the commit. */
   runAt?: Date;
-  /** Of the jobs that wait under one key only the last added remains; one that already runs is not touched. */
+  /** Key of a waiting job: a later job under the same key replaces it. A running job is not touched. */
   jobKey?: string;
   /** replace (default): the waiting job gets the new payload and time. preserve_run_at: it keeps its time. */
   jobKeyMode?: 'replace' | 'preserve_run_at' | 'unsafe_dedupe';
@@ -15,8 +15,8 @@ export interface AddJobOptions {
 }
 
 /**
- * Adds a background job as part of the caller's transaction: it runs after the commit, or never. On a plain database
- * handle it is its own transaction.
+ * Adds a background job as part of the caller's transaction: it runs after the commit, or never. On a plain database handle it is its own
+ * transaction.
  */
 export async function addJob<N extends JobName>(
   sql: Sql,
@@ -40,7 +40,7 @@ export async function addJob<N extends JobName>(
   );
 }
 
-/** Withdraws a job that waits under a key. One that already runs is not touched. */
+/** Removes the waiting job of a key. A running job is not touched. */
 export async function removeJob(sql: Sql, jobKey: string): Promise<void> {
   await sql.query('queue-remove-job', 'select graphile_worker.remove_job($1)', [jobKey]);
 }

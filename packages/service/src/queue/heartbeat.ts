@@ -13,16 +13,16 @@ import {
 } from './process-store.ts';
 
 const BEAT_MS = 2_000;
-/** After a gap in our own beats (the database was away, we were stopped) the others get this long to beat again. */
+/** Time that the others get to beat again after a gap in our own beats (the database was away, this process was stopped). */
 const STEADY_MS = 2 * BEAT_MS;
 
 export interface HeartbeatHooks {
   /**
-   * Takes over what a dead process had leased, in the transaction that removes the process: it happens exactly once, or
-   * is tried again. Also called for our own id at `stop`, for what we leave unfinished.
+   * Takes over the leases of a dead process, in the transaction that removes the process: it happens exactly once, or is retried. Also
+   * called for our own id at `stop`, for unfinished work.
    */
   onProcessDead?: (tx: Tx, processId: string) => Promise<void>;
-  /** We were stopped for so long that the others took over our work: drop it. Then we go on under a new id. */
+  /** Drops our work, which the others took over because this process was stopped for too long. It then continues under a new id. */
   onDeclaredDead?: (processId: string) => Promise<void>;
 }
 
@@ -31,20 +31,20 @@ export interface HasProcessId {
   processId(): string;
 }
 
-/** This process's place among the living. */
+/** Registration of this process among the running ones. */
 export interface Heartbeat {
   /** Returns the current process id, the owner to write on leases. It changes after this process was declared dead. */
   processId(): string;
-  /** Resolves once the jobs that this worker locks will be freed when we die. */
+  /** Resolves once the jobs that this worker locks will be freed when this process dies. */
   coverWorker(workerId: string): Promise<void>;
-  /** Frees what the worker still has locked and forgets it. */
+  /** Frees the worker's remaining locks and forgets it. */
   releaseWorker(workerId: string): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * Registers this process and shows every 2 s that it lives. Whoever is not seen for 10 s is removed by one of the living,
- * which frees its jobs; a killed process's work is taken over within 15 s.
+ * Registers this process and sends a heartbeat every 2 s. A process without one for 10 s is removed by another, which frees its jobs; the
+ * work of a killed process is taken over within 15 s.
  */
 export async function startHeartbeat(
   ctx: HasDb & { log: Log },

@@ -20,12 +20,12 @@ import type { JobHandlers, JobRun } from './job-types.ts';
 
 /** Maximum start delay of a job whose NOTIFY was lost, or whose time has come. */
 const POLL_MS = 1_000;
-/** A runner with a free place that has not looked for jobs for so long never will. */
+/** Time after which a runner with a free place that has not looked for jobs counts as stuck. */
 const STUCK_MS = 10_000;
 const LAST_WORDS_MS = 500;
 /** Maximum wait for graphile-worker to end; after it the runner is abandoned. */
 const END_WAIT_MS = 2_000;
-/** The connection that listens, and one to finish jobs while every worker is busy. */
+/** Connections beside the workers': one listens, one completes jobs while every worker is busy. */
 const SPARE_CONNECTIONS = 2;
 
 export interface RunnerOptions {
@@ -35,21 +35,21 @@ export interface RunnerOptions {
 
 export type RunnerContext = HasDb & { readonly log: Log; readonly heartbeat: Heartbeat };
 
-/** One life of graphile-worker. It ends for good when a job's end cannot be told to the database. */
+/** One run of graphile-worker. It ends for good when a job's completion cannot be written to the database. */
 export interface JobRunner {
-  /** Resolves with the reason once no more jobs are taken, also when graphile-worker never gets to the end of its own shutdown. */
+  /** Resolves with the reason once no more jobs are taken, even if graphile-worker's own shutdown never completes. */
   readonly ended: Promise<string>;
   /** True if the runner has a free place and does not look for jobs. */
   isStuck(): boolean;
   /** True if the runner has a free place and has begun no job for this long. */
   isIdleFor(ms: number): boolean;
-  /** Waits for running jobs, then aborts them, then gives them back. Resolves in bounded time whatever hangs. */
+  /** Waits for running jobs, then aborts them, then hands them back. Resolves in bounded time even if something hangs. */
   stop(gracefulMs: number): Promise<void>;
-  /** Once it is stopped: frees the jobs that it still holds locked. Throws while the database is away. */
+  /** Frees the jobs that a stopped runner still has locked. Throws while the database is away. */
   release(): Promise<void>;
 }
 
-/** Starts to run jobs, over connections of its own. */
+/** Starts running jobs over its own connections. */
 export async function startJobRunner(
   ctx: RunnerContext,
   handlers: JobHandlers,
@@ -73,7 +73,7 @@ export async function startJobRunner(
       noHandleSignals: true,
       pollInterval: POLL_MS,
       logger: graphileLog(ctx.log),
-      // Without batching, graphile-worker ends jobs in promises that nobody awaits: a lost connection would end the process.
+      // Without batching, graphile-worker completes jobs in promises that nothing awaits: a lost connection would end the process.
       preset: { plugins: [plugin], worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     });
   } catch (error) {
@@ -98,7 +98,7 @@ export async function startJobRunner(
   };
 }
 
-/** No job is locked before the locks would be freed by our death. */
+/** Delays job locks until our death would free them. */
 const coveringPlugin = (heartbeat: Heartbeat, covered: Map<WorkerPool, Promise<void>>): GraphileConfig.Plugin => ({
   name: 'CoverWorkerLocks',
   version: '1.0.0',
@@ -113,7 +113,7 @@ const coveringPlugin = (heartbeat: Heartbeat, covered: Map<WorkerPool, Promise<v
   },
 });
 
-/** Follows a runner by its events: its promise stays open when two ends of jobs fail to be told (graphile-worker 0.18). */
+/** Follows a runner by its events: its promise stays pending when two job completions fail (graphile-worker 0.18). */
 function watchEvents(concurrency: number) {
   const events: WorkerEvents = new EventEmitter();
   const ended = Promise.withResolvers<string>();
@@ -137,7 +137,7 @@ function watchEvents(concurrency: number) {
   });
   events.on('worker:getJob:error', () => {
     failures += 1;
-    // It keeps the outcome of its first look at the task list for good, also when the database went away under it.
+    // It keeps the outcome of its first read of the task list for good, even if the database failed during it.
     if (failures === 2 * concurrency) ended.resolve('it cannot look for jobs');
   });
   events.on('pool:fatalError', ({ error }) => ended.resolve(`the end of a job could not be stored: ${error}`));
@@ -152,14 +152,14 @@ function watchEvents(concurrency: number) {
   };
 }
 
-/** `Runner.kill` of graphile-worker 0.18 does nothing once a stop is under way, hence the way through its pools. */
+/** Stops through the worker pools: `Runner.kill` of graphile-worker 0.18 does nothing once a stop is under way. */
 async function stopRunner(
   runner: Runner,
   workerPools: readonly WorkerPool[],
   gracefulMs: number,
   aborting: AbortController,
 ): Promise<void> {
-  // A runner that stops already refuses to be stopped again; its pools then tell when they are done.
+  // A stopping runner refuses a second stop; its pools then report the end.
   const graceful = runner.stop().catch(() => Promise.allSettled(workerPools.map((each) => each.promise)));
   if (await endsWithin(graceful, gracefulMs)) return;
   aborting.abort(new Error('background jobs stop'));

@@ -14,14 +14,14 @@ export interface JobRun {
   /** 1 for the first run. A run that died with its process counts. */
   attempt: number;
   maxAttempts: number;
-  /** Aborted when the process wants to stop and the grace time is over. */
+  /** Aborted when the process stops and the grace time is over. */
   signal: AbortSignal;
   log: Log;
 }
 
 /**
- * One handler per job. A job runs at least once: a handler that throws is run again with growing pauses (e^attempt seconds), and
- * a job whose process died runs again elsewhere, so what it does must bear repetition.
+ * One handler per job. A job runs at least once: a handler that throws is run again with growing delays (e^attempt seconds), and the job of
+ * a dead process runs again elsewhere, so handlers must be idempotent.
  */
 export type JobHandlers = {
   [N in JobName]: (payload: JobPayloads[N], run: JobRun) => Promise<void>;

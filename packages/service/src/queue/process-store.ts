@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '../db/sql.ts';
 import type { EventLoopDelay } from '../lib/process/event-loop-delay.ts';
 
-/** A process not seen for this long (database clock) is dead. */
+/** Age of the last heartbeat (database clock) after which a process is dead. */
 const DEAD_AFTER = `interval '10 seconds'`;
 
 export async function insertProcess(sql: Sql, id: string, workerIds: readonly string[], label: string): Promise<void> {
@@ -12,7 +12,7 @@ export async function insertProcess(sql: Sql, id: string, workerIds: readonly st
   ]);
 }
 
-/** False when the row is gone: another process declared this one dead. */
+/** Returns false when the row is gone: another process declared this one dead. */
 export async function touchProcess(
   sql: Sql,
   id: string,
@@ -27,7 +27,7 @@ export async function touchProcess(
   return rows.length > 0;
 }
 
-/** Removes one dead process and frees its jobs. Of several callers exactly one gets it. */
+/** Removes one dead process and frees its jobs. Of several callers exactly one succeeds. */
 export async function takeDeadProcess(tx: Tx): Promise<{ id: string; label: string } | undefined> {
   const [dead] = await tx.query<RemovedProcess>(
     'process-take-dead',
@@ -40,7 +40,7 @@ export async function takeDeadProcess(tx: Tx): Promise<{ id: string; label: stri
   return dead;
 }
 
-/** Removes this process, or returns false when it is already removed, and frees its jobs. */
+/** Removes this process and frees its jobs; returns false when it is already removed. */
 export async function removeProcess(tx: Tx, id: string): Promise<boolean> {
   const [removed] = await tx.query<RemovedProcess>(
     'process-remove',
@@ -55,10 +55,7 @@ export async function unlockWorkers(sql: Sql, workerIds: readonly string[]): Pro
   await sql.query('queue-unlock-workers', 'select graphile_worker.force_unlock_workers($1)', [workerIds]);
 }
 
-/**
- * Frees jobs that are locked by workers of no process: taken between the death that was declared and the moment when the
- * process learnt of it.
- */
+/** Frees jobs that are locked by workers of no process: taken after the process was declared dead and before it noticed. */
 export async function unlockOrphanedJobs(sql: Sql): Promise<void> {
   await sql.query(
     'queue-unlock-orphans',

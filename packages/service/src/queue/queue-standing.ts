@@ -2,7 +2,7 @@ import type { Metrics } from '../lib/metrics.ts';
 
 /** Status of background jobs in this process. */
 export interface QueueReport {
-  /** False while the worker was given up and its successor is not there yet. */
+  /** False between the end of a runner and the start of its successor. */
   readonly isRunning: boolean;
   /** Overdue time of the job that waited longest, as of the last successful query. */
   readonly oldestDueS: number;
@@ -18,7 +18,7 @@ export interface HasQueueStanding {
   readonly queueStanding: QueueStanding;
 }
 
-/** Told by the worker's supervisor, read by `/readyz` and the metrics. */
+/** Status that the worker's supervisor writes, and `/readyz` and the metrics read. */
 export function createQueueStanding({
   metrics,
 }: {

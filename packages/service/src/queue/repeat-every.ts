@@ -6,14 +6,14 @@ import type { Log } from '../lib/log/log.ts';
 const SHORTEST_HOLD_MS = 10_000;
 
 export interface Repeating {
-  /** Waits for a run in progress. */
+  /** Stops and waits for a run in progress. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs `work` every `intervalMs`, in one process of the node at a time: a row moves from process to process with compare-and-set on the
- * database's clock. A run that throws is logged; the next one comes in time. If a process dies in the middle
- * of a run, the next one is due after max(`intervalMs`, 10 s).
+ * Runs `work` every `intervalMs`, in one process of the node at a time: a row moves from process to process by compare-and-set on the
+ * database's clock. A run that throws is logged; the next one comes in time. If a process dies during a run, the next one is due after
+ * max(`intervalMs`, 10 s).
  */
 export function repeatEvery(
   { db, log }: HasDb & { log: Log },
@@ -50,7 +50,7 @@ export function repeatEvery(
   };
 }
 
-/** The due time that we set, as the database wrote it, or undefined when the work is not due or someone else has it. */
+/** Returns the due time that this process set, as the database wrote it; undefined when the work is not due or another process has it. */
 async function claim({ db }: HasDb, name: string, holdMs: number): Promise<string | undefined> {
   const [row] = await db.query<{ due: string }>(
     'recurring-claim',
@@ -81,7 +81,7 @@ async function untilDueMs({ db }: HasDb, name: string): Promise<number> {
   return row?.ms ?? 0;
 }
 
-/** Runs `work` every `intervalMs` in this process, whatever the others do. A run that throws is logged. */
+/** Runs `work` every `intervalMs` in this process, independent of the others. A run that throws is logged. */
 export function repeatHere(
   { log }: { log: Log },
   name: string,

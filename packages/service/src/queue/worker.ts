@@ -7,32 +7,32 @@ import type { HasQueueStanding } from './queue-standing.ts';
 
 const FIRST_RESTART_MS = 250;
 const MAX_RESTART_MS = 10_000;
-/** A runner that lived so long may be replaced at once when it ends. */
+/** Lifetime after which a runner that ends is replaced without a delay. */
 const STEADY_MS = 60_000;
 /** Time that running jobs get after their runner was given up; then they are handed back and run again. */
 const REPLACE_GRACE_MS = 1_000;
 const CHECK_MS = 2_000;
-/** A job that is due for so long, while there is a free place, is not being looked for. */
+/** Overdue time of a job, with a free place, from which the runner counts as not looking for jobs. */
 const OVERDUE_S = 20;
 const IDLE_MS = 10_000;
 
 export interface WorkerOptions {
-  /** Jobs at once. */
+  /** Maximum concurrent jobs. */
   concurrency: number;
   cronItems?: readonly CronItem[];
 }
 
 export interface QueueWorker {
   /**
-   * Takes no more jobs and waits for the running ones. After `gracefulMs` their signals are aborted, half a second later what
-   * still runs is given back to the queue and counts as a failed attempt.
+   * Takes no more jobs and waits for the running ones. After `gracefulMs` aborts their signals; half a second later hands the rest back to
+   * the queue, which counts as a failed attempt.
    */
   stop(gracefulMs: number): Promise<void>;
 }
 
 /**
- * Runs jobs until stopped. Needs the process's heartbeat: no job is locked before the locks would be freed by our death. A runner that
- * ends, does not look for jobs, or leaves due ones lying is given up, and another one started, after pauses that grow.
+ * Runs jobs until stopped. Needs the process's heartbeat: no job is locked before the locks would be freed by our death. Replaces a runner
+ * that ends, does not look for jobs, or leaves due ones waiting, with growing delays.
  */
 export async function startWorker(
   ctx: RunnerContext & HasQueueStanding,
@@ -89,7 +89,7 @@ export async function startWorker(
       const now = current;
       if (now) await end(now);
       await supervised;
-      // A successor that came up while we began to stop.
+      // A successor that started while the worker began to stop.
       if (current && current !== now) await end(current);
       ctx.queueStanding.set({ isRunning: false });
     },
@@ -108,7 +108,7 @@ async function givenUp(
     if (stopping.aborted) return null;
     if (found) return found.reason;
     if (runner.isStuck()) return 'it does not look for jobs';
-    // Not known while the database is away: the runner then ends, or is stuck.
+    // Unknown while the database is away: the runner then ends, or is stuck.
     const oldestDueS = await oldestDueSeconds(ctx.db, jobNames).catch(() => null);
     if (oldestDueS === null) continue;
     ctx.queueStanding.set({ oldestDueS });

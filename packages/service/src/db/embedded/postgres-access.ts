@@ -25,7 +25,7 @@ export async function writeAccess(dataDir: string, access: PostgresAccess): Prom
   const path = join(dataDir, 'postgres.json');
   const file = await open(`${path}.new`, 'w', 0o600);
   try {
-    // Root may run once what its owner runs otherwise.
+    // Root may run once with a data folder of another owner.
     const owner = await stat(dataDir);
     await file.chown(owner.uid, owner.gid);
     await file.writeFile(`${JSON.stringify(access)}\n`);

@@ -1,14 +1,14 @@
 import { AppError } from '../../lib/app-error.ts';
 
-/** Answers of GET that are larger than this count while they are on their way. */
+/** Minimum size of a GET answer that counts as large while it is unread. */
 const COUNTED_FROM_BYTES = 64 * 1024;
 /** Maximum bytes of unread answers, for one network address and in total; beyond them the next answer is refused. */
 export const MAX_OF_ADDRESS_BYTES = 32 * 1024 * 1024;
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** Large answers that clients have not taken yet: they stand in memory, so they are counted. */
+/** Limits large unread answers, which are held in memory. */
 export interface AnswerRoom {
-  /** Counts an answer; what it answers is to be called when it was taken. Throws RATE_LIMITED or UNAVAILABLE when others are not yet. */
+  /** Counts an answer; call the returned function once it was read. Throws RATE_LIMITED or UNAVAILABLE while too much is unread. */
   take(network: string, bytes: number): () => void;
 }
 

@@ -39,7 +39,7 @@ export function answerUnread(server: Server, { graceMs = GRACE_MS }: { graceMs?:
     response.once('close', () => connection.open.delete(exchange));
   });
   server.on('clientError', (error: Error & { code?: string }, socket) => {
-    // Node tells of every further piece as well.
+    // Node emits an error for every further piece as well.
     if (failed.has(socket)) return;
     if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT') {
       failed.add(socket);

@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** An answer of which a client takes nothing for so long is broken off; streams say something every 15 s. */
+/** Time after which an answer is aborted if the client reads nothing; streams send something every 15 s. */
 export const STALLED_MS = 45_000;
-/** An answer that is no stream has to be taken within this, however steadily a client takes a little. */
+/** Time within which an answer that is no stream must be read, however steadily the client reads a little. */
 export const WHOLE_MS = 120_000;
 const LOOK_MS = 5000;
 
-/** Sees to it that answers are taken: one that is not stands in memory. */
+/** Watches that clients read their answers: an unread one is held in memory. */
 export interface AnswerWatch {
-  /** A request came; to be told when its answer is there, and when that has been taken or its connection has ended. */
+  /** Registers a request. Call `answered` once its answer exists, and `closed` once it was read or its connection ended. */
   asked(socket: Socket, outgoing: ServerResponse): { answered(): void; closed(): void };
   stop(): void;
 }
@@ -26,7 +26,7 @@ export function createAnswerWatch(): AnswerWatch {
   }, LOOK_MS).unref();
   return {
     asked(socket, outgoing) {
-      // While it is worked on, there is nothing to take.
+      // No timeout while the request is handled.
       socket.setTimeout(0);
       return {
         answered() {

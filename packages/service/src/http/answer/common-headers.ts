@@ -12,7 +12,7 @@ export const commonHeaders: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-/** On what is for whoever runs the node: a page of another origin can't read it. */
+/** Headers of pages for the node's operator: a page of another origin cannot read them. */
 export const headersForNoOtherOrigin: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(commonHeaders).filter(([name]) => !name.startsWith('access-control-'))),
   'cross-origin-resource-policy': 'same-origin',

@@ -16,7 +16,7 @@ const retryAfterS: Partial<Record<string, string>> = {
   AGENT_UNAVAILABLE: '30',
 };
 
-/** The answer to a failure. What is not in the catalogue is a 500 that says nothing; its cause is for the log. */
+/** Maps an error to an answer. An error outside of the catalogue is a 500 without details; its cause is for the log. */
 export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
   const known = toAppError(error);
   const { code, message } = known;
@@ -48,5 +48,5 @@ function toAppError(error: unknown): AppError {
   return new AppError('INTERNAL_ERROR', 'Something went wrong on our side.');
 }
 
-/** Base64 JSON, as x402 headers carry it. */
+/** Encodes as base64 JSON, the form of x402 headers. */
 export const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');

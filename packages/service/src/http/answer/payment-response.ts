@@ -2,7 +2,7 @@ import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import type { HasChain } from '../../chain/chain-info.ts';
 import { encode } from './errors.ts';
 
-/** Tells an x402 client, in the header of the version it speaks, that its payment settled. */
+/** Sets the settlement header of the x402 version that the client uses. */
 export function setPaymentResponse(
   ctx: HasChain,
   call: { setHeader(name: string, value: string): void },

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** One server-sent event; `data` goes out as one line of JSON. */
+/** One server-sent event; `data` is sent as one line of JSON. */
 export interface SseEvent {
   readonly id: number;
   readonly type: string;
@@ -17,7 +17,7 @@ export class SseAnswer {
 }
 
 const HEARTBEAT_MS = 15_000;
-/** A client that takes nothing for this long is let go; it comes back with `Last-Event-ID`. */
+/** Time after which a client that reads nothing is disconnected; it reconnects with `Last-Event-ID`. */
 const STALLED_MS = 30_000;
 const RETRY_MS = 2000;
 
@@ -40,17 +40,17 @@ const encoder = new TextEncoder();
 export const encodeEvent = ({ id, type, data }: SseEvent): Uint8Array =>
   encoder.encode(`id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
 
-/** The connection that a stream goes out on. */
+/** The connection that carries a stream. */
 export interface StreamLink {
-  /** Its end is the end of the stream, also where the answer waits behind others on the same connection. */
+  /** Its end is the end of the stream, also while the answer waits behind others on the same connection. */
   readonly socket: Pick<Socket, 'once' | 'off'> | null;
-  /** Ends the connection: the client takes nothing any more, or the events ended in an error. */
+  /** Ends the connection: the client stopped reading, or the events ended in an error. */
   readonly breakOff: ((reason: Error) => void) | null;
 }
 
 /**
- * The bytes of a stream, made as fast as the client takes them: what it does not take is not made, so a slow reader costs no
- * memory. Comments keep the connection alive while nothing happens. Throws what opening the stream throws; then nothing is kept.
+ * Produces the bytes of a stream at the pace of the client: unread events are not produced, so a slow reader costs no memory. Comments keep
+ * an idle connection alive. Throws what opening the stream throws; then nothing is kept.
  */
 export function sseBody(
   answer: SseAnswer,
@@ -67,7 +67,7 @@ export function sseBody(
     clearInterval(heartbeat);
     clearTimeout(stalled);
     hangUp.abort();
-    // A source that waits for its event to be taken does not see the signal.
+    // A source that waits for its event to be read does not see the signal.
     void events.return?.().catch(() => undefined);
   };
   socket?.once('close', stop);

@@ -9,7 +9,7 @@ export interface AwayDuring {
   readonly hasPayment: boolean;
 }
 
-/** A failure of the database's as the caller is told: what became of the request, and how to ask again. Other errors stay as they are. */
+/** Maps a database failure to an answer that tells the outcome of the request and the way to repeat it. Other errors stay as they are. */
 export function tellAway(error: unknown, { method, hasBegun, hasKey, hasPayment }: AwayDuring): unknown {
   if (!(error instanceof DatabaseAwayError)) return error;
   const why = error.isBusy ? 'The database is overloaded.' : 'The database cannot be reached at the moment.';

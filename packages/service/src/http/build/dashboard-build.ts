@@ -6,23 +6,23 @@ import type { Log } from '../../lib/log/log.ts';
 const PACKAGE = join(import.meta.dirname, '../../../../dashboard');
 const DIST = join(PACKAGE, 'dist');
 
-/** The built files of the dashboard, as far as they are there. */
+/** The files of the dashboard build. */
 export interface DashboardBuild {
   readonly folder: string;
-  /** `failed`: it could not be built; the log says why. */
+  /** `failed`: the build failed; the log has the reason. */
   readonly state: () => 'building' | 'ready' | 'failed';
   /** Every file, relative to `folder`; empty until ready. */
   readonly files: () => ReadonlySet<string>;
-  /** Done when the state is not `building` any more. */
+  /** Resolves when the state is no longer `building`. */
   readonly settled: Promise<void>;
 }
 
 export interface HasDashboard {
-  /** null: this process serves none. */
+  /** null: this process does not serve the dashboard. */
   readonly dashboard: DashboardBuild | null;
 }
 
-/** Ends a build that is still running: nobody will look at it. */
+/** Runs the build; `stop` ends it early. */
 function runBuild(): { ended: Promise<void>; stop(): void } {
   const child = spawn(process.execPath, [join(PACKAGE, 'scripts/build.ts'), '--if-stale'], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -40,8 +40,8 @@ function runBuild(): { ended: Promise<void>; stop(): void } {
 }
 
 /**
- * Has a child process build the dashboard, unless what is built is of the present sources. Returns at once: the start of a node waits
- * for nothing of this.
+ * Builds the dashboard in a child process, unless the build is up to date with the sources. Returns at once: the start of a node does not
+ * wait for it.
  */
 export function startDashboardBuild(log: Log): DashboardBuild & { stop(): void } {
   let state: 'building' | 'ready' | 'failed' = 'building';

@@ -1,6 +1,6 @@
 /**
- * The page runs only what this node serves, talks only to it, and stands in no frame. Styles that scripts set on elements they made are
- * not style attributes, and so need no leave.
+ * Content security policy: the page runs only files of this node, connects only to it, and cannot be framed. Styles that scripts set on
+ * their own elements are not style attributes, and need no permission.
  */
 const contentPolicy = [
   "default-src 'none'",
@@ -14,7 +14,7 @@ const contentPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** On every answer under /dashboard. Unlike the API, it is for no other origin. */
+/** Headers of every answer under /dashboard. Unlike the API, no other origin may read it. */
 export const dashboardHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': contentPolicy,
   'cross-origin-opener-policy': 'same-origin',

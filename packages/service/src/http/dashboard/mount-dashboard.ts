@@ -22,7 +22,7 @@ const encodings = [
   { name: 'gzip', ending: '.gz' },
 ] as const;
 
-/** The dashboard under /dashboard: its files as they were built, and its first page for every other path, which the page itself reads. */
+/** Serves the dashboard under /dashboard: its built files, and its index page for every other path, which the page itself routes. */
 export function mountDashboard(app: Hono, { dashboard }: HasDashboard): void {
   if (!dashboard) return;
   app.get('/', (c, next) => (c.req.header('accept')?.includes('text/html') ? c.redirect('/dashboard/', 302) : next()));
@@ -56,7 +56,7 @@ async function fileAnswer(c: Context, dashboard: DashboardBuild, name: string): 
   return answer(isThere ? null : bytes, isThere ? 304 : 200, {
     etag,
     'content-type': types[extname(name)] ?? 'application/octet-stream',
-    // Names under assets/ hold a hash of what is in them.
+    // Names under assets/ contain a hash of the content.
     'cache-control': name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
     vary: 'Accept-Encoding',
     ...(encoding ? { 'content-encoding': encoding.name } : {}),

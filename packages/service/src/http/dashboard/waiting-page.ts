@@ -5,7 +5,7 @@ const page = (title: string, text: string) => `<!doctype html>
 </html>
 `;
 
-/** Shown until the dashboard is built; its answer has the browser ask again. */
+/** Page shown until the dashboard is built; it reloads by itself. */
 export const buildingPage = page(
   'The dashboard is being built',
   'This happens once, after an installation or an update, and takes some seconds. The page reloads by itself.',

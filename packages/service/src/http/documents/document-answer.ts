@@ -25,7 +25,7 @@ export function toDocument(content: string | Uint8Array<ArrayBuffer>, type: stri
   return { bytes, type, etag: `"${hash}"`, gzip };
 }
 
-/** Answers with a document, or with 304 where the client has it; `headers` stand above those of every answer. */
+/** Answers with a document, or with 304 if the client has it; `headers` override those of every answer. */
 export function documentAnswer(c: Context, document: Document, headers: Record<string, string>): Response {
   const gzip = GZIP.test(c.req.header('accept-encoding') ?? '') ? document.gzip : null;
   const { bytes, etag } = gzip ?? document;

@@ -29,7 +29,7 @@ export interface Components {
   readonly parameters: Readonly<Record<string, Parameter>>;
 }
 
-/** The OpenAPI document as the pages read it. */
+/** The part of the OpenAPI document that the pages read. */
 export interface ApiDocument {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];
@@ -45,7 +45,7 @@ export const readDocument = (): ApiDocument => openApiDocument() as unknown as A
 /** Last segment of a reference. */
 export const nameOf = (ref: string): string => ref.split('/').at(-1) ?? '';
 
-/** Every operation by its id. */
+/** Returns every operation by its id. */
 export const operationsOf = (document: ApiDocument): ReadonlyMap<string, Operation> =>
   new Map(
     Object.values(document.paths)

@@ -40,7 +40,7 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
   mountFeedback(app, ctx);
   mountRegistrations(app, ctx);
   app.get('/livez', (c) => json(c, { status: 'live' }));
-  // Starting and stopping are told at once.
+  // Start and stop are reported at once, without the cache.
   app.get('/readyz', async (c) =>
     ctx.isReady() && (await isReady())
       ? json(c, { status: 'ready', jobs: jobsOf(ctx), signatures: ctx.signatureEngine })
@@ -58,13 +58,13 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
   });
 }
 
-/** A node whose background jobs are held up still serves: it is ready, and says so. */
+/** Status of background jobs. A node whose jobs are delayed still serves: it is ready, and reports the delay. */
 function jobsOf({ queueStanding }: HttpContext) {
   const { isRunning, oldestDueS } = queueStanding.read();
   return { isRunning, oldestDueS: Math.round(oldestDueS) };
 }
 
-/** From this machine and not through a proxy, or with a key whose scope is `operator`. */
+/** Allows the node's own machine, not through a proxy, or a key with the scope `operator`. */
 async function mayReadMetrics(ctx: HttpContext, c: Context): Promise<boolean> {
   const authorization = c.req.header('authorization');
   if (authorization === undefined) return isLocalClient(ctx, c);

@@ -9,7 +9,7 @@ const json = (value: unknown): Html => codeBlock(JSON.stringify(value, null, 2))
 const typeCell = ({ type, object }: Field): Html =>
   object ? html`<a href="#object-${object}">${type}</a>` : html`<span class="type">${type}</span>`;
 
-/** A table of fields; nothing when there are none. */
+/** Renders a table of fields; nothing when there are none. */
 export function fieldTable(fields: readonly Field[], caption: string, marksRequired: boolean): Html | null {
   if (fields.length === 0) return null;
   const rows = fields.map(
@@ -21,7 +21,7 @@ export function fieldTable(fields: readonly Field[], caption: string, marksRequi
   return html`<div class="scroll" tabindex="0"><table><caption>${caption}</caption><tbody>${rows}</tbody></table></div>`;
 }
 
-/** A schema as tables: one for each of its alternatives. */
+/** Renders a schema as tables: one for each of its alternatives. */
 function schemaTables(schema: Schema, caption: string, marksRequired: boolean): (Html | null)[] {
   const alternatives = alternativesOf(schema);
   return alternatives.map((each, index) => {
@@ -74,11 +74,11 @@ function errors(row: Endpoint): Html {
 export const methodBadge = (row: Endpoint): Html =>
   html`<span class="method ${row.method.toLowerCase()}">${row.method}</span>`;
 
-/** A path that may be broken before each of its slashes. */
+/** Renders a path with a possible line break before each slash. */
 export const brokenPath = (path: string): Html =>
   html`${path.split('/').map((part, index) => (index > 1 ? html`<wbr>/${part}` : index === 1 ? `/${part}` : part))}`;
 
-/** All about one call. */
+/** Renders the section of one call. */
 export function endpointSection(name: string, row: Endpoint, operation: Operation, components: Components): Html {
   const body = operation.requestBody?.content?.['application/json'];
   return html`<section class="endpoint" id="${name}">

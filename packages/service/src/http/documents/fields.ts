@@ -1,11 +1,11 @@
 import { nameOf, type Schema } from './document.ts';
 
-/** One line of a table of fields. */
+/** One row of a table of fields. */
 export interface Field {
-  /** With the names of what it stands in: `rates.perRequest`, `agents[].id`. */
+  /** Full path of the field: `rates.perRequest`, `agents[].id`. */
   readonly path: string;
   readonly type: string;
-  /** The object of the document that the field holds, to be looked up under its name. */
+  /** Name of the component that the field holds, described in its own section. */
   readonly object: string | undefined;
   readonly isRequired: boolean;
   readonly description: string;
@@ -13,7 +13,7 @@ export interface Field {
 
 const branchesOf = (schema: Schema): Schema[] => (schema.anyOf ?? schema.oneOf ?? []) as Schema[];
 
-/** The alternatives of a schema, those of an alternative included; just itself when there are none. */
+/** Flattens the alternatives of a schema; the schema itself when it has none. */
 export function alternativesOf(schema: Schema): Schema[] {
   const branches = branchesOf(schema);
   return branches.length === 0 ? [schema] : branches.flatMap(alternativesOf);
@@ -44,7 +44,7 @@ function singleType(schema: Schema): string {
   return typeof schema.type === 'string' ? `${schema.type}${limitsOf(schema)}` : 'any JSON';
 }
 
-/** The type of a field in words. */
+/** Describes the type of a field in words. */
 export function typeOf(schema: Schema): string {
   return [...new Set(alternativesOf(schema).map(singleType))].join(' | ');
 }
@@ -70,7 +70,7 @@ function objectIn(schema: Schema): string | undefined {
   return named && nameOf(String(named.$ref));
 }
 
-/** The fields of an object and of the objects in it, in the order of the schema; what has a name is not gone into. */
+/** Lists the fields of an object and its nested objects, in the order of the schema; named components are not expanded. */
 export function fieldsOf(schema: Schema, prefix = ''): Field[] {
   const required = new Set((schema.required ?? []) as string[]);
   return Object.entries((schema.properties ?? {}) as Record<string, Schema>).flatMap(([name, each]) => [

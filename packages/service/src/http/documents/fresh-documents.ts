@@ -12,8 +12,8 @@ interface Reading {
 }
 
 /**
- * Has each document read at most once a second, and never twice at a time, however many ask for it. Failures count as readings:
- * what is not there is not looked for at every call.
+ * Caches each document for a second, and reads it once at a time, for any number of readers. Failures are cached as well: a missing
+ * document is not looked up at every call.
  */
 export function createFreshDocuments(): (name: string, read: () => Promise<Document>) => Promise<Document> {
   const readings = new LRUCache<string, Reading>({ max: MAX_KEPT });

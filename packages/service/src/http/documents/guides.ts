@@ -14,7 +14,7 @@ export interface Guide {
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
 
 const number = new Intl.NumberFormat('en-US');
-/** Plans whose limit only guards against accidents are said to have none. */
+/** Formats a limit; a plan whose limit only guards against accidents has none. */
 const count = (limit: number) => (limit >= 100_000_000 ? 'no limit' : number.format(limit));
 
 function limitsTable(limits: PlanLimits): Html {
@@ -42,13 +42,13 @@ ${codeBlock(JSON.stringify(example, null, 2))}</details>`;
   })}</div>`;
 }
 
-/** Text with `{{name}}` where a made part goes. */
+/** Replaces `{{name}}` in a text with its part. */
 function fill(text: string, parts: Readonly<Record<string, Html>>): Html {
   const pieces = text.split(/\{\{(\w+)\}\}/);
   return html`${pieces.map((piece, index) => (index % 2 === 1 ? parts[piece] : prose(piece)))}`;
 }
 
-/** The chapters that come before the reference, in their order. */
+/** The chapters before the reference, in order. */
 export function guidesOf(document: ApiDocument, limits: PlanLimits): Guide[] {
   const parts = { limits: limitsTable(limits), streamEvents: streamTable(), events: eventTable(document) };
   return read('guides.md')
@@ -60,7 +60,7 @@ export function guidesOf(document: ApiDocument, limits: PlanLimits): Guide[] {
     });
 }
 
-/** The examples of the SDK, the same as in its README. */
+/** The examples of the SDK, as in its README. */
 export function examplesOf(): Guide {
   const sections = read('sdk-examples.md').split(/^### /m).slice(1);
   const content = sections.map((section) => {

@@ -25,14 +25,14 @@ function write(part: Part): string {
   return Array.isArray(part) ? part.map(write).join('') : escaped(String(part));
 }
 
-/** Markup with values in it; every value that is no markup itself is escaped, also inside of quoted attributes. */
+/** Template tag for markup: escapes every value that is not markup itself, also inside quoted attributes. */
 export const html = (texts: TemplateStringsArray, ...parts: Part[]): Html =>
   new Markup(texts.map((text, index) => text + (index < parts.length ? write(parts[index]) : '')).join(''));
 
-/** The page as it is sent. */
+/** Returns the page as text. */
 export const toText = (page: Html): string => page.text;
 
-/** A sentence with code between backticks, **strong** words, and [links](#within) the page. */
+/** Renders a sentence with code between backticks, **strong** words, and [links](#within) the page. */
 export function inline(text: string): Html {
   return html`${text.split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\(#\w+\))/).map((part) => {
     if (part.startsWith('`')) return html`<code>${part.slice(1, -1)}</code>`;
@@ -42,9 +42,9 @@ export function inline(text: string): Html {
   })}`;
 }
 
-/** Paragraphs, lists and fenced code of a small Markdown: what our own texts use. Headings are left to the page. */
+/** Renders paragraphs, lists and fenced code of a Markdown subset, the one that our own texts use. The page sets headings. */
 export function prose(text: string): Html {
-  // Every second part is the inside of a fence, which keeps its empty lines.
+  // Every second part is the inside of a code fence, which keeps its empty lines.
   const parts = text.trim().split(/^```\w*\n([\s\S]*?)\n```$/m);
   return html`${parts.map((part, index) =>
     index % 2 === 1
@@ -56,7 +56,7 @@ export function prose(text: string): Html {
   )}`;
 }
 
-/** Code that may be wider than the page: it scrolls by itself, and can be reached by keyboard for that. */
+/** Renders code that scrolls by itself when it is wider than the page, also by keyboard. */
 export const codeBlock = (code: string): Html => html`<pre tabindex="0"><code>${code}</code></pre>`;
 
 function block(text: string): Html | null {

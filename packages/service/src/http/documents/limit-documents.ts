@@ -38,8 +38,8 @@ interface Window {
 }
 
 /**
- * Counts documents, files and health checks by network address, in this process: a limit that nobody reaches who reads them, and
- * that costs no query, so that it also holds while the database is away.
+ * Limits documents, files and health checks by network address, in this process. The limit is above every normal use and costs no query, so
+ * that it also holds while the database is away.
  */
 export function limitDocuments(
   app: Hono,

@@ -7,7 +7,7 @@ import { streamEventCatalogue } from '@agent-network/contracts/invocations/strea
 import { type ApiDocument, operationsOf, type Schema } from './document.ts';
 import { alternativesOf } from './fields.ts';
 
-/** The names of what a body takes: a star marks what must be there, a slash parts its forms. */
+/** Names of a body's fields: a star marks required ones, a slash separates alternatives. */
 function bodyFields(schema: Schema): string {
   return alternativesOf(schema)
     .map((form) => {

@@ -7,14 +7,14 @@ import { documentAnswer, toDocument } from './document-answer.ts';
 import { llmsText } from './llms.ts';
 import { docsPage } from './page.ts';
 
-/** The page brings nothing along but its own style sheet, and runs nothing. */
+/** Content security policy: the page loads only its own style sheet, and runs no scripts. */
 const pagePolicy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const CACHE = { 'cache-control': 'public, max-age=300' };
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
 
-/** The reference for people at `/docs` and for programs at `/llms.txt`, both made from the endpoint table when they are first asked for. */
+/** Serves the reference for people at `/docs` and for programs at `/llms.txt`, both made from the endpoint table on first use. */
 export function mountDocs(app: Hono, ctx: Pick<HttpContext, 'planLimits' | 'baseUrl'>): void {
   const document = madeOnce(readDocument);
   const page = madeOnce(() => toDocument(docsPage(document(), ctx.planLimits), 'text/html; charset=utf-8'));

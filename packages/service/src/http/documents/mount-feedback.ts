@@ -5,10 +5,10 @@ import type { HttpContext } from '../request/http-context.ts';
 import { documentAnswer, toDocument } from './document-answer.ts';
 import { createFreshDocuments } from './fresh-documents.ts';
 
-/** The registry has the hash of each: what is there never changes. */
+/** Cache header: a file never changes, because the registry has its hash. */
 const CACHE = { 'cache-control': 'public, max-age=3600' };
 
-/** The files behind this node's feedback in the shared registry, byte for byte: the registry has their hashes. */
+/** Serves the files behind this node's feedback in the shared registry, byte for byte: the registry has their hashes. */
 export function mountFeedback(app: Hono, ctx: HttpContext): void {
   const fresh = createFreshDocuments();
   app.get('/agents/:id/feedback/:file{.+\\.json}', async (c, next) => {

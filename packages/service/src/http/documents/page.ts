@@ -63,7 +63,7 @@ function objectSection({ components }: ApiDocument): Html {
   )}</section>`;
 }
 
-/** The page that people read: guides, every call, errors, events and objects, as one HTML document without scripts. */
+/** Renders the reference page: guides, every call, errors, events and objects, as one HTML document without scripts. */
 export function docsPage(document: ApiDocument, limits: PlanLimits): string {
   const { title, version, description } = document.info;
   const guides = [...guidesOf(document, limits), examplesOf()];

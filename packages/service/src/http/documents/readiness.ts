@@ -1,11 +1,11 @@
 /** Maximum age of a cached result. */
 const MAX_AGE_MS = 1000;
-/** After this a check that has not ended has failed. */
+/** Timeout of a check, which then counts as failed. */
 const TIMEOUT_MS = 3000;
 
 /**
- * Tells what a check finds, at most a second old, with one check at a time however many ask; `false` where it fails or takes too
- * long, and for as long as an earlier one hangs.
+ * Returns the result of a check, at most a second old, with one check at a time for any number of callers; `false` if it fails or times
+ * out, and as long as an earlier one hangs.
  */
 export function createReadiness(
   check: () => Promise<unknown>,

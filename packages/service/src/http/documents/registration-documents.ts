@@ -10,10 +10,10 @@ import type { HttpContext } from '../request/http-context.ts';
 import { type Document, documentAnswer, toDocument } from './document-answer.ts';
 import { createFreshDocuments } from './fresh-documents.ts';
 
-/** Readers of the registry come again and again: for as long they may take what they have. */
+/** Cache header: readers of the registry poll, and may reuse their copy this long. */
 const CACHE = 'public, max-age=15';
 
-/** The files that entries of the shared registry point to (ERC-8004), as they are and in no envelope. */
+/** Serves the files that entries of the shared registry point to (ERC-8004), without an envelope. */
 export function mountRegistrations(app: Hono, ctx: HttpContext): void {
   const fresh = createFreshDocuments();
   const serve = (c: Context, read: () => Promise<unknown>) =>

@@ -35,10 +35,10 @@ export const invocationHandlers = {
     });
     if (invoked.isReplay) await call.uncount();
     const { id } = invoked.invocation;
-    // A paid call gets its result (spec), unless it named who is to be told.
+    // A paid call waits for its result (spec), unless it names a webhook.
     const isAwaited = isSync || isStreamed || (invoked.payment !== null && body.webhookUrl === undefined);
     const unawait = () => ctx.runner.unawait(id);
-    // The work goes on, and what comes of it is kept for a repetition, but it holds no place in front.
+    // The work continues and its result is kept for a repetition, but it holds no connection slot.
     if (isAwaited) onAbort(call.hungUp, unawait);
     if (isStreamed) {
       notePayment(ctx, call, invoked, await awaitBegun(ctx, invoked, ctx.syncWaitMs));
@@ -91,7 +91,7 @@ function notePayment(
   setPaymentResponse(ctx, call, { payer: payment.authorization.from, version, transactionHash: paymentHash });
 }
 
-/** The record of a request that has ended, which a repetition may find even where nobody waits: never an end without its result. */
+/** Returns the record of a request that has ended. A repetition may find it even if nobody waits: never an end without its result. */
 function shownAs(invocation: Invocation, isForAgent: boolean) {
   if (!hasEnded(invocation.status)) return toCreated(invocation);
   return isForAgent ? toAgentResult(invocation) : toRecord(invocation);

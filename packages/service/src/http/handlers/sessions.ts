@@ -35,7 +35,7 @@ export const sessionHandlers = {
     version: NODE_VERSION,
   }),
   async endSession(ctx, { caller, setHeader }) {
-    // With a key the cookie does not count.
+    // With a key the cookie is ignored.
     if (caller.kind === 'anonymous' || isSession(caller)) setHeader('set-cookie', clearedCookie);
     if (isSession(caller)) await endSession(ctx, caller);
     return { signedOut: isSession(caller) };

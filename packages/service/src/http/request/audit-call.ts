@@ -6,7 +6,7 @@ import type { Caller } from '../../access/caller/caller.ts';
 import type { Client } from './client.ts';
 import type { HttpContext } from './http-context.ts';
 
-/** Calls that change something, and nothing that is managed: they only look, are work or its payment, or ask for a challenge. */
+/** Calls that are not audited: they only read, are work or its payment, or request a challenge. */
 const unaudited = new Set<EndpointName>([
   'searchAgents',
   'quoteInvocation',
@@ -30,10 +30,9 @@ export interface AuditedCall {
 }
 
 /**
- * Runs a call and has it in the audit log of its account. The entry is written before anything is done, as `unknown`, and ended after:
- * no change of an account's caller is without an entry, and a change never fails because its entry could not be ended. Signing in
- * has no account before: its entry is written after, and lost if the process dies in between; what came of it is in the lists of
- * sessions and keys.
+ * Runs a call and records it in the account's audit log. Writes the entry before the work, as `unknown`, and completes it after: no change
+ * by a caller of the account is without an entry, and a change never fails because its entry could not be completed. Sign-in has no account
+ * before: its entry is written after, and lost if the process dies in between; the lists of sessions and keys show its effect.
  */
 export async function auditCall<T>(
   ctx: HttpContext,
@@ -60,8 +59,8 @@ export async function auditCall<T>(
 }
 
 /**
- * Reads the answer of an earlier call for a repetition, and has that in the audit log: also when it is refused, but not while the first
- * still runs, which callers ask again and again.
+ * Reads the answer of an earlier call for a repetition, and records that in the audit log, also when it is refused. Not recorded while the
+ * first call runs, because callers poll then.
  */
 export async function auditReplay<Found>(
   ctx: HttpContext,
@@ -83,7 +82,7 @@ export async function auditReplay<Found>(
   return data;
 }
 
-/** Has a call in the audit log that its caller was not allowed to make. */
+/** Records a call that was refused for lack of permission. */
 export async function auditRefusal(
   ctx: HttpContext,
   { name, row, caller, client }: AuditedCall,
@@ -114,7 +113,7 @@ const entryOf = (
   replayed: false,
 });
 
-/** The entry of a call that had no account and has one by what it was answered: its actor is the session or key that it made. */
+/** Entry of a call that had no account and got one by its answer: the actor is the session or key that it created. */
 function signedIn(name: EndpointName, data: unknown, client: Client): NewAuditEntry | null {
   const { accountId, sessionId, keyId, name: keyName } = data as Readonly<Record<string, string | undefined>>;
   const actorId = sessionId ?? keyId;
@@ -125,7 +124,7 @@ function signedIn(name: EndpointName, data: unknown, client: Client): NewAuditEn
 
 const idNames = ['agentId', 'keyId', 'sessionId', 'treasuryId', 'tokenId', 'webhookId', 'deliveryId', 'withdrawalId'];
 
-/** The ids among the fields of a value; agents are `id` in paths. */
+/** Collects the ids among the fields of a value; agents are `id` in paths. */
 function idsIn(value: unknown): Record<string, string> {
   const fields = { ...(value as Record<string, unknown>) };
   if (!('agentId' in fields)) fields.agentId = fields.id;
@@ -137,6 +136,6 @@ function idsIn(value: unknown): Record<string, string> {
   );
 }
 
-/** The change stands whether its entry does or not. */
+/** Logs a failed write: the change stands with or without its entry. */
 const noted = (ctx: HttpContext, written: Promise<unknown>): Promise<unknown> =>
   written.catch((error) => ctx.log.error({ err: error }, 'cannot complete an audit log entry'));

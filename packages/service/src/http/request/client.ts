@@ -19,7 +19,7 @@ const MAX_CHARS = 200;
 const FORWARDING =
   /^(forwarded|via|x-forwarded(-.*)?|x-original-.*|x-envoy-.*|x-proxy-.*|x-real-ip|x-remote-.*|cdn-loop|(.*-)?(client|connecting|true)-ip)$/;
 
-/** Worked out when it is asked for: few calls want to know. */
+/** Computed on demand: few calls need it. */
 export const clientOf = (ctx: HasTrustedProxies, c: Context): Client => ({
   get address() {
     return addressOf(ctx, c);
@@ -33,8 +33,8 @@ export const clientOf = (ctx: HasTrustedProxies, c: Context): Client => ({
 });
 
 /**
- * Another machine is never taken for this one: not through a proxy on it, whether it is trusted or just says that it forwards, and not
- * by a page of another site whose name leads to loopback (DNS rebinding).
+ * True for a client on this machine. Never true through a proxy, trusted or merely announcing that it forwards, nor for a page of another
+ * site whose name resolves to loopback (DNS rebinding).
  */
 export function isLocalClient(ctx: HasTrustedProxies, c: Context): boolean {
   const address = socketAddressOf(c);

@@ -16,11 +16,11 @@ export interface CountedCall {
 export interface CallToCount {
   readonly caller: Caller;
   readonly row: Pick<Endpoint, 'limit' | 'method' | 'auth'>;
-  /** The network address that the call comes from. */
+  /** Network address of the caller. */
   readonly address: () => string;
 }
 
-/** Counts a call against the limits it is under. Throws RATE_LIMITED, with headers in `headersOut`, when one is used up. */
+/** Counts a call against its limits. Throws RATE_LIMITED, with headers in `headersOut`, when one is used up. */
 export async function countCall(
   ctx: Pick<HttpContext, 'rateLimiter' | 'planLimits' | 'signInsPerHour' | 'clock'>,
   { caller, row, address }: CallToCount,
@@ -75,7 +75,7 @@ function used(
   headers: Record<string, string>,
 ) {
   const leftS = state.resetS - Math.floor(ctx.clock.now().getTime() / 1000);
-  // Both ends are rounded away from each other, which must not make more than the hour of it.
+  // Both ends are rounded outwards; the result must not exceed one hour.
   const retryAfterS = Math.min(HOUR_S, Math.max(1, leftS));
   headers['ratelimit-policy'] = `"${limitClass}";q=${state.limit};w=${HOUR_S}`;
   headers.ratelimit = `"${limitClass}";r=0;t=${retryAfterS}`;

@@ -28,7 +28,7 @@ const SHED_AFTER_MS = 1_500;
 
 export type AnyHandler = (ctx: HttpContext, call: HandlerCall<Endpoint>) => unknown;
 
-/** One request on its way to an answer: what it is for and where its headers are gathered. */
+/** A request in progress: its row, its handler, and the headers of its answer. */
 export interface Incoming {
   readonly name: EndpointName;
   readonly row: Endpoint;
@@ -55,7 +55,7 @@ export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<
   }
 }
 
-/** With more work than connections for it, a request that has not begun is sent away rather than have all of them starve. */
+/** Refuses a new request while connections are short, so that the running ones can finish. */
 function shedWhenOverloaded({ db, metrics }: HttpContext): void {
   if (db.queueAgeMs() < SHED_AFTER_MS) return;
   metrics.requestsShed.inc();
@@ -104,7 +104,7 @@ async function handleReady(
       },
     });
   } catch (error) {
-    // Whatever did not become an invocation does not count as one. Where that cannot be stored, the first error is still the one to tell.
+    // A call that did not become an invocation does not count as one. If that cannot be stored, report the first error.
     await counted
       .uncount()
       .catch((err: unknown) => ctx.log.debug({ err }, 'cannot undo the rate-limit count of a failed call'));
@@ -153,7 +153,7 @@ async function requireAllowedOrNote(ctx: HttpContext, { name, row, c }: Incoming
 
 function keyedRequest({ row, c }: Incoming, caller: Caller, parsed: Parsed<Endpoint>): KeyedRequest | null {
   const key = c.req.header('idempotency-key');
-  // What needs no key changes nothing, and may simply be done again.
+  // Calls without authentication change nothing, and may simply be repeated.
   if (key === undefined || row.method !== 'POST' || row.auth === 'none' || caller.kind === 'anonymous') return null;
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalid('Idempotency-Key', 'must be 1 to 255 visible ASCII characters');
   const who = caller.kind === 'agent' ? caller.agentId : caller.accountId;

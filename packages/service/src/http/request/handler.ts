@@ -15,19 +15,19 @@ type CallerOf<E extends Endpoint> = E['auth'] extends 'none'
 /** A request after authentication, limits and validation. */
 export interface HandlerCall<E extends Endpoint> extends Parsed<E> {
   readonly caller: CallerOf<E>;
-  /** Sets a header of this answer; repetitions with the same Idempotency-Key get it as well. */
+  /** Sets a header of this answer, and of the answers to repetitions with the same Idempotency-Key. */
   setHeader(name: string, value: string): void;
   readonly client: Client;
-  /** Aborted when the client hangs up before it has its answer. */
+  /** Aborted when the client disconnects before its answer. */
   readonly hungUp: AbortSignal;
   readonly once: Once;
   /** Counts further invocations that the call makes. Throws RATE_LIMITED. */
   countMore(count: number): Promise<void>;
-  /** The call turned out to be no invocation (a replay): it does not count as one. */
+  /** Removes this call from the count of invocations: it turned out to be none (a replay). */
   uncount(): Promise<void>;
 }
 
-/** A stream, from the endpoints that have one. */
+/** A stream, for endpoints that have one. */
 type StreamOf<E extends Endpoint> = E['stream'] extends string ? SseAnswer : never;
 
 export type Handler<E extends Endpoint> = (

@@ -30,7 +30,7 @@ import type { HasRegistryWriter } from '../../registry/write/registry-writer.ts'
 import type { HasDashboard } from '../build/dashboard-build.ts';
 import type { HasTrustedProxies } from './remote-address.ts';
 
-/** All that answering a request may touch. */
+/** Dependencies of answering requests. */
 export type HttpContext = InvokeContext &
   EndContext &
   HasAuthenticator &
@@ -68,7 +68,7 @@ export type HttpContext = InvokeContext &
     readonly documentBytesPerMinute: number;
     /** Maximum time that a caller waits for a result. */
     readonly syncWaitMs: number;
-    /** Checks every answer against its schema: a breach is an INTERNAL_ERROR. On in tests. */
+    /** Validates every answer against its schema: a violation is an INTERNAL_ERROR. On in tests. */
     readonly checksAnswers: boolean;
     /** True while the node takes requests: false before its start is complete and once it is stopping. */
     readonly isReady: () => boolean;

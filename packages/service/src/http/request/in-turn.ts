@@ -5,12 +5,12 @@ import type { AnswerWatch } from '../answer/answer-watch.ts';
 /** The fetch callback of the Node adapter. */
 type Fetch = Parameters<typeof createAdaptorServer>[0]['fetch'];
 
-/** Requests that may wait on one connection for the answers before them. */
+/** Maximum requests of one connection that wait for earlier answers. */
 export const MAX_WAITING = 16;
 
 /**
- * Handles the requests of one connection one after the other, as their answers leave in that order anyway: what is pipelined behind a
- * slow answer costs its headers and no more. A connection with more than `MAX_WAITING` requests waiting is ended.
+ * Handles the requests of one connection in sequence, because their answers leave in that order anyway: requests pipelined behind a slow
+ * answer cost only their headers. Ends a connection with more than `MAX_WAITING` waiting requests.
  */
 export function inTurn(handle: Fetch, watch: AnswerWatch): Fetch {
   const lines = new WeakMap<Socket, (() => void)[]>();
@@ -50,5 +50,5 @@ function letNextIn(lines: WeakMap<Socket, (() => void)[]>, socket: Socket): void
   else lines.delete(socket);
 }
 
-/** For a connection that has ended: nobody reads it. */
+/** Answer for a closed connection, which nobody reads. */
 const unanswered = () => new Response(null, { status: 503 });

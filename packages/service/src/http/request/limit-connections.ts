@@ -2,7 +2,9 @@ import type { Server } from 'node:http';
 import type { Config } from '../../config.ts';
 import { isInRanges, networkOf } from '../../lib/net/address-ranges.ts';
 
-/** Ends connections beyond those that one network address, or all, may have. Proxies of ours bring many clients: they limit those. */
+/**
+ * Ends connections beyond the limit of one network address, or of all. Trusted proxies carry many clients and must limit those themselves.
+ */
 export function limitConnections(
   server: Server,
   { connectionLimits, trustedProxies }: Pick<Config, 'connectionLimits' | 'trustedProxies'>,

@@ -10,7 +10,7 @@ interface Raw {
 
 type Problem = { path: string; message: string };
 
-/** Checks all parts of a request against its row and returns them parsed. Throws VALIDATION_ERROR that names every problem. */
+/** Validates all parts of a request against its row and returns them parsed. Throws VALIDATION_ERROR that names every problem. */
 export function parseRequest(row: Endpoint, raw: Raw): Parsed<Endpoint> {
   const problems: Problem[] = [];
   const check = (schema: Endpoint['body'], value: unknown): unknown => {
@@ -38,7 +38,7 @@ export function parseRequest(row: Endpoint, raw: Raw): Parsed<Endpoint> {
 
 const summary = ([first]: readonly Problem[]) => `Invalid request: ${first?.path} ${first?.message}.`;
 
-/** A filter that is silently ignored misleads, so an unknown parameter is a problem; so is one that is given twice. */
+/** Refuses unknown and repeated query parameters: a filter that is silently ignored would mislead. */
 function singleValues(row: Endpoint, query: Record<string, string[]>, problems: Problem[]): Record<string, string> {
   const known = row.query?.shape ?? {};
   const single: Record<string, string> = {};

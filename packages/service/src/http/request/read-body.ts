@@ -3,12 +3,12 @@ import { AppError, invalid } from '../../lib/app-error.ts';
 export const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_DEPTH = 32;
 
-/** Bytes that are no UTF-8 are refused: put into a replacement character, they would be other than what was sent. */
+/** Refuses bytes that are not UTF-8: replacement characters would change the content. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 const tooLarge = () => new AppError('PAYLOAD_TOO_LARGE', 'The body is larger than 1 MiB.');
 
-/** Reads a JSON body; undefined when there is none. Throws for what is too large, too deep, or no JSON. */
+/** Reads a JSON body; undefined when there is none. Throws if it is too large, nested too deep, or not JSON. */
 export async function readBody(request: Request): Promise<unknown> {
   if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge();
   const bytes = request.headers.has('content-length') ? await request.arrayBuffer() : await readBounded(request);
@@ -23,7 +23,7 @@ export async function readBody(request: Request): Promise<unknown> {
   return value;
 }
 
-/** A body without a length is counted while it comes. */
+/** Reads a body up to the limit, counting its bytes because it may have no length. */
 async function readBounded(request: Request): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -37,7 +37,7 @@ async function readBounded(request: Request): Promise<Uint8Array> {
 
 const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Refuses nesting that would tire whoever walks it next, and keys that mean something to JavaScript. */
+/** Refuses deep nesting, which would exhaust later code, and keys with a meaning in JavaScript. */
 function requirePlain(root: unknown): void {
   let level = [root].filter(isContainer);
   for (let depth = 1; level.length > 0; depth++) {

@@ -7,7 +7,7 @@ export interface HasTrustedProxies {
   readonly trustedProxies: AddressRanges;
 }
 
-/** The address at the other end of the connection; a request without a socket (in tests) comes from nowhere. */
+/** Peer address of the connection; `unknown` for a request without a socket (in tests). */
 export function socketAddressOf(c: Context): string {
   try {
     return getConnInfo(c).remote.address ?? 'unknown';

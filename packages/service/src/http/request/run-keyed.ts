@@ -22,22 +22,22 @@ import type { HttpContext } from './http-context.ts';
 /** Context of the one run of a keyed request. */
 export interface Running {
   readonly once: Once;
-  /** Gathers the headers that are kept with the answer. */
+  /** Headers that are stored with the answer. */
   readonly headers: Record<string, string>;
 }
 
 export interface KeyedCall {
   readonly request: KeyedRequest;
-  /** The secret that its answer shows once. */
+  /** The secret that the answer shows once. */
   readonly shownOnce: ShownOnce | undefined;
-  /** The text of an answer. */
+  /** Serialises an answer. */
   encode(data: unknown): string;
   run(running: Running): Promise<unknown>;
-  /** Called for a repetition, with what finds the first answer and what reads it. */
+  /** Called for a repetition, with functions that find and read the first answer. */
   replay(find: () => Promise<FoundAnswer>, read: (found: FoundAnswer) => Promise<unknown>): Promise<unknown>;
 }
 
-/** Runs once per Idempotency-Key; a repetition gets the answer that there was. */
+/** Runs once per Idempotency-Key; a repetition gets the stored answer. */
 export async function runKeyed(ctx: HttpContext, call: KeyedCall): Promise<string | SseAnswer> {
   const hand = ctx.keysInHand.enter(call.request);
   try {
@@ -49,7 +49,7 @@ export async function runKeyed(ctx: HttpContext, call: KeyedCall): Promise<strin
   const data = await call.replay(
     () => findAnswer(ctx, call.request),
     async ({ body, hasSecret }) => {
-      // What an older release kept may have a secret in it.
+      // An answer stored by an older release may contain a secret.
       const { data } = splitSecret(JSON.parse(body).data, call.shownOnce);
       const secret = hasSecret ? await takeSecretOnce(ctx, call.request) : null;
       return secret === null || !call.shownOnce ? data : joinSecret(data, call.shownOnce, secret);
@@ -84,7 +84,7 @@ async function runOnce(ctx: HttpContext, call: KeyedCall, run: KeyedRun): Promis
     await settle(ctx, run, () => keepAnswer(ctx, run, { body, headers }));
     return answer;
   } catch (error) {
-    // With the database away nobody knows how far it came: the key stays with this request.
+    // With the database away the outcome is unknown: the key stays with this request.
     const letGo = error instanceof DatabaseAwayError ? keepKey : freeKey;
     await settle(ctx, run, () => letGo(ctx, run));
     throw error;

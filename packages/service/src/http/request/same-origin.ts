@@ -10,8 +10,8 @@ export interface Asked {
 }
 
 /**
- * The origin that pages of this node have: that of its base address. A node on loopback has several names (`localhost`, `127.0.0.1`),
- * of which the one that was asked counts. Other names that lead here (DNS rebinding) are never its own.
+ * Returns the origin of the node's own pages: that of its base URL. A node on loopback has several names (`localhost`, `127.0.0.1`), of
+ * which the requested one counts. Other names that resolve here (DNS rebinding) are never its own.
  */
 function ownOrigin(baseUrl: string, host: string | undefined): string {
   const base = new URL(baseUrl);

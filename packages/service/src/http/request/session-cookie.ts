@@ -5,7 +5,7 @@ import { SESSION_MS } from '../../access/caller/session.ts';
 
 const attributes = 'Path=/; HttpOnly; Secure; SameSite=Strict';
 
-/** The value of the session cookie of a request; null: there is none. */
+/** Returns the session cookie of a request; null without one. */
 export const sessionTokenOf = (c: Context): string | null => getCookie(c, SESSION_COOKIE) ?? null;
 
 export const sessionCookie = (token: string): string =>

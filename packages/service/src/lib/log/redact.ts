@@ -13,7 +13,7 @@ const SECRET_PARAMETER =
   '(?:[\\w-]*(?:api[-_]?key|access[-_]?key|secret|passw(?:or)?d|passwd|pwd|token|signature|credentials?|jwt)|d?key|auth|sig|code)';
 
 const SECRET_TEXT: [RegExp, string | ((match: string) => string)][] = [
-  // A password may hold an unescaped "/" or "@": up to the last "@" of what belongs together.
+  // A password may contain an unescaped "/" or "@": match up to the last "@" of the word.
   [/\b(postgres(?:ql)?:\/\/)[^\s"]*@/gi, `$1${HIDDEN}@`],
   [/:\/\/[^\s/"]+@/g, `://${HIDDEN}@`],
   [new RegExp(`([?&]${SECRET_PARAMETER}=)[^&\\s"\\\\]+`, 'gi'), `$1${HIDDEN}`],
@@ -24,7 +24,7 @@ const SECRET_TEXT: [RegExp, string | ((match: string) => string)][] = [
   [/(\bses_[0-9a-z]{26}\.)[\w-]+/g, `$1${HIDDEN}`],
   [/(\b(?:bearer|basic)\s+)[^\s"\\]+/gi, `$1${HIDDEN}`],
   [/(\b(?:set-)?cookie:\s*)[^"\\\r\n]+/gi, `$1${HIDDEN}`],
-  // JSON in base64, as in tokens and in the headers of payments.
+  // Base64 JSON, as in tokens and payment headers.
   [/\beyJ[\w+/=-]{16,}(?:\.[\w-]+)*/g, HIDDEN],
   [new RegExp(`(?<!"(?:${PUBLIC_HASH})":(?:"|\\["(?:0x[0-9a-fA-F]{64}",")*))0x[0-9a-fA-F]{64,}`, 'g'), HIDDEN],
   [/(?<![0-9A-Za-z])(?=[0-9]*[a-fA-F])[0-9a-fA-F]{64,}/g, HIDDEN],

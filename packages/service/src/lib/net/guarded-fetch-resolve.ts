@@ -67,7 +67,7 @@ export function createResolver(options: ResolverOptions = {}): Resolve {
         throw error;
       },
     );
-    // Kept while it is being looked up, so that it is looked up once.
+    // Cached during the look-up, so that concurrent calls share it.
     const entry: Kept = { answer, untilMs: Number.POSITIVE_INFINITY, last };
     kept.delete(name);
     kept.set(name, entry);
@@ -122,7 +122,7 @@ function queryWith(servers: readonly string[] | undefined, timeoutMs: number) {
       dns.resolve4(name, { ttl: true }).then((records) => records.map((record) => ({ ...record, family: 4 }))),
       dns.resolve6(name, { ttl: true }).then((records) => records.map((record) => ({ ...record, family: 6 }))),
     ];
-    // It takes its place until both have ended, whoever still waits.
+    // It holds its slot until both have ended, even without waiters.
     void Promise.allSettled(families).then(() => room.leave(domainOf(name)));
     return firstFound(families);
   };

@@ -43,7 +43,7 @@ export function createLookupRoom({ most, mostOfKey }: { most: number; mostOfKey:
         letIn(line);
         return true;
       }
-      // Beyond all that there is room for nobody waits: strangers' names could hold others up so.
+      // Beyond the limit nothing waits: names from strangers could otherwise delay others.
       if (line.inside === 0 || line.waiting.size >= MAX_WAITING_OF_KEY) return false;
       return wait(line, waitMs);
     },

@@ -13,7 +13,7 @@ const RESOLUTION_MS = 20;
 export function createDelayMeter(): { read(): EventLoopDelay; stop(): void } {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   histogram.enable();
-  // What is measured is the time from tick to tick.
+  // The histogram measures the time from tick to tick.
   const late = (ns: number) => Math.max(0, Math.round((ns / 1e6 - RESOLUTION_MS) * 100) / 100);
   return {
     read() {
