@@ -117,7 +117,7 @@ async function bringForward(tx: Tx, { webhookId, urls }: Answered, now: Date): P
   );
 }
 
-/** Releases a lane and sets its next due time, behind all that are due now. Returns true when it is due at once. */
+/** Releases an endpoint queue and sets its next due time, behind all that are due now. Returns true when it is due at once. */
 export async function releaseLane(tx: Tx, lane: Lane, answered: Answered | null, now: Date): Promise<boolean> {
   // A separate statement takes the lock, so that the next one sees everything that fan-out has committed before.
   await tx.query('lock-lane', 'select from webhook where id = $1 for no key update', [lane.id]);

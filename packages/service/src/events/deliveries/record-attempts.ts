@@ -7,7 +7,7 @@ import { failPending, insertAttempts, type MadeAttempt } from '../webhooks/attem
 import { type Findings, nextStanding, type Standing } from '../webhooks/endpoint-standing.ts';
 import { lockWebhooks, updateWebhookRow, type WebhookRow } from '../webhooks/webhook-store.ts';
 
-/** An attempt, and whether it can change its endpoint's health. */
+/** An attempt, and whether it can change its endpoint's standing. */
 export interface Outcome extends MadeAttempt {
   readonly concernsEndpoint: boolean;
 }

@@ -13,7 +13,7 @@ export type LaneContext = BodyContext &
   HasGuardedFetch & { readonly recorder: AttemptRecorder };
 
 const BATCH = 100;
-/** Batch size of prepared bodies; another batch is being sent meanwhile, so a lane has at most two in memory. */
+/** Batch size of prepared bodies; another batch is being sent meanwhile, so an endpoint queue has at most two in memory. */
 const BODIES = 20;
 /** Turn length: a slow endpoint yields to others after this, and is queued again. */
 const TURN_MS = 2000;
@@ -34,7 +34,7 @@ interface Turn {
 }
 
 /**
- * Sends the due deliveries of one webhook in the order of events, for one turn. The lane must be taken; it stays so. Successful receivers
+ * Sends the due deliveries of one webhook in the order of events, for one turn. The endpoint queue must be taken; it stays so. Successful receivers
  * are added to `answered`, also when the turn throws.
  */
 export async function runLane(

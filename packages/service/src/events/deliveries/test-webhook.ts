@@ -12,7 +12,7 @@ import { toDelivery } from './delivery-view.ts';
 import { sendDelivery } from './send-delivery.ts';
 
 /**
- * Sends a test event to an endpoint, disabled or not, once and now, and returns the result, which does not count in its health. Repeated
+ * Sends a test event to an endpoint, disabled or not, once and now, and returns the result, which does not count in its standing. Repeated
  * after a crash under the same Idempotency-Key, it is the same event.
  */
 export async function testWebhook(

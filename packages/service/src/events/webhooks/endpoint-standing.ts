@@ -1,6 +1,6 @@
 import { GIVE_UP_AFTER_MS } from './retry-schedule.ts';
 
-/** Health of an endpoint. */
+/** Standing of an endpoint: failing since, paused until, disabled. */
 export interface Standing {
   readonly status: 'enabled' | 'disabled';
   readonly disabledReason: string | null;
@@ -15,7 +15,7 @@ export interface Findings {
   readonly pauseUntil: Date | null;
 }
 
-/** The health after further attempts. 410 disables it at once, five days of nothing but failures as well. */
+/** The standing after further attempts. 410 disables it at once, five days of nothing but failures as well. */
 export function nextStanding(before: Standing, found: Findings, now: Date): Standing {
   if (before.status === 'disabled') return before;
   if (found.isGone) return disabled(before, 'The endpoint answered 410 Gone.');

@@ -96,7 +96,7 @@ export const lockWebhooks = (tx: Tx, ids: readonly string[]): Promise<WebhookRow
     [ids],
   );
 
-/** Writes the owner's settings and the health. */
+/** Writes the owner's settings and the standing. */
 export async function updateWebhookRow(tx: Tx, webhook: WebhookRow): Promise<void> {
   await tx.query(
     'update-webhook',
