@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { api } from '@agent-network/contracts/api';
 import { expect, it } from 'vitest';
+import { floors } from '../../../scripts/floors.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const skipped = new Set(['node_modules', '.git', 'dist', 'screenshots', '.agent-network']);
@@ -106,4 +107,18 @@ it('every section of the design and the specification that the code cites exists
     return part === undefined || (row !== undefined && !part.includes(row));
   });
   expect(missing.map(([citation]) => citation)).toEqual([]);
+});
+
+it('the tree of ARCHITECTURE has every room of the floors, and a page of docs/architecture describes it', () => {
+  const [, tree = ''] = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').match(/^```\n([\s\S]*?)^```/m) ?? [];
+  const pages = globSync('docs/architecture/*.md', { cwd: root }).map((page) => readFileSync(join(root, page), 'utf8'));
+  const rooms = floors.map((floor) => floor.split('/')).filter(([domain = '']) => !domain.endsWith('.ts'));
+  const undrawn = rooms.filter(([domain, room]) => {
+    const line = tree.split('\n').find((each) => each.includes(`── ${domain}/`));
+    return line === undefined || (room !== undefined && !line.includes(`${room}/`));
+  });
+  const undescribed = rooms
+    .filter(([domain]) => domain !== 'lib')
+    .filter(([domain, room]) => !pages.some((page) => page.includes(room ? `${room}/\`` : `${domain}`)));
+  expect({ undrawn, undescribed }).toEqual({ undrawn: [], undescribed: [] });
 });
