@@ -1,4 +1,5 @@
 import { parseUsdc } from '@agent-network/contracts/money';
+import type { OperatorInvocation } from '@agent-network/contracts/network/operator-invocation';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findMoneyContradictions } from '../../../src/invocations/audit/audit-money.ts';
 import { until } from '../../../src/lib/until.ts';
@@ -106,7 +107,13 @@ describe('an agent of another node', () => {
 });
 
 describe('what fails there', () => {
-  it('comes back to a treasury when the home has refunded it on chain, and not before', async () => {
+  /** The invocation as an operator of this node sees it. */
+  async function look(requestId: string): Promise<OperatorInvocation> {
+    const { key } = await here.newAccount({ scopes: ['operator'] });
+    return (await here.request('GET', `/operator/invocations/${requestId}`, { key })).body.data;
+  }
+
+  it('comes back to a treasury when the home has refunded it on chain, and not before; operators see both', async () => {
     agent.behave(refuse);
     const before = await balanceOf(here, client.key);
     const record = await invoke();
@@ -114,6 +121,15 @@ describe('what fails there', () => {
     expect(record.refundExpected).toBe('0.05');
     expect(await untilRead(record.requestId, { cost: '0.00' })).toMatchObject({ refund: '0.05', refundExpected: null });
     expect(await balanceOf(here, client.key)).toEqual(before);
+    const seen = await look(record.requestId);
+    expect(seen).toMatchObject({ reason: 'agent_error', home: { nodeId: expect.any(String) } });
+    expect(seen.payments.find(({ purpose }) => purpose === 'home_refund')).toMatchObject({
+      ...{ direction: 'in', state: 'settled', amount: '0.05', from: home.ctx.wallet.address },
+    });
+    expect(seen.refund).toMatchObject({
+      ...{ amount: '0.05', expected: null },
+      parts: [{ way: 'treasury', amount: '0.05', state: 'settled', to: client.treasuryId }],
+    });
     await untilSettled(home, here);
     const { payments } = (await here.request('GET', '/payments/history', { key: client.key })).body.data;
     expect(payments[0]).toMatchObject({
@@ -131,11 +147,14 @@ describe('what fails there', () => {
     });
   });
 
-  it('comes back to a wallet on chain', async () => {
+  it('comes back to a wallet on chain; operators see the way', async () => {
     const { wallet, record, key } = await paidCall(refuse);
     expect(record).toMatchObject({ status: 'failed', cost: '0.05', refundExpected: '0.05' });
     expect(await untilUsdc(here, wallet.address, 50_000n, 20_000)).toBe(50_000n);
     expect(await untilRead(record.requestId, { cost: '0.00' }, key)).toMatchObject({ refund: '0.05' });
     await untilSettled(home, here);
+    expect((await look(record.requestId)).refund?.parts).toMatchObject([
+      { way: 'on_chain', amount: '0.05', state: 'settled', to: wallet.address.toLowerCase() },
+    ]);
   });
 });
