@@ -34,8 +34,8 @@ interface Turn {
 }
 
 /**
- * Sends the due deliveries of one webhook in the order of events, for one turn. The endpoint queue must be taken; it stays so. Successful receivers
- * are added to `answered`, also when the turn throws.
+ * Sends the due deliveries of one webhook in the order of events, for one turn. The endpoint queue must be taken; it stays so. Successful
+ * receivers are added to `answered`, also when the turn throws.
  */
 export async function runLane(
   ctx: LaneContext,
