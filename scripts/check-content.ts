@@ -3,7 +3,7 @@ import { content } from './floors.ts';
 
 const SERVICE = 'packages/service/src/';
 
-/** Each line of a file of the service that breaks a rule of `content` in floors.ts, as `place:line  rule`. */
+/** Returns the lines of a service file that break a rule of `content` in floors.ts, as `place:line  rule`. */
 export function checkContent(place: string, text: string): string[] {
   const code = blankComments(text);
   return content
@@ -13,7 +13,7 @@ export function checkContent(place: string, text: string): string[] {
     );
 }
 
-/** Comments that stand on lines of their own become empty lines, so that numbers of lines hold. */
+/** Blanks comment lines and keeps line numbers. */
 const blankComments = (source: string): string =>
   source
     .replace(/^[ \t]*\/\*[\s\S]*?\*\//gm, (comment) => comment.replace(/[^\n]/g, ''))

@@ -80,10 +80,10 @@ export const floors: readonly string[] = [
   'main.ts',
 ];
 
-/** Domains whose stores others use: settlement writes transactions of the chain in transactions of its own. */
+/** Domains whose stores others may import: settlement writes chain transactions in its own database transactions. */
 export const openStores = ['chain'];
 
-/** What each package may import of the others. */
+/** Allowed imports between packages. */
 export const packages: Readonly<Record<string, readonly string[]>> = {
   contracts: [],
   chain: [],
@@ -92,7 +92,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   dashboard: ['sdk', 'contracts'],
 };
 
-/** Packages of npm, and the only places of the service that import them. */
+/** npm packages, and the only places of the service that may import them. */
 export const packageHomes = [
   {
     packages: ['pg'],
@@ -116,7 +116,7 @@ export const packageHomes = [
   { packages: ['undici'], homes: ['lib/net/guarded-fetch'], comment: 'Only lib/net/guarded-fetch reaches out.' },
 ];
 
-/** Text that stands only in some places of the service (scripts/check-content.ts). */
+/** Text that is allowed only in some places of the service (scripts/check-content.ts). */
 export const content = [
   {
     pattern: /(?<![\w.$#])(?:globalThis\.)?fetch\(/g,

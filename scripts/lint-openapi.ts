@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// `redocly lint` without what it does beside: it tells its maker of each run and asks for newer versions unless told not to.
+// `redocly lint` without telemetry and update checks.
 const root = join(import.meta.dirname, '..');
 const cli = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'));
 const { status, stdout, stderr } = spawnSync(

@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * stand beside one that keeps the processors busy.
  */
 const longest = [
-  // Together, as they share a browser and a node.
+  // Together, because they share a browser and a node.
   'packages/dashboard/test/',
   'test/flows/crash-points.test.ts',
   'test/flows/two-processes.test.ts',
@@ -30,7 +30,7 @@ const rankOf = ({ moduleId }: TestSpecification): number => {
   return index === -1 ? longest.length : index;
 };
 
-/** Runs the files that take longest first, on any machine: vitest knows durations only from runs before. */
+/** Runs the longest test files first, on any machine: vitest knows durations only from earlier runs. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return (await super.sort(files)).toSorted((a, b) => rankOf(a) - rankOf(b));

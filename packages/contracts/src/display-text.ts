@@ -17,7 +17,7 @@ const CONTROL_IN_TEXT = /(?![\t\n\r])\p{Cc}/u;
 /** Bidirectional marks, zero-width characters, fillers, tags, private characters and those that stand for none. */
 const HIDDEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Noncharacter_Code_Point}\u2800\uFFFC]/u;
 const STACKED = /^\p{M}|\p{M}{5}/u;
-/** By which pages say that something is verified. */
+/** Characters that pages use as verification marks. */
 const CHECK_MARK = /[\u2611\u2705\u2713\u2714\u{1F5F8}\u{1F5F9}\u{1F197}]/u;
 /** Letters of phonetic alphabets, most of which look like plain ones. */
 const PHONETIC = /[\u0250-\u02AF\u1D00-\u1DBF\uAB30-\uAB6F]/u;
@@ -32,7 +32,7 @@ const alike: readonly (readonly [name: string, letters: RegExp])[] = [
   ['Lisu', /\p{Script=Lisu}/u],
   ['Georgian', /\p{Script=Georgian}/u],
 ];
-/** Letters of other alphabets that are read as Latin ones. */
+/** Letters of other alphabets that look like Latin ones. */
 const READ_AS_LATIN = /^[аАВсСԁеЕЅѕһНіІјЈКМоОрРԛԚТхХуУѵѴԝԜӏӀαΑΒΕΖΗιΙκΚΜνΝοΟρΡΤυΥχΧϲϹοհոսցօ]+$/u;
 const FOREIGN_LETTERS = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}]/gu;
 

@@ -5,7 +5,7 @@ import type { ErrorCode } from './errors.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** One row of the endpoint table: all that server, client, documents and tests need to know about a call. */
+/** One row of the endpoint table: the definition of a call for server, client, documents and tests. */
 export interface Endpoint {
   readonly method: Method;
   /** With `{param}` segments, relative to the base address. */
@@ -16,9 +16,9 @@ export interface Endpoint {
   readonly auth: 'none' | 'key' | 'agent';
   /** The scope that an API key needs. An identityToken may do what its agent may, whatever the scope. */
   readonly scope?: Scope;
-  /** A session does it without the scope, with a signature of the wallet as `proof` in the body. */
+  /** A session needs no scope here, but a signature of the wallet as `proof` in the body. */
   readonly sessionProof?: true;
-  /** Only for pages of the node itself: what gives or takes the session cookie is refused without their `Origin`. */
+  /** Only from the node's own pages: calls that set or clear the session cookie are refused without their `Origin`. */
   readonly sameOrigin?: true;
   /** The rate limit that counts the call, beside `api`, which counts every call. `signIns` is counted by network address. */
   readonly limit: 'api' | 'invocations' | 'signIns';
@@ -27,9 +27,9 @@ export interface Endpoint {
   readonly headers?: z.ZodObject;
   readonly body?: z.ZodType;
   readonly data: z.ZodType;
-  /** The secret in `data` that no repetition is answered with. */
+  /** The secret in `data`, which repetitions do not get. */
   readonly shownOnce?: ShownOnce;
-  /** The answer may be, or is, a stream of server-sent events rather than JSON. */
+  /** `on_request`: the answer may be a stream of server-sent events. `always`: it is one. */
   readonly stream?: 'always' | 'on_request';
   /** Codes beyond those that every call can give (see `commonErrors`). */
   readonly errors: readonly ErrorCode[];

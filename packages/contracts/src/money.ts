@@ -1,4 +1,4 @@
-/** Micro-USDC: one millionth of a USDC, the token's smallest unit. The only form in which money is computed with. */
+/** Micro-USDC: one millionth of a USDC, the token's smallest unit. All arithmetic on money uses it. */
 export type Micro = bigint;
 
 /** Decimal USDC as it stands on the wire: no sign, no exponent, at most six decimals, below 10^12. */

@@ -25,7 +25,7 @@ export const TransactionHash = z.string().regex(/^0x[0-9a-f]{64}$/);
 /** Identifiers are opaque. Ours are a prefix that names the kind, then letters and digits; another text names nothing. */
 export const Id = z.string().regex(/^[\x21-\x7e]{1,100}$/, 'is not an id');
 
-/** The header by which a node says who it is. */
+/** Header by which a node identifies itself. */
 export const viaHeader = z
   .string()
   .max(2048)

@@ -16,7 +16,7 @@ export type CallOf<E extends Endpoint> = {
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** Of one attempt; default: that of the client. */
+  /** Timeout of one attempt; default: the client's. */
   readonly timeoutMs?: number;
   /** Makes a call that is made again later the same call: within 24 hours the same key gives the same answer. Default: a new one. */
   readonly idempotencyKey?: string;

@@ -13,12 +13,12 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** An API key, or an agent's identityToken to call as that agent. Reading the registry needs none. */
   readonly apiKey?: string | undefined;
-  /** Pays what a call asks for with 402. Without one, 402 is thrown as `ApiError`. */
+  /** Pays calls that are answered with 402. Without a payer, 402 is thrown as `ApiError`. */
   readonly payer?: Payer;
   readonly fetch?: typeof fetch;
   /** Repeats after the first attempt of a call; default 3. */
   readonly maxRetries?: number;
-  /** Of one attempt; default 60,000. */
+  /** Timeout of one attempt; default 60,000. */
   readonly timeoutMs?: number;
 }
 

@@ -6,7 +6,7 @@ import { retryDelayMs } from './retry-schedule.ts';
 import { type SendOptions, withRepeats } from './send-request.ts';
 import { wait } from './wait.ts';
 
-/** Connections in a row that brought nothing, before it gives up. */
+/** Maximum consecutive connections without an event. */
 const MAX_MISSES = 8;
 
 interface Live {
@@ -25,7 +25,7 @@ type OnOpen = (after: number) => void;
 
 interface Progress {
   lastId: number | null;
-  /** Connections in a row that brought nothing. */
+  /** Consecutive connections without an event. */
   misses: number;
 }
 

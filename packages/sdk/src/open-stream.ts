@@ -52,7 +52,7 @@ async function* readEvents<E>(
 export const openStream = (request: HttpRequest, options: SendOptions): Promise<Opened> =>
   openEvents(request, options, readStreamEvent);
 
-/** The same for a stream of other events. */
+/** Like `openStream`, for other events. */
 export async function openEvents<E>(
   request: HttpRequest,
   options: SendOptions,

@@ -26,7 +26,7 @@ export interface Payer {
 /** Signs payments with a private key that is held elsewhere: a wallet in a browser, a key service. */
 export interface PayerSigner {
   readonly address: `0x${string}`;
-  /** The EIP-712 signature of the account; what it throws is thrown on. */
+  /** Returns the EIP-712 signature of the account; errors are passed on. */
   signTypedData(typedData: {
     readonly domain: Record<string, unknown>;
     readonly types: Record<string, unknown>;
@@ -36,7 +36,7 @@ export interface PayerSigner {
 }
 
 export type PayerOptions = {
-  /** The most that one call may cost, in USDC. */
+  /** Maximum cost of one call, in USDC. */
   readonly maxPerCall: string;
   /** Networks to pay on and the token to pay with; default: USDC on Base and Base Sepolia. */
   readonly tokens?: Readonly<Record<string, string>>;

@@ -9,7 +9,7 @@ interface TestEvent {
 
 /** One event of the catalogue, or a test; `type` tells what `data` is. */
 export type WebhookEvent = ({ [T in EventType]: EventEnvelope<T> }[EventType] | TestEvent) & {
-  /** The same on every attempt and replay: drop what you have had. */
+  /** The same on every attempt and replay: drop ids that you have processed. */
   readonly id: string;
   /** Grows with time within your account; null on a test and when the node sent none. */
   readonly sequence: number | null;
@@ -34,9 +34,9 @@ export class WebhookVerificationError extends Error {
 }
 
 export interface WebhookMessage {
-  /** `whsec_…`, as creating or rotating the webhook gave it. */
+  /** `whsec_…`, from creating or rotating the webhook. */
   readonly secret: string;
-  /** As they came: a `Headers`, or the `headers` of a Node request. */
+  /** The received headers: a `Headers`, or the `headers` of a Node request. */
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The body exactly as it came, before any JSON parser. */
   readonly body: string | Uint8Array;

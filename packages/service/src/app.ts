@@ -9,7 +9,7 @@ import { mount, requestIdOf } from './http/mount.ts';
 import type { HttpContext } from './http/request/http-context.ts';
 import { AppError } from './lib/app-error.ts';
 
-/** The HTTP face of the node: preflights, the dashboard, documents, the endpoint table, and one answer for whatever is none of these. */
+/** The HTTP application: preflights, the dashboard, documents, the endpoint table, and 404 for anything else. */
 export function createApp(ctx: HttpContext): Hono {
   const app = new Hono();
   app.options('*', () => new Response(null, { status: 204, headers: preflightHeaders }));

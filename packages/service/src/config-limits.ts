@@ -6,7 +6,7 @@ import type { Retention } from './lib/retention.ts';
 export type LimitClass = 'api' | 'invocations';
 /** Calls per hour, by plan; listed nodes that are online have limits of their own, whatever their plan. */
 export type PlanLimits = Readonly<Record<Plan | 'anonymous' | 'node', Readonly<Record<LimitClass, number>>>>;
-/** The most that an account of a plan may have at a time; null: any number. */
+/** Maximum number that an account of a plan may have at a time; null: unlimited. */
 export type PlanCaps = Readonly<Record<Plan, { readonly keys: number; readonly agents: number | null }>>;
 
 /** Concurrency limits of this process: running invocations of one account and of one agent, and waiting ones of an account. */
@@ -19,9 +19,9 @@ export interface PlaceSettings {
 
 export interface Limits {
   readonly retention: Retention;
-  /** Bytes that may be stored of the requests of an account. */
+  /** Maximum bytes stored for the requests of an account. */
   readonly storageLimits: Readonly<Record<Plan, number>>;
-  /** Connections at a time: of one network address, and in all. */
+  /** Maximum concurrent connections of one network address, and in total. */
   readonly connectionLimits: { readonly most: number; readonly mostOfAddress: number };
   readonly placeLimits: PlaceSettings;
   readonly planLimits: PlanLimits;
@@ -38,7 +38,7 @@ const MIB = 1024 * 1024;
 const UNLIMITED = 1_000_000_000;
 const MOST = 2_000_000_000;
 
-/** `isPrivate`: nobody but this machine reaches the node, so that network addresses tell nothing apart. */
+/** `isPrivate`: only this machine reaches the node, so that network addresses do not distinguish clients. */
 export function readLimits(env: Env, isPrivate: boolean): Limits {
   const perHour = (name: string, fallback: number) => integer(env, name, fallback, 1, MOST);
   return {
@@ -81,7 +81,7 @@ export function readLimits(env: Env, isPrivate: boolean): Limits {
   };
 }
 
-/** Without settings, an account has a quarter of the places, and an agent half of them: others always find some. */
+/** By default an account has a quarter of the places, and an agent half, so that others always find one. */
 function placeLimitsOf(env: Env): PlaceSettings {
   const most = integer(env, 'MAX_RUNNING', 512, 1, 100_000);
   return {

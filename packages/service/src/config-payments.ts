@@ -3,23 +3,23 @@ import { ConfigError, type Env, integer } from './lib/read-env.ts';
 
 /** Limits of the transactions that the node pays gas for. Amounts in micro-USDC. */
 export interface PaymentLimits {
-  /** The least that a call is paid with on chain; a treasury pays any price. */
+  /** Minimum price of a call paid on chain; a treasury pays any price. */
   readonly minPaymentMicro: bigint;
   readonly minDepositMicro: bigint;
   readonly minWithdrawalMicro: bigint;
   /** Maximum withdrawals of an account in 24 hours. */
   readonly withdrawalsPerDay: number;
-  /** Refunds of less are credited to the payer here rather than sent on chain. */
+  /** Minimum refund on chain; a smaller one is credited to the payer's account. */
   readonly minRefundMicro: bigint;
   /** Maximum refunds on chain to a wallet, and of an account, in 24 hours; further ones are credited as well. */
   readonly refundsPerDay: number;
-  /** The most gas that the payment of a contract wallet may take. */
+  /** Maximum gas for the payment of a contract wallet. */
   readonly contractGas: bigint;
   /** Maximum registry tokens that the node pays for an account in 24 hours. */
   readonly tokensPerDay: number;
 }
 
-/** In local mode gas costs nothing: small amounts are taken for trying things out, but no dust, and days have no limit. */
+/** In local mode gas is free: small amounts (but no dust) are accepted, and there are no daily limits. */
 export function readPaymentLimits(env: Env, mode: 'local' | 'production'): PaymentLimits {
   const amount = (name: string, local: string, production: string): bigint => {
     const text = env[name] ?? (mode === 'local' ? local : production);

@@ -16,14 +16,14 @@ import { ConfigError, type Env, flag, integer } from './lib/read-env.ts';
 export type Confirmations = readonly { readonly fromMicro: bigint; readonly depthBlocks: number }[];
 
 export interface Config extends Limits {
-  /** `local`: what is not configured is started or made in DATA_DIR. `production`: nothing is. */
+  /** `local`: missing parts are created in DATA_DIR. `production`: everything must be configured. */
   readonly mode: 'local' | 'production';
   readonly host: string;
-  /** Local mode that others reach: by the address that it listens on, by BASE_URL, or through a proxy. It then has no local comforts. */
+  /** Local mode that other machines reach: by its listening address, by BASE_URL, or through a proxy. Local-only features are then off. */
   readonly isExposed: boolean;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Proxies in front of this process, whose `X-Forwarded-For` is believed. */
+  /** Proxies in front of this process whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: AddressRanges;
   /** null: made from host and port. */
   readonly baseUrl: string | null;
@@ -44,7 +44,7 @@ export interface Config extends Limits {
   readonly registryStartBlock: bigint;
   /** Interval of polling every other node for changes of its agents; null: chosen by the chain. */
   readonly networkPollMs: number | null;
-  /** Nodes and agents of others that are never listed: base addresses, and numbers of tokens. */
+  /** Nodes and agents of others that are never listed: base URLs, and token ids. */
   readonly networkRefused: readonly string[];
   /** The node's fee on agents' earnings, in basis points (hundredths of a percent). */
   readonly platformFeeBps: number;
@@ -67,7 +67,7 @@ export interface ConfiguredSecrets {
   readonly secretKey: string | null;
 }
 
-/** Reads the configuration (docs/design.md, section 6). Throws ConfigError that names the variable and what it should be. */
+/** Reads the configuration (docs/design.md, section 6). Throws ConfigError that names the variable and its valid values. */
 export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecrets } {
   const mode = env.NODE_ENV === 'production' ? 'production' : 'local';
   const secrets = {
@@ -132,7 +132,7 @@ export function isLocalChain({
   return chainRpcUrl === null || /^(127\.|localhost$|\[::1\]$)/.test(new URL(chainRpcUrl).hostname);
 }
 
-/** Production runs with other people's money: it takes nothing for granted. */
+/** Requires every setting in production: it handles other people's money. */
 function requireExplicit(env: Env): void {
   const names = [
     'DATABASE_URL',
@@ -147,7 +147,7 @@ function requireExplicit(env: Env): void {
   if (missing.length > 0) throw new ConfigError(`NODE_ENV=production needs ${missing.join(', ')}.`);
 }
 
-/** Other nodes take no other label. */
+/** Validates the label as other nodes do. */
 function labelOf(text: string): string {
   const parsed = nameText(64).min(1).safeParse(text);
   if (!parsed.success) throw new ConfigError(`NODE_LABEL ${parsed.error.issues[0]?.message}.`);
@@ -174,7 +174,7 @@ function urlOf(name: string, text: string, protocol: RegExp): string {
   return text;
 }
 
-/** In the one spelling by which nodes know each other, without a slash at the end. */
+/** Normalises a base URL, without a trailing slash: nodes identify each other by this spelling. */
 const baseUrlOf = (text: string): string => new URL(text).href.replace(/\/$/, '');
 
 function refusedOf(text: string): readonly string[] {
@@ -200,7 +200,7 @@ function privateKeyOf(env: Env, name: string): `0x${string}` | null {
   return text;
 }
 
-/** Nothing in production, and an empty text anywhere, mean that there is none. */
+/** No registrar if the setting is absent in production, or empty. */
 const registrarKeyOf = (env: Env, mode: Config['mode']): ConfiguredSecrets['registrarPrivateKey'] =>
   env.REGISTRAR_PRIVATE_KEY === '' || (mode === 'production' && env.REGISTRAR_PRIVATE_KEY === undefined)
     ? 'none'

@@ -89,7 +89,7 @@ export interface ContextParts {
 /** Spec: synchronous mode is for tasks under 30 seconds; after that the answer is the created shape. */
 const SYNC_WAIT_MS = 30_000;
 
-/** The composition root: the only place that constructs things. Throws when the chain is not the configured one. */
+/** Composition root: constructs all parts of a node. Throws when the chain is not the configured one. */
 export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const { config, log } = parts;
   const clock = parts.clock ?? systemClock;
@@ -279,7 +279,7 @@ async function readChain(
   };
 }
 
-/** Runs work soon after being asked, once however often it is asked meanwhile. */
+/** Runs work soon after a request; requests in between share one run. */
 function createOnDemandRun(work: () => Promise<void>, log: Log): { requestRun(): void } {
   let isDue = false;
   const run = async () => {

@@ -77,7 +77,7 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     repeatEvery(ctx, 'check-agents', 1000, () => checkDueAgents(ctx)),
     repeatEvery(ctx, 'recompute-reputations', 2000, () => recomputeReputations(ctx)),
     repeatEvery(ctx, 'give-feedback', 2000, () => giveFeedback(ctx)),
-    // In every process: only it knows which of its own it has lost sight of.
+    // In every process: each knows only its own lost work.
     repeatHere(ctx, 'recover-invocations', 2000, async () => void (await recoverInvocations(ctx))),
     repeatHere(ctx, 'run-queued', 1000, () => ctx.backlog.pump()),
     repeatEvery(ctx, 'fail-overdue', 1000, () => failOverdue(ctx)),
@@ -99,7 +99,7 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     repeatEvery(ctx, 'watch-reserves', 15_000, () => watchReserves(ctx)),
     repeatEvery(ctx, 'fold-totals', 1000, () => foldTotals(ctx)),
     repeatEvery(ctx, 'reconcile-payments', 2000, () => reconcilePayments(ctx)),
-    // In every process: each tells its own numbers.
+    // In every process: each reports its own figures.
     repeatHere(ctx, 'watch-settlement', 10_000, () => watchSettlement(ctx)),
     repeatEvery(ctx, 'settle-bills', 2000, () => settleBills(ctx)),
     repeatEvery(ctx, 'read-transfers', 2000, () => readTransfers(ctx)),

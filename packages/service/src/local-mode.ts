@@ -23,7 +23,7 @@ export async function startLocalNode(options: NodeOptions): Promise<LocalNode> {
     const node = await startNode({ ...options, beforeReady });
     const localJson = await seeded.promise;
     if (config.logLevel !== 'silent') process.stdout.write(`${welcomeText(localJson, config)}\n`);
-    // The agents go last: what is running may still need them.
+    // Stop the agents last: running work may still need them.
     const steps = [{ name: 'node', stop: () => node.stop() }, ...agentStops.splice(0)];
     return { ...node, localJson, stop: async () => void (await stopInOrder(steps.splice(0), { log })) };
   } catch (error) {

@@ -6,7 +6,7 @@ import { stopAsked } from './lib/process/stop-asked.ts';
 import { startLocalNode } from './local-mode.ts';
 import { startNode } from './node.ts';
 
-/** Reads the configuration, starts the node, waits until it is asked to end, stops. Exit code 1: it could not start, or not stop in order. */
+/** Reads the configuration, starts the node, waits for a stop signal, stops. Exit code 1: start or orderly stop failed. */
 async function main(): Promise<void> {
   const { config, secrets } = readConfig(process.env);
   const log = createLog({ level: config.logLevel, pretty: config.mode === 'local' });
@@ -18,7 +18,7 @@ async function main(): Promise<void> {
   await stopAsked();
   dashboard?.stop();
   await node.stop();
-  // What still waits for a chain or an agent that does not answer has been handed back.
+  // Work that waits for an unresponsive chain or agent has been handed back.
   process.exit();
 }
 

@@ -24,9 +24,9 @@ export interface NodeOptions {
   readonly checksAnswers?: boolean;
   /** Maximum time that a caller waits for a result; default 30 s. */
   readonly syncWaitMs?: number;
-  /** Served under /dashboard; without it, nothing is. */
+  /** Served under /dashboard; without it, the dashboard is off. */
   readonly dashboard?: DashboardBuild;
-  /** Done when the node runs and nobody is let in yet; it is ready, for all who ask, when this is done. */
+  /** Runs after the start and before the node takes requests; the node is ready when it resolves. */
   readonly beforeReady?: (node: Omit<RunningNode, 'stop'>) => Promise<void>;
 }
 
@@ -43,7 +43,7 @@ const WORKERS = 4;
 const GRACE_MS = 2500;
 const SETTLE_GRACE_MS = 500;
 
-/** Starts a node: what local mode adds, the HTTP server, the background work. Stops what was started if anything fails. */
+/** Starts a node: local parts, the HTTP server, background jobs. Stops the started parts if anything fails. */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const stops: StopStep[] = [];
   const stop = async () => void (await stopInOrder(stops.splice(0).reverse(), { log: options.log }));

@@ -3,7 +3,7 @@ import type { Config } from './config.ts';
 import type { HasLog, Log } from './lib/log/log.ts';
 import type { HasMetrics } from './lib/metrics.ts';
 
-/** Tells at start which comforts of local mode are off because others reach the node, and which settings let others reach further. */
+/** Logs at start which local-mode features are off because others reach the node, and which settings expose its network. */
 export function warnOfReach(config: Config, baseUrl: string, log: Log): void {
   const { host, isExposed, mode, allowPrivateEndpoints } = config;
   if (isExposed)
@@ -27,7 +27,7 @@ export function warnOfReach(config: Config, baseUrl: string, log: Log): void {
     );
 }
 
-/** Tells by metric, and where it is so by a warning, that signatures cost many times what they should. */
+/** Reports the signature engine by metric, and the slow one (JavaScript) by a warning. */
 export function noteSignatureEngine({ signatureEngine, metrics, log }: HasSignatureEngine & HasMetrics & HasLog): void {
   metrics.nativeSignatures.set(signatureEngine === 'native' ? 1 : 0);
   if (signatureEngine === 'javascript')

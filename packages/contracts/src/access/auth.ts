@@ -8,7 +8,7 @@ import { defaultScopes } from './scopes.ts';
 
 const YEAR_S = 31_536_000;
 
-/** Body of POST /auth/sign-in: the challenge signed, and what the key is to be. */
+/** Body of POST /auth/sign-in: the signed challenge, and the properties of the key. */
 const SignIn = WalletSignature.extend({
   name: nameText(120).min(1).default('sign-in'),
   scopes: z

@@ -14,5 +14,5 @@ export const scopes = [
 export type Scope = (typeof scopes)[number];
 export const Scope = z.enum(scopes);
 
-/** A new key gets these unless others are named: never money out, never other keys, never the operator's view. */
+/** Scopes of a new key by default: no withdrawals, no key management, no operator scope. */
 export const defaultScopes = ['agents:write', 'invoke', 'payments:read', 'payments:write'] as const satisfies Scope[];

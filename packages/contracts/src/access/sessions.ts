@@ -5,10 +5,10 @@ import { Id, Timestamp, WalletAddress } from '../scalars.ts';
 import { Plan } from './access.ts';
 import { Scope } from './scopes.ts';
 
-/** The cookie that a session is known by. The prefix binds it to this host, to `Path=/` and to `Secure`. */
+/** Name of the session cookie. The prefix binds it to this host, to `Path=/` and to `Secure`. */
 export const SESSION_COOKIE = '__Host-agent-network';
 
-/** Somebody who is signed in with a browser. */
+/** A browser session. */
 export const Session = z.object({
   sessionId: Id,
   accountId: Id,

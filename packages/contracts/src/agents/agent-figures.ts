@@ -15,7 +15,7 @@ const CapabilityNames = z
   .transform((names) => names.split(','))
   .pipe(CapabilityList);
 
-/** Each part leaves its own filter out: its counts say what listing gives with that value in place of the one asked for. */
+/** Each facet ignores its own filter: its counts are those of a list with that value instead. */
 export const AgentFacets = z.object({
   total: Count.describe('With all filters.'),
   capabilities: z

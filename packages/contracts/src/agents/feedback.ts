@@ -6,10 +6,10 @@ export const FeedbackFile = z.object({
   /** `eip155:{chainId}:{registry}` */
   agentRegistry: z.string(),
   agentId: z.int().min(0),
-  /** CAIP-10: who gives it. */
+  /** Address of the feedback's author (CAIP-10). */
   clientAddress: z.string(),
   createdAt: Timestamp,
-  /** 100 for work that was done, 0 for work that failed: their mean is the share of calls that succeed. */
+  /** 100 for a completed call, 0 for a failed one: the mean is the success rate in percent. */
   value: z.int().min(0).max(100),
   valueDecimals: z.literal(0),
   tag1: z.literal('successRate'),

@@ -31,7 +31,7 @@ const OnChain = z.object({
     .describe("`node`: the node's registrar holds the token until the owner claims it."),
 });
 
-/** On-chain identity record (spec), with what has been proven and where it stands on chain beside it. */
+/** On-chain identity record (spec), with its proofs and the state of its registry entry. */
 export const IdentityRecord = z.object({
   id: Id,
   name: z.string(),
@@ -75,7 +75,7 @@ const OwnerSignature = WalletSignature.extend({
     .describe('Gives the agent a new identityToken in place of a lost one; its endpoint has to be proven with that.'),
 });
 
-/** Three things to send to POST /identity/verify: a wish for an endpoint proof, a wish for a challenge, the signed challenge. */
+/** The three bodies of POST /identity/verify: endpoint proof, challenge request, signed challenge. */
 export const VerifyRequest = z.union([EndpointProof, WalletChallengeRequest, OwnerSignature]);
 export type VerifyRequest = z.output<typeof VerifyRequest>;
 

@@ -21,7 +21,7 @@ export const AgentPart = z.object({
     .string()
     .regex(/^[0-9a-f]{32}$/)
     .optional(),
-  /** Base address of the node where the agent is at home. */
+  /** Base URL of the agent's home node. */
   nodeUrl: z.string(),
   owner: WalletAddress,
   capabilities: z.array(z.string()),

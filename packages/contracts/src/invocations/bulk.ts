@@ -32,7 +32,7 @@ const BulkResult = z.object({
   estimatedCost: Usdc,
 });
 
-/** A bulk request as it stands: the spec's result, its own state and, when it has one, its outcome. */
+/** A bulk request: the spec's result, its state and, once decided, its outcome. */
 export const BulkRecord = BulkResult.extend({
   status: z.enum(['processing', 'completed', 'failed']),
   result: z

@@ -158,7 +158,7 @@ const timelineEvents = [
   'refund_settled',
 ] as const;
 
-/** More about a request than its record says; for who looks at one. */
+/** Additional fields of a single request. */
 const RequestDetail = z.object({
   input: JsonObject,
   context: z.string().nullable(),

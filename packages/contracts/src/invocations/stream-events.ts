@@ -28,7 +28,7 @@ const StreamChunk = z.looseObject({
     .describe('A part of the answer; an agent that streams objects has its fields here instead.'),
 });
 
-/** Every event of a stream: when it comes, and what its `data` holds. Agents add fields of their own to status and chunk. */
+/** Every stream event with its cause and its `data`. Agents add their own fields to status and chunk. */
 export const streamEventCatalogue = {
   'invocation.created': { when: 'The request was accepted. Always the first, with id 1.', data: InvocationCreated },
   'invocation.status': { when: 'The agent was called, or reports progress.', data: StreamStatus },
@@ -42,7 +42,7 @@ export const streamEventCatalogue = {
 } as const satisfies Record<StreamEventType, { when: string; data: z.ZodObject }>;
 
 type EventOf<T extends StreamEventType> = {
-  /** 1, 2, 3 …: what `Last-Event-ID` and `after` take. */
+  /** 1, 2, 3 …: the value of `Last-Event-ID` and `after`. */
   readonly id: number;
   readonly type: T;
   readonly data: z.output<(typeof streamEventCatalogue)[T]['data']>;

@@ -3,7 +3,7 @@ import { WalletSignature } from '../agents/identity.ts';
 import { endpoint } from '../endpoint.ts';
 import { Id, Timestamp, Usdc, WalletAddress } from '../scalars.ts';
 
-/** Two things to send to POST /payments/claims: a wallet, and then its signature under the challenge. */
+/** The two bodies of POST /payments/claims: a wallet, then its signature under the challenge. */
 export const ClaimRequest = z.union([
   z.object({ address: WalletAddress.describe('The wallet that sent, or will send, USDC to the node.') }),
   WalletSignature,

@@ -60,7 +60,7 @@ const PaymentItem = Payment.extend({
 });
 export type PaymentItem = z.infer<typeof PaymentItem>;
 
-/** A withdrawal. `failed`: it did not leave, and the money is back in the treasury. */
+/** A withdrawal. `failed`: nothing was sent, and the amount is back in the treasury. */
 export const Withdrawal = z.object({
   withdrawalId: Id,
   status: z.enum(['pending', 'confirmed', 'failed']),

@@ -33,7 +33,7 @@ interface MemoryLimits {
 
 const defaultLimits: MemoryLimits = { keepMs: 600_000, maxAnswers: 10_000, maxChars: 64 * 1024 * 1024 };
 
-/** A node repeats a call that was answered so, to have it done after all. */
+/** Statuses after which a node repeats the call. */
 const isPassing = (status: number) => status === 502 || status === 503 || status === 504;
 
 const charsOf = ({ answer, said }: Kept) => answer.body.length + said.chars;
@@ -74,7 +74,7 @@ export class AnswerOnce {
     return this.join(key, hungUp, run).answer;
   }
 
-  /** The run that is on or whose answer is kept. */
+  /** Finds the running call, or its cached answer. */
   find(key: string): Answering | undefined {
     this.#forget();
     const kept = this.#kept.get(key);

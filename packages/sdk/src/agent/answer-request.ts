@@ -10,7 +10,7 @@ import { writeAnswer, writeStream } from './write-answer.ts';
 
 export interface Serving {
   readonly handle: HandleCall;
-  /** The address that the node knows the agent by; without it, the one that it was called at. */
+  /** The registered endpoint URL; default: the called URL. */
   readonly endpoint: string | undefined;
   readonly defer: boolean;
   readonly onError: (error: unknown, requestId: string) => void;

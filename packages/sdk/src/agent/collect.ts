@@ -39,7 +39,7 @@ export async function collect(given: unknown, said: SaidLog, signal: AbortSignal
       if (!isProgress(value)) pieces.push(value);
     }
   } catch (error) {
-    // Not waited for: a generator that hangs would hold up the answer.
+    // Not awaited: a hanging generator would delay the answer.
     void Promise.resolve(given.return(undefined)).catch(() => undefined);
     throw error;
   }

@@ -17,7 +17,7 @@ export class Deferred {
     this.#answers = answers;
   }
 
-  /** Starts the call unless it was, and says where to ask for it. */
+  /** Starts the call unless it is known, and returns its status URL. */
   accept(call: { requestId: string; identityToken: string; url: string }, run: RunOnce): Answer {
     const { requestId, identityToken, url } = call;
     if (!this.#answers.find(requestId)) this.#open.add(requestId);

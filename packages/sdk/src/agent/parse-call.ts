@@ -16,7 +16,7 @@ export interface CallContent {
   readonly context: string | null;
   readonly priority: 'low' | 'normal' | 'high';
   readonly deadline: Date | null;
-  /** The most that may be charged, in USDC. */
+  /** Maximum charge, in USDC. */
   readonly maxSpend: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
   /** True if the caller follows the work: each yielded value is sent at once. */

@@ -21,7 +21,7 @@ export type HandleCall = (call: AgentCall) => unknown;
 const maxResultBytes = 1024 * 1024;
 const longestTimerMs = 2 ** 31 - 1;
 
-/** An error as a node reads it. */
+/** Formats an error for the node. */
 export const errorAnswer = (error: AgentError): Answer => ({
   status: error.status,
   body: JSON.stringify({ error: { code: error.code, message: error.message } }),

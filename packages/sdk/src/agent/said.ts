@@ -18,12 +18,12 @@ export const progress = (report: Readonly<Record<string, unknown>>): Progress =>
 
 export const isProgress = (value: unknown): value is Progress => value instanceof Progress;
 
-/** Everything that one run said, kept for whoever comes later and followed by whoever is here. */
+/** The stream events of one run, replayed to late readers and followed by current ones. */
 export class SaidLog {
   readonly #said: Said[] = [];
   #isOver = false;
   #more = Promise.withResolvers<void>();
-  /** UTF-16 units of all data: what the log costs. */
+  /** UTF-16 units of all data: the memory of the log. */
   chars = 0;
 
   add(said: Said): void {
@@ -41,7 +41,7 @@ export class SaidLog {
     return this.#said.length;
   }
 
-  /** From the first on, until the run has ended. */
+  /** Yields all events from the first, until the run ends. */
   async *follow(): AsyncGenerator<Said> {
     for (let next = 0; ; ) {
       const said = this.#said[next];

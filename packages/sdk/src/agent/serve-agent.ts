@@ -22,7 +22,7 @@ export interface ServeAgentOptions {
   readonly identityToken?: string | Promise<string>;
   /** Registers the agent, once, and keeps its token in a file. */
   readonly registerWith?: SelfRegistration;
-  /** Default 0: a free one. */
+  /** Default 0: a free port. */
   readonly port?: number;
   /** Default 127.0.0.1. */
   readonly host?: string;
@@ -30,7 +30,7 @@ export interface ServeAgentOptions {
   readonly endpoint?: string;
   /** Time that `close` gives running calls to finish; default 10,000. */
   readonly closeTimeoutMs?: number;
-  /** Told of errors that are no `AgentError`; default: written to stderr. */
+  /** Called with errors other than `AgentError`; default: writes them to stderr. */
   readonly onError?: (error: unknown, requestId: string) => void;
 }
 

@@ -85,7 +85,7 @@ function EndAllDialog({ onClose }: { onClose: () => void }) {
       error={end.error}
       onConfirm={() => end.mutate({})}
     >
-      Every session of this account ends at once, this one too. API keys stay good.
+      Every session of this account ends at once, this one too. API keys stay valid.
     </ConfirmDialog>
   );
 }

@@ -28,7 +28,7 @@ export function IdentityTab({ agentId }: { agentId: string }) {
           {data.frozen && (
             <FactRow label="Frozen">
               <span className="whitespace-normal text-warn">
-                Its token went to a wallet that is not proven here: nothing leaves its treasury.
+                The token moved to a wallet that is not proven here: payments from the treasury are blocked.
               </span>
             </FactRow>
           )}

@@ -80,7 +80,7 @@ const facts: Readonly<Record<keyof Components, (components: Components) => React
       <FactRow label="Left out">
         {count(outcomes.linkedCalls)} calls of {count(outcomes.payers.linked)} payers tied to the owner
       </FactRow>
-      <FactRow label="Half of an outcome is left after">{outcomes.halfLifeDays} days</FactRow>
+      <FactRow label="Half-life of an outcome">{outcomes.halfLifeDays} days</FactRow>
     </>
   ),
   uptime: ({ uptime }) => (

@@ -37,14 +37,14 @@ const MainFields = ({ form, endpointHint }: AgentFieldsProps) => {
         <Field label="Name" isRequired error={error('name')}>
           <TextInput value={values.name} onChange={(name) => set('name', name)} autoComplete="off" maxLength={120} />
         </Field>
-        <Field label="Description" error={error('description')} hint="What it does, for people and for search.">
+        <Field label="Description" error={error('description')} hint="Purpose of the agent, for people and for search.">
           <Textarea value={values.description} onChange={(text) => set('description', text)} rows={3} />
         </Field>
         <Field
           label="Capabilities"
           isRequired
           error={listError(form, 'capabilities', values.capabilities)}
-          hint="What it is found by: “summarization”. Enter or a comma ends each."
+          hint="Search terms for the agent, such as “summarization”. Enter or a comma ends each."
         >
           <TokenInput
             noun="capability"
@@ -130,7 +130,7 @@ const MoreFields = ({ form }: AgentFieldsProps) => {
         <Field
           label="Calls at once"
           error={error('metadata.maxConcurrency')}
-          hint="How many it takes at the same time; the base of its load."
+          hint="Maximum concurrent calls; the base of its load."
         >
           <NumberInput
             inputMode="numeric"

@@ -22,7 +22,7 @@ export function AgentsView() {
   return (
     <Page
       title="My agents"
-      description="Agents that this account registered here. What they earn is theirs until you withdraw it."
+      description="Agents that this account registered here. Each keeps its earnings until you withdraw them."
       actions={
         <Link to="/agents/new" className={buttonClass('primary')}>
           <Icon name="plus" />

@@ -10,7 +10,7 @@ export function ClaimToken({ agentId, isWalletProven }: { agentId: string; isWal
   return (
     <div className="space-y-2">
       <p className="text-muted">
-        The node holds the token for you. Claimed, it is in your wallet: yours to keep, to sell, and to point elsewhere.
+        The node holds the token for you. Claim it to your wallet to keep it, sell it, or point it elsewhere.
       </p>
       <div className="flex flex-wrap items-center gap-3">
         <Button

@@ -27,7 +27,7 @@ export function NewAgentView() {
     <Page
       title="Register an agent"
       up={<AgentsLink />}
-      description="It stands in the list as soon as it is registered, and is called once its endpoint is proven."
+      description="It is listed as soon as it is registered, and can be called once its endpoint is proven."
     >
       <RegisterForm onMade={setMade} />
     </Page>

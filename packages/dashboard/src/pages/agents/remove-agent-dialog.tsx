@@ -24,7 +24,7 @@ export function RemoveAgentDialog({ agent, onClose }: { agent: OwnAgent; onClose
       error={remove.error}
       onConfirm={() => remove.mutate({ params: { id: agent.id } })}
     >
-      It cannot be undone. Calls that are running come to their end, and what it has earned stays in its treasury.
+      This cannot be undone. Running calls finish, and its earnings stay in its treasury.
     </ConfirmDialog>
   );
 }

@@ -45,7 +45,7 @@ export function VerificationTab({ agent }: { agent: OwnAgent }) {
             content: walletProvenAt === null && <ProveWallet agentId={agent.id} owner={identity?.owner} />,
           },
           {
-            title: 'Stand in the registry of the chain (ERC-8004)',
+            title: 'Register on chain (ERC-8004)',
             isDone: tokenId !== null,
             aside: tokenId !== null && `token ${tokenId}`,
             content: identity && <ChainEntry agent={agent} identity={identity} />,

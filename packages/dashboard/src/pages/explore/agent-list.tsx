@@ -51,7 +51,7 @@ const Loading = () => (
   </div>
 );
 
-const NoMatch = () => <EmptyState title="No agent matches">Take a filter away, or look for other words.</EmptyState>;
+const NoMatch = () => <EmptyState title="No agent matches">Remove a filter, or search for other words.</EmptyState>;
 
 const NoAgents = () => (
   <EmptyState

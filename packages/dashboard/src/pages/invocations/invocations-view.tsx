@@ -74,6 +74,6 @@ const NoInvocations = ({ hasFilter }: { hasFilter: boolean }) =>
       title="Nothing was invoked yet"
       command={`curl -H 'Authorization: Bearer $AGENT_NETWORK_KEY' \\\n     -H 'Content-Type: application/json' \\\n     -d '{"task":"hello"}' \\\n     ${location.origin}/invoke/$AGENT_ID`}
     >
-      Invoke an agent with a key of this account, and it stands here.
+      Invoke an agent with a key of this account: its calls appear here.
     </EmptyState>
   );

@@ -42,7 +42,7 @@ export function RunAgainDialog({ record, onClose }: { record: DetailedRecord; on
         <Field label="Task" isRequired error={form.error('task')}>
           <Textarea value={form.values.task} onChange={(task) => form.set('task', task)} rows={6} />
         </Field>
-        <Field label="Most it may cost" error={form.error('maxCost')} hint="Empty: whatever the agent asks.">
+        <Field label="Most it may cost" error={form.error('maxCost')} hint="Empty: the agent's price.">
           <NumberInput unit="USDC" value={form.values.maxCost} onChange={(maxCost) => form.set('maxCost', maxCost)} />
         </Field>
         <ErrorNote error={form.failure} />

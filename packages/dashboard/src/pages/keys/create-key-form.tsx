@@ -41,7 +41,7 @@ export function CreateKeyForm({ onCancel, onMade }: CreateKeyFormProps) {
   const offered: readonly Scope[] = allScopes.filter((scope) => session.scopes.includes(scope));
   return (
     <form onSubmit={form.submit} noValidate className="space-y-4">
-      <Field label="Name" isRequired error={error('name')} hint="What it is used by: “billing worker”.">
+      <Field label="Name" isRequired error={error('name')} hint="User of the key, such as “billing worker”.">
         <TextInput value={values.name} onChange={(name) => set('name', name)} autoComplete="off" maxLength={120} />
       </Field>
       <ScopeChoice

@@ -33,7 +33,7 @@ export function RollKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: ()
       isOpen
       onClose={onClose}
       title={`Roll ${apiKey.name}`}
-      description="You get a new key of the same rights. Both work while they overlap."
+      description="You get a new key with the same rights. Both are valid during the overlap."
     >
       <Field label="How long the old key stays good">
         <Select value={overlapS} onChange={setOverlapS} options={overlaps} />

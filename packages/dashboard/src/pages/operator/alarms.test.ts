@@ -45,18 +45,18 @@ const texts = (change: Partial<OperatorStatus>) => alarmsOf({ ...well, ...change
 it('a node that is well has no alarm, however long retries wait', () => expect(alarmsOf(well)).toEqual([]));
 
 it.each<[string, Partial<OperatorStatus>]>([
-  ['no sign of life', { processes: [{ ...process, seenAt: '2026-11-21T09:59:40.000Z' }] }],
-  ['event loop is late', { processes: [{ ...process, eventLoopDelayMs: { p50: 1, p99: 900, max: 1200 } }] }],
+  ['sends no heartbeat', { processes: [{ ...process, seenAt: '2026-11-21T09:59:40.000Z' }] }],
+  ['event loop is delayed', { processes: [{ ...process, eventLoopDelayMs: { p50: 1, p99: 900, max: 1200 } }] }],
   ['waits too long: jobs (2)', { queues: [{ kind: 'jobs', depth: 2, oldestS: 301 }] }],
-  ['not known how they ended', { settlements: { ...well.settlements, unknown: 1 } }],
-  ['took back 2', { settlements: { ...well.settlements, lost: 2 } }],
-  ['reserves are not known', { reserves: null }],
+  ['1 settlements have an unknown outcome', { settlements: { ...well.settlements, unknown: 1 } }],
+  ['reorganisation removed 2', { settlements: { ...well.settlements, lost: 2 } }],
+  ['reserves are unknown', { reserves: null }],
   [
     'contradict the books by -0.5',
     { reserves: well.reserves && { ...well.reserves, status: 'drift', difference: '-0.5' } },
   ],
   ['runs out of gas', { signers: well.signers.map((signer) => ({ ...signer, isLow: true })) }],
-  ['stands still', { index: { ...well.index, state: 'stalled' } }],
+  ['is stalled', { index: { ...well.index, state: 'stalled' } }],
   ['101 blocks behind', { index: { ...well.index, lagBlocks: 101 } }],
   ['80 of at most 100', { database: { ...well.database, connections: 80 } }],
 ])('alarm: %s', (text, change) => expect(texts(change)).toEqual([expect.stringContaining(text)]));

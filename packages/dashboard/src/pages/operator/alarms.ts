@@ -36,19 +36,19 @@ export const isLate = ({ kind, oldestS }: OperatorStatus['queues'][number]): boo
 
 function processAlarms({ processes, asOf }: OperatorStatus): Alarm[] {
   return processes.flatMap((process) => [
-    ...(isSilent(process, asOf) ? [bad(`The process ${process.label} gives no sign of life.`)] : []),
-    ...(isSlow(process) ? [warn(`The process ${process.label} is busy: its event loop is late.`)] : []),
+    ...(isSilent(process, asOf) ? [bad(`The process ${process.label} sends no heartbeat.`)] : []),
+    ...(isSlow(process) ? [warn(`The process ${process.label} is busy: its event loop is delayed.`)] : []),
   ]);
 }
 
 const queueAlarms = ({ queues }: OperatorStatus): Alarm[] =>
-  queues.filter(isLate).map(({ kind, depth }) => warn(`Work waits too long: ${kindText(kind)} (${depth}).`));
+  queues.filter(isLate).map(({ kind, depth }) => warn(`Queued work waits too long: ${kindText(kind)} (${depth}).`));
 
 function moneyAlarms({ settlements, reserves }: OperatorStatus): Alarm[] {
   return [
-    ...(settlements.unknown > 0 ? [bad(`Of ${settlements.unknown} settlements it is not known how they ended.`)] : []),
-    ...(settlements.lost > 0 ? [bad(`The chain took back ${settlements.lost} settlements.`)] : []),
-    ...(reserves === null ? [bad('The chain does not answer: the reserves are not known.')] : []),
+    ...(settlements.unknown > 0 ? [bad(`${settlements.unknown} settlements have an unknown outcome.`)] : []),
+    ...(settlements.lost > 0 ? [bad(`A chain reorganisation removed ${settlements.lost} settlements.`)] : []),
+    ...(reserves === null ? [bad('The chain is unreachable: the reserves are unknown.')] : []),
     ...(reserves?.status === 'drift' ? [bad(`The reserves contradict the books by ${reserves.difference} USDC.`)] : []),
   ];
 }
@@ -57,9 +57,9 @@ function chainAlarms({ signers, index }: OperatorStatus): Alarm[] {
   const low = signers.filter(({ isLow }) => isLow);
   return [
     ...low.map(({ role, address }) => bad(`The ${role} key ${address} runs out of gas.`)),
-    ...(index.state === 'stalled' ? [bad('The index of the registry stands still.')] : []),
+    ...(index.state === 'stalled' ? [bad('The registry index is stalled.')] : []),
     ...(index.state !== 'stalled' && index.lagBlocks > LAG_BLOCKS
-      ? [warn(`The index of the registry is ${index.lagBlocks} blocks behind.`)]
+      ? [warn(`The registry index is ${index.lagBlocks} blocks behind.`)]
       : []),
   ];
 }

@@ -24,7 +24,7 @@ const LOOK_MS = 5000;
 export function OperatorView() {
   const isOperator = useSession().scopes.includes('operator');
   return (
-    <Page title="Operator" description="How this node stands. Read again every five seconds.">
+    <Page title="Operator" description="Status of this node, updated every five seconds.">
       {isOperator ? (
         <>
           <InvocationLookup />

@@ -32,7 +32,7 @@ export function FundByTransfer() {
         </Details>
       </div>
       <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
-        Only this token on this network. What comes from another wallet waits until you claim it below.
+        Only this token on this network. USDC from another wallet waits until you claim it below.
       </p>
       <ClaimWallet />
     </div>

@@ -66,7 +66,7 @@ export function FundByWalletForm({ treasuries, treasuryId, onClose }: FundByWall
       <ErrorNote error={form.failure} />
       {isUncertain && (
         <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
-          The payment is signed and may be on its way. Asking again shows the same payment: nothing is paid twice.
+          The payment is signed and may have been executed. A retry shows the same payment: nothing is paid twice.
         </p>
       )}
       <Actions>

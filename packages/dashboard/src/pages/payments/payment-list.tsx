@@ -100,6 +100,6 @@ const NoPayments = ({ hasFilter }: { hasFilter: boolean }) =>
       title="No money has moved yet"
       command={`curl -H "Authorization: Bearer $AGENT_NETWORK_KEY" \\\n     ${location.origin}/payments/history`}
     >
-      Add funds to a treasury, or call an agent: each movement stands here.
+      Add funds to a treasury, or call an agent: payments appear here.
     </EmptyState>
   );

@@ -34,8 +34,8 @@ export function ReservesPanel() {
               { label: 'Treasuries of accounts', amount: data.liabilities.treasuries },
               { label: 'Earnings of agents', amount: data.liabilities.agents },
               { label: 'Payments of wallets for open calls', amount: data.liabilities.payers },
-              { label: 'Refunds and withdrawals on their way', amount: data.liabilities.outgoing },
-              { label: 'From wallets that nobody has proven', amount: data.liabilities.suspense },
+              { label: 'Pending refunds and withdrawals', amount: data.liabilities.outgoing },
+              { label: 'From unproven wallets', amount: data.liabilities.suspense },
               { label: "Fees, the node's own", amount: data.liabilities.fees },
               { label: 'In all', amount: data.liabilities.total, isTotal: true },
             ]}

@@ -67,7 +67,7 @@ export function WithdrawDialog({ treasuries, treasuryId, onClose }: WithdrawDial
           {scopes.includes('operator') && (
             <Checkbox
               label="Take it from the fees of the node"
-              hint="They go through this treasury, and stand in its statement."
+              hint="They go through this treasury, and appear in its statement."
               isChecked={values.isOfFees}
               onChange={(isOfFees) => set('isOfFees', isOfFees)}
             />
@@ -83,7 +83,7 @@ export function WithdrawDialog({ treasuries, treasuryId, onClose }: WithdrawDial
           <Field
             label="To"
             error={error('to')}
-            hint="Empty: the wallet of the account. What is sent cannot be taken back."
+            hint="Empty: the wallet of the account. A withdrawal cannot be reversed."
           >
             <TextInput
               value={values.to}

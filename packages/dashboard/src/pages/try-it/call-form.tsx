@@ -52,7 +52,7 @@ export function CallFields({ form }: { form: Form<CallValues> }) {
       </div>
       <Checkbox
         label="Fall back to a similar agent"
-        hint="When this one cannot be called now, for at most the quoted price."
+        hint="Used when this agent is unavailable, for at most the quoted price."
         isChecked={values.fallback}
         onChange={(fallback) => set('fallback', fallback)}
       />

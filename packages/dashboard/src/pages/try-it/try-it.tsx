@@ -62,7 +62,7 @@ export function TryIt({ agent }: { agent: AgentDetail }) {
       <div className="min-w-0 space-y-5 lg:row-span-2">
         {!quoted && (
           <p className="rounded-lg border border-dashed border-line p-6 text-center text-muted">
-            A quote tells what the call costs. It holds for 15 minutes and binds you to nothing.
+            A quote is the price of the call. It is valid for 15 minutes and without obligation.
           </p>
         )}
         {quoted && !isUsed && (

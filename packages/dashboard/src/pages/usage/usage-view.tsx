@@ -27,7 +27,7 @@ export function UsageView() {
   return (
     <Page
       title="Usage and limits"
-      description="What calls of this account cost, what its agents earned, and what is left of the limits."
+      description="Cost of this account's calls, earnings of its agents, and remaining limits."
       actions={
         <Select
           aria-label="Period"

@@ -115,6 +115,6 @@ const NoDeliveries = ({ hasFilter, webhookId }: { hasFilter: boolean; webhookId:
       title="Nothing was sent yet"
       command={`curl -H "Authorization: Bearer $AGENT_NETWORK_KEY" \\\n     ${location.origin}/account/webhooks/${webhookId}/deliveries`}
     >
-      Events that happen from now on stand here.
+      New events appear here.
     </EmptyState>
   );

@@ -21,7 +21,7 @@ export function EventTypeChoice({ chosen, onChange, error }: EventTypeChoiceProp
     <Fieldset legend="Events">
       <Checkbox
         label="All events of this account"
-        hint="Those that are added later too. Events of the network are sent only when they are named."
+        hint="Includes types added later. Events of the network are sent only when selected."
         isChecked={chosen === null}
         onChange={(isAll) => onChange(isAll ? null : [])}
       />

@@ -44,7 +44,7 @@ export function RecoverDialog({ webhookId, failingSince, onClose }: RecoverDialo
       isOpen
       onClose={onClose}
       title="Recover events"
-      description="Every event since then is sent again with the id it has: a receiver drops what it had before."
+      description="Every event since then is sent again with the same id: a receiver ignores ids that it knows."
     >
       <div className="space-y-4">
         <Field label="Events of">

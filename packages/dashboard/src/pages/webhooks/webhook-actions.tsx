@@ -104,7 +104,7 @@ function DeleteDialog({ webhookId, onClose }: DialogProps) {
       error={remove.error}
       onConfirm={() => remove.mutate({ params: { webhookId } })}
     >
-      Its secret and the record of all its deliveries go with it, for good.
+      Its secret and the record of all its deliveries are deleted permanently.
     </ConfirmDialog>
   );
 }

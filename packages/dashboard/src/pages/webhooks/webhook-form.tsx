@@ -25,7 +25,7 @@ function WebhookFields({ form, action, onCancel }: FieldsProps) {
         label="URL"
         isRequired
         error={error('url')}
-        hint="Where events are posted to. It answers 2xx once it has one."
+        hint="Events are posted to this URL. It answers 2xx to confirm one."
       >
         <TextInput
           type="url"

@@ -37,7 +37,7 @@ export function WebhookView() {
 const AccountWebhookView = () => (
   <Page
     title="Deliveries of single requests"
-    description="What was sent to the webhookUrl of requests that named one. They share one secret."
+    description="Deliveries to the webhookUrl of single requests. They share one secret."
     up={up}
   >
     <SecretCard webhookId={ACCOUNT_WEBHOOK} />

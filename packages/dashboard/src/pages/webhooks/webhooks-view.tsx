@@ -23,7 +23,7 @@ export function WebhooksView() {
   return (
     <Page
       title="Webhooks"
-      description="What happens in this account is posted to your endpoints, signed, and again until they take it."
+      description="Events of this account are posted to your endpoints, signed, and retried until they answer 2xx."
       actions={
         <Button variant="primary" icon="plus" onClick={() => setIsCreating(true)}>
           Add endpoint
