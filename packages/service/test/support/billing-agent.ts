@@ -8,12 +8,12 @@ import type { TokenHost } from './x402-payer.ts';
 export interface Billing {
   readonly amountMicro?: bigint;
   readonly version?: 1 | 2;
-  /** What the terms say otherwise than they should. */
+  /** Fields of the terms to falsify. */
   readonly changes?: Record<string, unknown>;
   readonly extra?: Record<string, unknown>;
-  /** When it submits the payment: before it does its work, after that, or never. */
+  /** Time of submission of the payment: before its work, after it, or never. */
   readonly collects?: 'first' | 'last' | 'never';
-  /** What it does once it was shown a payment. */
+  /** Behaviour after a payment was shown. */
   readonly work?: Behaviour;
 }
 
@@ -27,7 +27,7 @@ export interface Till {
 
 type TillHost = TokenHost & {
   readonly rpcUrl: string;
-  /** How it brings a payment to the chain, when not as anybody does. */
+  /** Submits a payment; default: as any third party does. */
   readonly submit?: (headers: Record<string, string>) => Promise<unknown>;
 };
 
@@ -95,7 +95,7 @@ function answer402(terms: Terms, { version = 2 }: Billing): Behaviour {
     : answerWith(402, { ...required, error: 'X-PAYMENT header is required' });
 }
 
-/** What stock facilitators check before they submit. The chain checks the signature. */
+/** Checks a payment as stock facilitators do before they submit it. The chain checks the signature. */
 function requireGood(headers: Record<string, string>, terms: Terms): void {
   const { accepted, scheme, network, authorization } = paymentIn(headers);
   const { payTo, amount, maxAmountRequired } = terms as Record<string, string>;

@@ -25,7 +25,7 @@ export async function askDatabase<Row extends pg.QueryResultRow>(
   }
 }
 
-/** What figures say of what was spent and earned, where the ledger says something else of the same requests. */
+/** Spending and earnings in the figures that differ from the ledger of the same requests. */
 const FIGURES = `
   with figure as (
     select subject_id, side, sum(amount_micro) as micro from (
@@ -49,7 +49,7 @@ const FIGURES = `
     from figure f full join booked b using (subject_id, side)
    where coalesce(f.micro, 0) <> coalesce(b.micro, 0) and (b.side is not null or f.side = 'made')`;
 
-/** What was asked for and spent by agent, where the figures of who spent it, or the requests that ended, say something else. */
+/** Calls and spending by agent that differ from the payers' figures or from the ended requests. */
 const USE = `
   with use as (
     select account_id, sum(spent_micro) as micro, sum(calls) as calls from (
@@ -92,7 +92,7 @@ export async function contradictions(databaseUrl: string): Promise<string[]> {
   }
 }
 
-/** What the node's wallet must hold on chain by its books. */
+/** Balance that the node's wallet must have on chain by its books. */
 export async function walletByBooks(databaseUrl: string): Promise<bigint> {
   const [row] = await askDatabase<{ micro: string }>(databaseUrl, WALLET);
   return BigInt(row?.micro ?? 0);

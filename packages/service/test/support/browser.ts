@@ -13,7 +13,7 @@ export interface Browser {
 
 type Node = Pick<Harness, 'request' | 'baseUrl'>;
 
-/** What a browser says of a call that a page of the node itself makes. */
+/** Headers that a browser sends with a call of the node's own page. */
 export const fromOwnPage = (h: Pick<Harness, 'baseUrl'>) => ({ 'sec-fetch-site': 'same-origin', origin: h.baseUrl });
 
 export const newSigner = (): TestWallet => privateKeyToAccount(generatePrivateKey());

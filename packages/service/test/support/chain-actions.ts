@@ -27,7 +27,7 @@ export async function sendAs(rpcUrl: string, from: string, to: string, data: Hex
   }
 }
 
-/** What is signed in a payment header. */
+/** Returns the signed part of a payment header. */
 export function paymentIn(headers: Record<string, string>): ShownPayment {
   const shown = readPaymentHeader(headers);
   if (!shown) throw new Error('no payment in these headers');

@@ -7,22 +7,22 @@ export type ProxyMode = 'open' | 'refusing' | 'silent';
 export interface DatabaseProxy {
   /** The database's URL, by way of the proxy. */
   readonly url: string;
-  /** What was connected while the proxy was silent stays silent: the host that came back does not know it. */
+  /** Connections that were open while the proxy was silent stay silent: the host that came back does not know them. */
   set(mode: ProxyMode): void;
   /** Makes those connections silent that the server sees under one of these ports. */
   mute(ports: ReadonlySet<number>): void;
   /** The server's ends of silent connections are closed, with what they hold locked; the clients are told nothing. */
   forgetMute(): void;
-  /** How long each direction takes from now on: half a round trip. */
+  /** Sets the delay of each direction: half a round trip. */
   delay(oneWayMs: number): void;
   /** Resets every connection that is open. */
   cut(): void;
-  /** What the server sends passes through here: null for a chunk that never arrives. */
+  /** Rewrites the chunks that the server sends: null for a chunk that never arrives. */
   rewrite(change: ((fromServer: Buffer, connection: number) => Buffer | null) | null): void;
-  /** How often a client sent something after it had heard something, over all connections: round trips. */
+  /** Number of round trips over all connections. */
   roundTrips(): number;
   connections(): number;
-  /** How many connections it refused so far. */
+  /** Number of refused connections. */
   refusals(): number;
   stop(): Promise<void>;
 }
@@ -35,7 +35,7 @@ interface Pair {
   hasHeard: boolean;
 }
 
-/** Stands between a process and its database, and does to its connections what networks do. */
+/** Proxy between a process and its database that simulates network faults. */
 export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
   const pairs = new Set<Pair>();

@@ -61,7 +61,7 @@ export interface HarnessOptions {
   readonly env?: Record<string, string>;
   readonly clock?: Clock;
   readonly syncWaitMs?: number;
-  /** Whether it writes to the shared registry, as nodes do in local mode. Default: not, as that goes on beside whatever a test looks at. */
+  /** True to write to the shared registry, as nodes do in local mode. Default: false, because those writes run beside the test. */
   readonly registers?: boolean;
   readonly log?: Log;
   readonly dashboard?: DashboardBuild;

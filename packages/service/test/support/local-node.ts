@@ -7,7 +7,7 @@ import type { LocalJson } from '../../src/local/seed-local.ts';
 import { startLocalNode } from '../../src/local-mode.ts';
 import { createTestDatabase } from './test-database.ts';
 
-/** What `npm start` starts, example agents included, on a database of the test run. */
+/** Starts a node as `npm start` does, example agents included, on a database of the test run. */
 export async function startLocal(): Promise<{ local: LocalJson; stop(): Promise<void> }> {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'agent-network-local-'));

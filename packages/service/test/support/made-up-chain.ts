@@ -3,7 +3,7 @@ import type { FoundLog } from '../../src/registry/read/decode-registry-log.ts';
 import { LogsRefused, type RegistryClient } from '../../src/registry/read/registry-log-client.ts';
 import type { RegistryLog } from '../../src/registry/read/registry-logs.ts';
 
-/** What a transaction would do to the registry. */
+/** Effect of a transaction on the registry. */
 export type Said = Pick<RegistryLog, 'tokenId' | 'kind' | 'value'> & { readonly bytes?: string };
 
 interface MadeBlock {

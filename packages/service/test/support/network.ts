@@ -37,7 +37,7 @@ export async function untilSo(what: string, ask: () => Promise<boolean>, timeout
   return performance.now() - startMs;
 }
 
-/** How one node shows another: its row of GET /network. */
+/** One node's entry for another: its row of GET /network. */
 export async function seenBy(node: Pick<Harness, 'request'>, baseUrl: string) {
   const { body } = await node.request('GET', '/network');
   return body.data.nodes.find((each: { baseUrl: string }) => each.baseUrl === baseUrl) ?? null;

@@ -40,7 +40,7 @@ export interface NodeCluster extends Pick<Harness, 'newAccount' | 'newWallet' | 
 export interface ClusterParts {
   readonly chain?: LocalChain;
   readonly database?: TestDatabase;
-  /** What becomes of what the processes complain about; default: it is shown. */
+  /** Destination of the processes' stderr; default: inherit. */
   readonly stderr?: 'inherit' | 'ignore';
 }
 

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 /** Stands before a node, at the address that others know it by: what is taken from there looks like a node that died. */
 export interface NodeFront {
   readonly baseUrl: string;
-  /** Where the node itself is to listen. */
+  /** Port that the node itself listens on. */
   readonly port: number;
   die(): Promise<void>;
   revive(): Promise<void>;

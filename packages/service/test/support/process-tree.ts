@@ -3,7 +3,7 @@ import { until } from '../../src/lib/until.ts';
 
 export interface ProcessMark {
   readonly pid: number;
-  /** When it started, in the kernel's ticks: tells it from a later process of the same number. */
+  /** Start time in the kernel's ticks: distinguishes it from a later process of the same pid. */
   readonly startedAt: string;
 }
 
@@ -37,7 +37,7 @@ export const stillRunning = (marks: readonly ProcessMark[]): ProcessMark[] =>
     return now !== null && now.startedAt === mark.startedAt && now.state !== 'Z';
   });
 
-/** What of these still runs after a while; empty as soon as nothing does. */
+/** Returns the processes that still run after a while; empty as soon as none does. */
 export async function leftOf(marks: readonly ProcessMark[], timeoutMs: number): Promise<ProcessMark[]> {
   const areGone = async () => (stillRunning(marks).length === 0 ? true : null);
   await until(areGone, { timeoutMs, firstMs: 10, mostMs: 100 });

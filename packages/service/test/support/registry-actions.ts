@@ -13,7 +13,7 @@ type Call = Omit<EncodeFunctionDataParameters<typeof identityRegistryAbi>, 'abi'
 
 export const newOwner = (): Hex => privateKeyToAccount(generatePrivateKey()).address.toLowerCase() as Hex;
 
-/** What anybody does with the registry, each in a block of its own. Answers are transactions. */
+/** Public actions on the registry, each in its own block. They return transactions. */
 export function registryActions(rpcUrl: string) {
   const act = (from: string, call: Call) =>
     sendAs(rpcUrl, from, REGISTRY, encodeFunctionData({ abi: identityRegistryAbi, ...call } as never));

@@ -28,7 +28,7 @@ export interface IndexOptions {
 
 export type IndexContext = ReturnType<typeof indexContext>;
 
-/** What the index needs of a node. */
+/** Context of the index. */
 export function indexContext({ databaseUrl, client, clock, startBlock = 0n, isLocal = true }: IndexOptions) {
   const base = {
     db: openDatabase(databaseUrl, { max: 4, log: silentLog }),
@@ -108,7 +108,7 @@ export interface RegistryChain {
   readonly client: RegistryClient;
   /** The same, as if the chain were none for development. */
   readonly realClient: RegistryClient;
-  /** What an index says that starts now and reads all of the chain. */
+  /** Rows of a new index that reads the whole chain. */
   freshRows(): Promise<IndexRows>;
   mine(blocks: number): Promise<void>;
   /** Takes the newest blocks back, and puts as many and one more in their place, without what they had. */

@@ -12,7 +12,7 @@ export interface RpcCall {
   refuse(message: string): string;
 }
 
-/** What becomes of a call: its answer, or null to break the connection off without one. */
+/** Returns the answer of a call, or null to close the connection without one. */
 export type RpcRule = (call: RpcCall) => Promise<string | null> | string | null;
 
 export interface RpcProxy {
@@ -22,7 +22,7 @@ export interface RpcProxy {
   stop(): Promise<void>;
 }
 
-/** Stands between a service and its chain, and does to single methods what networks do; calls in a batch are treated one by one. */
+/** Proxy between a service and its chain that simulates network faults per method; calls of a batch are treated one by one. */
 export async function startRpcProxy(chainUrl: string): Promise<RpcProxy> {
   const rules = new Map<string, RpcRule>();
   const server = createServer((message, response) => {

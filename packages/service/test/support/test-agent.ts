@@ -5,7 +5,7 @@ import { challengeResponse } from '../../src/identity/agent-signature.ts';
 import { until } from '../../src/lib/until.ts';
 import type { Harness, TestAccount } from './harness.ts';
 
-/** What a test agent needs of the node that it registers with. */
+/** The node that a test agent registers with. */
 type AgentHost = Pick<Harness, 'request' | 'newAccount'>;
 
 export interface AgentRequest {
@@ -14,7 +14,7 @@ export interface AgentRequest {
   readonly body: any;
 }
 
-/** What the agent does with a call, on the bare response: it may answer, break off, or stay silent. */
+/** Handles a call on the bare response: the agent may answer, disconnect, or stay silent. */
 export type Behaviour = (request: AgentRequest, response: ServerResponse) => void | Promise<void>;
 
 export interface TestAgent {

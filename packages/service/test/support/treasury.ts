@@ -38,7 +38,7 @@ export async function balanceOf(
   return { available, held };
 }
 
-/** What the payment history of a key adds up to: what treasuries got less what they paid. Pending deposits don't count. */
+/** Sum of a key's payment history: income of treasuries less their payments. Pending deposits don't count. */
 export async function sumOfHistory(host: Pick<Harness, 'request'>, key: string): Promise<bigint> {
   const sign: Record<string, bigint> = { deposit: 1n, earning: 1n, charge: -1n };
   const { payments, hasMore } = (await host.request('GET', '/payments/history?limit=100', { key })).body.data;
