@@ -44,14 +44,17 @@ const RefundPart = z.object({
 
 const Payment = z.object({
   paymentId: z.string(),
-  purpose: z.string(),
+  purpose: z.string().meta({ examples: ['refund'] }),
   direction: z.enum(['in', 'out']),
   state: z.enum(paymentStates),
   amount: Usdc,
-  from: z.string(),
-  to: z.string(),
+  from: z.string().meta({ examples: ['0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'] }),
+  to: z.string().meta({ examples: ['0x8f3Cf7ad23Cd3CaDbD9735AFf958023239c6A063'] }),
   transactionHash: TransactionHash.nullable(),
-  blockNumber: z.int().nullable(),
+  blockNumber: z
+    .int()
+    .nullable()
+    .meta({ examples: [21_045_873] }),
   reason: z.string().nullable(),
   createdAt: Timestamp,
   endedAt: Timestamp.nullable(),
@@ -59,10 +62,10 @@ const Payment = z.object({
 });
 
 const Transfer = z.object({
-  transferId: z.string(),
-  kind: z.string(),
-  debit: z.string(),
-  credit: z.string(),
+  transferId: z.string().meta({ examples: ['release:req_01k9xq3v7m2n8p4r6t0w5y1zab'] }),
+  kind: z.string().meta({ examples: ['release'] }),
+  debit: z.string().meta({ examples: ['hold'] }),
+  credit: z.string().meta({ examples: ['trs_01k9xq3v7m2n8p4r6t0w5y1zab'] }),
   amount: Usdc,
   at: Timestamp,
 });
@@ -78,8 +81,8 @@ const Delivery = z.object({
 });
 
 const Job = z.object({
-  jobId: z.string(),
-  name: z.string(),
+  jobId: z.string().meta({ examples: ['1042'] }),
+  name: z.string().meta({ examples: ['settle-payment'] }),
   runAt: Timestamp,
   attempts: z.int().min(0),
   maxAttempts: z.int().min(0),
@@ -111,7 +114,11 @@ export const OperatorInvocation = z.object({
     .describe(
       'Reason of the end and of the refund; null: open, or completed at its price. `cancelled`: cancelled before reasons of cancellations were stored.',
     ),
-  message: z.string().nullable().describe('Failure message; may be written by the agent.'),
+  message: z
+    .string()
+    .meta({ examples: ['The agent answered 500.'] })
+    .nullable()
+    .describe('Failure message; may be written by the agent.'),
   accountId: Id,
   callerAgentId: Id.nullable(),
   agentId: Id,
