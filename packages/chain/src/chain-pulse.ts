@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ChainClock } from './chain-clock.ts';
-import type { ChainSequencer } from './chain-sequencer.ts';
+import type { ChainClock } from './journal/chain-clock.ts';
+import type { ChainSequencer } from './journal/chain-sequencer.ts';
 
 /** Periodic work on a running chain: mines leftover transactions and empty blocks, and saves the state after changes. */
 export type ChainPulse = {

@@ -3,7 +3,7 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { syncFolder } from './sync-folder.ts';
+import { syncFolder } from './journal/sync-folder.ts';
 
 /** A chain's saved states in one folder: the newest and the one before it. */
 export type ChainStateStore = {

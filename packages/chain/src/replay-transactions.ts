@@ -1,6 +1,6 @@
 import { type Hex, keccak256 } from 'viem';
 import { callChain, callChainBatch } from './chain-rpc-client.ts';
-import { minerOf, presentS } from './replay-journal.ts';
+import { minerOf, presentS } from './journal/replay-journal.ts';
 
 /** A signed transaction that was sent before. `minedAtS` is its block's timestamp, in Unix seconds. */
 export type ReplayTransaction = { raw: Hex; minedAtS?: number };

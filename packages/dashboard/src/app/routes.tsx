@@ -129,7 +129,7 @@ const treasury = createRoute({
 const withdrawal = createRoute({
   getParentRoute: () => shellRoute,
   path: '/payments/withdrawals/$withdrawalId',
-  component: view(() => import('../pages/payments/withdrawal-view.tsx'), 'WithdrawalView'),
+  component: view(() => import('../pages/payments/withdraw/withdrawal-view.tsx'), 'WithdrawalView'),
 });
 
 const usage = createRoute({

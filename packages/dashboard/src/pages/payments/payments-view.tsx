@@ -10,7 +10,7 @@ import { PaymentList } from './payment-list.tsx';
 import { ReservesPanel } from './reserves-panel.tsx';
 import { TreasuryList } from './treasury-list.tsx';
 import { useTreasuries } from './use-treasuries.ts';
-import { WithdrawDialog } from './withdraw-dialog.tsx';
+import { WithdrawDialog } from './withdraw/withdraw-dialog.tsx';
 
 const tabIds = ['treasuries', 'history', 'reserves'] as const;
 type TabId = (typeof tabIds)[number];

@@ -20,7 +20,7 @@ import { statementCsv, statementPeriod } from './statement.ts';
 import { statementColumns } from './statement-columns.tsx';
 import { useCsvExport } from './use-csv-export.tsx';
 import { useTreasuries } from './use-treasuries.ts';
-import { WithdrawDialog } from './withdraw-dialog.tsx';
+import { WithdrawDialog } from './withdraw/withdraw-dialog.tsx';
 
 const PAGE_SIZE = 50;
 const EXPORT_PAGE_SIZE = 500;

@@ -1,7 +1,7 @@
+import { callChain } from '../chain-rpc-client.ts';
+import type { ChainStateStore } from '../chain-state-store.ts';
 import type { ChainJournal } from './chain-journal-store.ts';
-import { callChain } from './chain-rpc-client.ts';
 import type { ChainSequencer } from './chain-sequencer.ts';
-import type { ChainStateStore } from './chain-state-store.ts';
 import type { Turn } from './chain-writer.ts';
 
 /** Saves the chain's whole state and deletes the part of the journal that no saved state needs. */

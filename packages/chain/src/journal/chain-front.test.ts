@@ -1,8 +1,8 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { chainReader, USDC } from '../test/chain-clients.ts';
-import { callChain, callChainBatch } from './chain-rpc-client.ts';
-import { type LocalChain, startLocalChain } from './local-chain.ts';
+import { chainReader, USDC } from '../../test/chain-clients.ts';
+import { callChain, callChainBatch } from '../chain-rpc-client.ts';
+import { type LocalChain, startLocalChain } from '../local-chain.ts';
 
 const payer = privateKeyToAccount(generatePrivateKey());
 const FEES = { gas: 21_000n, maxFeePerGas: 10n ** 9n, maxPriorityFeePerGas: 0n };

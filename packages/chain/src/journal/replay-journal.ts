@@ -1,5 +1,5 @@
+import { ChainRpcError, callChain, callChainBatch } from '../chain-rpc-client.ts';
 import type { JournalRecord } from './chain-journal-store.ts';
-import { ChainRpcError, callChain, callChainBatch } from './chain-rpc-client.ts';
 
 /** Result of a replay: calls, blocks, and the number of calls that the chain refused (as it did the first time). */
 export type JournalReplay = { calls: number; blocks: number; refused: number };

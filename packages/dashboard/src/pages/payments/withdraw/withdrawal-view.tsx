@@ -1,17 +1,17 @@
 import type { Withdrawal } from '@agent-network/contracts/payments/payments';
 import { Link, useParams } from '@tanstack/react-router';
-import { useApi } from '../../app/api-query.ts';
-import { ChainLink } from '../../app/chain-link.tsx';
-import { Copyable } from '../../ui/controls/copyable.tsx';
-import { Card } from '../../ui/layout/card.tsx';
-import { Detail, Details } from '../../ui/layout/details.tsx';
-import { Page } from '../../ui/layout/page.tsx';
-import { Skeleton } from '../../ui/layout/skeleton.tsx';
-import { Status } from '../../ui/values/badge.tsx';
-import { ErrorNote } from '../../ui/values/error-note.tsx';
-import { linkClass } from '../../ui/values/link.tsx';
-import { Money } from '../../ui/values/money.tsx';
-import { ExactTime } from '../../ui/values/time-ago.tsx';
+import { useApi } from '../../../app/api-query.ts';
+import { ChainLink } from '../../../app/chain-link.tsx';
+import { Copyable } from '../../../ui/controls/copyable.tsx';
+import { Card } from '../../../ui/layout/card.tsx';
+import { Detail, Details } from '../../../ui/layout/details.tsx';
+import { Page } from '../../../ui/layout/page.tsx';
+import { Skeleton } from '../../../ui/layout/skeleton.tsx';
+import { Status } from '../../../ui/values/badge.tsx';
+import { ErrorNote } from '../../../ui/values/error-note.tsx';
+import { linkClass } from '../../../ui/values/link.tsx';
+import { Money } from '../../../ui/values/money.tsx';
+import { ExactTime } from '../../../ui/values/time-ago.tsx';
 
 /** Asked again this often while it is on its way: that it failed is told by no event. */
 const PENDING_MS = 1500;

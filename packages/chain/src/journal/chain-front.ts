@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
+import { LocalChainError } from '../local-chain-error.ts';
 import { kindOf } from './chain-methods.ts';
 import type { ChainSequencer } from './chain-sequencer.ts';
 import type { ChainUpstream, UpstreamAnswer } from './chain-upstream.ts';
 import type { WriteCall } from './chain-writer.ts';
-import { LocalChainError } from './local-chain-error.ts';
 
 /** The chain's public endpoint: JSON-RPC over HTTP on 127.0.0.1. Reads pass through to anvil, changes go through the sequencer. */
 export type ChainFront = {

@@ -7,12 +7,12 @@ import { fileURLToPath } from 'node:url';
 import { encodeFunctionData, type Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { bytesArguments, openAuthorization, signTransfer } from '../test/authorization.ts';
-import { chainReader, USDC, usdcBalance } from '../test/chain-clients.ts';
-import { groupIsGone } from '../test/process-group.ts';
-import { callChain, callChainBatch, type RpcCall } from './chain-rpc-client.ts';
-import { type LocalChain, startLocalChain } from './local-chain.ts';
-import { usdcAbi } from './usdc-abi.ts';
+import { bytesArguments, openAuthorization, signTransfer } from '../../test/authorization.ts';
+import { chainReader, USDC, usdcBalance } from '../../test/chain-clients.ts';
+import { groupIsGone } from '../../test/process-group.ts';
+import { callChain, callChainBatch, type RpcCall } from '../chain-rpc-client.ts';
+import { type LocalChain, startLocalChain } from '../local-chain.ts';
+import { usdcAbi } from '../usdc-abi.ts';
 
 const payers = Array.from({ length: 6 }, () => privateKeyToAccount(generatePrivateKey()));
 const payee = privateKeyToAccount(generatePrivateKey()).address;
@@ -40,7 +40,7 @@ const start = async (log = vi.fn()) => {
   return chain.rpcUrl;
 };
 
-const script = fileURLToPath(new URL('../test/hold-chain.ts', import.meta.url));
+const script = fileURLToPath(new URL('../../test/hold-chain.ts', import.meta.url));
 let anvilGroup = 0;
 
 /** The chain in a process group of its own, to be killed with all that is in it. */

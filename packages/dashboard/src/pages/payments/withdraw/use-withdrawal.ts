@@ -2,12 +2,12 @@ import type { Api } from '@agent-network/contracts/api';
 import type { Call } from '@agent-network/contracts/endpoint';
 import { useMutation } from '@tanstack/react-query';
 import { useRef } from 'react';
-import { client } from '../../app/client.ts';
-import { mayHaveHappened } from '../../app/may-have-happened.ts';
-import { useSession } from '../../app/session.ts';
-import type { InjectedWallet } from '../../wallet/injected-wallets.ts';
-import { connectAs, signText } from '../../wallet/sign-text.ts';
-import { useMoneyMoved } from './use-money-moved.ts';
+import { client } from '../../../app/client.ts';
+import { mayHaveHappened } from '../../../app/may-have-happened.ts';
+import { useSession } from '../../../app/session.ts';
+import type { InjectedWallet } from '../../../wallet/injected-wallets.ts';
+import { connectAs, signText } from '../../../wallet/sign-text.ts';
+import { useMoneyMoved } from '../use-money-moved.ts';
 
 export type WithdrawalWish = Call<Api['requestWithdrawal']>['body'];
 

@@ -1,16 +1,16 @@
 import { paymentEndpoints } from '@agent-network/contracts/payments/payments';
 import { useNavigate } from '@tanstack/react-router';
-import { useSession } from '../../app/session.ts';
-import { useForm } from '../../forms/use-form.ts';
-import { Button } from '../../ui/controls/button.tsx';
-import { Checkbox } from '../../ui/controls/checkbox.tsx';
-import { Field } from '../../ui/controls/field.tsx';
-import { Select } from '../../ui/controls/select.tsx';
-import { NumberInput, TextInput } from '../../ui/controls/text-input.tsx';
-import { Actions, Dialog } from '../../ui/overlays/dialog.tsx';
-import { ErrorNote } from '../../ui/values/error-note.tsx';
-import { useWalletField } from '../../wallet/wallet-field.tsx';
-import { type NamedTreasury, treasuryOptions } from './treasury.ts';
+import { useSession } from '../../../app/session.ts';
+import { useForm } from '../../../forms/use-form.ts';
+import { Button } from '../../../ui/controls/button.tsx';
+import { Checkbox } from '../../../ui/controls/checkbox.tsx';
+import { Field } from '../../../ui/controls/field.tsx';
+import { Select } from '../../../ui/controls/select.tsx';
+import { NumberInput, TextInput } from '../../../ui/controls/text-input.tsx';
+import { Actions, Dialog } from '../../../ui/overlays/dialog.tsx';
+import { ErrorNote } from '../../../ui/values/error-note.tsx';
+import { useWalletField } from '../../../wallet/wallet-field.tsx';
+import { type NamedTreasury, treasuryOptions } from '../treasury.ts';
 import { useWithdrawal } from './use-withdrawal.ts';
 import { type WithdrawalValues, withdrawalBody } from './withdrawal-body.ts';
 
