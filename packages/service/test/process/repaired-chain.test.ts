@@ -67,7 +67,7 @@ it('a chain that lost the transfer that funded a payer is told so, repaired, and
   expect(await walletByBooks(database.url)).toBe(500_000n);
   expect(warn).toHaveBeenCalledWith(
     expect.objectContaining({ paidMicro: 500_000n, holdsMicro: 0n }),
-    expect.stringContaining('the chain lost what funded a payer'),
+    expect.stringContaining('local chain lost a payer'),
   );
   await newClient(again, '0.25');
   expect(await untilUsdc(again, again.wallet, 750_000n)).toBe(750_000n);
@@ -86,7 +86,7 @@ it('a chain that lost what others sent to the node gets test money in its place,
   expect(await again.usdcOf(again.wallet)).toBeGreaterThanOrEqual(await walletByBooks(database.url));
   expect(warn).toHaveBeenCalledWith(
     expect.objectContaining({ ledger: '0.50' }),
-    expect.stringContaining('the chain lost USDC that the ledger counts on'),
+    expect.stringContaining('chain lost USDC that the ledger expects'),
   );
   await newClient(again, '0.25');
 }, 60_000);

@@ -10,6 +10,7 @@ import { type Log, silentLog } from '../../../src/lib/log/log.ts';
 import { type StopStep, stopInOrder } from '../../../src/lib/process/graceful-stop.ts';
 import { newAccount, type TestAccount, type TestWallet } from '../../support/harness.ts';
 import { startRpcProxy } from '../../support/rpc-proxy.ts';
+import { SMALLEST } from '../../support/smallest-amounts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 import type { TokenHost } from '../../support/x402-payer.ts';
 import { type ModelAgent, startModelAgent } from './model-agent.ts';
@@ -99,7 +100,7 @@ async function start(options: WorldOptions, stops: StopStep[]): Promise<Omit<Mod
   };
 }
 
-const { config } = readConfig({ PORT: '0', PLATFORM_FEE_BPS: String(FEE_BPS), LOG_LEVEL: 'silent' });
+const { config } = readConfig({ ...SMALLEST, PORT: '0', PLATFORM_FEE_BPS: String(FEE_BPS), LOG_LEVEL: 'silent' });
 
 async function fundedWallets(chain: LocalChain, count: number): Promise<TestWallet[]> {
   const wallets = Array.from({ length: count }, () => privateKeyToAccount(generatePrivateKey()));

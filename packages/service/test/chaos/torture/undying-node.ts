@@ -17,9 +17,12 @@ export interface UndyingNode {
 
 const toText = ({ name, hit }: ArmedFailpoint) => `${name}:${hit}`;
 
-export async function startUndyingNode(cluster: NodeCluster): Promise<UndyingNode> {
-  // One port for all its lives: texts that wallets sign name the address of the node.
-  const port = String(await freePort(0));
+export async function startUndyingNode(
+  cluster: NodeCluster,
+  { keepsAddress = false }: { keepsAddress?: boolean } = {},
+): Promise<UndyingNode> {
+  // Texts that wallets sign name the address of the node; entries in the registry follow a changed one.
+  const port = keepsAddress ? String(await freePort(0)) : '0';
   let deaths = 0;
   let isReleased = false;
   let waiting: ArmedFailpoint[] = [];
