@@ -9,7 +9,7 @@ import { invalid } from '../../lib/app-error.ts';
 import { newId } from '../../lib/id.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import type { HasBaseUrl } from '../../payments/deposits/deposit.ts';
-import { agentTreasuryId, type HasSeenTreasuries, openPayer, treasuryOf } from '../../payments/ledger/treasury.ts';
+import { type HasSeenTreasuries, openPayer } from '../../payments/ledger/treasury.ts';
 import type { ChainContext } from '../../payments/onchain/chain-context.ts';
 import type { ChainPayment, NewChainPayment } from '../../payments/onchain/chain-payment.ts';
 import { isOpen } from '../../payments/onchain/chain-payment-state.ts';
@@ -24,7 +24,7 @@ import type { ShownPayment } from '../../payments/x402/payment-header.ts';
 import type { Due } from '../../payments/x402/payment-required.ts';
 import type { HasProcessId } from '../../queue/heartbeat.ts';
 import { deadlineOf } from '../deadline.ts';
-import type { Invocation, PaymentMethod } from '../invocation.ts';
+import type { Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import { type Call, type HasPlaceLimits, laneOf, type Side } from '../places/places.ts';
 import type { Reservation } from '../places/runner.ts';
@@ -35,6 +35,7 @@ import { runOn } from '../run/run-invocation.ts';
 import type { HasBacklog } from '../run/run-queued.ts';
 import type { Acceptance, HasAcceptor } from './accept-invocations.ts';
 import { type Choice, chooseAgent } from './choose-agent.ts';
+import { chooseMeans, type Means } from './choose-means.ts';
 import { offeredAlternative, purchaseOf } from './invocation-purchase.ts';
 import { type PayContext, payAndRun } from './pay-and-run.ts';
 import { quotedPrice, quoteUsed } from './quote-invocation.ts';
@@ -198,25 +199,6 @@ async function lockedPrice(ctx: InvokeContext, caller: KnownCaller, agent: Calla
 function requireAffordable(body: InvocationRequest, priceMicro: bigint): void {
   if (body.maxCost !== undefined && parseUsdc(body.maxCost) < priceMicro)
     throw invalid('maxCost', `is below the price of ${formatUsdc(priceMicro)} USDC`);
-}
-
-type Means = { method: PaymentMethod; payerLedgerId: string | null };
-
-/** Chooses the way to pay (docs/design.md, section 4). */
-async function chooseMeans(
-  ctx: InvokeContext,
-  caller: KnownCaller,
-  input: InvokeInput,
-  priceMicro: bigint,
-): Promise<Means> {
-  if (priceMicro === 0n) return { method: 'free', payerLedgerId: null };
-  if (input.forced !== 'treasury' && (input.shown || input.forced === 'x402'))
-    return { method: 'x402', payerLedgerId: null };
-  if (caller.kind === 'agent') return { method: 'treasury', payerLedgerId: agentTreasuryId(caller.agentId) };
-  const treasury = await treasuryOf(ctx, caller.accountId);
-  if (treasury) return { method: 'treasury', payerLedgerId: treasury };
-  if (input.forced === 'treasury') throw insufficient(caller, priceMicro, 0n);
-  return { method: 'x402', payerLedgerId: null };
 }
 
 function newInvocation(

@@ -1,0 +1,28 @@
+import type { KnownCaller } from '../../access/caller/caller.ts';
+import type { HasDb } from '../../db/database.ts';
+import { agentTreasuryId, type HasSeenTreasuries, treasuryOf } from '../../payments/ledger/treasury.ts';
+import type { PaymentMethod } from '../invocation.ts';
+import { insufficient } from './require-payable.ts';
+
+export interface Means {
+  readonly method: PaymentMethod;
+  /** null: nothing is held, or the payer is known with the payment. */
+  readonly payerLedgerId: string | null;
+}
+
+/** Chooses the way to pay (docs/design.md, section 4). Throws INSUFFICIENT_FUNDS where a treasury is forced and there is none. */
+export async function chooseMeans(
+  ctx: HasDb & HasSeenTreasuries,
+  caller: KnownCaller,
+  input: { readonly shown: unknown; readonly forced: 'x402' | 'treasury' | null },
+  priceMicro: bigint,
+): Promise<Means> {
+  if (priceMicro === 0n) return { method: 'free', payerLedgerId: null };
+  if (input.forced !== 'treasury' && (input.shown || input.forced === 'x402'))
+    return { method: 'x402', payerLedgerId: null };
+  if (caller.kind === 'agent') return { method: 'treasury', payerLedgerId: agentTreasuryId(caller.agentId) };
+  const treasury = await treasuryOf(ctx, caller.accountId);
+  if (treasury) return { method: 'treasury', payerLedgerId: treasury };
+  if (input.forced === 'treasury') throw insufficient(caller, priceMicro, 0n);
+  return { method: 'x402', payerLedgerId: null };
+}
