@@ -1074,6 +1074,20 @@ CREATE OR REPLACE FUNCTION public.duration_bin(ms double precision)
  IMMUTABLE PARALLEL SAFE
 RETURN (CASE WHEN (ms IS NULL) THEN ('-1'::integer)::double precision ELSE LEAST(GREATEST(floor((((8)::double precision * ln(GREATEST(ms, (1)::double precision))) / ln((2.0)::double precision))), (0)::double precision), (250)::double precision) END)::smallint;
 
+CREATE OR REPLACE FUNCTION public.first_open_transaction()
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select coalesce(min(open.xid::text::bigint), pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
+    from pg_snapshot_xip(pg_current_snapshot()) as open(xid)
+   where open.xid::xid not in (
+     select backend_xid from pg_stat_get_activity(null)
+      where backend_xid is not null and datid <> (select oid from pg_database where datname = current_database())
+     union all
+     select transaction from pg_prepared_xacts where database <> current_database())
+$function$;
+
 CREATE OR REPLACE FUNCTION public.site_of(base_url text)
  RETURNS text
  LANGUAGE sql

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { emit } from '../../src/events/outbox/outbox.ts';
 import { readEvents } from '../../src/events/outbox/read-events.ts';
@@ -37,6 +38,19 @@ test('an event is not shown while one that comes before it may still be committe
   await expect
     .poll(async () => (await read()).events.map(({ data }) => data))
     .toEqual([{ id: 'slow' }, { id: 'quick' }]);
+});
+
+test('an open transaction of another database of the same server does not hold up events', async () => {
+  const { world, accountId, read } = await setUp();
+  const neighbour = await createTestDatabase();
+  const client = new pg.Client(neighbour.url);
+  await client.connect();
+  await client.query('begin; select pg_current_xact_id()');
+  await world.emit(happened(accountId, 'quick'));
+  expect((await read()).events).toMatchObject([{ data: { id: 'quick' } }]);
+  await client.query('rollback');
+  await client.end();
+  await neighbour.drop();
 });
 
 test('a reader that pages while many write at once misses nothing and sees nothing twice', async () => {

@@ -6,8 +6,7 @@ import type { NewEvent } from './new-event.ts';
 const PER_TRANSACTION = 4096;
 
 /** The first sequence that an open transaction may still write. */
-export const UNDECIDED_FROM = `(pg_snapshot_xmin(pg_current_snapshot())::text::bigint
-  + (select xid_offset from event_clock)) * ${PER_TRANSACTION}`;
+export const UNDECIDED_FROM = `(select (first_open_transaction() + xid_offset) * ${PER_TRANSACTION} from event_clock)`;
 
 /** Inserts events; those of accounts without endpoints are not delivered. Returns true when any event has a receiver. */
 export async function insertEvents(
