@@ -773,6 +773,7 @@ create table rate_window (
   started_at timestamp with time zone not null,
   used integer not null,
   granted integer not null,
+  most integer default 0 not null,
   constraint rate_window_pkey PRIMARY KEY (subject, class)
 );
 CREATE INDEX rate_window_age ON public.rate_window USING btree (started_at);

@@ -1,7 +1,6 @@
 import type { Plan } from '@agent-network/contracts/access/access';
 import type { Scope } from '@agent-network/contracts/access/scopes';
 import type { Sql } from '../../db/sql.ts';
-import type { CountedClass } from './rate-limit.ts';
 
 export interface ApiKeyRow {
   keyId: string;
@@ -81,69 +80,4 @@ export async function findAgentByToken(sql: Sql, tokenHash: Buffer): Promise<Age
     [tokenHash],
   );
   return rows[0];
-}
-
-export interface CallLease {
-  subject: string;
-  limitClass: CountedClass;
-  limit: number;
-  wanted: number;
-  now: Date;
-}
-
-/** Takes up to `wanted` calls from the subject's window; starts a new window when the old one has ended. */
-export async function leaseCalls(
-  sql: Sql,
-  lease: CallLease,
-): Promise<{ granted: number; used: number; startedAt: Date }> {
-  const [row] = await sql.query<{ granted: number; used: number; startedAt: Date }>(
-    'lease-calls',
-    `insert into rate_window as w (subject, class, started_at, used, granted)
-     values ($1, $2, $3, least($4::int, $5::int), least($4::int, $5::int))
-     on conflict (subject, class) do update set
-       started_at = case when w.started_at <= $3 - interval '1 hour' then $3 else w.started_at end,
-       used = case when w.started_at <= $3 - interval '1 hour' then least($4::int, $5::int)
-                   else w.used + greatest(0, least($4::int, $5::int - w.used)) end,
-       granted = case when w.started_at <= $3 - interval '1 hour' then least($4::int, $5::int)
-                      else greatest(0, least($4::int, $5::int - w.used)) end
-     returning granted, used, started_at as "startedAt"`,
-    [lease.subject, lease.limitClass, lease.now, lease.wanted, lease.limit],
-  );
-  return row as NonNullable<typeof row>;
-}
-
-/** The subject's window, current or ended. */
-export async function findWindow(
-  sql: Sql,
-  { subject, limitClass }: { subject: string; limitClass: CountedClass },
-): Promise<{ used: number; startedAt: Date } | undefined> {
-  const rows = await sql.query<{ used: number; startedAt: Date }>(
-    'find-window',
-    'select used, started_at as "startedAt" from rate_window where subject = $1 and class = $2',
-    [subject, limitClass],
-  );
-  return rows[0];
-}
-
-/** Returns a call to the window that it was taken from; no effect on a later window. */
-export async function returnCall(
-  sql: Sql,
-  call: { subject: string; limitClass: CountedClass; startedAt: Date },
-): Promise<void> {
-  await sql.query(
-    'return-call',
-    'update rate_window set used = greatest(0, used - 1) where subject = $1 and class = $2 and started_at = $3',
-    [call.subject, call.limitClass, call.startedAt],
-  );
-}
-
-/** Removes windows that began before a time. Returns their number. */
-export async function dropWindows(sql: Sql, before: Date, most: number): Promise<number> {
-  const rows = await sql.query(
-    'drop-windows',
-    `delete from rate_window where (subject, class) in (
-       select subject, class from rate_window where started_at < $1 order by started_at limit $2) and started_at < $1 returning 1`,
-    [before, most],
-  );
-  return rows.length;
 }

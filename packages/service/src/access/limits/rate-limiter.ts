@@ -1,8 +1,30 @@
 import { LRUCache } from 'lru-cache';
 import type { HasDb } from '../../db/database.ts';
+import { isRolledBack } from '../../db/database-away.ts';
+import { createBatcher } from '../../lib/batcher.ts';
 import type { HasClock } from '../../lib/clock.ts';
-import { findWindow, leaseCalls, returnCall } from './access-store.ts';
 import { type CountedClass, HOUR_MS, type LimitState, leaseSize } from './rate-limit.ts';
+import {
+  findWindow,
+  type Lease,
+  type LeaseRequest,
+  leaseCalls,
+  nameOf,
+  type ReturnedCall,
+  returnCalls,
+  type Window,
+} from './window-store.ts';
+
+/** A lease whose size is decided when its statement is sent. */
+interface OpenLease extends Omit<LeaseRequest, 'wanted'> {
+  readonly wanted: () => number;
+}
+
+interface Taker {
+  readonly limit: number;
+  resolve(state: LimitState): void;
+  reject(error: unknown): void;
+}
 
 interface Counter {
   /** Leased calls that are not spent yet. */
@@ -12,14 +34,15 @@ interface Counter {
   endsAtMs: number;
   /** The largest limit found exhausted; valid until the window ends, unless calls can be given back. */
   usedUp: number;
-  /** Serializes takers, so that a burst leases once and not once each. */
-  line: Promise<unknown>;
+  /** Calls that wait for a lease, in order. */
+  takers: Taker[];
+  isLeasing: boolean;
 }
 
 export interface RateLimiter {
   /** Counts one call against the limit, or reports that it is exhausted. */
   take(subject: string, limitClass: CountedClass, limit: number): Promise<LimitState>;
-  /** Undoes one `take` of an invocation that turned out to be none (unpaid, or a replay). No effect after its hour. */
+  /** Undoes one `take` of a call that turned out not to count (unpaid, refused, or a replay). No effect after its hour. */
   giveBack(subject: string, limitClass: CountedClass, taken: LimitState): Promise<void>;
   /** State of a limit, counting nothing. Exact except for calls that other processes have leased and not spent. */
   look(subject: string, limitClass: CountedClass, limit: number): Promise<LimitUse>;
@@ -38,15 +61,55 @@ export interface HasRateLimiter {
 }
 
 const MAX_SUBJECTS = 50_000;
+/** Windows of one statement, and statements at a time. */
+const MAX_BATCH = 200;
+const MAX_BATCHES = 4;
 
 const resetOf = (counter: Counter) => Math.ceil(counter.endsAtMs / 1000);
 
-/** Anchored windows of an hour in the database, leased in small lots: never over the limit, with any number of processes. */
+/** Leases and returns of all callers that wait at the same time share a statement. */
+function createWindows(ctx: HasDb & HasClock) {
+  const leases = createBatcher<OpenLease, Lease>({
+    run: (open) =>
+      leaseCalls(
+        ctx.db,
+        open.map((request) => ({ ...request, wanted: request.wanted() })),
+        ctx.clock.now(),
+      ),
+    maxSize: MAX_BATCH,
+    maxConcurrent: MAX_BATCHES,
+    keyOf: nameOf,
+    canSplit: isRolledBack,
+  });
+  const returns = createBatcher<ReturnedCall, void>({
+    run: async (calls) => {
+      await returnCalls(ctx.db, calls);
+      return calls.map(() => undefined);
+    },
+    maxSize: MAX_BATCH,
+    canSplit: isRolledBack,
+  });
+  return { lease: leases.add, giveBack: returns.add };
+}
+
+const state = (counter: Counter, limit: number, isAllowed: boolean): LimitState => ({
+  limit,
+  remaining: Math.max(0, counter.left + counter.unleased),
+  resetS: resetOf(counter),
+  isAllowed,
+});
+
+/**
+ * Anchored windows of an hour in the database, leased in small lots: never over the limit, with any number of processes. Calls that wait at
+ * the same time are leased together: a lot of exactly their number, where the limit is small.
+ */
 export function createRateLimiter(ctx: HasDb & HasClock): RateLimiter {
   const counters = new LRUCache<string, Counter>({ max: MAX_SUBJECTS });
+  const windows = createWindows(ctx);
   const nowMs = () => ctx.clock.now().getTime();
 
-  const counterOf = (name: string): Counter => {
+  const counterOf = (window: Window): Counter => {
+    const name = nameOf(window);
     const known = counters.get(name);
     if (known && known.endsAtMs > nowMs()) return known;
     const fresh = {
@@ -54,77 +117,88 @@ export function createRateLimiter(ctx: HasDb & HasClock): RateLimiter {
       unleased: 0,
       endsAtMs: Number.POSITIVE_INFINITY,
       usedUp: 0,
-      line: known?.line ?? Promise.resolve(),
+      takers: [],
+      isLeasing: false,
     };
     counters.set(name, fresh);
     return fresh;
   };
 
-  const state = (counter: Counter, limit: number, isAllowed: boolean): LimitState => ({
-    limit,
-    remaining: Math.max(0, counter.left + counter.unleased),
-    resetS: resetOf(counter),
-    isAllowed,
-  });
+  /** Serves the calls that wait, the first ones of one limit at a time. */
+  async function serve(counter: Counter, window: Window): Promise<void> {
+    counter.isLeasing = true;
+    for (let first = counter.takers[0]; first; first = counter.takers[0]) {
+      const { limit } = first;
+      const group = { size: leadersOf(counter, limit) };
+      try {
+        if (counter.left < group.size && !isUsedUp(counter, window, limit)) await lease(counter, window, limit, group);
+        for (const { resolve } of counter.takers.splice(0, group.size)) resolve(spendOne(counter, limit));
+      } catch (error) {
+        for (const { reject } of counter.takers.splice(0, group.size)) reject(error);
+      }
+    }
+    counter.isLeasing = false;
+  }
 
-  async function lease(
-    counter: Counter,
-    subject: string,
-    limitClass: CountedClass,
-    limit: number,
-  ): Promise<LimitState> {
-    if (isUsedUp(counter, limitClass, limit)) return state(counter, limit, false);
-    if (counter.left === 0) {
-      const got = await leaseCalls(ctx.db, {
-        subject,
-        limitClass,
-        limit,
-        wanted: leaseSize(limit),
-        now: ctx.clock.now(),
-      });
-      counter.left += got.granted;
-      counter.unleased = limit - got.used;
-      counter.endsAtMs = got.startedAt.getTime() + HOUR_MS;
-    }
-    if (counter.left === 0) {
-      counter.usedUp = Math.max(counter.usedUp, limit);
-      return state(counter, limit, false);
-    }
-    counter.left -= 1;
-    return state(counter, limit, true);
+  async function lease(counter: Counter, window: Window, limit: number, group: { size: number }): Promise<void> {
+    const wanted = () => {
+      group.size = leadersOf(counter, limit);
+      return Math.max(group.size - counter.left, leaseSize(limit));
+    };
+    const got = await windows.lease({ ...window, limit, wanted });
+    const endsAtMs = got.startedAt.getTime() + HOUR_MS;
+    // What was left of an ended window is void.
+    counter.left = got.granted + (counter.endsAtMs === endsAtMs ? counter.left : 0);
+    counter.unleased = Math.max(0, limit - got.used);
+    counter.endsAtMs = endsAtMs;
   }
 
   /** Calls beyond the limit cost no query. For invocations the counter is read: another process may have given some back. */
-  const isUsedUp = ({ usedUp, left, endsAtMs }: Counter, limitClass: CountedClass, limit: number): boolean =>
+  const isUsedUp = ({ usedUp, left, endsAtMs }: Counter, { limitClass }: Window, limit: number): boolean =>
     limitClass !== 'invocations' && left === 0 && limit <= usedUp && endsAtMs > nowMs();
 
   return {
     async take(subject, limitClass, limit) {
-      const counter = counterOf(`${limitClass} ${subject}`);
-      if (counter.left > 0) {
-        counter.left -= 1;
-        return state(counter, limit, true);
-      }
-      if (isUsedUp(counter, limitClass, limit)) return state(counter, limit, false);
-      const turn = counter.line.then(() => lease(counter, subject, limitClass, limit));
-      counter.line = turn.catch(() => undefined);
-      return turn;
+      const window = { subject, limitClass };
+      const counter = counterOf(window);
+      // The calls of a lease that is under way have the first claim on what is left.
+      if (counter.left > 0 && !counter.isLeasing) return spendOne(counter, limit);
+      if (isUsedUp(counter, window, limit)) return state(counter, limit, false);
+      return new Promise((resolve, reject) => {
+        counter.takers.push({ limit, resolve, reject });
+        if (!counter.isLeasing) void serve(counter, window);
+      });
     },
     async look(subject, limitClass, limit) {
       const window = await findWindow(ctx.db, { subject, limitClass });
       const endsAtMs = window ? window.startedAt.getTime() + HOUR_MS : 0;
       if (!window || endsAtMs <= nowMs()) return { limit, used: 0, remaining: limit, resetAt: null };
-      const counter = counters.get(`${limitClass} ${subject}`);
+      const counter = counters.get(nameOf({ subject, limitClass }));
       const unspent = counter?.endsAtMs === endsAtMs ? counter.left : 0;
       const used = Math.min(limit, Math.max(0, window.used - unspent));
       return { limit, used, remaining: limit - used, resetAt: new Date(endsAtMs).toISOString() };
     },
     async giveBack(subject, limitClass, taken) {
-      const counter = counterOf(`${limitClass} ${subject}`);
+      const counter = counterOf({ subject, limitClass });
       if (resetOf(counter) !== taken.resetS) return;
       const startedAt = new Date(counter.endsAtMs - HOUR_MS);
       if (leaseSize(taken.limit) > 1) counter.left += 1;
-      else await returnCall(ctx.db, { subject, limitClass, startedAt });
+      else await windows.giveBack({ subject, limitClass, startedAt });
     },
   };
+}
+
+/** Number of the first waiting calls with this limit: an account whose plan changes has two limits for a moment. */
+function leadersOf({ takers }: Counter, limit: number): number {
+  const end = takers.findIndex((taker) => taker.limit !== limit);
+  return end === -1 ? takers.length : end;
+}
+
+function spendOne(counter: Counter, limit: number): LimitState {
+  if (counter.left === 0) {
+    counter.usedUp = Math.max(counter.usedUp, limit);
+    return state(counter, limit, false);
+  }
+  counter.left -= 1;
+  return state(counter, limit, true);
 }

@@ -20,36 +20,69 @@ export interface CallToCount {
   readonly address: () => string;
 }
 
-/** Counts a call against its limits. Throws RATE_LIMITED, with headers in `headersOut`, when one is used up. */
-export async function countCall(
-  ctx: Pick<HttpContext, 'rateLimiter' | 'planLimits' | 'signInsPerHour' | 'clock'>,
-  { caller, row, address }: CallToCount,
-  headersOut: Record<string, string>,
-): Promise<CountedCall> {
-  const limits = limitsOf(ctx, caller, row, address);
-  const invocations = limits.find(({ limitClass }) => limitClass === 'invocations');
-  const take = async ({ subject, limitClass, limit }: CountedLimit) => {
-    const state = await ctx.rateLimiter.take(subject, limitClass, limit);
+/**
+ * Counts a call against its limits, all at once. Throws RATE_LIMITED, with headers in `headersOut`, when one is used up: those behind it
+ * count nothing.
+ */
+export async function countCall(ctx: CountContext, call: CallToCount, headersOut: Headers): Promise<CountedCall> {
+  const limits = limitsOf(ctx, call.caller, call.row, call.address);
+  const states = await Promise.all(limits.map((each) => take(ctx, each)));
+  for (const [index, { limitClass }] of limits.entries()) {
+    const state = states[index] as LimitState;
     Object.assign(headersOut, toHeaders(state, limitClass));
-    if (!state.isAllowed) throw used(ctx, state, limitClass, headersOut);
-    return state;
-  };
-  let taken: LimitState[] = [];
-  for (const each of limits) {
-    const state = await take(each);
-    if (each === invocations) taken.push(state);
+    if (state.isAllowed) continue;
+    await giveBack(ctx, limits.slice(index + 1), states.slice(index + 1));
+    throw used(ctx, state, limitClass, headersOut);
   }
+  const last = limits.length - 1;
+  const invocations = limits[last]?.limitClass === 'invocations' ? (limits[last] as CountedLimit) : null;
+  return invocations ? countedInvocation(ctx, invocations, states[last] as LimitState, headersOut) : uncounted;
+}
+
+type CountContext = Pick<HttpContext, 'rateLimiter' | 'planLimits' | 'signInsPerHour' | 'clock'>;
+type Headers = Record<string, string>;
+
+const take = (ctx: CountContext, { subject, limitClass, limit }: CountedLimit): Promise<LimitState> =>
+  ctx.rateLimiter.take(subject, limitClass, limit);
+
+async function giveBack(
+  ctx: CountContext,
+  limits: readonly CountedLimit[],
+  states: readonly LimitState[],
+): Promise<void> {
+  const returning = limits.map(({ subject, limitClass }, index) => {
+    const state = states[index] as LimitState;
+    return state.isAllowed ? ctx.rateLimiter.giveBack(subject, limitClass, state) : undefined;
+  });
+  await Promise.all(returning);
+}
+
+/** A call that makes no invocation. */
+const uncounted: CountedCall = { uncount: async () => undefined, countMore: async () => undefined };
+
+function countedInvocation(
+  ctx: CountContext,
+  invocations: CountedLimit,
+  first: LimitState,
+  headersOut: Headers,
+): CountedCall {
+  let taken: LimitState[] = [first];
   return {
     async uncount() {
       const undone = taken;
       taken = [];
-      for (const state of undone) {
-        if (invocations) await ctx.rateLimiter.giveBack(invocations.subject, 'invocations', state);
-        headersOut['x-ratelimit-remaining'] = String(Number(headersOut['x-ratelimit-remaining']) + 1);
-      }
+      if (undone.length === 0) return;
+      const remaining = Number(headersOut['x-ratelimit-remaining']) + undone.length;
+      await giveBack(ctx, Array(undone.length).fill(invocations), undone);
+      headersOut['x-ratelimit-remaining'] = String(remaining);
     },
     async countMore(count) {
-      for (let i = 0; i < count && invocations; i++) taken.push(await take(invocations));
+      const states = await Promise.all(Array.from({ length: count }, () => take(ctx, invocations)));
+      taken.push(...states.filter(({ isAllowed }) => isAllowed));
+      const last = states.find(({ isAllowed }) => !isAllowed) ?? states.at(-1);
+      if (!last) return;
+      Object.assign(headersOut, toHeaders(last, invocations.limitClass));
+      if (!last.isAllowed) throw used(ctx, last, invocations.limitClass, headersOut);
     },
   };
 }

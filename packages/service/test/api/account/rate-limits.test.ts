@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AccountCaller } from '../../../src/access/caller/caller.ts';
 import type { LimitState } from '../../../src/access/limits/rate-limit.ts';
 import { createRateLimiter } from '../../../src/access/limits/rate-limiter.ts';
+import { readLimitUse } from '../../../src/access/limits/read-limit-use.ts';
 import { fixedClock } from '../../../src/lib/clock.ts';
 import { newSigner, openBrowser, signedChallenge } from '../../support/browser.ts';
 import { type Answer, type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
@@ -217,6 +219,17 @@ describe('what is no invocation does not count as one', () => {
   });
 });
 
+it('a call beyond the limit of all calls counts against no other limit', async () => {
+  const { key } = await h.newAccount({ plan: 'free' });
+  await times(99, account(key));
+  const [first, second] = [await invoke(key), await invoke(key)];
+  expect(first.status).toBe(200);
+  expectLimited(second, 'api', 100);
+  const caller = (await h.ctx.authenticator.authenticate(`Bearer ${key}`)) as AccountCaller;
+  expect((await readLimitUse(h.ctx, caller)).invocations.used).toBe(1);
+  clock.advance(HOUR_MS);
+});
+
 describe('without a key', () => {
   it('calls count against the address, and bad keys do too', async () => {
     clock.advance(HOUR_MS);
@@ -253,6 +266,16 @@ describe('signing in', () => {
 });
 
 describe('several processes on one database', () => {
+  /** A limiter, and the names of its statements. */
+  const counting = () => {
+    const asked: string[] = [];
+    const query: typeof h.ctx.db.query = (...statement) => {
+      asked.push(statement[0]);
+      return h.ctx.db.query(...statement);
+    };
+    return { asked, limiter: createRateLimiter({ db: { ...h.ctx.db, query }, clock }) };
+  };
+
   it.each([1, 10, 100, 5000])('together never exceed a limit of %i', async (limit) => {
     const limiters = [0, 1, 2].map(() => createRateLimiter({ db: h.ctx.db, clock }));
     const takes = Array.from({ length: limit + 60 }, (_, index) =>
@@ -267,20 +290,51 @@ describe('several processes on one database', () => {
   });
 
   it('ask the database no more about a limit that is used up, until the hour is over or the limit is larger', async () => {
-    let queries = 0;
-    const query: typeof h.ctx.db.query = (...asked) => {
-      queries += 1;
-      return h.ctx.db.query(...asked);
-    };
-    const limiter = createRateLimiter({ db: { ...h.ctx.db, query }, clock });
+    const { limiter, asked } = counting();
     for (let call = 0; call < 4; call++) await limiter.take('hammering', 'api', 3);
-    queries = 0;
+    const before = asked.length;
     const states = await Promise.all(Array.from({ length: 500 }, () => limiter.take('hammering', 'api', 3)));
     expect(states.every(({ isAllowed, remaining }) => !isAllowed && remaining === 0)).toBe(true);
-    expect(queries).toBe(0);
+    expect(asked.length).toBe(before);
     expect((await limiter.take('hammering', 'api', 5)).isAllowed).toBe(true);
     clock.advance(HOUR_MS);
     expect((await limiter.take('hammering', 'api', 3)).isAllowed).toBe(true);
+  });
+
+  it('lease with one statement for all calls that wait, of however many accounts, and give back with one', async () => {
+    const { limiter, asked } = counting();
+    const names = Array.from({ length: 50 }, (_, index) => `waiting ${index}`);
+    const take = (name: string) => Promise.all([1, 2, 3].map(() => limiter.take(name, 'invocations', 4)));
+    const states = await Promise.all(names.map(take));
+    expect(states.flat().every(({ isAllowed }) => isAllowed)).toBe(true);
+    expect(asked).toEqual(['lease-calls']);
+    await Promise.all(
+      names.map((name, index) => limiter.giveBack(name, 'invocations', states[index]?.[0] as LimitState)),
+    );
+    expect(asked).toEqual(['lease-calls', 'return-calls']);
+    const again = (await Promise.all(names.map(take))).map(
+      (taken) => taken.filter(({ isAllowed }) => isAllowed).length,
+    );
+    expect(new Set(again)).toEqual(new Set([2]));
+  });
+
+  it('lease from the same windows in whatever order, without a deadlock and within every limit', async () => {
+    const limiters = [0, 1, 2, 3].map(() => createRateLimiter({ db: h.ctx.db, clock }));
+    const names = Array.from({ length: 40 }, (_, index) => `crossing ${index}`);
+    const round = limiters.flatMap((limiter, index) =>
+      (index % 2 === 0 ? names : names.toReversed()).map(async (name) => {
+        const taken = await Promise.all([1, 2, 3].map(() => limiter.take(name, 'invocations', 10)));
+        const back = taken.find(({ isAllowed }) => isAllowed);
+        if (back) await limiter.giveBack(name, 'invocations', back);
+        return { name, kept: taken.filter((state) => state.isAllowed && state !== back).length };
+      }),
+    );
+    const kept = Map.groupBy(await Promise.all(round), ({ name }) => name);
+    for (const of of kept.values()) expect(of.reduce((sum, each) => sum + each.kept, 0)).toBeLessThanOrEqual(10);
+    const uses = await Promise.all(names.map((name) => limiters[0]?.look(name, 'invocations', 10)));
+    expect(uses.map((use) => use?.used)).toEqual(
+      names.map((name) => kept.get(name)?.reduce((sum, each) => sum + each.kept, 0)),
+    );
   });
 
   it('see a call given back by another', async () => {
