@@ -5,7 +5,9 @@ export default defineConfig({
   test: {
     include: ['packages/*/{src,test}/**/*.test.ts', 'examples/**/*.test.ts'],
     globalSetup: ['packages/service/test/support/global-setup.ts'],
-    maxWorkers: 2,
+    // More than the processors of the smallest machine: half of the time of most files is waiting. Each has its budget of database
+    // connections (packages/service/test/support/test-database.ts).
+    maxWorkers: 4,
     // Tests of a file that run beside each other wait for most of their time.
     maxConcurrency: 20,
     // A process for each file would spend half of the whole time on loading the same modules. No file changes what others see.

@@ -5,24 +5,34 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * stand beside one that keeps the processors busy.
  */
 const longest = [
-  // Together, because they share a browser and a node.
-  'packages/dashboard/test/',
   'test/flows/crash-points.test.ts',
   'test/flows/two-processes.test.ts',
+  'test/flows/slow-database.test.ts',
+  'test/chaos/model/model.test.ts',
   'test/flows/what-takes-long.test.ts',
-  'test/flows/killed-before-answer.test.ts',
+  'test/process/npm-start.test.ts',
+  'test/invocations/stream/bulk-in-line.test.ts',
+  // Together, because they share a browser and a node.
+  'packages/dashboard/test/',
   'test/registry/write/reorg.test.ts',
+  'test/chaos/torture/bank.test.ts',
+  'test/invocations/stream/cancel.test.ts',
+  'test/db/database-away.test.ts',
   'test/network/calls/three-nodes.test.ts',
   'test/network/calls/home-trouble.test.ts',
-  'test/chaos/model/model.test.ts',
-  'test/process/npm-start.test.ts',
-  'test/invocations/stream/killed-calls.test.ts',
-  'test/chaos/torture/bank.test.ts',
-  'test/events/webhook-dispatcher.test.ts',
+  'test/network/nodes/feed.test.ts',
   'test/spec/fuzz.test.ts',
+  'chain/src/chain-journal.test.ts',
+  'test/registry/write/crash.test.ts',
+  'test/events/recovering-endpoint.test.ts',
+  'test/events/webhook-dispatcher.test.ts',
+  'test/network/nodes/forged.test.ts',
   'test/queue/queue.test.ts',
-  'test/invocations/stream/polled-agents.test.ts',
   'test/db/embedded-postgres.test.ts',
+  'test/flows/database-away.test.ts',
+  'test/invocations/stream/polled-agents.test.ts',
+  'test/process/repaired-chain.test.ts',
+  'test/network/calls/remote-call.test.ts',
 ];
 
 const rankOf = ({ moduleId }: TestSpecification): number => {

@@ -3,6 +3,12 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import { TEMPLATE_DATABASE, withDatabase } from './database-url.ts';
 
+/**
+ * Maximum connections of one Vitest worker, over all its databases, when it makes another: `maxWorkers` of these stay below
+ * `max_connections`, so that no file is refused a connection for what another one holds.
+ */
+const MAX_CONNECTIONS_OF_WORKER = 300;
+
 export interface TestDatabase {
   url: string;
   /** Ends every connection to the database and removes it. */
@@ -14,19 +20,35 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const migrationError = inject('migrationError');
   if (migrationError !== null) throw new Error(`the template database has no schema: ${migrationError}`);
   const adminUrl = inject('postgresAdminUrl');
-  const name = `test_${randomBytes(8).toString('hex')}`;
-  await runAsAdmin(adminUrl, `create database ${name} template ${TEMPLATE_DATABASE} strategy file_copy`);
+  const prefix = `test_${process.env.VITEST_POOL_ID ?? 0}_`;
+  const name = `${prefix}${randomBytes(8).toString('hex')}`;
+  await asAdmin(adminUrl, async (admin) => {
+    await assertBudget(admin, prefix);
+    await admin.query(`create database ${name} template ${TEMPLATE_DATABASE} strategy file_copy`);
+  });
   return {
     url: withDatabase(adminUrl, name),
-    drop: () => runAsAdmin(adminUrl, `drop database if exists ${name} with (force)`),
+    drop: () =>
+      asAdmin(adminUrl, async (admin) => void (await admin.query(`drop database if exists ${name} with (force)`))),
   };
 }
 
-async function runAsAdmin(adminUrl: string, statement: string): Promise<void> {
+/** Throws when the databases of this worker have too many connections: some file does not stop what it starts. */
+async function assertBudget(admin: pg.Client, prefix: string): Promise<void> {
+  const { rows } = await admin.query<{ held: number }>(
+    'select coalesce(sum(numbackends), 0)::int as held from pg_stat_database where starts_with(datname, $1)',
+    [prefix],
+  );
+  const held = rows[0]?.held ?? 0;
+  if (held > MAX_CONNECTIONS_OF_WORKER)
+    throw new Error(`this worker holds ${held} database connections; its budget is ${MAX_CONNECTIONS_OF_WORKER}`);
+}
+
+async function asAdmin(adminUrl: string, work: (admin: pg.Client) => Promise<void>): Promise<void> {
   const admin = new pg.Client(adminUrl);
   await admin.connect();
   try {
-    await admin.query(statement);
+    await work(admin);
   } finally {
     await admin.end();
   }

@@ -1,5 +1,5 @@
-/** Two workers of the tests run up to forty nodes at once, each with pools and watchers of its own. */
-const MAX_TEST_CONNECTIONS = 1000;
+/** Four workers of the tests with a budget of 300 each (test/support/test-database.ts), and some to spare. */
+const MAX_TEST_CONNECTIONS = 1300;
 
 /**
  * Server settings for one node on a small machine: acknowledged means on disk, and short statements are fast. They are passed on the
