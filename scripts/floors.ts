@@ -13,6 +13,7 @@ export const floors: readonly string[] = [
   'db/embedded',
   'db',
   'queue',
+  'replica',
   'chain',
   'access/caller',
   'access/accounts',

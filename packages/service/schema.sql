@@ -14,6 +14,7 @@ create table account (
   constraint account_address_check CHECK ((address ~ '^0x[0-9a-f]{40}$'::text)),
   constraint account_plan_check CHECK ((plan = ANY (ARRAY['free'::text, 'pro'::text, 'enterprise'::text])))
 );
+CREATE TRIGGER account_changed AFTER UPDATE OF address, plan, wallet_proven_at ON public.account FOR EACH ROW WHEN ((((old.address IS DISTINCT FROM new.address) OR (old.plan IS DISTINCT FROM new.plan)) OR (old.wallet_proven_at IS DISTINCT FROM new.wallet_proven_at))) EXECUTE FUNCTION note_replica_change('account');
 
 create table account_storage (
   account_id text not null,
@@ -85,6 +86,8 @@ CREATE INDEX agent_next_check ON public.agent USING btree (next_check_at) WHERE 
 CREATE UNIQUE INDEX agent_token ON public.agent USING btree (token_id) WHERE ((token_id IS NOT NULL) AND (status <> 'removed'::text));
 CREATE INDEX agent_token_claimed ON public.agent USING btree (token_id) WHERE ((token_claimed_at IS NOT NULL) AND (status <> 'removed'::text));
 CREATE INDEX agent_unregistered ON public.agent USING btree (id) WHERE ((token_id IS NULL) AND (home_node IS NULL) AND (endpoint_proven_at IS NOT NULL));
+CREATE TRIGGER agent_added AFTER INSERT OR DELETE ON public.agent FOR EACH ROW EXECUTE FUNCTION note_replica_change('agent');
+CREATE TRIGGER agent_changed AFTER UPDATE OF account_id, owner_address, name, description, capabilities, per_request_micro, per_hour_micro, tiers, endpoint, metadata, status, reputation, token_hash, token_sealed, endpoint_proven_at, response_ms, is_accepting, home_node, token_id, frozen_at ON public.agent FOR EACH ROW WHEN (((((((((((((((((((((old.account_id IS DISTINCT FROM new.account_id) OR (old.owner_address IS DISTINCT FROM new.owner_address)) OR (old.name IS DISTINCT FROM new.name)) OR (old.description IS DISTINCT FROM new.description)) OR (old.capabilities IS DISTINCT FROM new.capabilities)) OR (old.per_request_micro IS DISTINCT FROM new.per_request_micro)) OR (old.per_hour_micro IS DISTINCT FROM new.per_hour_micro)) OR ((old.tiers)::text IS DISTINCT FROM (new.tiers)::text)) OR (old.endpoint IS DISTINCT FROM new.endpoint)) OR ((old.metadata)::text IS DISTINCT FROM (new.metadata)::text)) OR (old.status IS DISTINCT FROM new.status)) OR (old.reputation IS DISTINCT FROM new.reputation)) OR (old.token_hash IS DISTINCT FROM new.token_hash)) OR (old.token_sealed IS DISTINCT FROM new.token_sealed)) OR (old.endpoint_proven_at IS DISTINCT FROM new.endpoint_proven_at)) OR (old.response_ms IS DISTINCT FROM new.response_ms)) OR (old.is_accepting IS DISTINCT FROM new.is_accepting)) OR (old.home_node IS DISTINCT FROM new.home_node)) OR (old.token_id IS DISTINCT FROM new.token_id)) OR (old.frozen_at IS DISTINCT FROM new.frozen_at))) EXECUTE FUNCTION note_replica_change('agent');
 
 create table agent_bill (
   request_id text not null,
@@ -671,6 +674,7 @@ CREATE INDEX network_node_account ON public.network_node USING btree (account_id
 CREATE UNIQUE INDEX network_node_base_url ON public.network_node USING btree (base_url);
 CREATE INDEX network_node_check ON public.network_node USING btree (next_check_at) WHERE is_listed;
 CREATE UNIQUE INDEX network_node_token ON public.network_node USING btree (chain_id, token_id) WHERE is_listed;
+CREATE TRIGGER node_changed AFTER UPDATE OF base_url, label, wallet ON public.network_node FOR EACH ROW WHEN ((((old.base_url IS DISTINCT FROM new.base_url) OR (old.label IS DISTINCT FROM new.label)) OR (old.wallet IS DISTINCT FROM new.wallet))) EXECUTE FUNCTION note_replica_change('node');
 
 create table outcome (
   request_id text not null,
@@ -875,6 +879,21 @@ CREATE UNIQUE INDEX registry_write_once_open ON public.registry_write USING btre
 CREATE INDEX registry_write_open ON public.registry_write USING btree (created_at, id) WHERE (state = ANY (ARRAY['due'::text, 'sent'::text]));
 CREATE INDEX registry_write_sent ON public.registry_write USING btree (transaction_hash) WHERE (state = 'sent'::text);
 CREATE INDEX registry_write_subject ON public.registry_write USING btree (subject_id, kind);
+
+create table replica_change (
+  xid xid8 default pg_current_xact_id() not null,
+  topic text not null,
+  id text not null,
+  changed_at timestamp with time zone default clock_timestamp() not null
+);
+CREATE INDEX replica_change_xid ON public.replica_change USING btree (xid) INCLUDE (topic, id);
+
+create table replica_forgotten (
+  is_only boolean default true not null,
+  xid xid8 not null,
+  constraint replica_forgotten_pkey PRIMARY KEY (is_only),
+  constraint replica_forgotten_is_only_check CHECK (is_only)
+);
 
 create table reserves_watch (
   only_row boolean default true not null,
@@ -1087,6 +1106,16 @@ AS $function$
       where backend_xid is not null and datid <> (select oid from pg_database where datname = current_database())
      union all
      select transaction from pg_prepared_xacts where database <> current_database())
+$function$;
+
+CREATE OR REPLACE FUNCTION public.note_replica_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into replica_change (topic, id) values (tg_argv[0], coalesce(new.id, old.id));
+  return null;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION public.site_of(base_url text)

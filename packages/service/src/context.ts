@@ -63,6 +63,7 @@ import { createTokenClient } from './registry/read/registry-token-client.ts';
 import { createRegistryTokens, type HasRegistryTokens } from './registry/read/registry-tokens.ts';
 import { createRegistryWriter } from './registry/write/registry-writer.ts';
 import type { WriterContext } from './registry/write/writer-context.ts';
+import { createReplica } from './replica/replica.ts';
 
 export type NodeContext = HttpContext & JobContext & HasRegistryTokens & { readonly heartbeat: Heartbeat };
 
@@ -83,6 +84,7 @@ export interface ContextParts {
   readonly clock?: Clock;
   readonly checksAnswers?: boolean;
   readonly syncWaitMs?: number;
+  readonly maxAgeMs?: number;
   readonly dashboard?: DashboardBuild;
 }
 
@@ -113,6 +115,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     usdc,
     wallet,
     heartbeat,
+    replica: createReplica({ db, log, metrics }, parts),
     ...keys,
     fees,
     ...createGasWatches(keys, { usdc, fees, log, metrics }),

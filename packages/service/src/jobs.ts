@@ -39,6 +39,7 @@ import { type Repeating, repeatEvery, repeatHere } from './queue/repeat-every.ts
 import { watchChainIndex } from './registry/read/read-chain-index.ts';
 import type { HasRegistryReader } from './registry/read/read-registry.ts';
 import type { RegistryWriter } from './registry/write/registry-writer.ts';
+import { forgetOldChanges } from './replica/forget-changes.ts';
 
 interface RegistryWork {
   readonly registryWriter: RegistryWriter;
@@ -90,6 +91,7 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     repeatEvery(ctx, 'forget-contents', 60_000, () => forgetContents(ctx)),
     repeatEvery(ctx, 'forget-events', 60_000, () => forgetEvents(ctx)),
     repeatEvery(ctx, 'forget-windows', 3_600_000, () => forgetWindows(ctx)),
+    repeatEvery(ctx, 'forget-changes', 60_000, () => forgetOldChanges(ctx)),
     repeatEvery(ctx, 'fold-storage', 5000, () => foldStoredBytes(ctx)),
     repeatEvery(ctx, 'fold-counts', 1000, () => foldCounts(ctx)),
     repeatEvery(ctx, 'fold-figures', 1000, () => foldFigures(ctx)),

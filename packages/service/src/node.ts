@@ -24,6 +24,8 @@ export interface NodeOptions {
   readonly checksAnswers?: boolean;
   /** Maximum time that a caller waits for a result; default 30 s. */
   readonly syncWaitMs?: number;
+  /** Greatest age of the registry in memory that a read is answered from; default 20 ms. */
+  readonly maxAgeMs?: number;
   /** Served under /dashboard; without it, the dashboard is off. */
   readonly dashboard?: DashboardBuild;
   /** Runs after the start and before the node takes requests; the node is ready when it resolves. */
@@ -83,6 +85,8 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   stops.push({ name: 'database', stop: () => ctx.db.close() });
   stops.push({ name: 'outbound calls', stop: () => ctx.guardedFetch.close() });
   stops.push({ name: 'heartbeat', stop: () => ctx.heartbeat.stop() });
+  stops.push({ name: 'registry in memory', stop: async () => ctx.replica.stop() });
+  await ctx.replica.start();
   await prepareChain(ctx, local?.chainRepair);
   await startBackground(ctx, stops);
   stops.push({

@@ -15,6 +15,7 @@ export interface Metrics {
   readonly queueRunning: Gauge;
   readonly queueRestarts: Counter;
   readonly queueOldestDueSeconds: Gauge;
+  readonly readModelLag: Gauge;
   readonly registryBlock: Gauge;
   readonly registryLagBlocks: Gauge;
   readonly registryLogs: Counter<'kind'>;
@@ -117,6 +118,11 @@ const queueMetrics = (registers: Registry[]) => ({
 });
 
 const registryMetrics = (registers: Registry[]) => ({
+  readModelLag: new Gauge({
+    name: 'registry_read_model_lag_seconds',
+    help: 'Age of the registry in memory after the last attempt to refresh it, once a second; it grows while the database is away.',
+    registers,
+  }),
   registryBlock: new Gauge({
     name: 'registry_block',
     help: 'Last block of the shared registry that was read.',

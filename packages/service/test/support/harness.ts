@@ -61,6 +61,8 @@ export interface HarnessOptions {
   readonly env?: Record<string, string>;
   readonly clock?: Clock;
   readonly syncWaitMs?: number;
+  /** Default 0: a read sees what the test has written before it, through whatever connection. */
+  readonly maxAgeMs?: number;
   /** True to write to the shared registry, as nodes do in local mode. Default: false, because those writes run beside the test. */
   readonly registers?: boolean;
   readonly log?: Log;
@@ -80,8 +82,9 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     ...(options.registers ? {} : { REGISTRAR_PRIVATE_KEY: '' }),
     ...options.env,
   });
-  const { clock, syncWaitMs, dashboard } = options;
+  const { clock, syncWaitMs, dashboard, maxAgeMs = 0 } = options;
   const changed = {
+    maxAgeMs,
     ...(clock ? { clock } : {}),
     ...(dashboard ? { dashboard } : {}),
     ...(syncWaitMs === undefined ? {} : { syncWaitMs }),

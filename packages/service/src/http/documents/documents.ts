@@ -42,7 +42,7 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
   app.get('/livez', (c) => json(c, { status: 'live' }));
   // Start and stop are reported at once, without the cache.
   app.get('/readyz', async (c) =>
-    ctx.isReady() && (await isReady())
+    ctx.isReady() && ctx.replica.isLoaded() && (await isReady())
       ? json(c, { status: 'ready', jobs: jobsOf(ctx), signatures: ctx.signatureEngine })
       : json(c, { status: 'not ready' }, 503),
   );

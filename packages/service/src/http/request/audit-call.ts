@@ -22,6 +22,10 @@ export function isAudited(name: EndpointName, row: Endpoint): boolean {
   return row.method !== 'GET' && row.limit !== 'invocations' && row.auth !== 'agent' && !unaudited.has(name);
 }
 
+/** True for calls that may change what processes keep in memory: agents, accounts, keys. Their answers wait until every process knows. */
+export const isSettled = (name: EndpointName, row: Endpoint): boolean =>
+  row.method !== 'GET' && (isAudited(name, row) || name === 'heartbeat');
+
 export interface AuditedCall {
   readonly name: EndpointName;
   readonly row: Endpoint;

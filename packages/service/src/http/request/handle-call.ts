@@ -12,7 +12,7 @@ import { unkeyed } from '../../access/idempotency/once.ts';
 import { AppError, invalid } from '../../lib/app-error.ts';
 import { SseAnswer } from '../answer/sse.ts';
 import { tellAway } from '../answer/tell-away.ts';
-import { auditCall, auditRefusal, auditReplay } from './audit-call.ts';
+import { auditCall, auditRefusal, auditReplay, isSettled } from './audit-call.ts';
 import { clientOf } from './client.ts';
 import { type CountedCall, countCall } from './count-call.ts';
 import type { HandlerCall } from './handler.ts';
@@ -44,7 +44,9 @@ export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<
   shedWhenOverloaded(ctx);
   const progress = { hasBegun: false };
   try {
-    return await handleReady(ctx, incoming, progress);
+    const answer = await handleReady(ctx, incoming, progress);
+    if (isSettled(incoming.name, row)) await ctx.replica.settleWrite();
+    return answer;
   } catch (error) {
     throw tellAway(error, {
       method: row.method,

@@ -27,6 +27,7 @@ import type { HasRegistry } from '../../registry/read/registry-info.ts';
 import type { HasTokenClient } from '../../registry/read/registry-token-client.ts';
 import type { HasRegistryTokens } from '../../registry/read/registry-tokens.ts';
 import type { HasRegistryWriter } from '../../registry/write/registry-writer.ts';
+import type { HasReplica } from '../../replica/replica.ts';
 import type { HasDashboard } from '../build/dashboard-build.ts';
 import type { HasTrustedProxies } from './remote-address.ts';
 
@@ -44,6 +45,7 @@ export type HttpContext = InvokeContext &
   HasAgentChecks &
   HasListing &
   HasFacets &
+  HasReplica &
   HasStreamPoller &
   HasNodeLabel &
   HasWalletSignatures &

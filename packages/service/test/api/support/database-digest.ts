@@ -15,6 +15,8 @@ const bookkeeping = new Set(
     'registry_reading',
     'network_follow',
     'audit_entry',
+    'replica_change',
+    'replica_forgotten',
   ]),
 );
 

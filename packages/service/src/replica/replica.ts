@@ -1,0 +1,168 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Database, HasDb } from '../db/database.ts';
+import type { Sql } from '../db/sql.ts';
+import type { HasLog } from '../lib/log/log.ts';
+import type { HasMetrics } from '../lib/metrics.ts';
+import { type Changes, forgetRestored, readNews, readSeen, type Seen, type Topic } from './change-store.ts';
+import { createSharedRun } from './shared-run.ts';
+
+/** One kind of copies: reads the database when asked, and answers its readers from memory, synchronously. */
+export interface ReplicaPart {
+  /** Changes of these topics are read again. */
+  readonly topics: readonly Topic[];
+  /** Forgets every copy and reads all rows anew, in steps. Nobody reads the copies meanwhile. */
+  load(sql: Sql): Promise<void>;
+  /**
+   * Reads the present rows that the changes concern, in the snapshot of `sql`, and returns the steps that bring the copies up to them;
+   * between two steps other work may run, but no reader of copies.
+   */
+  read(sql: Sql, changes: Changes): Promise<readonly (() => void)[]>;
+}
+
+/**
+ * The copies of rows that this process keeps. After each refresh they are what one snapshot of the database says. A reader calls `isFresh`
+ * or awaits `fresh`, and then reads copies without awaiting anything in between.
+ */
+export interface Replica {
+  /** Adds a part; before `start`. */
+  add(part: ReplicaPart): void;
+  /** Loads every part and then follows the changes. */
+  start(): Promise<void>;
+  stop(): void;
+  /** True when the copies may be read now. They have everything that was committed `MAX_AGE_MS` before. */
+  isFresh(): boolean;
+  /** Resolves when the copies have everything that was committed `MAX_AGE_MS` before the call. Throws UNAVAILABLE after two seconds. */
+  fresh(): Promise<void>;
+  /**
+   * Resolves when whoever asks any process from now on sees what this process has committed: a write awaits it before its answer. That
+   * takes `MAX_AGE_MS`, the age at which every process stops answering from older copies; only one refresh while no other process runs.
+   * It never fails: the write has happened.
+   */
+  settleWrite(): Promise<void>;
+  /** True while the copies are complete, whatever their age. */
+  isLoaded(): boolean;
+  /** All transactions below this number are in the copies or changed none. */
+  position(): string;
+}
+
+export interface HasReplica {
+  readonly replica: Replica;
+}
+
+export const MAX_AGE_MS = 20;
+/** Refreshes without a reader keep the next one small. */
+const IDLE_MS = 1000;
+const PATIENCE_MS = 2000;
+
+/** `maxAgeMs`: 0 has every read wait for a refresh of its own moment. `patienceMs`: how long a reader waits for a refresh. */
+export function createReplica(
+  ctx: HasDb & HasLog & HasMetrics,
+  { maxAgeMs = MAX_AGE_MS, patienceMs = PATIENCE_MS } = {},
+): Replica {
+  const parts: ReplicaPart[] = [];
+  let seen: Seen | null = null;
+  /** When the refresh began that the copies are of, by this process's own clock: only durations are compared. */
+  let beganMs = Number.NEGATIVE_INFINITY;
+  let isApplying = false;
+  const refreshes = createSharedRun(refresh, patienceMs);
+
+  async function refresh(): Promise<void> {
+    const startMs = performance.now();
+    const news = seen && (await readNews(ctx.db, seen));
+    if (!seen || !news || news.hasGap || news.timeline !== seen.timeline) return loadAll();
+    if (news.changes.size > 0) return catchUp(seen);
+    seen = news;
+    beganMs = startMs;
+  }
+
+  async function catchUp(before: Seen): Promise<void> {
+    const startMs = performance.now();
+    const { news, steps } = await readChanged(ctx.db, parts, before);
+    if (news.hasGap) return loadAll();
+    isApplying = true;
+    // A step that throws leaves copies of two moments: they are not read until they are loaded anew.
+    seen = null;
+    for (const [index, step] of steps.entries()) {
+      if (index > 0) await nextTurn();
+      step();
+    }
+    isApplying = false;
+    seen = news;
+    beganMs = startMs;
+  }
+
+  async function loadAll(): Promise<void> {
+    const startMs = performance.now();
+    const isAnew = seen !== null;
+    seen = null;
+    seen = await readAll(ctx.db, parts);
+    beganMs = startMs;
+    isApplying = false;
+    const tookMs = Math.round(performance.now() - startMs);
+    if (isAnew) ctx.log.warn({ tookMs }, 'the copies of the registry were loaded anew: changes had been missed');
+    else ctx.log.debug({ tookMs }, 'the copies of the registry are loaded');
+  }
+
+  /** Resolves when a refresh is applied that began at `neededMs` or later. */
+  async function since(neededMs: number): Promise<Seen> {
+    for (;;) {
+      if (seen && !isApplying && beganMs >= neededMs) return seen;
+      await refreshes.run();
+    }
+  }
+
+  const poll = async (): Promise<void> => {
+    await refreshes.run().catch((err: unknown) => ctx.log.debug({ err }, 'the copies could not be refreshed'));
+    if (beganMs > Number.NEGATIVE_INFINITY) ctx.metrics.readModelLag.set((performance.now() - beganMs) / 1000);
+  };
+  let polling: NodeJS.Timeout | undefined;
+
+  return {
+    add: (part) => void parts.push(part),
+    async start() {
+      await forgetRestored(ctx.db);
+      await loadAll();
+      polling = setInterval(() => void poll(), IDLE_MS).unref();
+    },
+    stop: () => clearInterval(polling),
+    isFresh() {
+      const ageMs = performance.now() - beganMs;
+      if (!seen || isApplying || ageMs >= maxAgeMs) return false;
+      // Ahead of the readers, so that they seldom wait.
+      if (ageMs > maxAgeMs / 2) refreshes.run().catch(() => undefined);
+      return true;
+    },
+    fresh: async () => void (await since(performance.now() - maxAgeMs)),
+    async settleWrite() {
+      // One more: a timer may be early by the rest of a millisecond.
+      const isOld = new Promise<void>((resolve) => setTimeout(resolve, maxAgeMs === 0 ? 0 : maxAgeMs + 1));
+      const isAlone = since(performance.now()).then(({ processes }) => (processes > 1 ? isOld : undefined));
+      await Promise.race([isAlone.catch(() => isOld), isOld]);
+    },
+    isLoaded: () => seen !== null,
+    position: () => seen?.horizon ?? '0',
+  };
+}
+
+/** The changed rows, in one snapshot with the news of them. */
+const readChanged = (db: Database, parts: readonly ReplicaPart[], before: Seen) =>
+  db.transaction(
+    async (tx) => {
+      const news = await readNews(tx, before);
+      const steps: (() => void)[] = [];
+      for (const part of parts)
+        if (part.topics.some((topic) => news.changes.has(topic))) steps.push(...(await part.read(tx, news.changes)));
+      return { news, steps };
+    },
+    { isolation: 'repeatable read' },
+  );
+
+const readAll = (db: Database, parts: readonly ReplicaPart[]): Promise<Seen> =>
+  db.transaction(
+    async (tx) => {
+      const seen = await readSeen(tx);
+      for (const part of parts) await part.load(tx);
+      return seen;
+    },
+    { isolation: 'repeatable read' },
+  );
