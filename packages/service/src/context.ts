@@ -146,7 +146,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     checksAnswers: parts.checksAnswers ?? false,
     syncWaitMs: parts.syncWaitMs ?? SYNC_WAIT_MS,
     isReady: parts.isReady,
-    readSubject: createSubjectReader({ db }),
+    ...createSubjectReader({ db }),
   };
   const live = { streamPoller: createStreamPoller(base), liveEvents: createLiveEvents(base) };
   const settler = createSettler(base);

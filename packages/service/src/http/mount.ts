@@ -55,13 +55,13 @@ async function answer(
     return sseBody(stream, { socket, breakOff: (reason) => breakOff(ctx, name, requestId, c, reason) });
   };
   let status = 200;
-  let body: string | ReadableStream<Uint8Array>;
+  let body: string | Buffer<ArrayBuffer> | ReadableStream<Uint8Array>;
   try {
     failpoint('before-handle');
     const answered = await handleCall(ctx, { name, row, handler, c, headers });
     failpoint('after-handle');
     body = answered instanceof SseAnswer ? openStream(answered) : answered;
-    if (row.method === 'GET' && typeof body === 'string') countUntilTaken(ctx, room, c, body);
+    if (row.method === 'GET' && !(answered instanceof SseAnswer)) countUntilTaken(ctx, room, c, answered);
     if (answered instanceof SseAnswer) Object.assign(headers, sseHeaders);
   } catch (error) {
     const failure = toErrorAnswer(error, requestId);
@@ -77,7 +77,7 @@ async function answer(
 }
 
 /** Counts a read-only answer against the client's room until it is taken. Only these may be refused: asking again does no harm. */
-function countUntilTaken(ctx: HttpContext, room: AnswerRoom, c: Context, body: string): void {
+function countUntilTaken(ctx: HttpContext, room: AnswerRoom, c: Context, body: string | Buffer): void {
   const outgoing = connectionOf(c)?.outgoing;
   if (!outgoing) return;
   const address = addressOf(ctx, c);

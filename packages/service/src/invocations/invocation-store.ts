@@ -3,11 +3,14 @@ import type { Sql, Tx } from '../db/sql.ts';
 import { NOTE_UNAUDITED, noteUnaudited, OR_AGAIN } from './audit-store.ts';
 import { type CancelReason, type Invocation, statesThatTake } from './invocation.ts';
 
-export const invocationColumns = `id, bulk_id as "bulkId", webhook_url as "webhookUrl", is_streamed as "isStreamed", account_id as "accountId", caller_agent_id as "callerAgentId", agent_id as "agentId", requested_agent_id as "requestedAgentId", task, input, context,
+/** The columns of a request without its content. */
+export const stateColumns = `id, bulk_id as "bulkId", webhook_url as "webhookUrl", is_streamed as "isStreamed", account_id as "accountId", caller_agent_id as "callerAgentId", agent_id as "agentId", requested_agent_id as "requestedAgentId", task,
   metadata, priority, price_micro as "priceMicro", estimated_time as "estimatedTime", deadline,
   payment_method as "paymentMethod", payer_ledger_id as "payerLedgerId", payment_hash as "paymentHash", status, worker, attempt,
-  result, cost_micro as "costMicro", refund_micro as "refundMicro", billed_micro as "billedMicro", promised_micro as "promisedMicro", returned_micro as "returnedMicro", content_removed_at as "contentRemovedAt", budget_id as "budgetId", error_code as "errorCode",
+  cost_micro as "costMicro", refund_micro as "refundMicro", billed_micro as "billedMicro", promised_micro as "promisedMicro", returned_micro as "returnedMicro", content_removed_at as "contentRemovedAt", budget_id as "budgetId", error_code as "errorCode",
   error_message as "errorMessage", created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;
+
+export const invocationColumns = `${stateColumns}, input, context, result`;
 
 /** Inserts new invocations. JSON travels as text, so that the caller's spelling is kept. */
 export async function insertInvocations(sql: Sql, rows: readonly Invocation[]): Promise<void> {
@@ -78,9 +81,6 @@ export async function findInvocation(sql: Sql, id: string): Promise<Invocation |
   );
   return rows[0] ?? null;
 }
-
-export const findInvocations = (sql: Sql, ids: readonly string[]): Promise<Invocation[]> =>
-  sql.query<Invocation>('find-invocations', `select ${invocationColumns} from invocation where id = any($1)`, [ids]);
 
 /** Moves paid invocations to `processing`; returns the ids that this call moved. */
 export async function beginInvocations(
@@ -217,12 +217,5 @@ export const lockBulkRequests = (sql: Sql, bulkId: string): Promise<Invocation[]
   sql.query<Invocation>(
     'lock-bulk-requests',
     `select ${invocationColumns} from invocation where bulk_id = $1 order by id for update`,
-    [bulkId],
-  );
-
-export const findBulkRequests = (sql: Sql, bulkId: string): Promise<Invocation[]> =>
-  sql.query<Invocation>(
-    'find-bulk-requests',
-    `select ${invocationColumns} from invocation where bulk_id = $1 order by id`,
     [bulkId],
   );

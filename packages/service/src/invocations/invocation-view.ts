@@ -1,12 +1,15 @@
 import type { InvocationCreated, RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import { formatUsdc } from '@agent-network/contracts/money';
 import { formatDuration } from '../lib/duration.ts';
-import type { Invocation } from './invocation.ts';
+import type { InvocationState } from './record-store.ts';
+
+/** The result is a value, or JSON as stored. */
+type Shown = InvocationState & { readonly result: unknown };
 
 const iso = (date: Date | null) => date?.toISOString() ?? null;
 const usdc = (micro: bigint | null) => (micro === null ? null : formatUsdc(micro));
 
-export const toCreated = (invocation: Invocation): InvocationCreated => ({
+export const toCreated = (invocation: InvocationState): InvocationCreated => ({
   requestId: invocation.id,
   status: invocation.status,
   estimatedCost: formatUsdc(invocation.priceMicro),
@@ -17,14 +20,14 @@ export const toCreated = (invocation: Invocation): InvocationCreated => ({
   createdAt: invocation.createdAt.toISOString(),
 });
 
-const durationOf = ({ startedAt, completedAt }: Invocation) =>
+const durationOf = ({ startedAt, completedAt }: InvocationState) =>
   startedAt && completedAt ? formatDuration(completedAt.getTime() - startedAt.getTime()) : null;
 
 /** Amount still due from the agent's home node; null: none known. */
-const expectedOf = ({ promisedMicro, returnedMicro }: Invocation) =>
+const expectedOf = ({ promisedMicro, returnedMicro }: InvocationState) =>
   promisedMicro !== null && promisedMicro > returnedMicro ? promisedMicro - returnedMicro : null;
 
-export const toRecord = (invocation: Invocation): RequestRecord => ({
+export const toRecord = (invocation: Shown): RequestRecord => ({
   requestId: invocation.id,
   status: invocation.status,
   agentId: invocation.agentId,
@@ -48,7 +51,7 @@ export const toRecord = (invocation: Invocation): RequestRecord => ({
 });
 
 /** The spec's answer to an agent (docs/spec.md, section 3), beside the record. */
-export const toAgentResult = (invocation: Invocation) => ({
+export const toAgentResult = (invocation: Shown) => ({
   ...toRecord(invocation),
   completion_time: durationOf(invocation),
   agent_id: invocation.agentId,

@@ -5,8 +5,8 @@ import { AppError, notFound } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { daysBefore, type HasRetention } from '../lib/retention.ts';
 import type { Invocation } from './invocation.ts';
-import { findInvocation } from './invocation-store.ts';
 import { toRecord } from './invocation-view.ts';
+import { findRecord, findStates, type InvocationState } from './record-store.ts';
 
 /** A record of the caller or of an agent of its account. Throws NOT_FOUND for others. */
 export function requireOwn<T extends Pick<Invocation, 'accountId' | 'callerAgentId'>>(
@@ -22,20 +22,21 @@ export function requireOwn<T extends Pick<Invocation, 'accountId' | 'callerAgent
 
 /** A request of the caller: of its account for a key, its own for an agent. */
 export const readInvocation = async (ctx: HasDb, caller: KnownCaller, requestId: string): Promise<RequestRecord> =>
-  toRecord(requireOwn(await findInvocation(ctx.db, requestId), caller));
+  toRecord(requireOwn(await findRecord(ctx.db, requestId), caller));
 
-/** The same for a reader of its events. Throws GONE when its stream may have been removed. */
+/** Its state for a reader of its events. Throws GONE when its stream may have been removed. */
 export async function readFollowed(
   ctx: HasDb & HasClock & HasRetention,
   caller: KnownCaller,
   requestId: string,
-): Promise<RequestRecord> {
-  const record = await readInvocation(ctx, caller, requestId);
+): Promise<InvocationState> {
+  const [found] = await findStates(ctx.db, [requestId]);
+  const state = requireOwn(found ?? null, caller);
   const { chunkDays } = ctx.retention;
-  if (record.completedAt !== null && new Date(record.completedAt) < daysBefore(ctx.clock.now(), chunkDays))
+  if (state.completedAt !== null && state.completedAt < daysBefore(ctx.clock.now(), chunkDays))
     throw new AppError(
       'GONE',
       `Events of a request are kept for ${chunkDays} days after its end; GET /invoke/{requestId} tells how it ended.`,
     );
-  return record;
+  return state;
 }

@@ -1,7 +1,10 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { emit } from '../../src/events/outbox/outbox.ts';
-import { readEvents } from '../../src/events/outbox/read-events.ts';
+import { listEvents } from '../../src/events/outbox/read-events.ts';
+import { encodeJson } from '../../src/lib/prepared-json.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { openEventWorld } from './support/event-world.ts';
 import { happened } from './support/sample-event.ts';
@@ -15,8 +18,9 @@ afterAll(() => database.drop());
 async function setUp() {
   const world = openEventWorld(database.url);
   const { accountId } = await world.newAccount();
-  const ctx = { db: world.db, readSubject: async () => ({ read: 'just now' }) };
-  const read = (query: Parameters<typeof readEvents>[2] = {}) => readEvents(ctx, { accountId }, query);
+  const ctx = { db: world.db, readSubjects: async () => [{ read: 'just now' }] };
+  const read = async (query: Parameters<typeof listEvents>[2] = {}): Promise<DataOf<Api['listEvents']>> =>
+    JSON.parse(encodeJson(await listEvents(ctx, { accountId }, query)).toString());
   return { world, accountId, read };
 }
 

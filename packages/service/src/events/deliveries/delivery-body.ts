@@ -1,3 +1,5 @@
+import { encodeJson } from '../../lib/prepared-json.ts';
+
 /** Size limit of a body, as Standard Webhooks recommends; receivers fetch larger results. */
 const MAX_BODY_BYTES = 256 * 1024;
 
@@ -12,7 +14,7 @@ export interface Happened {
  */
 export function deliveryBody(event: Happened, data: unknown, baseUrl: string): string {
   const wrap = (shown: unknown) =>
-    JSON.stringify({ type: event.type, timestamp: event.createdAt.toISOString(), data: shown });
+    encodeJson({ type: event.type, timestamp: event.createdAt.toISOString(), data: shown }).toString();
   const body = wrap(data);
   if (Buffer.byteLength(body) <= MAX_BODY_BYTES || !hasResult(data)) return body;
   const { result: _result, ...rest } = data;

@@ -1,5 +1,6 @@
 import type { EventType } from '@agent-network/contracts/events';
 import type { Sql, Tx } from '../../db/sql.ts';
+import { PreparedJson } from '../../lib/prepared-json.ts';
 import type { NewEvent } from './new-event.ts';
 
 /** Maximum events of one transaction with distinct sequences. */
@@ -48,26 +49,28 @@ export interface EventRow {
   readonly accountId: string;
   readonly type: EventType;
   readonly subjectId: string;
-  readonly data: unknown;
+  /** The event's own JSON; null: it shows its subject. */
+  readonly data: PreparedJson | null;
   readonly createdAt: Date;
 }
 
-const columns = `sequence, id as "eventId", account_id as "accountId", type, subject_id as "subjectId", data,
-  created_at as "createdAt"`;
-
 /** Events of an account after a sequence, in order, up to the first possible gap. */
-export const listEventRows = (
+export async function listEventRows(
   sql: Sql,
   accountId: string,
   page: { after: number; type: EventType | null; limit: number },
-): Promise<EventRow[]> =>
-  sql.query<EventRow>(
+): Promise<EventRow[]> {
+  const rows = await sql.query<Omit<EventRow, 'data'> & { data: string | null }>(
     'list-events',
-    `select ${columns} from event
+    `select sequence, id as "eventId", account_id as "accountId", type, subject_id as "subjectId", data::text as data,
+            created_at as "createdAt"
+       from event
       where account_id = $1 and sequence > $2 and sequence < ${UNDECIDED_FROM} and ($3::text is null or type = $3)
       order by sequence limit $4`,
     [accountId, page.after, page.type, page.limit],
   );
+  return rows.map(({ data, ...row }) => ({ ...row, data: data === null ? null : new PreparedJson(data) }));
+}
 
 /**
  * Advances the clock of sequences after a restore from a dump, where the database counts transactions from a lower number: new events sort

@@ -1,20 +1,20 @@
 import type { EventType } from '@agent-network/contracts/events';
-import type { StoredEvent } from '@agent-network/contracts/webhooks';
 import type { AccountCaller } from '../../access/caller/caller.ts';
 import { livingKeys } from '../../access/sessions/living-keys.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasLog } from '../../lib/log/log.ts';
+import type { PreparedJson } from '../../lib/prepared-json.ts';
 import { findDecided, findLastDecided } from './live-store.ts';
 import { readEvents } from './read-events.ts';
-import type { HasSubjects } from './subjects.ts';
+import type { HasSubjectPages } from './subjects.ts';
 
 export interface LiveEvent {
   /** Value for `Last-Event-ID`. */
   readonly id: number;
   readonly type: 'stream.open' | EventType;
-  readonly data: { readonly after: number } | StoredEvent;
+  readonly data: { readonly after: number } | PreparedJson;
 }
 
 export interface LiveQuery {
@@ -55,7 +55,7 @@ interface Stream extends Follower {
   wake(): void;
 }
 
-type LiveContext = HasDb & HasClock & HasLog & HasSubjects;
+type LiveContext = HasDb & HasClock & HasLog & HasSubjectPages;
 
 export function createLiveEvents(ctx: LiveContext): LiveEvents {
   const streams = new Set<Stream>();
@@ -129,7 +129,7 @@ async function* tell(ctx: LiveContext, stream: Stream, query: LiveQuery): AsyncG
       const page = await readEvents(ctx, stream, { after, type: query.type ?? undefined, limit: PAGE });
       for (const event of page.events) {
         if (stream.isOver) return;
-        yield { id: event.sequence, type: event.type, data: event };
+        yield { id: event.sequence, type: event.type, data: event.json };
       }
       after = page.next;
       hasMore = page.hasMore;

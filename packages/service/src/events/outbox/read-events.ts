@@ -1,19 +1,36 @@
 import type { Api } from '@agent-network/contracts/api';
-import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
+import type { Parsed } from '@agent-network/contracts/endpoint';
+import type { EventType } from '@agent-network/contracts/events';
 import type { StoredEvent } from '@agent-network/contracts/webhooks';
 import type { AccountCaller } from '../../access/caller/caller.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
+import { encodeJson, PreparedJson, preparedArray } from '../../lib/prepared-json.ts';
 import { type EventRow, listEventRows } from './event-store.ts';
 import { findHorizon } from './retention-store.ts';
-import type { HasSubjects } from './subjects.ts';
+import type { HasSubjectPages } from './subjects.ts';
+
+/** An event as callers are shown it. */
+export interface ShownEvent {
+  readonly sequence: number;
+  readonly type: EventType;
+  readonly json: PreparedJson;
+}
+
+export interface EventPage {
+  readonly events: readonly ShownEvent[];
+  readonly hasMore: boolean;
+  readonly next: number;
+}
+
+type Query = Parsed<Api['listEvents']>['query'];
 
 /** The account's events after a sequence, in order. Later commits have sequences above `next`. */
 export async function readEvents(
-  ctx: HasDb & HasSubjects,
+  ctx: HasDb & HasSubjectPages,
   caller: Pick<AccountCaller, 'accountId'>,
-  query: Parsed<Api['listEvents']>['query'],
-): Promise<DataOf<Api['listEvents']>> {
+  query: Query,
+): Promise<EventPage> {
   const { after = 0, type = null, limit = 20 } = query;
   if (after > 0 && after < (await findHorizon(ctx.db, caller.accountId))) throw eventsGone();
   const rows = await listEventRows(ctx.db, caller.accountId, { after, type, limit: limit + 1 });
@@ -21,36 +38,43 @@ export async function readEvents(
   return { events, hasMore: rows.length > events.length, next: events.at(-1)?.sequence ?? after };
 }
 
+/** The same as the answer to GET /events. */
+export async function listEvents(ctx: HasDb & HasSubjectPages, caller: Pick<AccountCaller, 'accountId'>, query: Query) {
+  const { events, hasMore, next } = await readEvents(ctx, caller, query);
+  return { events: preparedArray(events.map(({ json }) => json)), hasMore, next };
+}
+
 const eventsGone = () =>
   new AppError('GONE', 'Events after this one were removed after their retention period: start again with after=0.');
 
 /** Page size: the event that reaches it ends the page. */
-export const MAX_PAGE_BYTES = 1024 * 1024;
-const MAX_AT_ONCE = 20;
+export const MAX_PAGE_BYTES = 256 * 1024;
 
-/** Reads as many large objects at once as are likely to fit, estimated from earlier ones. */
-async function readUntilFull(ctx: HasSubjects, rows: readonly EventRow[]): Promise<StoredEvent[]> {
-  const events: StoredEvent[] = [];
+/** Reads events and their subjects until the page is full; what does not fit is not read. */
+async function readUntilFull(ctx: HasSubjectPages, rows: readonly EventRow[]): Promise<ShownEvent[]> {
+  const events: ShownEvent[] = [];
   let bytes = 0;
   while (events.length < rows.length && bytes < MAX_PAGE_BYTES) {
-    const each = bytes / Math.max(1, events.length);
-    const likely = events.length === 0 ? 1 : Math.floor((MAX_PAGE_BYTES - bytes) / each);
-    const count = Math.max(1, Math.min(MAX_AT_ONCE, likely));
-    for (const event of await Promise.all(
-      rows.slice(events.length, events.length + count).map((row) => read(ctx, row)),
-    )) {
-      if (bytes >= MAX_PAGE_BYTES) break;
-      events.push(event);
-      bytes += Buffer.byteLength(JSON.stringify(event));
+    const rest = rows.slice(events.length);
+    const withData = rest.findIndex(({ data }) => data !== null);
+    const bare = withData === -1 ? rest : rest.slice(0, withData);
+    const found =
+      bare.length === 0 ? [rest[0]?.data] : await ctx.readSubjects(bare, { maxBytes: MAX_PAGE_BYTES - bytes });
+    for (const data of found) {
+      const row = rows[events.length];
+      if (!row || bytes >= MAX_PAGE_BYTES) break;
+      const json = encodeJson(toShown(row, data));
+      bytes += json.length;
+      events.push({ sequence: Number(row.sequence), type: row.type, json: new PreparedJson(json) });
     }
   }
   return events;
 }
 
-const read = async (ctx: HasSubjects, row: EventRow): Promise<StoredEvent> => ({
-  eventId: row.eventId,
-  sequence: Number(row.sequence),
-  type: row.type,
-  timestamp: row.createdAt.toISOString(),
-  data: (row.data ?? (await ctx.readSubject(row))) as StoredEvent['data'],
+const toShown = ({ eventId, sequence, type, createdAt }: EventRow, data: unknown): StoredEvent => ({
+  eventId,
+  sequence: Number(sequence),
+  type,
+  timestamp: createdAt.toISOString(),
+  data: data as StoredEvent['data'],
 });

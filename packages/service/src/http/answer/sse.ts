@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { encodeJson } from '../../lib/prepared-json.ts';
 
 /** One server-sent event; `data` is sent as one line of JSON. */
 export interface SseEvent {
@@ -37,8 +38,13 @@ export const sseHeaders: Readonly<Record<string, string>> = {
 
 const encoder = new TextEncoder();
 
-export const encodeEvent = ({ id, type, data }: SseEvent): Uint8Array =>
-  encoder.encode(`id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
+export function encodeEvent({ id, type, data }: SseEvent): Uint8Array {
+  const json = encodeJson(data);
+  const start = `id: ${id}\nevent: ${type}\ndata: `;
+  return typeof json === 'string'
+    ? encoder.encode(`${start}${json}\n\n`)
+    : Buffer.concat([Buffer.from(start), json, Buffer.from('\n\n')]);
+}
 
 /** The connection that carries a stream. */
 export interface StreamLink {

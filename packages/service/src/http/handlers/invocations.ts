@@ -63,9 +63,9 @@ export const invocationHandlers = {
       : readInvocation(ctx, caller, params.requestId),
   cancelInvocation: (ctx, { caller, params, once }) => cancelInvocation(ctx, caller, params.requestId, once),
   async streamInvocation(ctx, { caller, params, query, headers }) {
-    const { requestId } = await readFollowed(ctx, caller, params.requestId);
+    const { id } = await readFollowed(ctx, caller, params.requestId);
     const after = Number(headers['last-event-id'] ?? query.after ?? 0);
-    return new SseAnswer((signal) => readStream(ctx, requestId, after, signal));
+    return new SseAnswer((signal) => readStream(ctx, id, after, signal));
   },
   listInvocations: (ctx, { caller, query }) => listInvocations(ctx, caller, query),
   async invokeBulk(ctx, call) {

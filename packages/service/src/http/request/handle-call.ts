@@ -10,6 +10,7 @@ import {
 } from '../../access/idempotency/idempotency.ts';
 import { unkeyed } from '../../access/idempotency/once.ts';
 import { AppError, invalid } from '../../lib/app-error.ts';
+import { encodeJson } from '../../lib/prepared-json.ts';
 import { SseAnswer } from '../answer/sse.ts';
 import { tellAway } from '../answer/tell-away.ts';
 import { auditCall, auditRefusal, auditReplay, isSettled } from './audit-call.ts';
@@ -38,7 +39,10 @@ export interface Incoming {
 }
 
 /** Identifies, counts, validates and handles a request; resolves with the JSON of the answer, or with a stream. */
-export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<string | SseAnswer> {
+export async function handleCall(
+  ctx: HttpContext,
+  incoming: Incoming,
+): Promise<string | Buffer<ArrayBuffer> | SseAnswer> {
   const { row, c } = incoming;
   if (!ctx.isReady()) throw new AppError('UNAVAILABLE', 'The node is starting or stopping.');
   shedWhenOverloaded(ctx);
@@ -69,7 +73,7 @@ async function handleReady(
   ctx: HttpContext,
   incoming: Incoming,
   progress: { hasBegun: boolean },
-): Promise<string | SseAnswer> {
+): Promise<string | Buffer<ArrayBuffer> | SseAnswer> {
   const { row, c, headers } = incoming;
   const caller = await identify(ctx, row, c, headers);
   const counted = await countCall(ctx, { caller, row, address: () => addressOf(ctx, c) }, headers);
@@ -93,7 +97,7 @@ async function handleReady(
     return await runKeyed(ctx, {
       request,
       shownOnce: row.shownOnce,
-      encode: (data) => encodeAnswer(ctx, row, data),
+      encode: (data) => encodeAnswer(ctx, row, data).toString(),
       run: begin,
       async replay(find, read) {
         const call = { name: incoming.name, row, caller, client: clientOf(ctx, c), parsed };
@@ -163,9 +167,11 @@ function keyedRequest({ row, c }: Incoming, caller: Caller, parsed: Parsed<Endpo
   return { accountId: who, key, fingerprint, ...keyCallerOf(caller) };
 }
 
-function encodeAnswer(ctx: HttpContext, row: Endpoint, data: unknown): string {
-  const result = ctx.checksAnswers ? row.data.safeParse(data) : null;
+function encodeAnswer(ctx: HttpContext, row: Endpoint, data: unknown): string | Buffer<ArrayBuffer> {
+  const encoded = encodeJson({ status: 'success', data });
+  const plain = () => (typeof encoded === 'string' ? data : JSON.parse(encoded.toString()).data);
+  const result = ctx.checksAnswers ? row.data.safeParse(plain()) : null;
   if (result?.success === false)
     throw new Error(`the answer of ${row.method} ${row.path} breaks its schema: ${result.error.message}`);
-  return JSON.stringify({ status: 'success', data });
+  return encoded;
 }

@@ -2,6 +2,7 @@ import type { Api, EndpointName } from '@agent-network/contracts/api';
 import type { DataOf, Endpoint, Parsed } from '@agent-network/contracts/endpoint';
 import type { AgentCaller, Caller, KnownCaller } from '../../access/caller/caller.ts';
 import type { Once } from '../../access/idempotency/once.ts';
+import type { PreparedJson } from '../../lib/prepared-json.ts';
 import type { SseAnswer } from '../answer/sse.ts';
 import type { Client } from './client.ts';
 import type { HttpContext } from './http-context.ts';
@@ -30,10 +31,14 @@ export interface HandlerCall<E extends Endpoint> extends Parsed<E> {
 /** A stream, for endpoints that have one. */
 type StreamOf<E extends Endpoint> = E['stream'] extends string ? SseAnswer : never;
 
+/** The data, or parts of it as JSON that is at hand. */
+type AnswerOf<E extends Endpoint> = DataOf<E> | Prepared<DataOf<E>> | StreamOf<E>;
+type Prepared<T> = { readonly [K in keyof T]: T[K] | PreparedJson };
+
 export type Handler<E extends Endpoint> = (
   ctx: HttpContext,
   call: HandlerCall<E>,
-) => Promise<DataOf<E> | StreamOf<E>> | DataOf<E> | StreamOf<E>;
+) => Promise<AnswerOf<E>> | AnswerOf<E>;
 
 /** One handler per row of the endpoint table. */
 export type Handlers<Names extends EndpointName = EndpointName> = { readonly [N in Names]: Handler<Api[N]> };

@@ -10,7 +10,7 @@ import type { HasSignatureEngine } from '../../chain/signature-engine.ts';
 import type { PlanLimits } from '../../config-limits.ts';
 import type { HasWebhookDispatcher } from '../../events/deliveries/webhook-dispatcher.ts';
 import type { HasLiveEvents } from '../../events/outbox/live-events.ts';
-import type { HasSubjects } from '../../events/outbox/subjects.ts';
+import type { HasSubjectPages, HasSubjects } from '../../events/outbox/subjects.ts';
 import type { HasChallengeTries } from '../../identity/challenges/challenge-tries.ts';
 import type { HasLocalAccount } from '../../identity/local-account.ts';
 import type { HasWalletSignatures } from '../../identity/wallet-signature-client.ts';
@@ -37,6 +37,7 @@ export type HttpContext = InvokeContext &
   HasAuthenticator &
   HasWebhookDispatcher &
   HasSubjects &
+  HasSubjectPages &
   HasLiveEvents &
   HasKeyMode &
   HasPlanCaps &

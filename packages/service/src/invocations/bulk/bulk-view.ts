@@ -2,10 +2,10 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import type { BulkRecord } from '@agent-network/contracts/invocations/bulk';
 import { formatUsdc } from '@agent-network/contracts/money';
-import type { Invocation } from '../invocation.ts';
+import type { InvocationState } from '../record-store.ts';
 import type { Bulk } from './bulk-store.ts';
 
-export const toBulkResult = (bulk: Bulk, requests: readonly Invocation[]): DataOf<Api['invokeBulk']> => ({
+export const toBulkResult = (bulk: Bulk, requests: readonly InvocationState[]): DataOf<Api['invokeBulk']> => ({
   bulkId: bulk.id,
   requests: requests.map(({ agentId, id, status }) => ({ agentId, requestId: id, status })),
   strategy: bulk.strategy,
@@ -14,9 +14,13 @@ export const toBulkResult = (bulk: Bulk, requests: readonly Invocation[]): DataO
   ),
 });
 
-export function toBulkRecord(bulk: Bulk, requests: readonly Invocation[]): BulkRecord {
+export function toBulkRecord(
+  bulk: Bulk,
+  requests: readonly (InvocationState & { readonly result: unknown })[],
+): BulkRecord {
   const isOver = bulk.status !== 'processing';
-  const sum = (pick: (invocation: Invocation) => bigint) => requests.reduce((total, each) => total + pick(each), 0n);
+  const sum = (pick: (invocation: InvocationState) => bigint) =>
+    requests.reduce((total, each) => total + pick(each), 0n);
   return {
     ...toBulkResult(bulk, requests),
     status: bulk.status,

@@ -2,10 +2,11 @@ import type { RequestDetail, RequestRecord } from '@agent-network/contracts/invo
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import type { HasDb } from '../../db/database.ts';
+import { encodeJson, PreparedJson } from '../../lib/prepared-json.ts';
 import { movementsOf } from '../../payments/statements/movements-of.ts';
-import { findInvocation } from '../invocation-store.ts';
 import { toRecord } from '../invocation-view.ts';
 import { requireOwn } from '../read-invocation.ts';
+import { findContent } from '../record-store.ts';
 import { timelineOf } from './timeline.ts';
 
 /** A request of the caller with its input and timeline. Two look-ups by id. */
@@ -13,18 +14,19 @@ export async function readInvocationDetail(
   ctx: HasDb,
   caller: KnownCaller,
   requestId: string,
-): Promise<RequestRecord & { detail: RequestDetail }> {
-  const invocation = requireOwn(await findInvocation(ctx.db, requestId), caller);
+): Promise<RequestRecord & { detail: PreparedJson }> {
+  const invocation = requireOwn(await findContent(ctx.db, requestId), caller);
   const { input, context, webhookUrl, isStreamed, startedAt, callerAgentId, priceMicro, attempt } = invocation;
   const timeline = timelineOf(invocation, await movementsOf(ctx, requestId));
+  const detail: Omit<RequestDetail, 'input'> & { input: PreparedJson } = {
+    ...{ input, context, webhookUrl, callerAgentId, timeline },
+    streamed: isStreamed,
+    startedAt: startedAt?.toISOString() ?? null,
+    price: formatUsdc(priceMicro),
+    attempts: attempt,
+  };
   return {
     ...toRecord(invocation),
-    detail: {
-      ...{ input, context, webhookUrl, callerAgentId, timeline },
-      streamed: isStreamed,
-      startedAt: startedAt?.toISOString() ?? null,
-      price: formatUsdc(priceMicro),
-      attempts: attempt,
-    },
+    detail: new PreparedJson(encodeJson(detail)),
   };
 }

@@ -1,33 +1,50 @@
 import type { HasDb } from '../../db/database.ts';
-import type { HasSubjects, Subject } from '../../events/outbox/subjects.ts';
+import type { HasSubjectPages, HasSubjects, Subject } from '../../events/outbox/subjects.ts';
 import { createBatcher } from '../../lib/batcher.ts';
 import { findBulk } from '../bulk/bulk-store.ts';
 import { toBulkRecord } from '../bulk/bulk-view.ts';
-import type { Invocation } from '../invocation.ts';
-import { findBulkRequests, findInvocations } from '../invocation-store.ts';
 import { toRecord } from '../invocation-view.ts';
+import { findBulkRecords, findRecords, findRecordsWithin, type InvocationRecord } from '../record-store.ts';
 
 /** Batch size: records are large, so at most this many are in memory. */
 const MAX_BATCH = 50;
 
-/** Reads the subjects of request and bulk events as the matching GET shows them; batches concurrent reads into one query. */
-export function createSubjectReader(ctx: HasDb): HasSubjects['readSubject'] {
-  const requests = createBatcher<string, Invocation | null>({
+/** Reads the subjects of request and bulk events as the matching GET shows them; batches concurrent reads of single ones. */
+export function createSubjectReader(ctx: HasDb): HasSubjects & HasSubjectPages {
+  const requests = createBatcher<string, InvocationRecord | null>({
     maxSize: MAX_BATCH,
     maxConcurrent: 2,
     run: async (ids) => {
-      const found = new Map((await findInvocations(ctx.db, [...new Set(ids)])).map((each) => [each.id, each]));
+      const found = await findRecords(ctx.db, ids);
       return ids.map((id) => found.get(id) ?? null);
     },
   });
-  return async ({ type, subjectId }: Subject) => {
-    if (type === 'bulk.completed') {
-      const bulk = await findBulk(ctx.db, subjectId);
-      if (bulk) return toBulkRecord(bulk, await findBulkRequests(ctx.db, subjectId));
-    } else {
-      const invocation = await requests.add(subjectId);
-      if (invocation) return toRecord(invocation);
-    }
-    throw new Error(`event ${type} is about ${subjectId}, which does not exist`);
+  return {
+    readSubject: async (subject) =>
+      isBulk(subject) ? readBulk(ctx, subject) : shown(subject, await requests.add(subject.subjectId)),
+    async readSubjects(subjects, { maxBytes }) {
+      const bulk = subjects.findIndex(isBulk);
+      if (bulk === 0 && subjects[0]) return [await readBulk(ctx, subjects[0])];
+      const first = bulk === -1 ? subjects : subjects.slice(0, bulk);
+      const ids = first.map(({ subjectId }) => subjectId);
+      const found = await findRecordsWithin(ctx.db, ids, maxBytes);
+      return found.map((record, index) => shown(first[index] as Subject, record));
+    },
   };
 }
+
+const isBulk = ({ type }: Subject) => type === 'bulk.completed';
+
+async function readBulk({ db }: HasDb, subject: Subject) {
+  const bulk = await findBulk(db, subject.subjectId);
+  if (!bulk) throw missing(subject);
+  return toBulkRecord(bulk, await findBulkRecords(db, bulk.id, bulk.winner));
+}
+
+function shown(subject: Subject, record: InvocationRecord | null) {
+  if (!record) throw missing(subject);
+  return toRecord(record);
+}
+
+const missing = ({ type, subjectId }: Subject) =>
+  new Error(`event ${type} is about ${subjectId}, which does not exist`);

@@ -24,10 +24,11 @@ import { type EndedInvocation, tellEnded } from '../finish/end-invocations.ts';
 import { type ReportContext, reportEnded } from '../finish/report-ended.ts';
 import { holdsOf } from '../hold-of.ts';
 import { hasEnded, type Invocation } from '../invocation.ts';
-import { findBulkRequests, insertInvocations } from '../invocation-store.ts';
+import { insertInvocations } from '../invocation-store.ts';
 import { laneOf } from '../places/places.ts';
 import { priceOf } from '../price.ts';
 import { requireOwn } from '../read-invocation.ts';
+import { findBulkRecords } from '../record-store.ts';
 import { requireAtHome } from '../remote/require-at-home.ts';
 import { requireStorage } from '../retention/require-storage.ts';
 import { runOn } from '../run/run-invocation.ts';
@@ -166,7 +167,10 @@ async function spendOrThrow(tx: Tx, caller: KnownCaller, requests: readonly Invo
 export async function readBulk(ctx: InvokeContext, caller: KnownCaller, bulkId: string): Promise<BulkRecord> {
   // One snapshot: otherwise an open bulk request could show a winner without a result, or the reverse.
   const { bulk, requests } = await ctx.db.transaction(
-    async (tx) => ({ bulk: await findBulk(tx, bulkId), requests: await findBulkRequests(tx, bulkId) }),
+    async (tx) => {
+      const bulk = await findBulk(tx, bulkId);
+      return { bulk, requests: await findBulkRecords(tx, bulkId, bulk?.winner ?? null) };
+    },
     { isolation: 'repeatable read' },
   );
   return toBulkRecord(requireOwn(bulk, caller, 'bulk request'), requests);

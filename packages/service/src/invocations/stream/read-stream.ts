@@ -1,6 +1,6 @@
 import type { StreamEventType } from '@agent-network/contracts/invocations/stream-events';
-import type { Invocation } from '../invocation.ts';
 import { toCreated, toRecord } from '../invocation-view.ts';
+import type { InvocationRecord, InvocationState } from '../record-store.ts';
 import type { HasChangeHub } from './change-hub.ts';
 import type { HasStreamPoller } from './stream-poller.ts';
 import type { Chunk } from './stream-store.ts';
@@ -70,11 +70,11 @@ async function* tellStored(ctx: HasStreamPoller, requestId: string, told: Told):
   for (;;) {
     const sight = await ctx.streamPoller.look({ requestId, after: Math.max(0, told.last - FIRST_CHUNK_ID + 1) });
     if (!sight) return true;
-    const { invocation, chunks, isWhole, count } = sight;
+    const { invocation, chunks, isWhole, end } = sight;
     yield* tell(told, firstEvents(invocation));
     const events = chunks.map((chunk) => chunkEvent(requestId, chunk));
-    yield* tell(told, isWhole && count !== null ? [...events, endOf(invocation, count)] : events);
-    if (isWhole) return count !== null;
+    yield* tell(told, end ? [...events, endOf(end.record, end.count)] : events);
+    if (isWhole) return end !== null;
   }
 }
 
@@ -86,7 +86,7 @@ function nextOf(said: readonly Chunk[] | null, last: number): readonly Chunk[] |
 
 const idOf = (position: number) => FIRST_CHUNK_ID - 1 + position;
 
-function* firstEvents(invocation: Invocation): Generator<StreamEvent> {
+function* firstEvents(invocation: InvocationState): Generator<StreamEvent> {
   yield { id: 1, type: 'invocation.created', data: toCreated({ ...invocation, status: 'pending' }) };
   if (!invocation.startedAt) return;
   const data = { requestId: invocation.id, status: 'processing', at: invocation.startedAt.toISOString() };
@@ -108,7 +108,7 @@ const terminal = {
 } as const;
 
 /** Its id follows all chunks; a request that never began has no second event, but its number is skipped. */
-const endOf = (invocation: Invocation, count: number): StreamEvent => ({
+const endOf = (invocation: InvocationRecord, count: number): StreamEvent => ({
   id: FIRST_CHUNK_ID + count,
   type: terminal[invocation.status as keyof typeof terminal],
   data: toRecord(invocation),

@@ -2,8 +2,8 @@ import type { HasDb } from '../../db/database.ts';
 import { createBatcher } from '../../lib/batcher.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import type { HasProcessId } from '../../queue/heartbeat.ts';
-import { hasEnded, type Invocation } from '../invocation.ts';
-import { findInvocations } from '../invocation-store.ts';
+import { hasEnded } from '../invocation.ts';
+import { findRecords, findStates, type InvocationRecord, type InvocationState } from '../record-store.ts';
 import type { HasChangeHub } from './change-hub.ts';
 import { type ChunkPage, countChunks, type Place, readChunkPages, readMarks } from './stream-store.ts';
 
@@ -16,9 +16,9 @@ export interface StreamPoller {
 }
 
 export interface Sight extends ChunkPage {
-  readonly invocation: Invocation;
-  /** Total number of chunks, once the request has ended. */
-  readonly count: number | null;
+  readonly invocation: InvocationState;
+  /** The record and the total number of chunks of a request that has ended, with the last page; else null. */
+  readonly end: { readonly record: InvocationRecord; readonly count: number } | null;
 }
 
 export interface HasStreamPoller {
@@ -39,17 +39,21 @@ export function createStreamPoller(ctx: HasDb & HasChangeHub & HasProcessId & Ha
 }
 
 async function lookAt({ db }: HasDb, places: readonly Place[]): Promise<(Sight | null)[]> {
-  const found = await findInvocations(db, [...new Set(places.map(({ requestId }) => requestId))]);
+  const found = await findStates(db, [...new Set(places.map(({ requestId }) => requestId))]);
   const byId = new Map(found.map((invocation) => [invocation.id, invocation]));
   const ended = found.filter(({ status }) => hasEnded(status)).map(({ id }) => id);
   const counts = ended.length > 0 ? await countChunks(db, ended) : new Map<string, number>();
   // Chunks are read after the state: an ended request has all of its chunks stored.
   const pages = await readChunkPages(db, places, PAGE);
+  const isLast = (id: string, index: number) => pages[index]?.isWhole === true && ended.includes(id);
+  const last = places.map(({ requestId }) => requestId).filter(isLast);
+  const records = last.length > 0 ? await findRecords(db, last) : new Map<string, InvocationRecord>();
   return places.map(({ requestId }, index) => {
     const invocation = byId.get(requestId);
     const page = pages[index];
     if (!invocation || !page) return null;
-    return { ...page, invocation, count: hasEnded(invocation.status) ? (counts.get(requestId) ?? 0) : null };
+    const record = isLast(requestId, index) ? records.get(requestId) : undefined;
+    return { ...page, invocation, end: record ? { record, count: counts.get(requestId) ?? 0 } : null };
   });
 }
 
