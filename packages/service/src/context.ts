@@ -1,4 +1,4 @@
-import { caip2ByChain, identityRegistryByChain, usdcByChain, v1NetworkByChain } from '@agent-network/chain/addresses';
+import { identityRegistryByChain } from '@agent-network/chain/addresses';
 import { releaseLeft } from './access/idempotency/idempotency.ts';
 import { createKeysInHand } from './access/idempotency/keys-in-hand.ts';
 import { createRateLimiter } from './access/limits/rate-limiter.ts';
@@ -10,17 +10,15 @@ import { createEntryKeeper } from './agents/registry-entry/keep-entries.ts';
 import type { RegistrationContext } from './agents/registry-entry/register-verified.ts';
 import { createFacetReader } from './agents/search/count-facets.ts';
 import { createListingReader } from './agents/search/discover-agents.ts';
-import { createChainFees } from './chain/chain-fees.ts';
-import type { ChainInfo, HasChain } from './chain/chain-info.ts';
-import { createGasWatch } from './chain/gas-watch.ts';
+import { openChain } from './chain/chain-access.ts';
+import type { ChainInfo } from './chain/chain-info.ts';
+import { createSigningKeys } from './chain/gas-watch.ts';
 import { createIncomingTransfers } from './chain/incoming-transfer-client.ts';
-import { createNodeWallet, createSender, type NodeWallet } from './chain/node-wallet.ts';
-import { createSenders } from './chain/senders.ts';
+import { createNodeWallet } from './chain/node-wallet.ts';
 import { readSignatureEngine } from './chain/signature-engine.ts';
-import { createUsdcClient, type HasUsdc } from './chain/usdc-client.ts';
 import { createWalletBalances } from './chain/wallet-balance-client.ts';
 import { type Config, isLocalChain } from './config.ts';
-import { type HasDb, openDatabase } from './db/database.ts';
+import { openDatabase } from './db/database.ts';
 import { createWebhookDispatcher } from './events/deliveries/webhook-dispatcher.ts';
 import { createLiveEvents } from './events/outbox/live-events.ts';
 import type { DashboardBuild } from './http/build/dashboard-build.ts';
@@ -39,7 +37,7 @@ import { createChangeHub } from './invocations/stream/change-hub.ts';
 import { createChunkWriter } from './invocations/stream/record-chunks.ts';
 import { createStreamPoller } from './invocations/stream/stream-poller.ts';
 import type { JobContext } from './jobs.ts';
-import { type Clock, type HasClock, systemClock } from './lib/clock.ts';
+import { type Clock, systemClock } from './lib/clock.ts';
 import type { Log } from './lib/log/log.ts';
 import { createMetrics, type Metrics } from './lib/metrics.ts';
 import { createGuardedFetch } from './lib/net/guarded-fetch.ts';
@@ -47,14 +45,10 @@ import { createResolver } from './lib/net/guarded-fetch-resolve.ts';
 import { createSecrets } from './lib/secrets.ts';
 import { createTurns } from './lib/turns.ts';
 import { createSeenTreasuries } from './payments/ledger/treasury.ts';
-import { createPayerStanding } from './payments/onchain/payer-standing.ts';
 import { createReorgWatch } from './payments/reconcile/watch-reorgs.ts';
-import { createContractPayers } from './payments/settlement/contract-payers.ts';
-import { createSimulator } from './payments/settlement/payment-simulator.ts';
 import { createSettler } from './payments/settlement/settler.ts';
 import { createReservesReader } from './payments/statements/read-reserves.ts';
-import { createSignatureChecker } from './payments/x402/check-signature.ts';
-import { createPaymentFinder } from './payments/x402/payment-finder.ts';
+import { createPaymentChecks } from './payments/x402/payment-checks.ts';
 import { type Heartbeat, startHeartbeat } from './queue/heartbeat.ts';
 import { createQueueStanding } from './queue/queue-standing.ts';
 import { createRegistryReader } from './registry/read/read-registry.ts';
@@ -95,30 +89,26 @@ const SYNC_WAIT_MS = 30_000;
 export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const { config, log } = parts;
   const clock = parts.clock ?? systemClock;
-  const token = usdcByChain[config.chainId].toLowerCase();
-  const usdc = createUsdcClient({ rpcUrl: parts.chainRpcUrl, token });
+  const rpcUrl = parts.chainRpcUrl;
   const wallet = createNodeWallet(parts.settlementPrivateKey);
-  const keys = createKeys(wallet, parts);
-  const chain = await readChain(config, usdc, { token, wallet: wallet.address });
+  const access = await openChain({ ...config, rpcUrl, wallet: wallet.address });
+  const { chain } = access;
   const db = openDatabase(parts.databaseUrl, { max: config.databaseConnections, log });
   const heartbeat = await startHeartbeat({ db, log }, { label: config.nodeLabel });
   const metrics = createMetrics();
   const ledgerTurns = createTurns();
-  const fees = createChainFees({ usdc });
+  const privateKeys = { senders: parts.senderPrivateKeys, registrar: parts.registrarPrivateKey };
+  const keys = createSigningKeys(wallet, privateKeys, { ...access, log, metrics });
   const secrets = createSecrets(parts.secretKey);
   const guardedFetch = createOutboundCalls(config);
   const base = {
     db,
     log,
     clock,
-    chain,
-    usdc,
-    wallet,
-    heartbeat,
+    ...access,
     replica: createReplica({ db, log, metrics }, parts),
     ...keys,
-    fees,
-    ...createGasWatches(keys, { usdc, fees, log, metrics }),
+    heartbeat,
     ...metersOf(metrics),
     processId: () => heartbeat.processId(),
     secrets,
@@ -134,10 +124,9 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     listing: createListingReader({ db }),
     facets: createFacetReader({ db, nodeLabel: config.nodeLabel }),
     agentFinder: createAgentFinder({ db }),
-    paymentFinder: createPaymentFinder({ db }),
-    ...paymentChecks({ db, clock, chain, usdc }),
-    ...chainReaders({ rpcUrl: parts.chainRpcUrl, token, wallet: wallet.address }),
-    ...registryParts(config, parts.chainRpcUrl, { db, log, clock, metrics, chain }),
+    ...createPaymentChecks({ ...access, db, clock }),
+    ...chainReaders(rpcUrl, chain),
+    ...registryParts(config, rpcUrl, { db, log, clock, metrics, chain }),
     seenTreasuries: createSeenTreasuries(),
     feedbackGiver: config.reputationFeedback ? (keys.registrar?.address ?? null) : null,
     baseUrl: parts.baseUrl,
@@ -178,25 +167,6 @@ function accessParts({ config, baseUrl, localWallet }: ContextParts, needs: Para
   };
 }
 
-const paymentChecks = (needs: HasDb & HasClock & HasChain & HasUsdc) => ({
-  simulator: createSimulator(needs),
-  contractPayers: createContractPayers(needs),
-  payerStanding: createPayerStanding(needs),
-  signatureChecker: createSignatureChecker(needs),
-});
-
-const createKeys = (wallet: NodeWallet, { registrarPrivateKey, senderPrivateKeys }: ContextParts) => ({
-  senders: createSenders(wallet, senderPrivateKeys),
-  registrar: registrarPrivateKey === null ? null : createSender(registrarPrivateKey),
-});
-
-type GasNeeds = Omit<Parameters<typeof createGasWatch>[0], 'senders'>;
-
-const createGasWatches = ({ senders, registrar }: ReturnType<typeof createKeys>, needs: GasNeeds) => ({
-  gas: createGasWatch({ ...needs, senders }),
-  registrarGas: createGasWatch({ ...needs, senders: registrar ? [registrar] : [] }),
-});
-
 function createRegistryWork(base: WriterContext & RegistrationContext) {
   const registryWriter = createRegistryWriter(base, createFollower(base));
   return {
@@ -207,7 +177,6 @@ function createRegistryWork(base: WriterContext & RegistrationContext) {
 }
 
 const settingsOf = (config: Config) => ({
-  confirmations: config.confirmations,
   placeLimits: config.placeLimits,
   retention: config.retention,
   storageLimits: config.storageLimits,
@@ -225,7 +194,7 @@ const settingsOf = (config: Config) => ({
   keyMode: config.chainId === 8453 ? ('live' as const) : ('test' as const),
 });
 
-const chainReaders = ({ rpcUrl, token, wallet }: { rpcUrl: string; token: string; wallet: string }) => ({
+const chainReaders = (rpcUrl: string, { token, wallet }: ChainInfo) => ({
   walletSignatures: createWalletSignatures({ rpcUrl }),
   challengeTries: createChallengeTries(),
   incomingTransfers: createIncomingTransfers({ rpcUrl, token, wallet }),
@@ -261,26 +230,6 @@ const createOutboundCalls = (config: Config) =>
     connections: 4096,
     resolve: createResolver({ servers: config.dnsServers }),
   });
-
-async function readChain(
-  config: Config,
-  usdc: ReturnType<typeof createUsdcClient>,
-  own: Pick<ChainInfo, 'token' | 'wallet'>,
-): Promise<ChainInfo> {
-  const chainId = await usdc.chainId();
-  if (chainId !== config.chainId)
-    throw new Error(`CHAIN_RPC_URL serves chain ${chainId}, but CHAIN_ID is ${config.chainId}.`);
-  const { name, version, domainSeparator } = await usdc.readToken();
-  return {
-    chainId,
-    caip2: caip2ByChain[config.chainId],
-    name: v1NetworkByChain[config.chainId],
-    tokenName: name,
-    tokenVersion: version,
-    domainSeparator,
-    ...own,
-  };
-}
 
 /** Runs work soon after a request; requests in between share one run. */
 function createOnDemandRun(work: () => Promise<void>, log: Log): { requestRun(): void } {

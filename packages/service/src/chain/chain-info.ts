@@ -19,3 +19,11 @@ export interface ChainInfo {
 export interface HasChain {
   readonly chain: ChainInfo;
 }
+
+/** Address under which others reach this node, without a slash at the end. */
+export interface HasBaseUrl {
+  readonly baseUrl: string;
+}
+
+/** By what wallets and other nodes know this node: its address, and the chain and wallet that it is paid on. */
+export interface NodeIdentity extends HasBaseUrl, HasChain {}

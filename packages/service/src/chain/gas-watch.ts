@@ -1,8 +1,8 @@
 import { AppError } from '../lib/app-error.ts';
-import type { HasLog } from '../lib/log/log.ts';
-import type { HasMetrics } from '../lib/metrics.ts';
+import type { Telemetry } from '../lib/log/telemetry.ts';
 import type { HasFees } from './chain-fees.ts';
-import type { HasSenders } from './senders.ts';
+import { createSender, type HasWallet, type NodeWallet } from './node-wallet.ts';
+import { createSenders, type HasRegistrar, type HasSenders } from './senders.ts';
 import { MAX_TRANSACTION_GAS } from './settlement-call.ts';
 import type { HasUsdc } from './usdc-client.ts';
 
@@ -37,13 +37,39 @@ export interface HasRegistrarGas {
   readonly registrarGas: GasWatch;
 }
 
+/** The keys that sign for this node, and the gas that they have. */
+export interface SigningKeys extends HasWallet, HasSenders, HasRegistrar, HasGas, HasRegistrarGas {}
+
+interface PrivateKeys {
+  /** Further keys that send transactions. */
+  readonly senders: readonly `0x${string}`[];
+  /** null: the node does not write to the shared registry. */
+  readonly registrar: `0x${string}` | null;
+}
+
+export function createSigningKeys(
+  wallet: NodeWallet,
+  keys: PrivateKeys,
+  needs: HasUsdc & HasFees & Telemetry,
+): SigningKeys {
+  const senders = createSenders(wallet, keys.senders);
+  const registrar = keys.registrar === null ? null : createSender(keys.registrar);
+  return {
+    wallet,
+    senders,
+    registrar,
+    gas: createGasWatch({ ...needs, senders }),
+    registrarGas: createGasWatch({ ...needs, senders: registrar ? [registrar] : [] }),
+  };
+}
+
 /** A balance below this many full transactions is reported as low. */
 const LOW_AT_TRANSACTIONS = 20n;
 const LOOK_AGAIN_MS = 1000;
 
-type WatchContext = HasUsdc & HasSenders & HasFees & HasLog & HasMetrics;
+type WatchContext = HasUsdc & HasSenders & HasFees & Telemetry;
 
-export function createGasWatch(ctx: WatchContext): GasWatch {
+function createGasWatch(ctx: WatchContext): GasWatch {
   /** A key without a known balance counts as sufficient: a chain that does not report balances may still accept transactions. */
   const balances = new Map<string, bigint>();
   const low = new Set<string>();

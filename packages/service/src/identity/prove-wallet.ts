@@ -1,10 +1,9 @@
-import type { HasChain } from '../chain/chain-info.ts';
+import type { HasBaseUrl, HasChain } from '../chain/chain-info.ts';
 import type { HasDb } from '../db/database.ts';
 import type { Tx } from '../db/sql.ts';
 import { AppError, invalid, notFound } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
 import type { HasSecrets } from '../lib/secrets.ts';
-import type { HasBaseUrl } from '../payments/deposits/deposit.ts';
 import type { WithdrawalTerms } from '../payments/payouts/withdrawal-terms.ts';
 import {
   type Challenge,

@@ -5,9 +5,8 @@ import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { type Authorization, authorizationDigest, signDigest } from '../../src/chain/authorization.ts';
 import { createChainFees } from '../../src/chain/chain-fees.ts';
 import type { ChainInfo } from '../../src/chain/chain-info.ts';
-import { createGasWatch } from '../../src/chain/gas-watch.ts';
+import { createSigningKeys } from '../../src/chain/gas-watch.ts';
 import { createNodeWallet } from '../../src/chain/node-wallet.ts';
-import { createSenders } from '../../src/chain/senders.ts';
 import { createUsdcClient } from '../../src/chain/usdc-client.ts';
 import { type Confirmations, readConfig } from '../../src/config.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
@@ -121,7 +120,6 @@ async function createContext(
   const token = parts.chain.usdc.toLowerCase();
   const usdc = createUsdcClient({ rpcUrl: parts.proxy.url, token });
   const wallet = createNodeWallet(parts.walletKey);
-  const senders = createSenders(wallet, parts.senderKeys);
   const { name, version, domainSeparator } = await usdc.readToken();
   const chain: ChainInfo = {
     chainId: parts.chain.chainId,
@@ -143,11 +141,8 @@ async function createContext(
     metrics,
     chain,
     usdc,
-    wallet,
-    senders,
-    registrar: null,
     fees,
-    gas: createGasWatch({ usdc, senders, fees, log, metrics }),
+    ...createSigningKeys(wallet, { senders: parts.senderKeys, registrar: null }, { usdc, fees, log, metrics }),
     confirmations: parts.confirmations ?? [{ fromMicro: 0n, depthBlocks: 1 }],
     simulator: createSimulator({ usdc }),
     contractPayers: createContractPayers({ usdc }),

@@ -1,6 +1,6 @@
+import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import type { Tx } from '../../db/sql.ts';
 import type { HasClock } from '../../lib/clock.ts';
-import type { HasBaseUrl } from '../../payments/deposits/deposit.ts';
 import type { HasRegistry } from '../../registry/read/registry-info.ts';
 import { nodeFileUrl } from '../../registry/write/announce-node.ts';
 import { noteWrite } from '../../registry/write/note-write.ts';

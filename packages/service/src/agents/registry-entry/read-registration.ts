@@ -1,7 +1,7 @@
 import type { AgentRegistrationFile } from '@agent-network/contracts/agents/registration';
+import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import type { HasDb } from '../../db/database.ts';
 import { notFound } from '../../lib/app-error.ts';
-import type { HasBaseUrl } from '../../payments/deposits/deposit.ts';
 import type { HasRegistry } from '../../registry/read/registry-info.ts';
 import { findOwnAgentRow } from '../agent-store.ts';
 import { toRegistrationFile } from './registration-file.ts';

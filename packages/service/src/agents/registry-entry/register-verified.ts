@@ -1,8 +1,8 @@
+import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import type { HasRegistrar } from '../../chain/senders.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 import type { HasClock } from '../../lib/clock.ts';
-import type { HasBaseUrl } from '../../payments/deposits/deposit.ts';
 import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
 import type { HasRegistry } from '../../registry/read/registry-info.ts';
 import { noteWrite } from '../../registry/write/note-write.ts';

@@ -6,6 +6,7 @@ import type { HasAuthenticator } from '../../access/sessions/authenticate.ts';
 import type { HasAgentChecks } from '../../agents/health/check-agents.ts';
 import type { HasFacets } from '../../agents/search/count-facets.ts';
 import type { HasListing, HasNodeLabel } from '../../agents/search/discover-agents.ts';
+import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import type { HasSignatureEngine } from '../../chain/signature-engine.ts';
 import type { PlanLimits } from '../../config-limits.ts';
 import type { HasWebhookDispatcher } from '../../events/deliveries/webhook-dispatcher.ts';
@@ -20,7 +21,6 @@ import type { HasStreamPoller } from '../../invocations/stream/stream-poller.ts'
 import type { HasMetrics } from '../../lib/metrics.ts';
 import type { HasRetention } from '../../lib/retention.ts';
 import type { StatusContext } from '../../operator/read-status.ts';
-import type { HasBaseUrl } from '../../payments/deposits/deposit.ts';
 import type { HasReserves } from '../../payments/statements/read-reserves.ts';
 import type { HasQueueStanding } from '../../queue/queue-standing.ts';
 import type { HasRegistry } from '../../registry/read/registry-info.ts';

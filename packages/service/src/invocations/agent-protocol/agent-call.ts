@@ -1,11 +1,10 @@
-import type { HasChain } from '../../chain/chain-info.ts';
+import type { HasBaseUrl, HasChain } from '../../chain/chain-info.ts';
 import type { HasWallet } from '../../chain/node-wallet.ts';
 import type { HasRegistrar, HasSenders } from '../../chain/senders.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
-import type { HasBaseUrl } from '../../payments/deposits/deposit.ts';
 import type { Invocation } from '../invocation.ts';
 import type { HasChangeHub } from '../stream/change-hub.ts';
 import type { HasChunkWriter } from '../stream/record-chunks.ts';

@@ -1,7 +1,7 @@
 import type { Home } from '../../agents/agent.ts';
+import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import type { GuardedResponse, HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { GuardedStream } from '../../lib/net/guarded-fetch-stream.ts';
-import type { HasBaseUrl } from '../../payments/deposits/deposit.ts';
 import type { HasHomeKeys } from './home-keys.ts';
 
 export type HomeContext = HasGuardedFetch & HasHomeKeys & HasBaseUrl;

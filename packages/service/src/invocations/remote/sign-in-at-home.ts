@@ -1,10 +1,9 @@
 import type { Home } from '../../agents/agent.ts';
-import type { HasChain } from '../../chain/chain-info.ts';
+import type { HasBaseUrl, HasChain } from '../../chain/chain-info.ts';
 import type { HasWallet } from '../../chain/node-wallet.ts';
 import { signInText } from '../../identity/challenges/wallet-challenge.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
-import type { HasBaseUrl } from '../../payments/deposits/deposit.ts';
 import { parseObject } from '../agent-protocol/agent-answer.ts';
 
 export type SignInContext = HasGuardedFetch & HasChain & HasWallet & HasClock & HasBaseUrl;

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
 import type { KnownCaller } from '../../access/caller/caller.ts';
-import type { HasChain } from '../../chain/chain-info.ts';
+import type { HasBaseUrl, HasChain } from '../../chain/chain-info.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import type { HasBaseUrl } from '../../payments/deposits/deposit.ts';
 import { payerAccountId } from '../../payments/ledger/treasury.ts';
 import { answersOffer, type Purchase } from '../../payments/x402/authorize-payment.ts';
 import type { ShownPayment } from '../../payments/x402/payment-header.ts';

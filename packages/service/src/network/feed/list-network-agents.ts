@@ -2,8 +2,8 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import { toRegistrationFile } from '../../agents/registry-entry/registration-file.ts';
 import { listChangedAgents } from '../../agents/remote/list-changed-agents.ts';
+import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import type { HasDb } from '../../db/database.ts';
-import type { HasBaseUrl } from '../../payments/deposits/deposit.ts';
 import type { HasRegistry } from '../../registry/read/registry-info.ts';
 
 const DEFAULT_LIMIT = 100;

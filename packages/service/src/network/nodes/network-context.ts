@@ -1,10 +1,9 @@
-import type { HasChain } from '../../chain/chain-info.ts';
+import type { HasBaseUrl, HasChain } from '../../chain/chain-info.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import type { HasMetrics } from '../../lib/metrics.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
-import type { HasBaseUrl } from '../../payments/deposits/deposit.ts';
 import type { HasRegistry } from '../../registry/read/registry-info.ts';
 import type { HasRegistryTokens } from '../../registry/read/registry-tokens.ts';
 

@@ -5,6 +5,7 @@ import type { DataOf } from '@agent-network/contracts/endpoint';
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import { findMade, type Once, unkeyed } from '../../access/idempotency/once.ts';
+import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import { notFound } from '../../lib/app-error.ts';
 import { newId } from '../../lib/id.ts';
 import { invariant } from '../../lib/invariant.ts';
@@ -17,32 +18,16 @@ import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import { isOpen } from '../onchain/chain-payment-state.ts';
 import { findBySubject } from '../onchain/chain-payment-store.ts';
-import type { HasPayerStanding } from '../onchain/payer-standing.ts';
 import { requireAtLeast } from '../onchain/payment-limits.ts';
 import type { RefusalReason } from '../onchain/refusal-reason.ts';
-import type { HasContractPayers } from '../settlement/contract-payers.ts';
-import type { HasSimulator } from '../settlement/payment-simulator.ts';
 import type { HasSettler } from '../settlement/settler.ts';
 import { authorizePayment, findHolder, findShownBefore } from '../x402/authorize-payment.ts';
-import type { HasSignatureChecker } from '../x402/check-signature.ts';
 import { claimPayments } from '../x402/claim-payments.ts';
-import type { HasPaymentFinder } from '../x402/payment-finder.ts';
+import type { PaymentChecks } from '../x402/payment-checks.ts';
 import type { ShownPayment } from '../x402/payment-header.ts';
 import { type Due, paymentPending, paymentRequired } from '../x402/payment-required.ts';
 
-export interface HasBaseUrl {
-  readonly baseUrl: string;
-}
-
-type DepositContext = ChainContext &
-  HasSettler &
-  HasPaymentFinder &
-  HasSimulator &
-  HasSignatureChecker &
-  HasContractPayers &
-  HasPayerStanding &
-  HasSecrets &
-  HasBaseUrl;
+type DepositContext = ChainContext & PaymentChecks & HasSettler & HasSecrets & HasBaseUrl;
 export interface DepositAnswer {
   readonly data: DataOf<Api['depositToTreasury']>;
   readonly payer: string;

@@ -9,7 +9,7 @@ import { endSpent } from '../settlement/end-spent.ts';
 import type { HasSimulator } from '../settlement/payment-simulator.ts';
 import type { HasSettler } from '../settlement/settler.ts';
 
-export type ReconcilePaymentContext = ChainContext & HasSettler & HasSimulator;
+export interface ReconcilePaymentContext extends ChainContext, HasSettler, HasSimulator {}
 
 /**
  * Reconciles one open payment. Expiry is judged by the chain's time, read before the authorization is checked: an authorization unused

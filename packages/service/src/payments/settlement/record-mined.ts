@@ -2,8 +2,7 @@ import { depthFor, type HasConfirmations, isDeepEnough } from '../../chain/confi
 import { markMined } from '../../chain/transaction-store.ts';
 import type { HasUsdc, MinedTransaction } from '../../chain/usdc-client.ts';
 import { authorizationKey } from '../../chain/used-authorizations.ts';
-import type { HasDb } from '../../db/database.ts';
-import type { HasClock } from '../../lib/clock.ts';
+import type { Records } from '../../db/records.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { postTransfers } from '../ledger/ledger-store.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
@@ -32,7 +31,7 @@ export interface Reverted {
 
 export type Recorded = SettleOutcome | Confirming | Reverted;
 
-type RecordContext = HasDb & HasClock & HasUsdc & HasConfirmations;
+type RecordContext = Records & HasUsdc & HasConfirmations;
 
 /**
  * Records a mined transaction: frees its key and ends its payments by its logs; a payment that it did not move may have been moved by

@@ -1,24 +1,20 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { Reserves } from '@agent-network/contracts/payments/reserves';
+import type { ChainAccess } from '../../chain/chain-access.ts';
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { HasIncomingTransfers } from '../../chain/incoming-transfer-client.ts';
-import type { HasUsdc } from '../../chain/usdc-client.ts';
 import type { Block, HasWalletBalances } from '../../chain/wallet-balance-client.ts';
-import type { HasDb } from '../../db/database.ts';
+import type { Records } from '../../db/records.ts';
 import { AppError } from '../../lib/app-error.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import type { LedgerAccountKind } from '../ledger/ledger-store.ts';
 import type { HasPlatformFee } from '../ledger/platform-fee.ts';
 import { type Judgement, judgeReserves } from './reserves.ts';
 import { type Books, findAccountedFor, type PaymentUnderWay, readBooks, transferKey } from './reserves-store.ts';
 
-type ReservesContext = HasDb &
-  HasClock &
-  HasChain &
-  HasUsdc &
-  HasIncomingTransfers &
-  HasWalletBalances &
-  HasPlatformFee;
+/** The wallet by the chain: transfers to it, and its balance at a block. */
+interface WalletReads extends HasIncomingTransfers, HasWalletBalances {}
+
+type ReservesContext = Records & ChainAccess & WalletReads & HasPlatformFee;
 
 export interface ReservesReading {
   readonly reserves: Reserves;

@@ -1,12 +1,11 @@
 import { operatorAccounts } from '../../access/accounts/operators.ts';
 import { emit } from '../../events/outbox/outbox.ts';
-import type { HasLog } from '../../lib/log/log.ts';
-import type { HasMetrics } from '../../lib/metrics.ts';
+import type { Telemetry } from '../../lib/log/telemetry.ts';
 import { readReserves } from './read-reserves.ts';
 import { nextEpisode } from './reserves.ts';
 import { lockEpisode, writeEpisode } from './reserves-store.ts';
 
-type WatchContext = Parameters<typeof readReserves>[0] & HasLog & HasMetrics;
+type WatchContext = Parameters<typeof readReserves>[0] & Telemetry;
 
 /**
  * Compares wallet and books. A drift in two consecutive checks is reported to the operators once per episode; the metric

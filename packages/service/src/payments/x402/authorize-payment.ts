@@ -1,23 +1,18 @@
 import type { HasChain } from '../../chain/chain-info.ts';
-import type { HasGas } from '../../chain/gas-watch.ts';
-import type { HasWallet } from '../../chain/node-wallet.ts';
-import type { HasUsdc } from '../../chain/usdc-client.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
+import type { ChainContext } from '../onchain/chain-context.ts';
 import type { ChainPayment, NewChainPayment } from '../onchain/chain-payment.ts';
 import { findById } from '../onchain/chain-payment-store.ts';
-import type { HasPayerStanding } from '../onchain/payer-standing.ts';
-import type { HasPaymentLimits } from '../onchain/payment-limits.ts';
 import type { RefusalReason } from '../onchain/refusal-reason.ts';
-import { type HasContractPayers, isWithinGas } from '../settlement/contract-payers.ts';
-import type { HasSimulator } from '../settlement/payment-simulator.ts';
+import { isWithinGas } from '../settlement/contract-payers.ts';
 import { originOf } from './bound-nonce.ts';
 import { refusalOf } from './check-payment.ts';
-import type { HasSignatureChecker } from './check-signature.ts';
 import { isSpokenFor, paysThoughSpent } from './judge-spent.ts';
+import type { PaymentChecks } from './payment-checks.ts';
 import type { HasPaymentFinder } from './payment-finder.ts';
 import type { ShownPayment } from './payment-header.ts';
 import { type Due, paymentRequired } from './payment-required.ts';
@@ -36,19 +31,7 @@ export interface Purchase {
   readonly keyedId: string | null;
 }
 
-type AuthorizeContext = HasDb &
-  HasClock &
-  HasSecrets &
-  HasChain &
-  HasUsdc &
-  HasPaymentFinder &
-  HasSimulator &
-  HasSignatureChecker &
-  HasContractPayers &
-  HasPayerStanding &
-  HasPaymentLimits &
-  HasWallet &
-  HasGas;
+type AuthorizeContext = ChainContext & PaymentChecks & HasSecrets;
 
 type OfferContext = HasClock & HasChain & HasSecrets;
 

@@ -1,7 +1,7 @@
+import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import type { HasRegistrar } from '../../chain/senders.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
-import type { HasBaseUrl } from '../../payments/deposits/deposit.ts';
 import type { HasRegistry } from '../read/registry-info.ts';
 import type { HasRegistryTokens } from '../read/registry-tokens.ts';
 import { latestWrite, noteWrite } from './note-write.ts';

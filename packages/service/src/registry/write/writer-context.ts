@@ -1,6 +1,5 @@
-import type { HasRegistrarGas } from '../../chain/gas-watch.ts';
 import type { ChainContext } from '../../payments/onchain/chain-context.ts';
 import type { HasRegistry } from '../read/registry-info.ts';
 
 /** Dependencies of the registry writer. */
-export type WriterContext = ChainContext & HasRegistry & HasRegistrarGas;
+export type WriterContext = ChainContext & HasRegistry;

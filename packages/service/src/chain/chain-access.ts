@@ -1,0 +1,28 @@
+import { caip2ByChain, usdcByChain, v1NetworkByChain } from '@agent-network/chain/addresses';
+import type { Config, Confirmations } from '../config.ts';
+import { createChainFees, type HasFees } from './chain-fees.ts';
+import type { HasChain } from './chain-info.ts';
+import type { HasConfirmations } from './confirmation-depth.ts';
+import { createUsdcClient, type HasUsdc } from './usdc-client.ts';
+/** Reads and sends on the chain: its facts, the USDC client, current fees, the depth at which a block counts. */
+export interface ChainAccess extends HasChain, HasUsdc, HasFees, HasConfirmations {}
+
+interface ChainOptions {
+  readonly rpcUrl: string;
+  readonly chainId: Config['chainId'];
+  /** The node's wallet, lower case. */
+  readonly wallet: string;
+  readonly confirmations: Confirmations;
+}
+
+/** Connects to the chain and reads the facts about it. Throws when it is not the configured one. */
+export async function openChain({ rpcUrl, chainId, wallet, confirmations }: ChainOptions): Promise<ChainAccess> {
+  const token = usdcByChain[chainId].toLowerCase();
+  const usdc = createUsdcClient({ rpcUrl, token });
+  const served = await usdc.chainId();
+  if (served !== chainId) throw new Error(`CHAIN_RPC_URL serves chain ${served}, but CHAIN_ID is ${chainId}.`);
+  const { name: tokenName, version: tokenVersion, domainSeparator } = await usdc.readToken();
+  const [caip2, name] = [caip2ByChain[chainId], v1NetworkByChain[chainId]];
+  const chain = { chainId, caip2, name, token, tokenName, tokenVersion, domainSeparator, wallet };
+  return { chain, usdc, fees: createChainFees({ usdc }), confirmations };
+}
