@@ -54,12 +54,12 @@ import { createQueueStanding } from './queue/queue-standing.ts';
 import { createRegistryReader } from './registry/read/read-registry.ts';
 import { createRegistryClient } from './registry/read/registry-log-client.ts';
 import { createTokenClient } from './registry/read/registry-token-client.ts';
-import { createRegistryTokens, type HasRegistryTokens } from './registry/read/registry-tokens.ts';
+import { createRegistryTokens } from './registry/read/registry-tokens.ts';
 import { createRegistryWriter } from './registry/write/registry-writer.ts';
 import type { WriterContext } from './registry/write/writer-context.ts';
 import { createReplica } from './replica/replica.ts';
 
-export type NodeContext = HttpContext & JobContext & HasRegistryTokens & { readonly heartbeat: Heartbeat };
+export type NodeContext = HttpContext & JobContext & { readonly heartbeat: Heartbeat };
 
 export interface ContextParts {
   readonly config: Config;

@@ -2,38 +2,46 @@ import { forgetOldEntries } from './access/audit/audit.ts';
 import { forgetExpiredKeys, forgetSecrets } from './access/idempotency/idempotency.ts';
 import { forgetWindows } from './access/limits/forget-windows.ts';
 import { forgetOldSessions } from './access/sessions/manage-sessions.ts';
+import type { CheckContext } from './agents/health/check-agents.ts';
 import { checkDueAgents } from './agents/health/check-agents.ts';
+import type { FollowContext } from './agents/registry-entry/follow-owners.ts';
 import { followOwners } from './agents/registry-entry/follow-owners.ts';
 import type { EntryKeeper } from './agents/registry-entry/keep-entries.ts';
 import { foldCounts } from './agents/reputation/fold-counts.ts';
+import type { HasFeedbackGiver } from './agents/reputation/give-feedback.ts';
 import { giveFeedback } from './agents/reputation/give-feedback.ts';
 import { recomputeReputations } from './agents/reputation/recompute-reputations.ts';
-import type { HasRegistrarGas } from './chain/gas-watch.ts';
 import type { HasWebhookDispatcher } from './events/deliveries/webhook-dispatcher.ts';
 import { forgetEvents } from './events/outbox/forget-events.ts';
 import { auditMoney } from './invocations/audit/audit-money.ts';
 import { releaseStaleHolds } from './invocations/audit/release-stale-holds.ts';
+import type { EndContext } from './invocations/finish/end-invocations.ts';
 import { settleBills } from './invocations/finish/settle-bills.ts';
 import { collectRefunds } from './invocations/remote/collect-refunds.ts';
 import { settleHomeCalls } from './invocations/remote/settle-home-calls.ts';
 import { foldStoredBytes, forgetContents } from './invocations/retention/forget-contents.ts';
 import { failOverdue } from './invocations/run/fail-overdue.ts';
 import type { HasBacklog } from './invocations/run/run-queued.ts';
+import type { PayContext } from './invocations/start/pay-and-run.ts';
 import { recoverInvocations } from './invocations/start/recover-invocations.ts';
 import { foldFigures } from './invocations/stats/fold-figures.ts';
-import type { HasLog } from './lib/log/log.ts';
 import type { HasRetention } from './lib/retention.ts';
 import type { NetworkContext } from './network/nodes/network-context.ts';
 import { startNetwork } from './network/start-network.ts';
 import { foldTotals } from './payments/ledger/fold-totals.ts';
+import type { HasPlatformFee } from './payments/ledger/platform-fee.ts';
 import { forgetOldStrikes } from './payments/onchain/payer-standing.ts';
 import { releaseForgottenWithdrawals } from './payments/payouts/hold-withdrawal.ts';
+import type { HasTransferDepth } from './payments/reconcile/read-transfers.ts';
 import { readTransfers } from './payments/reconcile/read-transfers.ts';
+import type { ReconcileContext } from './payments/reconcile/reconcile.ts';
 import { reconcilePayments } from './payments/reconcile/reconcile.ts';
 import { watchSettlement } from './payments/reconcile/watch-settlement.ts';
 import { settleOwed } from './payments/settlement/settle-owed.ts';
+import type { WalletReads } from './payments/statements/read-reserves.ts';
 import { watchReserves } from './payments/statements/watch-reserves.ts';
 import { forgetOldPurchases } from './payments/x402/claim-payments.ts';
+import type { HasProcessId } from './queue/heartbeat.ts';
 import type { JobHandlers } from './queue/job-types.ts';
 import { type Repeating, repeatEvery, repeatHere } from './queue/repeat-every.ts';
 import { watchChainIndex } from './registry/read/read-chain-index.ts';
@@ -41,29 +49,22 @@ import type { HasRegistryReader } from './registry/read/read-registry.ts';
 import type { RegistryWriter } from './registry/write/registry-writer.ts';
 import { forgetOldChanges } from './replica/forget-changes.ts';
 
-interface RegistryWork {
+interface InvocationJobs extends PayContext, EndContext, HasBacklog, HasRetention, HasProcessId {}
+
+interface AgentJobs extends CheckContext, FollowContext, HasFeedbackGiver {}
+
+interface MoneyJobs extends ReconcileContext, WalletReads, HasTransferDepth, HasPlatformFee {}
+
+interface RegistryJobs extends HasRegistryReader {
   readonly registryWriter: RegistryWriter;
   readonly entryKeeper: EntryKeeper;
 }
 
-export type JobContext = Parameters<typeof recoverInvocations>[0] &
-  Parameters<typeof checkDueAgents>[0] &
-  Parameters<typeof recomputeReputations>[0] &
-  Parameters<typeof giveFeedback>[0] &
-  Parameters<typeof reconcilePayments>[0] &
-  Parameters<typeof readTransfers>[0] &
-  Parameters<typeof watchReserves>[0] &
-  Parameters<typeof releaseStaleHolds>[0] &
-  Parameters<typeof watchChainIndex>[0] &
-  Parameters<typeof followOwners>[0] &
-  NetworkContext &
-  HasRegistryReader &
-  HasRetention &
-  HasRegistrarGas &
-  RegistryWork &
-  HasBacklog &
-  HasWebhookDispatcher &
-  HasLog;
+/** Starts and stops deliveries to webhooks; follows other nodes. */
+interface RelayJobs extends HasWebhookDispatcher, NetworkContext {}
+
+/** Dependencies of all background work. */
+export interface JobContext extends InvocationJobs, AgentJobs, MoneyJobs, RegistryJobs, RelayJobs {}
 
 /** Job name -> use case: the background twin of http/handlers. */
 export const jobHandlers = (ctx: JobContext): JobHandlers => ({

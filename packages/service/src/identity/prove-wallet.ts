@@ -1,5 +1,5 @@
-import type { HasBaseUrl, HasChain } from '../chain/chain-info.ts';
-import type { HasDb } from '../db/database.ts';
+import type { HasBaseUrl, HasChain, NodeIdentity } from '../chain/chain-info.ts';
+import type { Records } from '../db/records.ts';
 import type { Tx } from '../db/sql.ts';
 import { AppError, invalid, notFound } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
@@ -25,8 +25,11 @@ export interface GivenChallenge {
   readonly expiresAt: string;
 }
 
-type GiveContext = HasClock & HasChain & HasBaseUrl & HasSecrets;
-export type ChallengeContext = GiveContext & HasDb & HasWalletSignatures & HasChallengeTries;
+/** Verifies signatures of wallets, with limited tries for each challenge. */
+export interface WalletProofs extends HasWalletSignatures, HasChallengeTries {}
+
+type GiveContext = HasClock & NodeIdentity & HasSecrets;
+export interface ChallengeContext extends Records, NodeIdentity, HasSecrets, WalletProofs {}
 
 /**
  * Issues the text that a wallet must sign: to prove that it owns an agent or belongs to the account, to withdraw, or, without an account,

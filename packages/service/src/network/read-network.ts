@@ -2,9 +2,8 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { countAgents } from '../agents/remote/list-remote-agents.ts';
 import type { HasNodeLabel } from '../agents/search/discover-agents.ts';
-import type { HasBaseUrl, HasChain } from '../chain/chain-info.ts';
-import type { HasDb } from '../db/database.ts';
-import type { HasClock } from '../lib/clock.ts';
+import type { NodeIdentity } from '../chain/chain-info.ts';
+import type { Records } from '../db/records.ts';
 import { NODE_VERSION } from '../lib/process/node-version.ts';
 import { readChainIndex } from '../registry/read/read-chain-index.ts';
 import type { HasRegistry } from '../registry/read/registry-info.ts';
@@ -12,7 +11,7 @@ import { nodeTokenOf } from '../registry/write/announce-node.ts';
 import { listNodes } from './nodes/node-store.ts';
 import { MAX_NODES } from './start-network.ts';
 
-type ReadContext = HasDb & HasClock & HasChain & HasRegistry & HasBaseUrl & HasNodeLabel;
+type ReadContext = Records & NodeIdentity & HasRegistry & HasNodeLabel;
 
 /** This node, the nodes known to it, and its progress in the shared registry. */
 export async function readNetwork(ctx: ReadContext): Promise<DataOf<Api['getNetwork']>> {

@@ -1,9 +1,6 @@
 import type { OperatorStatus } from '@agent-network/contracts/network/operator';
-import type { HasChain } from '../chain/chain-info.ts';
-import type { HasGas, HasRegistrarGas } from '../chain/gas-watch.ts';
-import type { HasRegistrar, HasSenders } from '../chain/senders.ts';
-import type { HasDb } from '../db/database.ts';
-import type { HasClock } from '../lib/clock.ts';
+import type { SigningKeys } from '../chain/gas-watch.ts';
+import type { Records } from '../db/records.ts';
 import { SETTLED_BY_NOW_MS } from '../payments/reconcile/reconcile.ts';
 import type { HasReserves } from '../payments/statements/read-reserves.ts';
 import type { HasProcessId } from '../queue/heartbeat.ts';
@@ -11,16 +8,7 @@ import { readChainIndex } from '../registry/read/read-chain-index.ts';
 import type { HasRegistry } from '../registry/read/registry-info.ts';
 import { countOpenTransactions, listProcesses, readDatabase, readQueues, readSettlements } from './operator-store.ts';
 
-export type StatusContext = HasDb &
-  HasClock &
-  HasChain &
-  HasProcessId &
-  HasReserves &
-  HasGas &
-  HasRegistrarGas &
-  HasSenders &
-  HasRegistrar &
-  HasRegistry;
+export interface StatusContext extends Records, SigningKeys, HasRegistry, HasProcessId, HasReserves {}
 
 /** Status of the node. Each queue is counted up to 10,000 in an index of its own; reserves and gas are at most a second old. */
 export async function readStatus(ctx: StatusContext): Promise<OperatorStatus> {
@@ -57,11 +45,11 @@ export async function readStatus(ctx: StatusContext): Promise<OperatorStatus> {
 
 async function readSigners(ctx: StatusContext): Promise<OperatorStatus['signers']> {
   const [open, sending, registering] = await Promise.all([
-    countOpenTransactions(ctx.db, ctx.chain.chainId),
+    countOpenTransactions(ctx.db, ctx.registry.chainId),
     ctx.gas.levels(),
     ctx.registrarGas.levels(),
   ]);
-  const roleOf = (address: string) => (address === ctx.chain.wallet ? ('wallet' as const) : ('sender' as const));
+  const roleOf = (address: string) => (address === ctx.wallet.address ? ('wallet' as const) : ('sender' as const));
   return [
     ...sending.map((level) => ({ ...level, role: roleOf(level.address) })),
     ...registering.map((level) => ({ ...level, role: 'registrar' as const })),

@@ -15,12 +15,15 @@ import { writeListing, writeResponseTime } from '../search/listing-store.ts';
 import { ANSWERS_UNTIL_UP, MISSES_UNTIL_DOWN, nextProbe, nextVerification } from './check-schedule.ts';
 import { addProbe } from './probe-store.ts';
 
-export type CheckContext = RegistrationContext & HasLog & HasSecrets & HasGuardedFetch & HasNodeLabel;
+export interface CheckContext extends RegistrationContext, HasLog, HasSecrets, HasGuardedFetch, HasNodeLabel {}
 
 /** Runs the due checks now rather than at the next tick. */
 export interface HasAgentChecks {
   readonly agentChecks: { requestRun(): void };
 }
+
+/** Endpoints of agents: which may be called, and the run that proves new ones. */
+export interface EndpointChecks extends HasGuardedFetch, HasAgentChecks {}
 
 const BATCH = 50;
 /** Lease of a check: after it the check counts as lost with its process, and is due again. */

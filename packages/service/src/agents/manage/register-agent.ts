@@ -6,27 +6,20 @@ import { parseUsdc } from '@agent-network/contracts/money';
 import { hashSecret } from '../../access/caller/api-key.ts';
 import { type Once, unkeyed } from '../../access/idempotency/once.ts';
 import { type HasPlanCaps, requireRoomForAgent } from '../../access/limits/plan-caps.ts';
-import type { HasDb } from '../../db/database.ts';
+import type { Records } from '../../db/records.ts';
 import { invalid } from '../../lib/app-error.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { openAgentTreasury } from '../../payments/ledger/treasury.ts';
 import { type HomeKeyContext, homeKeyOf } from '../../registry/write/announce-node.ts';
 import { newAgentId } from '../agent-id.ts';
 import { countOwnAgents, insertAgent, type NewAgent } from '../agent-store.ts';
-import type { HasAgentChecks } from '../health/check-agents.ts';
+import type { EndpointChecks } from '../health/check-agents.ts';
 import { startReputation } from '../reputation/recompute-reputations.ts';
 import { newcomer } from '../reputation/reputation-parts.ts';
 import { writeListing, writeTerms } from '../search/listing-store.ts';
 
-export type RegisterContext = HasDb &
-  HasClock &
-  HasSecrets &
-  HasGuardedFetch &
-  HasAgentChecks &
-  HomeKeyContext &
-  HasPlanCaps;
+export type RegisterContext = Records & HomeKeyContext & HasSecrets & EndpointChecks & HasPlanCaps;
 
 /** Throws VALIDATION_ERROR for an endpoint that this node refuses to call. */
 export function requireCallable(ctx: HasGuardedFetch, endpoint: string): void {

@@ -14,7 +14,7 @@ import { writeListing } from '../search/listing-store.ts';
 import { listSold } from './agent-token-store.ts';
 import type { RegistrationContext } from './register-verified.ts';
 
-export type FollowContext = RegistrationContext & HasRegistryTokens & HasTokenClient & HasNodeLabel & HasLog;
+export interface FollowContext extends RegistrationContext, HasRegistryTokens, HasTokenClient, HasNodeLabel, HasLog {}
 
 const MAX_AT_ONCE = 100;
 

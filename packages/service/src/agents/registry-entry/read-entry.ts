@@ -1,13 +1,12 @@
 import type { IdentityRecord } from '@agent-network/contracts/agents/identity';
 import type { HasRegistrar } from '../../chain/senders.ts';
 import type { HasDb } from '../../db/database.ts';
-import type { HasRegistry } from '../../registry/read/registry-info.ts';
-import type { HasRegistryTokens } from '../../registry/read/registry-tokens.ts';
+import type { RegistryIndex } from '../../registry/read/registry-tokens.ts';
 import { latestWrite } from '../../registry/write/note-write.ts';
 import type { RegistryWrite } from '../../registry/write/registry-write.ts';
 import type { Agent } from '../agent.ts';
 
-export type EntryContext = HasDb & HasRegistry & HasRegistryTokens & HasRegistrar;
+export type EntryContext = HasDb & RegistryIndex & HasRegistrar;
 type Entry = Pick<IdentityRecord, 'onChain' | 'registration'>;
 
 /** The registry entry of an agent: from the index, and from this node's own writes until the index has read them. */

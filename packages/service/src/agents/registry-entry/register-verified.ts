@@ -1,8 +1,7 @@
 import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import type { HasRegistrar } from '../../chain/senders.ts';
-import type { HasDb } from '../../db/database.ts';
+import type { Records } from '../../db/records.ts';
 import type { Tx } from '../../db/sql.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
 import type { HasRegistry } from '../../registry/read/registry-info.ts';
 import { noteWrite } from '../../registry/write/note-write.ts';
@@ -13,7 +12,7 @@ import { registrationUrl } from './registration-file.ts';
 
 const DAY_MS = 86_400_000;
 
-export type RegistrationContext = HasDb & HasClock & HasBaseUrl & HasRegistry & HasRegistrar & HasPaymentLimits;
+export interface RegistrationContext extends Records, HasBaseUrl, HasRegistry, HasRegistrar, HasPaymentLimits {}
 
 /** Plans the on-chain registration of an agent in the transaction that verifies it. Idempotent. */
 export async function registerVerified(ctx: RegistrationContext, tx: Tx, agent: Agent, now: Date): Promise<void> {

@@ -1,5 +1,7 @@
 import { identityRegistryByChain, isKnownChainId, type KnownChainId } from '@agent-network/chain/addresses';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
 import type { HasDb } from '../../db/database.ts';
+import type { Records } from '../../db/records.ts';
 import type { Tx } from '../../db/sql.ts';
 import { invariant } from '../../lib/invariant.ts';
 import type { HasLog } from '../../lib/log/log.ts';
@@ -14,7 +16,7 @@ export interface HasFeedbackGiver {
   readonly feedbackGiver: string | null;
 }
 
-type FeedbackContext = JudgeContext & HasLog & HasFeedbackGiver & { readonly baseUrl: string };
+type FeedbackContext = Records & NodeIdentity & HasLog & HasFeedbackGiver;
 
 const BATCH = 500;
 

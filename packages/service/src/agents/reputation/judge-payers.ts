@@ -1,6 +1,6 @@
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { HasDb } from '../../db/database.ts';
-import type { HasClock } from '../../lib/clock.ts';
+import type { Records } from '../../db/records.ts';
 import type { Agent } from '../agent.ts';
 import { credibilityOf, type Standing, standingOf } from './credibility.ts';
 import { type Evidence, evidenceOf, HORIZON_DAYS } from './evidence.ts';
@@ -8,7 +8,7 @@ import { findStandings, listContacts, listGifts, listPaidOwners, listTrades, sav
 import { type Books, type Party, partiesOf, type Tie } from './payer-ties.ts';
 import { findRegistryWallet, listOutcomeDays } from './reputation-store.ts';
 
-export type JudgeContext = HasDb & HasClock & HasChain;
+export type JudgeContext = Records & HasChain;
 
 const STANDING_HOLDS_MS = 86_400_000;
 const BATCH = 1000;

@@ -1,10 +1,11 @@
+import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import type { HasSubjects } from '../outbox/subjects.ts';
 import { deliveryBody } from './delivery-body.ts';
 import { type DueDelivery, readBodies, storeBodies } from './lane-store.ts';
 
-export type BodyContext = HasDb & HasLog & HasSubjects & { readonly baseUrl: string };
+export interface BodyContext extends HasDb, HasLog, HasSubjects, HasBaseUrl {}
 
 /**
  * The bodies of these deliveries; none where the event's object can't be read. Bodies are stored before the first attempt: every attempt,

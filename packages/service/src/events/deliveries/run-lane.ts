@@ -1,4 +1,4 @@
-import type { HasClock } from '../../lib/clock.ts';
+import type { Records } from '../../db/records.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { type EndpointAnswer, judge } from '../webhooks/attempt.ts';
@@ -7,10 +7,7 @@ import { type BodyContext, prepareBodies } from './prepare-bodies.ts';
 import type { AttemptRecorder } from './record-attempts.ts';
 import { sendDelivery } from './send-delivery.ts';
 
-export type LaneContext = BodyContext &
-  HasClock &
-  HasSecrets &
-  HasGuardedFetch & { readonly recorder: AttemptRecorder };
+export type LaneContext = Records & BodyContext & HasSecrets & HasGuardedFetch & { readonly recorder: AttemptRecorder };
 
 const BATCH = 100;
 /** Batch size of prepared bodies; another batch is being sent meanwhile, so an endpoint queue has at most two in memory. */

@@ -1,11 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Records } from '../../db/records.ts';
+import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import type { HasSecrets } from '../../lib/secrets.ts';
 import type { HasProcessId } from '../../queue/heartbeat.ts';
 import type { Repeating } from '../../queue/repeat-every.ts';
 import { advanceEventClock } from '../outbox/event-store.ts';
 import { fanOut } from './fan-out.ts';
 import { type Answered, type Lane, releaseLane, takeLanes } from './lane-store.ts';
+import type { BodyContext } from './prepare-bodies.ts';
 import { createAttemptRecorder } from './record-attempts.ts';
-import { type LaneContext, runLane } from './run-lane.ts';
+import { runLane } from './run-lane.ts';
 
 /** Webhook dispatcher: turns events into deliveries and sends them. Every process of a node has one. */
 export interface WebhookDispatcher {
@@ -18,7 +22,7 @@ export interface HasWebhookDispatcher {
   readonly webhookDispatcher: WebhookDispatcher;
 }
 
-export type WebhookDispatcherContext = Omit<LaneContext, 'recorder'> & HasProcessId;
+export type WebhookDispatcherContext = Records & BodyContext & HasSecrets & HasGuardedFetch & HasProcessId;
 
 const TICK_MS = 500;
 /** First pause before another look for events behind an open transaction; doubles each time. */

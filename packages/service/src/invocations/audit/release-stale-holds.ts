@@ -1,6 +1,5 @@
-import type { HasDb } from '../../db/database.ts';
-import type { HasLog } from '../../lib/log/log.ts';
-import type { HasMetrics } from '../../lib/metrics.ts';
+import type { Records } from '../../db/records.ts';
+import type { Telemetry } from '../../lib/log/telemetry.ts';
 import { endHolds } from '../../payments/ledger/hold-money.ts';
 import { feeOf } from '../../payments/ledger/platform-fee.ts';
 import { agentTreasuryId } from '../../payments/ledger/treasury.ts';
@@ -8,7 +7,7 @@ import { listStaleHolds, type StaleHold } from '../audit-store.ts';
 import { type EndContext, oweBack } from '../finish/end-invocations.ts';
 import { findInvocation } from '../invocation-store.ts';
 
-type ReleaseContext = EndContext & HasDb & HasLog & HasMetrics;
+type ReleaseContext = EndContext & Records & Telemetry;
 
 const BATCH = 100;
 

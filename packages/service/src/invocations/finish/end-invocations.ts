@@ -23,7 +23,7 @@ export interface End {
   readonly outcome: Outcome | { readonly kind: 'cancelled'; readonly reason: CancelReason };
 }
 
-export type EndContext = HasClock & HasChain & HasWallet & HasPlatformFee & HasPaymentLimits;
+export interface EndContext extends HasClock, HasChain, HasWallet, HasPlatformFee, HasPaymentLimits {}
 
 /** An ended invocation with the reason of a cancellation and the way of its refund. */
 export interface EndedInvocation extends Invocation {

@@ -1,7 +1,8 @@
-import type { HasDb } from '../../db/database.ts';
 import { isRolledBack } from '../../db/database-away.ts';
+import type { Records } from '../../db/records.ts';
 import type { HasWebhookDispatcher } from '../../events/deliveries/webhook-dispatcher.ts';
 import { createBatcher } from '../../lib/batcher.ts';
+import type { Telemetry } from '../../lib/log/telemetry.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import type { HasLedgerTurns } from '../../payments/ledger/hold-money.ts';
 import type { Invocation } from '../invocation.ts';
@@ -10,15 +11,12 @@ import type { HasRunner } from '../places/runner.ts';
 import type { HasChangeHub } from '../stream/change-hub.ts';
 import { endBulkRequest } from './bulk.ts';
 import { type End, type EndContext, type Ended, endAll, type Finisher } from './end-invocations.ts';
-import { type ReportContext, reportEnded } from './report-ended.ts';
+import { reportEnded } from './report-ended.ts';
 
-export type FinishContext = EndContext &
-  HasDb &
-  HasWebhookDispatcher &
-  ReportContext &
-  HasChangeHub &
-  HasRunner &
-  HasLedgerTurns;
+/** Who is told of an end: webhooks, readers of the stream, the process that runs the request. */
+interface EndNotices extends HasWebhookDispatcher, HasChangeHub, HasRunner {}
+
+export type FinishContext = EndContext & Records & Telemetry & EndNotices & HasLedgerTurns;
 
 const MAX_BATCH = 100;
 

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatUsdc } from '@agent-network/contracts/money';
+import type { HasBaseUrl } from '../../chain/chain-info.ts';
+import type { HasLog } from '../../lib/log/log.ts';
 import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
 import type { GuardedStream } from '../../lib/net/guarded-fetch-stream.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
@@ -26,7 +28,7 @@ const LONGEST_PAUSE_MS = 5000;
 /** A home node answers a call within 30 s, with the result or without. */
 const ANSWER_TIMEOUT_MS = 60_000;
 
-export type HomeCallContext = CallContext & HasHomeKeys;
+export interface HomeCallContext extends CallContext, HasHomeKeys, HasBaseUrl, HasLog {}
 
 /**
  * Calls a remote agent through its home node, as an x402 client of that node (docs/decisions/0016-network.md). The home node is paid once,

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventSourceMessage } from 'eventsource-parser';
+import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import { isDeeperThan } from '../../lib/json-depth.ts';
 import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
 import type { GuardedStream } from '../../lib/net/guarded-fetch-stream.ts';
@@ -33,7 +34,7 @@ export type Followed =
  * same numbers: after a broken connection any process resumes behind the last stored one. `opened`: a stream that is already open.
  */
 export async function followHome(
-  ctx: CallContext & HasHomeKeys,
+  ctx: CallContext & HasHomeKeys & HasBaseUrl,
   call: HomeCall,
   homeRequestId: string | null,
   opened: GuardedStream | null,
@@ -69,7 +70,7 @@ export const overdue = failed('deadline_exceeded', 'The deadline passed before t
 
 /** null: the id is unknown, because the stream that would have told it broke off. */
 async function open(
-  ctx: CallContext & HasHomeKeys,
+  ctx: CallContext & HasHomeKeys & HasBaseUrl,
   { home, invocation, signal }: HomeCall,
   reader: Reader,
 ): Promise<GuardedStream | null> {
@@ -95,7 +96,7 @@ interface Reader {
 }
 
 function createReader(
-  ctx: CallContext & HasHomeKeys,
+  ctx: CallContext & HasHomeKeys & HasBaseUrl,
   { invocation }: HomeCall,
   stored: number,
   knownId: string | null,

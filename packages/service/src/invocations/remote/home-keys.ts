@@ -1,9 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import type { Home } from '../../agents/agent.ts';
-import type { HasDb } from '../../db/database.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
+import type { HasWallet } from '../../chain/node-wallet.ts';
+import type { Records } from '../../db/records.ts';
+import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { findHomeKey, writeHomeKey } from './home-store.ts';
-import { type KeyAtHome, type SignInContext, signInAtHome } from './sign-in-at-home.ts';
+import { type KeyAtHome, signInAtHome } from './sign-in-at-home.ts';
 
 /** This node's API keys at other nodes. */
 export interface HomeKeys {
@@ -18,7 +21,7 @@ export interface HasHomeKeys {
 }
 
 /** Keys are stored sealed in the database, for all processes. Each process runs one sign-in for a node at a time. */
-export function createHomeKeys(ctx: HasDb & HasSecrets & SignInContext): HomeKeys {
+export function createHomeKeys(ctx: Records & HasSecrets & HasGuardedFetch & NodeIdentity & HasWallet): HomeKeys {
   const known = new LRUCache<string, string>({ max: 10_000 });
   const running = new Map<string, Promise<KeyAtHome>>();
 

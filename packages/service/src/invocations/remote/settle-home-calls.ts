@@ -1,4 +1,5 @@
 import type { HasDb } from '../../db/database.ts';
+import type { Records } from '../../db/records.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
@@ -6,7 +7,7 @@ import { type HomeRecord, outcomeOf, readHomeAnswer } from './home-answer.ts';
 import { askHome, type HomeContext } from './home-client.ts';
 import { noteHomeEnd, type OpenHomeCall, takeOpenHomeCalls } from './home-store.ts';
 
-type SettleContext = HomeContext & HasDb & HasClock & HasLog;
+type SettleContext = HomeContext & Records & HasLog;
 
 const MAX_AT_ONCE = 50;
 const TIMEOUT_MS = 10_000;

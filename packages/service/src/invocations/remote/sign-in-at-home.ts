@@ -1,12 +1,12 @@
 import type { Home } from '../../agents/agent.ts';
-import type { HasBaseUrl, HasChain } from '../../chain/chain-info.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
 import type { HasWallet } from '../../chain/node-wallet.ts';
 import { signInText } from '../../identity/challenges/wallet-challenge.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import { parseObject } from '../agent-protocol/agent-answer.ts';
 
-export type SignInContext = HasGuardedFetch & HasChain & HasWallet & HasClock & HasBaseUrl;
+export type SignInContext = HasGuardedFetch & NodeIdentity & HasWallet & HasClock;
 
 /** An API key, or the status of the refusal. */
 export type KeyAtHome = { readonly key: string } | { readonly refusal: number };

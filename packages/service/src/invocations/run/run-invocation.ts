@@ -1,19 +1,16 @@
 import type { CallableAgent } from '../../agents/agent.ts';
 import type { HasAgentFinder } from '../../agents/alternatives/find-agent.ts';
-import type { HasDb } from '../../db/database.ts';
 import { invariant } from '../../lib/invariant.ts';
-import type { HasLog } from '../../lib/log/log.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import type { CallContext } from '../agent-protocol/agent-call.ts';
 import { callAgent } from '../agent-protocol/agent-client.ts';
 import type { HasFinisher } from '../finish/end-invocations.ts';
 import { hasEnded, type Invocation, type Outcome } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import type { HasRunner } from '../places/runner.ts';
+import type { HomeCallContext } from '../remote/call-home.ts';
 import { callHome } from '../remote/call-home.ts';
-import type { HasHomeKeys } from '../remote/home-keys.ts';
 
-export type RunContext = CallContext & HasDb & HasLog & HasSecrets & HasFinisher & HasAgentFinder & HasHomeKeys;
+export interface RunContext extends HomeCallContext, HasSecrets, HasFinisher, HasAgentFinder {}
 
 /**
  * Calls the agent and ends the invocation with the outcome. When this process is stopping, leaves it open: it is given back for another

@@ -9,9 +9,13 @@ import { failpoint } from '../../lib/process/failpoint.ts';
 import { type HasLedgerTurns, holdMoney } from '../../payments/ledger/hold-money.ts';
 import type { NewChainPayment } from '../../payments/onchain/chain-payment.ts';
 import { claimPayments } from '../../payments/x402/claim-payments.ts';
+import type { HasProcessId } from '../../queue/heartbeat.ts';
 import { holdsOf } from '../hold-of.ts';
 import type { Invocation } from '../invocation.ts';
 import { insertInvocations, removeRefused } from '../invocation-store.ts';
+import type { HasPlaceLimits } from '../places/places.ts';
+import type { HasStorageLimits } from '../retention/require-storage.ts';
+import type { HasBacklog } from '../run/run-queued.ts';
 import { unuseQuotes, useQuotes } from './quote-store.ts';
 
 export interface Acceptance {
@@ -39,6 +43,9 @@ export interface Acceptor {
 export interface HasAcceptor {
   readonly acceptor: Acceptor;
 }
+
+/** Decides whether requests are taken, and stores them: storage of the account, places to run, the queue of this process. */
+export interface Intake extends HasAcceptor, HasStorageLimits, HasPlaceLimits, HasBacklog, HasProcessId {}
 
 const MAX_BATCH = 100;
 

@@ -1,11 +1,18 @@
+import type { HasChain } from '../../chain/chain-info.ts';
+import type { Records } from '../../db/records.ts';
 import { newId } from '../../lib/id.ts';
+import type { HasSecrets } from '../../lib/secrets.ts';
 import { until } from '../../lib/until.ts';
+import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
 import type { RefusalReason } from '../../payments/onchain/refusal-reason.ts';
 import { paymentOf } from '../../payments/x402/claim-payments.ts';
 import { paymentPending, paymentRequired } from '../../payments/x402/payment-required.ts';
 import { hasEnded, type Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
-import type { InvokeContext, Invoked } from './invoke-agent.ts';
+import type { HasChangeHub } from '../stream/change-hub.ts';
+import type { Invoked } from './invoke-agent.ts';
+
+type AwaitContext = Records & HasSecrets & HasChain & HasChangeHub & HasPaymentLimits;
 
 /** Poll interval for changes in other processes; changes in this one are notified. */
 const ASK_AGAIN_MS = 200;
@@ -14,13 +21,13 @@ const ASK_AGAIN_MS = 200;
  * The invocation when it has ended, or its state after `waitMs`. For one paid by x402, throws PAYMENT_REQUIRED when its payment certainly
  * moved nothing, and PAYMENT_PENDING while that is unknown.
  */
-export async function awaitInvocation(ctx: InvokeContext, invoked: Invoked, waitMs: number): Promise<Invocation> {
+export async function awaitInvocation(ctx: AwaitContext, invoked: Invoked, waitMs: number): Promise<Invocation> {
   const invocation = hasEnded(invoked.invocation.status) ? invoked.invocation : await waitFor(ctx, invoked, waitMs);
   return requirePaid(ctx, invoked, invocation);
 }
 
 /** The invocation once it is `processing` or has ended; throws as `awaitInvocation` does. */
-export async function awaitBegun(ctx: InvokeContext, invoked: Invoked, waitMs: number): Promise<Invocation> {
+export async function awaitBegun(ctx: AwaitContext, invoked: Invoked, waitMs: number): Promise<Invocation> {
   const endMs = performance.now() + waitMs;
   let { invocation } = invoked;
   const watch = ctx.changeHub.watch(invocation.id);
@@ -35,7 +42,7 @@ export async function awaitBegun(ctx: InvokeContext, invoked: Invoked, waitMs: n
   return requirePaid(ctx, invoked, invocation);
 }
 
-async function requirePaid(ctx: InvokeContext, invoked: Invoked, invocation: Invocation): Promise<Invocation> {
+async function requirePaid(ctx: AwaitContext, invoked: Invoked, invocation: Invocation): Promise<Invocation> {
   if (!invoked.payment) return invocation;
   if (invocation.errorCode === 'payment_failed') {
     const payment = await paymentOf(ctx, invocation.id);
@@ -49,7 +56,7 @@ async function requirePaid(ctx: InvokeContext, invoked: Invoked, invocation: Inv
 }
 
 /** An end in this process is notified; otherwise, and when the work here stops and is taken over, polls the database. */
-async function waitFor(ctx: InvokeContext, { invocation, ending }: Invoked, waitMs: number): Promise<Invocation> {
+async function waitFor(ctx: AwaitContext, { invocation, ending }: Invoked, waitMs: number): Promise<Invocation> {
   let timer: NodeJS.Timeout | undefined;
   const timeUp = new Promise<null>((resolve) => {
     timer = setTimeout(() => resolve(null), waitMs);

@@ -5,35 +5,28 @@ import { budgetOf, dayExceeded } from '../../access/caller/spending-limits.ts';
 import { findMade, type Once } from '../../access/idempotency/once.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
 import { requireAgent } from '../../agents/alternatives/find-agent.ts';
-import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import { invalid } from '../../lib/app-error.ts';
 import { newId } from '../../lib/id.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
+import type { HasPlatformFee } from '../../payments/ledger/platform-fee.ts';
 import { type HasSeenTreasuries, openPayer } from '../../payments/ledger/treasury.ts';
-import type { ChainContext } from '../../payments/onchain/chain-context.ts';
 import type { ChainPayment, NewChainPayment } from '../../payments/onchain/chain-payment.ts';
 import { isOpen } from '../../payments/onchain/chain-payment-state.ts';
-import type { HasPayerStanding } from '../../payments/onchain/payer-standing.ts';
-import type { HasContractPayers } from '../../payments/settlement/contract-payers.ts';
-import type { HasSimulator } from '../../payments/settlement/payment-simulator.ts';
 import { authorizePayment, findHolder, findShownBefore } from '../../payments/x402/authorize-payment.ts';
-import type { HasSignatureChecker } from '../../payments/x402/check-signature.ts';
 import { paymentOf } from '../../payments/x402/claim-payments.ts';
-import type { HasPaymentFinder } from '../../payments/x402/payment-finder.ts';
+import type { PaymentChecks } from '../../payments/x402/payment-checks.ts';
 import type { ShownPayment } from '../../payments/x402/payment-header.ts';
 import type { Due } from '../../payments/x402/payment-required.ts';
-import type { HasProcessId } from '../../queue/heartbeat.ts';
 import { deadlineOf } from '../deadline.ts';
 import type { Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
-import { type Call, type HasPlaceLimits, laneOf, type Side } from '../places/places.ts';
+import { type Call, laneOf, type Side } from '../places/places.ts';
 import type { Reservation } from '../places/runner.ts';
 import { estimatedTime, priceOf } from '../price.ts';
 import { requireAtHome } from '../remote/require-at-home.ts';
-import { type HasStorageLimits, requireStorage } from '../retention/require-storage.ts';
+import { requireStorage } from '../retention/require-storage.ts';
 import { runOn } from '../run/run-invocation.ts';
-import type { HasBacklog } from '../run/run-queued.ts';
-import type { Acceptance, HasAcceptor } from './accept-invocations.ts';
+import type { Acceptance, Intake } from './accept-invocations.ts';
 import { type Choice, chooseAgent } from './choose-agent.ts';
 import { chooseMeans, type Means } from './choose-means.ts';
 import { offeredAlternative, purchaseOf } from './invocation-purchase.ts';
@@ -42,20 +35,7 @@ import { quotedPrice, quoteUsed } from './quote-invocation.ts';
 import { callOf, requireLine, requireRoomToPay } from './require-line.ts';
 import { insufficient, requirePayable } from './require-payable.ts';
 
-export type InvokeContext = PayContext &
-  ChainContext &
-  HasPaymentFinder &
-  HasSimulator &
-  HasSignatureChecker &
-  HasContractPayers &
-  HasPayerStanding &
-  HasSeenTreasuries &
-  HasAcceptor &
-  HasBacklog &
-  HasPlaceLimits &
-  HasStorageLimits &
-  HasBaseUrl &
-  HasProcessId;
+export interface InvokeContext extends PayContext, PaymentChecks, Intake, HasSeenTreasuries, HasPlatformFee {}
 
 export interface InvokeInput {
   readonly agentId: string;

@@ -8,12 +8,12 @@ import { type Once, unkeyed } from '../../access/idempotency/once.ts';
 import { spend } from '../../access/limits/spend.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
 import { requireAgent, requireOnline } from '../../agents/alternatives/find-agent.ts';
+import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 import { invalid } from '../../lib/app-error.ts';
 import { newId } from '../../lib/id.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { holdMoney } from '../../payments/ledger/hold-money.ts';
-import type { HasPlatformFee } from '../../payments/ledger/platform-fee.ts';
 import { agentTreasuryId, treasuryOf } from '../../payments/ledger/treasury.ts';
 import { type Bulk, findBulk, insertBulk } from '../bulk/bulk-store.ts';
 import { toBulkRecord, toBulkResult } from '../bulk/bulk-view.ts';
@@ -21,7 +21,7 @@ import { type BulkPlan, type Part, planBulk, putInLine } from '../bulk/plan-bulk
 import { deadlineOf } from '../deadline.ts';
 import { tellBulkEnded } from '../finish/bulk.ts';
 import { type EndedInvocation, tellEnded } from '../finish/end-invocations.ts';
-import { type ReportContext, reportEnded } from '../finish/report-ended.ts';
+import { reportEnded } from '../finish/report-ended.ts';
 import { holdsOf } from '../hold-of.ts';
 import { hasEnded, type Invocation } from '../invocation.ts';
 import { insertInvocations } from '../invocation-store.ts';
@@ -45,7 +45,7 @@ type BulkResult = DataOf<Api['invokeBulk']>;
  * is started. Paid from a treasury.
  */
 export async function invokeBulk(
-  ctx: InvokeContext & HasPlatformFee & ReportContext,
+  ctx: InvokeContext,
   caller: KnownCaller,
   body: BulkRequest,
   once: Once = unkeyed,
@@ -118,7 +118,7 @@ async function payerOf(ctx: InvokeContext, caller: KnownCaller, totalMicro: bigi
 }
 
 async function store(
-  ctx: InvokeContext & HasPlatformFee & ReportContext,
+  ctx: InvokeContext,
   caller: KnownCaller,
   { bulk, requests }: BulkPlan,
   once: Once,
@@ -164,7 +164,7 @@ async function spendOrThrow(tx: Tx, caller: KnownCaller, requests: readonly Invo
 }
 
 /** A bulk request of the caller with its requests and, once decided, its outcome. */
-export async function readBulk(ctx: InvokeContext, caller: KnownCaller, bulkId: string): Promise<BulkRecord> {
+export async function readBulk(ctx: HasDb, caller: KnownCaller, bulkId: string): Promise<BulkRecord> {
   // One snapshot: otherwise an open bulk request could show a winner without a result, or the reverse.
   const { bulk, requests } = await ctx.db.transaction(
     async (tx) => {

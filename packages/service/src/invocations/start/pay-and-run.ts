@@ -11,7 +11,7 @@ import type { HasRunner } from '../places/runner.ts';
 import { type RunContext, runFound } from '../run/run-invocation.ts';
 import type { HasBeginner } from './begin-invocations.ts';
 
-export type PayContext = RunContext & HasRunner & HasBeginner & ReconcilePaymentContext;
+export interface PayContext extends RunContext, HasRunner, HasBeginner, ReconcilePaymentContext {}
 
 /** The reconciler decides an unknown settlement at the latest when the authorization has expired. */
 const DECIDED_WITHIN_MS = 24 * 3_600_000;

@@ -30,6 +30,9 @@ export interface HasChunkWriter {
   readonly chunkWriter: ChunkWriter;
 }
 
+/** Output of running requests: stored in batches, and announced to readers. */
+export interface ChunkOutput extends HasChunkWriter, HasChangeHub {}
+
 const MAX_BATCH = 500;
 
 /** Batches writes: chunks that arrive during a transaction share the next one, so that thousands of streams need few connections. */

@@ -1,11 +1,8 @@
-import type { HasBaseUrl, HasChain } from '../../chain/chain-info.ts';
-import type { HasDb } from '../../db/database.ts';
-import type { HasClock } from '../../lib/clock.ts';
-import type { HasLog } from '../../lib/log/log.ts';
-import type { HasMetrics } from '../../lib/metrics.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
+import type { Records } from '../../db/records.ts';
+import type { Telemetry } from '../../lib/log/telemetry.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
-import type { HasRegistry } from '../../registry/read/registry-info.ts';
-import type { HasRegistryTokens } from '../../registry/read/registry-tokens.ts';
+import type { RegistryIndex } from '../../registry/read/registry-tokens.ts';
 
 /** The operator's settings for other nodes. */
 export interface NetworkRules {
@@ -19,13 +16,7 @@ export interface HasNetworkRules {
   readonly networkRules: NetworkRules;
 }
 
-export type NetworkContext = HasDb &
-  HasClock &
-  HasLog &
-  HasMetrics &
-  HasGuardedFetch &
-  HasRegistry &
-  HasRegistryTokens &
-  HasBaseUrl &
-  HasChain &
-  HasNetworkRules;
+/** Requests to other nodes, within the operator's settings. */
+interface NodeRequests extends HasGuardedFetch, HasNetworkRules {}
+
+export interface NetworkContext extends Records, Telemetry, NodeIdentity, RegistryIndex, NodeRequests {}

@@ -12,7 +12,7 @@ import type { HasReorgWatch } from './watch-reorgs.ts';
 export const SETTLED_BY_NOW_MS = 25_000;
 const PAID_BY_NOW_MS = 5000;
 
-export type ReconcileContext = ReconcilePaymentContext & HasReorgWatch;
+export interface ReconcileContext extends ReconcilePaymentContext, HasReorgWatch {}
 
 /**
  * Completes payments and transactions left open by a lost answer, a dead process or a reorg: resends stored transactions and checks each

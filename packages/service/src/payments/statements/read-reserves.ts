@@ -12,7 +12,7 @@ import { type Judgement, judgeReserves } from './reserves.ts';
 import { type Books, findAccountedFor, type PaymentUnderWay, readBooks, transferKey } from './reserves-store.ts';
 
 /** The wallet by the chain: transfers to it, and its balance at a block. */
-interface WalletReads extends HasIncomingTransfers, HasWalletBalances {}
+export interface WalletReads extends HasIncomingTransfers, HasWalletBalances {}
 
 type ReservesContext = Records & ChainAccess & WalletReads & HasPlatformFee;
 

@@ -1,16 +1,15 @@
 import type { HasChain } from '../../chain/chain-info.ts';
-import type { HasDb } from '../../db/database.ts';
+import type { Records } from '../../db/records.ts';
 import type { Tx } from '../../db/sql.ts';
 import { emit } from '../../events/outbox/outbox.ts';
 import { networkListeners } from '../../events/webhooks/network-listeners.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import { lagOf, readingState } from './reading-state.ts';
 import type { HasRegistry } from './registry-info.ts';
 import { newestPoint } from './registry-point-store.ts';
 import { lockReading, type Reading, writeReading } from './registry-reading-store.ts';
 
-export type NoteContext = HasDb & HasClock & HasLog & HasRegistry & HasChain & { readonly nodeLabel: string };
+export type NoteContext = Records & HasLog & HasRegistry & HasChain & { readonly nodeLabel: string };
 
 /** Observations of one run of the reader. */
 export interface Seen {

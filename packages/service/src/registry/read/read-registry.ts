@@ -1,12 +1,16 @@
+import type { HasChain } from '../../chain/chain-info.ts';
 import { type ChainPoint, newestStanding } from '../../chain/chain-point.ts';
+import type { Records } from '../../db/records.ts';
+import type { Telemetry } from '../../lib/log/telemetry.ts';
 import { fetchRange } from './fetch-range.ts';
-import { type NoteContext, noteReading, type Seen } from './note-reading.ts';
+import { noteReading, type Seen } from './note-reading.ts';
 import { afterAnswer, afterRefusal, firstWindow } from './read-window.ts';
-import { type HasRegistryClient, LogsRefused } from './registry-log-client.ts';
+import type { RegistryAccess } from './registry-log-client.ts';
+import { LogsRefused } from './registry-log-client.ts';
 import { listPoints, newestPoint } from './registry-point-store.ts';
-import { takeBackTo, type WriteContext, writeRange } from './write-range.ts';
+import { takeBackTo, writeRange } from './write-range.ts';
 
-type ReadContext = WriteContext & NoteContext & HasRegistryClient;
+type ReadContext = Records & Telemetry & RegistryAccess & HasChain & { readonly nodeLabel: string };
 
 /** Syncs the shared registry into the database. */
 export interface RegistryReader {

@@ -52,6 +52,9 @@ export interface HasRegistryClient {
   readonly registryClient: RegistryClient;
 }
 
+/** The shared registry on the chain: its facts, and the client that reads its logs. */
+export interface RegistryAccess extends HasRegistry, HasRegistryClient {}
+
 const MAX_BYTES = 16 * 2 ** 20;
 const TIMEOUT_MS = 10_000;
 

@@ -26,6 +26,9 @@ export interface HasRegistryTokens {
   readonly registryTokens: RegistryTokens;
 }
 
+/** The shared registry as this node has indexed it. */
+export interface RegistryIndex extends HasRegistry, HasRegistryTokens {}
+
 export function createRegistryTokens(ctx: HasDb & HasClock & HasRegistry): RegistryTokens {
   const { chainId } = ctx.registry;
   return {

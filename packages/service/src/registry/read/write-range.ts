@@ -1,9 +1,7 @@
 import type { ChainPoint } from '../../chain/chain-point.ts';
-import type { HasDb } from '../../db/database.ts';
+import type { Records } from '../../db/records.ts';
 import type { Tx } from '../../db/sql.ts';
-import type { HasClock } from '../../lib/clock.ts';
-import type { HasLog } from '../../lib/log/log.ts';
-import type { HasMetrics } from '../../lib/metrics.ts';
+import type { Telemetry } from '../../lib/log/telemetry.ts';
 import type { FetchedRange } from './fetch-range.ts';
 import type { HasRegistry } from './registry-info.ts';
 import { insertLogs, listLogsOf, removeLogsAbove } from './registry-log-store.ts';
@@ -12,7 +10,7 @@ import { addPoints, newestPoint, removePointsAbove } from './registry-point-stor
 import { lockReading } from './registry-reading-store.ts';
 import { findTokens, writeTokens } from './registry-token-store.ts';
 
-export type WriteContext = HasDb & HasClock & HasLog & HasMetrics & HasRegistry;
+export type WriteContext = Records & Telemetry & HasRegistry;
 
 /** Number of tokens rebuilt per statement after a reorg. */
 const TOKENS_AT_ONCE = 2000;

@@ -1,14 +1,14 @@
 import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import type { HasRegistrar } from '../../chain/senders.ts';
 import type { HasDb } from '../../db/database.ts';
-import type { HasClock } from '../../lib/clock.ts';
+import type { Records } from '../../db/records.ts';
 import type { HasRegistry } from '../read/registry-info.ts';
-import type { HasRegistryTokens } from '../read/registry-tokens.ts';
+import type { RegistryIndex } from '../read/registry-tokens.ts';
 import { latestWrite, noteWrite } from './note-write.ts';
 import { registerCall, uriCall } from './registry-calls.ts';
 import { NODE_SUBJECT } from './registry-write.ts';
 
-type AnnounceContext = HasDb & HasClock & HasBaseUrl & HasRegistry & HasRegistrar;
+type AnnounceContext = Records & HasBaseUrl & HasRegistry & HasRegistrar;
 
 /** URL of a node's own registration file. */
 export const nodeFileUrl = ({ baseUrl }: HasBaseUrl): string => `${baseUrl}/.well-known/agent-network.json`;
@@ -18,7 +18,7 @@ export async function nodeTokenOf(ctx: HasDb & HasRegistry): Promise<string | nu
   return (await latestWrite(ctx, ['register'], NODE_SUBJECT))?.tokenId ?? null;
 }
 
-export type HomeKeyContext = HasDb & HasRegistry & HasRegistrar & HasRegistryTokens & HasBaseUrl;
+export interface HomeKeyContext extends HasDb, RegistryIndex, HasRegistrar, HasBaseUrl {}
 
 /**
  * The key that speaks for this node in the registry: the one that made its token point to it, which stays the same when the node gets
