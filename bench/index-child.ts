@@ -13,7 +13,7 @@ import {
 const [databaseUrl = '', rpcUrl = ''] = process.argv.slice(2);
 const log = createLog({ level: 'warn', destination: process.stderr });
 const address = identityRegistryByChain[LOCAL_CHAIN_ID].toLowerCase();
-const registry = { chainId: LOCAL_CHAIN_ID, address, startBlock: 0n, isLocal: true };
+const registry = { chainId: LOCAL_CHAIN_ID, address, startBlock: 0n, isLocal: true, pollMs: 250 };
 const db = openDatabase(databaseUrl, { max: 2, log });
 const chain = createRegistryClient({ rpcUrl, registry });
 let chainMs = 0;

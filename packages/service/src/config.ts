@@ -42,6 +42,8 @@ export interface Config extends Limits {
   readonly transferDepthBlocks: number;
   /** First block to read of the shared registry. */
   readonly registryStartBlock: bigint;
+  /** Interval of reading the shared registry. */
+  readonly registryPollMs: number;
   /** Interval of polling every other node for changes of its agents; null: chosen by the chain. */
   readonly networkPollMs: number | null;
   /** Nodes and agents of others that are never listed: base URLs, and token ids. */
@@ -104,6 +106,7 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
     confirmations: confirmationsOf(env.CONFIRMATIONS ?? (isLocalChain(chain) ? '0:1' : '0:1,10:3,1000:12')),
     transferDepthBlocks: integer(env, 'TRANSFER_CONFIRMATIONS', isLocalChain(chain) ? 1 : 12, 1, 10_000),
     registryStartBlock: BigInt(integer(env, 'REGISTRY_START_BLOCK', 0, 0, 2_000_000_000)),
+    registryPollMs: integer(env, 'REGISTRY_POLL_MS', isLocalChain(chain) ? 250 : 2000, 100, 60_000),
     networkPollMs: env.NETWORK_POLL_MS === undefined ? null : integer(env, 'NETWORK_POLL_MS', 0, 100, 3_600_000),
     networkRefused: refusedOf(env.NETWORK_REFUSED ?? ''),
     platformFeeBps: integer(env, 'PLATFORM_FEE_BPS', 0, 0, 5000),

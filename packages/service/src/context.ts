@@ -209,6 +209,7 @@ function registryParts(config: Config, rpcUrl: string, needs: RegistryNeeds) {
     address: identityRegistryByChain[config.chainId].toLowerCase(),
     startBlock: config.registryStartBlock,
     isLocal: isLocalChain(config),
+    pollMs: config.registryPollMs,
   };
   const parts = { ...needs, registry, registryClient: createRegistryClient({ rpcUrl, registry }) };
   return {

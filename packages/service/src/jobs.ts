@@ -108,7 +108,7 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     repeatEvery(ctx, 'read-transfers', 2000, () => readTransfers(ctx)),
     repeatEvery(ctx, 'collect-refunds', 2000, () => collectRefunds(ctx)),
     repeatEvery(ctx, 'settle-home-calls', 2000, () => settleHomeCalls(ctx)),
-    repeatEvery(ctx, 'read-registry', ctx.registry.isLocal ? 250 : 2000, () => ctx.registryReader.read()),
+    repeatEvery(ctx, 'read-registry', ctx.registry.pollMs, () => ctx.registryReader.read()),
     repeatEvery(ctx, 'write-registry', 1000, () => ctx.registryWriter.write()),
     repeatEvery(ctx, 'keep-entries', 60_000, () => ctx.entryKeeper.keep()),
     repeatHere(ctx, 'watch-registrar', 10_000, () => ctx.registrarGas.refresh()),

@@ -12,8 +12,7 @@ import { listNodes, takeDueFeeds } from './nodes/node-store.ts';
 /** Lease of a check of another node: after it the check counts as lost with its process, and is due again. */
 const LOST_AFTER_MS = 30_000;
 const AGENTS_OF_NODE_AT_ONCE = 8;
-const LOCAL_TICK_MS = 250;
-const TICK_MS = 1000;
+const LONGEST_TICK_MS = 1000;
 const COUNT_EVERY_MS = 10_000;
 export const MAX_NODES = 1000;
 
@@ -53,7 +52,7 @@ export function startNetwork(ctx: NetworkContext): Repeating {
     await showNodes(ctx);
   }
 
-  const tickMs = ctx.registry.isLocal ? LOCAL_TICK_MS : TICK_MS;
+  const tickMs = Math.min(ctx.registry.pollMs, LONGEST_TICK_MS);
   const loops = [
     repeatEvery(ctx, 'follow-network', tickMs, follow),
     repeatHere(ctx, 'look-at-network', tickMs, look),

@@ -65,6 +65,8 @@ export interface HarnessOptions {
   readonly maxAgeMs?: number;
   /** True to write to the shared registry, as nodes do in local mode. Default: false, because those writes run beside the test. */
   readonly registers?: boolean;
+  /** True to follow the shared registry as closely as nodes in local mode do. Default: as `registers`; what nobody reads costs the rest. */
+  readonly followsRegistry?: boolean;
   readonly log?: Log;
   readonly dashboard?: DashboardBuild;
 }
@@ -79,7 +81,9 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     DATABASE_URL: database.url,
     LOG_LEVEL: 'silent',
     ...SMALLEST,
+    DATABASE_CONNECTIONS: '8',
     ...(options.registers ? {} : { REGISTRAR_PRIVATE_KEY: '' }),
+    ...((options.followsRegistry ?? options.registers) ? {} : { REGISTRY_POLL_MS: '2000' }),
     ...options.env,
   });
   const { clock, syncWaitMs, dashboard, maxAgeMs = 0 } = options;

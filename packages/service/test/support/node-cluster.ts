@@ -73,6 +73,7 @@ export async function startCluster(given: ClusterParts = {}): Promise<NodeCluste
     SETTLEMENT_PRIVATE_KEY: settlementKey,
     // Places to die at are those of payments, unless a test says otherwise.
     REGISTRAR_PRIVATE_KEY: '',
+    REGISTRY_POLL_MS: '2000',
     SECRET_KEY: 'the same for all processes of a node',
   };
   return {

@@ -33,7 +33,7 @@ export function indexContext({ databaseUrl, client, clock, startBlock = 0n, isLo
   const base = {
     db: openDatabase(databaseUrl, { max: 4, log: silentLog }),
     clock: clock ?? systemClock,
-    registry: { chainId: LOCAL_CHAIN_ID, address: REGISTRY, startBlock, isLocal },
+    registry: { chainId: LOCAL_CHAIN_ID, address: REGISTRY, startBlock, isLocal, pollMs: 250 },
   };
   return {
     ...base,
@@ -118,7 +118,10 @@ export interface RegistryChain {
 }
 
 export const clientOf = (rpcUrl: string, isLocal: boolean): RegistryClient =>
-  createRegistryClient({ rpcUrl, registry: { chainId: LOCAL_CHAIN_ID, address: REGISTRY, startBlock: 0n, isLocal } });
+  createRegistryClient({
+    rpcUrl,
+    registry: { chainId: LOCAL_CHAIN_ID, address: REGISTRY, startBlock: 0n, isLocal, pollMs: 250 },
+  });
 
 export async function startRegistryChain(): Promise<RegistryChain> {
   const chain = await startLocalChain({ pastStates: 64, blockTimeS: NEVER_S, idleBlockTimeS: NEVER_S });

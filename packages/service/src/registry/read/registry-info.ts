@@ -7,6 +7,8 @@ export interface RegistryInfo {
   readonly startBlock: bigint;
   /** True for a development chain, whose newest block counts as safe. */
   readonly isLocal: boolean;
+  /** Interval between two reads of the registry. */
+  readonly pollMs: number;
 }
 
 export interface HasRegistry {

@@ -22,7 +22,7 @@ beforeAll(async () => {
   hanging = createServer(() => undefined).listen(0, '127.0.0.2');
   await once(hanging, 'listening');
   dead = `http://127.0.0.2:${(hanging.address() as AddressInfo).port}`;
-  node = await startHarness();
+  node = await startHarness({ followsRegistry: true });
 });
 afterAll(async () => {
   await node?.stop();

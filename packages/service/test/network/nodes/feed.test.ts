@@ -12,7 +12,7 @@ let server: HostileServer;
 
 beforeAll(async () => {
   server = await startHostileServer();
-  node = await startHarness({ env: { NETWORK_POLL_MS: '200' } });
+  node = await startHarness({ followsRegistry: true, env: { NETWORK_POLL_MS: '200' } });
 });
 afterAll(async () => {
   await node?.stop();

@@ -18,7 +18,7 @@ const wellKnown = '/.well-known/agent-network.json';
 beforeAll(async () => {
   server = await startHostileServer();
   const log = createLog({ level: 'warn', destination: { write: (line) => void lines.push(line) } });
-  node = await startHarness({ log, env: { NETWORK_REFUSED: `${server.origin}/refused` } });
+  node = await startHarness({ followsRegistry: true, log, env: { NETWORK_REFUSED: `${server.origin}/refused` } });
   good = await listGoodNode('/good');
 });
 afterAll(async () => {
@@ -285,7 +285,7 @@ describe('the id of an agent', () => {
     await registryActions(node.rpcUrl).setUri(evil.registrar, BigInt(old), server.origin + pathOf('/older', id));
     expect(await fateOf(old)).toBe('other_home');
     expect(await endpointAt(node, id)).toBe(`${good.baseUrl}/invoke/${id}`);
-    const fresh = await startHarness({ env: { CHAIN_RPC_URL: node.rpcUrl } });
+    const fresh = await startHarness({ followsRegistry: true, env: { CHAIN_RPC_URL: node.rpcUrl } });
     await untilSo('a new node lists it', async () => (await endpointAt(fresh, id)) !== undefined, 30_000);
     expect(await endpointAt(fresh, id)).toBe(`${good.baseUrl}/invoke/${id}`);
     await fresh.stop();

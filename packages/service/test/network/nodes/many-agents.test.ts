@@ -14,7 +14,7 @@ let server: HostileServer;
 
 beforeAll(async () => {
   server = await startHostileServer();
-  node = await startHarness({ env: { NETWORK_POLL_MS: '500' } });
+  node = await startHarness({ followsRegistry: true, env: { NETWORK_POLL_MS: '500' } });
 });
 afterAll(async () => {
   await node?.stop();

@@ -14,7 +14,7 @@ let operator: TestAccount;
 let subscriber: TestAccount;
 let bystander: TestAccount;
 beforeAll(async () => {
-  h = await startProxiedHarness({ clock, env: { NODE_LABEL: 'here' } });
+  h = await startProxiedHarness({ followsRegistry: true, clock, env: { NODE_LABEL: 'here' } });
   await untilState('live');
   operator = await h.newAccount();
   subscriber = await h.newAccount({ scopes: ['webhooks:manage'] });

@@ -21,7 +21,7 @@ let chain: ReturnType<typeof stockReader>;
 beforeAll(async () => {
   cluster = await startCluster({ stderr: 'ignore' });
   const startProcess: NodeCluster['startProcess'] = (env) =>
-    cluster.startProcess({ REGISTRAR_PRIVATE_KEY: registrarKey, ...env });
+    cluster.startProcess({ REGISTRAR_PRIVATE_KEY: registrarKey, REGISTRY_POLL_MS: '250', ...env });
   node = await startUndyingNode({ ...cluster, startProcess });
   owner = await cluster.newAccount();
   chain = stockReader(cluster.chain.rpcUrl);

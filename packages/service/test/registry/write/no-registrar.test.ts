@@ -11,7 +11,7 @@ let agent: TestAgent;
 
 beforeAll(async () => {
   // What a production node without the key is: a node without a registrar.
-  h = await startHarness();
+  h = await startHarness({ followsRegistry: true });
   owner = await h.newAccount();
   agent = await startTestAgent(h, { owner });
 });
