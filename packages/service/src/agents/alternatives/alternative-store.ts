@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../../db/sql.ts';
+import { bestReputationFirst } from '../search/index/search-order.ts';
 import { planByBits, readBitsPage } from '../search/search-bits-store.ts';
-import { bestReputationFirst } from '../search/search-order.ts';
 import { readTermCounts } from '../search/search-store.ts';
 import type { Comparable } from './similarity.ts';
 

@@ -1,5 +1,5 @@
 import type { HasDb } from '../../db/database.ts';
-import { capabilityTerm } from '../search/words.ts';
+import { capabilityTerm } from '../search/index/words.ts';
 import {
   type ComparableAgent,
   findByTerms,

@@ -7,11 +7,11 @@ import type { Tx } from '../../db/sql.ts';
 import { createBatcher } from '../../lib/batcher.ts';
 import { listCommonTerms, listNodeLabels } from './common-terms-store.ts';
 import type { HasNodeLabel } from './discover-agents.ts';
+import type { SearchFilter } from './index/search-filter.ts';
+import { HOME_MARK, THIS_NODE, type Wanted, wantedOf, wordsOf } from './index/words.ts';
 import { wordBits } from './search-bits.ts';
 import { type BitsQuestion, countByBits, countTermsByBits } from './search-bits-store.ts';
-import type { SearchFilter } from './search-filter.ts';
 import { type SearchQuestion, understand } from './search-page.ts';
-import { HOME_MARK, THIS_NODE, type Wanted, wantedOf, wordsOf } from './words.ts';
 
 type FacetQuery = Parsed<Api['getAgentFacets']>['query'];
 type Asked = Pick<SearchQuestion, 'wanted' | 'words' | 'filter'>;

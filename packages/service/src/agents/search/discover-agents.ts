@@ -5,8 +5,8 @@ import type { HasDb } from '../../db/database.ts';
 import { invalid } from '../../lib/app-error.ts';
 import { createBatcher } from '../../lib/batcher.ts';
 import { toListItem } from '../agent-view.ts';
-import type { Place } from './search-cursor.ts';
-import { bestReputationFirst } from './search-order.ts';
+import type { Place } from './index/listing.ts';
+import { bestReputationFirst } from './index/search-order.ts';
 import { readSearchPage, type SearchQuestion } from './search-page.ts';
 import type { SearchPage } from './search-sql.ts';
 

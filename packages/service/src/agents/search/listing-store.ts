@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/sql.ts';
 import type { Agent } from '../agent.ts';
-import { HOME_MARK, termsOf } from './words.ts';
+import { HOME_MARK, termsOf } from './index/words.ts';
 
 /**
  * Rewrites the rows by which agents are found from what `agent` says of them, and the counts with them. In the transaction that

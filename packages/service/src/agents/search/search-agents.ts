@@ -8,12 +8,12 @@ import { formatDuration } from '../../lib/duration.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { toListItem } from '../agent-view.ts';
 import type { HasNodeLabel } from './discover-agents.ts';
+import type { SearchFilter } from './index/search-filter.ts';
+import { orderOf } from './index/search-order.ts';
+import { wantedOf, wordsOf } from './index/words.ts';
 import { makeSearchCursor, readSearchCursor } from './search-cursor.ts';
-import type { SearchFilter } from './search-filter.ts';
-import { orderOf } from './search-order.ts';
 import { readSearchPage } from './search-page.ts';
 import { usualCosts } from './search-way.ts';
-import { wantedOf, wordsOf } from './words.ts';
 
 /** Finds the agents that match every part of the query, in the order asked for, with the exact total. */
 export async function searchAgents(

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { Sql } from '../../db/sql.ts';
+import type { SearchFilter } from './index/search-filter.ts';
 import { everyAgent, filterBits } from './search-bits.ts';
-import type { SearchFilter } from './search-filter.ts';
 import { EMPTY, hitsOf } from './search-hits.ts';
 import { type Bits, type Head, lastOfStep } from './search-levels.ts';
 import {

@@ -1,6 +1,6 @@
-import type { SearchFilter } from './search-filter.ts';
+import type { SearchFilter } from './index/search-filter.ts';
+import { capabilityTerm, HOME_MARK, type Mark, THIS_NODE, type Wanted, type Wording } from './index/words.ts';
 import { atLeastReputation, type Bits, upToPerHour, upToPrice } from './search-levels.ts';
-import { capabilityTerm, HOME_MARK, type Mark, THIS_NODE, type Wanted, type Wording } from './words.ts';
 
 /** All agents that are listed. */
 export const everyAgent: Bits = { term: '' };

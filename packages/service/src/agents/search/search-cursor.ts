@@ -1,11 +1,6 @@
 import { invalid } from '../../lib/app-error.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-
-/** End of a page: the sort keys of its last agent as texts, and its id. */
-export interface Place {
-  readonly keys: readonly string[];
-  readonly id: string;
-}
+import type { Place } from './index/listing.ts';
 
 const PURPOSE = 'search-cursor';
 

@@ -1,4 +1,4 @@
-import type { SearchOrder } from './search-order.ts';
+import type { SearchOrder } from './index/search-order.ts';
 
 /** A set of agents, told by the sets that are kept as bits: of a term, or of all terms that begin like this. */
 export type Bits =

@@ -1,15 +1,15 @@
 import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
+import { isCounted, isOpenToAll, type SearchFilter } from './index/search-filter.ts';
+import { orderWithinMatches, type SearchOrder } from './index/search-order.ts';
+import { capabilityTerm, termsQuery, type Wanted, type Wording, wordsQuery } from './index/words.ts';
 import { wantedBits, wordBits } from './search-bits.ts';
 import { type BitsQuestion, countByBits, planByBits, readBitsPage } from './search-bits-store.ts';
-import { isCounted, isOpenToAll, type SearchFilter } from './search-filter.ts';
 import type { Bits } from './search-levels.ts';
-import { orderWithinMatches, type SearchOrder } from './search-order.ts';
 import { type Sample, sampleOf } from './search-sample-store.ts';
 import type { FoundAgent, PageWish, SearchPage } from './search-sql.ts';
 import { capabilityOf, readListedPage, readTermCounts, type TermCounts, type Walk, walkFor } from './search-store.ts';
 import { chooseWay, type SearchCosts, usualCosts } from './search-way.ts';
-import { capabilityTerm, termsQuery, type Wanted, type Wording, wordsQuery } from './words.ts';
 
 export interface SearchQuestion extends PageWish {
   readonly wanted: Wanted;

@@ -1,9 +1,9 @@
 import type { AgentSortField } from '@agent-network/contracts/agents/agent-search';
 import type { Sql } from '../../db/sql.ts';
 import type { ListedAgent } from '../agent-view.ts';
-import type { Place } from './search-cursor.ts';
-import type { SearchFilter } from './search-filter.ts';
-import type { SearchOrder } from './search-order.ts';
+import type { Place } from './index/listing.ts';
+import type { SearchFilter } from './index/search-filter.ts';
+import type { SearchOrder } from './index/search-order.ts';
 
 /** The requested part of the matching agents. */
 export interface PageWish {

@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { Sql } from '../../db/sql.ts';
-import type { SearchFilter } from './search-filter.ts';
+import type { SearchFilter } from './index/search-filter.ts';
+import { capabilityTerm } from './index/words.ts';
 import {
   afterClause,
   agentsWith,
@@ -13,7 +14,6 @@ import {
   shownAgents,
   sortColumns,
 } from './search-sql.ts';
-import { capabilityTerm } from './words.ts';
 
 /** Sources in sort order: the agents of one capability ('': all) in the inverted table, or all in the tables of searches. */
 export type Walk = { readonly capability: string } | 'agents' | 'responses';

@@ -1,5 +1,5 @@
 import type { AgentSortField } from '@agent-network/contracts/agents/agent-search';
-import type { SearchFilter } from './search-filter.ts';
+import type { SearchFilter } from './index/search-filter.ts';
 import { type Head, headOf } from './search-levels.ts';
 import type { Sample } from './search-sample-store.ts';
 import type { PageWish } from './search-sql.ts';

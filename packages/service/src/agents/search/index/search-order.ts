@@ -13,7 +13,7 @@ export interface SearchOrder {
   readonly byId: Direction;
 }
 
-const bestFirst: Record<AgentSortField, Direction> = {
+export const bestFirst: Record<AgentSortField, Direction> = {
   reputation: 'desc',
   'rates.perRequest': 'asc',
   'rates.perHour': 'asc',

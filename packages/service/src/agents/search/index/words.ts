@@ -1,5 +1,5 @@
 import type { AgentQuery } from '@agent-network/contracts/agents/agent-search';
-import type { Agent } from '../agent.ts';
+import type { Agent } from '../../agent.ts';
 
 const MAX_WORD_CHARS = 64;
 

@@ -1,0 +1,91 @@
+import { type ColumnField, type Columns, compareNumbers, compareTexts, valueFrom } from './columns.ts';
+import type { Place } from './listing.ts';
+import type { SearchOrder, SortKey } from './search-order.ts';
+import { emptySet, hasOrdinal, type OrdinalSet } from './sets.ts';
+
+/** Agents whose name, and agents whose name or tags, have all words of a question. */
+export interface Relevance {
+  readonly inName: OrdinalSet;
+  readonly inTitle: OrdinalSet;
+}
+
+export const noRelevance: Relevance = { inName: emptySet, inTitle: emptySet };
+
+export type SortValue = number | string;
+
+/** A place in an order, from some key on. */
+export interface Mark {
+  readonly values: readonly SortValue[];
+  readonly id: string;
+}
+
+/** Compares agents by the keys of an order, and then by id. */
+export class AgentOrder {
+  readonly #columns: Columns;
+  readonly order: SearchOrder;
+  readonly relevance: Relevance;
+
+  constructor(columns: Columns, order: SearchOrder, relevance: Relevance) {
+    this.#columns = columns;
+    this.order = order;
+    this.relevance = relevance;
+  }
+
+  relevanceOf(ordinal: number): number {
+    if (hasOrdinal(this.relevance.inName, ordinal)) return 2;
+    return hasOrdinal(this.relevance.inTitle, ordinal) ? 1 : 0;
+  }
+
+  compare(a: number, b: number, keys: readonly SortKey[]): number {
+    for (const { field, order } of keys) {
+      const difference =
+        field === 'relevance' ? this.relevanceOf(a) - this.relevanceOf(b) : this.#columns.compareBy(field, a, b);
+      if (difference !== 0) return order === 'asc' ? difference : -difference;
+    }
+    const difference = this.#columns.compareIds(a, b);
+    return this.order.byId === 'asc' ? difference : -difference;
+  }
+
+  /** Above 0 for an agent behind the mark. */
+  compareToMark(ordinal: number, keys: readonly SortKey[], { values, id }: Mark): number {
+    for (let index = 0; index < keys.length; index++) {
+      const { field, order } = keys[index] as SortKey;
+      const value = values[index] as SortValue;
+      const difference =
+        field === 'relevance'
+          ? this.relevanceOf(ordinal) - (value as number)
+          : this.compareToValue(ordinal, field, value);
+      if (difference !== 0) return order === 'asc' ? difference : -difference;
+    }
+    const difference = this.compareToId(ordinal, id);
+    return this.order.byId === 'asc' ? difference : -difference;
+  }
+
+  /** Ascending. */
+  compareToValue(ordinal: number, field: ColumnField, value: SortValue): number {
+    const own = this.#columns.valueOf(field, ordinal);
+    return field === 'name'
+      ? compareTexts(own as string, value as string)
+      : compareNumbers(own as number, value as number);
+  }
+
+  /** Ascending. */
+  compareToId(ordinal: number, id: string): number {
+    return compareTexts(this.#columns.ids[ordinal] as string, id);
+  }
+
+  placeOf(ordinal: number): Place {
+    const keys = this.order.keys.map(({ field }) =>
+      field === 'relevance' ? String(this.relevanceOf(ordinal)) : this.#columns.textOf(field, ordinal),
+    );
+    return { keys, id: this.#columns.ids[ordinal] as string };
+  }
+
+  markOf({ keys, id }: Place): Mark {
+    const values = this.order.keys.map(({ field }, index) => {
+      const text = keys[index] as string;
+      return field === 'relevance' ? Number(text) : valueFrom(field, text);
+    });
+    return { values, id };
+  }
+}

@@ -1,0 +1,164 @@
+import type { AgentSortField } from '@agent-network/contracts/agents/agent-search';
+import type { ListingRow } from './listing.ts';
+
+/** Fields with a value of their own for each agent. */
+export type ColumnField = Exclude<AgentSortField, 'relevance'>;
+
+export const columnFields = [
+  'reputation',
+  'rates.perRequest',
+  'rates.perHour',
+  'responseTime',
+  'name',
+  'createdAt',
+] as const satisfies readonly ColumnField[];
+
+const scratch = new BigInt64Array(1);
+const scratchNumber = new Float64Array(scratch.buffer);
+
+/**
+ * An amount as the number whose 64 bits are those of the amount: such numbers compare as the amounts do, exactly, up to 9 * 10^18
+ * micro-USDC. They are good for nothing else.
+ */
+export function amountKey(micro: bigint): number {
+  scratch[0] = micro;
+  return scratchNumber[0] as number;
+}
+
+export function amountOf(key: number): bigint {
+  scratchNumber[0] = key;
+  return scratch[0] as bigint;
+}
+
+/** What agents are filtered and sorted by, by ordinal. Numbers are not negative. */
+export class Columns {
+  capacity = 1024;
+  readonly ids: string[] = [];
+  readonly names: string[] = [];
+  #idKeys = new Float64Array(this.capacity);
+  readonly numbers = {
+    reputation: new Float64Array(this.capacity),
+    'rates.perRequest': new Float64Array(this.capacity),
+    'rates.perHour': new Float64Array(this.capacity),
+    responseTime: new Float64Array(this.capacity),
+    createdAt: new Float64Array(this.capacity),
+  };
+
+  /** Makes room for the ordinal; true when there was none. */
+  grow(ordinal: number): boolean {
+    if (ordinal < this.capacity) return false;
+    this.capacity *= 2;
+    this.#idKeys = doubled(this.#idKeys);
+    const { numbers } = this;
+    for (const field of Object.keys(numbers) as (keyof typeof numbers)[]) numbers[field] = doubled(numbers[field]);
+    return true;
+  }
+
+  setId(ordinal: number, id: string): void {
+    this.ids[ordinal] = id;
+    this.#idKeys[ordinal] = idKey(id);
+  }
+
+  valueOf(field: ColumnField, ordinal: number): number | string {
+    return field === 'name' ? (this.names[ordinal] as string) : (this.numbers[field][ordinal] as number);
+  }
+
+  set(field: ColumnField, ordinal: number, value: number | string): void {
+    if (field === 'name') this.names[ordinal] = value as string;
+    else this.numbers[field][ordinal] = value as number;
+  }
+
+  /** Ascending. */
+  compareIds(a: number, b: number): number {
+    const [keyOfA, keyOfB] = [this.#idKeys[a] as number, this.#idKeys[b] as number];
+    return keyOfA === keyOfB ? compareTexts(this.ids[a] as string, this.ids[b] as string) : keyOfA - keyOfB;
+  }
+
+  /** Ascending. */
+  compareBy(field: ColumnField, a: number, b: number): number {
+    if (field === 'name') return compareTexts(this.names[a] as string, this.names[b] as string);
+    const column = this.numbers[field];
+    return compareNumbers(column[a] as number, column[b] as number);
+  }
+
+  /** The value as the text of a cursor. */
+  textOf(field: ColumnField, ordinal: number): string {
+    const value = this.valueOf(field, ordinal);
+    return field === 'rates.perRequest' || field === 'rates.perHour'
+      ? String(amountOf(value as number))
+      : String(value);
+  }
+}
+
+export const compareNumbers = (a: number, b: number): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The value of a field from the text of a cursor. */
+export function valueFrom(field: ColumnField, text: string): number | string {
+  if (field === 'name') return text;
+  return field === 'rates.perRequest' || field === 'rates.perHour' ? amountKey(BigInt(text)) : Number(text);
+}
+
+export const columnValue = (row: ListingRow, field: ColumnField): number | string => {
+  switch (field) {
+    case 'reputation':
+      return row.reputation;
+    case 'rates.perRequest':
+      return amountKey(row.perRequestMicro);
+    case 'rates.perHour':
+      return amountKey(row.perHourMicro);
+    case 'responseTime':
+      return row.responseMs ?? Number.POSITIVE_INFINITY;
+    case 'name':
+      return row.name.toLowerCase();
+    case 'createdAt':
+      return row.createdAt.getTime();
+  }
+};
+
+/** By code points, as PostgreSQL's C locale compares. */
+export function compareTexts(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let index = 0; index < length; index++) {
+    const [unitOfA, unitOfB] = [a.charCodeAt(index), b.charCodeAt(index)];
+    if (unitOfA !== unitOfB) return rankOf(unitOfA) - rankOf(unitOfB);
+  }
+  return a.length - b.length;
+}
+
+/** Surrogates stand for code points above all others. */
+const rankOf = (unit: number): number => (unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800);
+
+const PREFIX = 'agt_';
+const KEY_CHARS = 9;
+const END = 0;
+const LOW = 1;
+const BETWEEN = 12;
+const HIGH = 39;
+
+/** A number that orders ids as their texts do, except that it may be the same for different ids. */
+export function idKey(id: string): number {
+  if (!id.startsWith(PREFIX)) return id < PREFIX ? -1 : Number.POSITIVE_INFINITY;
+  let key = 0;
+  let isOver = false;
+  for (let index = PREFIX.length; index < PREFIX.length + KEY_CHARS; index++) {
+    const code: number = isOver ? END : idCharacter(id.charCodeAt(index));
+    // What follows an unusual character is left to the comparison of the texts.
+    isOver ||= code === END || code === LOW || code === BETWEEN || code === HIGH;
+    key = key * 40 + code;
+  }
+  return key;
+}
+
+function idCharacter(unit: number): number {
+  if (Number.isNaN(unit)) return END;
+  if (unit < 0x30) return LOW;
+  if (unit <= 0x39) return unit - 0x30 + 2;
+  if (unit < 0x61) return BETWEEN;
+  return unit <= 0x7a ? unit - 0x61 + 13 : HIGH;
+}
+
+function doubled(old: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
+  const wider = new Float64Array(old.length * 2);
+  wider.set(old);
+  return wider;
+}

@@ -1,0 +1,88 @@
+import { flags, setId } from './agent-terms.ts';
+import { findMatches } from './find-matches.ts';
+import type { FacetQuestion, ListingFacets, ListingQuestion } from './listing.ts';
+import type { SearchFilter } from './search-filter.ts';
+import { countBoth, type OrdinalSet, ordinalsOf } from './sets.ts';
+import { agentsWith, type Shelf } from './shelf.ts';
+import type { Wanted } from './words.ts';
+
+const SHOWN = 50;
+const MAX_CAPABILITIES = 300;
+const MAX_HOMES = 300;
+
+/** Counts the agents of each facet. */
+export function countFacets(shelf: Shelf, question: FacetQuestion): ListingFacets {
+  const countIn = (matches: OrdinalSet, flag: string) => countBoth(matches, agentsWith(shelf, flag));
+  const anyStatus = findMatches(shelf, withFilter(question, { isOnline: [true, false] }));
+  const online = countIn(anyStatus, flags.online);
+  const anyVerified = findMatches(shelf, withFilter(question, { isVerified: [true, false] }));
+  const yes = countIn(anyVerified, flags.verified);
+  const beside = findMatches(shelf, withWanted(question, { any: [], all: question.beside }));
+  const anyHome = findMatches(shelf, withWanted(question, { home: null }));
+  return {
+    total: findMatches(shelf, question).size,
+    capabilities: countTerms(shelf, beside, commonTerms(shelf, '=', MAX_CAPABILITIES))
+      .slice(0, SHOWN)
+      .map(({ term, count }) => ({ value: term.slice(1), count })),
+    status: { online, offline: anyStatus.size - online },
+    verified: { yes, no: anyVerified.size - yes },
+    homes: homesOf(countTerms(shelf, anyHome, commonTerms(shelf, '@', MAX_HOMES))),
+  };
+}
+
+/** Number of agents of each home node. */
+export const countHomes = (shelf: Shelf): ListingFacets['homes'] =>
+  homesOf(countTerms(shelf, agentsWith(shelf, flags.all), commonTerms(shelf, '@', Number.POSITIVE_INFINITY)));
+
+const withFilter = (question: ListingQuestion, filter: Partial<SearchFilter>): ListingQuestion => ({
+  ...question,
+  filter: { ...question.filter, ...filter },
+});
+
+const withWanted = (question: ListingQuestion, wanted: Partial<Wanted>): ListingQuestion => ({
+  ...question,
+  wanted: { ...question.wanted, ...wanted },
+});
+
+interface TermCount {
+  readonly term: string;
+  readonly count: number;
+}
+
+/** This node first. */
+function homesOf(counts: readonly TermCount[]): ListingFacets['homes'] {
+  const homes = counts.map(({ term, count }) => ({ home: term === '@' ? null : term.slice(1), count }));
+  return [...homes.filter(({ home }) => home === null), ...homes.filter(({ home }) => home !== null)];
+}
+
+/** The terms with this mark that most agents have, the most common first; the home of this node is always among them. */
+function commonTerms({ lexicon, postings }: Shelf, mark: '=' | '@', limit: number): string[] {
+  const sizeOf = (term: string) => postings.size(setId(lexicon.idOf(term) as number, 0));
+  const known = lexicon.marked(mark).map((term) => ({ term, count: sizeOf(term) }));
+  const [here, others] = [known.filter(({ term }) => term === '@'), known.filter(({ term }) => term !== '@')];
+  return [...here, ...others.sort(mostFirst).slice(0, limit)].map(({ term }) => term);
+}
+
+const mostFirst = (a: TermCount, b: TermCount): number => b.count - a.count || (a.term < b.term ? -1 : 1);
+
+/** How many of the matches have each term, most first; none without any. */
+function countTerms(shelf: Shelf, matches: OrdinalSet, terms: readonly string[]): TermCount[] {
+  const { postings, lexicon } = shelf;
+  const known = terms.map((term) => ({ term, set: setId(lexicon.idOf(term) as number, 0) }));
+  const isFew = matches.list !== null;
+  const counted = isFew ? countByAgent(shelf, matches) : null;
+  return known
+    .map(({ term, set }) => ({
+      term,
+      count: counted ? (counted.get(set) ?? 0) : countBoth(matches, postings.view(set)),
+    }))
+    .filter(({ count }) => count > 0)
+    .sort(mostFirst);
+}
+
+function countByAgent({ terms }: Shelf, matches: OrdinalSet): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const ordinal of ordinalsOf(matches))
+    for (const set of terms.of(ordinal)) counts.set(set, (counts.get(set) ?? 0) + 1);
+  return counts;
+}

@@ -1,0 +1,122 @@
+import { noRelevance } from './agent-order.ts';
+import { flags } from './agent-terms.ts';
+import { amountOf, columnFields, columnValue } from './columns.ts';
+import { countFacets, countHomes } from './count-facets.ts';
+import { findSharing, findWithTerms } from './find-alternatives.ts';
+import { allOf, findMatches, wordingOf, wordSets } from './find-matches.ts';
+import type { FacetQuestion, ListedFacts, ListingIndex, ListingPage, ListingRow, ListingSearch } from './listing.ts';
+import { PageReader } from './read-page.ts';
+import { emptySet, ordinalsOf } from './sets.ts';
+import { agentsWith, createShelf, type Shelf } from './shelf.ts';
+
+/** `seed`: a random number, so that nobody can choose words that collide in the tables; it does not change what is found. */
+export function createListingIndex(seed: number): ListingIndex {
+  const shelf = createShelf(seed);
+  const ordinals = new Map<string, number>();
+  const free: number[] = [];
+  const settle = () => shelf.orders.settle(() => ordinalsOf(agentsWith(shelf, flags.all)));
+  const item = (id: string) => {
+    const ordinal = ordinals.get(id);
+    return ordinal === undefined ? null : (shelf.items.read([ordinal])[0] ?? null);
+  };
+  return {
+    get size() {
+      return ordinals.size;
+    },
+    put: (row) => {
+      const known = ordinals.get(row.id);
+      if (known !== undefined) return replace(shelf, known, row);
+      const ordinal = free.pop() ?? ordinals.size;
+      ordinals.set(row.id, ordinal);
+      insert(shelf, ordinal, row);
+    },
+    remove: (id) => {
+      const ordinal = ordinals.get(id);
+      if (ordinal === undefined) return;
+      ordinals.delete(id);
+      shelf.orders.delete(ordinal);
+      shelf.terms.clear(ordinal);
+      shelf.items.delete(ordinal);
+      free.push(ordinal);
+    },
+    settle,
+    has: (id) => ordinals.has(id),
+    item,
+    facts: (id) => {
+      const ordinal = ordinals.get(id);
+      return ordinal === undefined ? null : factsOf(shelf, ordinal);
+    },
+    search: (search) => {
+      settle();
+      return readPage(shelf, search);
+    },
+    facets: (question: FacetQuestion) => countFacets(shelf, question),
+    homes: () => [...countHomes(shelf)],
+    sharing: (wanted, wish) => {
+      settle();
+      return findSharing(shelf, wanted, wish);
+    },
+    withTerms: (terms, wish) => {
+      settle();
+      return findWithTerms(shelf, terms, wish);
+    },
+  };
+}
+
+function insert(shelf: Shelf, ordinal: number, row: ListingRow): void {
+  const { columns, postings, items, terms, orders } = shelf;
+  if (columns.grow(ordinal)) postings.grow(columns.capacity / 32);
+  columns.setId(ordinal, row.id);
+  for (const field of columnFields) columns.set(field, ordinal, columnValue(row, field));
+  items.set(ordinal, row.item);
+  terms.set(ordinal, row);
+  orders.add(ordinal);
+}
+
+function replace({ columns, items, terms, orders }: Shelf, ordinal: number, row: ListingRow): void {
+  for (const field of columnFields) {
+    const value = columnValue(row, field);
+    if (columns.valueOf(field, ordinal) !== value) orders.move(field, ordinal, value);
+  }
+  items.set(ordinal, row.item);
+  terms.set(ordinal, row);
+}
+
+function readPage(shelf: Shelf, search: ListingSearch): ListingPage {
+  const matches = findMatches(shelf, search);
+  const { shown, next } = new PageReader(shelf, search, relevanceOf(shelf, search)).read(matches);
+  const items = shelf.items.read(shown);
+  return {
+    total: matches.size,
+    hits: shown.map((ordinal, index) => ({
+      id: shelf.columns.ids[ordinal] as string,
+      item: items[index] as Buffer,
+    })),
+    next,
+  };
+}
+
+function relevanceOf(shelf: Shelf, { words, order }: ListingSearch) {
+  if (words === null || !order.keys.some(({ field }) => field === 'relevance')) return noRelevance;
+  const wording = wordingOf(shelf, words);
+  const ofLevel = (level: 1 | 2) => allOf(wordSets(shelf, wording, level)) ?? emptySet;
+  return { inTitle: ofLevel(1), inName: ofLevel(2) };
+}
+
+const marks = ['', '+', '#'];
+
+function factsOf({ columns, terms, lexicon, postings }: Shelf, ordinal: number): ListedFacts {
+  const named = Array.from(terms.of(ordinal), (set) => {
+    const term = lexicon.textOf(Math.floor(set / marks.length));
+    return `${marks[set % marks.length]}${term}`;
+  });
+  const online = lexicon.idOf(flags.online);
+  return {
+    id: columns.ids[ordinal] as string,
+    isOnline: online !== undefined && postings.has(online * marks.length, ordinal),
+    capabilities: named.filter((term) => term.startsWith('=')).map((term) => term.slice(1)),
+    terms: named.filter((term) => !/^[!@]/.test(term)),
+    perRequestMicro: amountOf(columns.numbers['rates.perRequest'][ordinal] as number),
+    reputation: columns.numbers.reputation[ordinal] as number,
+  };
+}

@@ -1,0 +1,77 @@
+import { noRelevance } from './agent-order.ts';
+import { flags } from './agent-terms.ts';
+import { amountKey } from './columns.ts';
+import { findMatches } from './find-matches.ts';
+import type { AlternativeWish } from './listing.ts';
+import { PageReader } from './read-page.ts';
+import { bestReputationFirst, type SearchOrder } from './search-order.ts';
+import { intersect, keepIf, type OrdinalSet, unite } from './sets.ts';
+import { agentsWith, type Shelf } from './shelf.ts';
+
+const MOST = 30;
+const CANDIDATES = 100;
+const MAX_TERMS = 60;
+
+const dearestFirst: SearchOrder = { keys: [{ field: 'rates.perRequest', order: 'desc' }], byId: 'desc' };
+const everyone = { wanted: { any: [], all: [], home: null }, words: null } as const;
+
+/** See `ListingIndex.sharing`. */
+export function findSharing(
+  shelf: Shelf,
+  wanted: { capabilities: readonly string[]; perRequestMicro: bigint },
+  wish: AlternativeWish,
+): string[] {
+  const { maxPerRequestMicro: most } = wish;
+  const nearest = most !== null && most < wanted.perRequestMicro ? most : wanted.perRequestMicro;
+  const shared = new Map<number, number>();
+  for (const capability of new Set(wanted.capabilities)) {
+    const fitting = affordable(shelf, capability, most);
+    const cheaper = affordable(shelf, capability, nearest);
+    const found = new Set([
+      ...firstOf(shelf, fitting, bestReputationFirst, CANDIDATES),
+      ...firstOf(shelf, cheaper, dearestFirst, CANDIDATES),
+    ]);
+    for (const ordinal of found) shared.set(ordinal, (shared.get(ordinal) ?? 0) + 1);
+  }
+  const { columns } = shelf;
+  const reputationOf = (ordinal: number) => columns.numbers.reputation[ordinal] as number;
+  return [...shared]
+    .filter(([ordinal]) => !wish.except.includes(columns.ids[ordinal] as string))
+    .sort(([a, ofA], [b, ofB]) => ofB - ofA || reputationOf(b) - reputationOf(a) || columns.compareIds(a, b))
+    .slice(0, MOST)
+    .map(([ordinal]) => columns.ids[ordinal] as string);
+}
+
+const affordable = (shelf: Shelf, capability: string, most: bigint | null): OrdinalSet =>
+  findMatches(shelf, {
+    ...everyone,
+    wanted: { ...everyone.wanted, all: [capability] },
+    filter: onlineUpTo(most),
+  });
+
+const onlineUpTo = (maxPriceMicro: bigint | null) => ({
+  ...{ isOnline: [true], isVerified: [true, false], minReputation: 0, maxPerHourMicro: null },
+  maxPriceMicro,
+});
+
+/** See `ListingIndex.withTerms`. */
+export function findWithTerms(shelf: Shelf, terms: readonly string[], wish: AlternativeWish): string[] {
+  const online = agentsWith(shelf, flags.online);
+  const rarest = [...new Set(terms)]
+    .map((term) => intersect(agentsWith(shelf, term), online))
+    .filter(({ size }) => size > 0)
+    .sort((a, b) => a.size - b.size);
+  const price = shelf.columns.numbers['rates.perRequest'];
+  const most = wish.maxPerRequestMicro === null ? null : amountKey(wish.maxPerRequestMicro);
+  const any = unite(rarest.slice(0, MAX_TERMS), shelf.postings.words);
+  const fitting = most === null ? any : keepIf(any, (ordinal) => (price[ordinal] as number) <= most);
+  return firstOf(shelf, fitting, bestReputationFirst, MOST + wish.except.length)
+    .map((ordinal) => shelf.columns.ids[ordinal] as string)
+    .filter((id) => !wish.except.includes(id))
+    .slice(0, MOST);
+}
+
+function firstOf(shelf: Shelf, matches: OrdinalSet, order: SearchOrder, limit: number): number[] {
+  const search = { ...everyone, filter: onlineUpTo(null), order, after: null, limit, offset: 0 };
+  return new PageReader(shelf, search, noRelevance).read(matches).shown;
+}

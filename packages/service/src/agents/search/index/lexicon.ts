@@ -1,0 +1,98 @@
+import { SortedList } from './sorted-list.ts';
+import { charactersOf, TypoTable } from './typo-table.ts';
+
+/** A shorter last word is taken as it is: too many words begin with it. */
+const MIN_OPEN_CHARS = 3;
+/** A shorter word is taken as it is: too many words are within one edit. */
+const MIN_MENDED_CHARS = 4;
+
+const isWord = (term: string): boolean => !/^[=@!]/.test(term);
+
+/**
+ * The terms that agents have, numbered: words, `=capability`, `@home`, `!flag`. A number is used again when no agent has its term
+ * any more.
+ */
+export class Lexicon {
+  readonly #ids = new Map<string, number>();
+  readonly #terms: string[] = [];
+  readonly #free: number[] = [];
+  readonly #marked = { '=': new Set<string>(), '@': new Set<string>() };
+  readonly #words = new SortedList((a, b) => compareTexts(this.textOf(a), this.textOf(b)));
+  readonly #typos: TypoTable;
+  /** Changes with each word that comes or goes. */
+  version = 0;
+
+  constructor(seed: number) {
+    this.#typos = new TypoTable((id) => this.textOf(id), seed);
+  }
+
+  textOf(id: number): string {
+    return this.#terms[id] as string;
+  }
+
+  idOf(term: string): number | undefined {
+    return this.#ids.get(term);
+  }
+
+  /** All terms with this mark. */
+  marked(mark: '=' | '@'): string[] {
+    return [...this.#marked[mark]];
+  }
+
+  /** The number of a term, new or known. */
+  take(term: string): number {
+    const known = this.#ids.get(term);
+    if (known !== undefined) return known;
+    const id = this.#free.pop() ?? this.#terms.length;
+    this.#terms[id] = term;
+    this.#ids.set(term, id);
+    if (isWord(term)) {
+      this.version++;
+      this.#words.add(id);
+      this.#typos.add(id);
+    } else this.#setOf(term)?.add(term);
+    return id;
+  }
+
+  /** No agent has the term any more. */
+  release(id: number): void {
+    const term = this.textOf(id);
+    this.#ids.delete(term);
+    if (isWord(term)) {
+      this.version++;
+      this.#words.delete(id);
+      this.#typos.delete(id);
+    } else this.#setOf(term)?.delete(term);
+    this.#free.push(id);
+  }
+
+  #setOf(term: string): Set<string> | null {
+    return term.startsWith('=') ? this.#marked['='] : term.startsWith('@') ? this.#marked['@'] : null;
+  }
+
+  /**
+   * The words that a word of a question stands for: itself, when an agent has it. Otherwise, for the last word, of three characters or
+   * more: all that begin with it. Otherwise, for a word of four characters or more: all within one edit, which is a character inserted,
+   * deleted or replaced, or two neighbours swapped. None: nobody is found.
+   */
+  resolve(word: string, isLast: boolean): number[] {
+    const id = this.#ids.get(word);
+    if (id !== undefined) return [id];
+    const beginning = isLast && word.length >= MIN_OPEN_CHARS ? this.#beginningWith(word) : [];
+    if (beginning.length > 0) return beginning;
+    return charactersOf(word).length >= MIN_MENDED_CHARS ? this.#typos.near(word) : [];
+  }
+
+  #beginningWith(start: string): number[] {
+    const from = this.#words.seek((id) => compareTexts(this.textOf(id), start) >= 0);
+    const found: number[] = [];
+    this.#words.forward(from, this.#words.end, (id) => {
+      if (!this.textOf(id).startsWith(start)) return true;
+      found.push(id);
+      return false;
+    });
+    return found;
+  }
+}
+
+const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

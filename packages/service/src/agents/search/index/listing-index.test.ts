@@ -1,0 +1,298 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createListingIndex } from './create-listing-index.ts';
+import type { FacetQuestion, ListingIndex, ListingQuestion, ListingRow, ListingSearch, Place } from './listing.ts';
+import { bestFirst, orderOf, type SearchOrder } from './search-order.ts';
+import { termsOf, wantedOf, wordsOf } from './words.ts';
+
+const capabilities = ['text', 'images', 'audio', 'rare'];
+const words = ['Alpha', 'alpa', 'beta', 'alphabet', 'gamma', 'über', '翻訳', '𝔘nit', 'ab', '4o'];
+const asked = [...words, 'lpha', 'alphx', 'aplha', 'bet', 'gam', 'betaa', 'x', 'xyz', 'gama', 'nothing', '𝔙nit'];
+const homes = [null, 'node_a', 'node_b'];
+const prices = [0n, 1n, 50_000n, 999_999_999_999_999_998n, 999_999_999_999_999_999n];
+
+const ids = fc.constantFrom(
+  'agt_',
+  'agt_0',
+  'agt_00',
+  'agt_0a',
+  'agt_z',
+  'agt_zz1',
+  'agt_A',
+  'agu_1',
+  'ab_1',
+  'agt_0123456789a',
+);
+const rowOf = (anId: fc.Arbitrary<string>): fc.Arbitrary<ListingRow> =>
+  fc.record({
+    id: anId,
+    name: fc.subarray(words, { minLength: 1, maxLength: 2 }).map((each) => each.join(' ')),
+    description: fc.subarray(words, { maxLength: 3 }).map((each) => each.join(', ')),
+    capabilities: fc.subarray(capabilities),
+    tags: fc.subarray(words, { maxLength: 2 }),
+    home: fc.constantFrom(...homes),
+    isOnline: fc.boolean(),
+    isVerified: fc.boolean(),
+    reputation: fc.constantFrom(0, 1, 500, 999, 1000),
+    perRequestMicro: fc.constantFrom(...prices),
+    perHourMicro: fc.constantFrom(...prices),
+    responseMs: fc.constantFrom(null, 0, 0.5, 12, 1e6),
+    createdAt: fc.integer({ min: 0, max: 5 }).map((day) => new Date(Date.UTC(2026, 0, day))),
+    item: fc.integer({ min: 1, max: 200 }).map((length) => Buffer.from('x'.repeat(length))),
+  });
+
+const fields = Object.keys(bestFirst) as (keyof typeof bestFirst)[];
+const someWords = fc
+  .array(fc.constantFrom(...asked), { minLength: 1, maxLength: 3 })
+  .map((each) => wordsOf(each.join(' ')));
+const questions: fc.Arbitrary<ListingQuestion> = fc.record({
+  wanted: fc
+    .record({
+      any: fc.subarray([...capabilities, 'nobody'], { maxLength: 2 }),
+      all: fc.oneof(
+        { weight: 3, arbitrary: fc.constant<string[]>([]) },
+        fc.subarray([...capabilities, 'nobody'], { maxLength: 2 }),
+      ),
+      home: fc.constantFrom(undefined, undefined, 'this', 'node_a', 'node_z'),
+    })
+    .map(({ any, all, home }) => wantedOf({ capabilities: { any, all }, home })),
+  words: fc.oneof(fc.constant(null), someWords, fc.constant([])),
+  filter: fc.record({
+    isOnline: fc.constantFrom([true, false], [true], [false]),
+    isVerified: fc.constantFrom([true, false], [true], [false]),
+    minReputation: fc.constantFrom(0, 0, 1, 500, 1001),
+    maxPriceMicro: fc.constantFrom(null, null, ...prices),
+    maxPerHourMicro: fc.constantFrom(null, null, null, 0n, 50_000n),
+  }),
+});
+const searches: fc.Arbitrary<ListingSearch> = fc
+  .record({
+    question: questions,
+    sort: fc.uniqueArray(
+      fc.record({ field: fc.constantFrom(...fields), order: fc.constantFrom('asc' as const, 'desc' as const) }),
+      { maxLength: 4, selector: ({ field }) => field },
+    ),
+    limit: fc.integer({ min: 1, max: 8 }),
+    offset: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 12 })),
+  })
+  .map(({ question, sort, limit, offset }) => ({
+    ...question,
+    ...{ order: orderOf(sort, question.words !== null), after: null, limit, offset },
+  }));
+
+/** Distance with swaps of neighbours, by the textbook. */
+function isNear(one: string, other: string): boolean {
+  const [a, b] = [[...one], [...other]];
+  const table = Array.from({ length: a.length + 1 }, (_, i) => Array.from({ length: b.length + 1 }, (_, j) => i + j));
+  const at = (i: number, j: number) => table[i]?.[j] as number;
+  for (let i = 1; i <= a.length; i++)
+    for (let j = 1; j <= b.length; j++) {
+      const row = table[i] as number[];
+      row[j] = Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        row[j] = Math.min(row[j] as number, at(i - 2, j - 2) + 1);
+    }
+  return at(a.length, b.length) <= 1;
+}
+
+const bytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+const title = ({ name, tags }: ListingRow) => wordsOf(`${name} ${tags.join(' ')}`);
+const everyWord = (row: ListingRow) => [...title(row), ...wordsOf(row.description)];
+
+/** What the index has to give, by looking at every row. */
+function model(rows: readonly ListingRow[]) {
+  const vocabulary = new Set(rows.flatMap(everyWord));
+  const meant = (all: readonly string[]) =>
+    all.map((word, index) => {
+      if (vocabulary.has(word)) return [word];
+      const open =
+        index === all.length - 1 && word.length >= 3 ? [...vocabulary].filter((each) => each.startsWith(word)) : [];
+      if (open.length > 0) return open;
+      return [...word].length >= 4 ? [...vocabulary].filter((each) => isNear(word, each)) : [];
+    });
+  const hasAll = (own: readonly string[], all: readonly string[]) =>
+    meant(all).every((choices) => choices.some((each) => own.includes(each)));
+  const matches = ({ wanted, words: text, filter }: ListingQuestion) =>
+    rows.filter(
+      (row) =>
+        wanted.all.every((each) => row.capabilities.includes(each)) &&
+        (wanted.any.length === 0 || wanted.any.some((each) => row.capabilities.includes(each))) &&
+        (wanted.home === null || wanted.home === (row.home ?? 'this')) &&
+        (text === null || (text.length > 0 && hasAll(everyWord(row), text))) &&
+        filter.isOnline.includes(row.isOnline) &&
+        filter.isVerified.includes(row.isVerified) &&
+        row.reputation >= filter.minReputation &&
+        (filter.maxPriceMicro === null || row.perRequestMicro <= filter.maxPriceMicro) &&
+        (filter.maxPerHourMicro === null || row.perHourMicro <= filter.maxPerHourMicro),
+    );
+  const sorted = (question: ListingQuestion, { keys, byId }: SearchOrder) => {
+    const all = question.words ?? [];
+    const relevance = (row: ListingRow) => (hasAll(wordsOf(row.name), all) ? 2 : hasAll(title(row), all) ? 1 : 0);
+    const values = {
+      reputation: (row: ListingRow) => row.reputation,
+      'rates.perRequest': (row: ListingRow) => row.perRequestMicro,
+      'rates.perHour': (row: ListingRow) => row.perHourMicro,
+      responseTime: (row: ListingRow) => row.responseMs ?? Number.POSITIVE_INFINITY,
+      createdAt: (row: ListingRow) => row.createdAt.getTime(),
+      relevance,
+    };
+    const compare = (a: ListingRow, b: ListingRow, field: (typeof fields)[number]) => {
+      if (field === 'name') return bytes(a.name.toLowerCase(), b.name.toLowerCase());
+      const [ofA, ofB] = [values[field](a), values[field](b)];
+      return ofA < ofB ? -1 : ofA > ofB ? 1 : 0;
+    };
+    return matches(question).sort((a, b) => {
+      for (const { field, order } of keys) {
+        const difference = compare(a, b, field);
+        if (difference !== 0) return order === 'asc' ? difference : -difference;
+      }
+      return byId === 'asc' ? bytes(a.id, b.id) : bytes(b.id, a.id);
+    });
+  };
+  return { matches, sorted };
+}
+
+function expectSearch(index: ListingIndex, rows: readonly ListingRow[], search: ListingSearch): void {
+  const wanted = model(rows).sorted(search, search.order);
+  const page = index.search(search);
+  expect(page.total).toBe(wanted.length);
+  const shown = wanted.slice(search.offset, search.offset + search.limit);
+  expect(page.hits.map(({ id }) => id)).toEqual(shown.map(({ id }) => id));
+  expect(page.hits.map(({ item }) => item)).toEqual(shown.map(({ item }) => item));
+  expect(page.next === null).toBe(search.offset + search.limit >= wanted.length);
+  const walked: string[] = [];
+  for (let after: Place | null = null, pages = 0; pages === 0 || after; pages++) {
+    expect(pages).toBeLessThanOrEqual(wanted.length);
+    const next = index.search({ ...search, after, offset: 0 });
+    walked.push(...next.hits.map(({ id }) => id));
+    after = next.next;
+  }
+  expect(walked).toEqual(wanted.map(({ id }) => id));
+}
+
+function expectFacets(index: ListingIndex, rows: readonly ListingRow[], question: FacetQuestion): void {
+  const { matches } = model(rows);
+  const count = (change: { filter?: object; wanted?: object }) =>
+    matches({
+      ...question,
+      filter: { ...question.filter, ...change.filter },
+      wanted: { ...question.wanted, ...change.wanted },
+    }).length;
+  const facets = index.facets(question);
+  expect(facets.total).toBe(count({}));
+  expect(facets.status).toEqual({
+    online: count({ filter: { isOnline: [true] } }),
+    offline: count({ filter: { isOnline: [false] } }),
+  });
+  expect(facets.verified).toEqual({
+    yes: count({ filter: { isVerified: [true] } }),
+    no: count({ filter: { isVerified: [false] } }),
+  });
+  const counted = capabilities
+    .map((value) => ({ value, count: count({ wanted: { any: [], all: [...question.beside, value] } }) }))
+    .filter((each) => each.count > 0)
+    .sort((a, b) => b.count - a.count || bytes(a.value, b.value));
+  expect(facets.capabilities).toEqual(counted);
+  const others = ['node_a', 'node_b'].map((home) => ({ home, count: count({ wanted: { home } }) }));
+  const local = { home: null, count: count({ wanted: { home: 'this' } }) };
+  expect(facets.homes).toEqual(
+    [local, ...others.sort((a, b) => b.count - a.count || bytes(a.home, b.home))].filter((each) => each.count > 0),
+  );
+}
+
+type Change = { readonly put: ListingRow } | { readonly remove: string };
+const changesOf = (anId: fc.Arbitrary<string>, maxLength: number): fc.Arbitrary<Change[]> =>
+  fc.array(
+    fc.oneof(
+      { weight: 4, arbitrary: rowOf(anId).map((put) => ({ put })) },
+      { weight: 1, arbitrary: anId.map((remove) => ({ remove })) },
+    ),
+    { maxLength },
+  );
+
+function apply(index: ListingIndex, rows: Map<string, ListingRow>, changes: readonly Change[]): void {
+  for (const change of changes) {
+    if ('put' in change) {
+      index.put(change.put);
+      rows.set(change.put.id, change.put);
+    } else {
+      index.remove(change.remove);
+      rows.delete(change.remove);
+    }
+  }
+}
+
+const manyIds = fc.integer({ min: 0, max: 400 }).map((number) => `agt_${number.toString(36).padStart(6, '0')}`);
+
+describe('the listing index', () => {
+  it('finds what filtering and sorting every row gives, after any changes', () => {
+    fc.assert(
+      fc.property(
+        changesOf(ids, 25),
+        changesOf(ids, 10),
+        fc.array(searches, { minLength: 1, maxLength: 6 }),
+        fc.record({ question: questions, beside: fc.subarray(capabilities, { maxLength: 2 }) }),
+        (first, second, questions_, { question, beside }) => {
+          const index = createListingIndex(7);
+          const rows = new Map<string, ListingRow>();
+          for (const changes of [first, second]) {
+            apply(index, rows, changes);
+            expect(index.size).toBe(rows.size);
+            for (const search of questions_) expectSearch(index, [...rows.values()], search);
+            expectFacets(index, [...rows.values()], { ...question, beside });
+          }
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it('finds the same among hundreds, where sets are bits and equal values make large groups', () => {
+    fc.assert(
+      fc.property(
+        fc.array(rowOf(manyIds), { minLength: 300, maxLength: 500 }),
+        changesOf(manyIds, 200),
+        fc.array(searches, { minLength: 1, maxLength: 4 }),
+        (loaded, changes, questions_) => {
+          const index = createListingIndex(7);
+          const rows = new Map<string, ListingRow>();
+          apply(
+            index,
+            rows,
+            loaded.map((put) => ({ put })),
+          );
+          index.settle();
+          apply(index, rows, changes);
+          for (const search of questions_)
+            expectSearch(index, [...rows.values()], { ...search, limit: search.limit * 7 });
+          expectFacets(index, [...rows.values()], { ...(questions_[0] as ListingSearch), beside: [] });
+        },
+      ),
+      { numRuns: 6 },
+    );
+  });
+
+  it('knows the facts of each agent, and how many each node has', () => {
+    fc.assert(
+      fc.property(changesOf(ids, 30), (changes) => {
+        const index = createListingIndex(7);
+        const rows = new Map<string, ListingRow>();
+        apply(index, rows, changes);
+        for (const row of rows.values()) {
+          const terms = termsOf({ ...row, capabilities: [...row.capabilities], metadata: { tags: [...row.tags] } });
+          const facts = index.facts(row.id);
+          expect({ ...facts, terms: new Set(facts?.terms), capabilities: new Set(facts?.capabilities) }).toEqual({
+            ...{ id: row.id, isOnline: row.isOnline, perRequestMicro: row.perRequestMicro, reputation: row.reputation },
+            ...{ terms: new Set(terms), capabilities: new Set(row.capabilities) },
+          });
+          expect(index.item(row.id)).toEqual(row.item);
+        }
+        const of = (home: string | null) => [...rows.values()].filter((row) => row.home === home).length;
+        expect(new Map(index.homes().map(({ home, count }) => [home, count]))).toEqual(
+          new Map(homes.map((home) => [home, of(home)] as const).filter(([, count]) => count > 0)),
+        );
+        expect([index.has('agt_none'), index.item('agt_none'), index.facts('agt_none')]).toEqual([false, null, null]);
+      }),
+    );
+  });
+});
