@@ -1,10 +1,15 @@
 import { defineConfig } from 'vitest/config';
+import { fastTempFolder } from './scripts/fast-temp-folder.ts';
 import { LongestFirst } from './scripts/longest-first.ts';
+
+const tempFolder = fastTempFolder();
 
 export default defineConfig({
   test: {
     include: ['packages/*/{src,test}/**/*.test.ts', 'examples/**/*.test.ts'],
     globalSetup: ['packages/service/test/support/global-setup.ts'],
+    // Made and removed by the global set-up.
+    env: tempFolder === undefined ? {} : { TMPDIR: tempFolder },
     // More than the processors of the smallest machine: half of the time of most files is waiting. Each has its budget of database
     // connections (packages/service/test/support/test-database.ts).
     maxWorkers: 4,

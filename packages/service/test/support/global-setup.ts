@@ -1,8 +1,9 @@
-import { chmod, mkdtemp } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
+import { foldersOfDeadRuns } from '../../../../scripts/fast-temp-folder.ts';
 import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { silentLog } from '../../src/lib/log/log.ts';
@@ -19,6 +20,7 @@ declare module 'vitest' {
 
 /** One PostgreSQL for the whole run, with a migrated template database that every test file clones. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const removeTempFolder = await makeTempFolder(project.config.env.TMPDIR);
   const dataDir = await mkdtemp(join(tmpdir(), 'agent-network-test-'));
   // As root, PostgreSQL's own user has to get in.
   await chmod(dataDir, 0o711);
@@ -31,7 +33,30 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   return async () => {
     await postgres.stop();
     await removePostgresDataDir(dataDir);
+    await removeTempFolder();
   };
+}
+
+/** Makes the folder for temporary files that vitest.config.ts names, if it names one, and removes those that killed runs left. */
+async function makeTempFolder(folder: string | undefined): Promise<() => Promise<void>> {
+  if (folder === undefined) return async () => {};
+  const parent = dirname(folder);
+  const dead = foldersOfDeadRuns(await readdir(parent), isAlive);
+  await Promise.all(dead.map((each) => rm(each, { recursive: true, force: true })));
+  await mkdir(folder);
+  // As root, PostgreSQL's own user has to get in.
+  await chmod(folder, 0o711);
+  process.env.TMPDIR = folder;
+  return () => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // It lives, and belongs to somebody else.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 async function makeTemplate(adminUrl: string): Promise<string | null> {
@@ -40,6 +65,7 @@ async function makeTemplate(adminUrl: string): Promise<string | null> {
   try {
     await admin.query(`create database ${TEMPLATE_DATABASE}`);
     await migrate(withDatabase(adminUrl, TEMPLATE_DATABASE), silentLog);
+    await makeSignInsCheap(admin, adminUrl);
     await admin.query(`alter database ${TEMPLATE_DATABASE} with is_template true allow_connections false`);
     return null;
   } catch (error) {
@@ -47,4 +73,11 @@ async function makeTemplate(adminUrl: string): Promise<string | null> {
   } finally {
     await admin.end();
   }
+}
+
+/** Each test file signs in dozens of times; the 4096 rounds against guessing take milliseconds of each, and guard nothing here. */
+async function makeSignInsCheap(admin: pg.Client, adminUrl: string): Promise<void> {
+  const { username, password } = new URL(adminUrl);
+  await admin.query('set scram_iterations = 1');
+  await admin.query(`alter role ${admin.escapeIdentifier(username)} password ${admin.escapeLiteral(password)}`);
 }

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import { identityTokenPattern } from '@agent-network/contracts/access/access';
-import { LRUCache } from 'lru-cache';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
+import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { hashSecret, parseApiKey } from '../caller/api-key.ts';
 import type { KnownCaller } from '../caller/caller.ts';
@@ -32,14 +32,8 @@ const refuse = (message: string) => new AppError('UNAUTHORIZED', message);
 
 /** Bearer authentication with API keys and identityTokens, and session cookies: neither is accepted in the other's place. */
 export function createAuthenticator(ctx: HasDb & HasClock & { readonly hasLocalAccount: boolean }): Authenticator {
-  const remembered = new LRUCache<string, { caller: KnownCaller; expiresAt: Date | null }>({
-    max: 20_000,
-    ttl: REMEMBER_MS,
-  });
-  const rememberedSessions = new LRUCache<string, SessionCaller>({
-    max: 20_000,
-    ttl: REMEMBER_MS,
-  });
+  const remembered = createBoundedCache<{ caller: KnownCaller; expiresAt: Date | null }>(20_000, REMEMBER_MS);
+  const rememberedSessions = createBoundedCache<SessionCaller>(20_000, REMEMBER_MS);
 
   async function byApiKey(key: string): Promise<{ caller: KnownCaller; expiresAt: Date | null }> {
     const id = parseApiKey(key);

@@ -1,7 +1,7 @@
 import type { Context, Hono, Next } from 'hono';
-import { LRUCache } from 'lru-cache';
 import { addressSubject } from '../../access/limits/rate-limit.ts';
 import { AppError } from '../../lib/app-error.ts';
+import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { commonHeaders } from '../answer/common-headers.ts';
 import { toErrorAnswer } from '../answer/errors.ts';
@@ -76,7 +76,7 @@ interface Over extends Limit {
 
 /** Counts in fixed windows by network address, in memory. */
 function createMeter(given: Limit) {
-  const windows = new LRUCache<string, Window>({ max: MAX_NETWORKS });
+  const windows = createBoundedCache<Window>(MAX_NETWORKS);
   return {
     /** The limit that is used up, and when it ends; null while there is room. Begins a window when the last one has ended. */
     over(subject: string, nowMs: number): Over | null {

@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache';
 import type { Home } from '../../agents/agent.ts';
 import type { NodeIdentity } from '../../chain/chain-info.ts';
 import type { HasWallet } from '../../chain/node-wallet.ts';
 import type { Records } from '../../db/records.ts';
+import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { findHomeKey, writeHomeKey } from './home-store.ts';
@@ -22,7 +22,7 @@ export interface HasHomeKeys {
 
 /** Keys are stored sealed in the database, for all processes. Each process runs one sign-in for a node at a time. */
 export function createHomeKeys(ctx: Records & HasSecrets & HasGuardedFetch & NodeIdentity & HasWallet): HomeKeys {
-  const known = new LRUCache<string, string>({ max: 10_000 });
+  const known = createBoundedCache<string>(10_000);
   const running = new Map<string, Promise<KeyAtHome>>();
 
   async function find(home: Home, refused: string | null): Promise<KeyAtHome> {

@@ -1,11 +1,12 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { Balance, Treasury } from '@agent-network/contracts/payments/payments';
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 import { notFound } from '../../lib/app-error.ts';
+import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import {
@@ -42,7 +43,7 @@ export interface HasSeenTreasuries {
   readonly seenTreasuries: LRUCache<string, string>;
 }
 
-export const createSeenTreasuries = () => new LRUCache<string, string>({ max: 50_000 });
+export const createSeenTreasuries = () => createBoundedCache<string>(50_000);
 
 /** Opens a paying wallet's ledger account, unless it exists. */
 export async function openPayer(ctx: HasDb & HasSeenTreasuries, address: string, now: Date): Promise<void> {

@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache';
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { HasWallet } from '../../chain/node-wallet.ts';
 import { type SignedAuthorization, transferCall } from '../../chain/settlement-call.ts';
 import type { HasUsdc } from '../../chain/usdc-client.ts';
+import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import type { HasPaymentLimits } from '../onchain/payment-limits.ts';
 
@@ -20,7 +20,7 @@ const KNOWN_FOR_MS = 30_000;
 
 /** Caches keys only; addresses with code are checked each time. Throws when the chain does not answer. */
 export function createContractPayers({ usdc }: HasUsdc): ContractPayers {
-  const keys = new LRUCache<string, true>({ max: 50_000, ttl: KNOWN_FOR_MS });
+  const keys = createBoundedCache<true>(50_000, KNOWN_FOR_MS);
   return {
     async isContract({ authorization, direction }) {
       // The node's own wallet is a key.

@@ -20,6 +20,9 @@ const bookkeeping = new Set(
   ]),
 );
 
+/** Changes of the stored bytes, and the sums that they are folded into in the background: only together do they say what is stored. */
+const storage = ['account_storage', 'storage_change'];
+
 /** What is read of the chain, in the background. */
 const read = ['registry_point', 'registry_reading', 'registry_log', 'registry_token', 'registry_change'];
 
@@ -59,13 +62,18 @@ export async function databaseDigest(h: Harness): Promise<Record<string, string>
       order by 1`,
   );
   const parts = tables.rows
-    .filter(({ name }) => !bookkeeping.has(name) && ![...derived, ...read].includes(name))
+    .filter(({ name }) => !bookkeeping.has(name) && ![...derived, ...read, ...storage].includes(name))
     .map(({ name }) => {
       const content = `(${contentOf[name] ?? 'x'})::text`;
       return `select '${name}' as name, count(*) || ' ' || md5(coalesce(string_agg(${content}, '|' order by ${content}), ''))
                 as digest from "${name}" x`;
     });
   const jobs = `select 'queue', count(*)::text from graphile_worker.jobs`;
-  const digests = await h.ctx.db.pool.query<{ name: string; digest: string }>([...parts, jobs].join(' union all '));
+  const stored = `select 'stored bytes', string_agg(row(account_id, bytes)::text, '|' order by account_id) from (
+    select account_id, sum(bytes) as bytes from (${storage.map((name) => `select account_id, bytes from ${name}`).join(' union all ')}) x
+     group by account_id) y`;
+  const digests = await h.ctx.db.pool.query<{ name: string; digest: string }>(
+    [...parts, stored, jobs].join(' union all '),
+  );
   return Object.fromEntries(digests.rows.map(({ name, digest }) => [name, digest]));
 }
