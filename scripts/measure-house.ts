@@ -2,10 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path/posix';
 import ts from 'typescript';
+import { MAX_NAMED, readContexts } from './contexts.ts';
 
 /**
- * Prints how large the rooms, files and functions of the sources are, and how many doc comments open with a question word. With
- * `--check` it exits 1 when a folder has more than 25 files, a function more than 70 lines, or more than 5 % of comments do.
+ * Prints how large the rooms, files and functions of the sources are, how many interfaces use cases name as dependencies, and how many
+ * doc comments open with a question word. With `--check` it exits 1 when a folder has more than 25 files, a function more than 70 lines,
+ * a use case names more than 5 interfaces, or more than 5 % of comments do.
  */
 const MAX_FILES = 25;
 const MAX_LINES = 70;
@@ -24,9 +26,11 @@ const files = execFileSync('git', ['ls-files', 'packages/*/src/**'], { encoding:
 const functions: Measured[] = [];
 const lengths: Measured[] = [];
 const comments: { place: string; text: string }[] = [];
+const texts = new Map<string, string>();
 
 for (const path of files) {
   const text = readFileSync(path, 'utf8');
+  texts.set(path, text);
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
   const lineOf = (position: number) => source.getLineAndCharacterOfPosition(position).line + 1;
   lengths.push({ name: path, value: text.split('\n').length - 1 });
@@ -44,6 +48,10 @@ for (const path of files) {
       text: (match[1] ?? '').replace(/^\s*\*? ?/gm, '').trim(),
     });
 }
+
+const contexts = readContexts(texts);
+const named = contexts.map(({ place, name, named }) => ({ name: `${place} ${name}`, value: named.length }));
+const single = contexts.map(({ place, name, single }) => ({ name: `${place} ${name}`, value: single }));
 
 const folders = Object.entries(Object.groupBy(files, (path) => dirname(path))).map(([name, all]) => ({
   name,
@@ -66,6 +74,8 @@ const middle = (all: readonly Measured[]): string =>
 console.log(`Folders: ${middle(folders)} files each\n${largest(folders, 8)}`);
 console.log(`Files: ${middle(lengths)} lines\n${largest(lengths, 8)}`);
 console.log(`Functions: ${middle(functions)} lines\n${largest(functions, 8)}`);
+console.log(`Contexts: ${middle(named)} interfaces named`);
+console.log(`  with all groups opened: ${middle(single)} dependencies\n${largest(single, 8)}`);
 console.log(`Doc comments: ${comments.length}, ${(share * 100).toFixed(1)} % open with a question word`);
 if (process.argv.includes('--list'))
   for (const { place, text } of asked) console.log(`  ${place}  ${text.split('\n')[0]}`);
@@ -73,10 +83,11 @@ if (process.argv.includes('--list'))
 const isOver =
   folders.some(({ value }) => value > MAX_FILES) ||
   functions.some(({ value }) => value > MAX_LINES) ||
+  named.some(({ value }) => value > MAX_NAMED) ||
   share > MAX_SHARE;
 if (process.argv.includes('--check') && isOver) {
   console.error(
-    `Over a limit: ${MAX_FILES} files a folder, ${MAX_LINES} lines a function, ${MAX_SHARE * 100} % of doc comments`,
+    `Over a limit: ${MAX_FILES} files a folder, ${MAX_LINES} lines a function, ${MAX_NAMED} interfaces a context, ${MAX_SHARE * 100} % of doc comments`,
   );
   process.exitCode = 1;
 }

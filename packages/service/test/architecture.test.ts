@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it, test } from 'vitest';
 import { checkContent } from '../../../scripts/check-content.ts';
+import { readContexts } from '../../../scripts/contexts.ts';
 import { packages } from '../../../scripts/floors.ts';
 
 const repository = join(import.meta.dirname, '../../..');
@@ -90,3 +91,31 @@ test.each([
   ['http/handlers/a.ts', 'app.fetch(request);'],
   ['agents/a.ts', '// select id from agent, by fetch(url)'],
 ])('at home, allowed: %s', (place, text) => expect(checkContent(place, text)).toEqual([]));
+
+it('the dependencies of a use case are counted through aliases and other files, a group as one', () => {
+  const files = {
+    'a/has.ts': `
+      export interface HasDb { readonly db: string }
+      export interface HasLog { readonly log: string }
+      export interface Records extends HasDb, HasLog {}
+      export type Two = HasDb & HasLog;
+      export interface Plain { readonly x: number }`,
+    'b/use.ts': `
+      import type { HasDb, Plain, Records, Two as Both } from '../a/has.ts';
+      type Own = Both & { readonly extra: number };
+      export async function many(ctx: Own) {}
+      export const one = (input: Plain, ctx: Records) => input;
+      export const same = (ctx: Parameters<typeof many>[0]) => ctx;
+      const hidden = (ctx: HasDb) => ctx;
+      export const none = (input: Plain) => hidden;`,
+  };
+  const contexts = readContexts(new Map(Object.entries(files)));
+  expect(contexts.map(({ name, named, single }) => [name, named.join(' '), single])).toEqual([
+    ['HasDb', '.db', 1],
+    ['HasLog', '.log', 1],
+    ['Records', 'HasDb HasLog', 2],
+    ['many', 'HasDb HasLog .extra', 3],
+    ['one', 'Records', 2],
+    ['same', 'HasDb HasLog .extra', 3],
+  ]);
+});

@@ -3,7 +3,9 @@ export interface Clock {
   now(): Date;
 }
 
-export type HasClock = { clock: Clock };
+export interface HasClock {
+  readonly clock: Clock;
+}
 
 export const systemClock: Clock = { now: () => new Date() };
 

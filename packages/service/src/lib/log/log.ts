@@ -4,7 +4,9 @@ import { redactText, redactValue } from './redact.ts';
 
 export type Log = Logger;
 
-export type HasLog = { log: Log };
+export interface HasLog {
+  readonly log: Log;
+}
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 

@@ -21,7 +21,9 @@ export type GuardedFetch = {
   close(): Promise<void>;
 };
 
-export type HasGuardedFetch = { guardedFetch: GuardedFetch };
+export interface HasGuardedFetch {
+  readonly guardedFetch: GuardedFetch;
+}
 
 export type GuardedFetchOptions = {
   /** Allows http, loopback and private networks; link-local, metadata and multicast addresses stay refused. */
