@@ -32,6 +32,8 @@ export interface Limits {
   readonly documentsPerHour: number;
   /** Bytes of documents that a network address is sent in a minute, by each process. */
   readonly documentBytesPerMinute: number;
+  /** Bytes of large answers and streams that a network address or an account reads in a minute, from each process. */
+  readonly answerBytesPerMinute: number;
 }
 
 const MIB = 1024 * 1024;
@@ -77,7 +79,8 @@ export function readLimits(env: Env, isPrivate: boolean): Limits {
     },
     signInsPerHour: perHour('SIGN_INS_PER_HOUR', isPrivate ? UNLIMITED : 120),
     documentsPerHour: perHour('DOCUMENTS_PER_HOUR', isPrivate ? UNLIMITED : 36_000),
-    documentBytesPerMinute: perHour('DOCUMENT_BYTES_PER_MINUTE', isPrivate ? UNLIMITED : 32 * 1024 * 1024),
+    documentBytesPerMinute: perHour('DOCUMENT_BYTES_PER_MINUTE', isPrivate ? UNLIMITED : 32 * MIB),
+    answerBytesPerMinute: perHour('ANSWER_BYTES_PER_MINUTE', isPrivate ? UNLIMITED : 64 * MIB),
   };
 }
 

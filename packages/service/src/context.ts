@@ -186,6 +186,7 @@ const settingsOf = (config: Config) => ({
   signInsPerHour: config.signInsPerHour,
   documentsPerHour: config.documentsPerHour,
   documentBytesPerMinute: config.documentBytesPerMinute,
+  answerBytesPerMinute: config.answerBytesPerMinute,
   trustedProxies: config.trustedProxies,
   platformFeeBps: config.platformFeeBps,
   paymentLimits: config.paymentLimits,

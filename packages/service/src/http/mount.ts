@@ -1,14 +1,16 @@
 import { api, type EndpointName } from '@agent-network/contracts/api';
 import type { Endpoint } from '@agent-network/contracts/endpoint';
-import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
+import type { Caller } from '../access/caller/caller.ts';
 import { AppError } from '../lib/app-error.ts';
 import { newId } from '../lib/id.ts';
 import { networkOf } from '../lib/net/address-ranges.ts';
 import { failpoint } from '../lib/process/failpoint.ts';
-import { type AnswerRoom, createAnswerRoom } from './answer/answer-room.ts';
+import { type AnswerRoom, createAnswerRoom, type Readers } from './answer/answer-room.ts';
 import { commonHeaders } from './answer/common-headers.ts';
+import { bodyOf, connectionOf } from './answer/connection.ts';
 import { toErrorAnswer } from './answer/errors.ts';
+import { PIECE_BYTES } from './answer/large-body.ts';
 import { SseAnswer, StalledError, sseBody, sseHeaders } from './answer/sse.ts';
 import { type AnyHandler, handleCall } from './request/handle-call.ts';
 import type { Handlers } from './request/handler.ts';
@@ -17,7 +19,7 @@ import { addressOf } from './request/remote-address.ts';
 
 /** Mounts each row of the endpoint table as a route, handled by `handle-call.ts`. */
 export function mount(app: Hono, ctx: HttpContext, handlers: Handlers): void {
-  const room = createAnswerRoom();
+  const room = createAnswerRoom(ctx);
   const names = (Object.keys(api) as EndpointName[]).sort((a, b) => parametersOf(a) - parametersOf(b));
   for (const name of names) {
     const row: Endpoint = api[name];
@@ -48,21 +50,36 @@ async function answer(
     'content-type': 'application/json',
     'x-request-id': requestId,
   };
+  let readers: Readers = [];
   const openStream = (stream: SseAnswer) => {
     const socket = connectionOf(c)?.incoming.socket ?? null;
     // Without a reader nothing would ever close it.
     if (c.req.method === 'HEAD' || socket?.destroyed) return '';
-    return sseBody(stream, { socket, breakOff: (reason) => breakOff(ctx, name, requestId, c, reason) });
+    return sseBody(stream, {
+      socket,
+      breakOff: (reason) => breakOff(ctx, name, requestId, c, reason),
+      // A stream of an invocation is the work that was paid for, and no mere reading.
+      sent: (bytes) => row.method === 'GET' && room.streamed(readers, name, bytes),
+    });
+  };
+  const admit = (caller: Caller) => {
+    readers = readersOf(ctx, c, caller);
+    if (row.method === 'GET') room.admit(readers, name);
   };
   let status = 200;
-  let body: string | Buffer<ArrayBuffer> | ReadableStream<Uint8Array>;
+  let body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
   try {
     failpoint('before-handle');
-    const answered = await handleCall(ctx, { name, row, handler, c, headers });
+    const answered = await handleCall(ctx, { name, row, handler, c, headers, admit });
     failpoint('after-handle');
-    body = answered instanceof SseAnswer ? openStream(answered) : answered;
-    if (row.method === 'GET' && !(answered instanceof SseAnswer)) countUntilTaken(ctx, room, c, answered);
-    if (answered instanceof SseAnswer) Object.assign(headers, sseHeaders);
+    if (answered instanceof SseAnswer) {
+      body = openStream(answered);
+      Object.assign(headers, sseHeaders);
+    } else {
+      const isRead = row.method === 'GET' || 'idempotency-replayed' in headers;
+      if (isRead) countUntilTaken(c, (bytes) => room.take(readers, name, bytes), answered);
+      body = toBody(ctx, c, answered, headers);
+    }
   } catch (error) {
     const failure = toErrorAnswer(error, requestId);
     status = failure.status;
@@ -76,14 +93,28 @@ async function answer(
   return new Response(body, { status, headers });
 }
 
-/** Counts a read-only answer against the client's room until it is taken. Only these may be refused: asking again does no harm. */
-function countUntilTaken(ctx: HttpContext, room: AnswerRoom, c: Context, body: string | Buffer): void {
+/** Counts an answer that only reads against its readers' room until it is taken. Only these may be refused: asking again does no harm. */
+function countUntilTaken(c: Context, take: (bytes: number) => () => void, body: string | Buffer): void {
   const outgoing = connectionOf(c)?.outgoing;
   if (!outgoing) return;
-  const address = addressOf(ctx, c);
-  const taken = room.take(networkOf(address) ?? address, Buffer.byteLength(body));
+  const taken = take(Buffer.byteLength(body));
   if (outgoing.destroyed) taken();
   else outgoing.once('close', taken);
+}
+
+const readersOf = (ctx: HttpContext, c: Context, caller: Caller): Readers =>
+  caller.kind === 'anonymous' ? [clientNetwork(ctx, c)] : [clientNetwork(ctx, c), caller.accountId];
+
+function clientNetwork(ctx: HttpContext, c: Context): string {
+  const address = addressOf(ctx, c);
+  return networkOf(address) ?? address;
+}
+
+function toBody(ctx: HttpContext, c: Context, answer: string | Buffer<ArrayBuffer>, headers: Record<string, string>) {
+  if (answer.length <= PIECE_BYTES) return answer;
+  const bytes = typeof answer === 'string' ? Buffer.from(answer) : answer;
+  headers['content-length'] = String(bytes.byteLength);
+  return bodyOf(c, bytes, clientNetwork(ctx, c));
 }
 
 /** Ends the connection of a stream: its client reconnects with `Last-Event-ID`. */
@@ -92,10 +123,6 @@ function breakOff(ctx: HttpContext, route: string, requestId: string, c: Context
   else logFailure(ctx, route, requestId, reason);
   connectionOf(c)?.outgoing.destroy();
 }
-
-/** null: a request without a connection (in tests). */
-const connectionOf = (c: Context): HttpBindings | null =>
-  (c.env as HttpBindings | undefined)?.incoming ? (c.env as HttpBindings) : null;
 
 function logFailure(ctx: HttpContext, route: string, requestId: string, error: unknown): void {
   if (!(error instanceof AppError)) ctx.log.error({ err: error, route, requestId }, 'request failed');

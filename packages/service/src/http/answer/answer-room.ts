@@ -1,35 +1,90 @@
 import { AppError } from '../../lib/app-error.ts';
+import { createBoundedCache } from '../../lib/bounded-cache.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { createByteBudget } from './byte-budget.ts';
+import { PIECE_BYTES } from './large-body.ts';
 
-/** Minimum size of a GET answer that counts as large while it is unread. */
-const COUNTED_FROM_BYTES = 64 * 1024;
-/** Maximum bytes of unread answers, for one network address and in total; beyond them the next answer is refused. */
-export const MAX_OF_ADDRESS_BYTES = 32 * 1024 * 1024;
+/** Maximum bytes of unread answers, for one reader and in total; beyond them the next answer is refused. */
+export const MAX_OF_READER_BYTES = 32 * 1024 * 1024;
 const MAX_BYTES = 256 * 1024 * 1024;
+/** Time for which an operation that gave a reader a large answer is expected to give it another. */
+const LARGE_FOR_MS = 60_000;
+const MAX_LARGE = 50_000;
 
-/** Limits large unread answers, which are held in memory. */
+/** The readers of an answer: its network address, and its account if it has one. An answer counts for each. */
+export type Readers = readonly string[];
+
+/**
+ * Limits large answers: those that are unread, which are held in memory, and the bytes of a minute, read or not, as database and event loop
+ * work for them.
+ */
 export interface AnswerRoom {
+  /** Throws RATE_LIMITED, before there is work, when a reader has used up its bytes and this operation gave it large answers. */
+  admit(readers: Readers, operation: string): void;
   /** Counts an answer; call the returned function once it was read. Throws RATE_LIMITED or UNAVAILABLE while too much is unread. */
-  take(network: string, bytes: number): () => void;
+  take(readers: Readers, operation: string, bytes: number): () => void;
+  /** Counts bytes of a stream, which is not held up by it; the next one is. */
+  streamed(readers: Readers, operation: string, bytes: number): void;
 }
 
-export function createAnswerRoom(): AnswerRoom {
-  const networks = new Map<string, number>();
-  let all = 0;
-  const add = (network: string, bytes: number) => {
-    const left = (networks.get(network) ?? 0) + bytes;
-    if (left > 0) networks.set(network, left);
-    else networks.delete(network);
-    all += bytes;
+export interface HasAnswerBytes extends HasClock {
+  /** Bytes of large answers and streams that one reader is sent in a minute, by each process. */
+  readonly answerBytesPerMinute: number;
+}
+
+export function createAnswerRoom({ clock, answerBytesPerMinute: limit }: HasAnswerBytes): AnswerRoom {
+  const budget = createByteBudget(limit);
+  const large = createBoundedCache<number>(MAX_LARGE);
+  const unread = createUnread();
+  const nowMs = () => clock.now().getTime();
+  const use = (readers: Readers, operation: string, bytes: number) => {
+    const now = nowMs();
+    for (const reader of readers) {
+      budget.use(reader, bytes, now);
+      large.set(`${reader} ${operation}`, now);
+    }
   };
   return {
-    take(network, bytes) {
-      if (bytes < COUNTED_FROM_BYTES) return () => undefined;
-      const own = networks.get(network) ?? 0;
-      if (own > 0 && own + bytes > MAX_OF_ADDRESS_BYTES) throw notTaken(MAX_OF_ADDRESS_BYTES);
+    admit(readers, operation) {
+      const now = nowMs();
+      for (const reader of readers) {
+        const isLarge = now - (large.get(`${reader} ${operation}`) ?? -Infinity) < LARGE_FOR_MS;
+        const retryAfterS = isLarge ? budget.emptyForS(reader, now) : null;
+        if (retryAfterS !== null) throw tooMany(limit, retryAfterS);
+      }
+    },
+    take(readers, operation, bytes) {
+      if (bytes < PIECE_BYTES) return () => undefined;
+      const taken = unread.add(readers, bytes);
+      use(readers, operation, bytes);
+      return taken;
+    },
+    streamed: use,
+  };
+}
+
+/** Bytes of unread answers by reader. */
+function createUnread() {
+  const ofReader = new Map<string, number>();
+  let all = 0;
+  const count = (readers: Readers, bytes: number) => {
+    all += bytes;
+    for (const reader of readers) {
+      const left = (ofReader.get(reader) ?? 0) + bytes;
+      if (left > 0) ofReader.set(reader, left);
+      else ofReader.delete(reader);
+    }
+  };
+  return {
+    add(readers: Readers, bytes: number): () => void {
+      for (const reader of readers) {
+        const own = ofReader.get(reader) ?? 0;
+        if (own > 0 && own + bytes > MAX_OF_READER_BYTES) throw notTaken(MAX_OF_READER_BYTES);
+      }
       if (all > 0 && all + bytes > MAX_BYTES)
         throw new AppError('UNAVAILABLE', 'The node is sending too many large answers; repeat the request later.');
-      add(network, bytes);
-      return () => add(network, -bytes);
+      count(readers, bytes);
+      return () => count(readers, -bytes);
     },
   };
 }
@@ -37,4 +92,9 @@ export function createAnswerRoom(): AnswerRoom {
 const notTaken = (limit: number) =>
   new AppError('RATE_LIMITED', 'Too many bytes of earlier answers are unread: read them before you request more.', {
     details: { limit, type: 'answerBytes', retryAfterS: 1 },
+  });
+
+const tooMany = (limit: number, retryAfterS: number) =>
+  new AppError('RATE_LIMITED', `The limit of ${limit} bytes of large answers and streams per minute is used up.`, {
+    details: { limit, type: 'answerBytesPerMinute', retryAfterS },
   });

@@ -52,6 +52,8 @@ export interface StreamLink {
   readonly socket: Pick<Socket, 'once' | 'off'> | null;
   /** Ends the connection: the client stopped reading, or the events ended in an error. */
   readonly breakOff: ((reason: Error) => void) | null;
+  /** Called with the bytes of each event. */
+  readonly sent?: (bytes: number) => void;
 }
 
 /**
@@ -60,7 +62,7 @@ export interface StreamLink {
  */
 export function sseBody(
   answer: SseAnswer,
-  { socket, breakOff }: StreamLink = { socket: null, breakOff: null },
+  { socket, breakOff, sent }: StreamLink = { socket: null, breakOff: null },
 ): ReadableStream<Uint8Array> {
   const hangUp = new AbortController();
   const events = answer.open(hangUp.signal)[Symbol.asyncIterator]();
@@ -100,7 +102,9 @@ export function sseBody(
             controller.close();
             return;
           }
-          controller.enqueue(encodeEvent(value));
+          const bytes = encodeEvent(value);
+          sent?.(bytes.byteLength);
+          controller.enqueue(bytes);
           stalled = setTimeout(() => fail(controller, new StalledError()), STALLED_MS);
         } catch (error) {
           if (!isOver) fail(controller, error as Error);

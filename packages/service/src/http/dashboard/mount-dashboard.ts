@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Context, Hono } from 'hono';
+import { bodyOf } from '../answer/connection.ts';
 import type { DashboardBuild, HasDashboard } from '../build/dashboard-build.ts';
 import { type Document, isKnown, toDocument } from '../documents/document-answer.ts';
 import { dashboardHeaders } from './dashboard-headers.ts';
@@ -53,7 +54,8 @@ async function fileAnswer(c: Context, dashboard: DashboardBuild, name: string): 
   );
   const { bytes, etag } = await fileOf(dashboard, name, encoding?.ending ?? '');
   const isThere = isKnown(c.req.header('if-none-match'), etag);
-  return answer(isThere ? null : bytes, isThere ? 304 : 200, {
+  return answer(isThere ? null : bodyOf(c, bytes), isThere ? 304 : 200, {
+    ...(isThere ? {} : { 'content-length': String(bytes.length) }),
     etag,
     'content-type': types[extname(name)] ?? 'application/octet-stream',
     // Names under assets/ contain a hash of the content.
@@ -80,10 +82,10 @@ function fileOf(dashboard: DashboardBuild, name: string, ending: string): Promis
 }
 
 const answer = (
-  body: string | Uint8Array<ArrayBuffer> | null,
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> | null,
   status: number,
   headers: Record<string, string>,
 ): Response => {
-  const length = body === null ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  const length = typeof body === 'string' ? { 'content-length': String(Buffer.byteLength(body)) } : {};
   return new Response(body, { status, headers: { ...dashboardHeaders, ...headers, ...length } });
 };

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { Context } from 'hono';
 import { commonHeaders } from '../answer/common-headers.ts';
+import { bodyOf } from '../answer/connection.ts';
 import { requestIdOf } from '../mount.ts';
 
 /** A static document: its bytes, made once, and its entity tag. */
@@ -40,7 +41,7 @@ export function documentAnswer(c: Context, document: Document, headers: Record<s
   };
   return isKnown(c.req.header('if-none-match'), etag)
     ? new Response(null, { status: 304, headers: all })
-    : new Response(bytes, { headers: { ...all, 'content-length': String(bytes.length) } });
+    : new Response(bodyOf(c, bytes), { headers: { ...all, 'content-length': String(bytes.length) } });
 }
 
 export const isKnown = (given: string | undefined, etag: string): boolean =>

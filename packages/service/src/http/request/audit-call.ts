@@ -3,6 +3,7 @@ import type { Endpoint, Parsed } from '@agent-network/contracts/endpoint';
 import { Id } from '@agent-network/contracts/scalars';
 import { actorOf, endByError, endEntry, type NewAuditEntry, writeEntry } from '../../access/audit/audit.ts';
 import type { Caller } from '../../access/caller/caller.ts';
+import { PreparedJson } from '../../lib/prepared-json.ts';
 import type { Client } from './client.ts';
 import type { HttpContext } from './http-context.ts';
 
@@ -130,7 +131,7 @@ const idNames = ['agentId', 'keyId', 'sessionId', 'treasuryId', 'tokenId', 'webh
 
 /** Collects the ids among the fields of a value; agents are `id` in paths. */
 function idsIn(value: unknown): Record<string, string> {
-  const fields = { ...(value as Record<string, unknown>) };
+  const fields = { ...((value instanceof PreparedJson ? value.value : value) as Record<string, unknown>) };
   if (!('agentId' in fields)) fields.agentId = fields.id;
   return Object.fromEntries(
     idNames.flatMap((name) => {

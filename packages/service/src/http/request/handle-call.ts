@@ -36,13 +36,15 @@ export interface Incoming {
   readonly handler: AnyHandler;
   readonly c: Context;
   readonly headers: Record<string, string>;
+  /** Called once the caller is identified and counted; may refuse it. */
+  readonly admit: (caller: Caller) => void;
 }
 
-/** Identifies, counts, validates and handles a request; resolves with the JSON of the answer, or with a stream. */
-export async function handleCall(
-  ctx: HttpContext,
-  incoming: Incoming,
-): Promise<string | Buffer<ArrayBuffer> | SseAnswer> {
+/** JSON as text or bytes, or a stream. */
+export type AnswerBody = string | Buffer<ArrayBuffer> | SseAnswer;
+
+/** Identifies, counts, validates and handles a request. */
+export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<AnswerBody> {
   const { row, c } = incoming;
   if (!ctx.isReady()) throw new AppError('UNAVAILABLE', 'The node is starting or stopping.');
   shedWhenOverloaded(ctx);
@@ -69,16 +71,13 @@ function shedWhenOverloaded({ db, metrics }: HttpContext): void {
   throw new AppError('UNAVAILABLE', message, { details: { outcome: 'nothing' } });
 }
 
-async function handleReady(
-  ctx: HttpContext,
-  incoming: Incoming,
-  progress: { hasBegun: boolean },
-): Promise<string | Buffer<ArrayBuffer> | SseAnswer> {
+async function handleReady(ctx: HttpContext, incoming: Incoming, progress: { hasBegun: boolean }): Promise<AnswerBody> {
   const { row, c, headers } = incoming;
   const caller = await identify(ctx, row, c, headers);
   const counted = await countCall(ctx, { caller, row, address: () => addressOf(ctx, c) }, headers);
   try {
     await requireAllowedOrNote(ctx, incoming, caller);
+    incoming.admit(caller);
     const parsed = parseRequest(row, {
       params: c.req.param(),
       query: c.req.queries(),

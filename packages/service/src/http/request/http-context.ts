@@ -30,6 +30,7 @@ interface CallerIdentity extends HasAuthenticator, HasLocalAccount, HasTrustedPr
 interface DocumentLimits {
   readonly documentsPerHour: number;
   readonly documentBytesPerMinute: number;
+  readonly answerBytesPerMinute: number;
 }
 
 interface CallerLimits extends HasRateLimiter, HasPlanCaps, DocumentLimits {

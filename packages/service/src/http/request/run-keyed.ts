@@ -16,6 +16,7 @@ import type { Once } from '../../access/idempotency/once.ts';
 import { joinSecret, splitSecret } from '../../access/idempotency/shown-once.ts';
 import { DatabaseAwayError } from '../../db/database-away.ts';
 import { AppError } from '../../lib/app-error.ts';
+import { encodeJson, PreparedJson } from '../../lib/prepared-json.ts';
 import { SseAnswer } from '../answer/sse.ts';
 import type { HttpContext } from './http-context.ts';
 
@@ -37,8 +38,11 @@ export interface KeyedCall {
   replay(find: () => Promise<FoundAnswer>, read: (found: FoundAnswer) => Promise<unknown>): Promise<unknown>;
 }
 
+/** Start of a stored answer, before its data. */
+const ENVELOPE = '{"status":"success","data":';
+
 /** Runs once per Idempotency-Key; a repetition gets the stored answer. */
-export async function runKeyed(ctx: HttpContext, call: KeyedCall): Promise<string | SseAnswer> {
+export async function runKeyed(ctx: HttpContext, call: KeyedCall): Promise<string | Buffer<ArrayBuffer> | SseAnswer> {
   const hand = ctx.keysInHand.enter(call.request);
   try {
     const run = hand && (await takeUp(ctx, call.request));
@@ -49,13 +53,14 @@ export async function runKeyed(ctx: HttpContext, call: KeyedCall): Promise<strin
   const data = await call.replay(
     () => findAnswer(ctx, call.request),
     async ({ body, hasSecret }) => {
+      if (!call.shownOnce && body.startsWith(ENVELOPE)) return new PreparedJson(body.slice(ENVELOPE.length, -1));
       // An answer stored by an older release may contain a secret.
       const { data } = splitSecret(JSON.parse(body).data, call.shownOnce);
       const secret = hasSecret ? await takeSecretOnce(ctx, call.request) : null;
       return secret === null || !call.shownOnce ? data : joinSecret(data, call.shownOnce, secret);
     },
   );
-  return JSON.stringify({ status: 'success', data });
+  return encodeJson({ status: 'success', data });
 }
 
 async function runOnce(ctx: HttpContext, call: KeyedCall, run: KeyedRun): Promise<string | SseAnswer> {

@@ -1,9 +1,14 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { expect, it, onTestFinished, vi } from 'vitest';
-import { MAX_PAGE_BYTES } from '../../../src/events/outbox/read-events.ts';
-import { createAnswerRoom, MAX_OF_ADDRESS_BYTES } from '../../../src/http/answer/answer-room.ts';
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
+import type { KnownCaller } from '../../../src/access/caller/caller.ts';
+import { listEvents, MAX_PAGE_BYTES } from '../../../src/events/outbox/read-events.ts';
+import { createAnswerRoom, MAX_OF_READER_BYTES } from '../../../src/http/answer/answer-room.ts';
 import { createAnswerWatch, STALLED_MS, WHOLE_MS } from '../../../src/http/answer/answer-watch.ts';
+import { createByteBudget } from '../../../src/http/answer/byte-budget.ts';
+import { readInvocationDetail } from '../../../src/invocations/read/read-invocation-detail.ts';
+import { fixedClock } from '../../../src/lib/clock.ts';
+import { encodeJson } from '../../../src/lib/prepared-json.ts';
 import { until } from '../../../src/lib/until.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { answerWith, startTestAgent } from '../../support/test-agent.ts';
@@ -13,8 +18,8 @@ const RESULT = 'x'.repeat(900 * 1024);
 const CALLS = 20;
 const READERS = 40;
 
-async function connectTo(h: Harness): Promise<Socket> {
-  const { hostname, port } = new URL(h.baseUrl);
+async function connectTo({ baseUrl }: Harness): Promise<Socket> {
+  const { hostname, port } = new URL(baseUrl);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => undefined);
   onTestFinished(() => void socket.destroy());
@@ -22,22 +27,22 @@ async function connectTo(h: Harness): Promise<Socket> {
   return socket;
 }
 
+let h: Harness;
+let key: string;
+let accountId: string;
+
 /** An account whose events are about records of 900 KB each. */
-async function startLoud(env: Record<string, string> = {}) {
-  const h = await startHarness({ env });
+beforeAll(async () => {
+  h = await startHarness();
   const agent = await startTestAgent(h, { perRequest: '0', behaviour: answerWith(200, { result: RESULT }) });
-  onTestFinished(async () => {
-    await agent.die();
-    await h.stop();
-  });
-  const { key } = await h.newAccount();
+  ({ key, accountId } = await h.newAccount());
   const call = { key, body: { task: 'x' }, headers: { 'x-sync': 'true' } };
   for (let nth = 0; nth < CALLS; nth++) await h.request('POST', `/invoke/${agent.id}`, call);
-  return { h, key };
-}
+  await agent.die();
+});
+afterAll(() => h.stop());
 
 it('pages of events end by bytes as well as by number, and together they hold every event once, in order', async () => {
-  const { h, key } = await startLoud();
   const seen: number[] = [];
   for (let after = 0, hasMore = true; hasMore; ) {
     const { body } = await h.request('GET', `/events?limit=100&after=${after}`, { key });
@@ -55,7 +60,6 @@ it('pages of events end by bytes as well as by number, and together they hold ev
 });
 
 it('forty clients that ask for the largest page and read nothing cost less than 150 MiB', async () => {
-  const { h, key } = await startLoud();
   const memory = () => process.memoryUsage().heapUsed + process.memoryUsage().arrayBuffers;
   global.gc?.();
   const before = memory();
@@ -71,14 +75,85 @@ it('forty clients that ask for the largest page and read nothing cost less than 
   expect(memory() - before).toBeLessThan(150 * MIB);
 });
 
-it('large answers that one address does not take are refused beyond 32 MiB; a single one of any size is not, nor are others', () => {
-  const room = createAnswerRoom();
-  const taken = Array.from({ length: MAX_OF_ADDRESS_BYTES / MIB }, () => room.take('192.0.2.1', MIB));
-  expect(() => room.take('192.0.2.1', MIB)).toThrow('are unread');
-  room.take('192.0.2.1', 1000)();
-  room.take('192.0.2.2', 2 * MAX_OF_ADDRESS_BYTES)();
+it('a large result comes from the database to the answer as text: nobody parses or encodes it, or reads one that a page has no room for', async () => {
+  const parse = vi.spyOn(JSON, 'parse');
+  const stringify = vi.spyOn(JSON, 'stringify');
+  onTestFinished(() => void vi.restoreAllMocks());
+  const query = vi.spyOn(h.ctx.db, 'query');
+  const page = encodeJson(await listEvents(h.ctx, { accountId }, { limit: 100 }));
+  const read = await Promise.all(query.mock.results.map(({ value }) => value));
+  const [request] = await h.ctx.db.query<{ id: string }>('one', 'select id from invocation limit 1');
+  const caller = { kind: 'account', accountId } as KnownCaller;
+  const detail = encodeJson(await readInvocationDetail(h.ctx, caller, request?.id ?? ''));
+  const parsed = parse.mock.calls.map(([text]) => text.length);
+  const encoded = stringify.mock.results.map(({ value }) => value?.length ?? 0);
+  expect([page.length, detail.length].map((bytes) => bytes > RESULT.length)).toEqual([true, true]);
+  expect(Math.max(0, ...parsed, ...encoded)).toBeLessThan(10_000);
+  const results = read.flat().filter(({ result }) => result !== undefined && result !== null);
+  expect(results.length).toBe(1);
+});
+
+const clock = fixedClock(new Date());
+
+it('large answers that an address or an account does not take are refused beyond 32 MiB; a single one of any size is not, nor are others', () => {
+  const room = createAnswerRoom({ clock, answerBytesPerMinute: 1024 * MIB });
+  const taken = Array.from({ length: MAX_OF_READER_BYTES / MIB }, () => room.take(['192.0.2.1', 'acc_1'], 'a', MIB));
+  expect(() => room.take(['192.0.2.1', 'acc_2'], 'a', MIB)).toThrow('are unread');
+  expect(() => room.take(['192.0.2.2', 'acc_1'], 'a', MIB)).toThrow('are unread');
+  room.take(['192.0.2.1', 'acc_1'], 'a', 1000)();
+  room.take(['192.0.2.2', 'acc_2'], 'a', 2 * MAX_OF_READER_BYTES)();
   taken[0]?.();
-  room.take('192.0.2.1', MIB)();
+  room.take(['192.0.2.1', 'acc_1'], 'a', MIB)();
+});
+
+it('an address or an account that used up its bytes of large answers is refused before there is work, read or not, until some have come back; other calls go on', async () => {
+  const small = await startHarness({ clock, env: { ANSWER_BYTES_PER_MINUTE: '16000000' } });
+  const agent = await startTestAgent(small, { perRequest: '0', behaviour: answerWith(200, { result: RESULT }) });
+  onTestFinished(async () => {
+    await agent.die();
+    await small.stop();
+  });
+  const caller = await small.newAccount();
+  const sync = { key: caller.key, body: { task: 'x' }, headers: { 'x-sync': 'true' } };
+  const { requestId } = (await small.request('POST', `/invoke/${agent.id}`, sync)).body.data;
+  const read = () => small.request('GET', `/invoke/${requestId}`, { key: caller.key });
+  for (let nth = 0; nth < 3; nth++) expect((await read()).body.data.result).toBe(RESULT);
+  const query = vi.spyOn(small.ctx.db, 'query');
+  onTestFinished(() => void vi.restoreAllMocks());
+  const refused = await read();
+  expect(query.mock.calls.map(([name]) => name)).not.toContain('find-record');
+  expect(refused.status).toBe(429);
+  expect(refused.headers.get('retry-after')).toBe('3');
+  const details = { limit: 16_000_000, type: 'answerBytesPerMinute', retryAfterS: 3 };
+  expect(refused.body.error).toMatchObject({ code: 'RATE_LIMITED', details });
+  expect((await small.request('GET', '/account', { key: caller.key })).status).toBe(200);
+  expect((await small.request('POST', `/invoke/${agent.id}`, sync)).body.data.result).toBe(RESULT);
+  clock.advance(3000);
+  expect((await read()).status).toBe(200);
+  expect((await read()).status).toBe(429);
+});
+
+it('bytes come back evenly, at most an eighth of a minute’s at a time, and what was used too much is paid back first', () => {
+  const budget = createByteBudget(60_000);
+  budget.use('a', 7499, 0);
+  expect(budget.emptyForS('a', 0)).toBe(null);
+  budget.use('a', 3001, 0);
+  expect(budget.emptyForS('a', 0)).toBe(4);
+  expect(budget.emptyForS('a', 3000)).toBe(1);
+  expect(budget.emptyForS('a', 3001)).toBe(null);
+  expect(budget.emptyForS('b', 0)).toBe(null);
+  budget.use('a', 7499, 3_600_000);
+  expect(budget.emptyForS('a', 3_600_000)).toBe(null);
+});
+
+it('the bytes of a stream that is read count as well: the next one is refused, the one at work goes on', async () => {
+  const room = createAnswerRoom({ clock, answerBytesPerMinute: 8 * MIB });
+  room.admit(['192.0.2.1', 'acc_1'], 'streamInvocation');
+  for (let nth = 0; nth < 40; nth++) room.streamed(['192.0.2.1', 'acc_1'], 'streamInvocation', 60_000);
+  expect(() => room.admit(['192.0.2.1', 'acc_2'], 'streamInvocation')).toThrow('per minute is used up');
+  expect(() => room.admit(['192.0.2.2', 'acc_1'], 'streamInvocation')).toThrow('per minute is used up');
+  room.admit(['192.0.2.2', 'acc_2'], 'streamInvocation');
+  room.admit(['192.0.2.1', 'acc_1'], 'getAccount');
 });
 
 it('an answer that is not taken is broken off: after a pause, or when it takes too long as a whole; a stream goes on', () => {
@@ -101,18 +176,18 @@ it('an answer that is not taken is broken off: after a pause, or when it takes t
 });
 
 it('one address has so many connections at a time, and one more when one has ended', async () => {
-  const h = await startHarness({ env: { MAX_CONNECTIONS_PER_ADDRESS: '8' } });
-  onTestFinished(() => h.stop());
+  const narrow = await startHarness({ env: { MAX_CONNECTIONS_PER_ADDRESS: '8' } });
+  onTestFinished(() => narrow.stop());
   const sockets = [];
   const ended = new Set<Socket>();
   for (let nth = 0; nth < 20; nth++) {
-    const socket = await connectTo(h);
+    const socket = await connectTo(narrow);
     socket.once('close', () => ended.add(socket));
     sockets.push(socket);
   }
   const areEnded = async () => (ended.size >= 12 ? true : null);
   expect(await until(areEnded, { timeoutMs: 5000, firstMs: 5, mostMs: 50 })).toBe(true);
   for (const socket of sockets) socket.destroy();
-  const again = async () => (await fetch(`${h.baseUrl}/livez`).catch(() => null))?.status ?? null;
+  const again = async () => (await fetch(`${narrow.baseUrl}/livez`).catch(() => null))?.status ?? null;
   expect(await until(again, { timeoutMs: 5000, firstMs: 5, mostMs: 50 })).toBe(200);
 });
