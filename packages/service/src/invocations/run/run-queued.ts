@@ -64,6 +64,8 @@ export function createBacklog(ctx: RunContext & HasRunner & HasProcessId & HasPl
       const taken = await takeQueued(ctx.db, ctx.processId(), ctx.clock.now(), line);
       for (const invocation of taken)
         void ctx.runner.track(invocation, (signal) => runInvocation(ctx, invocation, signal));
+      // The lanes before the last one have not been read: what is queued there would wait for the next second.
+      if (taken.length < room && lastLane !== '') isAskedAgain = true;
       lastLane = taken.length < room ? '' : (taken.map(laneOf).sort().at(-1) ?? '');
       const lanes = taken.length < room ? await queuedLanes(ctx.db, MAX_LANES) : null;
       isCrowded = lanes === null || lanes.length === MAX_LANES;
