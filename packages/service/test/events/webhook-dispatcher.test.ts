@@ -208,9 +208,10 @@ test('the URL of a single request gets its own event only, signed with the secre
   const [told] = own.received;
   expect(new Webhook(secret).verify(told?.text ?? '', told?.headers ?? {})).toMatchObject({ data: { id: 'req_1' } });
   expect(told?.id).toBe(receiver.received[0]?.id);
-  expect((await world.deliveries(accountId, 'account')).deliveries).toMatchObject([
-    { url: own.url, status: 'delivered' },
-  ]);
+  const delivered = [{ url: own.url, status: 'delivered' }];
+  await expect
+    .poll(async () => (await world.deliveries(accountId, 'account')).deliveries, { interval: 5 })
+    .toMatchObject(delivered);
 });
 
 test('410 from the URL of a single request ends that delivery and no other', async () => {

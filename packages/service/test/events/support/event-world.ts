@@ -19,6 +19,7 @@ export interface EventWorld {
   readonly ctx: WebhookContext & { readonly clock: FixedClock; readonly baseUrl: string };
   readonly db: Database;
   newAccount(): Promise<{ accountId: string }>;
+  /** Commits the events and wakes the dispatchers, as a node does. */
   emit(...events: NewEvent[]): Promise<void>;
   /** A process's webhook dispatcher, which runs until the test ends. */
   startCourier(options?: { allowPrivate?: boolean } & Partial<HasSubjects>): Promise<WebhookDispatcher>;
@@ -39,6 +40,7 @@ export function openEventWorld(databaseUrl: string): EventWorld {
   const clock = fixedClock(new Date());
   const base = { db, log, clock, secrets: createSecrets(SECRET_KEY), baseUrl: BASE_URL };
   const ctx = { ...base, guardedFetch: guarded(true) };
+  const dispatchers: WebhookDispatcher[] = [];
   return {
     ctx,
     db,
@@ -46,6 +48,7 @@ export function openEventWorld(databaseUrl: string): EventWorld {
       openAccount(ctx, { address: `0x${randomBytes(20).toString('hex')}`, plan: 'enterprise', isWalletProven: true }),
     async emit(...events) {
       await db.transaction((tx) => emit(tx, events, clock.now()));
+      for (const each of dispatchers) each.requestRun();
     },
     async startCourier({ allowPrivate = true, readSubject = noSubjects } = {}) {
       const heartbeat = await startHeartbeat({ db, log }, { label: 'test' });
@@ -56,6 +59,7 @@ export function openEventWorld(databaseUrl: string): EventWorld {
         processId,
         readSubject,
       });
+      dispatchers.push(webhookDispatcher);
       const running = webhookDispatcher.start();
       onTestFinished(async () => {
         await running.stop();
