@@ -15,6 +15,7 @@ create table account (
   constraint account_plan_check CHECK ((plan = ANY (ARRAY['free'::text, 'pro'::text, 'enterprise'::text])))
 );
 CREATE TRIGGER account_changed AFTER UPDATE OF address, plan, wallet_proven_at ON public.account FOR EACH ROW WHEN ((((old.address IS DISTINCT FROM new.address) OR (old.plan IS DISTINCT FROM new.plan)) OR (old.wallet_proven_at IS DISTINCT FROM new.wallet_proven_at))) EXECUTE FUNCTION note_replica_change('account');
+CREATE TRIGGER account_node_changed AFTER UPDATE OF node_url ON public.account FOR EACH ROW WHEN ((old.node_url IS DISTINCT FROM new.node_url)) EXECUTE FUNCTION note_replica_change('account');
 
 create table account_storage (
   account_id text not null,
@@ -253,6 +254,11 @@ create table api_key (
 );
 CREATE INDEX api_key_account ON public.api_key USING btree (account_id);
 CREATE INDEX api_key_session_created ON public.api_key USING btree (created_at) WHERE (kind = 'session'::text);
+CREATE TRIGGER api_key_changed AFTER UPDATE OF account_id, name, secret_hash, scopes, expires_at, revoked_at, kind, budget_id, per_call_micro, per_day_micro, allowed_agents ON public.api_key FOR EACH ROW WHEN ((((((((((((old.account_id IS DISTINCT FROM new.account_id) OR (old.name IS DISTINCT FROM new.name)) OR (old.secret_hash IS DISTINCT FROM new.secret_hash)) OR (old.scopes IS DISTINCT FROM new.scopes)) OR (old.expires_at IS DISTINCT FROM new.expires_at)) OR (old.revoked_at IS DISTINCT FROM new.revoked_at)) OR (old.kind IS DISTINCT FROM new.kind)) OR (old.budget_id IS DISTINCT FROM new.budget_id)) OR (old.per_call_micro IS DISTINCT FROM new.per_call_micro)) OR (old.per_day_micro IS DISTINCT FROM new.per_day_micro)) OR (old.allowed_agents IS DISTINCT FROM new.allowed_agents))) EXECUTE FUNCTION note_replica_change('key');
+CREATE TRIGGER api_key_gone AFTER DELETE ON public.api_key FOR EACH ROW EXECUTE FUNCTION note_replica_change('key');
+CREATE TRIGGER operator_key_added AFTER INSERT ON public.api_key FOR EACH ROW WHEN (((new.kind = 'key'::text) AND ('operator'::text = ANY (new.scopes)))) EXECUTE FUNCTION note_operator_change();
+CREATE TRIGGER operator_key_changed AFTER UPDATE OF scopes, expires_at, revoked_at ON public.api_key FOR EACH ROW WHEN (((old.kind = 'key'::text) AND ('operator'::text = ANY ((old.scopes || new.scopes))) AND (((old.scopes IS DISTINCT FROM new.scopes) OR (old.expires_at IS DISTINCT FROM new.expires_at)) OR (old.revoked_at IS DISTINCT FROM new.revoked_at)))) EXECUTE FUNCTION note_operator_change();
+CREATE TRIGGER operator_key_gone AFTER DELETE ON public.api_key FOR EACH ROW WHEN (((old.kind = 'key'::text) AND ('operator'::text = ANY (old.scopes)))) EXECUTE FUNCTION note_operator_change();
 
 create table audit_entry (
   id text not null,
@@ -675,6 +681,8 @@ CREATE UNIQUE INDEX network_node_base_url ON public.network_node USING btree (ba
 CREATE INDEX network_node_check ON public.network_node USING btree (next_check_at) WHERE is_listed;
 CREATE UNIQUE INDEX network_node_token ON public.network_node USING btree (chain_id, token_id) WHERE is_listed;
 CREATE TRIGGER node_changed AFTER UPDATE OF base_url, label, wallet ON public.network_node FOR EACH ROW WHEN ((((old.base_url IS DISTINCT FROM new.base_url) OR (old.label IS DISTINCT FROM new.label)) OR (old.wallet IS DISTINCT FROM new.wallet))) EXECUTE FUNCTION note_replica_change('node');
+CREATE TRIGGER node_wallet_added AFTER INSERT OR DELETE ON public.network_node FOR EACH ROW EXECUTE FUNCTION note_node_wallet();
+CREATE TRIGGER node_wallet_changed AFTER UPDATE OF base_url, wallet, status, is_listed ON public.network_node FOR EACH ROW WHEN (((((old.base_url IS DISTINCT FROM new.base_url) OR (old.wallet IS DISTINCT FROM new.wallet)) OR (old.status IS DISTINCT FROM new.status)) OR (old.is_listed IS DISTINCT FROM new.is_listed))) EXECUTE FUNCTION note_node_wallet();
 
 create table outcome (
   request_id text not null,
@@ -1106,6 +1114,27 @@ AS $function$
       where backend_xid is not null and datid <> (select oid from pg_database where datname = current_database())
      union all
      select transaction from pg_prepared_xacts where database <> current_database())
+$function$;
+
+CREATE OR REPLACE FUNCTION public.note_node_wallet()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into replica_change (topic, id)
+  select distinct 'wallet', wallet from unnest(array[old.wallet, new.wallet]) as wallet where wallet is not null;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.note_operator_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into replica_change (topic, id) values ('account', coalesce(new.account_id, old.account_id));
+  return null;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION public.note_replica_change()

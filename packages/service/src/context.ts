@@ -18,7 +18,7 @@ import { createNodeWallet } from './chain/node-wallet.ts';
 import { readSignatureEngine } from './chain/signature-engine.ts';
 import { createWalletBalances } from './chain/wallet-balance-client.ts';
 import { type Config, isLocalChain } from './config.ts';
-import { openDatabase } from './db/database.ts';
+import { type HasDb, openDatabase } from './db/database.ts';
 import { createWebhookDispatcher } from './events/deliveries/webhook-dispatcher.ts';
 import { createLiveEvents } from './events/outbox/live-events.ts';
 import type { DashboardBuild } from './http/build/dashboard-build.ts';
@@ -30,6 +30,7 @@ import { createFinisher } from './invocations/finish/finish-invocations.ts';
 import { createRunner } from './invocations/places/runner.ts';
 import { createSubjectReader } from './invocations/read/read-subject.ts';
 import { createHomeKeys } from './invocations/remote/home-keys.ts';
+import { createStorageMeter } from './invocations/retention/require-storage.ts';
 import { createBacklog } from './invocations/run/run-queued.ts';
 import { createAcceptor } from './invocations/start/accept-invocations.ts';
 import { createBeginner } from './invocations/start/begin-invocations.ts';
@@ -37,7 +38,7 @@ import { createChangeHub } from './invocations/stream/change-hub.ts';
 import { createChunkWriter } from './invocations/stream/record-chunks.ts';
 import { createStreamPoller } from './invocations/stream/stream-poller.ts';
 import type { JobContext } from './jobs.ts';
-import { type Clock, systemClock } from './lib/clock.ts';
+import { type Clock, type HasClock, systemClock } from './lib/clock.ts';
 import type { Log } from './lib/log/log.ts';
 import { createMetrics, type Metrics } from './lib/metrics.ts';
 import { createGuardedFetch } from './lib/net/guarded-fetch.ts';
@@ -57,7 +58,7 @@ import { createTokenClient } from './registry/read/registry-token-client.ts';
 import { createRegistryTokens } from './registry/read/registry-tokens.ts';
 import { createRegistryWriter } from './registry/write/registry-writer.ts';
 import type { WriterContext } from './registry/write/writer-context.ts';
-import { createReplica } from './replica/replica.ts';
+import { createReplica, type HasReplica } from './replica/replica.ts';
 
 export type NodeContext = HttpContext & JobContext & { readonly heartbeat: Heartbeat };
 
@@ -96,6 +97,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const db = openDatabase(parts.databaseUrl, { max: config.databaseConnections, log });
   const heartbeat = await startHeartbeat({ db, log }, { label: config.nodeLabel });
   const metrics = createMetrics();
+  const replica = createReplica({ db, log, metrics }, parts);
   const ledgerTurns = createTurns();
   const privateKeys = { senders: parts.senderPrivateKeys, registrar: parts.registrarPrivateKey };
   const keys = createSigningKeys(wallet, privateKeys, { ...access, log, metrics });
@@ -106,14 +108,14 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     log,
     clock,
     ...access,
-    replica: createReplica({ db, log, metrics }, parts),
+    replica,
     ...keys,
     heartbeat,
     ...metersOf(metrics),
     processId: () => heartbeat.processId(),
     secrets,
     guardedFetch,
-    ...accessParts(parts, { db, clock }),
+    ...accessParts(parts, { db, clock, replica }),
     homeKeys: createHomeKeys({ db, secrets, guardedFetch, chain, wallet, clock, baseUrl: parts.baseUrl }),
     changeHub: createChangeHub(),
     chunkWriter: createChunkWriter({ db }),
@@ -128,6 +130,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     ...chainReaders(rpcUrl, chain),
     ...registryParts(config, rpcUrl, { db, log, clock, metrics, chain }),
     seenTreasuries: createSeenTreasuries(),
+    storageMeter: createStorageMeter({ db, clock }, config.storageLimits),
     feedbackGiver: config.reputationFeedback ? (keys.registrar?.address ?? null) : null,
     baseUrl: parts.baseUrl,
     ...settingsOf(config),
@@ -156,7 +159,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
 
 const metersOf = (metrics: Metrics) => ({ metrics, queueStanding: createQueueStanding({ metrics }) });
 
-function accessParts({ config, baseUrl, localWallet }: ContextParts, needs: Parameters<typeof createRateLimiter>[0]) {
+function accessParts({ config, baseUrl, localWallet }: ContextParts, needs: HasDb & HasClock & HasReplica) {
   const { chainId, isExposed } = config;
   const localAccount = localAccountOf({ wallet: localWallet, chainId, isExposed, baseUrl });
   return {
@@ -179,7 +182,6 @@ function createRegistryWork(base: WriterContext & RegistrationContext) {
 const settingsOf = (config: Config) => ({
   placeLimits: config.placeLimits,
   retention: config.retention,
-  storageLimits: config.storageLimits,
   transferDepthBlocks: config.transferDepthBlocks,
   planLimits: config.planLimits,
   planCaps: config.planCaps,

@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { apiKeyPattern } from '@agent-network/contracts/access/access';
 
@@ -10,7 +10,8 @@ const CHECKSUM_CHARS = 6;
 
 export const randomText = (length: number) => Array.from({ length }, () => base62[randomInt(62)]).join('');
 
-function checksum(text: string): string {
+/** The last characters of a key: a mistyped one is told apart without a query. */
+export function checksum(text: string): string {
   let rest = crc32(text);
   let digits = '';
   for (let i = 0; i < CHECKSUM_CHARS; i++) {
@@ -35,7 +36,7 @@ export function parseApiKey(key: string): string | null {
 }
 
 /** The stored hash of a key or token. The secret has 256 random bits, so a plain hash is enough. */
-export const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+export const hashSecret = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 
 /** The part of a key that may be shown for recognition. */
 export const keyStart = (key: string): string => key.slice(0, 'ank_live_'.length + 4);

@@ -12,7 +12,6 @@ import type { AccountCaller, KnownCaller, SpendingLimits } from '../caller/calle
 import { noLimits, readLimits, toWireLimits } from '../caller/spending-limits.ts';
 import { type Once, unkeyed } from '../idempotency/once.ts';
 import { type HasPlanCaps, withinKeyCap } from '../limits/plan-caps.ts';
-import type { HasAuthenticator } from '../sessions/authenticate.ts';
 import { isSession } from '../sessions/session-caller.ts';
 
 export interface HasKeyMode {
@@ -84,14 +83,13 @@ export async function issueApiKey(
   return { ...toApiKey(row), apiKey: made.key };
 }
 
-/** Revokes a key of the account; in this process at once, in others within a second. */
+/** Revokes a key of the account. No process takes it any more once this call is answered. */
 export async function revokeApiKey(
-  ctx: HasDb & HasClock & HasAuthenticator,
+  ctx: HasDb & HasClock,
   caller: AccountCaller,
   keyId: string,
 ): Promise<DataOf<Api['revokeApiKey']>> {
   if (!(await revokeApiKeyRow(ctx.db, caller.accountId, keyId, ctx.clock.now()))) throw notFound('API key');
-  ctx.authenticator.forget();
   return { keyId, revoked: true };
 }
 

@@ -8,7 +8,6 @@ import { type KeyRow, lockApiKeyRow, replaceApiKeyRow } from '../accounts/accoun
 import type { AccountCaller } from '../caller/caller.ts';
 import { type Once, unkeyed } from '../idempotency/once.ts';
 import { type HasPlanCaps, withinKeyCap } from '../limits/plan-caps.ts';
-import type { HasAuthenticator } from '../sessions/authenticate.ts';
 import { type HasKeyMode, issueApiKey, requireGivable } from './manage-keys.ts';
 
 /**
@@ -17,7 +16,7 @@ import { type HasKeyMode, issueApiKey, requireGivable } from './manage-keys.ts';
  * keys.
  */
 export async function rollApiKey(
-  ctx: HasDb & HasClock & HasKeyMode & HasAuthenticator & HasPlanCaps,
+  ctx: HasDb & HasClock & HasKeyMode & HasPlanCaps,
   caller: AccountCaller,
   keyId: string,
   { overlapS }: { overlapS: number },
@@ -43,7 +42,6 @@ export async function rollApiKey(
   const rolled = await ctx.db.transaction(async (tx) =>
     once.keep(tx, await withinKeyCap(ctx, tx, { accountId, now }, () => replace(tx))),
   );
-  ctx.authenticator.forget();
   return rolled;
 }
 

@@ -14,6 +14,7 @@ export interface ApiKeyRow {
   secretHash: Buffer;
   expiresAt: Date | null;
   revokedAt: Date | null;
+  lastUsedAt: Date | null;
   budgetId: string;
   perCallMicro: bigint | null;
   perDayMicro: bigint | null;
@@ -23,21 +24,19 @@ export interface ApiKeyRow {
 const nodeOfAccount =
   '(select n.status from network_node n where n.base_url = a.node_url and n.wallet = a.address and n.is_listed)';
 
-export async function findApiKey(sql: Sql, keyId: string): Promise<ApiKeyRow | undefined> {
-  const rows = await sql.query<ApiKeyRow>(
-    'find-api-key',
+export const findApiKeys = (sql: Sql, keyIds: readonly string[]): Promise<ApiKeyRow[]> =>
+  sql.query<ApiKeyRow>(
+    'find-api-keys',
     `select k.id as "keyId", k.name, k.account_id as "accountId", a.address, a.plan, k.scopes,
             a.wallet_proven_at is not null as "isWalletProven",
             ${nodeOfAccount} as node,
-            k.secret_hash as "secretHash", k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
+            k.secret_hash as "secretHash", k.expires_at as "expiresAt", k.revoked_at as "revokedAt", k.last_used_at as "lastUsedAt",
             coalesce(k.budget_id, k.id) as "budgetId", k.per_call_micro as "perCallMicro", k.per_day_micro as "perDayMicro",
             k.allowed_agents as "allowedAgents"
        from api_key k join account a on a.id = k.account_id
-      where k.id = $1 and k.kind = 'key'`,
-    [keyId],
+      where k.id = any($1) and k.kind = 'key'`,
+    [keyIds],
   );
-  return rows[0];
-}
 
 export async function listLiving(
   sql: Sql,
@@ -64,20 +63,22 @@ export async function touchApiKey(sql: Sql, keyId: string, now: Date): Promise<b
   return rows.length > 0;
 }
 
-interface AgentTokenRow {
+export interface AgentTokenRow {
   agentId: string;
   accountId: string;
   plan: Plan;
   node: ApiKeyRow['node'];
+  address: string;
+  /** In hex. */
+  tokenHash: string;
 }
 
-export async function findAgentByToken(sql: Sql, tokenHash: Buffer): Promise<AgentTokenRow | undefined> {
-  const rows = await sql.query<AgentTokenRow>(
-    'find-agent-by-token',
-    `select g.id as "agentId", g.account_id as "accountId", a.plan, ${nodeOfAccount} as node
+export const findAgentsByToken = (sql: Sql, tokenHashes: readonly string[]): Promise<AgentTokenRow[]> =>
+  sql.query<AgentTokenRow>(
+    'find-agents-by-token',
+    `select g.id as "agentId", g.account_id as "accountId", a.plan, a.address,
+            ${nodeOfAccount} as node, encode(g.token_hash, 'hex') as "tokenHash"
        from agent g join account a on a.id = g.account_id
-      where g.token_hash = $1 and g.status <> 'removed'`,
-    [tokenHash],
+      where g.token_hash = any(array(select decode(hash, 'hex') from unnest($1::text[]) as hash)) and g.status <> 'removed'`,
+    [tokenHashes],
   );
-  return rows[0];
-}

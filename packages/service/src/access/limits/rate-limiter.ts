@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import type { HasDb } from '../../db/database.ts';
 import { isRolledBack } from '../../db/database-away.ts';
 import { createBatcher } from '../../lib/batcher.ts';
+import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { type CountedClass, HOUR_MS, type LimitState, leaseSize } from './rate-limit.ts';
 import {
@@ -104,7 +104,7 @@ const state = (counter: Counter, limit: number, isAllowed: boolean): LimitState 
  * the same time are leased together: a lot of exactly their number, where the limit is small.
  */
 export function createRateLimiter(ctx: HasDb & HasClock): RateLimiter {
-  const counters = new LRUCache<string, Counter>({ max: MAX_SUBJECTS });
+  const counters = createBoundedCache<Counter>(MAX_SUBJECTS);
   const windows = createWindows(ctx);
   const nowMs = () => ctx.clock.now().getTime();
 

@@ -11,12 +11,11 @@ import { hashSecret } from '../caller/api-key.ts';
 import type { AccountCaller } from '../caller/caller.ts';
 import { IDLE_MS, SESSION_MS, sessionScopes } from '../caller/session.ts';
 import { newSessionToken } from '../caller/session-token.ts';
-import type { HasAuthenticator } from './authenticate.ts';
 import { type SessionCaller, sessionCaller, toSession } from './session-caller.ts';
 import {
   dropSessions,
   endSessionRows,
-  findSession,
+  findSessions,
   insertSession,
   keepNewestSessions,
   listSessionRows,
@@ -42,7 +41,7 @@ export async function startSession(
   const rights = { secretHash: hashSecret(token), scopes: sessionScopes };
   await insertSession(tx, { id, accountId, ...rights, userAgent, isLocal, now, expiresAt });
   await keepNewestSessions(tx, accountId, MAX_SESSIONS, now);
-  const row = await findSession(tx, id, now);
+  const [row] = await findSessions(tx, [id], now);
   invariant(row !== undefined, 'a session that was begun is there');
   return { session: toSession(sessionCaller(row)), token };
 }
@@ -56,30 +55,27 @@ export async function listSessions(
   return { sessions: rows.map((row) => ({ ...toSession(sessionCaller(row)), isCurrent: row.keyId === keyId })) };
 }
 
-/** Ends the caller's own session; in this process at once, in others within a second. */
-export async function endSession(ctx: HasDb & HasClock & HasAuthenticator, caller: SessionCaller): Promise<void> {
+/** Ends the caller's own session. No process takes it any more once this call is answered. */
+export async function endSession(ctx: HasDb & HasClock, caller: SessionCaller): Promise<void> {
   await endSessionRows(ctx.db, caller.accountId, caller.keyId, ctx.clock.now());
-  ctx.authenticator.forget();
 }
 
 /** Ends a valid session of the account as `endSession` does. Throws NOT_FOUND when there is none. */
 export async function endSessionById(
-  ctx: HasDb & HasClock & HasAuthenticator,
+  ctx: HasDb & HasClock,
   { accountId }: AccountCaller,
   sessionId: string,
 ): Promise<DataOf<Api['endSessionById']>> {
   if ((await endSessionRows(ctx.db, accountId, sessionId, ctx.clock.now())) === 0) throw notFound('session');
-  ctx.authenticator.forget();
   return { sessionId, ended: true };
 }
 
 /** Ends every session of the account as `endSession` does. */
 export async function endAllSessions(
-  ctx: HasDb & HasClock & HasAuthenticator,
+  ctx: HasDb & HasClock,
   { accountId }: AccountCaller,
 ): Promise<DataOf<Api['endAllSessions']>> {
   const ended = await endSessionRows(ctx.db, accountId, null, ctx.clock.now());
-  ctx.authenticator.forget();
   return { ended };
 }
 

@@ -29,14 +29,12 @@ const columns = `k.id as "keyId", k.name, k.account_id as "accountId", a.address
   exists (select from api_key o where o.account_id = a.id and o.kind = 'key' and o.scopes @> array['operator']
            and o.revoked_at is null and (o.expires_at is null or o.expires_at > $2)) as "isOperator"`;
 
-export async function findSession(sql: Sql, sessionId: string, now: Date): Promise<SessionRow | undefined> {
-  const rows = await sql.query<SessionRow>(
-    'find-session',
-    `select ${columns} from api_key k join account a on a.id = k.account_id where k.id = $1 and k.kind = 'session'`,
-    [sessionId, now],
+export const findSessions = (sql: Sql, sessionIds: readonly string[], now: Date): Promise<SessionRow[]> =>
+  sql.query<SessionRow>(
+    'find-sessions',
+    `select ${columns} from api_key k join account a on a.id = k.account_id where k.id = any($1) and k.kind = 'session'`,
+    [sessionIds, now],
   );
-  return rows[0];
-}
 
 /** The account's sessions that were not ended and were used since `seenAfter`, newest first. */
 export const listSessionRows = (sql: Sql, accountId: string, now: Date, seenAfter: Date): Promise<SessionRow[]> =>

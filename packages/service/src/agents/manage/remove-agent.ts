@@ -1,7 +1,6 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import type { AccountCaller } from '../../access/caller/caller.ts';
-import type { HasAuthenticator } from '../../access/sessions/authenticate.ts';
 import type { HasUsdc } from '../../chain/usdc-client.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HasLog } from '../../lib/log/log.ts';
@@ -20,7 +19,7 @@ import { writeListing } from '../search/listing-store.ts';
 /** Maximum wait of a request for the chain to record the removal. */
 const RECORDED_WITHIN_MS = 5000;
 
-type RemoveContext = RegistrationContext & HasUsdc & HasAuthenticator & HasLog & HasRegistryWriter;
+type RemoveContext = RegistrationContext & HasUsdc & HasLog & HasRegistryWriter;
 
 /**
  * Removes an agent for good: it is no longer found or invoked, and its identityToken stops working. Its treasury stays with the account,
@@ -37,7 +36,6 @@ export async function removeAgent(
     throw new AppError('UNAVAILABLE', 'The chain cannot be reached; the agent was not removed.', {}, { cause });
   });
   const isRetired = await commitRemoval(ctx, caller, agentId, headBlock);
-  ctx.authenticator.forget();
   if (isRetired) {
     ctx.registryWrites.requestRun();
     await untilRetired(ctx, agentId);

@@ -4,7 +4,6 @@ import type { DataOf } from '@agent-network/contracts/endpoint';
 import { proveAccount } from '../../access/accounts/prove-account.ts';
 import type { AccountCaller } from '../../access/caller/caller.ts';
 import { type Once, unkeyed } from '../../access/idempotency/once.ts';
-import type { HasAuthenticator } from '../../access/sessions/authenticate.ts';
 import type { Tx } from '../../db/sql.ts';
 import { emit } from '../../events/outbox/outbox.ts';
 import { type ChallengeContext, giveChallenge, judgeChallenge, useChallenge } from '../../identity/prove-wallet.ts';
@@ -21,7 +20,7 @@ import type { HasNodeLabel } from '../search/discover-agents.ts';
 import { writeListing } from '../search/listing-store.ts';
 import { isHeirOf, transferAgent } from './transfer-agent.ts';
 
-type VerifyContext = CheckContext & ChallengeContext & HasAuthenticator & HasAgentChecks;
+type VerifyContext = CheckContext & ChallengeContext & HasAgentChecks;
 type Verified = DataOf<Api['verifyIdentity']>;
 
 /** Proves an agent's endpoint now, or its owner's wallet in two steps: a challenge, then the signed challenge. */
@@ -70,7 +69,6 @@ async function proveOwner(
     const proven = { agentId, proof: 'wallet', verified: isVerified(agent), owner, method, verifiedAt } as const;
     return once.keep(tx, { ...proven, identityToken });
   });
-  ctx.authenticator.forget();
   ctx.agentChecks.requestRun();
   return verified;
 }

@@ -2,17 +2,45 @@ import type { Plan } from '@agent-network/contracts/access/access';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
+import { createBoundedCache } from '../../lib/bounded-cache.ts';
+import type { HasClock } from '../../lib/clock.ts';
 import { storedBytes } from './storage-store.ts';
 
-export interface HasStorageLimits {
-  /** Storage limit in bytes of inputs, results and streams by plan; running requests may exceed it. */
-  readonly storageLimits: Readonly<Record<Plan, number>>;
+/** Bytes of inputs, results and streams that accounts have stored. */
+export interface StorageMeter {
+  /** The limit of the account's plan, and its bytes: as they are now, or as of the last minute while they were below half of the limit. */
+  read(account: Pick<KnownCaller, 'accountId' | 'plan'>): Promise<{ stored: number; limit: number }>;
+}
+
+export interface HasStorageMeter {
+  readonly storageMeter: StorageMeter;
+}
+
+const KNOWN_MS = 60_000;
+const MAX_KNOWN = 50_000;
+
+/**
+ * An account that is far from its limit is not read again for a minute: running requests may exceed the limit, so it is no exact one.
+ * `limits`: by plan.
+ */
+export function createStorageMeter(ctx: HasDb & HasClock, limits: Readonly<Record<Plan, number>>): StorageMeter {
+  const known = createBoundedCache<{ readonly stored: number; readonly untilMs: number }>(MAX_KNOWN);
+  return {
+    async read({ accountId, plan }) {
+      const limit = limits[plan];
+      const nowMs = ctx.clock.now().getTime();
+      const last = known.get(accountId);
+      if (last && last.untilMs > nowMs && last.stored < limit / 2) return { stored: last.stored, limit };
+      const stored = Number(await storedBytes(ctx.db, accountId));
+      known.set(accountId, { stored, untilMs: nowMs + KNOWN_MS });
+      return { stored, limit };
+    },
+  };
 }
 
 /** Throws STORAGE_LIMIT_EXCEEDED, before any charge, when the account is over its plan's storage limit. */
-export async function requireStorage(ctx: HasDb & HasStorageLimits, { accountId, plan }: KnownCaller): Promise<void> {
-  const limit = ctx.storageLimits[plan];
-  const stored = Number(await storedBytes(ctx.db, accountId));
+export async function requireStorage(ctx: HasStorageMeter, caller: KnownCaller): Promise<void> {
+  const { stored, limit } = await ctx.storageMeter.read(caller);
   if (stored < limit) return;
   throw new AppError(
     'STORAGE_LIMIT_EXCEEDED',

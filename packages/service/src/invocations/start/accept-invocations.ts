@@ -14,7 +14,7 @@ import { holdsOf } from '../hold-of.ts';
 import type { Invocation } from '../invocation.ts';
 import { insertInvocations, removeRefused } from '../invocation-store.ts';
 import type { HasPlaceLimits } from '../places/places.ts';
-import type { HasStorageLimits } from '../retention/require-storage.ts';
+import type { HasStorageMeter } from '../retention/require-storage.ts';
 import type { HasBacklog } from '../run/run-queued.ts';
 import { unuseQuotes, useQuotes } from './quote-store.ts';
 
@@ -45,7 +45,7 @@ export interface HasAcceptor {
 }
 
 /** Decides whether requests are taken, and stores them: storage of the account, places to run, the queue of this process. */
-export interface Intake extends HasAcceptor, HasStorageLimits, HasPlaceLimits, HasBacklog, HasProcessId {}
+export interface Intake extends HasAcceptor, HasStorageMeter, HasPlaceLimits, HasBacklog, HasProcessId {}
 
 const MAX_BATCH = 100;
 

@@ -76,8 +76,11 @@ export async function authorizePayment(
   await ctx.gas.requireGas('The node cannot settle payments now. Nothing was charged.');
 
   const payment = toChainPayment(ctx, shown, purchase, offer?.memo ?? purchase.due.makeMemo());
+  // Asked at the same time: a caller waits for one round trip to the database, not for two.
+  const isTaken = isSpokenFor(ctx, payment);
+  isTaken.catch(() => undefined);
   await ctx.payerStanding.require(payment);
-  const refused = await refusedByChain(ctx, payment, origin === 'bound').catch((cause) => {
+  const refused = await refusedByChain(ctx, payment, origin === 'bound', isTaken).catch((cause) => {
     throw new AppError(
       'UNAVAILABLE',
       'The chain is unavailable, so the payment cannot be checked now. Nothing was charged.',
@@ -161,9 +164,10 @@ async function refusedByChain(
   ctx: AuthorizeContext,
   payment: NewChainPayment,
   isBound: boolean,
+  isSpoken: Promise<boolean>,
 ): Promise<RefusalReason | null> {
   if (!(await ctx.signatureChecker.mayBeGood(payment))) return 'invalid_exact_evm_signature';
-  const [revert, isTaken] = await Promise.all([ctx.simulator.simulate(payment), isSpokenFor(ctx, payment)]);
+  const [revert, isTaken] = await Promise.all([ctx.simulator.simulate(payment), isSpoken]);
   if (isTaken) return 'invalid_exact_evm_nonce_already_used';
   if (revert === null)
     return (await isWithinGas(ctx, payment)) ? null : 'invalid_exact_evm_transaction_simulation_failed';

@@ -185,7 +185,6 @@ describe('a node that is listed', () => {
     const limit = async () => (await h.request('GET', '/account', { key: apiKey })).headers.get('x-ratelimit-limit');
     expect(await limit()).toBe('5000');
     await h.ctx.db.query('leave', `update network_node set status = 'offline' where id = $1`, [nodeId]);
-    h.ctx.authenticator.forget();
     expect(await limit()).toBe('100');
   });
 });

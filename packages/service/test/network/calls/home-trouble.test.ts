@@ -358,7 +358,6 @@ describe('a home in trouble', () => {
   it('that takes our key no more is signed in at again, once for calls that come together', async () => {
     await invoke(echo);
     await home.ctx.db.query('revoke-all', 'update api_key set revoked_at = now()', []);
-    home.ctx.authenticator.forget();
     home.proxy.seen.length = 0;
     const records = await Promise.all([invoke(echo), invoke(echo), invoke(echo)]);
     expect(records.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
@@ -543,7 +542,6 @@ describe('what came from another node', () => {
     const beNode = 'update network_node set wallet = (select address from account where id = $1) where id = $2';
     await here.ctx.db.query('', beNode, [peer.accountId, nodeId]);
     await here.ctx.db.query('', 'update account set node_url = $2 where id = $1', [peer.accountId, home.baseUrl]);
-    here.ctx.authenticator.forget();
     const options = { key: peer.key, body: { task: 'x' }, headers: sync };
     expect((await here.request('POST', `/invoke/${agent.id}`, options)).status).toBe(404);
     const bulk = { key: peer.key, body: { task: 'x', agents: [agent.id] } };

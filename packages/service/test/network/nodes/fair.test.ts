@@ -75,7 +75,6 @@ it('a file that names the wallet of a stranger changes nothing for the account o
   const tokenId = await registerOnChain(node.rpcUrl, evil.registrar, server.origin + path);
   server.answers.set(path, json(agentFile({ ...evil, tokenId, id, owner: evil.registrar })));
   await untilSo('its agent is listed', async () => (await node.request('GET', `/agents/${id}`)).status === 200);
-  node.ctx.authenticator.forget();
   expect(await limitOf()).toBe(limit);
   const called = await node.request('POST', `/invoke/${id}`, { key: victim.key, body: { task: 'hello' } });
   expect(called.status).not.toBe(404);
