@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LocalJson } from '../../src/local/seed-local.ts';
+import { BUNDLES } from './bundled.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
 
@@ -38,7 +39,8 @@ function launch({ dataDir, uid, env }: ServiceOptions) {
     cwd: dataDir,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, HOME: dataDir, PORT: '0', DATA_DIR: dataDir, ...env },
+    // Kept from start to start, as reading 1,600 modules anew takes a second of processor time.
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: BUNDLES, HOME: dataDir, PORT: '0', DATA_DIR: dataDir, ...env },
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });
   const startMs = performance.now();
