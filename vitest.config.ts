@@ -4,8 +4,9 @@ import { LongestFirst } from './scripts/longest-first.ts';
 
 const tempFolder = fastTempFolder();
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   test: {
+    provide: { isLong: mode === 'long' },
     include: ['packages/*/{src,test}/**/*.test.ts', 'examples/**/*.test.ts'],
     globalSetup: ['packages/service/test/support/global-setup.ts'],
     // Made and removed by the global set-up.
@@ -26,4 +27,4 @@ export default defineConfig({
     // What is waited for comes later on a machine that is busy.
     expect: { poll: { timeout: 10_000 } },
   },
-});
+}));

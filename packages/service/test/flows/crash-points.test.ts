@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ArmedFailpoint, type Failpoint, failpoints, parseFailpoint } from '../../src/lib/process/failpoint.ts';
 import { resetAgents, type ScenarioName, scenarios } from '../chaos/torture/crash-scenarios.ts';
 import { type CrashSite, startCrashSite } from '../chaos/torture/crash-site.ts';
+import { isLong } from '../support/long.ts';
 
 const SITES = 5;
 vi.setConfig({ maxConcurrency: SITES });
@@ -67,9 +68,9 @@ const all = Object.entries(tried).flatMap(([scenario, each]) =>
   each.map((deaths) => ({ scenario: scenario as ScenarioName, deaths })),
 );
 
-/** Every place, in the first scenario that comes by it, and every chain of deaths; with CRASH_POINTS=all, every scenario. */
+/** Every place, in the first scenario that comes by it, and every chain of deaths; in the long run, every scenario. */
 const seen = new Set<Deaths>();
-const cases = all.filter(({ deaths }) => process.env.CRASH_POINTS === 'all' || (!seen.has(deaths) && seen.add(deaths)));
+const cases = all.filter(({ deaths }) => isLong || (!seen.has(deaths) && seen.add(deaths)));
 
 function parse(deaths: Deaths): [ArmedFailpoint, ...ArmedFailpoint[]] {
   const parsed = deaths.split(' then ').map((text) => {

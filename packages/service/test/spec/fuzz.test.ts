@@ -2,12 +2,14 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startWorld, type World } from '../api/support/world.ts';
 import { contradictions } from '../support/books.ts';
+import { isLong } from '../support/long.ts';
 import { deposit } from '../support/treasury.ts';
 import { callsOf, type FuzzCall, type OpenApi, type Operation, resolverOf } from './support/fuzz-calls.ts';
 import { problemsWith, type Resolve } from './support/schema-check.ts';
 
-/** Time for all operations together; more by `FUZZ_SECONDS=600 vitest run fuzz`. `FUZZ_SEED` repeats a run. */
-const seconds = Number(process.env.FUZZ_SECONDS ?? 18);
+/** Most time for all operations together; more by `FUZZ_SECONDS=600 vitest run --mode long fuzz`. `FUZZ_SEED` repeats a run. */
+const seconds = Number(process.env.FUZZ_SECONDS ?? 60);
+const CALLS_OF_OPERATION = isLong ? 1_000_000 : 25;
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000);
 
 let world: World;
@@ -99,7 +101,7 @@ it(
       const limitMs = (seconds * 1000) / operations.length;
       const run = await fc.check(property, {
         seed,
-        numRuns: 1_000_000,
+        numRuns: CALLS_OF_OPERATION,
         interruptAfterTimeLimit: limitMs,
         markInterruptAsFailure: false,
       });

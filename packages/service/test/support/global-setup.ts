@@ -13,6 +13,8 @@ import { removePostgresDataDir } from './remove-data-dir.ts';
 declare module 'vitest' {
   interface ProvidedContext {
     postgresAdminUrl: string;
+    /** See long.ts. */
+    isLong: boolean;
     /** Why the template could not be migrated; only tests that need a database fail for it. */
     migrationError: string | null;
   }

@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
+import { isLong } from '../../support/long.ts';
 import { runModel } from './run-model.ts';
 
-/** Of up to 24 commands each: about as many as 200 runs of half the length. More of them: `npm run model -- --runs 5000`. */
-const RUNS = 100;
+/** Of up to 24 commands each. More of them: `npm run model -- --runs 5000`. */
+const RUNS = isLong ? 400 : 40;
 const SEED = 4;
 
 it('whatever clients, agents, processes and the chain do, in any order, all money is where a small model has it', {
-  timeout: 300_000,
+  timeout: isLong ? 1_800_000 : 300_000,
 }, async () => {
   const { runs, failure, tally } = await runModel({ runs: RUNS, seed: SEED });
   expect(failure).toBeNull();

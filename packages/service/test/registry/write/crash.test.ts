@@ -4,6 +4,7 @@ import { type ArmedFailpoint, failpoints, parseFailpoint } from '../../../src/li
 import { until } from '../../../src/lib/until.ts';
 import { startUndyingNode, type UndyingNode } from '../../chaos/torture/undying-node.ts';
 import { type Harness, send, type TestAccount } from '../../support/harness.ts';
+import { isLong } from '../../support/long.ts';
 import { untilSo } from '../../support/network.ts';
 import { type NodeCluster, startCluster } from '../../support/node-cluster.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
@@ -57,11 +58,11 @@ async function newAgents(count: number): Promise<TestAgent[]> {
 const untilLeadsTo = (tokenId: string, uri: string) =>
   untilSo(`token ${tokenId} leads to ${uri}`, async () => (await chain.tokenUri(tokenId)) === uri, 20_000);
 
-/** Every place once; with CRASH_POINTS=all, each by itself. */
+/** Every place once; in the long run, each by itself. */
 const deaths = [
   'after-registry-write-commit then after-send then before-registry-record-commit',
   'before-registry-write-commit then after-registry-record-commit',
-  ...(process.env.CRASH_POINTS === 'all'
+  ...(isLong
     ? ['after-registry-write-commit', 'before-send', 'after-send', 'before-read-mined', 'before-registry-record-commit']
     : []),
 ];
