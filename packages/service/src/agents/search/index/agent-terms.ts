@@ -6,7 +6,7 @@ import { type Home, THIS_NODE, termsOf } from './words.ts';
 
 /** Where a word stands: anywhere, in name or tags, in the name. A term has a set for each; words in the name are in all three. */
 export type Level = 0 | 1 | 2;
-const LEVELS = 3;
+export const LEVELS = 3;
 
 export const setId = (term: number, level: Level): number => term * LEVELS + level;
 

@@ -3,6 +3,7 @@ import { flags } from './agent-terms.ts';
 import { amountOf, columnFields, columnValue } from './columns.ts';
 import { countFacets, countHomes } from './count-facets.ts';
 import { findSharing, findWithTerms } from './find-alternatives.ts';
+import { findForTask } from './find-for-task.ts';
 import { allOf, findMatches, wordingOf, wordSets } from './find-matches.ts';
 import type { FacetQuestion, ListedFacts, ListingIndex, ListingPage, ListingRow, ListingSearch } from './listing.ts';
 import { PageReader } from './read-page.ts';
@@ -59,6 +60,10 @@ export function createListingIndex(seed: number): ListingIndex {
     withTerms: (terms, wish) => {
       settle();
       return findWithTerms(shelf, terms, wish);
+    },
+    forTask: (question, score) => {
+      settle();
+      return findForTask(shelf, question, score, (id) => ordinals.get(id));
     },
   };
 }

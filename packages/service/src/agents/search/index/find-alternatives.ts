@@ -71,7 +71,7 @@ export function findWithTerms(shelf: Shelf, terms: readonly string[], wish: Alte
     .slice(0, MOST);
 }
 
-function firstOf(shelf: Shelf, matches: OrdinalSet, order: SearchOrder, limit: number): number[] {
+export function firstOf(shelf: Shelf, matches: OrdinalSet, order: SearchOrder, limit: number): number[] {
   const search = { ...everyone, filter: onlineUpTo(null), order, after: null, limit, offset: 0 };
   return new PageReader(shelf, search, noRelevance).read(matches).shown;
 }

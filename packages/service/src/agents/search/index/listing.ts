@@ -94,6 +94,54 @@ export interface ListedFacts {
   readonly reputation: number;
 }
 
+/** What a task asks for, and of whom. */
+export interface TaskQuestion {
+  /** The words of the task that can decide, see `taskWords`. */
+  readonly words: readonly string[];
+  /** The agent has every one of these. With them, agents that share no word with the task match as well. */
+  readonly capabilities: readonly string[];
+  /** Maximum price per request; null for any. */
+  readonly mostMicro: bigint | null;
+  /** The only candidates; null for all. */
+  readonly among: readonly string[] | null;
+  readonly except: readonly string[];
+  /** An agent to be found whatever its words and price, if it is online and has the capabilities; null: none. */
+  readonly also: string | null;
+  readonly limit: number;
+}
+
+/** What an agent is scored by. */
+export interface TaskFacts {
+  readonly id: string;
+  readonly isVerified: boolean;
+  /** See `coverageOf`. */
+  readonly coverage: number;
+  readonly reputation: number;
+  readonly priceMicro: bigint;
+  readonly responseMs: number | null;
+}
+
+export interface TaskHit extends TaskFacts {
+  /** The deciding words that it has, the rarest first. */
+  readonly matched: readonly string[];
+}
+
+/** `usualMicro`: the price that the agents considered ask. */
+export type TaskScore = (facts: TaskFacts, usualMicro: bigint) => number;
+
+export interface TaskAnswer {
+  /** Those within the price, best first, then the one of `also`. */
+  readonly hits: readonly TaskHit[];
+  /** Number of agents that match, whatever their price. */
+  readonly considered: number;
+  /** The lowest price of those; null without any. */
+  readonly cheapestMicro: bigint | null;
+  /** Their median price, of a sample when they are more than 1,000. */
+  readonly usualMicro: bigint;
+  /** The deciding words, the rarest first. */
+  readonly words: readonly string[];
+}
+
 /**
  * The listed agents in the memory of a process, with everything by which they are found. Synchronous: what is read between two
  * changes is of one moment. Nothing here is ever written; the rows come from the database.
@@ -120,4 +168,9 @@ export interface ListingIndex {
   sharing(wanted: { capabilities: readonly string[]; perRequestMicro: bigint }, wish: AlternativeWish): string[];
   /** Online agents that have any of the terms and fit the wish, best reputation first; at most 30. Of many terms the 60 rarest count. */
   withTerms(terms: readonly string[], wish: AlternativeWish): string[];
+  /**
+   * Online agents that have a deciding word of the task, or the capabilities that it asks for: verified ones first, then the highest scores.
+   * Of words that very many agents have, the agents of best reputation are scored.
+   */
+  forTask(question: TaskQuestion, score: TaskScore): TaskAnswer;
 }
