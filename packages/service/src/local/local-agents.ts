@@ -1,6 +1,6 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
+import { fork } from 'node:child_process';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { AgentRegistration } from '@agent-network/contracts/agents/agents';
 import { readAgent } from '../agents/alternatives/find-agent.ts';
@@ -11,6 +11,7 @@ import type { NodeContext } from '../context.ts';
 import type { StopStep } from '../lib/process/graceful-stop.ts';
 import { until } from '../lib/until.ts';
 import { freePort } from './free-port.ts';
+import { keepProcess } from './kept-process.ts';
 import type { LocalKeys } from './local-keys.ts';
 
 export interface LocalAgent {
@@ -35,9 +36,13 @@ interface Description {
 const AGENTS_DIR = fileURLToPath(new URL('../../../../examples/agents/', import.meta.url));
 const agentFiles = { echoAgent: 'echo.ts', textAnalystAgent: 'text-analyst.ts' } as const;
 const RESPAWN_MS = 1000;
+const UP_WITHIN_MS = 15_000;
 const ONLINE_WITHIN_MS = 15_000;
 
-/** Starts the example agents as separate processes, registered with the local account and verified. */
+/**
+ * Starts the example agents as separate processes, registered with the local account and verified. One that does not come up in time is
+ * warned of, and tried further.
+ */
 export async function startLocalAgents(
   ctx: NodeContext,
   keys: LocalKeys,
@@ -50,17 +55,16 @@ export async function startLocalAgents(
   >;
   const names = Object.keys(agentFiles) as (keyof typeof agentFiles)[];
   const agents = await Promise.all(
-    names.map(async (name) => {
-      const agent = await prepareAgent(ctx, keys, owner, descriptions[name]);
-      await spawnAgent(ctx, agentFiles[name], agent, stops);
-      return agent;
+    names.map((name) => {
+      const prepare = () => prepareAgent(ctx, keys, owner, descriptions[name]);
+      return runAgent(ctx, join(AGENTS_DIR, agentFiles[name]), prepare, stops);
     }),
   );
   await bringOnline(ctx, owner, agents);
   return agents;
 }
 
-/** Registers the agent if necessary and gives it its port, or another one if that was taken meanwhile. */
+/** Registers the agent if necessary, at its port, or at another one if that is taken. */
 async function prepareAgent(
   ctx: NodeContext,
   keys: LocalKeys,
@@ -71,7 +75,7 @@ async function prepareAgent(
   const port = await freePort(known?.port ?? 0);
   const endpoint = `http://127.0.0.1:${port}/`;
   if (known && (await isRegistered(ctx, known.id))) {
-    if (port !== known.port) await updateAgent(ctx, owner, known.id, { endpoint });
+    await updateAgent(ctx, owner, known.id, { endpoint });
     keys.agents[description.name] = { ...known, port };
     return { id: known.id, name: description.name, identityToken: known.identityToken, endpoint };
   }
@@ -87,39 +91,38 @@ const isRegistered = (ctx: NodeContext, id: string): Promise<boolean> =>
     () => false,
   );
 
-/** Starts the agent's process. It ends with this one, as its channel to us then closes; if it exits by itself it is restarted. */
-async function spawnAgent(ctx: NodeContext, file: string, agent: LocalAgent, stops: StopStep[]): Promise<void> {
-  let child: ChildProcess | undefined;
-  let isStopping = false;
-  const spawn = () => {
-    child = fork(join(AGENTS_DIR, file), {
-      env: {
-        ...process.env,
-        AGENT_PORT: new URL(agent.endpoint).port,
-        AGENT_ENDPOINT: agent.endpoint,
-        AGENT_IDENTITY_TOKEN: agent.identityToken,
-      },
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    });
-    child.once('exit', (code) => {
-      if (isStopping) return;
-      ctx.log.warn({ agent: agent.name, code }, 'example agent exited; restarting it');
-      setTimeout(() => isStopping || spawn(), RESPAWN_MS).unref();
-    });
-    return child;
-  };
-  stops.push({
-    name: `agent ${agent.name}`,
-    stop: async () => {
-      isStopping = true;
-      if (child?.exitCode !== null || child.signalCode !== null) return;
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
+/** Runs the agent's process, which ends with this one, as its channel to us then closes. Its port may be taken before it listens there. */
+async function runAgent(
+  ctx: NodeContext,
+  file: string,
+  prepare: () => Promise<LocalAgent>,
+  stops: StopStep[],
+): Promise<LocalAgent> {
+  let agent = await prepare();
+  let isFirst = true;
+  const kept = keepProcess({
+    async start() {
+      if (!isFirst) agent = await prepare();
+      isFirst = false;
+      return fork(file, {
+        env: { ...process.env, ...settingsOf(agent) },
+        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      });
     },
+    onEnd: (cause) => ctx.log.warn({ agent: agent.name, cause }, 'example agent ended; starting it again'),
+    pauseMs: RESPAWN_MS,
   });
-  await once(spawn(), 'message');
+  stops.push({ name: `agent ${agent.name}`, stop: () => kept.stop() });
+  const isUp = await Promise.race([kept.isUp.then(() => true), sleep(UP_WITHIN_MS, false, { ref: false })]);
+  if (!isUp) ctx.log.warn({ agent: agent.name }, 'example agent has not started yet');
+  return agent;
 }
+
+const settingsOf = ({ endpoint, identityToken }: LocalAgent) => ({
+  AGENT_PORT: new URL(endpoint).port,
+  AGENT_ENDPOINT: endpoint,
+  AGENT_IDENTITY_TOKEN: identityToken,
+});
 
 /** Verifies the agents now, rather than wait for health probes. */
 async function bringOnline(ctx: NodeContext, owner: Owner, agents: readonly LocalAgent[]): Promise<void> {
