@@ -1,5 +1,4 @@
 import pg from 'pg';
-import { seedListing } from './seed-listing.ts';
 
 export interface Seeded {
   /** How many agents offer each capability. */
@@ -30,19 +29,10 @@ export async function seedAgents(databaseUrl: string, agents: number): Promise<S
   try {
     await client.query(insertAgents, [agents]);
     await client.query(`insert into agent_totals (agent_id) select id from agent where id like 'agt_bench%'`);
-    await seedListing(client, 'agt_bench');
-    for (const table of [
-      'agent',
-      'agent_listing',
-      'agent_search',
-      'agent_response',
-      'agent_count',
-      'agent_bits',
-      'agent_totals',
-    ])
-      await client.query(`vacuum analyze ${table}`);
+    for (const table of ['agent', 'agent_totals']) await client.query(`vacuum analyze ${table}`);
     const { rows } = await client.query<{ capability: string; count: number }>(
-      `select capability, count(*)::int as count from agent_listing where capability like 'capability-%' group by capability`,
+      `select capability, count(*)::int as count from agent cross join unnest(capabilities) as capability
+        where capability like 'capability-%' group by capability`,
     );
     return { counts: new Map(rows.map(({ capability, count }) => [capability, count])) };
   } finally {

@@ -1,5 +1,4 @@
 import pg from 'pg';
-import { seedListing } from './seed-listing.ts';
 
 /** Words and capabilities of the seeded agents; the lower the rank, the more agents have it (as `1/rank`). */
 export const VOCABULARY = 20_000;
@@ -70,28 +69,13 @@ export async function seedSearch(databaseUrl: string, agents: number): Promise<v
       'insert into vocabulary select rank, word from unnest($1::text[]) with ordinality as v(word, rank)',
       [words],
     );
-    const { rows } = await client.query<{ name: string; definition: string }>(
-      `select indexname as name, indexdef as definition from pg_indexes
-        where tablename in ('agent', 'agent_listing', 'agent_count', 'agent_search', 'agent_response') and indexname !~ '_pkey$|_key$'`,
-    );
-    for (const { name } of rows) await client.query(`drop index ${name}`);
-    await client.query('alter table agent_listing drop constraint agent_listing_pkey');
+    // Nodes load agents at their start: no change needs a note.
+    await client.query('alter table agent disable trigger agent_added');
     for (let from = 1; from <= agents; from += BATCH)
       await client.query(insertAgents, [from, Math.min(from + BATCH - 1, agents)]);
     await client.query('insert into agent_totals (agent_id) select id from agent');
-    await seedListing(client, 'agt_');
-    await client.query('alter table agent_listing add primary key (agent_id, capability)');
-    for (const { definition } of rows) await client.query(definition);
-    for (const table of [
-      'agent',
-      'agent_listing',
-      'agent_totals',
-      'agent_count',
-      'agent_search',
-      'agent_response',
-      'agent_bits',
-    ])
-      await client.query(`vacuum analyze ${table}`);
+    await client.query('alter table agent enable trigger agent_added');
+    for (const table of ['agent', 'agent_totals']) await client.query(`vacuum analyze ${table}`);
   } finally {
     await client.end();
   }

@@ -102,24 +102,6 @@ create table agent_bill (
   constraint agent_bill_header_name_check CHECK ((header_name = ANY (ARRAY['payment-signature'::text, 'x-payment'::text])))
 );
 
-create table agent_bits (
-  term text not null,
-  block integer not null,
-  dense bit varying,
-  sparse bit varying,
-  constraint agent_bits_pkey PRIMARY KEY (term, block)
-);
-
-create table agent_count (
-  term text not null,
-  is_online boolean not null,
-  is_verified boolean not null,
-  change integer not null,
-  is_folded boolean not null
-);
-CREATE INDEX agent_count_open ON public.agent_count USING btree (term) WHERE (NOT is_folded);
-CREATE INDEX agent_count_term ON public.agent_count USING btree (term) INCLUDE (is_online, is_verified, change);
-
 create table agent_health (
   agent_id text not null,
   span text not null,
@@ -131,22 +113,6 @@ create table agent_health (
   constraint agent_health_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agent(id),
   constraint agent_health_span_check CHECK ((span = ANY (ARRAY['hour'::text, 'day'::text])))
 );
-
-create table agent_listing (
-  agent_id text not null,
-  capability text not null,
-  reputation integer not null,
-  is_online boolean not null,
-  is_verified boolean not null,
-  price_micro bigint not null,
-  per_hour_micro bigint not null,
-  slot integer not null,
-  constraint agent_listing_pkey PRIMARY KEY (agent_id, capability)
-);
-CREATE INDEX agent_listing_hour ON public.agent_listing USING btree (per_hour_micro, agent_id) INCLUDE (reputation, price_micro, slot) WHERE (capability = ''::text);
-CREATE INDEX agent_listing_price ON public.agent_listing USING btree (capability, price_micro, agent_id) INCLUDE (is_online, is_verified, reputation, per_hour_micro, slot);
-CREATE INDEX agent_listing_reputation ON public.agent_listing USING btree (capability, reputation DESC, agent_id) INCLUDE (is_online, is_verified, price_micro, per_hour_micro, slot);
-CREATE INDEX agent_listing_slot ON public.agent_listing USING btree (slot) INCLUDE (agent_id, reputation, price_micro, per_hour_micro) WHERE (capability = ''::text);
 
 create table agent_payee (
   agent_id text not null,
@@ -172,37 +138,6 @@ create table agent_reputation (
   constraint agent_reputation_pkey PRIMARY KEY (agent_id)
 );
 CREATE INDEX agent_reputation_due ON public.agent_reputation USING btree (due_at);
-
-create table agent_response (
-  slot integer not null,
-  agent_id text not null,
-  response_ms double precision not null,
-  constraint agent_response_pkey PRIMARY KEY (slot)
-);
-CREATE INDEX agent_response_ms ON public.agent_response USING btree (response_ms, agent_id) INCLUDE (slot);
-
-create table agent_search (
-  agent_id text not null,
-  reputation integer not null,
-  is_online boolean not null,
-  is_verified boolean not null,
-  price_micro bigint not null,
-  per_hour_micro bigint not null,
-  created_at timestamp with time zone not null,
-  name text not null,
-  terms tsvector not null,
-  slot integer generated always as identity not null,
-  constraint agent_search_pkey PRIMARY KEY (agent_id)
-);
-CREATE INDEX agent_search_created ON public.agent_search USING btree (created_at, agent_id) INCLUDE (slot);
-CREATE INDEX agent_search_name ON public.agent_search USING btree (name, agent_id) INCLUDE (slot);
-CREATE UNIQUE INDEX agent_search_slot ON public.agent_search USING btree (slot) INCLUDE (agent_id, created_at, name);
-
-create table agent_toggle (
-  slot integer not null,
-  terms text[] not null
-);
-CREATE INDEX agent_toggle_slot ON public.agent_toggle USING btree (slot);
 
 create table agent_totals (
   agent_id text not null,
@@ -1062,39 +997,6 @@ UNION ALL
     chain_payment.from_address AS wallet
    FROM chain_payment
   WHERE chain_payment.purpose = 'deposit'::text AND chain_payment.state = 'settled'::text;
-
-create view agent_found as
- SELECT s.agent_id,
-    s.reputation,
-    s.is_online,
-    s.is_verified,
-    s.price_micro,
-    s.per_hour_micro,
-    s.created_at,
-    s.name,
-    s.terms,
-    s.slot,
-    r.response_ms
-   FROM agent_search s
-     JOIN agent_response r USING (slot);
-
-CREATE OR REPLACE FUNCTION public.agent_marks(is_online boolean, is_verified boolean, reputation integer, price_micro bigint, per_hour_micro bigint)
- RETURNS text[]
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN ((((((('{""}'::text[] || CASE WHEN is_online THEN '{!online}'::text[] ELSE NULL::text[] END) || CASE WHEN is_verified THEN '{!verified}'::text[] ELSE NULL::text[] END) || ('{!r2:1,!r2:2,!r2:3,!r2:4,!r2:5,!r2:6,!r2:7,!r2:8,!r2:9,!r2:10,!r2:11,!r2:12,!r2:13,!r2:14,!r2:15,!r2:16,!r2:17,!r2:18,!r2:19,!r2:20,!r2:21,!r2:22,!r2:23,!r2:24,!r2:25,!r2:26,!r2:27,!r2:28,!r2:29,!r2:30,!r2:31,!r2:32,!r2:33,!r2:34,!r2:35,!r2:36,!r2:37,!r2:38,!r2:39,!r2:40}'::text[])[1:(reputation / 25)]) || ('{!r1:1,!r1:2,!r1:3,!r1:4}'::text[])[1:((reputation % 25) / 5)]) || ('{!r0:1,!r0:2,!r0:3,!r0:4}'::text[])[1:(reputation % 5)]) || amount_levels('{!p3:1,!p3:2,!p3:3,!p3:4,!p3:5,!p3:6,!p3:7,!p3:8,!p3:9,!p3:10,!p3:11,!p3:12,!p3:13,!p3:14,!p3:15,!p3:16,!p2:1,!p2:2,!p2:3,!p2:4,!p2:5,!p2:6,!p2:7,!p2:8,!p2:9,!p1:1,!p1:2,!p1:3,!p1:4,!p1:5,!p1:6,!p1:7,!p1:8,!p1:9,!p0:1,!p0:2,!p0:3,!p0:4,!p0:5,!p0:6,!p0:7,!p0:8,!p0:9}'::text[], amount_step(price_micro))) || amount_levels('{!h3:1,!h3:2,!h3:3,!h3:4,!h3:5,!h3:6,!h3:7,!h3:8,!h3:9,!h3:10,!h3:11,!h3:12,!h3:13,!h3:14,!h3:15,!h3:16,!h2:1,!h2:2,!h2:3,!h2:4,!h2:5,!h2:6,!h2:7,!h2:8,!h2:9,!h1:1,!h1:2,!h1:3,!h1:4,!h1:5,!h1:6,!h1:7,!h1:8,!h1:9,!h0:1,!h0:2,!h0:3,!h0:4,!h0:5,!h0:6,!h0:7,!h0:8,!h0:9}'::text[], amount_step(per_hour_micro)));
-
-CREATE OR REPLACE FUNCTION public.amount_levels(marks text[], step integer)
- RETURNS text[]
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN ((((marks)[1:(step / 1000)] || (marks)[17:(16 + ((step / 100) % 10))]) || (marks)[26:(25 + ((step / 10) % 10))]) || (marks)[35:(34 + (step % 10))]);
-
-CREATE OR REPLACE FUNCTION public.amount_step(micro bigint)
- RETURNS integer
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN (micro <= 1000) THEN (GREATEST((micro - 1), (0)::bigint))::integer ELSE (((length(((micro - 1))::text) - 3) * 1000) + ("left"(((micro - 1))::text, 3))::integer) END;
 
 CREATE OR REPLACE FUNCTION public.duration_bin(ms double precision)
  RETURNS smallint

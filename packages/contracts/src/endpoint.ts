@@ -31,6 +31,8 @@ export interface Endpoint {
   readonly shownOnce?: ShownOnce;
   /** `on_request`: the answer may be a stream of server-sent events. `always`: it is one. */
   readonly stream?: 'always' | 'on_request';
+  /** Answered from the registry in memory: a header tells how far it was. */
+  readonly fromRegistry?: true;
   /** Codes beyond those that every call can give (see `commonErrors`). */
   readonly errors: readonly ErrorCode[];
 }

@@ -1,7 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { insertAgents } from '../../service/test/network/nodes/support/insert-agents.ts';
-import { relist } from '../../service/test/support/relist.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { it } from './support/journey.ts';
 import { lookAt } from './support/screenshot.ts';
@@ -46,7 +45,6 @@ beforeAll(async () => {
             endpoint_proven_at = case when row % 4 = 0 then now() end
        from numbered n where n.id = g.id`,
   );
-  await relist(h);
   page = (await world.signedIn()).page;
 }, 60_000);
 afterAll(() => world?.stop());

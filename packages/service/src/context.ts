@@ -8,8 +8,7 @@ import { checkDueAgents } from './agents/health/check-agents.ts';
 import { createFollower } from './agents/registry-entry/follow-writes.ts';
 import { createEntryKeeper } from './agents/registry-entry/keep-entries.ts';
 import type { RegistrationContext } from './agents/registry-entry/register-verified.ts';
-import { createFacetReader } from './agents/search/count-facets.ts';
-import { createListingReader } from './agents/search/discover-agents.ts';
+import { createListing } from './agents/search/listing.ts';
 import { openChain } from './chain/chain-access.ts';
 import type { ChainInfo } from './chain/chain-info.ts';
 import { createSigningKeys } from './chain/gas-watch.ts';
@@ -123,8 +122,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     ledgerTurns,
     acceptor: createAcceptor({ db, clock, ledgerTurns }),
     beginner: createBeginner({ db, clock, ledgerTurns }),
-    listing: createListingReader({ db }),
-    facets: createFacetReader({ db, nodeLabel: config.nodeLabel }),
+    listing: createListing({ replica, nodeLabel: config.nodeLabel }),
     agentFinder: createAgentFinder({ db }),
     ...createPaymentChecks({ ...access, db, clock }),
     ...chainReaders(rpcUrl, chain),

@@ -7,10 +7,10 @@ import { checkDueAgents } from './agents/health/check-agents.ts';
 import type { FollowContext } from './agents/registry-entry/follow-owners.ts';
 import { followOwners } from './agents/registry-entry/follow-owners.ts';
 import type { EntryKeeper } from './agents/registry-entry/keep-entries.ts';
-import { foldCounts } from './agents/reputation/fold-counts.ts';
 import type { HasFeedbackGiver } from './agents/reputation/give-feedback.ts';
 import { giveFeedback } from './agents/reputation/give-feedback.ts';
 import { recomputeReputations } from './agents/reputation/recompute-reputations.ts';
+import type { HasListing } from './agents/search/listing.ts';
 import type { HasWebhookDispatcher } from './events/deliveries/webhook-dispatcher.ts';
 import { forgetEvents } from './events/outbox/forget-events.ts';
 import { auditMoney } from './invocations/audit/audit-money.ts';
@@ -61,7 +61,7 @@ interface RegistryJobs extends HasRegistryReader {
 }
 
 /** Starts and stops deliveries to webhooks; follows other nodes. */
-interface RelayJobs extends HasWebhookDispatcher, NetworkContext {}
+interface RelayJobs extends HasWebhookDispatcher, NetworkContext, HasListing {}
 
 /** Dependencies of all background work. */
 export interface JobContext extends InvocationJobs, AgentJobs, MoneyJobs, RegistryJobs, RelayJobs {}
@@ -94,7 +94,6 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     repeatEvery(ctx, 'forget-windows', 3_600_000, () => forgetWindows(ctx)),
     repeatEvery(ctx, 'forget-changes', 60_000, () => forgetOldChanges(ctx)),
     repeatEvery(ctx, 'fold-storage', 5000, () => foldStoredBytes(ctx)),
-    repeatEvery(ctx, 'fold-counts', 1000, () => foldCounts(ctx)),
     repeatEvery(ctx, 'fold-figures', 1000, () => foldFigures(ctx)),
     repeatEvery(ctx, 'release-stale-holds', 60_000, () => releaseStaleHolds(ctx)),
     repeatEvery(ctx, 'release-forgotten-withdrawals', 30_000, () => releaseForgottenWithdrawals(ctx)),

@@ -57,6 +57,7 @@ export const agentFigureEndpoints = {
     tag: 'Agents',
     auth: 'none',
     limit: 'api',
+    fromRegistry: true,
     query: z.object({
       capability,
       any: CapabilityNames.optional().describe('At least one of these, as in a search; commas between.'),
@@ -91,6 +92,7 @@ export const agentFigureEndpoints = {
     tag: 'Agents',
     auth: 'none',
     limit: 'api',
+    fromRegistry: true,
     params,
     data: z.object({ agents: z.array(AgentListItem.extend({ similarity: Fraction })) }),
     errors: [],

@@ -138,6 +138,7 @@ export const agentEndpoints = {
     tag: 'Agents',
     auth: 'none',
     limit: 'api',
+    fromRegistry: true,
     query: z.object({
       capability: Capability.optional(),
       maxPrice: Usdc.optional(),
@@ -161,6 +162,7 @@ export const agentEndpoints = {
     tag: 'Agents',
     auth: 'none',
     limit: 'api',
+    fromRegistry: true,
     body: AgentSearch,
     data: z.object({
       agents: z.array(AgentListItem),

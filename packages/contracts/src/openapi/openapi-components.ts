@@ -59,6 +59,10 @@ const wholeNumber = { type: 'integer', minimum: 0 };
 const headers = {
   RequestId: { description: 'The id of this call, as sent or made by the node.', required: true, schema: text },
   RateLimitLimit: { description: 'Calls allowed in the window.', schema: wholeNumber },
+  RegistryPosition: {
+    description: 'How far the answer is: all changes of agents by database transactions below this number are in it.',
+    schema: { type: 'string', pattern: '^\\d+$' },
+  },
   RateLimitRemaining: { description: 'Calls left in the window.', schema: wholeNumber },
   RateLimitReset: { description: 'End of the window, in seconds since 1970.', schema: wholeNumber },
   RateLimitType: { description: 'The limit that counted the call.', schema: { const: 'invocations' } },

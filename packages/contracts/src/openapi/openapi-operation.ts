@@ -94,6 +94,7 @@ function successHeaders(row: Endpoint): Record<string, unknown> {
   return {
     ...answerHeaders(row),
     ...(takesKey(row) ? { 'Idempotency-Replayed': header('IdempotencyReplayed') } : {}),
+    ...(row.fromRegistry ? { 'X-Registry-Position': header('RegistryPosition') } : {}),
     ...(paid ? { 'PAYMENT-RESPONSE': header('PaymentResponse'), 'X-PAYMENT-RESPONSE': header('PaymentResponse') } : {}),
   };
 }

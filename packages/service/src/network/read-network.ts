@@ -1,7 +1,7 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { countAgents } from '../agents/remote/list-remote-agents.ts';
-import type { HasNodeLabel } from '../agents/search/discover-agents.ts';
+import type { HasListing, HasNodeLabel } from '../agents/search/listing.ts';
 import type { NodeIdentity } from '../chain/chain-info.ts';
 import type { Records } from '../db/records.ts';
 import { NODE_VERSION } from '../lib/process/node-version.ts';
@@ -11,7 +11,7 @@ import { nodeTokenOf } from '../registry/write/announce-node.ts';
 import { listNodes } from './nodes/node-store.ts';
 import { MAX_NODES } from './start-network.ts';
 
-type ReadContext = Records & NodeIdentity & HasRegistry & HasNodeLabel;
+type ReadContext = Records & NodeIdentity & HasRegistry & HasNodeLabel & HasListing;
 
 /** This node, the nodes known to it, and its progress in the shared registry. */
 export async function readNetwork(ctx: ReadContext): Promise<DataOf<Api['getNetwork']>> {

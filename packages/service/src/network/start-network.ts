@@ -1,4 +1,5 @@
 import { countAgents } from '../agents/remote/list-remote-agents.ts';
+import type { HasListing } from '../agents/search/listing.ts';
 import { type Repeating, repeatEvery, repeatHere } from '../queue/repeat-every.ts';
 import { checkAgent } from './entries/check-agent.ts';
 import { checkNode } from './entries/check-node.ts';
@@ -20,7 +21,7 @@ export const MAX_NODES = 1000;
  * Maintains the list of other nodes and their agents: follows the registry, reads the files behind its entries, and polls each node's feed.
  * New nodes, agents and feeds have separate limits, with shares for each node, key and site, so that none blocks others.
  */
-export function startNetwork(ctx: NetworkContext): Repeating {
+export function startNetwork(ctx: NetworkContext & HasListing): Repeating {
   const stopping = new AbortController();
   const { signal } = stopping;
   const onError = (err: unknown) => {
@@ -73,7 +74,7 @@ const refusedOf = ({ networkRules: { refused } }: NetworkContext) => ({
 });
 
 /** Sets this process's metrics of the network. */
-async function countNetwork(ctx: NetworkContext): Promise<void> {
+async function countNetwork(ctx: NetworkContext & HasListing): Promise<void> {
   const nodes = await listNodes(ctx.db, MAX_NODES);
   for (const status of ['online', 'offline'] as const)
     ctx.metrics.networkNodes.set({ status }, nodes.filter((node) => node.status === status).length);

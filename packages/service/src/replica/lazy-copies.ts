@@ -1,7 +1,7 @@
 import { isRolledBack } from '../db/database-away.ts';
 import { createBatcher } from '../lib/batcher.ts';
 import { createBoundedCache } from '../lib/bounded-cache.ts';
-import type { Changes, Topic } from './change-store.ts';
+import type { Changes, Topic } from './changes.ts';
 import type { HasReplica } from './replica.ts';
 
 /** Copies of rows that are read when first asked for, and forgotten when the change log names what they are made of. */

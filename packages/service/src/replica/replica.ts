@@ -3,7 +3,8 @@ import type { Database, HasDb } from '../db/database.ts';
 import type { Sql } from '../db/sql.ts';
 import type { HasLog } from '../lib/log/log.ts';
 import type { HasMetrics } from '../lib/metrics.ts';
-import { type Changes, forgetRestored, readNews, readSeen, type Seen, type Topic } from './change-store.ts';
+import { forgetRestored, readNews, readSeen, type Seen } from './change-store.ts';
+import type { Changes, Topic } from './changes.ts';
 import { createSharedRun } from './shared-run.ts';
 
 /** One kind of copies: reads the database when asked, and answers its readers from memory, synchronously. */

@@ -49,6 +49,35 @@ async function startCalls(process: NodeProcess, count: number) {
 }
 
 describe('two processes of one node', () => {
+  it('one shows what the other has answered, and nothing old after it was stopped', async () => {
+    const other = await cluster.startProcess();
+    const [here, there] = [at(cluster, lasting), at(cluster, other)];
+    const rename = async (host: typeof here, name: string) => {
+      const { status } = await host.request('PUT', `/agents/${agent.id}`, { key: owner.key, body: { name } });
+      expect(status).toBe(200);
+    };
+    const found = async (host: typeof here, text: string) =>
+      (await host.request('POST', '/agents/search', { body: { query: { text } } })).body.data?.total;
+    const unseen: string[] = [];
+    for (let turn = 0; turn < 12; turn++) {
+      const [writer, reader] = turn % 2 === 0 ? [here, there] : [there, here];
+      // Read just before: the reader's copies are as young as they can be without the change.
+      await found(reader, 'before');
+      await rename(writer, `turn${turn}`);
+      if ((await found(reader, `turn${turn}`)) !== 1) unseen.push(`turn${turn}`);
+    }
+    expect(unseen).toEqual([]);
+    await found(there, 'before');
+    other.child.kill('SIGSTOP');
+    await rename(here, 'asleep');
+    const asked = [found(there, 'asleep'), found(there, 'turn11')];
+    other.child.kill('SIGCONT');
+    expect(await Promise.all(asked)).toEqual([1, 0]);
+    const answer = await there.request('GET', '/agents');
+    expect(answer.headers.get('x-registry-position')).toMatch(/^\d+$/);
+    await other.kill();
+  }, 60_000);
+
   it('one is killed in the middle of 20 running calls: the other ends all 20 within 30 s, each charged once', async () => {
     const dying = await cluster.startProcess();
     agent.behave(hang);

@@ -7,7 +7,7 @@ import type { HasClock } from '../../lib/clock.ts';
 import type { CallableAgent } from '../agent.ts';
 import { countRunning, findAgentRow, findCallableRows } from '../agent-store.ts';
 import { toDetail, toStatusRecord } from '../agent-view.ts';
-import type { HasNodeLabel } from '../search/discover-agents.ts';
+import type { HasListing, HasNodeLabel } from '../search/listing.ts';
 import { nameAlternatives } from './find-alternatives.ts';
 
 /** Batches the look-ups of agents for concurrent calls into one query. */
@@ -38,14 +38,14 @@ export async function requireAgent(ctx: HasAgentFinder, id: string): Promise<Cal
 }
 
 /** An agent that can be called now. Throws AGENT_UNAVAILABLE with alternatives. */
-export async function requireOnline(ctx: HasDb & HasAgentFinder, id: string): Promise<CallableAgent> {
+export async function requireOnline(ctx: HasListing & HasAgentFinder, id: string): Promise<CallableAgent> {
   const agent = await requireAgent(ctx, id);
   if (agent.status === 'online') return agent;
   throw await unavailable(ctx, agent);
 }
 
 /** AGENT_UNAVAILABLE with the most similar agents as alternatives. */
-export async function unavailable(ctx: HasDb, agent: CallableAgent): Promise<AppError<'AGENT_UNAVAILABLE'>> {
+export async function unavailable(ctx: HasListing, agent: CallableAgent): Promise<AppError<'AGENT_UNAVAILABLE'>> {
   const why = agent.status === 'offline' ? 'is offline' : 'has not proven its endpoint yet';
   return new AppError('AGENT_UNAVAILABLE', `The agent ${why}.`, {
     agentId: agent.id,

@@ -1,13 +1,6 @@
-import type { HasDb } from '../../db/database.ts';
+import type { AlternativeWish, ListedFacts, ListingIndex } from '../search/index/listing.ts';
 import { capabilityTerm } from '../search/index/words.ts';
-import {
-  type ComparableAgent,
-  findByTerms,
-  findSharing,
-  findSharingAmong,
-  readComparables,
-  type Wish,
-} from './alternative-store.ts';
+import type { HasListing } from '../search/listing.ts';
 import { similarity } from './similarity.ts';
 
 export interface Alternative {
@@ -16,52 +9,77 @@ export interface Alternative {
   readonly similarity: number;
 }
 
-type Wanted = Pick<ComparableAgent, 'id' | 'capabilities' | 'perRequestMicro'>;
+interface Wanted {
+  readonly id: string;
+  readonly capabilities: readonly string[];
+  readonly perRequestMicro: bigint;
+}
+
+/** Conditions for the alternatives of an agent that can't be called. */
+export interface Wish extends AlternativeWish {
+  /** The only candidates; null for all. */
+  readonly among: readonly string[] | null;
+}
 
 const MAX_SHOWN = 5;
 
 /** The alternatives named in AGENT_UNAVAILABLE: online agents that share capabilities, then ones that share words. */
-export async function nameAlternatives(ctx: HasDb, wanted: Wanted): Promise<Alternative[]> {
-  const wish = { maxPerRequestMicro: null, among: null, except: [wanted.id] };
-  const sharing = await findSharing(ctx.db, wanted, wish);
-  const ranked = await rank(ctx, wanted, sharing);
+export const nameAlternatives = (ctx: HasListing, wanted: Wanted): Promise<Alternative[]> =>
+  ctx.listing.read((index) => alternativesIn(index, wanted));
+
+/** The same in an index that was read already. */
+export function alternativesIn(index: ListingIndex, wanted: Wanted): Alternative[] {
+  const wish = { maxPerRequestMicro: null, except: [wanted.id] };
+  const sharing = index.sharing(wanted, wish);
+  const ranked = rank(index, wanted, sharing);
   if (ranked.length >= MAX_SHOWN) return ranked.slice(0, MAX_SHOWN);
-  const [self] = await readComparables(ctx.db, [wanted.id]);
-  const alike = await byTerms(ctx, self?.terms.filter(isCapabilityOrWord) ?? [], wish);
-  return (await rank(ctx, wanted, [...new Set([...sharing, ...alike])])).slice(0, MAX_SHOWN);
+  const words = index.facts(wanted.id)?.terms.filter(isCapabilityOrWord) ?? [];
+  const alike = index.withTerms(words, wish);
+  return rank(index, wanted, [...new Set([...sharing, ...alike])]).slice(0, MAX_SHOWN);
 }
 
 /** Agents that share a capability with the wanted one and fit the wish, most similar first: candidates for a fallback. */
-export async function findStandIns(ctx: HasDb, wanted: Wanted, wish: Omit<Wish, 'except'> & { except: string[] }) {
-  const { among } = wish;
+export function findStandIns(ctx: HasListing, wanted: Wanted, { among, ...wish }: Wish): Promise<Alternative[]> {
   const asked = { ...wish, except: [...wish.except, wanted.id] };
-  if (among) return rank(ctx, wanted, await findSharingAmong(ctx.db, wanted, { ...asked, among }));
-  const near = await findSharing(ctx.db, wanted, asked);
-  return rank(ctx, wanted, near.length > 0 ? near : await byTerms(ctx, wanted.capabilities.map(capabilityTerm), asked));
+  return ctx.listing.read((index) => {
+    if (among) return rank(index, wanted, sharingAmong(index, wanted, among, asked));
+    const near = index.sharing(wanted, asked);
+    return rank(
+      index,
+      wanted,
+      near.length > 0 ? near : index.withTerms(wanted.capabilities.map(capabilityTerm), asked),
+    );
+  });
 }
 
-const byTerms = (ctx: HasDb, terms: readonly string[], wish: Wish): Promise<string[]> =>
-  terms.length === 0
-    ? Promise.resolve([])
-    : ctx.db.transaction((tx) => findByTerms(tx, terms, wish), { isolation: 'repeatable read' });
+const sharingAmong = (
+  index: ListingIndex,
+  { capabilities }: Wanted,
+  among: readonly string[],
+  { except, maxPerRequestMicro: most }: AlternativeWish,
+): string[] =>
+  [...new Set(among)].filter((id) => {
+    const facts = except.includes(id) ? null : index.facts(id);
+    if (!facts?.isOnline || (most !== null && facts.perRequestMicro > most)) return false;
+    return facts.capabilities.some((capability) => capabilities.includes(capability));
+  });
 
 /** Skips position marks (each marked word also occurs without one) and home marks. */
 const isCapabilityOrWord = (term: string) => !/^[+#@]/.test(term);
 
 /** Most similar first; ties by better reputation, lower price, id. */
-async function rank(ctx: HasDb, wanted: Wanted, ids: readonly string[]): Promise<Alternative[]> {
-  if (ids.length === 0) return [];
-  const all = await readComparables(ctx.db, [...ids, wanted.id]);
-  const self = all.find(({ id }) => id === wanted.id);
+function rank(index: ListingIndex, wanted: Wanted, ids: readonly string[]): Alternative[] {
+  const self = index.facts(wanted.id);
   if (!self) return [];
-  return all
-    .filter(({ id }) => id !== wanted.id)
+  return ids
+    .map((id) => index.facts(id))
+    .filter((facts) => facts !== null)
     .map((candidate) => ({ candidate, value: similarity(self, candidate) }))
     .sort((a, b) => b.value - a.value || byMerit(a.candidate, b.candidate))
     .map(({ candidate, value }) => ({ agentId: candidate.id, similarity: Math.round(value * 100) / 100 }));
 }
 
-function byMerit(one: ComparableAgent, other: ComparableAgent): number {
+function byMerit(one: ListedFacts, other: ListedFacts): number {
   if (one.reputation !== other.reputation) return other.reputation - one.reputation;
   if (one.perRequestMicro !== other.perRequestMicro) return one.perRequestMicro < other.perRequestMicro ? -1 : 1;
   return one.id < other.id ? -1 : 1;

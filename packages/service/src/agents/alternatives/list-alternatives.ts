@@ -1,29 +1,25 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
-import type { HasDb } from '../../db/database.ts';
-import { findAgentRows } from '../agent-store.ts';
-import { toListItem } from '../agent-view.ts';
-import type { HasNodeLabel } from '../search/discover-agents.ts';
+import { PreparedJson, preparedArray } from '../../lib/prepared-json.ts';
+import type { HasListing, Listed } from '../search/listing.ts';
 import { type HasAgentFinder, requireAgent } from './find-agent.ts';
-import { nameAlternatives } from './find-alternatives.ts';
+import { alternativesIn } from './find-alternatives.ts';
 
-/**
- * The alternatives that AGENT_UNAVAILABLE would name for this agent, as list items. Reads at most 200 agents for each of its capabilities.
- */
+/** The alternatives that AGENT_UNAVAILABLE would name for this agent, as list items. */
 export async function listAlternatives(
-  ctx: HasDb & HasAgentFinder & HasNodeLabel,
+  ctx: HasAgentFinder & HasListing,
   id: string,
-): Promise<DataOf<Api['listAlternatives']>> {
-  const named = await nameAlternatives(ctx, await requireAgent(ctx, id));
-  const found = await findAgentRows(
-    ctx.db,
-    named.map(({ agentId }) => agentId),
-  );
-  const byId = new Map(found.map((agent) => [agent.id, agent]));
-  return {
-    agents: named.flatMap(({ agentId, similarity }) => {
-      const agent = byId.get(agentId);
-      return agent ? [{ ...toListItem(agent, ctx.nodeLabel), similarity }] : [];
+): Promise<Listed<DataOf<Api['listAlternatives']>>> {
+  const wanted = await requireAgent(ctx, id);
+  const items = await ctx.listing.read((index) =>
+    alternativesIn(index, wanted).flatMap(({ agentId, similarity }) => {
+      const item = index.item(agentId);
+      return item ? [withSimilarity(item, similarity)] : [];
     }),
-  };
+  );
+  return { agents: preparedArray(items) };
 }
+
+/** The item with one more field before its closing brace. */
+const withSimilarity = (item: Buffer, similarity: number) =>
+  new PreparedJson(item.subarray(0, -1), `,"similarity":${similarity}}`);

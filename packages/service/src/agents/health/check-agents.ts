@@ -3,15 +3,14 @@ import { type EndpointProof, proveEndpoint } from '../../identity/prove-endpoint
 import type { HasLog } from '../../lib/log/log.ts';
 import { GuardedFetchError, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import { type Agent, type AgentEvent, isVerified, nextAgentStatus } from '../agent.ts';
+import { type Agent, type AgentEvent, nextAgentStatus } from '../agent.ts';
 import type { AgentChange } from '../agent-change-store.ts';
 import { agentEventsOf } from '../agent-events.ts';
 import { lockAgentRow, takeDueAgents } from '../agent-store.ts';
 import { changeAgent } from '../change-agent.ts';
 import { type RegistrationContext, registerVerified } from '../registry-entry/register-verified.ts';
 import { reputationAfterProbe } from '../reputation/recompute-reputations.ts';
-import type { HasNodeLabel } from '../search/discover-agents.ts';
-import { writeListing, writeResponseTime } from '../search/listing-store.ts';
+import type { HasNodeLabel } from '../search/listing.ts';
 import { ANSWERS_UNTIL_UP, MISSES_UNTIL_DOWN, nextProbe, nextVerification } from './check-schedule.ts';
 import { addProbe } from './probe-store.ts';
 
@@ -131,10 +130,6 @@ async function record(
     const reputation = await reputationAfterProbe(tx, after, now);
     await changeAgent(tx, current, { ...change, status, reputation }, now);
     await registerVerified(ctx, tx, after, now);
-    if (status !== current.status || reputation !== current.reputation || isVerified(after) !== isVerified(current))
-      await writeListing(tx, current);
-    else if (after.responseMs !== null && after.responseMs !== current.responseMs)
-      await writeResponseTime(tx, current.id, after.responseMs);
     await emit(tx, agentEventsOf(current, { ...after, reputation }, ctx.nodeLabel), now);
   });
 }

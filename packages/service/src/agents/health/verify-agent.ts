@@ -10,7 +10,6 @@ import { findAgentRow, lockAgentRow } from '../agent-store.ts';
 import { readAgentStatus } from '../alternatives/find-agent.ts';
 import { changeAgent } from '../change-agent.ts';
 import { lockOwnAgent } from '../lock-own-agent.ts';
-import { writeListing } from '../search/listing-store.ts';
 import { type CheckContext, tryProof } from './check-agents.ts';
 
 /** Proves the endpoint of one of the caller's agents now, regardless of the schedule. */
@@ -54,7 +53,6 @@ export async function recordHeartbeat(
     // Rounded to a ten-thousandth: PostgreSQL has no value for the smallest numbers of JSON.
     const load = report.load === undefined ? {} : { reportedLoad: Math.round(report.load * 10_000) / 10_000 };
     await changeAgent(tx, agent, { isAccepting, status, reportedAt: now, lastSeenAt: now, ...load, ...resumed }, now);
-    if (status !== agent.status) await writeListing(tx, agent);
     const after = { ...agent, isAccepting, status, lastSeenAt: now };
     await emit(tx, agentEventsOf(agent, after, ctx.nodeLabel), now);
     return once.keep(tx, await readAgentStatus({ ...ctx, db: tx }, agentId));

@@ -2,7 +2,7 @@ import type { HasDb } from '../../db/database.ts';
 import { type Agent, isVerified } from '../agent.ts';
 import { countAgentsOf, listAgentsOf, type OwnAgentsPage } from '../agent-store.ts';
 import { toListItem } from '../agent-view.ts';
-import type { HasNodeLabel } from '../search/discover-agents.ts';
+import type { HasNodeLabel } from '../search/listing.ts';
 
 /** A page of the agents that an account registered here, newest first, with the total; with `agentId` only that agent. */
 export async function ownAgents(

@@ -17,7 +17,6 @@ import { countOwnAgents, insertAgent, type NewAgent } from '../agent-store.ts';
 import type { EndpointChecks } from '../health/check-agents.ts';
 import { startReputation } from '../reputation/recompute-reputations.ts';
 import { newcomer } from '../reputation/reputation-parts.ts';
-import { writeListing, writeTerms } from '../search/listing-store.ts';
 
 export type RegisterContext = Records & HomeKeyContext & HasSecrets & EndpointChecks & HasPlanCaps;
 
@@ -66,8 +65,6 @@ export async function registerAgent(
   await ctx.db.transaction(async (tx) => {
     await requireRoomForAgent(ctx, tx, owner.accountId, (most) => countOwnAgents(tx, owner.accountId, most));
     await insertAgent(tx, agent, now);
-    await writeListing(tx, agent);
-    await writeTerms(tx, { ...agent, capabilities: input.capabilities });
     await openAgentTreasury(tx, agent, now);
     await startReputation(tx, agent.id, now);
     await once.keep(tx, registered);

@@ -6,7 +6,6 @@ import type { HasSecrets } from '../../lib/secrets.ts';
 import { giveTreasury } from '../../payments/ledger/freeze-treasury.ts';
 import { type Agent, nextAgentStatus } from '../agent.ts';
 import { changeAgent } from '../change-agent.ts';
-import { writeListing } from '../search/listing-store.ts';
 
 /** True when the agent can be transferred to this account: the chain names the account's wallet as owner. */
 export const isHeirOf = (caller: { address: string }, agent: Pick<Agent, 'frozenAt' | 'owner'>): boolean =>
@@ -38,6 +37,5 @@ export async function transferAgent(
   };
   await changeAgent(tx, agent, change, now);
   await giveTreasury(tx, agent.id, caller.accountId);
-  await writeListing(tx, agent);
   return identityToken;
 }

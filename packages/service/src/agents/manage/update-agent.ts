@@ -11,7 +11,6 @@ import type { AgentChange } from '../agent-change-store.ts';
 import { changeAgent } from '../change-agent.ts';
 import type { HasAgentChecks } from '../health/check-agents.ts';
 import { lockOwnAgent } from '../lock-own-agent.ts';
-import { writeListing, writeTerms } from '../search/listing-store.ts';
 import { requireCallable } from './register-agent.ts';
 
 /** Changes the fields that the body names. A new endpoint has to be proven before the agent is invoked again. */
@@ -28,8 +27,6 @@ export async function updateAgent(
     const { change, names } = changeOf(agent, input, now);
     if (names.length === 0) return { updated: names, updatedAt: agent.updatedAt };
     await changeAgent(tx, agent, { ...change, updatedAt: now }, now);
-    await writeListing(tx, agent);
-    await writeTerms(tx, { ...agent, ...change });
     return { updated: names, updatedAt: now };
   });
   if (updated.includes('endpoint')) ctx.agentChecks.requestRun();

@@ -6,7 +6,6 @@ import type { HasClock } from '../../lib/clock.ts';
 import type { AgentMetadata } from '../agent.ts';
 import { changeAgent } from '../change-agent.ts';
 import { lockOwnAgent } from '../lock-own-agent.ts';
-import { writeTerms } from '../search/listing-store.ts';
 
 type MetadataChange = Parsed<Api['updateIdentityMetadata']>['body'];
 
@@ -22,10 +21,7 @@ export async function updateMetadata(
     const { metadata, updated } = mergeMetadata(agent.metadata, change);
     const now = ctx.clock.now();
     const updatedAt = updated.length > 0 ? now : agent.updatedAt;
-    if (updated.length > 0) {
-      await changeAgent(tx, agent, { metadata, updatedAt }, now);
-      await writeTerms(tx, { ...agent, metadata });
-    }
+    if (updated.length > 0) await changeAgent(tx, agent, { metadata, updatedAt }, now);
     return { id: agentId, metadata, updated, updatedAt: updatedAt.toISOString() };
   });
 }

@@ -16,8 +16,7 @@ import type { CheckContext, HasAgentChecks } from '../health/check-agents.ts';
 import { verifyAgent } from '../health/verify-agent.ts';
 import { lockOwnAgent } from '../lock-own-agent.ts';
 import { type RegistrationContext, registerVerified } from '../registry-entry/register-verified.ts';
-import type { HasNodeLabel } from '../search/discover-agents.ts';
-import { writeListing } from '../search/listing-store.ts';
+import type { HasNodeLabel } from '../search/listing.ts';
 import { isHeirOf, transferAgent } from './transfer-agent.ts';
 
 type VerifyContext = CheckContext & ChallengeContext & HasAgentChecks;
@@ -89,7 +88,6 @@ export async function recordProvenOwner(
   for (const agent of agents) {
     const after = agent.frozenAt === null ? { ...agent, isWalletProven: true, walletProvenAt: now } : agent;
     if (changesFile(agent, after)) await noteChange(tx, agent.id, now);
-    await writeListing(tx, agent);
     await registerVerified(ctx, tx, after, now);
     await emit(tx, agentEventsOf(agent, after, ctx.nodeLabel), now);
   }

@@ -9,8 +9,7 @@ import type { Agent } from '../agent.ts';
 import { lockAgentRow } from '../agent-store.ts';
 import { toDetail } from '../agent-view.ts';
 import { changeAgent } from '../change-agent.ts';
-import type { HasNodeLabel } from '../search/discover-agents.ts';
-import { writeListing } from '../search/listing-store.ts';
+import type { HasNodeLabel } from '../search/listing.ts';
 import { listSold } from './agent-token-store.ts';
 import type { RegistrationContext } from './register-verified.ts';
 
@@ -62,7 +61,6 @@ async function giveBack(ctx: FollowContext, tx: Tx, agent: Agent): Promise<void>
 async function tell(ctx: FollowContext, tx: Tx, agentId: string, now: Date): Promise<void> {
   const agent = await lockAgentRow(tx, agentId);
   if (!agent) return;
-  await writeListing(tx, agent);
   const newAccountId = (await accountsOfWallets(tx, [agent.owner])).get(agent.owner);
   const accountIds = new Set([agent.accountId, ...(newAccountId === undefined ? [] : [newAccountId])]);
   const data = toDetail(agent, ctx.nodeLabel);

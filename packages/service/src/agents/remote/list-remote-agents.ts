@@ -1,11 +1,8 @@
-import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
-import { findAgentRow } from '../agent-store.ts';
 import { newcomer } from '../reputation/reputation-parts.ts';
-import { writeAllTerms, writeListings, writeTerms } from '../search/listing-store.ts';
+import type { HasListing } from '../search/listing.ts';
 import type { HomeNode, RemoteAgent } from './remote-agent.ts';
 import {
-  countListed,
   listTakenIds,
   moveRemoteAccount,
   moveRemoteHome,
@@ -36,17 +33,7 @@ export async function saveRemoteAgents(
   const own = agents
     .filter(({ id }) => !taken.has(id))
     .map((agent) => ({ ...agent, status: shownStatus(home, agent) }));
-  const written = new Set(await upsertRemoteRows(tx, home, own, { reputation: newcomer.score.score, now }));
-  const changed = own.filter(({ id }) => written.has(id));
-  if (changed.length > 0) {
-    await writeListings(tx, [...written]);
-    await writeAllTerms(
-      tx,
-      changed
-        .filter(({ status }) => status !== 'removed')
-        .map((agent) => ({ ...agent, capabilities: [...agent.capabilities] })),
-    );
-  }
+  await upsertRemoteRows(tx, home, own, { reputation: newcomer.score.score, now });
   return [...taken];
 }
 
@@ -57,7 +44,6 @@ const shownStatus = ({ isOnline }: HomeNode, { status }: RemoteAgent) =>
 export async function takeOffline(tx: Tx, nodeId: string, now: Date): Promise<number> {
   const move = { nodeId, from: ['online'], to: 'offline', ids: null, limit: SHOWN_AT_ONCE, now } as const;
   const ids = await moveRemoteStatus(tx, move);
-  await writeListings(tx, ids);
   return ids.length;
 }
 
@@ -68,7 +54,6 @@ export async function takeOffline(tx: Tx, nodeId: string, now: Date): Promise<nu
 export async function takeDown(tx: Tx, nodeId: string, only: readonly string[] | null, now: Date): Promise<number> {
   const from = ['pending_verification', 'online', 'offline'] as const;
   const ids = await moveRemoteStatus(tx, { nodeId, from, to: 'removed', ids: only, limit: SHOWN_AT_ONCE, now });
-  await writeListings(tx, ids);
   return ids.length;
 }
 
@@ -77,15 +62,13 @@ export const moveToAccount = (tx: Tx, nodeId: string, accountId: string): Promis
   moveRemoteAccount(tx, nodeId, accountId);
 
 /** Records in the caller's transaction that a remote agent has another home node, which reports it from now on. */
-export async function moveHome(tx: Tx, agentId: string, nodeId: string): Promise<void> {
-  if (!(await moveRemoteHome(tx, agentId, nodeId))) return;
-  const agent = await findAgentRow(tx, agentId);
-  if (agent) await writeTerms(tx, agent);
-}
+export const moveHome = (tx: Tx, agentId: string, nodeId: string): Promise<void> => moveRemoteHome(tx, agentId, nodeId);
 
 /** Number of listed agents: of this node, and of each other node. */
-export async function countAgents(ctx: HasDb): Promise<{ local: number; ofNode: ReadonlyMap<string, number> }> {
-  const { all, ofNode } = await countListed(ctx.db);
-  const remote = [...ofNode.values()].reduce((sum, count) => sum + count, 0);
-  return { local: Math.max(0, all - remote), ofNode };
+export async function countAgents(ctx: HasListing): Promise<{ local: number; ofNode: ReadonlyMap<string, number> }> {
+  const homes = await ctx.listing.read((index) => index.homes());
+  return {
+    local: homes.find(({ home }) => home === null)?.count ?? 0,
+    ofNode: new Map(homes.flatMap(({ home, count }) => (home === null ? [] : [[home, count]]))),
+  };
 }

@@ -99,24 +99,7 @@ export async function moveRemoteAccount(tx: Tx, nodeId: string, accountId: strin
   ]);
 }
 
-/** Records the home node of a remote agent; returns whether it changed. */
-export async function moveRemoteHome(tx: Tx, id: string, nodeId: string): Promise<boolean> {
-  const rows = await tx.query(
-    'move-remote-home',
-    'update agent set home_node = $2 where id = $1 and home_node <> $2 returning id',
-    [id, nodeId],
-  );
-  return rows.length > 0;
-}
-
-/** Number of listed agents: in total, and of each other node. */
-export async function countListed(sql: Sql): Promise<{ all: number; ofNode: Map<string, number> }> {
-  const rows = await sql.query<{ node: string | null; count: bigint }>(
-    'count-listed-agents',
-    `select null as node, coalesce(sum(change), 0)::bigint as count from agent_count where term = ''
-     union all
-     select home_node, count(*) from agent where home_node is not null and status <> 'removed' group by home_node`,
-  );
-  const ofNode = new Map(rows.flatMap(({ node, count }) => (node === null ? [] : [[node, Number(count)] as const])));
-  return { all: Number(rows.find(({ node }) => node === null)?.count ?? 0), ofNode };
+/** Records the home node of a remote agent. */
+export async function moveRemoteHome(tx: Tx, id: string, nodeId: string): Promise<void> {
+  await tx.query('move-remote-home', 'update agent set home_node = $2 where id = $1 and home_node <> $2', [id, nodeId]);
 }

@@ -3,7 +3,6 @@ import type { HasLog } from '../../lib/log/log.ts';
 import type { Agent } from '../agent.ts';
 import { updateAgentRow } from '../agent-change-store.ts';
 import { findAgentRow, lockAgentRow } from '../agent-store.ts';
-import { writeListing } from '../search/listing-store.ts';
 import { ENOUGH_OWNERS } from './credibility.ts';
 import type { HasFeedbackGiver } from './give-feedback.ts';
 import { type JudgeContext, readEvidence } from './judge-payers.ts';
@@ -50,7 +49,6 @@ export async function recomputeReputation(ctx: JudgeContext, agentId: string, du
     const reputation = await keepReputation(tx, current, outcomes, { now: ctx.clock.now(), due });
     if (reputation === current.reputation) return;
     await updateAgentRow(tx, agentId, { reputation });
-    await writeListing(tx, current);
   });
 }
 

@@ -2,49 +2,41 @@ import type { AgentQuery, AgentSearch } from '@agent-network/contracts/agents/ag
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { parseUsdc } from '@agent-network/contracts/money';
-import type { HasDb } from '../../db/database.ts';
 import { invalid } from '../../lib/app-error.ts';
 import { formatDuration } from '../../lib/duration.ts';
+import { preparedArray } from '../../lib/prepared-json.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import { toListItem } from '../agent-view.ts';
-import type { HasNodeLabel } from './discover-agents.ts';
 import type { SearchFilter } from './index/search-filter.ts';
 import { orderOf } from './index/search-order.ts';
 import { wantedOf, wordsOf } from './index/words.ts';
+import type { HasListing, Listed } from './listing.ts';
 import { makeSearchCursor, readSearchCursor } from './search-cursor.ts';
-import { readSearchPage } from './search-page.ts';
-import { usualCosts } from './search-way.ts';
 
 /** Finds the agents that match every part of the query, in the order asked for, with the exact total. */
 export async function searchAgents(
-  ctx: HasDb & HasSecrets & HasNodeLabel,
+  ctx: HasListing & HasSecrets,
   input: AgentSearch,
-  costs = usualCosts,
-): Promise<DataOf<Api['searchAgents']>> {
+): Promise<Listed<DataOf<Api['searchAgents']>>> {
   const startMs = performance.now();
   const { query, limit, offset, cursor } = input;
   if (cursor !== undefined && offset > 0) throw invalid('cursor', 'cannot be used together with offset');
   const order = orderOf(input.sort, query.text !== undefined);
   const question = JSON.stringify([query, order]);
-  const after = cursor === undefined ? null : readSearchCursor(ctx, question, cursor);
-  const asked = {
+  const search = {
     wanted: wantedOf(query),
     words: query.text === undefined ? null : wordsOf(query.text),
     filter: filterOf(query),
     order,
-    after,
-    limit: limit + 1,
+    after: cursor === undefined ? null : readSearchCursor(ctx, question, cursor),
+    limit,
     offset,
   };
-  const { total, agents } = await readSearchPage(ctx, asked, costs);
-  const shown = agents.slice(0, limit);
-  const last = shown.at(-1);
-  const hasMore = agents.length > limit;
+  const { total, hits, next } = await ctx.listing.read((index) => index.search(search));
   return {
-    agents: shown.map((agent) => toListItem(agent, ctx.nodeLabel)),
+    agents: preparedArray(hits.map(({ item }) => item)),
     total,
-    hasMore,
-    nextCursor: hasMore && last ? makeSearchCursor(ctx, question, last.place) : null,
+    hasMore: next !== null,
+    nextCursor: next && makeSearchCursor(ctx, question, next),
     query,
     executionTime: formatDuration(performance.now() - startMs),
   };

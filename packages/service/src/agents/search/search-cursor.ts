@@ -2,7 +2,7 @@ import { invalid } from '../../lib/app-error.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import type { Place } from './index/listing.ts';
 
-const PURPOSE = 'search-cursor';
+const PURPOSE = 'search-place';
 
 /** A cursor that holds for this question only: `question` names query and sort. */
 export function makeSearchCursor(ctx: HasSecrets, question: string, { keys, id }: Place): string {

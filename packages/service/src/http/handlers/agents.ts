@@ -7,6 +7,7 @@ import { registerAgent } from '../../agents/manage/register-agent.ts';
 import { removeAgent } from '../../agents/manage/remove-agent.ts';
 import { updateAgent } from '../../agents/manage/update-agent.ts';
 import { readReputation } from '../../agents/reputation/read-reputation.ts';
+import { countFacets } from '../../agents/search/count-facets.ts';
 import { discoverAgents } from '../../agents/search/discover-agents.ts';
 import { searchAgents } from '../../agents/search/search-agents.ts';
 import type { Handlers } from '../request/handler.ts';
@@ -19,7 +20,7 @@ export const agentHandlers = {
   updateAgent: (ctx, { caller, params, body }) => updateAgent(ctx, requireAccount(caller), params.id, body),
   removeAgent: (ctx, { caller, params }) => removeAgent(ctx, requireAccount(caller), params.id),
   getAgentReputation: (ctx, { params }) => readReputation(ctx, params.id),
-  getAgentFacets: (ctx, { query }) => ctx.facets.read(query),
+  getAgentFacets: (ctx, { query }) => countFacets(ctx, query),
   getAgentHealth: (ctx, { params, query }) => readHealth(ctx, params.id, query),
   listAlternatives: (ctx, { params }) => listAlternatives(ctx, params.id),
   getAgentStatus: (ctx, { params }) => readAgentStatus(ctx, params.id),

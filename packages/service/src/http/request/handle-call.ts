@@ -144,7 +144,10 @@ async function run(
     countMore: counted.countMore,
     uncount: counted.uncount,
   };
-  return auditCall(ctx, { name, row, caller, client, parsed }, async () => handler(ctx, call));
+  const data = await auditCall(ctx, { name, row, caller, client, parsed }, async () => handler(ctx, call));
+  // The handler read the registry last: no refresh came in between.
+  if (row.fromRegistry) headers['x-registry-position'] = ctx.replica.position();
+  return data;
 }
 
 async function requireAllowedOrNote(ctx: HttpContext, { name, row, c }: Incoming, caller: Caller): Promise<void> {

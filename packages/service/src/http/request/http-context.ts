@@ -4,8 +4,7 @@ import type { HasPlanCaps } from '../../access/limits/plan-caps.ts';
 import type { HasRateLimiter } from '../../access/limits/rate-limiter.ts';
 import type { HasAuthenticator } from '../../access/sessions/authenticate.ts';
 import type { HasAgentChecks } from '../../agents/health/check-agents.ts';
-import type { HasFacets } from '../../agents/search/count-facets.ts';
-import type { HasListing, HasNodeLabel } from '../../agents/search/discover-agents.ts';
+import type { HasListing, HasNodeLabel } from '../../agents/search/listing.ts';
 import type { HasSignatureEngine } from '../../chain/signature-engine.ts';
 import type { PlanLimits } from '../../config-limits.ts';
 import type { HasWebhookDispatcher } from '../../events/deliveries/webhook-dispatcher.ts';
@@ -43,7 +42,7 @@ interface Callers extends CallerIdentity, CallerLimits {}
 
 interface RegistryEntries extends RegistryIndex, HasTokenClient, HasRegistryWriter {}
 
-interface AgentSearch extends HasListing, HasFacets, HasReplica {}
+interface AgentSearch extends HasListing, HasReplica {}
 
 interface AgentDirectory extends AgentSearch, HasNodeLabel, HasAgentChecks, RegistryEntries {}
 

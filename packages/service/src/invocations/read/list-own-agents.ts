@@ -3,7 +3,7 @@ import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { AccountCaller } from '../../access/caller/caller.ts';
 import { ownAgents, toOwnAgent } from '../../agents/manage/own-agents.ts';
-import type { HasNodeLabel } from '../../agents/search/discover-agents.ts';
+import type { HasNodeLabel } from '../../agents/search/listing.ts';
 import type { HasDb } from '../../db/database.ts';
 import { invalid } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';

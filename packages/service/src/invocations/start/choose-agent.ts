@@ -4,7 +4,7 @@ import { requireWithinLimits } from '../../access/caller/spending-limits.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
 import { type HasAgentFinder, unavailable } from '../../agents/alternatives/find-agent.ts';
 import { findStandIns, nameAlternatives } from '../../agents/alternatives/find-alternatives.ts';
-import type { HasDb } from '../../db/database.ts';
+import type { HasListing } from '../../agents/search/listing.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { ShownPayment } from '../../payments/x402/payment-header.ts';
 import { priceOf, rateWithin } from '../price.ts';
@@ -37,7 +37,11 @@ export interface Asked extends Wanted {
  * and when the shown payment is for an unavailable agent: only the offered agent is paid. Throws SPENDING_LIMIT_EXCEEDED for a call that
  * the key may not make.
  */
-export async function chooseAgent(ctx: HasDb & HasAgentFinder, caller: KnownCaller, asked: Asked): Promise<Choice> {
+export async function chooseAgent(
+  ctx: HasListing & HasAgentFinder,
+  caller: KnownCaller,
+  asked: Asked,
+): Promise<Choice> {
   const { agent, priceMicro, quoteId } = asked;
   if (asked.offeredId !== null) return chooseOffered(ctx, caller, asked, asked.offeredId);
   const isWanted = agent.status === 'online' || !asked.body.fallback || asked.shown !== null;
@@ -48,7 +52,7 @@ export async function chooseAgent(ctx: HasDb & HasAgentFinder, caller: KnownCall
 }
 
 async function chooseOffered(
-  ctx: HasDb & HasAgentFinder,
+  ctx: HasListing & HasAgentFinder,
   caller: KnownCaller,
   asked: Asked,
   offeredId: string,
@@ -70,7 +74,7 @@ async function chooseOffered(
   return choice;
 }
 
-async function chooseAlternative(ctx: HasDb & HasAgentFinder, caller: KnownCaller, asked: Asked): Promise<Choice> {
+async function chooseAlternative(ctx: HasListing & HasAgentFinder, caller: KnownCaller, asked: Asked): Promise<Choice> {
   const mostMicro = agreedMicro(caller, asked);
   const standIns = await findStandIns(ctx, asked.agent, {
     maxPerRequestMicro: rateWithin(mostMicro, asked.body),

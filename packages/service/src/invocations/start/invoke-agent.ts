@@ -5,6 +5,7 @@ import { budgetOf, dayExceeded } from '../../access/caller/spending-limits.ts';
 import { findMade, type Once } from '../../access/idempotency/once.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
 import { requireAgent } from '../../agents/alternatives/find-agent.ts';
+import type { HasListing } from '../../agents/search/listing.ts';
 import { invalid } from '../../lib/app-error.ts';
 import { newId } from '../../lib/id.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
@@ -35,7 +36,10 @@ import { quotedPrice, quoteUsed } from './quote-invocation.ts';
 import { callOf, requireLine, requireRoomToPay } from './require-line.ts';
 import { insufficient, requirePayable } from './require-payable.ts';
 
-export interface InvokeContext extends PayContext, PaymentChecks, Intake, HasSeenTreasuries, HasPlatformFee {}
+/** Treasuries that pay, and the operator's fee. */
+interface Tills extends HasSeenTreasuries, HasPlatformFee {}
+
+export interface InvokeContext extends PayContext, PaymentChecks, Intake, Tills, HasListing {}
 
 export interface InvokeInput {
   readonly agentId: string;

@@ -2,7 +2,6 @@ import { parseUsdc } from '@agent-network/contracts/money';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../../src/lib/until.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
-import { relist } from '../../support/relist.ts';
 import { expectError } from '../support/expect-error.ts';
 
 interface Item {
@@ -41,7 +40,6 @@ beforeAll(async () => {
     `with numbered as (select id, row_number() over (order by id) as row from agent)
      update agent g set status = ${statuses}, reputation = (row * 37) % 20 * 50, next_check_at = null from numbered n where n.id = g.id`,
   );
-  await relist(h);
   all = await listAll('', 100);
 });
 afterAll(() => h.stop());
@@ -145,7 +143,6 @@ describe('pages', () => {
   it('by cursor neither repeat nor skip the others when an agent in between is removed', async () => {
     const first = (await list('limit=10')).body.data;
     await h.ctx.db.pool.query(`update agent set status = 'removed' where id = $1`, [first.agents.at(-1).id]);
-    await relist(h);
     const next = (await list(`limit=10&cursor=${first.nextCursor}`)).body.data;
     expect(next.agents).toEqual(all.slice(10, 20));
     expect(next.total).toBe(COUNT - 1);

@@ -172,7 +172,7 @@ describe('where private endpoints are not allowed', () => {
       body: { name: 'New', endpoint: 'https://127.0.0.1/' },
     });
     expectError(moved, 'VALIDATION_ERROR', 'endpoint');
-    expect((await databaseDigest(closed)).agent_listing).toEqual(digest.agent_listing);
+    expect((await databaseDigest(closed)).agent).toEqual(digest.agent);
     expect((await closed.request('GET', `/agents/${body.data.id}`)).body.data).toMatchObject({
       name: 'A',
       endpoint: 'https://agent.example.com/',

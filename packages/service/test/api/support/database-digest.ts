@@ -2,7 +2,7 @@ import type { Harness } from '../../support/harness.ts';
 
 /** What a call may touch although it is refused: who is alive, when work is due, who called how often and was refused, and counts being folded. */
 const bookkeeping = new Set(
-  ['process', 'recurring', 'rate_window', 'agent_count', 'agent_bits', 'agent_toggle'].concat([
+  ['process', 'recurring', 'rate_window'].concat([
     'ledger_total',
     'agent_use',
     'call_change',
@@ -49,10 +49,7 @@ const contentOf: Record<string, string> = {
   api_key: 'row(x.id, x.account_id, x.name, x.scopes, x.secret_hash, x.expires_at, x.revoked_at)',
   agent: `(to_jsonb(x) - array[${writtenByChecks}])`,
   agent_totals: 'row(x.agent_id, x.completed, x.failed, x.duration_ms)',
-  agent_listing: 'row(x.capability, x.agent_id, x.is_online, x.is_verified, x.price_micro, x.per_hour_micro)',
   event: 'row(x.id, x.account_id, x.type, x.subject_id, x.created_at)',
-  agent_response: 'row(x.slot, x.agent_id)',
-  agent_search: 'row(x.agent_id, x.name, x.terms, x.is_online, x.is_verified)',
 };
 
 /** The number of rows of every table of the node with a digest of their content: equal digests mean that nothing was written. */

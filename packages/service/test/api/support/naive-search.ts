@@ -1,6 +1,7 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { Call } from '@agent-network/contracts/endpoint';
 import { parseUsdc } from '@agent-network/contracts/money';
+import type { Sql } from '../../../src/db/sql.ts';
 
 export interface Facts {
   readonly id: string;
@@ -93,4 +94,29 @@ export function naiveSearch(agents: readonly Facts[], { query = {}, sort = [] }:
     return a.id < b.id === !isBackwards ? -1 : 1;
   };
   return agents.filter((agent) => fits(agent, query, isOpen)).sort(compare);
+}
+
+/** What the database says of the agents that are listed. */
+export async function readFacts(sql: Sql): Promise<Facts[]> {
+  // biome-ignore lint/suspicious/noExplicitAny: a row as it is stored
+  const rows = await sql.query<any>(
+    '',
+    `select g.*, g.endpoint_proven_at is not null
+              and (g.home_node is not null or a.wallet_proven_at is not null and g.frozen_at is null) as verified
+       from agent g join account a on a.id = g.account_id where g.status <> 'removed'`,
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    tags: row.metadata.tags ?? [],
+    capabilities: row.capabilities,
+    perRequestMicro: row.per_request_micro,
+    perHourMicro: row.per_hour_micro,
+    reputation: row.reputation,
+    isOnline: row.status === 'online',
+    isVerified: row.verified,
+    responseMs: row.response_ms ?? Number.POSITIVE_INFINITY,
+    createdAtMs: row.created_at.getTime(),
+  }));
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { termsOf, termsQuery, wantedOf, wordsOf, wordsQuery } from './words.ts';
+import { termsOf, wantedOf, wordsOf } from './words.ts';
 
 test('words are runs of letters and digits, once each, whatever their case and width', () => {
   expect(wordsOf('Ünïted—GPT-4o, gpt_4O! ＡＢＣ 翻訳')).toEqual(['ünïted', 'gpt', '4o', 'abc', '翻訳']);
@@ -10,20 +10,6 @@ test('words are runs of letters and digits, once each, whatever their case and w
 test('a word is marked for where it stands', () => {
   const agent = { name: 'Red', description: 'a red fox', capabilities: ['text'], metadata: { tags: ['fast fox'] } };
   expect(termsOf(agent)).toEqual(['=text', 'red', 'fast', 'fox', 'a', '+red', '+fast', '+fox', '#red']);
-});
-
-test('only the last word may be the beginning of one', () => {
-  expect(wordsQuery({ words: ['red', 'fo'], isOpen: true }, '+')).toBe("'+red' & '+fo':*");
-  expect(wordsQuery({ words: ['red', 'fo'], isOpen: false }, '')).toBe("'red' & 'fo'");
-});
-
-test('capabilities and words become one question', () => {
-  expect(termsQuery({ any: ['a', 'b'], all: ['c'], home: null }, { words: ['d'], isOpen: false })).toBe(
-    "'=c' & ('=a' | '=b') & 'd'",
-  );
-  expect(termsQuery({ any: [], all: [], home: null }, null)).toBe('');
-  expect(termsQuery({ any: [], all: ['c'], home: 'this' }, null)).toBe("'=c' & !'@':*");
-  expect(termsQuery({ any: [], all: [], home: 'node_a' }, null)).toBe("'@node_a'");
 });
 
 test('what follows from the rest is not asked for', () => {

@@ -13,15 +13,12 @@ export function wordsOf(text: string): string[] {
   return [...new Set(words.map((word) => word.slice(0, MAX_WORD_CHARS)))];
 }
 
-/** Position mark of a term: anywhere, in name or tags, in the name. No word begins with such a sign. */
-export type Mark = '' | '+' | '#';
-
 export const capabilityTerm = (capability: string): string => (capability === '' ? '' : `=${capability}`);
 
-/** Stands for the node at which agents of other nodes are at home. No word begins like this. */
-export const HOME_MARK = '@' as const;
-
-/** The search terms of an agent: its capabilities, and its words with their position marks. */
+/**
+ * The search terms of an agent: its capabilities, and its words, those in name or tags also with `+`, those in the name also with `#`. No word
+ * begins with such a sign.
+ */
 export function termsOf({
   name,
   description,
@@ -37,17 +34,6 @@ export function termsOf({
   ];
 }
 
-/** Words that must all be there. */
-export interface Wording {
-  readonly words: readonly string[];
-  /** The last one may be the beginning of a word. */
-  readonly isOpen: boolean;
-}
-
-/** The words as a PostgreSQL tsquery. */
-export const wordsQuery = ({ words, isOpen }: Wording, mark: Mark): string =>
-  words.map((word, index) => `'${mark}${word}'${isOpen && index === words.length - 1 ? ':*' : ''}`).join(' & ');
-
 /** Home of agents: the id of another node, or this one. */
 export type Home = string;
 export const THIS_NODE: Home = 'this';
@@ -57,18 +43,6 @@ export interface Wanted {
   readonly all: readonly string[];
   /** null: anywhere. */
   readonly home: Home | null;
-}
-
-/** Capabilities, words and home as one PostgreSQL tsquery; '' when nothing is asked for. */
-export function termsQuery({ any, all, home }: Wanted, wording: Wording | null): string {
-  const named = (capability: string) => `'${capabilityTerm(capability)}'`;
-  const parts = [
-    ...all.map(named),
-    ...(any.length === 0 ? [] : [`(${any.map(named).join(' | ')})`]),
-    ...(wording ? [wordsQuery(wording, '')] : []),
-    ...(home === null ? [] : [home === THIS_NODE ? `!'${HOME_MARK}':*` : `'${HOME_MARK}${home}'`]),
-  ];
-  return parts.join(' & ');
 }
 
 /** The required terms without redundant ones: each capability once, `any` of one as part of `all`. */

@@ -1,4 +1,3 @@
-import { writeAllTerms, writeListings } from '../../../../src/agents/search/listing-store.ts';
 import type { Harness } from '../../../support/harness.ts';
 import { otherAgentId } from './files.ts';
 
@@ -29,19 +28,6 @@ export async function insertAgents(
       );
       const ids = some.map(({ id }) => id);
       await tx.query('', 'insert into agent_totals (agent_id) select unnest($1::text[])', [ids]);
-      await writeListings(tx, ids);
-      await writeAllTerms(
-        tx,
-        some.map(({ id, token }) => ({
-          ...{
-            id,
-            name: `Agent ${token}`,
-            description: 'Of a test: it does one thing and does it well.',
-            metadata: {},
-          },
-          capabilities: ['testing', `c${token % 50}`],
-        })),
-      );
     });
   }
   return made.map(({ id }) => id);

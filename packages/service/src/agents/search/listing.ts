@@ -1,0 +1,94 @@
+import { randomInt } from 'node:crypto';
+import type { Sql } from '../../db/sql.ts';
+import type { PreparedJson } from '../../lib/prepared-json.ts';
+import type { Changes } from '../../replica/changes.ts';
+import type { HasReplica, ReplicaPart } from '../../replica/replica.ts';
+import { isVerified } from '../agent.ts';
+import { toListItem } from '../agent-view.ts';
+import { createListingIndex } from './index/create-listing-index.ts';
+import type { ListingIndex, ListingRow } from './index/listing.ts';
+import { findStoredListings, listStoredListings, type StoredListing } from './listing-row-store.ts';
+
+export interface HasNodeLabel {
+  /** Spec: `location`. Where agents of this node are at home. */
+  readonly nodeLabel: string;
+}
+
+/** The listed agents in memory, as the replica keeps them. */
+export interface Listing {
+  /** Asks the index when it is fresh; never inside a transaction. */
+  read<T>(ask: (index: ListingIndex) => T): Promise<T>;
+  /** The label of a node whose agents are listed. */
+  labelOf(nodeId: string): string;
+}
+
+export interface HasListing {
+  readonly listing: Listing;
+}
+
+/** An answer whose agents are JSON already. */
+export type Listed<T extends { agents: unknown }> = Omit<T, 'agents'> & { readonly agents: PreparedJson };
+
+const ROWS_TO_A_STEP = 5000;
+const CHANGES_TO_A_STEP = 500;
+
+/** Keeps the listing among the copies of this process. */
+export function createListing({ replica, nodeLabel }: HasReplica & HasNodeLabel): Listing {
+  let index = createIndex();
+  const labels = new Map<string, string>();
+  const put = (stored: StoredListing) => {
+    if (stored.home !== null) labels.set(stored.home, stored.homeLabel ?? '');
+    index.put(toRow(stored, nodeLabel));
+  };
+  const part: ReplicaPart = {
+    topics: ['agent', 'account', 'node'],
+    async load(sql) {
+      index = createIndex();
+      labels.clear();
+      for (let last: string | undefined = ''; last !== undefined; ) {
+        const rows: StoredListing[] = await listStoredListings(sql, last, ROWS_TO_A_STEP);
+        for (const row of rows) put(row);
+        last = rows.at(-1)?.id;
+      }
+      index.settle();
+    },
+    async read(sql, changes) {
+      const { rows, gone } = await readChanged(sql, changes);
+      const steps: (() => void)[] = [];
+      for (let from = 0; from < rows.length; from += CHANGES_TO_A_STEP)
+        steps.push(() => {
+          for (const row of rows.slice(from, from + CHANGES_TO_A_STEP)) put(row);
+        });
+      const removeGone = () => {
+        for (const id of gone) index.remove(id);
+      };
+      return [removeGone, ...steps];
+    },
+  };
+  replica.add(part);
+  return {
+    async read(ask) {
+      if (!replica.isFresh()) await replica.fresh();
+      return ask(index);
+    },
+    labelOf: (nodeId) => labels.get(nodeId) ?? '',
+  };
+}
+
+/** The seed is random, so that nobody can choose words that collide. */
+const createIndex = () => createListingIndex(randomInt(2 ** 32));
+
+async function readChanged(sql: Sql, changes: Changes) {
+  const of = (topic: 'agent' | 'account' | 'node') => changes.get(topic) ?? [];
+  const rows = await findStoredListings(sql, { agents: of('agent'), accounts: of('account'), nodes: of('node') });
+  const found = new Set(rows.map(({ id }) => id));
+  return { rows, gone: of('agent').filter((id) => !found.has(id)) };
+}
+
+const toRow = (stored: StoredListing, nodeLabel: string): ListingRow => ({
+  ...stored,
+  tags: stored.tags ?? [],
+  isOnline: stored.status === 'online',
+  isVerified: isVerified(stored),
+  item: Buffer.from(JSON.stringify(toListItem(stored, nodeLabel))),
+});
