@@ -42,7 +42,7 @@ async function listNode(baseUrl: string, nodeId: string): Promise<void> {
 
 it('shows this node, its chain index and the other nodes', async () => {
   await listNode('javascript:alert(1)//', 'nod_1');
-  const { page } = await world.signedIn();
+  const { page } = await world.signedIn({ at: '/dashboard/' });
   await page.keyboard.press('g');
   await page.keyboard.press('n');
   await page.getByRole('heading', { name: 'Network' }).waitFor();
@@ -58,7 +58,7 @@ it('shows this node, its chain index and the other nodes', async () => {
 });
 
 it('has an operator page for operators only, in the navigation and in the API', async () => {
-  const { page } = await world.signedIn();
+  const { page } = await world.signedIn({ at: '/dashboard/' });
   expect(await page.getByRole('link', { name: 'Operator' }).count()).toBe(0);
   await page.goto('/dashboard/operator');
   await page.getByText('For who runs the node').waitFor();

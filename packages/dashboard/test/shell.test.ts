@@ -61,7 +61,7 @@ it('on a narrow screen the navigation is a drawer, which keeps and gives back th
 });
 
 it('is light or dark as one chose, at once, after a reload, and as the system when one did not', async () => {
-  const { page } = await world.signedIn();
+  const { page } = await world.signedIn({ at: '/dashboard/' });
   const theme = () => page.evaluate<string>('document.documentElement.dataset.theme');
   const choose = async (name: string) => {
     await page.getByRole('button', { name: 'Theme' }).click();

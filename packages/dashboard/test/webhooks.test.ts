@@ -124,7 +124,7 @@ it('reveals and rotates the secret, tests, disables, enables and recovers, and d
 });
 
 it('is used without a mouse', async () => {
-  const { page } = await world.signedIn();
+  const { page } = await world.signedIn({ at: '/dashboard/' });
   const receiver = await startReceiver();
   await page.keyboard.press('g');
   await page.keyboard.press('w');
