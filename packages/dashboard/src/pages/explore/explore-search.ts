@@ -1,5 +1,6 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { Call } from '@agent-network/contracts/endpoint';
+import { type AgentQuery, limits } from './explore-fields.ts';
 import type { ExploreSearch } from './explore-params.ts';
 
 type SearchBody = NonNullable<Call<Api['searchAgents']>['body']>;
@@ -23,24 +24,22 @@ export const sortText = (keys: readonly SortKey[]): string =>
 
 /** The filters of an address as the body of a search. */
 export function searchBody(search: ExploreSearch): SearchBody {
-  const { text, maxPrice, maxPerHour, minReputation, status, verified, home, cursor } = search;
+  const { text, status, verified, home, cursor } = search;
   const [any, all] = [listOf(search.any), listOf(search.all)];
-  const rates = {
-    ...(maxPrice ? { perRequest: { max: maxPrice } } : {}),
-    ...(maxPerHour ? { perHour: { max: maxPerHour } } : {}),
+  const query: AgentQuery = {
+    ...(text ? { text } : {}),
+    ...(any.length + all.length > 0
+      ? { capabilities: { ...(any.length > 0 ? { any } : {}), ...(all.length > 0 ? { all } : {}) } }
+      : {}),
+    ...(status ? { online: status === 'online' } : {}),
+    ...(verified ? { verified: verified === 'true' } : {}),
+    ...(home ? { home } : {}),
   };
   return {
-    query: {
-      ...(text ? { text } : {}),
-      ...(any.length + all.length > 0
-        ? { capabilities: { ...(any.length > 0 ? { any } : {}), ...(all.length > 0 ? { all } : {}) } }
-        : {}),
-      ...(maxPrice || maxPerHour ? { rates } : {}),
-      ...(minReputation ? { reputation: { min: Number(minReputation) } } : {}),
-      ...(status ? { online: status === 'online' } : {}),
-      ...(verified ? { verified: verified === 'true' } : {}),
-      ...(home ? { home } : {}),
-    },
+    query: limits.reduce((limited, { param, limit }) => {
+      const value = search[param];
+      return value ? limit(limited, value) : limited;
+    }, query),
     ...(search.sort ? { sort: sortOf(search.sort) } : {}),
     ...(cursor ? { cursor } : {}),
     limit: PAGE_SIZE,

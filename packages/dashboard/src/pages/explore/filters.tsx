@@ -1,9 +1,9 @@
 import type { AgentFacets } from '@agent-network/contracts/agents/agent-figures';
-import { usdcPattern } from '@agent-network/contracts/money';
 import type { ReactNode } from 'react';
 import { Field } from '../../ui/controls/field.tsx';
 import { SettledInput } from '../../ui/controls/settled-input.tsx';
 import { CapabilityFilter } from './capability-filter.tsx';
+import { limits } from './explore-fields.ts';
 import type { ExploreSearch } from './explore-params.ts';
 import { FacetList } from './facet-list.tsx';
 
@@ -19,9 +19,6 @@ const Part = ({ title, children }: { title: string; children: ReactNode }) => (
     {children}
   </section>
 );
-
-const isAmount = (text: string) => usdcPattern.test(text);
-const isScore = (text: string) => /^\d{1,4}$/.test(text) && Number(text) <= 1000;
 
 /** Everything that a search filters by, but the words. */
 export function Filters({ search, facets, onChange }: FiltersProps) {
@@ -78,32 +75,16 @@ export function Filters({ search, facets, onChange }: FiltersProps) {
 
 const Limits = ({ search, onChange }: Omit<FiltersProps, 'facets'>) => (
   <div className="space-y-2 px-2">
-    <Field label="At most per request (USDC)">
-      <SettledInput
-        inputMode="decimal"
-        placeholder="any price"
-        isGood={isAmount}
-        value={search.maxPrice ?? ''}
-        onChange={(maxPrice) => onChange({ maxPrice })}
-      />
-    </Field>
-    <Field label="At most per hour (USDC)">
-      <SettledInput
-        inputMode="decimal"
-        placeholder="any price"
-        isGood={isAmount}
-        value={search.maxPerHour ?? ''}
-        onChange={(maxPerHour) => onChange({ maxPerHour })}
-      />
-    </Field>
-    <Field label="Reputation at least (0 to 1000)">
-      <SettledInput
-        inputMode="numeric"
-        placeholder="any"
-        isGood={isScore}
-        value={search.minReputation ?? ''}
-        onChange={(minReputation) => onChange({ minReputation })}
-      />
-    </Field>
+    {limits.map(({ param, label, placeholder, inputMode, isGood }) => (
+      <Field key={param} label={label}>
+        <SettledInput
+          inputMode={inputMode}
+          placeholder={placeholder}
+          isGood={isGood}
+          value={search[param] ?? ''}
+          onChange={(value) => onChange({ [param]: value })}
+        />
+      </Field>
+    ))}
   </div>
 );

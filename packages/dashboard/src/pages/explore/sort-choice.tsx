@@ -1,20 +1,11 @@
 import type { AgentSortField } from '@agent-network/contracts/agents/agent-search';
 import { IconButton } from '../../ui/controls/button.tsx';
 import { Select } from '../../ui/controls/select.tsx';
+import { sorts } from './explore-fields.ts';
 import { sortOf, sortText } from './explore-search.ts';
 
 type Field = AgentSortField | '';
 type Order = 'asc' | 'desc';
-
-const fields: readonly { value: AgentSortField; label: string; first: Order }[] = [
-  { value: 'reputation', label: 'Reputation', first: 'desc' },
-  { value: 'rates.perRequest', label: 'Price per request', first: 'asc' },
-  { value: 'rates.perHour', label: 'Price per hour', first: 'asc' },
-  { value: 'responseTime', label: 'Response time', first: 'asc' },
-  { value: 'name', label: 'Name', first: 'asc' },
-  { value: 'createdAt', label: 'Age', first: 'desc' },
-  { value: 'relevance', label: 'Match of the words', first: 'desc' },
-];
 
 interface SortChoiceProps {
   readonly value: string | undefined;
@@ -22,7 +13,7 @@ interface SortChoiceProps {
   readonly onChange: (sort: string) => void;
 }
 
-const firstOrder = (field: Field): Order => fields.find(({ value }) => value === field)?.first ?? 'desc';
+const firstOrder = (field: Field): Order => sorts.find(({ value }) => value === field)?.first ?? 'desc';
 
 /** The order: a field, its direction, and a second field for those that are equal. */
 export function SortChoice({ value, hasText, onChange }: SortChoiceProps) {
@@ -36,7 +27,7 @@ export function SortChoice({ value, hasText, onChange }: SortChoiceProps) {
   const turn = () =>
     first &&
     onChange(sortText([{ field: first.field, order: first.order === 'asc' ? 'desc' : 'asc' }, ...keys.slice(1)]));
-  const others = fields.filter((each) => each.value !== first?.field);
+  const others = sorts.filter((each) => each.value !== first?.field);
   return (
     <div className="flex min-w-0 items-center gap-1">
       <Select<Field>
@@ -44,7 +35,7 @@ export function SortChoice({ value, hasText, onChange }: SortChoiceProps) {
         className="min-w-0 flex-1 sm:w-44"
         value={first?.field ?? ''}
         onChange={(field) => set(0, field)}
-        options={[{ value: '', label: own }, ...fields]}
+        options={[{ value: '', label: own }, ...sorts]}
       />
       {first && (
         <>
