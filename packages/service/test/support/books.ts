@@ -73,7 +73,7 @@ const USE = `
  * request was paid for once or paid back. What is on its way back is given a moment to get there.
  */
 export async function contradictions(databaseUrl: string): Promise<string[]> {
-  const db = openDatabase(databaseUrl, { max: 4, log: silentLog });
+  const db = openDatabase(databaseUrl, { max: 1, log: silentLog });
   try {
     const look = async () => [
       ...(await findMoneyContradictions({ db })),
