@@ -1,6 +1,7 @@
-import { type ColumnField, type Columns, compareNumbers, compareTexts, valueFrom } from './columns.ts';
+import { type ColumnField, type Columns, compareNumbers, compareTexts, NAME_KEY_CHARS, valueFrom } from './columns.ts';
 import type { Place } from './listing.ts';
 import type { SearchOrder, SortKey } from './search-order.ts';
+import type { Ranking } from './select-window.ts';
 import { emptySet, hasOrdinal, type OrdinalSet } from './sets.ts';
 
 /** Agents whose name, and agents whose name or tags, have all words of a question. */
@@ -44,6 +45,34 @@ export class AgentOrder {
     }
     const difference = this.#columns.compareIds(a, b);
     return this.order.byId === 'asc' ? difference : -difference;
+  }
+
+  ranking(keys: readonly SortKey[]): Ranking {
+    return {
+      compare: (a, b) => this.compare(a, b, keys),
+      rankAt: (depth, reference) => this.#rankAt(keys, depth, reference),
+    };
+  }
+
+  /** Names are compared in many steps, all others in one; at last a part of the id. */
+  #rankAt(keys: readonly SortKey[], depth: number, reference: number): ((ordinal: number) => number) | null {
+    const columns = this.#columns;
+    let left = depth;
+    for (const { field, order } of keys) {
+      const sign = order === 'asc' ? 1 : -1;
+      const steps = field === 'name' ? Math.ceil((columns.names[reference] as string).length / NAME_KEY_CHARS) + 1 : 1;
+      if (left >= steps) {
+        left -= steps;
+        continue;
+      }
+      if (field === 'relevance') return (ordinal) => sign * this.relevanceOf(ordinal);
+      const start = left * NAME_KEY_CHARS;
+      if (field === 'name') return (ordinal) => sign * columns.nameKeyOf(ordinal, start);
+      const column = columns.numbers[field];
+      return (ordinal) => sign * (column[ordinal] as number);
+    }
+    const sign = this.order.byId === 'asc' ? 1 : -1;
+    return left === 0 ? (ordinal) => sign * columns.idKeyOf(ordinal) : null;
   }
 
   /** Above 0 for an agent behind the mark. */

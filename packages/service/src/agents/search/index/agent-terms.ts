@@ -2,7 +2,7 @@ import { IntSlab, sizeClassOf } from './int-slab.ts';
 import type { Lexicon } from './lexicon.ts';
 import type { ListingRow } from './listing.ts';
 import type { PostingStore } from './posting-store.ts';
-import { type Home, THIS_NODE, termsOf } from './words.ts';
+import { capabilityTerm, type Home, THIS_NODE, wordsOf } from './words.ts';
 
 /** Where a word stands: anywhere, in name or tags, in the name. A term has a set for each; words in the name are in all three. */
 export type Level = 0 | 1 | 2;
@@ -20,9 +20,7 @@ export const flags = {
   unverified: '!unverified',
 } as const;
 
-const levelOfMark: Readonly<Record<string, Level>> = { '+': 1, '#': 2 };
-
-/** The terms of each agent as the ids of the sets that it is in, ascending; keeps the sets. */
+/** The terms of each agent, ascending, each as the id of the set of its highest level; keeps the sets. */
 export class AgentTerms {
   readonly #lexicon: Lexicon;
   readonly #postings: PostingStore;
@@ -35,7 +33,7 @@ export class AgentTerms {
     this.#postings = postings;
   }
 
-  /** The sets that the agent is in. */
+  /** One set for each term. The agent is in those of lower levels too. */
   of(ordinal: number): Int32Array {
     const count = this.#counts[ordinal] ?? 0;
     return count === 0 ? none : this.#slab.view(this.#places[ordinal] as number, count);
@@ -55,23 +53,22 @@ export class AgentTerms {
   }
 
   #setsOf(row: ListingRow): Int32Array {
-    const described = { ...row, capabilities: [...row.capabilities], metadata: { tags: [...row.tags] } };
-    const sets = termsOf(described).map((term) => {
-      const level = levelOfMark[term.charAt(0)];
-      return level === undefined ? setId(this.#lexicon.take(term), 0) : setId(this.#lexicon.take(term.slice(1)), level);
-    });
-    const states = [
-      flags.all,
-      row.isOnline ? flags.online : flags.offline,
-      row.isVerified ? flags.verified : flags.unverified,
-      homeTerm(row.home ?? THIS_NODE),
-    ];
-    for (const state of states) sets.push(setId(this.#lexicon.take(state), 0));
+    const lexicon = this.#lexicon;
+    const sets: number[] = [];
+    for (const capability of new Set(row.capabilities)) sets.push(setId(lexicon.take(capabilityTerm(capability)), 0));
+    for (const [word, level] of levelsOf(row)) sets.push(setId(lexicon.take(word), level));
+    sets.push(
+      setId(lexicon.take(flags.all), 0),
+      setId(lexicon.take(row.isOnline ? flags.online : flags.offline), 0),
+      setId(lexicon.take(row.isVerified ? flags.verified : flags.unverified), 0),
+      setId(lexicon.take(homeTerm(row.home ?? THIS_NODE)), 0),
+    );
     return Int32Array.from(sets).sort();
   }
 
-  /** Both ascending. Joins sets before it leaves others: no word goes that is still there. */
-  #change(ordinal: number, old: Int32Array, wanted: Int32Array): void {
+  /** Joins sets before it leaves others: no word goes that is still there. */
+  #change(ordinal: number, oldTerms: Int32Array, wantedTerms: Int32Array): void {
+    const [old, wanted] = [allSets(oldTerms), allSets(wantedTerms)];
     const left: number[] = [];
     let at = 0;
     for (const set of old) {
@@ -108,7 +105,29 @@ export class AgentTerms {
   }
 }
 
+/** The sets of all levels that an agent with these terms is in, ascending. */
+function allSets(terms: Int32Array): number[] {
+  const sets: number[] = [];
+  for (let index = 0; index < terms.length; index++) {
+    const highest = terms[index] as number;
+    for (let set = highest - (highest % LEVELS); set <= highest; set++) sets.push(set);
+  }
+  return sets;
+}
+
+/** Each word with the best place where it stands; as `termsOf` marks it. */
+function levelsOf({ name, tags, description }: ListingRow): Map<string, Level> {
+  const levels = new Map<string, Level>();
+  for (const word of wordsOf(name)) levels.set(word, 2);
+  for (const tag of tags) for (const word of wordsOf(tag)) if (!levels.has(word)) levels.set(word, 1);
+  for (const word of wordsOf(description)) if (!levels.has(word)) levels.set(word, 0);
+  return levels;
+}
+
 const none = new Int32Array(0);
 
-const isEqual = (one: Int32Array, other: Int32Array): boolean =>
-  one.length === other.length && one.every((each, index) => each === other[index]);
+function isEqual(one: Int32Array, other: Int32Array): boolean {
+  if (one.length !== other.length) return false;
+  for (let index = 0; index < one.length; index++) if (one[index] !== other[index]) return false;
+  return true;
+}

@@ -68,6 +68,20 @@ export class Columns {
     else this.numbers[field][ordinal] = value as number;
   }
 
+  /** Orders agents by their ids, but may be the same for different ones. */
+  idKeyOf(ordinal: number): number {
+    return this.#idKeys[ordinal] as number;
+  }
+
+  /** Three characters of the name as a number that orders names whose characters before are the same; 0 behind the end. */
+  nameKeyOf(ordinal: number, start: number): number {
+    const name = this.names[ordinal] as string;
+    let key = 0;
+    for (let index = start; index < start + NAME_KEY_CHARS; index++)
+      key = key * 0x10001 + (index < name.length ? 1 + rankOf(name.charCodeAt(index)) : 0);
+    return key;
+  }
+
   /** Ascending. */
   compareIds(a: number, b: number): number {
     const [keyOfA, keyOfB] = [this.#idKeys[a] as number, this.#idKeys[b] as number];
@@ -127,6 +141,8 @@ export function compareTexts(a: string, b: string): number {
 
 /** Surrogates stand for code points above all others. */
 const rankOf = (unit: number): number => (unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800);
+
+export const NAME_KEY_CHARS = 3;
 
 const PREFIX = 'agt_';
 const KEY_CHARS = 9;

@@ -1,30 +1,40 @@
 import { noRelevance } from './agent-order.ts';
-import { flags } from './agent-terms.ts';
+import { flags, LEVELS, setId } from './agent-terms.ts';
 import { amountOf, columnFields, columnValue } from './columns.ts';
 import { countFacets, countHomes } from './count-facets.ts';
 import { findSharing, findWithTerms } from './find-alternatives.ts';
 import { findForTask } from './find-for-task.ts';
-import { allOf, findMatches, wordingOf, wordSets } from './find-matches.ts';
+import { findMatches, wordingOf, wordSets } from './find-matches.ts';
 import type { FacetQuestion, ListedFacts, ListingIndex, ListingPage, ListingRow, ListingSearch } from './listing.ts';
 import { PageReader } from './read-page.ts';
-import { emptySet, ordinalsOf } from './sets.ts';
-import { agentsWith, createShelf, type Shelf } from './shelf.ts';
+import { emptySet, intersectAll, ordinalsOf } from './sets.ts';
+import { agentsWith, createShelf, type Shelf, usualCosts } from './shelf.ts';
 
-/** `seed`: a random number, so that nobody can choose words that collide in the tables; it does not change what is found. */
-export function createListingIndex(seed: number): ListingIndex {
-  const shelf = createShelf(seed);
+/**
+ * `seed`: a random number, so that nobody can choose words that collide in the tables. Neither it nor the costs change what is found.
+ */
+export function createListingIndex(seed: number, costs = usualCosts): ListingIndex {
+  const shelf = createShelf(seed, costs);
   const ordinals = new Map<string, number>();
   const free: number[] = [];
-  const settle = () => shelf.orders.settle(() => ordinalsOf(agentsWith(shelf, flags.all)));
+  const settle = () => {
+    shelf.lexicon.settle();
+    shelf.orders.settle(() => ordinalsOf(agentsWith(shelf, flags.all)));
+  };
   const item = (id: string) => {
     const ordinal = ordinals.get(id);
     return ordinal === undefined ? null : (shelf.items.read([ordinal])[0] ?? null);
+  };
+  const forget = () => {
+    shelf.standing.matches.clear();
+    shelf.standing.facets.clear();
   };
   return {
     get size() {
       return ordinals.size;
     },
     put: (row) => {
+      forget();
       const known = ordinals.get(row.id);
       if (known !== undefined) return replace(shelf, known, row);
       const ordinal = free.pop() ?? ordinals.size;
@@ -34,6 +44,7 @@ export function createListingIndex(seed: number): ListingIndex {
     remove: (id) => {
       const ordinal = ordinals.get(id);
       if (ordinal === undefined) return;
+      forget();
       ordinals.delete(id);
       shelf.orders.delete(ordinal);
       shelf.terms.clear(ordinal);
@@ -51,7 +62,10 @@ export function createListingIndex(seed: number): ListingIndex {
       settle();
       return readPage(shelf, search);
     },
-    facets: (question: FacetQuestion) => countFacets(shelf, question),
+    facets: (question: FacetQuestion) => {
+      settle();
+      return countFacets(shelf, question);
+    },
     homes: () => [...countHomes(shelf)],
     sharing: (wanted, wish) => {
       settle();
@@ -70,7 +84,10 @@ export function createListingIndex(seed: number): ListingIndex {
 
 function insert(shelf: Shelf, ordinal: number, row: ListingRow): void {
   const { columns, postings, items, terms, orders } = shelf;
-  if (columns.grow(ordinal)) postings.grow(columns.capacity / 32);
+  if (columns.grow(ordinal)) {
+    postings.grow(columns.capacity / 32);
+    orders.grow();
+  }
   columns.setId(ordinal, row.id);
   for (const field of columnFields) columns.set(field, ordinal, columnValue(row, field));
   items.set(ordinal, row.item);
@@ -104,7 +121,7 @@ function readPage(shelf: Shelf, search: ListingSearch): ListingPage {
 function relevanceOf(shelf: Shelf, { words, order }: ListingSearch) {
   if (words === null || !order.keys.some(({ field }) => field === 'relevance')) return noRelevance;
   const wording = wordingOf(shelf, words);
-  const ofLevel = (level: 1 | 2) => allOf(wordSets(shelf, wording, level)) ?? emptySet;
+  const ofLevel = (level: 1 | 2) => intersectAll(wordSets(shelf, wording, level)) ?? emptySet;
   return { inTitle: ofLevel(1), inName: ofLevel(2) };
 }
 
@@ -112,13 +129,13 @@ const marks = ['', '+', '#'];
 
 function factsOf({ columns, terms, lexicon, postings }: Shelf, ordinal: number): ListedFacts {
   const named = Array.from(terms.of(ordinal), (set) => {
-    const term = lexicon.textOf(Math.floor(set / marks.length));
-    return `${marks[set % marks.length]}${term}`;
-  });
+    const term = lexicon.textOf(Math.floor(set / LEVELS));
+    return marks.slice(0, (set % LEVELS) + 1).map((mark) => `${mark}${term}`);
+  }).flat();
   const online = lexicon.idOf(flags.online);
   return {
     id: columns.ids[ordinal] as string,
-    isOnline: online !== undefined && postings.has(online * marks.length, ordinal),
+    isOnline: online !== undefined && postings.has(setId(online, 0), ordinal),
     capabilities: named.filter((term) => term.startsWith('=')).map((term) => term.slice(1)),
     terms: named.filter((term) => !/^[!@]/.test(term)),
     perRequestMicro: amountOf(columns.numbers['rates.perRequest'][ordinal] as number),

@@ -2,7 +2,7 @@ import { noRelevance } from './agent-order.ts';
 import { flags } from './agent-terms.ts';
 import { amountKey } from './columns.ts';
 import { findMatches } from './find-matches.ts';
-import type { AlternativeWish } from './listing.ts';
+import type { AlternativeWish, ListingSearch } from './listing.ts';
 import { PageReader } from './read-page.ts';
 import { bestReputationFirst, type SearchOrder } from './search-order.ts';
 import { intersect, keepIf, type OrdinalSet, unite } from './sets.ts';
@@ -23,13 +23,14 @@ export function findSharing(
 ): string[] {
   const { maxPerRequestMicro: most } = wish;
   const nearest = most !== null && most < wanted.perRequestMicro ? most : wanted.perRequestMicro;
+  // The place before the first agent of that price.
+  const after = { keys: [String(nearest + 1n)], id: '' };
   const shared = new Map<number, number>();
   for (const capability of new Set(wanted.capabilities)) {
-    const fitting = affordable(shelf, capability, most);
-    const cheaper = affordable(shelf, capability, nearest);
+    const fitting = online(shelf, capability, most);
     const found = new Set([
-      ...firstOf(shelf, fitting, bestReputationFirst, CANDIDATES),
-      ...firstOf(shelf, cheaper, dearestFirst, CANDIDATES),
+      ...firstOf(shelf, fitting, { order: bestReputationFirst, after: null, limit: CANDIDATES }),
+      ...firstOf(shelf, fitting, { order: dearestFirst, after, limit: CANDIDATES }),
     ]);
     for (const ordinal of found) shared.set(ordinal, (shared.get(ordinal) ?? 0) + 1);
   }
@@ -42,7 +43,7 @@ export function findSharing(
     .map(([ordinal]) => columns.ids[ordinal] as string);
 }
 
-const affordable = (shelf: Shelf, capability: string, most: bigint | null): OrdinalSet =>
+const online = (shelf: Shelf, capability: string, most: bigint | null): OrdinalSet =>
   findMatches(shelf, {
     ...everyone,
     wanted: { ...everyone.wanted, all: [capability] },
@@ -56,22 +57,25 @@ const onlineUpTo = (maxPriceMicro: bigint | null) => ({
 
 /** See `ListingIndex.withTerms`. */
 export function findWithTerms(shelf: Shelf, terms: readonly string[], wish: AlternativeWish): string[] {
-  const online = agentsWith(shelf, flags.online);
   const rarest = [...new Set(terms)]
-    .map((term) => intersect(agentsWith(shelf, term), online))
+    .map((term) => intersect(agentsWith(shelf, term), agentsWith(shelf, flags.online)))
     .filter(({ size }) => size > 0)
     .sort((a, b) => a.size - b.size);
   const price = shelf.columns.numbers['rates.perRequest'];
   const most = wish.maxPerRequestMicro === null ? null : amountKey(wish.maxPerRequestMicro);
   const any = unite(rarest.slice(0, MAX_TERMS), shelf.postings.words);
   const fitting = most === null ? any : keepIf(any, (ordinal) => (price[ordinal] as number) <= most);
-  return firstOf(shelf, fitting, bestReputationFirst, MOST + wish.except.length)
+  return firstOf(shelf, fitting, { order: bestReputationFirst, after: null, limit: MOST + wish.except.length })
     .map((ordinal) => shelf.columns.ids[ordinal] as string)
     .filter((id) => !wish.except.includes(id))
     .slice(0, MOST);
 }
 
-export function firstOf(shelf: Shelf, matches: OrdinalSet, order: SearchOrder, limit: number): number[] {
-  const search = { ...everyone, filter: onlineUpTo(null), order, after: null, limit, offset: 0 };
+export function firstOf(
+  shelf: Shelf,
+  matches: OrdinalSet,
+  page: Pick<ListingSearch, 'order' | 'after' | 'limit'>,
+): number[] {
+  const search = { ...everyone, filter: onlineUpTo(null), ...page, offset: 0 };
   return new PageReader(shelf, search, noRelevance).read(matches).shown;
 }

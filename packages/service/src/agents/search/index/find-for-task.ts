@@ -1,10 +1,19 @@
-import { flags, LEVELS, setId } from './agent-terms.ts';
+import { flags, setId } from './agent-terms.ts';
 import { amountKey, amountOf } from './columns.ts';
 import { firstOf } from './find-alternatives.ts';
-import { allOf } from './find-matches.ts';
 import type { TaskAnswer, TaskFacts, TaskQuestion, TaskScore } from './listing.ts';
 import { bestReputationFirst } from './search-order.ts';
-import { emptySet, hasOrdinal, intersect, keepIf, listSet, type OrdinalSet, ordinalsOf, unite } from './sets.ts';
+import {
+  emptySet,
+  hasOrdinal,
+  intersect,
+  intersectAll,
+  keepIf,
+  listSet,
+  type OrdinalSet,
+  ordinalsOf,
+  unite,
+} from './sets.ts';
 import { agentsWith, type Shelf } from './shelf.ts';
 import { type CountedWord, coverageOf, type DecidingWord, decidingWords, formsOf } from './task-words.ts';
 import { capabilityTerm } from './words.ts';
@@ -34,7 +43,7 @@ export function findForTask(
   const ordinals = (ids: readonly string[]) => ids.map(ordinalOf).filter((ordinal) => ordinal !== undefined);
   const { capabilities, among, except, mostMicro, also, limit } = question;
   const deciding = decidingWords(knownWords(shelf, question.words), agentsWith(shelf, flags.all).size);
-  const able = allOf([
+  const able = intersectAll([
     agentsWith(shelf, flags.online),
     ...capabilities.map((capability) => agentsWith(shelf, capabilityTerm(capability))),
   ]) as OrdinalSet;
@@ -121,19 +130,20 @@ function candidates(shelf: Shelf, having: readonly OrdinalSet[], within: Ordinal
   }, emptySet);
   for (const set of [together, ...fitting, within]) {
     const isSmall = set.size <= MOST_CANDIDATES - found.size;
-    for (const ordinal of isSmall ? ordinalsOf(set) : firstOf(shelf, set, bestReputationFirst, FIRST_CANDIDATES))
-      found.add(ordinal);
+    for (const ordinal of isSmall ? ordinalsOf(set) : bestOf(shelf, set)) found.add(ordinal);
   }
   return [...found];
 }
+
+const bestOf = (shelf: Shelf, set: OrdinalSet): number[] =>
+  firstOf(shelf, set, { order: bestReputationFirst, after: null, limit: FIRST_CANDIDATES });
 
 /** Reads what an agent is scored by. */
 function hitReader(shelf: Shelf, deciding: readonly DecidingWord[], having: readonly OrdinalSet[]) {
   const { ids, numbers } = shelf.columns;
   const verified = agentsWith(shelf, flags.verified);
   return (ordinal: number): TaskFacts => {
-    let length = -STATE_TERMS;
-    for (const set of shelf.terms.of(ordinal)) if (set % LEVELS === 0) length++;
+    const length = shelf.terms.of(ordinal).length - STATE_TERMS;
     const responseMs = numbers.responseTime[ordinal] as number;
     return {
       id: ids[ordinal] as string,

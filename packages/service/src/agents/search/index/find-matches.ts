@@ -1,8 +1,10 @@
 import { flags, homeTerm, type Level, setId } from './agent-terms.ts';
 import { amountKey } from './columns.ts';
 import type { ListingQuestion } from './listing.ts';
+import type { LimitedField } from './orders.ts';
 import type { SearchFilter } from './search-filter.ts';
-import { emptySet, intersect, keepIf, type OrdinalSet, unite } from './sets.ts';
+import { bestFirst } from './search-order.ts';
+import { emptySet, intersectAll, keepIf, type OrdinalSet, unite } from './sets.ts';
 import { agentsWith, type Shelf } from './shelf.ts';
 import { capabilityTerm } from './words.ts';
 
@@ -12,9 +14,20 @@ export type Wording = readonly (readonly number[])[];
 export const wordingOf = ({ lexicon }: Shelf, words: readonly string[]): Wording =>
   words.map((word, index) => lexicon.resolve(word, index === words.length - 1));
 
+/** A question as a text: the same one for the same parts. */
+export const keyOf = (...parts: unknown[]): string =>
+  JSON.stringify(parts, (_name, value) => (typeof value === 'bigint' ? value.toString() : value));
+
 /** The agents that match every part of the question. */
-export function findMatches(shelf: Shelf, question: ListingQuestion): OrdinalSet {
-  const { wanted, words, filter } = question;
+export function findMatches(shelf: Shelf, { wanted, words, filter }: ListingQuestion): OrdinalSet {
+  return shelf.standing.matches.get(
+    keyOf(wanted, words, filter),
+    () => matchesOf(shelf, { wanted, words, filter }),
+    ({ list, bits }) => (list ?? bits ?? []).length * 4,
+  );
+}
+
+function matchesOf(shelf: Shelf, { wanted, words, filter }: ListingQuestion): OrdinalSet {
   if (words?.length === 0) return emptySet;
   const having = (capability: string) => agentsWith(shelf, capabilityTerm(capability));
   const sets = [
@@ -24,8 +37,7 @@ export function findMatches(shelf: Shelf, question: ListingQuestion): OrdinalSet
     ...statesOf(filter).map((state) => agentsWith(shelf, state)),
     ...(words === null ? [] : wordSets(shelf, wordingOf(shelf, words), 0)),
   ];
-  const matches = allOf(sets) ?? agentsWith(shelf, flags.all);
-  return withinLimits(shelf, matches, filter);
+  return withinLimits(shelf, intersectAll(sets), filter);
 }
 
 export function wordSets({ postings }: Shelf, wording: Wording, level: Level): OrdinalSet[] {
@@ -37,13 +49,6 @@ export function wordSets({ postings }: Shelf, wording: Wording, level: Level): O
   );
 }
 
-/** Those in all sets; null without sets. */
-export function allOf(sets: readonly OrdinalSet[]): OrdinalSet | null {
-  const [first, ...others] = sets.toSorted((a, b) => a.size - b.size);
-  if (first === undefined) return null;
-  return others.reduce((found, each) => (found.size === 0 ? found : intersect(found, each)), first);
-}
-
 function statesOf({ isOnline, isVerified }: SearchFilter): string[] {
   return [
     ...(isOnline.length === 1 ? [isOnline[0] ? flags.online : flags.offline] : []),
@@ -51,17 +56,28 @@ function statesOf({ isOnline, isVerified }: SearchFilter): string[] {
   ];
 }
 
-function withinLimits({ columns }: Shelf, matches: OrdinalSet, filter: SearchFilter): OrdinalSet {
-  const { minReputation, maxPriceMicro, maxPerHourMicro } = filter;
-  if (minReputation <= 0 && maxPriceMicro === null && maxPerHourMicro === null) return matches;
-  const { reputation, 'rates.perRequest': price, 'rates.perHour': perHour } = columns.numbers;
-  const most = maxPriceMicro === null ? Number.POSITIVE_INFINITY : amountKey(maxPriceMicro);
-  const mostPerHour = maxPerHourMicro === null ? Number.POSITIVE_INFINITY : amountKey(maxPerHourMicro);
-  return keepIf(
-    matches,
-    (ordinal) =>
-      (reputation[ordinal] as number) >= minReputation &&
-      (price[ordinal] as number) <= most &&
-      (perHour[ordinal] as number) <= mostPerHour,
-  );
+/** `matches`: what all other conditions leave; null: everyone. */
+function withinLimits(shelf: Shelf, matches: OrdinalSet | null, filter: SearchFilter): OrdinalSet {
+  const limits = limitsOf(filter);
+  if (limits.length === 0) return matches ?? agentsWith(shelf, flags.all);
+  const { columns, orders } = shelf;
+  if (!matches?.list) {
+    const ranges = limits.map(({ field, value }) => orders.upTo(field, value));
+    return intersectAll(matches ? [matches, ...ranges] : ranges) ?? emptySet;
+  }
+  return limits.reduce((found, { field, value }) => {
+    const column = columns.numbers[field];
+    const isDescending = bestFirst[field] === 'desc';
+    return keepIf(found, (ordinal) =>
+      isDescending ? (column[ordinal] as number) >= value : (column[ordinal] as number) <= value,
+    );
+  }, matches);
+}
+
+function limitsOf({ minReputation, maxPriceMicro, maxPerHourMicro }: SearchFilter) {
+  const limits: { field: LimitedField; value: number }[] = [];
+  if (minReputation > 0) limits.push({ field: 'reputation', value: minReputation });
+  if (maxPriceMicro !== null) limits.push({ field: 'rates.perRequest', value: amountKey(maxPriceMicro) });
+  if (maxPerHourMicro !== null) limits.push({ field: 'rates.perHour', value: amountKey(maxPerHourMicro) });
+  return limits;
 }

@@ -1,16 +1,16 @@
 const PAGE_BITS = 20;
 const PAGE = 1 << PAGE_BITS;
 
-/** Sizes of blocks: powers of two, and half-way between. */
-const sizes: readonly number[] = Array.from({ length: 36 }, (_, index) =>
-  index % 2 === 0 ? 1 << (index >> 1) : 3 << ((index - 1) >> 1),
-).sort((a, b) => a - b);
+/** Sizes of blocks: all up to eight, then four between powers of two. */
+const sizes: readonly number[] = [1, 2, 3, 4, 5, 6, 7].concat(
+  Array.from({ length: 64 }, (_, index) => (4 + (index & 3)) << ((index >> 2) + 1)),
+);
 
 /** The smallest class of blocks that hold `count` integers. */
 export function sizeClassOf(count: number): number {
-  let index = 0;
-  while ((sizes[index] as number) < count) index++;
-  return index;
+  if (count < 8) return count - 1;
+  const exponent = 31 - Math.clz32(count - 1);
+  return 7 + (exponent - 3) * 4 + (((count - 1) >>> (exponent - 2)) & 3) + 1;
 }
 
 export const capacityOf = (sizeClass: number): number => sizes[sizeClass] as number;

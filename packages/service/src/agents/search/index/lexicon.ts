@@ -6,7 +6,10 @@ const MIN_OPEN_CHARS = 3;
 /** A shorter word is taken as it is: too many words are within one edit. */
 const MIN_MENDED_CHARS = 4;
 
-const isWord = (term: string): boolean => !/^[=@!]/.test(term);
+function isWord(term: string): boolean {
+  const first = term.charAt(0);
+  return first !== '=' && first !== '@' && first !== '!';
+}
 
 /**
  * The terms that agents have, numbered: words, `=capability`, `@home`, `!flag`. A number is used again when no agent has its term
@@ -18,6 +21,7 @@ export class Lexicon {
   readonly #free: number[] = [];
   readonly #marked = { '=': new Set<string>(), '@': new Set<string>() };
   readonly #words = new SortedList((a, b) => compareTexts(this.textOf(a), this.textOf(b)));
+  #isSorted = false;
   readonly #typos: TypoTable;
   /** Changes with each word that comes or goes. */
   version = 0;
@@ -48,7 +52,7 @@ export class Lexicon {
     this.#ids.set(term, id);
     if (isWord(term)) {
       this.version++;
-      this.#words.add(id);
+      if (this.#isSorted) this.#words.add(id);
       this.#typos.add(id);
     } else this.#setOf(term)?.add(term);
     return id;
@@ -60,7 +64,7 @@ export class Lexicon {
     this.#ids.delete(term);
     if (isWord(term)) {
       this.version++;
-      this.#words.delete(id);
+      if (this.#isSorted) this.#words.delete(id);
       this.#typos.delete(id);
     } else this.#setOf(term)?.delete(term);
     this.#free.push(id);
@@ -83,7 +87,16 @@ export class Lexicon {
     return charactersOf(word).length >= MIN_MENDED_CHARS ? this.#typos.near(word) : [];
   }
 
+  /** Sorts all words at once: far quicker than adding one after the other. */
+  settle(): void {
+    if (this.#isSorted) return;
+    this.#isSorted = true;
+    const words = [...this.#ids.keys()].filter(isWord).sort();
+    this.#words.fill(Int32Array.from(words, (word) => this.#ids.get(word) as number));
+  }
+
   #beginningWith(start: string): number[] {
+    this.settle();
     const from = this.#words.seek((id) => compareTexts(this.textOf(id), start) >= 0);
     const found: number[] = [];
     this.#words.forward(from, this.#words.end, (id) => {

@@ -224,6 +224,14 @@ function apply(index: ListingIndex, rows: Map<string, ListingRow>, changes: read
 
 const manyIds = fc.integer({ min: 0, max: 400 }).map((number) => `agt_${number.toString(36).padStart(6, '0')}`);
 
+/** With these, each way to a page is taken wherever there is one. */
+const extremeCosts = [
+  undefined,
+  { ofBits: 0, ofList: 0 },
+  { ofBits: 1e9, ofList: 1e9 },
+  { ofBits: 0.05, ofList: 0.05 },
+];
+
 describe('the listing index', () => {
   it('finds what filtering and sorting every row gives, after any changes', () => {
     fc.assert(
@@ -232,8 +240,9 @@ describe('the listing index', () => {
         changesOf(ids, 10),
         fc.array(searches, { minLength: 1, maxLength: 6 }),
         fc.record({ question: questions, beside: fc.subarray(capabilities, { maxLength: 2 }) }),
-        (first, second, questions_, { question, beside }) => {
-          const index = createListingIndex(7);
+        fc.constantFrom(...extremeCosts),
+        (first, second, questions_, { question, beside }, costs) => {
+          const index = createListingIndex(7, costs);
           const rows = new Map<string, ListingRow>();
           for (const changes of [first, second]) {
             apply(index, rows, changes);
@@ -243,7 +252,7 @@ describe('the listing index', () => {
           }
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 
@@ -253,8 +262,9 @@ describe('the listing index', () => {
         fc.array(rowOf(manyIds), { minLength: 300, maxLength: 500 }),
         changesOf(manyIds, 200),
         fc.array(searches, { minLength: 1, maxLength: 4 }),
-        (loaded, changes, questions_) => {
-          const index = createListingIndex(7);
+        fc.constantFrom(...extremeCosts),
+        (loaded, changes, questions_, costs) => {
+          const index = createListingIndex(7, costs);
           const rows = new Map<string, ListingRow>();
           apply(
             index,
@@ -268,7 +278,7 @@ describe('the listing index', () => {
           expectFacets(index, [...rows.values()], { ...(questions_[0] as ListingSearch), beside: [] });
         },
       ),
-      { numRuns: 6 },
+      { numRuns: 10 },
     );
   });
 
@@ -293,6 +303,41 @@ describe('the listing index', () => {
         );
         expect([index.has('agt_none'), index.item('agt_none'), index.facts('agt_none')]).toEqual([false, null, null]);
       }),
+    );
+  });
+
+  it('names online agents that share capabilities, or have terms, and fit the wish', () => {
+    const wish = fc.record({
+      maxPerRequestMicro: fc.constantFrom(null, ...prices),
+      except: fc.subarray(['agt_', 'agt_0', 'agt_z']),
+    });
+    const wanted = fc.record({ capabilities: fc.subarray(capabilities), perRequestMicro: fc.constantFrom(...prices) });
+    const terms = fc.subarray(['=text', '=audio', 'alpha', 'beta', 'nothing']);
+    fc.assert(
+      fc.property(
+        changesOf(ids, 30),
+        wanted,
+        terms,
+        wish,
+        (changes, { capabilities: some, perRequestMicro }, any, wish_) => {
+          const index = createListingIndex(7);
+          const rows = new Map<string, ListingRow>();
+          apply(index, rows, changes);
+          const { maxPerRequestMicro: most, except } = wish_;
+          const fitting = [...rows.values()]
+            .filter((row) => row.isOnline && !except.includes(row.id) && (most === null || row.perRequestMicro <= most))
+            .sort((a, b) => b.reputation - a.reputation || bytes(a.id, b.id));
+          const shared = (row: ListingRow) => row.capabilities.filter((each) => some.includes(each)).length;
+          const sharing = fitting.filter((row) => shared(row) > 0).sort((a, b) => shared(b) - shared(a));
+          expect(index.sharing({ capabilities: some, perRequestMicro }, wish_)).toEqual(sharing.map(({ id }) => id));
+          const having = fitting.filter((row) =>
+            any.some((term) =>
+              term.startsWith('=') ? row.capabilities.includes(term.slice(1)) : everyWord(row).includes(term),
+            ),
+          );
+          expect(index.withTerms(any, wish_)).toEqual(having.map(({ id }) => id));
+        },
+      ),
     );
   });
 });

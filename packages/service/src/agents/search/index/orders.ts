@@ -1,14 +1,20 @@
 import { type ColumnField, type Columns, columnFields } from './columns.ts';
+import { RangeSets } from './range-sets.ts';
 import { bestFirst } from './search-order.ts';
+import type { OrdinalSet } from './sets.ts';
 import { SortedList } from './sorted-list.ts';
 
 /** `id`: all agents in order of their ids. */
 export type OrderField = ColumnField | 'id';
 
+/** Fields with limits: prices up to a maximum, reputations down to a minimum. */
+export type LimitedField = 'reputation' | 'rates.perRequest' | 'rates.perHour';
+
 /** All agents, sorted by each field, best first; ids decide among equals, ascending. Backwards it is the reversed order. */
 export class Orders {
   readonly #columns: Columns;
   readonly #lists: Readonly<Record<OrderField, SortedList>>;
+  readonly #ranges: Readonly<Partial<Record<ColumnField, RangeSets>> & Record<LimitedField, RangeSets>>;
   #isSettled = false;
 
   constructor(columns: Columns) {
@@ -23,6 +29,25 @@ export class Orders {
       name: listBy('name'),
       createdAt: listBy('createdAt'),
     };
+    const rangesOf = (field: LimitedField) => {
+      const sign = bestFirst[field] === 'asc' ? 1 : -1;
+      return new RangeSets(this.#lists[field], (ordinal) => sign * (columns.numbers[field][ordinal] as number));
+    };
+    this.#ranges = {
+      reputation: rangesOf('reputation'),
+      'rates.perRequest': rangesOf('rates.perRequest'),
+      'rates.perHour': rangesOf('rates.perHour'),
+    };
+  }
+
+  /** The agents whose value is at least as good as this one. */
+  upTo(field: LimitedField, value: number): OrdinalSet {
+    return this.#ranges[field].upTo(bestFirst[field] === 'asc' ? value : -value, this.#columns.capacity / 32);
+  }
+
+  /** There is room for more agents than before. */
+  grow(): void {
+    for (const ranges of Object.values(this.#ranges)) ranges.clear();
   }
 
   by(field: OrderField): SortedList {
@@ -48,21 +73,31 @@ export class Orders {
   add(ordinal: number): void {
     if (!this.#isSettled) return;
     this.#lists.id.add(ordinal);
-    for (const field of columnFields) this.#lists[field].add(ordinal);
+    for (const field of columnFields) this.#join(field, ordinal);
   }
 
   /** The agent has its values still. */
   delete(ordinal: number): void {
     if (!this.#isSettled) return;
     this.#lists.id.delete(ordinal);
-    for (const field of columnFields) this.#lists[field].delete(ordinal);
+    for (const field of columnFields) this.#leave(field, ordinal);
+  }
+
+  #join(field: ColumnField, ordinal: number): void {
+    this.#lists[field].add(ordinal);
+    this.#ranges[field]?.add(ordinal);
+  }
+
+  #leave(field: ColumnField, ordinal: number): void {
+    this.#lists[field].delete(ordinal);
+    this.#ranges[field]?.delete(ordinal);
   }
 
   /** Writes a value that is another one than before. */
   move(field: ColumnField, ordinal: number, value: number | string): void {
-    if (this.#isSettled) this.#lists[field].delete(ordinal);
+    if (this.#isSettled) this.#leave(field, ordinal);
     this.#columns.set(field, ordinal, value);
-    if (this.#isSettled) this.#lists[field].add(ordinal);
+    if (this.#isSettled) this.#join(field, ordinal);
   }
 }
 

@@ -3,6 +3,8 @@ import { emptySet, listSet, lowerBound, type OrdinalSet, ordinalsOf } from './se
 
 /** A set of fewer stays a list, however few agents there are. */
 const MIN_BITS = 128;
+/** In place of a size class: the set is bits. */
+const IS_BITS = 255;
 
 /**
  * Numbered sets of ordinals. A set is a sorted list in a slab; once it has more members than bits have words, it is bits. So it is
@@ -17,6 +19,11 @@ export class PostingStore {
   /** Length of bits, in words of 32. */
   words = 32;
 
+  /** More than the number of any set. */
+  get count(): number {
+    return this.#sizes.length;
+  }
+
   size(id: number): number {
     return this.#sizes[id] ?? 0;
   }
@@ -24,12 +31,12 @@ export class PostingStore {
   view(id: number): OrdinalSet {
     const size = this.size(id);
     if (size === 0) return emptySet;
-    const bits = this.#bits.get(id);
+    const bits = this.#bitsOf(id);
     return bits ? { size, list: null, bits } : listSet(this.#slab.view(this.#places[id] as number, size));
   }
 
   has(id: number, ordinal: number): boolean {
-    const bits = this.#bits.get(id);
+    const bits = this.#bitsOf(id);
     if (bits) return (((bits[ordinal >>> 5] as number) >>> (ordinal & 31)) & 1) === 1;
     const { list } = this.view(id);
     return list !== null && list[lowerBound(list, ordinal)] === ordinal;
@@ -40,13 +47,17 @@ export class PostingStore {
     this.#makeRoom(id);
     const size = this.#sizes[id] as number;
     this.#sizes[id] = size + 1;
-    const bits = this.#bits.get(id);
+    const bits = this.#bitsOf(id);
     if (bits) {
       bits[ordinal >>> 5] = (bits[ordinal >>> 5] as number) | (1 << (ordinal & 31));
       return;
     }
     this.#insert(id, size, ordinal);
     if (size + 1 > Math.max(MIN_BITS, this.words)) this.#toBits(id);
+  }
+
+  #bitsOf(id: number): Int32Array | undefined {
+    return this.#classes[id] === IS_BITS ? this.#bits.get(id) : undefined;
   }
 
   #insert(id: number, size: number, ordinal: number): void {
@@ -80,7 +91,7 @@ export class PostingStore {
   /** The ordinal is in the set. */
   delete(id: number, ordinal: number): void {
     const size = this.#sizes[id] as number;
-    const bits = this.#bits.get(id);
+    const bits = this.#bitsOf(id);
     this.#sizes[id] = size - 1;
     if (bits) {
       bits[ordinal >>> 5] = (bits[ordinal >>> 5] as number) & ~(1 << (ordinal & 31));
@@ -103,11 +114,13 @@ export class PostingStore {
       bits[ordinal >>> 5] = (bits[ordinal >>> 5] as number) | (1 << (ordinal & 31));
     this.#slab.free(place, this.#classes[id] as number);
     this.#bits.set(id, bits);
+    this.#classes[id] = IS_BITS;
   }
 
   #toList(id: number): void {
     const list = ordinalsOf(this.view(id));
     this.#bits.delete(id);
+    this.#classes[id] = 0;
     if (list.length === 0) return;
     const place = this.#slab.allocate(this.#setClass(id, sizeClassOf(list.length)));
     this.#slab.view(place, list.length).set(list);

@@ -2,21 +2,19 @@ import { AgentOrder, type Mark, type Relevance, type SortValue } from './agent-o
 import type { ColumnField } from './columns.ts';
 import type { ListingSearch } from './listing.ts';
 import { bestFirst, type SortKey } from './search-order.ts';
-import { selectFirst } from './select-first.ts';
-import { hasOrdinal, type OrdinalSet, ordinalsOf } from './sets.ts';
-import type { Shelf } from './shelf.ts';
+import { selectWindow } from './select-window.ts';
+import { bitsOf, hasBit, type OrdinalSet, ordinalsOf } from './sets.ts';
+import type { Shelf, usualCosts } from './shelf.ts';
 import type { Spot } from './sorted-list.ts';
-
-/** Cost of gathering and sorting an agent, in agents looked at in order. */
-const GATHERING = 4;
 
 /** Matches among which the page is looked for. */
 interface Part {
   has(ordinal: number): boolean;
   /** How many there are, or are likely to be. */
   readonly size: number;
-  /** How many are looked at to gather them. */
+  /** How many are looked at to gather them, and what that costs. */
   readonly candidates: number;
+  readonly cost: number;
   gather(): Int32Array;
 }
 
@@ -42,6 +40,7 @@ export class PageReader {
   readonly #shelf: Shelf;
   readonly #order: AgentOrder;
   readonly #search: ListingSearch;
+  readonly #costs: typeof usualCosts;
   #skip: number;
   #found: number[] = [];
   /** Steps that are left to a walk. */
@@ -51,13 +50,14 @@ export class PageReader {
     this.#shelf = shelf;
     this.#search = search;
     this.#skip = search.offset;
+    this.#costs = shelf.costs;
     this.#order = new AgentOrder(shelf.columns, search.order, relevance);
   }
 
   /** The page; `next`: its end, when agents follow. */
   read(matches: OrdinalSet) {
     const { order, after, limit } = this.#search;
-    this.#run(partOf(matches), { keys: order.keys, after: after && this.#order.markOf(after) });
+    this.#run(this.#partOf(matches), { keys: order.keys, after: after && this.#order.markOf(after) });
     const shown = this.#found.slice(0, limit);
     const last = shown.at(-1);
     const next = this.#found.length > limit && last !== undefined ? this.#order.placeOf(last) : null;
@@ -80,7 +80,7 @@ export class PageReader {
     const [key, ...keys] = rest.keys;
     if (key?.field === 'relevance') return this.#runByRelevance(part, key, { ...rest, keys });
     const total = this.#shelf.orders.by('id').size;
-    const cost = part.candidates * GATHERING;
+    const { cost } = part;
     if (cost < (this.#missing * total) / Math.max(1, part.size)) return this.#gather(part, rest);
     const [outer, skip, count] = [this.#steps, this.#skip, this.#found.length];
     this.#steps = Math.min(outer, cost);
@@ -98,8 +98,9 @@ export class PageReader {
   #gather(part: Part, { keys, after }: Rest): boolean {
     const all = part.gather();
     const left = after ? all.filter((ordinal) => this.#order.compareToMark(ordinal, keys, after) > 0) : all;
-    const first = selectFirst(left, this.#missing, (a, b) => this.#order.compare(a, b, keys));
-    return first.some(this.#take);
+    const window = selectWindow(left, this.#skip, this.#missing - this.#skip, this.#order.ranking(keys));
+    this.#skip -= Math.min(this.#skip, left.length);
+    return window.some(this.#take);
   }
 
   #runByRelevance(part: Part, key: SortKey, { keys, after }: Rest): boolean {
@@ -119,8 +120,8 @@ export class PageReader {
     const size = Math.max(0, Math.min(part.size, inside?.size ?? part.size) - (outside?.size ?? 0));
     const has = (ordinal: number) => part.has(ordinal) && this.#order.relevanceOf(ordinal) === level;
     if (!inside || inside.size >= part.candidates)
-      return { has, size, candidates: part.candidates, gather: () => part.gather().filter(has) };
-    return { has, size, candidates: inside.size, gather: () => ordinalsOf(inside).filter(has) };
+      return { ...part, has, size, gather: () => part.gather().filter(has) };
+    return { ...this.#partOf(inside), has, size, gather: () => ordinalsOf(inside).filter(has) };
   }
 
   /** Walks all agents in order of the first key. */
@@ -204,8 +205,7 @@ export class PageReader {
     const group = list.distance(start, end);
     const size = (part.size * group) / Math.max(1, list.size);
     const has = (ordinal: number) => columns.valueOf(field, ordinal) === value && part.has(ordinal);
-    if (part.candidates < group)
-      return { has, size, candidates: part.candidates, gather: () => part.gather().filter(has) };
+    if (part.candidates < group) return { ...part, has, size, gather: () => part.gather().filter(has) };
     const gather = () => {
       const members: number[] = [];
       list.forward(start, end, (ordinal) => {
@@ -214,13 +214,20 @@ export class PageReader {
       });
       return Int32Array.from(members);
     };
-    return { has, size, candidates: group, gather };
+    return { has, size, candidates: group, cost: group * this.#costs.ofBits, gather };
   }
-}
 
-function partOf(set: OrdinalSet): Part {
-  const has = (ordinal: number) => hasOrdinal(set, ordinal);
-  return { has, size: set.size, candidates: set.size, gather: () => ordinalsOf(set) };
+  #partOf(set: OrdinalSet): Part {
+    const { size } = set;
+    const cost = size * (set.list ? this.#costs.ofList : this.#costs.ofBits);
+    // Searched for in a list each agent would take ten times as long.
+    let bits = set.bits;
+    const has = (ordinal: number) => {
+      bits ??= bitsOf(set, this.#shelf.postings.words);
+      return hasBit(bits, ordinal);
+    };
+    return { has, size, candidates: size, cost, gather: () => ordinalsOf(set) };
+  }
 }
 
 const withoutFirst = (mark: Mark): Mark => ({ ...mark, values: mark.values.slice(1) });

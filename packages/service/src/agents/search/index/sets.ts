@@ -74,14 +74,31 @@ function inBothLists(small: Int32Array, large: Int32Array): Int32Array {
 }
 
 function inBothBits(one: Int32Array, other: Int32Array): OrdinalSet {
-  const length = Math.min(one.length, other.length);
-  const bits = new Int32Array(one.length);
+  const bits = one.slice();
+  return compact({ size: keepBits(bits, other), list: null, bits });
+}
+
+/** Keeps the bits that the other has too; returns how many there are. */
+function keepBits(bits: Int32Array, other: Int32Array): number {
+  const length = Math.min(bits.length, other.length);
   let size = 0;
   for (let index = 0; index < length; index++) {
-    const word = (one[index] as number) & (other[index] as number);
+    const word = (bits[index] as number) & (other[index] as number);
     bits[index] = word;
-    size += bitCount(word);
+    if (word !== 0) size += bitCount(word);
   }
+  return size;
+}
+
+/** Those in all sets; null without sets. */
+export function intersectAll(sets: readonly OrdinalSet[]): OrdinalSet | null {
+  const [first, second, ...others] = sets.toSorted((a, b) => a.size - b.size);
+  if (first === undefined || second === undefined) return first ?? null;
+  if (first.list || others.length === 0 || [second, ...others].some(({ list }) => list !== null))
+    return [second, ...others].reduce((found, each) => (found.size === 0 ? found : intersect(found, each)), first);
+  const bits = (first.bits as Int32Array).slice();
+  let size = 0;
+  for (const each of [second, ...others]) size = keepBits(bits, each.bits as Int32Array);
   return compact({ size, list: null, bits });
 }
 
@@ -111,6 +128,13 @@ function uniteLists(sets: readonly OrdinalSet[], sum: number): OrdinalSet {
   for (let index = 0; index < length; index++)
     if (index === 0 || all[index] !== all[index - 1]) all[size++] = all[index] as number;
   return listSet(all.subarray(0, size));
+}
+
+export function bitsOf(set: OrdinalSet, words: number): Int32Array {
+  if (set.bits) return set.bits;
+  const bits = new Int32Array(words);
+  addTo(bits, set);
+  return bits;
 }
 
 function addTo(into: Int32Array, { list, bits }: OrdinalSet): void {

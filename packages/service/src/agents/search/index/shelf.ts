@@ -2,9 +2,14 @@ import { AgentTerms, type Level, setId } from './agent-terms.ts';
 import { Columns } from './columns.ts';
 import { ItemStore } from './item-store.ts';
 import { Lexicon } from './lexicon.ts';
+import type { ListingFacets } from './listing.ts';
 import { Orders } from './orders.ts';
 import { PostingStore } from './posting-store.ts';
 import { emptySet, type OrdinalSet } from './sets.ts';
+import { StandingAnswers } from './standing-answers.ts';
+
+/** Cost of gathering and sorting an agent of bits or of a list, in agents looked at in order: these are found quicker in bits. */
+export const usualCosts = { ofBits: 2, ofList: 1.5 };
 
 /** The parts of the index that its questions are answered from. */
 export interface Shelf {
@@ -14,14 +19,21 @@ export interface Shelf {
   readonly columns: Columns;
   readonly orders: Orders;
   readonly items: ItemStore;
+  readonly costs: typeof usualCosts;
+  /** Good until the next change. */
+  readonly standing: {
+    readonly matches: StandingAnswers<OrdinalSet>;
+    readonly facets: StandingAnswers<ListingFacets>;
+  };
 }
 
-export function createShelf(seed: number): Shelf {
+export function createShelf(seed: number, costs = usualCosts): Shelf {
   const lexicon = new Lexicon(seed);
   const postings = new PostingStore();
   const columns = new Columns();
   const terms = new AgentTerms(lexicon, postings);
-  return { lexicon, postings, terms, columns, orders: new Orders(columns), items: new ItemStore() };
+  const standing = { matches: new StandingAnswers<OrdinalSet>(), facets: new StandingAnswers<ListingFacets>() };
+  return { lexicon, postings, terms, columns, orders: new Orders(columns), items: new ItemStore(), costs, standing };
 }
 
 /** The agents that have the term. */

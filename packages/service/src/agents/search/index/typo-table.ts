@@ -1,4 +1,7 @@
 const SHARDS = 256;
+const FIRST_SLOTS = 64;
+/** No word that is looked for is within one edit of a shorter one. */
+const MIN_CHARS = 3;
 const WHOLE = 127;
 const POSITION_BITS = 7;
 const GONE = -1;
@@ -10,7 +13,16 @@ interface Shard {
   used: number;
 }
 
-export const charactersOf = (word: string): number[] => Array.from(word, (each) => each.codePointAt(0) as number);
+/** Code points. */
+export function charactersOf(word: string): number[] {
+  const characters: number[] = [];
+  for (let index = 0; index < word.length; index++) {
+    const character = word.codePointAt(index) as number;
+    characters.push(character);
+    if (character > 0xffff) index++;
+  }
+  return characters;
+}
 
 /** True when one character inserted, deleted or replaced, or two neighbours swapped, turns one word into the other; or nothing. */
 export function isWithinOneEdit(one: readonly number[], other: readonly number[]): boolean {
@@ -30,7 +42,7 @@ export function isWithinOneEdit(one: readonly number[], other: readonly number[]
  * stands in the table once as it is, and once for each character left out. Many small tables, so that none takes long to grow.
  */
 export class TypoTable {
-  readonly #shards: Shard[] = Array.from({ length: SHARDS }, () => ({ slots: new Int32Array(16), used: 0 }));
+  readonly #shards: Shard[] = Array.from({ length: SHARDS }, () => ({ slots: new Int32Array(FIRST_SLOTS), used: 0 }));
   readonly #textOf: (id: number) => string;
   readonly #seed: number;
 
@@ -98,11 +110,14 @@ function place(shard: Shard, hash: number, entry: number): void {
   shard.used++;
 }
 
-/** Of a run of equal characters it does not matter which is left out. */
-function* variantsOf(characters: readonly number[]): Generator<number> {
-  yield WHOLE;
-  for (const [position, character] of characters.entries())
-    if (position === 0 || character !== characters[position - 1]) yield position;
+/** What is left out in each variant: nothing, or one character; of a run of equal ones it does not matter which. */
+function variantsOf(characters: readonly number[]): number[] {
+  const variants: number[] = [];
+  if (characters.length < MIN_CHARS) return variants;
+  variants.push(WHOLE);
+  for (let position = 0; position < characters.length; position++)
+    if (position === 0 || characters[position] !== characters[position - 1]) variants.push(position);
+  return variants;
 }
 
 function hashOf(characters: readonly number[], without: number, seed: number): number {

@@ -3,13 +3,19 @@ import type { Agent } from '../../agent.ts';
 
 const MAX_WORD_CHARS = 64;
 
+function isAscii(text: string): boolean {
+  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 0x7f) return false;
+  return true;
+}
+
 /** The words of a text, each once: runs of letters and digits, without regard to case and width. */
 export function wordsOf(text: string): string[] {
-  const words =
-    text
-      .normalize('NFKC')
-      .toLowerCase()
-      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  const words = isAscii(text)
+    ? (text.toLowerCase().match(/[a-z0-9]+/g) ?? [])
+    : (text
+        .normalize('NFKC')
+        .toLowerCase()
+        .match(/[\p{L}\p{M}\p{N}]+/gu) ?? []);
   return [...new Set(words.map((word) => word.slice(0, MAX_WORD_CHARS)))];
 }
 
