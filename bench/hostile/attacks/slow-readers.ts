@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attack } from '../attack.ts';
 import { answersWith, startHostileAgent, streams } from '../hostile-agent.ts';
-import { paced, type Sender } from '../send.ts';
+import { type HostileAnswer, type HostileRequest, paced, type Sender } from '../send.ts';
 
 const RESULTS = 30;
 const RESULT_BYTES = 900_000;
@@ -37,7 +38,7 @@ export const slowReaders: Attack = {
     for (const socket of open) socket.destroy();
     large.stop();
     streaming.stop();
-    const after = await sender.send({ path: '/events?limit=1', key });
+    const after = await again(sender, { path: '/events?limit=1', key });
     return [{ text: 'when they are gone, the account reads its events again', held: after.status === 200 }];
   },
 };
@@ -50,6 +51,14 @@ const call = (sender: Sender, agentId: string, key: string, headers: Record<stri
     headers,
     body: { task: 'x', ...(stream ? { stream } : {}) },
   });
+
+/** Asks once more when the node says to, if it does. */
+async function again(sender: Sender, asked: HostileRequest): Promise<HostileAnswer> {
+  const first = await sender.send(asked);
+  if (first.status !== 429) return first;
+  await sleep(Number(first.headers['retry-after']) * 1000);
+  return sender.send(asked);
+}
 
 function askAndStop(sender: Sender, path: string, key: string): Socket {
   const socket = sender.dial();

@@ -22,6 +22,8 @@ export interface Endpoint {
   readonly sameOrigin?: true;
   /** The rate limit that counts the call, beside `api`, which counts every call. `signIns` is counted by network address. */
   readonly limit: 'api' | 'invocations' | 'signIns';
+  /** The same for every caller: the answer has an entity tag, and caches may keep it as long as they check it. */
+  readonly isPublic?: true;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly headers?: z.ZodObject;

@@ -56,6 +56,7 @@ export const agentFigureEndpoints = {
     summary: 'Count agents by capability, status, home node and verification, for a list with other filters',
     tag: 'Agents',
     auth: 'none',
+    isPublic: true,
     limit: 'api',
     fromRegistry: true,
     query: z.object({
@@ -91,6 +92,7 @@ export const agentFigureEndpoints = {
     summary: 'List at most five online agents that could replace this one, the most similar first',
     tag: 'Agents',
     auth: 'none',
+    isPublic: true,
     limit: 'api',
     fromRegistry: true,
     params,

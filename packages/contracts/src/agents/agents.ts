@@ -137,6 +137,7 @@ export const agentEndpoints = {
     summary: 'List agents, best reputation first',
     tag: 'Agents',
     auth: 'none',
+    isPublic: true,
     limit: 'api',
     fromRegistry: true,
     query: z.object({
@@ -193,6 +194,7 @@ export const agentEndpoints = {
     summary: 'Read one agent',
     tag: 'Agents',
     auth: 'none',
+    isPublic: true,
     limit: 'api',
     params,
     data: AgentDetail,
@@ -229,6 +231,7 @@ export const agentEndpoints = {
     summary: 'Read whether an agent is online, its response time and its load',
     tag: 'Agents',
     auth: 'none',
+    isPublic: true,
     limit: 'api',
     params,
     data: AgentStatusRecord,

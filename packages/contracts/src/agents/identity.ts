@@ -143,6 +143,7 @@ export const identityEndpoints = {
     summary: 'Read the identity, owner and proofs of an agent',
     tag: 'Identity',
     auth: 'none',
+    isPublic: true,
     limit: 'api',
     params,
     data: IdentityRecord,

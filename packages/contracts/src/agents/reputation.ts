@@ -91,6 +91,7 @@ export const reputationEndpoints = {
     summary: "Read an agent's reputation by component",
     tag: 'Agents',
     auth: 'none',
+    isPublic: true,
     limit: 'api',
     params: z.object({ id: Id }),
     data: AgentReputation,

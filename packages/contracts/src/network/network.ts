@@ -35,6 +35,7 @@ export const networkEndpoints = {
     summary: 'Read this node, the nodes that it knows, and its progress in the shared registry',
     tag: 'Network',
     auth: 'none',
+    isPublic: true,
     limit: 'api',
     data: z.object({
       node: z.object({
@@ -56,6 +57,7 @@ export const networkEndpoints = {
     summary: "List the registration files of this node's agents in the registry, by last change",
     tag: 'Network',
     auth: 'none',
+    isPublic: true,
     limit: 'api',
     query: z.object({ ...cursorQuery, limit: queryInteger(1, 500).optional() }),
     data: z.object({

@@ -66,6 +66,17 @@ const headers = {
   RateLimitRemaining: { description: 'Calls left in the window.', schema: wholeNumber },
   RateLimitReset: { description: 'End of the window, in seconds since 1970.', schema: wholeNumber },
   RateLimitType: { description: 'The limit that counted the call.', schema: { const: 'invocations' } },
+  ETag: { description: 'The entity tag of the answer: another one tells another answer.', schema: text },
+  CacheControl: {
+    description:
+      'Caches may keep the answer, and check it each time; a shared one only if the call had no credentials.',
+    schema: { enum: ['public, no-cache', 'private, no-cache'] },
+  },
+  Vary: { description: 'The request headers that the answer depends on.', schema: text },
+  ContentEncoding: {
+    description: 'Set when a large answer is compressed, for a client that accepts it.',
+    schema: { enum: ['br', 'gzip'] },
+  },
   RetryAfter: { description: 'Seconds to wait before the call is repeated.', schema: wholeNumber },
   RateLimit: {
     description: 'Remainder of the limit that was hit (IETF draft `ratelimit-headers`).',
@@ -93,6 +104,13 @@ const parameters = {
     required: false,
     description: 'An id of your own for this call, echoed in the answer.',
     schema: { type: 'string', maxLength: 128 },
+  },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    required: false,
+    description: 'Entity tags that you have, or `*`: the same answer again is 304, without a body.',
+    schema: text,
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',

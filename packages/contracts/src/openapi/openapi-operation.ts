@@ -89,10 +89,13 @@ function errorAnswers(row: Endpoint): Record<string, unknown> {
 /** A POST is remembered by its key for callers whom the node knows. */
 const takesKey = (row: Endpoint) => row.method === 'POST' && row.auth !== 'none';
 
+const cacheHeaders = { ETag: header('ETag'), 'Cache-Control': header('CacheControl'), Vary: header('Vary') };
+
 function successHeaders(row: Endpoint): Record<string, unknown> {
   const paid = row.errors.includes('PAYMENT_REQUIRED');
   return {
     ...answerHeaders(row),
+    ...(row.isPublic ? { ...cacheHeaders, 'Content-Encoding': header('ContentEncoding') } : {}),
     ...(takesKey(row) ? { 'Idempotency-Replayed': header('IdempotencyReplayed') } : {}),
     ...(row.fromRegistry ? { 'X-Registry-Position': header('RegistryPosition') } : {}),
     ...(paid ? { 'PAYMENT-RESPONSE': header('PaymentResponse'), 'X-PAYMENT-RESPONSE': header('PaymentResponse') } : {}),
@@ -116,6 +119,13 @@ function successAnswer(row: Endpoint, { named, resolve }: OperationContext): Rec
     },
   };
 }
+
+const notModified = (row: Endpoint) => ({
+  304: {
+    description: 'The answer is the one that the client has, by the entity tag in `If-None-Match`.',
+    headers: { ...answerHeaders(row), ...cacheHeaders },
+  },
+});
 
 function requestBody(name: string, row: Endpoint, { named, resolve }: OperationContext): Record<string, unknown> {
   if (!row.body) return {};
@@ -150,8 +160,9 @@ export function openApiOperation(name: string, row: Endpoint, context: Operation
       ...parametersOf('header', row.headers, named),
       parameter('RequestId'),
       ...(takesKey(row) ? [parameter('IdempotencyKey')] : []),
+      ...(row.isPublic ? [parameter('IfNoneMatch')] : []),
     ],
     ...requestBody(name, row, context),
-    responses: { 200: successAnswer(row, context), ...errorAnswers(row) },
+    responses: { 200: successAnswer(row, context), ...(row.isPublic ? notModified(row) : {}), ...errorAnswers(row) },
   };
 }

@@ -51,6 +51,7 @@ export const reserveEndpoints = {
     summary: "Proof of reserves: the node's liabilities, and the balance of its wallet on chain",
     tag: 'Payments',
     auth: 'none',
+    isPublic: true,
     limit: 'api',
     data: Reserves,
     errors: [],

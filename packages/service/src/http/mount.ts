@@ -9,8 +9,10 @@ import { failpoint } from '../lib/process/failpoint.ts';
 import { type AnswerRoom, createAnswerRoom, type Readers } from './answer/answer-room.ts';
 import { commonHeaders } from './answer/common-headers.ts';
 import { bodyOf, connectionOf } from './answer/connection.ts';
+import { type Compressor, createCompressor } from './answer/encodings.ts';
 import { toErrorAnswer } from './answer/errors.ts';
 import { PIECE_BYTES } from './answer/large-body.ts';
+import { publicAnswer } from './answer/public-answer.ts';
 import { SseAnswer, StalledError, sseBody, sseHeaders } from './answer/sse.ts';
 import { type AnyHandler, handleCall } from './request/handle-call.ts';
 import type { Handlers } from './request/handler.ts';
@@ -20,11 +22,14 @@ import { addressOf } from './request/remote-address.ts';
 /** Mounts each row of the endpoint table as a route, handled by `handle-call.ts`. */
 export function mount(app: Hono, ctx: HttpContext, handlers: Handlers): void {
   const room = createAnswerRoom(ctx);
+  const compressor = createCompressor();
   const names = (Object.keys(api) as EndpointName[]).sort((a, b) => parametersOf(a) - parametersOf(b));
   for (const name of names) {
     const row: Endpoint = api[name];
     const handler = handlers[name] as unknown as AnyHandler;
-    app.on(row.method, row.path.replace(/\{(\w+)\}/g, ':$1'), (c) => answer({ ctx, room }, name, row, handler, c));
+    app.on(row.method, row.path.replace(/\{(\w+)\}/g, ':$1'), (c) =>
+      answer({ ctx, room, compressor }, name, row, handler, c),
+    );
   }
 }
 
@@ -37,7 +42,7 @@ export function requestIdOf(c: Context): string {
 }
 
 async function answer(
-  { ctx, room }: { ctx: HttpContext; room: AnswerRoom },
+  { ctx, room, compressor }: { ctx: HttpContext; room: AnswerRoom; compressor: Compressor },
   name: EndpointName,
   row: Endpoint,
   handler: AnyHandler,
@@ -67,7 +72,7 @@ async function answer(
     if (row.method === 'GET') room.admit(readers, name);
   };
   let status = 200;
-  let body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
+  let body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
   try {
     failpoint('before-handle');
     const answered = await handleCall(ctx, { name, row, handler, c, headers, admit });
@@ -76,9 +81,14 @@ async function answer(
       body = openStream(answered);
       Object.assign(headers, sseHeaders);
     } else {
+      const shown = row.isPublic
+        ? await publicAnswer(c, compressor, answered)
+        : { status, headers: {}, body: answered };
       const isRead = row.method === 'GET' || 'idempotency-replayed' in headers;
-      if (isRead) countUntilTaken(c, (bytes) => room.take(readers, name, bytes), answered);
-      body = toBody(ctx, c, answered, headers);
+      if (isRead) countUntilTaken(c, (bytes) => room.take(readers, name, bytes), shown.body ?? '');
+      status = shown.status;
+      Object.assign(headers, shown.headers);
+      body = shown.body === null ? null : toBody(ctx, c, shown.body, headers);
     }
   } catch (error) {
     const failure = toErrorAnswer(error, requestId);
@@ -111,9 +121,9 @@ function clientNetwork(ctx: HttpContext, c: Context): string {
 }
 
 function toBody(ctx: HttpContext, c: Context, answer: string | Buffer<ArrayBuffer>, headers: Record<string, string>) {
+  headers['content-length'] = String(Buffer.byteLength(answer));
   if (answer.length <= PIECE_BYTES) return answer;
   const bytes = typeof answer === 'string' ? Buffer.from(answer) : answer;
-  headers['content-length'] = String(bytes.byteLength);
   return bodyOf(c, bytes, clientNetwork(ctx, c));
 }
 

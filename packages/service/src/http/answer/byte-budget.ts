@@ -9,7 +9,7 @@ interface Account {
   readonly bytes: number;
 }
 
-/** Bytes a minute for each reader, in memory: they come back evenly, and the last use may exceed what is left. */
+/** Bytes a minute for each reader, in memory: they come back evenly. A use may exceed what is left, by a minute's bytes at most. */
 export interface ByteBudget {
   /** Seconds until the reader has bytes again; null when it has some. */
   emptyForS(reader: string, nowMs: number): number | null;
@@ -29,6 +29,7 @@ export function createByteBudget(perMinute: number): ByteBudget {
       const bytes = left(reader, nowMs);
       return bytes > 0 ? null : Math.max(1, Math.ceil((1 - bytes) / perMs / 1000));
     },
-    use: (reader, bytes, nowMs) => void accounts.set(reader, { atMs: nowMs, bytes: left(reader, nowMs) - bytes }),
+    use: (reader, bytes, nowMs) =>
+      void accounts.set(reader, { atMs: nowMs, bytes: Math.max(-perMinute, left(reader, nowMs) - bytes) }),
   };
 }

@@ -2,8 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Context, Hono } from 'hono';
 import { bodyOf } from '../answer/connection.ts';
+import { acceptsEncoding } from '../answer/encodings.ts';
+import { isKnown } from '../answer/entity-tag.ts';
 import type { DashboardBuild, HasDashboard } from '../build/dashboard-build.ts';
-import { type Document, isKnown, toDocument } from '../documents/document-answer.ts';
+import { type Document, toDocument } from '../documents/document-answer.ts';
 import { dashboardHeaders } from './dashboard-headers.ts';
 import { buildingPage, failedPage } from './waiting-page.ts';
 
@@ -47,10 +49,9 @@ function notBuilt(dashboard: DashboardBuild): Response {
 }
 
 async function fileAnswer(c: Context, dashboard: DashboardBuild, name: string): Promise<Response> {
-  const accepted = c.req.header('accept-encoding') ?? '';
+  const accepted = c.req.header('accept-encoding');
   const encoding = encodings.find(
-    (each) =>
-      new RegExp(`\\b${each.name}\\b(?!;q=0(?:[,\\s]|$))`).test(accepted) && dashboard.files().has(name + each.ending),
+    (each) => acceptsEncoding(accepted, each.name) && dashboard.files().has(name + each.ending),
   );
   const { bytes, etag } = await fileOf(dashboard, name, encoding?.ending ?? '');
   const isThere = isKnown(c.req.header('if-none-match'), etag);

@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { Context } from 'hono';
 import { commonHeaders } from '../answer/common-headers.ts';
 import { bodyOf } from '../answer/connection.ts';
+import { acceptsEncoding } from '../answer/encodings.ts';
+import { isKnown, tagOf } from '../answer/entity-tag.ts';
 import { requestIdOf } from '../mount.ts';
 
 /** A static document: its bytes, made once, and its entity tag. */
@@ -16,19 +17,18 @@ export interface Document {
 
 /** Smaller documents are sent as they are. */
 const GZIP_FROM_BYTES = 16 * 1024;
-const GZIP = /\bgzip\b(?!;q=0(?:[,\s]|$))/;
 
 export function toDocument(content: string | Uint8Array<ArrayBuffer>, type: string): Document {
   const bytes = typeof content === 'string' ? new Uint8Array(Buffer.from(content)) : content;
-  const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 27);
+  const tag = tagOf(bytes);
   const isLargeText = bytes.length >= GZIP_FROM_BYTES && /^(text\/|application\/json)/.test(type);
-  const gzip = isLargeText ? { bytes: new Uint8Array(gzipSync(bytes)), etag: `"${hash}-gzip"` } : null;
-  return { bytes, type, etag: `"${hash}"`, gzip };
+  const gzip = isLargeText ? { bytes: new Uint8Array(gzipSync(bytes)), etag: `"${tag}-gzip"` } : null;
+  return { bytes, type, etag: `"${tag}"`, gzip };
 }
 
 /** Answers with a document, or with 304 if the client has it; `headers` override those of every answer. */
 export function documentAnswer(c: Context, document: Document, headers: Record<string, string>): Response {
-  const gzip = GZIP.test(c.req.header('accept-encoding') ?? '') ? document.gzip : null;
+  const gzip = acceptsEncoding(c.req.header('accept-encoding'), 'gzip') ? document.gzip : null;
   const { bytes, etag } = gzip ?? document;
   const all = {
     ...commonHeaders,
@@ -43,6 +43,3 @@ export function documentAnswer(c: Context, document: Document, headers: Record<s
     ? new Response(null, { status: 304, headers: all })
     : new Response(bodyOf(c, bytes), { headers: { ...all, 'content-length': String(bytes.length) } });
 }
-
-export const isKnown = (given: string | undefined, etag: string): boolean =>
-  (given ?? '').split(',').some((each) => [etag, `W/${etag}`, '*'].includes(each.trim()));

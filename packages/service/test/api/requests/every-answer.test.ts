@@ -65,7 +65,7 @@ describe.each(endpoints)('%s', (name, row) => {
       const { params, body } = validCalls[name](world);
       const { status, headers } = await world.h.request(row.method, pathOf(row, params), { body });
       expect(status).toBe(200);
-      expectCommonHeaders(headers);
+      expectCommonHeaders(headers, row.isPublic ? 'public, no-cache' : 'no-store');
       expectLimitHeaders(headers, isInvocation);
     });
   else
@@ -101,10 +101,11 @@ describe('X-Request-Id', () => {
     },
   );
 
+  const caching: Record<string, string> = { '/openapi.json': 'public, max-age=300', '/agents': 'public, no-cache' };
   it.each(['/', '/agents', '/livez', '/readyz', '/openapi.json', '/nowhere'])('%s has one', async (path) => {
     const { headers } = await world.h.request('GET', path, { headers: { 'x-request-id': 'my-request-1' } });
     expect(headers.get('x-request-id')).toBe('my-request-1');
-    expectCommonHeaders(headers, path === '/openapi.json' ? 'public, max-age=300' : 'no-store');
+    expectCommonHeaders(headers, caching[path]);
   });
 });
 

@@ -144,6 +144,8 @@ it('bytes come back evenly, at most an eighth of a minute’s at a time, and wha
   expect(budget.emptyForS('b', 0)).toBe(null);
   budget.use('a', 7499, 3_600_000);
   expect(budget.emptyForS('a', 3_600_000)).toBe(null);
+  budget.use('a', 1_000_000, 3_600_000);
+  expect(budget.emptyForS('a', 3_600_000)).toBe(61);
 });
 
 it('the bytes of a stream that is read count as well: the next one is refused, the one at work goes on', async () => {

@@ -1,0 +1,54 @@
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
+
+export type Encoding = 'br' | 'gzip';
+
+/** True if an Accept-Encoding header names the encoding with a weight above 0. */
+export function acceptsEncoding(header: string | undefined, encoding: Encoding): boolean {
+  if (header === undefined) return false;
+  return header.split(',').some((each) => {
+    const [name, ...parameters] = each.split(';').map((part) => part.trim().toLowerCase());
+    return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+  });
+}
+
+/** Smaller answers are sent as they are: compressing saves them less than it costs. */
+export const COMPRESSED_FROM_BYTES = 8 * 1024;
+const KEPT_BYTES = 8 * 1024 * 1024;
+const MAX_AT_ONCE = 2;
+
+const compress: Readonly<Record<Encoding, (bytes: Uint8Array) => Promise<Buffer<ArrayBuffer>>>> = {
+  br: (bytes) =>
+    promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }) as Promise<
+      Buffer<ArrayBuffer>
+    >,
+  gzip: (bytes) => promisify(gzip)(bytes, { level: 5 }) as Promise<Buffer<ArrayBuffer>>,
+};
+
+/** Compresses public answers off the event loop, and keeps the bytes of the last ones. */
+export interface Compressor {
+  /** The bytes of the tag compressed; null when too many others are at work: the answer is then sent as it is. */
+  compressed(tag: string, encoding: Encoding, bytes: Uint8Array): Promise<Buffer<ArrayBuffer> | null>;
+}
+
+export function createCompressor(): Compressor {
+  const kept = new LRUCache<string, Buffer<ArrayBuffer>>({
+    maxSize: KEPT_BYTES,
+    sizeCalculation: ({ byteLength }) => byteLength,
+  });
+  const working = new Map<string, Promise<Buffer<ArrayBuffer>>>();
+  return {
+    async compressed(tag, encoding, bytes) {
+      const name = `${tag} ${encoding}`;
+      const known = kept.get(name) ?? working.get(name);
+      if (known) return known;
+      if (working.size >= MAX_AT_ONCE) return null;
+      const work = compress[encoding](bytes).finally(() => working.delete(name));
+      working.set(name, work);
+      const made = await work;
+      kept.set(name, made);
+      return made;
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import type { Context } from 'hono';
+import { acceptsEncoding, COMPRESSED_FROM_BYTES, type Compressor, type Encoding } from './encodings.ts';
+import { isKnown, tagOf } from './entity-tag.ts';
+
+export interface PublicAnswer {
+  readonly status: 200 | 304;
+  readonly headers: Record<string, string>;
+  readonly body: string | Buffer<ArrayBuffer> | null;
+}
+
+/** Of two encodings that a client takes, the one that saves more. */
+const encodings: readonly Encoding[] = ['br', 'gzip'];
+
+const VARY = 'Authorization, Cookie, Accept-Encoding';
+
+/**
+ * An answer that depends on nothing of its caller, with its entity tag, or 304 to a client that has it. Caches keep it and check it each time, so
+ * that whoever wrote reads that at once. Its headers tell the limits of the caller: a shared cache keeps none that was asked for with
+ * credentials. Only these answers are compressed: without a secret in them, their length tells none (BREACH).
+ */
+export async function publicAnswer(
+  c: Context,
+  compressor: Compressor,
+  body: string | Buffer<ArrayBuffer>,
+): Promise<PublicAnswer> {
+  const tag = tagOf(body);
+  const hasCredentials = c.req.header('authorization') !== undefined || c.req.header('cookie') !== undefined;
+  const cacheControl = hasCredentials ? 'private, no-cache' : 'public, no-cache';
+  const headers = { 'cache-control': cacheControl, vary: VARY, etag: `"${tag}"` };
+  const given = c.req.header('if-none-match');
+  if (given !== undefined) {
+    const etag = [headers.etag, ...encodings.map((each) => encoded(tag, each))].find((each) => isKnown(given, each));
+    if (etag !== undefined) return { status: 304, headers: { ...headers, etag }, body: null };
+  }
+  if (body.length < COMPRESSED_FROM_BYTES) return { status: 200, headers, body };
+  const accepted = c.req.header('accept-encoding');
+  const encoding = encodings.find((each) => acceptsEncoding(accepted, each));
+  const bytes = encoding && (await compressor.compressed(tag, encoding, Buffer.from(body)));
+  if (!bytes) return { status: 200, headers, body };
+  const ofEncoding = { etag: encoded(tag, encoding), 'content-encoding': encoding };
+  return { status: 200, headers: { ...headers, ...ofEncoding }, body: bytes };
+}
+
+const encoded = (tag: string, encoding: Encoding) => `"${tag}-${encoding}"`;
