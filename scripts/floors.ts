@@ -44,6 +44,7 @@ export const floors: readonly string[] = [
   'agents/registry-entry',
   'agents/reputation',
   'agents/alternatives',
+  'agents/matching',
   'agents/health',
   'agents/manage',
   'agents/remote',

@@ -482,6 +482,7 @@ CASE
 END) stored not null,
   content_removed_at timestamp with time zone,
   cancel_reason text,
+  chosen json,
   constraint invocation_pkey PRIMARY KEY (id),
   constraint invocation_cancel_reason_check CHECK ((cancel_reason = ANY (ARRAY['cancelled_by_caller'::text, 'bulk_decided'::text]))),
   constraint invocation_check CHECK (((status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])) = (completed_at IS NOT NULL))),

@@ -5,8 +5,10 @@ import { sessionEndpoints } from './access/sessions.ts';
 import { agentFigureEndpoints } from './agents/agent-figures.ts';
 import { agentEndpoints } from './agents/agents.ts';
 import { identityEndpoints } from './agents/identity.ts';
+import { matchEndpoints } from './agents/matching.ts';
 import { reputationEndpoints } from './agents/reputation.ts';
 import type { Endpoint } from './endpoint.ts';
+import { autoEndpoints } from './invocations/auto.ts';
 import { bulkEndpoints } from './invocations/bulk.ts';
 import { figureEndpoints } from './invocations/figures.ts';
 import { historyEndpoints } from './invocations/history.ts';
@@ -25,9 +27,11 @@ import { webhookEndpoints } from './webhooks.ts';
 export const api = {
   ...agentEndpoints,
   ...agentFigureEndpoints,
+  ...matchEndpoints,
   ...reputationEndpoints,
   ...identityEndpoints,
   ...invocationEndpoints,
+  ...autoEndpoints,
   ...quoteEndpoints,
   ...streamEndpoints,
   ...historyEndpoints,

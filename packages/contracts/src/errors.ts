@@ -62,6 +62,16 @@ export const errorCatalogue = {
     when: "The client's treasury holds less than the cost.",
     extra: z.object({ details: Shortfall }),
   },
+  NO_AGENT_FITS: {
+    status: 422,
+    when: 'No online agent matches the task and capabilities within `maxCost` and the limits of the key. Nothing was charged.',
+    extra: z.object({
+      details: z.object({
+        considered: z.int().min(0).describe('Online agents that match, at any price, and that the caller may call.'),
+        cheapest: Usdc.nullable().describe('The lowest price of this call among them; null: there are none.'),
+      }),
+    }),
+  },
   IDEMPOTENCY_KEY_REUSED: {
     status: 422,
     when: 'The Idempotency-Key was used for another request in the last 24 hours.',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Chosen } from '../agents/match-score.ts';
 import { endpoint } from '../endpoint.ts';
 import {
   Duration,
@@ -21,7 +22,7 @@ export type RequestStatus = (typeof requestStatuses)[number];
 const capAliases = ['maxCost', 'max_cost', 'max_spend'] as const;
 
 /** Folds the spec's aliases of the spending cap into `maxCost`; forms that disagree are refused, as nobody can tell which is meant. */
-function foldCap<T extends Partial<Record<(typeof capAliases)[number], string | undefined>>>(
+export function foldCap<T extends Partial<Record<(typeof capAliases)[number], string | undefined>>>(
   body: T,
   problems: z.core.$RefinementCtx,
 ): Omit<T, 'max_cost' | 'max_spend'> & { maxCost?: string | undefined } {
@@ -35,39 +36,41 @@ function foldCap<T extends Partial<Record<(typeof capAliases)[number], string | 
 /** The task for an agent, in words. */
 export const Task = plainText(100_000).min(1);
 
-/** Body of POST /invoke/{agentId} (spec, "Invocation request body"). */
-export const InvocationRequest = z
-  .object({
-    task: Task,
-    input: JsonObject.default({}),
-    maxCost: Usdc.optional().describe('Maximum cost of this call. Nothing is charged above it.'),
-    max_cost: Usdc.optional().describe('Alias of maxCost.'),
-    max_spend: Usdc.optional().describe('Alias of maxCost.'),
-    priority: z.enum(priorities).default('normal'),
-    deadline: Timestamp.optional().describe(
-      'At most 24 hours from now. Default: ten minutes from now; five when the caller waits for the result (`X-Sync: true`, or paid with the call and no `webhookUrl`).',
+export const InvocationBody = z.object({
+  task: Task,
+  input: JsonObject.default({}),
+  maxCost: Usdc.optional().describe('Maximum cost of this call. Nothing is charged above it.'),
+  max_cost: Usdc.optional().describe('Alias of maxCost.'),
+  max_spend: Usdc.optional().describe('Alias of maxCost.'),
+  priority: z.enum(priorities).default('normal'),
+  deadline: Timestamp.optional().describe(
+    'At most 24 hours from now. Default: ten minutes from now; five when the caller waits for the result (`X-Sync: true`, or paid with the call and no `webhookUrl`).',
+  ),
+  metadata: JsonObject.default({}),
+  context: plainText(100_000).optional(),
+  webhookUrl: webUrl(2048)
+    .optional()
+    .describe('Called when the request ends; signed with the webhook secret of the account.'),
+  stream: z.boolean().default(false).describe('With `Accept: text/event-stream`: the answer is a stream of events.'),
+  // Without a default: bodies from before it was known keep their fingerprint.
+  fallback: z
+    .boolean()
+    .optional()
+    .describe(
+      'true: when the agent is unavailable, call the most similar available one instead, for at most `maxCost`, or the price of the requested agent.',
     ),
-    metadata: JsonObject.default({}),
-    context: plainText(100_000).optional(),
-    webhookUrl: webUrl(2048)
-      .optional()
-      .describe('Called when the request ends; signed with the webhook secret of the account.'),
-    stream: z.boolean().default(false).describe('With `Accept: text/event-stream`: the answer is a stream of events.'),
-    // Without a default: bodies from before it was known keep their fingerprint.
-    fallback: z
-      .boolean()
-      .optional()
-      .describe(
-        'true: when the agent is unavailable, call the most similar available one instead, for at most `maxCost`, or the price of the requested agent.',
-      ),
-  })
-  .transform(foldCap);
+});
+
+/** Body of POST /invoke/{agentId} (spec, "Invocation request body"). */
+export const InvocationRequest = InvocationBody.transform(foldCap);
 export type InvocationRequest = z.output<typeof InvocationRequest>;
 
 /** Beside `agentId` wherever a request is shown. */
 export const RequestedAgentId = Id.nullable().describe(
   'The requested agent, when `agentId` replaced it (`fallback`); else null.',
 );
+
+const ChosenIfAuto = Chosen.optional().describe('The agent that the node chose, and why: only of POST /invoke/auto.');
 
 /** Invocation created (spec). `pending`: accepted and queued; `processing`: the agent has been called. */
 export const InvocationCreated = z.object({
@@ -79,6 +82,7 @@ export const InvocationCreated = z.object({
   agentId: Id,
   requestedAgentId: RequestedAgentId,
   createdAt: Timestamp,
+  chosen: ChosenIfAuto,
 });
 export type InvocationCreated = z.infer<typeof InvocationCreated>;
 
@@ -138,6 +142,7 @@ export const RequestRecord = z.object({
   contentRemovedAt: Timestamp.optional().describe(
     'Time at which `result`, `input` and `context` were removed, at the end of their retention period. State and payments stay.',
   ),
+  chosen: ChosenIfAuto,
 });
 export type RequestRecord = z.infer<typeof RequestRecord>;
 
@@ -190,6 +195,27 @@ export const AgentToAgentResult = RequestRecord.extend({
   agent_id: Id,
 });
 
+/** What the start of an invocation is answered with. */
+export const InvocationResult = z.union([AgentToAgentResult, RequestRecord, InvocationCreated]);
+
+export const invocationHeaders = z.object({
+  accept: z.string().max(1024).optional().describe('text/event-stream, with `stream: true`: a stream of events.'),
+  'x-sync': z.enum(['true', 'false']).optional().describe('true: wait up to 30 s for the result.'),
+  'x-payment-method': z.enum(['x402', 'treasury']).optional().describe('Forces a payment method.'),
+  'payment-signature': z.string().max(16_384).optional().describe('x402 v2 payment, base64 JSON.'),
+  'x-payment': z.string().max(16_384).optional().describe('x402 v1 payment, base64 JSON.'),
+});
+
+export const invocationErrors = [
+  'STORAGE_LIMIT_EXCEEDED',
+  'PAYMENT_REQUIRED',
+  'SPENDING_LIMIT_EXCEEDED',
+  'INSUFFICIENT_FUNDS',
+  'INSUFFICIENT_BALANCE',
+  'AGENT_UNAVAILABLE',
+  'PAYMENT_PENDING',
+] as const;
+
 const requestParams = z.object({ requestId: Id });
 
 export const invocationEndpoints = {
@@ -205,28 +231,15 @@ export const invocationEndpoints = {
     query: z.object({
       quote: Id.optional().describe('A quote of this agent, whose price is used. A quote is valid once.'),
     }),
-    headers: z.object({
-      accept: z.string().max(1024).optional().describe('text/event-stream, with `stream: true`: a stream of events.'),
+    headers: invocationHeaders.extend({
       'x-agent-network-via': viaHeader.describe(
         'The node that forwards the call. A call is forwarded once: only agents of this node accept it.',
       ),
-      'x-sync': z.enum(['true', 'false']).optional().describe('true: wait up to 30 s for the result.'),
-      'x-payment-method': z.enum(['x402', 'treasury']).optional().describe('Forces a payment method.'),
-      'payment-signature': z.string().max(16_384).optional().describe('x402 v2 payment, base64 JSON.'),
-      'x-payment': z.string().max(16_384).optional().describe('x402 v1 payment, base64 JSON.'),
     }),
     body: InvocationRequest,
     stream: 'on_request',
-    data: z.union([AgentToAgentResult, RequestRecord, InvocationCreated]),
-    errors: [
-      'STORAGE_LIMIT_EXCEEDED',
-      'PAYMENT_REQUIRED',
-      'SPENDING_LIMIT_EXCEEDED',
-      'INSUFFICIENT_FUNDS',
-      'INSUFFICIENT_BALANCE',
-      'AGENT_UNAVAILABLE',
-      'PAYMENT_PENDING',
-    ],
+    data: InvocationResult,
+    errors: invocationErrors,
   }),
   getInvocation: endpoint({
     method: 'GET',

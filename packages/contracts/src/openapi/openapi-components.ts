@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { defaultScopes, type Scope } from '../access/scopes.ts';
 import { SESSION_COOKIE } from '../access/sessions.ts';
 import { AgentDetail, AgentListItem } from '../agents/agents.ts';
+import { Chosen, MatchParts } from '../agents/match-score.ts';
 import { type ErrorCode, errorCatalogue, errorEnvelope, PaymentTerms } from '../errors.ts';
 import { AgentToAgentResult, InvocationCreated, RequestRecord } from '../invocations/invocations.ts';
 import { PaymentRequiredV1 } from '../payments/x402.ts';
@@ -16,6 +17,8 @@ const answerObjects = {
   InvocationCreated,
   AgentToAgentResult,
   PaymentTerms,
+  MatchParts,
+  Chosen,
 };
 
 /** The answer objects that stand once in the document and are referred to from everywhere. */
@@ -31,6 +34,7 @@ const extraShown: Partial<Record<ErrorCode, object>> = {
   VALIDATION_ERROR: { details: { fields: [{ path: 'maxCost', message: 'must be a decimal USDC amount' }] } },
   INSUFFICIENT_FUNDS: shortfall,
   INSUFFICIENT_BALANCE: shortfall,
+  NO_AGENT_FITS: { details: { considered: 12, cheapest: '0.15' } },
   RATE_LIMITED: { details: { limit: 100, type: 'api', retryAfterS: 900 } },
 };
 

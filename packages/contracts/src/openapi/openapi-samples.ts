@@ -10,6 +10,12 @@ export const requestSamples: Readonly<Record<string, unknown>> = {
     sort: [{ field: 'reputation', order: 'desc' }],
     limit: 10,
   },
+  matchAgents: { task: 'Summarise this text', maxPrice: '0.10', limit: 3 },
+  invokeAuto: {
+    task: 'Summarise this text',
+    input: { text: 'Honey bees tell each other where food is by dancing.', sentences: 1 },
+    maxCost: '0.10',
+  },
   updateAgent: { rates: { perRequest: '0.04' } },
   updateIdentityMetadata: { website: 'https://agent.example', avatar: null },
   invokeAgent: {

@@ -76,15 +76,24 @@ export function toDetail(agent: Agent, nodeLabel: string): AgentDetail {
 const REPORT_HOLDS_MS = 120_000;
 const DEFAULT_CONCURRENCY = 32;
 
+/** The load of an agent, 0 to 1: the higher of its open calls and its own fresh report. */
+export function loadOf(
+  { metadata, reportedLoad, reportedAt }: Pick<Agent, 'metadata' | 'reportedLoad' | 'reportedAt'>,
+  running: number,
+  now: Date,
+): number {
+  const isReportFresh = reportedAt !== null && now.getTime() - reportedAt.getTime() < REPORT_HOLDS_MS;
+  const measured = Math.min(1, running / (metadata.maxConcurrency ?? DEFAULT_CONCURRENCY));
+  return Math.max(measured, isReportFresh ? (reportedLoad ?? 0) : 0);
+}
+
 export function toStatusRecord(agent: Agent, running: number, nodeLabel: string, now: Date): AgentStatusRecord {
-  const isReportFresh = agent.reportedAt !== null && now.getTime() - agent.reportedAt.getTime() < REPORT_HOLDS_MS;
-  const measured = Math.min(1, running / (agent.metadata.maxConcurrency ?? DEFAULT_CONCURRENCY));
   return {
     id: agent.id,
     online: agent.status === 'online',
     lastPing: (agent.lastPingAt ?? agent.createdAt).toISOString(),
     responseTime: formatDuration(agent.responseMs ?? 0),
-    load: Math.max(measured, isReportFresh ? (agent.reportedLoad ?? 0) : 0),
+    load: loadOf(agent, running, now),
     location: agent.homeLabel ?? nodeLabel,
     status: shownStatus(agent.status),
   };

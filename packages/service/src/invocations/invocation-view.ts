@@ -18,7 +18,10 @@ export const toCreated = (invocation: InvocationState): InvocationCreated => ({
   agentId: invocation.agentId,
   requestedAgentId: invocation.requestedAgentId,
   createdAt: invocation.createdAt.toISOString(),
+  ...chosenOf(invocation),
 });
+
+const chosenOf = ({ chosen }: InvocationState) => (chosen ? { chosen } : {});
 
 const durationOf = ({ startedAt, completedAt }: InvocationState) =>
   startedAt && completedAt ? formatDuration(completedAt.getTime() - startedAt.getTime()) : null;
@@ -48,6 +51,7 @@ export const toRecord = (invocation: Shown): RequestRecord => ({
   error: invocation.errorCode ? { code: invocation.errorCode, message: invocation.errorMessage ?? '' } : null,
   bulkId: invocation.bulkId,
   ...(invocation.contentRemovedAt ? { contentRemovedAt: invocation.contentRemovedAt.toISOString() } : {}),
+  ...chosenOf(invocation),
 });
 
 /** The spec's answer to an agent (docs/spec.md, section 3), beside the record. */

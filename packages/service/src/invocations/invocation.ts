@@ -1,3 +1,4 @@
+import type { Chosen } from '@agent-network/contracts/agents/match-score';
 import type { FailureReason, Priority, RequestStatus } from '@agent-network/contracts/invocations/invocations';
 
 /** The events of the invocation state machine. `begin`: it is paid, or needs no payment that has to be waited for. */
@@ -33,6 +34,8 @@ export interface Invocation {
   readonly agentId: string;
   /** The agent originally asked for, when a fallback was called instead. */
   readonly requestedAgentId: string | null;
+  /** Why the node chose the agent; null: the caller named it. */
+  readonly chosen: Chosen | null;
   readonly task: string;
   /** The bulk request that it belongs to. */
   readonly bulkId: string | null;

@@ -31,6 +31,7 @@ const open: Rule = { open: true, scope: null, stranger: 'public', agent: 200 };
 const rules: Record<EndpointName, Rule> = {
   listAgents: open,
   searchAgents: open,
+  matchAgents: open,
   getAgent: open,
   getAgentStatus: open,
   getAgentReputation: open,
@@ -47,6 +48,7 @@ const rules: Record<EndpointName, Rule> = {
   linkToken: rule('agents:write', 403, 403),
   updateIdentityMetadata: rule('agents:write', 403, 403),
   invokeAgent: rule('invoke', 'public', 200),
+  invokeAuto: rule('invoke', 'public', 200),
   quoteInvocation: rule('invoke', 'public', 200),
   getInvocation: rule('invoke', 404, 404),
   cancelInvocation: rule('invoke', 404, 404),

@@ -6,6 +6,7 @@ import { recordHeartbeat } from '../../agents/health/verify-agent.ts';
 import { registerAgent } from '../../agents/manage/register-agent.ts';
 import { removeAgent } from '../../agents/manage/remove-agent.ts';
 import { updateAgent } from '../../agents/manage/update-agent.ts';
+import { matchAgents } from '../../agents/matching/match-agents.ts';
 import { readReputation } from '../../agents/reputation/read-reputation.ts';
 import { countFacets } from '../../agents/search/count-facets.ts';
 import { discoverAgents } from '../../agents/search/discover-agents.ts';
@@ -15,6 +16,7 @@ import type { Handlers } from '../request/handler.ts';
 export const agentHandlers = {
   listAgents: (ctx, { query }) => discoverAgents(ctx, query),
   searchAgents: (ctx, { body }) => searchAgents(ctx, body),
+  matchAgents: (ctx, { body }) => matchAgents(ctx, body),
   registerAgent: (ctx, { caller, body, once }) => registerAgent(ctx, requireAccount(caller), body, once),
   getAgent: (ctx, { params }) => readAgent(ctx, params.id),
   updateAgent: (ctx, { caller, params, body }) => updateAgent(ctx, requireAccount(caller), params.id, body),

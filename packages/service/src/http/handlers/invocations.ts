@@ -1,3 +1,4 @@
+import type { Api } from '@agent-network/contracts/api';
 import { hasEnded, type Invocation } from '../../invocations/invocation.ts';
 import { toAgentResult, toCreated, toRecord } from '../../invocations/invocation-view.ts';
 import { listInvocations } from '../../invocations/read/list-invocations.ts';
@@ -5,57 +6,30 @@ import { readInvocationDetail } from '../../invocations/read/read-invocation-det
 import { readFollowed, readInvocation } from '../../invocations/read-invocation.ts';
 import { cancelInvocation } from '../../invocations/run/cancel-invocation.ts';
 import { awaitBegun, awaitInvocation } from '../../invocations/start/await-invocation.ts';
-import { type Invoked, invokeAgent } from '../../invocations/start/invoke-agent.ts';
+import { type Invoked, type InvokeInput, invokeAgent } from '../../invocations/start/invoke-agent.ts';
+import { invokeAuto } from '../../invocations/start/invoke-auto.ts';
 import { invokeBulk, readBulk } from '../../invocations/start/invoke-bulk.ts';
 import { quoteInvocation } from '../../invocations/start/quote-invocation.ts';
 import { readStream } from '../../invocations/stream/read-stream.ts';
 import { readPaymentHeader } from '../../payments/x402/payment-header.ts';
 import { setPaymentResponse } from '../answer/payment-response.ts';
 import { SseAnswer } from '../answer/sse.ts';
-import type { Handlers } from '../request/handler.ts';
+import type { HandlerCall, Handlers } from '../request/handler.ts';
 import type { HttpContext } from '../request/http-context.ts';
 
 export const invocationHandlers = {
-  async invokeAgent(ctx, call) {
-    const { caller, params, query, headers, body } = call;
-    const shown = readPaymentHeader(headers);
-    const isSync = headers['x-sync'] === 'true';
-    const isStreamed = body.stream && (headers.accept ?? '').includes('text/event-stream');
-    const invoked = await invokeAgent(ctx, caller, {
-      agentId: params.agentId,
-      quoteId: query.quote ?? null,
-      body,
-      shown,
-      forced: headers['x-payment-method'] ?? null,
-      isAwaited: isSync || isStreamed || (shown !== null && body.webhookUrl === undefined),
-      isStreamed: body.stream,
-      via: headers['x-agent-network-via'] ?? null,
-      client: call.client.address,
-      once: call.once,
-    });
-    if (invoked.isReplay) await call.uncount();
-    const { id } = invoked.invocation;
-    // A paid call waits for its result (spec), unless it names a webhook.
-    const isAwaited = isSync || isStreamed || (invoked.payment !== null && body.webhookUrl === undefined);
-    const unawait = () => ctx.runner.unawait(id);
-    // The work continues and its result is kept for a repetition, but it holds no connection slot.
-    if (isAwaited) onAbort(call.hungUp, unawait);
-    if (isStreamed) {
-      notePayment(ctx, call, invoked, await awaitBegun(ctx, invoked, ctx.syncWaitMs));
-      return new SseAnswer((signal) => {
-        onAbort(signal, unawait);
-        return readStream(ctx, id, 0, signal);
-      });
-    }
-    if (!isAwaited) {
-      const begun = invoked.payment ? await awaitBegun(ctx, invoked, ctx.syncWaitMs) : invoked.invocation;
-      notePayment(ctx, call, invoked, begun);
-      return shownAs(begun, caller.kind === 'agent');
-    }
-    const invocation = await awaitInvocation(ctx, invoked, ctx.syncWaitMs).finally(unawait);
-    notePayment(ctx, call, invoked, invocation);
-    return shownAs(invocation, caller.kind === 'agent');
-  },
+  invokeAgent: (ctx, call) =>
+    answerInvoked(ctx, call, (asked) =>
+      invokeAgent(ctx, call.caller, {
+        ...asked,
+        agentId: call.params.agentId,
+        quoteId: call.query.quote ?? null,
+        body: call.body,
+        via: call.headers['x-agent-network-via'] ?? null,
+      }),
+    ),
+  invokeAuto: (ctx, call) =>
+    answerInvoked(ctx, call, (asked) => invokeAuto(ctx, call.caller, { ...asked, body: call.body })),
   quoteInvocation: (ctx, { caller, params, body, once }) => quoteInvocation(ctx, caller, params.agentId, body, once),
   getInvocation: (ctx, { caller, params, query }) =>
     query.detail === 'true'
@@ -74,6 +48,50 @@ export const invocationHandlers = {
   },
   getBulk: (ctx, { caller, params }) => readBulk(ctx, caller, params.bulkId),
 } satisfies Partial<Handlers>;
+
+type StartCall = Pick<
+  HandlerCall<Api['invokeAgent']> | HandlerCall<Api['invokeAuto']>,
+  'caller' | 'headers' | 'body' | 'client' | 'hungUp' | 'once' | 'setHeader' | 'uncount'
+>;
+type Asked = Omit<InvokeInput, 'agentId' | 'quoteId' | 'body' | 'via'>;
+
+/** Starts an invocation and answers in the way that the caller asked for. */
+async function answerInvoked(ctx: HttpContext, call: StartCall, invoke: (asked: Asked) => Promise<Invoked>) {
+  const { caller, headers, body } = call;
+  const shown = readPaymentHeader(headers);
+  const isSync = headers['x-sync'] === 'true';
+  const isStreamed = body.stream && (headers.accept ?? '').includes('text/event-stream');
+  const invoked = await invoke({
+    shown,
+    forced: headers['x-payment-method'] ?? null,
+    isAwaited: isSync || isStreamed || (shown !== null && body.webhookUrl === undefined),
+    isStreamed: body.stream,
+    client: call.client.address,
+    once: call.once,
+  });
+  if (invoked.isReplay) await call.uncount();
+  const { id } = invoked.invocation;
+  // A paid call waits for its result (spec), unless it names a webhook.
+  const isAwaited = isSync || isStreamed || (invoked.payment !== null && body.webhookUrl === undefined);
+  const unawait = () => ctx.runner.unawait(id);
+  // The work continues and its result is kept for a repetition, but it holds no connection slot.
+  if (isAwaited) onAbort(call.hungUp, unawait);
+  if (isStreamed) {
+    notePayment(ctx, call, invoked, await awaitBegun(ctx, invoked, ctx.syncWaitMs));
+    return new SseAnswer((signal) => {
+      onAbort(signal, unawait);
+      return readStream(ctx, id, 0, signal);
+    });
+  }
+  if (!isAwaited) {
+    const begun = invoked.payment ? await awaitBegun(ctx, invoked, ctx.syncWaitMs) : invoked.invocation;
+    notePayment(ctx, call, invoked, begun);
+    return shownAs(begun, caller.kind === 'agent');
+  }
+  const invocation = await awaitInvocation(ctx, invoked, ctx.syncWaitMs).finally(unawait);
+  notePayment(ctx, call, invoked, invocation);
+  return shownAs(invocation, caller.kind === 'agent');
+}
 
 function onAbort(signal: AbortSignal, listener: () => void): void {
   if (signal.aborted) listener();

@@ -49,6 +49,7 @@ function toInvocation(bulk: Bulk, part: Part, id: string, terms: BulkTerms): Inv
     callerAgentId: bulk.callerAgentId,
     agentId: agent.id,
     requestedAgentId: null,
+    chosen: null,
     bulkId: bulk.id,
     webhookUrl: null,
     isStreamed: false,

@@ -1,3 +1,4 @@
+import type { Chosen } from '@agent-network/contracts/agents/match-score';
 import { parseUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import { requireWithinLimits } from '../../access/caller/spending-limits.ts';
@@ -19,6 +20,8 @@ export interface Choice {
   readonly quoteId: string | null;
   /** The agent originally asked for, when a fallback is called. */
   readonly requestedAgentId: string | null;
+  /** Why the node chose the agent; null: the caller named it. */
+  readonly chosen: Chosen | null;
 }
 
 export interface Asked extends Wanted {
@@ -48,7 +51,7 @@ export async function chooseAgent(
   if (!isWanted) return chooseAlternative(ctx, caller, asked);
   requireWithinLimits(caller, agent.id, priceMicro);
   if (agent.status !== 'online') throw await unavailable(ctx, agent);
-  return { agent, priceMicro, quoteId, requestedAgentId: null };
+  return { agent, priceMicro, quoteId, requestedAgentId: null, chosen: null };
 }
 
 async function chooseOffered(
@@ -92,7 +95,7 @@ async function chooseAlternative(ctx: HasListing & HasAgentFinder, caller: Known
 
 function toChoice({ agent: { id }, body }: Asked, agent: CallableAgent): Choice {
   const priceMicro = priceOf(agent, body).totalMicro;
-  return { agent, priceMicro, quoteId: null, requestedAgentId: id };
+  return { agent, priceMicro, quoteId: null, requestedAgentId: id, chosen: null };
 }
 
 /** Maximum cost of an alternative: `maxCost`, or else the price of the agent asked for; within the quote and the key's limits. */

@@ -10,6 +10,9 @@ import { answersOffer, type Purchase } from '../../payments/x402/authorize-payme
 import type { ShownPayment } from '../../payments/x402/payment-header.ts';
 import { priceClassOf } from '../price.ts';
 
+/** In place of an agent's id: the node chooses the agent. */
+export const AUTO = 'auto';
+
 /** The fields of a call that define the purchase. */
 export interface Wanted {
   readonly agentId: string;
@@ -60,19 +63,23 @@ export function purchaseOf(
         : {
             ...call,
             ...{ target: `${alternativeId}?instead=${priced}`, alternativeId },
-            description: `Invocation of agent ${alternativeId} in place of ${agentId}`,
+            description:
+              agentId === AUTO
+                ? `Invocation of agent ${alternativeId}, chosen for the task`
+                : `Invocation of agent ${alternativeId} in place of ${agentId}`,
           },
   };
 }
 
-/** The alternative that the shown payment was asked for, by an unexpired offer of this node; null: none. */
+/** The alternative or chosen agent that the shown payment was asked for, by an unexpired offer of this node; null: none. */
 export function offeredAlternative(
   ctx: HasBaseUrl & HasClock & HasChain & HasSecrets,
   caller: KnownCaller,
   wanted: Wanted & { readonly shown: ShownPayment | null },
 ): string | null {
   const alternativeId = wanted.shown?.accepted?.extra.agentId;
-  if (!wanted.body.fallback || !wanted.shown || typeof alternativeId !== 'string') return null;
+  const namesAgent = wanted.body.fallback || wanted.agentId === AUTO;
+  if (!namesAgent || !wanted.shown || typeof alternativeId !== 'string') return null;
   const { due } = purchaseOf(ctx, caller, wanted, { amountMicro: 0n, alternativeId });
   return answersOffer(ctx, wanted.shown, due) ? alternativeId : null;
 }

@@ -60,7 +60,7 @@ export interface InvokeInput {
 }
 
 /** With the id that the request must have, derived from its Idempotency-Key. */
-type Input = InvokeInput & { readonly requestId: string | null };
+export type Input = InvokeInput & { readonly requestId: string | null };
 
 export interface Invoked {
   /** As accepted, or as found when the payment had been shown before. */
@@ -134,10 +134,15 @@ async function priceAgain(
 }
 
 /** Prices, pays and starts a call of the chosen agent. */
-async function startChosen(ctx: InvokeContext, caller: KnownCaller, input: Input, choice: Choice): Promise<Invoked> {
+export async function startChosen(
+  ctx: InvokeContext,
+  caller: KnownCaller,
+  input: Input,
+  choice: Choice,
+): Promise<Invoked> {
   const { agent, quoteId, requestedAgentId } = choice;
   if (!input.shown) requireAffordable(input.body, choice.priceMicro);
-  const alternativeId = requestedAgentId === null ? null : agent.id;
+  const alternativeId = requestedAgentId === null && !choice.chosen ? null : agent.id;
   const purchase = purchaseOf(ctx, caller, input, { amountMicro: choice.priceMicro, alternativeId });
   const deadline = deadlineOf(input.body.deadline, ctx.clock.now(), {
     isAwaited: input.isAwaited && !input.isStreamed,
@@ -173,7 +178,7 @@ async function startChosen(ctx: InvokeContext, caller: KnownCaller, input: Input
 const reserve = (ctx: InvokeContext, call: Call, side: Side): Reservation =>
   side === 'front' ? ctx.runner.reserve([call], side) : ctx.backlog.reserve([call]);
 
-const wasPaid = ({ errorCode }: Invocation) => errorCode !== 'payment_failed';
+export const wasPaid = ({ errorCode }: Invocation) => errorCode !== 'payment_failed';
 
 async function lockedPrice(ctx: InvokeContext, caller: KnownCaller, agent: CallableAgent, input: InvokeInput) {
   if (input.quoteId) return quotedPrice(ctx, caller, agent, input.quoteId, input.body);
@@ -188,7 +193,7 @@ function requireAffordable(body: InvocationRequest, priceMicro: bigint): void {
 function newInvocation(
   ctx: InvokeContext,
   caller: KnownCaller,
-  { agent, requestedAgentId }: Choice,
+  { agent, requestedAgentId, chosen }: Choice,
   input: InvokeInput,
   settled: Means & { id: string; priceMicro: bigint; deadline: Date; isQueued: boolean },
 ): Invocation {
@@ -201,6 +206,7 @@ function newInvocation(
     callerAgentId: caller.kind === 'agent' ? caller.agentId : null,
     agentId: agent.id,
     requestedAgentId,
+    chosen,
     bulkId: null,
     webhookUrl: input.body.webhookUrl ?? null,
     isStreamed: input.isStreamed,
@@ -267,14 +273,14 @@ async function start(
 }
 
 /** The request that a payment was for: the same payment never creates a second one. */
-async function replay(ctx: InvokeContext, payment: ChainPayment, due: Due): Promise<Invoked> {
+export async function replay(ctx: InvokeContext, payment: ChainPayment, due: Due): Promise<Invoked> {
   const invocation = await findInvocation(ctx.db, payment.subjectId);
   if (!invocation) throw new Error(`payment ${payment.id} has no invocation ${payment.subjectId}`);
   return { invocation, ending: ctx.runner.ending(invocation.id), payment, due, isReplay: true };
 }
 
 /** The earlier request under the same Idempotency-Key. */
-async function replayRequest(ctx: InvokeContext, invocation: Invocation, due: Due): Promise<Invoked> {
+export async function replayRequest(ctx: InvokeContext, invocation: Invocation, due: Due): Promise<Invoked> {
   const payment = invocation.paymentMethod === 'x402' ? await paymentOf(ctx, invocation.id) : null;
   return { invocation, ending: ctx.runner.ending(invocation.id), payment, due, isReplay: true };
 }

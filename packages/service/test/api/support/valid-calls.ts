@@ -36,6 +36,11 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
       sort: [{ field: 'reputation', order: 'desc' }],
     },
   }),
+  matchAgents: ({ owner }) => ({
+    key: owner.key,
+    params: {},
+    body: { task: 'An agent for testing', capabilities: ['testing'], maxPrice: '1', limit: 3 },
+  }),
   getIdentity: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
   verifyIdentity: ({ owner, agent }) => ({
     key: owner.key,
@@ -70,6 +75,11 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
     key: owner.key,
     params: { agentId: strangersAgent.id },
     body: { task: 'hello', input: { a: 1 }, metadata: { b: 2 } },
+  }),
+  invokeAuto: ({ owner }) => ({
+    key: owner.key,
+    params: {},
+    body: { task: 'hello, agent', capabilities: ['testing'], maxCost: '0', input: { a: 1 }, metadata: { b: 2 } },
   }),
   quoteInvocation: ({ owner, agent }) => ({ key: owner.key, params: { agentId: agent.id }, body: { task: 'hello' } }),
   getInvocation: ({ owner, requestId }) => ({ key: owner.key, params: { requestId } }),

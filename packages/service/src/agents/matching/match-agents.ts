@@ -1,0 +1,38 @@
+import type { MatchRequest } from '@agent-network/contracts/agents/matching';
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import { parseUsdc } from '@agent-network/contracts/money';
+import type { HasDb } from '../../db/database.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { formatDuration } from '../../lib/duration.ts';
+import { toListItem } from '../agent-view.ts';
+import { taskWords } from '../search/index/task-words.ts';
+import { wordsOf } from '../search/index/words.ts';
+import type { HasListing, HasNodeLabel } from '../search/listing.ts';
+import { matchTask } from './match-task.ts';
+
+/** Ranks online agents for a task, and explains each score. */
+export async function matchAgents(
+  ctx: HasListing & HasDb & HasClock & HasNodeLabel,
+  { task, maxPrice, capabilities = [], limit }: MatchRequest,
+): Promise<DataOf<Api['matchAgents']>> {
+  const startMs = performance.now();
+  const words = taskWords(task);
+  const {
+    matches,
+    considered,
+    words: deciding,
+  } = await matchTask(ctx, {
+    ...{ words, capabilities, among: null, except: [], also: null },
+    mostMicro: maxPrice === undefined ? null : parseUsdc(maxPrice),
+  });
+  return {
+    matches: matches
+      .slice(0, limit)
+      .map(({ agent, score, parts }) => ({ agent: toListItem(agent, ctx.nodeLabel), score, parts })),
+    considered,
+    words: [...deciding],
+    ignoredWords: wordsOf(task).length - deciding.length,
+    executionTime: formatDuration(performance.now() - startMs),
+  };
+}

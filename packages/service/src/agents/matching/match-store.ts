@@ -1,0 +1,12 @@
+import type { Sql } from '../../db/sql.ts';
+
+/** Number of open calls of each of these agents; none for those that have none. */
+export async function countRunningOf(sql: Sql, ids: readonly string[]): Promise<Map<string, number>> {
+  const rows = await sql.query<{ id: string; running: number }>(
+    'count-running-of',
+    `select agent_id as id, count(*)::int as running from invocation
+      where agent_id = any($1) and status in ('pending', 'processing') group by agent_id`,
+    [ids],
+  );
+  return new Map(rows.map(({ id, running }) => [id, running]));
+}

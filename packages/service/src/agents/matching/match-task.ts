@@ -1,0 +1,70 @@
+import type { MatchParts } from '@agent-network/contracts/agents/match-score';
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { HasDb } from '../../db/database.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { formatDuration } from '../../lib/duration.ts';
+import { type Agent, isVerified } from '../agent.ts';
+import { findAgentRows } from '../agent-store.ts';
+import { loadOf } from '../agent-view.ts';
+import type { TaskAnswer, TaskHit, TaskQuestion } from '../search/index/listing.ts';
+import type { HasListing } from '../search/listing.ts';
+import { type MatchScore, matchScore, matchWeights, rankCandidates } from './match-score.ts';
+import { countRunningOf } from './match-store.ts';
+
+/** An agent that matches a task, with its score and the values that it comes from. */
+export interface TaskMatch {
+  readonly agent: Agent;
+  readonly score: number;
+  readonly parts: MatchParts;
+}
+
+export type TaskMatching = Omit<TaskAnswer, 'hits'> & { readonly matches: readonly TaskMatch[] };
+
+/** Agents whose load is looked at: by it, one can rise above others that are nearly as good. */
+const FINALISTS = 40;
+
+/** Ranks the agents that match a task, best first: at most some dozens. Their load is not in the listing, so it is read at last. */
+export async function matchTask(
+  ctx: HasListing & HasDb & HasClock,
+  question: Omit<TaskQuestion, 'limit'>,
+): Promise<TaskMatching> {
+  const { hits, ...answer } = await ctx.listing.read((index) =>
+    index.forTask({ ...question, limit: FINALISTS }, (facts, usualMicro) => {
+      return matchScore({ ...facts, load: 0 }, usualMicro).score;
+    }),
+  );
+  const ids = hits.map(({ id }) => id);
+  const [agents, running] = await Promise.all([findAgentRows(ctx.db, ids), countRunningOf(ctx.db, ids)]);
+  const now = ctx.clock.now();
+  const hitOf = new Map(hits.map((hit) => [hit.id, hit]));
+  const candidates = agents
+    .filter(({ status }) => status === 'online')
+    .map((agent) => ({
+      ...(hitOf.get(agent.id) as TaskHit),
+      ...{ agent, isVerified: isVerified(agent), reputation: agent.reputation, responseMs: agent.responseMs },
+      ...{ priceMicro: agent.perRequestMicro, load: loadOf(agent, running.get(agent.id) ?? 0, now) },
+    }));
+  const matches = rankCandidates(candidates, answer.usualMicro).map(({ agent, matched, load, match }) => ({
+    ...{ agent, score: match.score },
+    parts: toParts(match, { agent, matched, load, usualMicro: answer.usualMicro }),
+  }));
+  return { ...answer, matches };
+}
+
+function toParts(
+  { parts, coverage, credit }: MatchScore,
+  seen: { agent: Agent; matched: readonly string[]; load: number; usualMicro: bigint },
+): MatchParts {
+  const { agent, matched, load, usualMicro } = seen;
+  const part = (name: keyof typeof parts) => ({ weight: matchWeights[name] / 100, value: parts[name] });
+  return {
+    text: { ...part('text'), coverage, credit, matched: [...matched] },
+    reputation: { ...part('reputation'), reputation: agent.reputation },
+    price: { ...part('price'), price: formatUsdc(agent.perRequestMicro), usual: formatUsdc(usualMicro) },
+    latency: {
+      ...part('latency'),
+      responseTime: agent.responseMs === null ? null : formatDuration(agent.responseMs),
+    },
+    load: { ...part('load'), load },
+  };
+}

@@ -1,0 +1,103 @@
+import type { AutoRequest } from '@agent-network/contracts/invocations/auto';
+import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
+import type { KnownCaller } from '../../access/caller/caller.ts';
+import { requireWithinLimits } from '../../access/caller/spending-limits.ts';
+import type { CallableAgent } from '../../agents/agent.ts';
+import { type HasAgentFinder, unavailable } from '../../agents/alternatives/find-agent.ts';
+import { matchTask, type TaskMatch } from '../../agents/matching/match-task.ts';
+import { taskWords } from '../../agents/search/index/task-words.ts';
+import type { HasListing } from '../../agents/search/listing.ts';
+import type { HasDb } from '../../db/database.ts';
+import { AppError } from '../../lib/app-error.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { priceOf, rateWithin } from '../price.ts';
+import { isPassedOn } from '../remote/require-at-home.ts';
+import type { Choice } from './choose-agent.ts';
+
+type ChoosingContext = HasListing & HasDb & HasClock & HasAgentFinder;
+
+export interface AskedAuto {
+  readonly body: AutoRequest;
+  /** The lowest price above 0 that the caller can pay. */
+  readonly leastMicro: bigint;
+  /** The agent that the shown payment was offered for; null: none. */
+  readonly offeredId: string | null;
+}
+
+/**
+ * The agent that a payment was offered for, or without one the best match that can be called, and paid, within `maxCost` and the limits of
+ * the key. Agents of the caller's own account are taken like others; a calling agent never chooses itself. Throws NO_AGENT_FITS when there is
+ * none, and AGENT_UNAVAILABLE when the offered agent is not online: only the offered agent is paid.
+ */
+export async function chooseMatch(ctx: ChoosingContext, caller: KnownCaller, asked: AskedAuto): Promise<Choice> {
+  const { body, offeredId, leastMicro } = asked;
+  const mostMicro = withinKey(caller, parseUsdc(body.maxCost));
+  const matching = await matchTask(ctx, {
+    words: taskWords(body.task),
+    capabilities: body.capabilities ?? [],
+    mostMicro: rateWithin(mostMicro, body),
+    among: caller.kind === 'account' ? caller.limits.allowedAgents : null,
+    except: caller.kind === 'agent' ? [caller.agentId] : [],
+    also: offeredId,
+  });
+  const { matches, considered, cheapestMicro } = matching;
+  if (offeredId !== null) return chooseOffered(ctx, caller, { body, offeredId, matches, considered });
+  const fits = (priceMicro: bigint) => priceMicro <= mostMicro && (priceMicro === 0n || priceMicro >= leastMicro);
+  for (const [index, match] of matches.entries()) {
+    const agent = await ctx.agentFinder.find(match.agent.id);
+    if (agent?.status !== 'online' || (agent.home && isPassedOn(caller, null))) continue;
+    const choice = toChoice(agent, body, match, { rank: index + 1, considered });
+    if (fits(choice.priceMicro)) return choice;
+  }
+  throw noAgentFits(body, mostMicro, { considered, cheapestMicro });
+}
+
+async function chooseOffered(
+  ctx: ChoosingContext,
+  caller: KnownCaller,
+  offer: { body: AutoRequest; offeredId: string; matches: readonly TaskMatch[]; considered: number },
+): Promise<Choice> {
+  const { body, offeredId, matches, considered } = offer;
+  const agent = await ctx.agentFinder.find(offeredId);
+  if (agent && agent.status !== 'online') throw await unavailable(ctx, agent);
+  const match = matches.find((each) => each.agent.id === offeredId);
+  if (!agent || !match) throw noAgentFits(body, parseUsdc(body.maxCost), { considered, cheapestMicro: null });
+  const choice = toChoice(agent, body, match, { rank: null, considered });
+  requireWithinLimits(caller, agent.id, choice.priceMicro);
+  return choice;
+}
+
+function toChoice(
+  agent: CallableAgent,
+  body: AutoRequest,
+  { score, parts }: TaskMatch,
+  place: { rank: number | null; considered: number },
+): Choice {
+  const priceMicro = priceOf(agent, body).totalMicro;
+  const chosen = { agentId: agent.id, score, ...place, parts };
+  return { agent, priceMicro, quoteId: null, requestedAgentId: null, chosen };
+}
+
+/** The lowest of the maximum cost and the key's limits. */
+function withinKey(caller: KnownCaller, mostMicro: bigint): bigint {
+  if (caller.kind !== 'account') return mostMicro;
+  const { perCallMicro, perDayMicro } = caller.limits;
+  const limits = [mostMicro, perCallMicro, perDayMicro].filter((limit) => limit !== null);
+  return limits.reduce((least, limit) => (limit < least ? limit : least));
+}
+
+function noAgentFits(
+  body: AutoRequest,
+  mostMicro: bigint,
+  { considered, cheapestMicro }: { considered: number; cheapestMicro: bigint | null },
+): AppError<'NO_AGENT_FITS'> {
+  const cheapest =
+    cheapestMicro === null
+      ? null
+      : formatUsdc(priceOf({ perRequestMicro: cheapestMicro, takesHints: false }, body).totalMicro);
+  const message =
+    cheapest === null
+      ? 'No online agent matches the task and the capabilities. Nothing was charged.'
+      : `None of the ${considered} online agents that match can be called for at most ${formatUsdc(mostMicro)} USDC; the lowest price is ${cheapest} USDC. Nothing was charged.`;
+  return new AppError('NO_AGENT_FITS', message, { details: { considered, cheapest } });
+}
