@@ -57,7 +57,8 @@ describe('documents', () => {
     '/agents/agt_0123456789/registration.json',
     '/.well-known/agent-network.json',
   ])('%s is counted by network address, together with the others, for an hour', async (path) => {
-    const answers = await times(LIMIT + 20, path);
+    // The cheapest of them first: a hundred of others take a second of processor time.
+    const answers = [...(await times(LIMIT - 20, '/llms.txt')), ...(await times(40, path))];
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused).toHaveLength(20);
     for (const answer of refused) {
