@@ -4,7 +4,7 @@ import { fillTreasury } from './bench-treasury.ts';
 import { startNode } from './child-process.ts';
 import type { LoadJob } from './load-jobs.ts';
 import { median } from './measure.ts';
-import type { CourierSettings } from './plain-courier.ts';
+import type { PlainDispatcherSettings } from './plain-dispatcher.ts';
 import { seedEvents } from './seed-events.ts';
 import type { Arrivals } from './webhook-arrivals.ts';
 import { addEndpoints, type Receiver, startReceiver } from './webhook-endpoints.ts';
@@ -51,7 +51,7 @@ async function measureBacklog(ctx: BenchContext, receiver: Receiver, count: numb
     const arrivals = await receiver.await(DELIVERIES);
     requireOnce(arrivals, DELIVERIES, DELIVERIES);
     ours.push(arrivals);
-    theirs.push(await runPlainCourier(ctx, receiver, endpoints.secrets));
+    theirs.push(await runPlainDispatcher(ctx, receiver, endpoints.secrets));
     await endpoints.remove();
   }
   const of = (read: (arrivals: Arrivals) => number) => median(ours.map(read));
@@ -75,7 +75,7 @@ function requireOnce({ arrived, refused }: Arrivals, atLeast: number, atMost = N
 }
 
 /** The same number, by a loop for each endpoint; deliveries per second. */
-async function runPlainCourier(
+async function runPlainDispatcher(
   ctx: BenchContext,
   receiver: Receiver,
   secrets: Record<string, string>,
@@ -83,14 +83,14 @@ async function runPlainCourier(
   const paths = Object.keys(secrets);
   const [secret = ''] = Object.values(secrets);
   await receiver.begin(Object.fromEntries(paths.map((path) => [path, secret])));
-  const settings: CourierSettings = {
+  const settings: PlainDispatcherSettings = {
     urls: paths.map((path) => receiver.baseUrl + path),
     secret,
     deliveriesEach: DELIVERIES / paths.length,
     body: JSON.stringify({ type: 'invocation.completed', timestamp: new Date().toISOString(), data: sample }),
   };
-  const script = fileURLToPath(new URL('plain-courier.ts', import.meta.url));
-  const child = startNode([script], { COURIER: JSON.stringify(settings) });
+  const script = fileURLToPath(new URL('plain-dispatcher.ts', import.meta.url));
+  const child = startNode([script], { PLAIN_DISPATCHER: JSON.stringify(settings) });
   ctx.stops.add(() => child.stop());
   const tookMs = Number((await child.line(/^took /)).slice('took '.length));
   requireOnce(await receiver.await(DELIVERIES), DELIVERIES, DELIVERIES);

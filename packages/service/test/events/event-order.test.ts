@@ -106,7 +106,7 @@ test('in a database that counts transactions from a lower number again, new even
     `update event set sequence = sequence + 4096::bigint * 1000000 where account_id = $1`,
     [accountId],
   );
-  await world.startCourier();
+  await world.startDispatcher();
   const offset = async () =>
     (await world.db.query<{ set: boolean }>('offset', 'select xid_offset > 0 as set from event_clock'))[0]?.set;
   await expect.poll(offset).toBe(true);

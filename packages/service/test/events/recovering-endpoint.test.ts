@@ -17,7 +17,7 @@ async function setUp() {
   const receiver = await startReceiver();
   const { accountId } = await world.newAccount();
   const { webhookId } = await world.newEndpoint(accountId, receiver.url);
-  const webhookDispatcher = await world.startCourier();
+  const webhookDispatcher = await world.startDispatcher();
   const deliveryOf = async (subjectId: string) => {
     const eventId = receiver.received.find((each) => subjectOf(each) === subjectId)?.id;
     const { deliveries } = await world.deliveries(accountId, webhookId);

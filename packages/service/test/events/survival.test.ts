@@ -41,7 +41,7 @@ test('a process killed between the commit of events and their delivery loses non
   const child = await startChild(world, [accountId]);
   await child.kill();
   expect(receiver.received).toHaveLength(0);
-  await world.startCourier();
+  await world.startDispatcher();
   const subjects = () => receiver.received.map(({ body }) => body.data.id);
   await expect.poll(subjects).toEqual(['agt_1', 'agt_2', 'agt_3']);
 });
@@ -59,7 +59,7 @@ test('a process killed while an endpoint is answering: another sends the same by
   world.ctx.clock.advance(60_000);
   const before = receiver.received.splice(0);
   receiver.react(answer(200));
-  await world.startCourier();
+  await world.startDispatcher();
   await expect.poll(() => receiver.received.map(({ body }) => body.data.id)).toEqual(['agt_1', 'agt_2', 'agt_3']);
   expect(receiver.received[0]).toMatchObject({ id: before[0]?.id, text: before[0]?.text });
   expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(3);
@@ -72,13 +72,13 @@ test('while the process that sends to an endpoint lives, no other one sends to i
   await world.newEndpoint(accountId, receiver.url);
   const held = Promise.withResolvers<void>();
   receiver.react((response, call) => void held.promise.then(() => answer(200)(response, call)));
-  await world.startCourier();
+  await world.startDispatcher();
   await world.emit({ type: 'agent.online', accountId, subjectId: 'agt_1', data: { id: 'agt_1' } });
   await expect.poll(() => receiver.received.length).toBe(1);
   const other = await startReceiver();
   const second = await world.newAccount();
   await world.newEndpoint(second.accountId, other.url);
-  await world.startCourier();
+  await world.startDispatcher();
   for (const n of [1, 2, 3]) {
     await world.emit({ type: 'agent.online', accountId: second.accountId, subjectId: `agt_${n}`, data: {} });
     await expect.poll(() => other.received.length).toBe(n);

@@ -19,12 +19,12 @@ const HOUR = 3600 * SECOND;
 const DAY = 24 * HOUR;
 
 /** A world with an account and an endpoint whose receiver is ours. */
-async function setUp(options: Parameters<ReturnType<typeof openEventWorld>['startCourier']>[0] = {}) {
+async function setUp(options: Parameters<ReturnType<typeof openEventWorld>['startDispatcher']>[0] = {}) {
   const world = openEventWorld(database.url);
   const receiver = await startReceiver();
   const { accountId } = await world.newAccount();
   const { webhookId, secret } = await world.newEndpoint(accountId, receiver.url);
-  const webhookDispatcher = await world.startCourier(options);
+  const webhookDispatcher = await world.startDispatcher(options);
   const log = () => world.deliveries(accountId, webhookId);
   const attemptsOf = async () => (await log()).deliveries[0]?.attempts.map(({ status }) => status) ?? [];
   const advance = (ms: number) => {
@@ -90,8 +90,8 @@ test('first attempts come in the order of the events, whatever the order of thei
 
 test('several processes deliver each event once, and never the same one at the same moment', async () => {
   const { world, receiver, accountId } = await setUp();
-  await world.startCourier();
-  await world.startCourier();
+  await world.startDispatcher();
+  await world.startDispatcher();
   const others = await Promise.all(Array.from({ length: 4 }, () => world.newAccount()));
   for (const other of others) await world.newEndpoint(other.accountId, receiver.url);
   receiver.react((response) => setTimeout(() => response.end('ok'), 3));

@@ -3,7 +3,7 @@ import type { HasDb } from '../../db/database.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import type { HasSubjects } from '../outbox/subjects.ts';
 import { deliveryBody } from './delivery-body.ts';
-import { type DueDelivery, readBodies, storeBodies } from './lane-store.ts';
+import { type DueDelivery, readBodies, storeBodies } from './endpoint-queue-store.ts';
 
 export interface BodyContext extends HasDb, HasLog, HasSubjects, HasBaseUrl {}
 

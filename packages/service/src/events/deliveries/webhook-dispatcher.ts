@@ -5,11 +5,11 @@ import type { HasSecrets } from '../../lib/secrets.ts';
 import type { HasProcessId } from '../../queue/heartbeat.ts';
 import type { Repeating } from '../../queue/repeat-every.ts';
 import { advanceEventClock } from '../outbox/event-store.ts';
+import { type Answered, type EndpointQueue, releaseEndpointQueue, takeEndpointQueues } from './endpoint-queue-store.ts';
 import { fanOut } from './fan-out.ts';
-import { type Answered, type Lane, releaseLane, takeLanes } from './lane-store.ts';
 import type { BodyContext } from './prepare-bodies.ts';
 import { createAttemptRecorder } from './record-attempts.ts';
-import { runLane } from './run-lane.ts';
+import { runEndpointQueue } from './run-endpoint-queue.ts';
 
 /** Webhook dispatcher: turns events into deliveries and sends them. Every process of a node has one. */
 export interface WebhookDispatcher {
@@ -27,16 +27,16 @@ export type WebhookDispatcherContext = Records & BodyContext & HasSecrets & HasG
 const TICK_MS = 500;
 /** First pause before another look for events behind an open transaction; doubles each time. */
 const FIRST_WAIT_MS = 20;
-const MAX_LANES = 256;
+const MAX_QUEUES = 256;
 /** Maximum wait for an endpoint's answer once the process stops. */
 const GRACE_MS = 1000;
 
-const answeredOf = ({ id, kind }: Lane, urls: ReadonlySet<string>): Answered | null =>
+const answeredOf = ({ id, kind }: EndpointQueue, urls: ReadonlySet<string>): Answered | null =>
   urls.size === 0 ? null : { webhookId: id, urls: kind === 'endpoint' ? null : [...urls] };
 
 export function createWebhookDispatcher(given: WebhookDispatcherContext): WebhookDispatcher {
   const ctx = { ...given, recorder: createAttemptRecorder(given) };
-  const lanes = new Map<string, Promise<void>>();
+  const queues = new Map<string, Promise<void>>();
   const aborting = new AbortController();
   let isStopping = false;
   let isDue = false;
@@ -47,34 +47,34 @@ export function createWebhookDispatcher(given: WebhookDispatcherContext): Webhoo
     wake();
   }
 
-  async function work(lane: Lane): Promise<void> {
+  async function work(queue: EndpointQueue): Promise<void> {
     let wentWell = true;
     const answered = new Set<string>();
     try {
-      await runLane(ctx, lane, aborting.signal, answered);
+      await runEndpointQueue(ctx, queue, aborting.signal, answered);
     } catch (err) {
       wentWell = false;
-      if (!aborting.signal.aborted) ctx.log.error({ err, webhookId: lane.id }, 'webhook delivery run failed');
+      if (!aborting.signal.aborted) ctx.log.error({ err, webhookId: queue.id }, 'webhook delivery run failed');
     }
-    const isDueAgain = await release(lane, answered);
-    lanes.delete(lane.id);
+    const isDueAgain = await release(queue, answered);
+    queues.delete(queue.id);
     if (isDueAgain && wentWell) requestRun();
   }
 
-  const release = (lane: Lane, urls: ReadonlySet<string>): Promise<boolean> =>
+  const release = (queue: EndpointQueue, urls: ReadonlySet<string>): Promise<boolean> =>
     ctx.db
-      .transaction((tx) => releaseLane(tx, lane, answeredOf(lane, urls), ctx.clock.now()))
+      .transaction((tx) => releaseEndpointQueue(tx, queue, answeredOf(queue, urls), ctx.clock.now()))
       .catch((err: unknown) => {
-        ctx.log.warn({ err, webhookId: lane.id }, 'release of a webhook endpoint failed; retried at the next tick');
+        ctx.log.warn({ err, webhookId: queue.id }, 'release of a webhook endpoint failed; retried at the next tick');
         return false;
       });
 
   async function pass(): Promise<'done' | 'more' | 'wait'> {
     const told = await fanOut(ctx);
-    const room = MAX_LANES - lanes.size;
+    const room = MAX_QUEUES - queues.size;
     if (room === 0) return told;
-    const taker = { courier: ctx.processId(), running: [...lanes.keys()], limit: room };
-    for (const lane of await takeLanes(ctx.db, taker, ctx.clock.now())) lanes.set(lane.id, work(lane));
+    const taker = { courier: ctx.processId(), running: [...queues.keys()], limit: room };
+    for (const queue of await takeEndpointQueues(ctx.db, taker, ctx.clock.now())) queues.set(queue.id, work(queue));
     return told;
   }
 
@@ -113,7 +113,7 @@ export function createWebhookDispatcher(given: WebhookDispatcherContext): Webhoo
           isStopping = true;
           wake();
           await looping;
-          const finished = Promise.all(lanes.values());
+          const finished = Promise.all(queues.values());
           await Promise.race([finished, delay(GRACE_MS, undefined, { ref: false })]);
           aborting.abort();
           await finished;

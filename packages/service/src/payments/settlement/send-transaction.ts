@@ -5,7 +5,7 @@ import type { Wake } from '../../lib/wake.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import type { OpenTransaction } from '../onchain/open-transaction.ts';
-import { type Care, createCare } from './transaction-monitor.ts';
+import { createTransactionMonitor, type TransactionMonitor } from './transaction-monitor.ts';
 import { writeAhead } from './write-ahead.ts';
 
 /** Maximum time that a batch is monitored here, from waiting for a key to being mined. */
@@ -43,17 +43,17 @@ export function createSending(
 
   return async (payments, gas) => {
     const endMs = performance.now() + SENT_WITHIN_MS;
-    let care: Care | null = null;
+    let monitor: TransactionMonitor | null = null;
     try {
       const open = await takeTurn(payments, { endMs, gas });
       if (!open) ctx.log.warn({ payments: payments.length }, 'no free sender key to settle payments');
-      if (open) care = createCare(ctx, open, lease);
-      const mined = await care?.untilMined(endMs, signal);
+      if (open) monitor = createTransactionMonitor(ctx, open, lease);
+      const mined = await monitor?.untilMined(endMs, signal);
       if (mined) return { mined, hash: mined.hash };
     } catch (error) {
-      ctx.log.warn({ err: error, hash: care?.hash() }, 'settlement outcome unknown; left to the reconciler');
+      ctx.log.warn({ err: error, hash: monitor?.hash() }, 'settlement outcome unknown; left to the reconciler');
     }
-    await care?.leave();
-    return { mined: null, hash: care?.hash() ?? null };
+    await monitor?.leave();
+    return { mined: null, hash: monitor?.hash() ?? null };
   };
 }

@@ -9,7 +9,7 @@ import { type OpenTransaction, signAgain } from '../onchain/open-transaction.ts'
 /** Three blocks of Base: a transaction still unmined after that offers too low a fee, or is not known there. */
 export const BUMP_AFTER_MS = 6000;
 
-export interface Care {
+export interface TransactionMonitor {
   hash(): string | null;
   untilMined(endMs: number, signal: AbortSignal): Promise<MinedTransaction | null>;
   /** Hands the transaction to the reconciler. */
@@ -17,7 +17,7 @@ export interface Care {
 }
 
 /** Monitors one transaction: sends it until the chain has it, and replaces it at a higher fee when no block takes it. */
-export function createCare(ctx: ChainContext, first: OpenTransaction, lease: Lease): Care {
+export function createTransactionMonitor(ctx: ChainContext, first: OpenTransaction, lease: Lease): TransactionMonitor {
   let open = first;
   let isSent = false;
   let bumpAtMs = performance.now() + BUMP_AFTER_MS;

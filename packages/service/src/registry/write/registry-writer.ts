@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { LEASE_MS } from '../../chain/lease.ts';
 import { noteMined } from '../../payments/onchain/own-transactions.ts';
-import { createCare } from '../../payments/settlement/transaction-monitor.ts';
+import { createTransactionMonitor } from '../../payments/settlement/transaction-monitor.ts';
 import { type FollowWrites, recordWrites } from './record-writes.ts';
 import { createWriteAhead } from './send-writes.ts';
 import type { WriterContext } from './writer-context.ts';
@@ -36,12 +36,12 @@ export function createRegistryWriter(ctx: WriterContext, follow: FollowWrites): 
   async function writeOnce(): Promise<boolean> {
     const open = await writeAhead();
     if (!open) return false;
-    const care = createCare(ctx, open, lease);
-    const mined = await care.untilMined(performance.now() + MINED_WITHIN_MS, signal).catch((error) => {
-      ctx.log.warn({ err: error, hash: care.hash() }, 'registry write outcome unknown; the next run checks it');
+    const monitor = createTransactionMonitor(ctx, open, lease);
+    const mined = await monitor.untilMined(performance.now() + MINED_WITHIN_MS, signal).catch((error) => {
+      ctx.log.warn({ err: error, hash: monitor.hash() }, 'registry write outcome unknown; the next run checks it');
       return null;
     });
-    if (!mined) await care.leave();
+    if (!mined) await monitor.leave();
     else if (open.isEmpty) await ctx.db.transaction((tx) => noteMined(tx, mined));
     return mined !== null;
   }

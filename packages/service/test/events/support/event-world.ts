@@ -22,7 +22,7 @@ export interface EventWorld {
   /** Commits the events and wakes the dispatchers, as a node does. */
   emit(...events: NewEvent[]): Promise<void>;
   /** A process's webhook dispatcher, which runs until the test ends. */
-  startCourier(options?: { allowPrivate?: boolean } & Partial<HasSubjects>): Promise<WebhookDispatcher>;
+  startDispatcher(options?: { allowPrivate?: boolean } & Partial<HasSubjects>): Promise<WebhookDispatcher>;
   newEndpoint(accountId: string, url: string): Promise<{ webhookId: string; secret: string }>;
   deliveries(accountId: string, webhookId: string): ReturnType<typeof listDeliveries>;
 }
@@ -50,7 +50,7 @@ export function openEventWorld(databaseUrl: string): EventWorld {
       await db.transaction((tx) => emit(tx, events, clock.now()));
       for (const each of dispatchers) each.requestRun();
     },
-    async startCourier({ allowPrivate = true, readSubject = noSubjects } = {}) {
+    async startDispatcher({ allowPrivate = true, readSubject = noSubjects } = {}) {
       const heartbeat = await startHeartbeat({ db, log }, { label: 'test' });
       const processId = () => heartbeat.processId();
       const webhookDispatcher = createWebhookDispatcher({

@@ -317,7 +317,8 @@ describe('a home in trouble', () => {
       await spent(async () => expect(await invoke(echo)).toMatchObject({ status: 'completed', cost: '0.05' })),
     ).toBe(50_000n);
     const paid = home.proxy.seen.filter(isPaid);
-    expect(paid).toHaveLength(3);
+    // Twice its connection was lost; an answer that is slow on a busy machine is asked for once more.
+    expect(paid.length).toBeGreaterThanOrEqual(3);
     expect(new Set(paid.map(({ headers }) => headers['payment-signature'])).size).toBe(1);
     expect(new Set(home.proxy.seen.filter(isCall).map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
     expect(new Set(home.proxy.seen.filter(isCall).map(({ body }) => body)).size).toBe(1);

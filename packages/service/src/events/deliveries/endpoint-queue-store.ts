@@ -3,7 +3,7 @@ import type { Sql, Tx } from '../../db/sql.ts';
 import { type WebhookRow, webhookColumns } from '../webhooks/webhook-store.ts';
 
 /** Endpoint queue: a webhook that only this process sends to until it releases it. */
-export interface Lane extends WebhookRow {
+export interface EndpointQueue extends WebhookRow {
   readonly courier: string;
 }
 
@@ -11,13 +11,13 @@ export interface Lane extends WebhookRow {
  * Takes webhooks with due deliveries that no living process is sending to, longest due first. A process that died, or was declared dead by
  * others, holds none.
  */
-export const takeLanes = (
+export const takeEndpointQueues = (
   sql: Sql,
   taker: { courier: string; running: readonly string[]; limit: number },
   now: Date,
-): Promise<Lane[]> =>
-  sql.query<Lane>(
-    'take-lanes',
+): Promise<EndpointQueue[]> =>
+  sql.query<EndpointQueue>(
+    'take-endpoint-queues',
     `with due as (
        select id from webhook
         where due_at <= $1 and id <> all($3)
@@ -118,12 +118,17 @@ async function bringForward(tx: Tx, { webhookId, urls }: Answered, now: Date): P
 }
 
 /** Releases an endpoint queue and sets its next due time, behind all that are due now. Returns true when it is due at once. */
-export async function releaseLane(tx: Tx, lane: Lane, answered: Answered | null, now: Date): Promise<boolean> {
+export async function releaseEndpointQueue(
+  tx: Tx,
+  queue: EndpointQueue,
+  answered: Answered | null,
+  now: Date,
+): Promise<boolean> {
   // A separate statement takes the lock, so that the next one sees everything that fan-out has committed before.
-  await tx.query('lock-lane', 'select from webhook where id = $1 for no key update', [lane.id]);
+  await tx.query('lock-endpoint-queue', 'select from webhook where id = $1 for no key update', [queue.id]);
   if (answered) await bringForward(tx, answered, now);
   const [row] = await tx.query<{ dueAt: Date | null }>(
-    'release-lane',
+    'release-endpoint-queue',
     `update webhook w
         set courier = null,
             due_at = case status when 'enabled' then (
@@ -134,7 +139,7 @@ export async function releaseLane(tx: Tx, lane: Lane, answered: Answered | null,
                   order by next_attempt_at limit 1)) waiting
               having min(at) is not null) end
       where id = $1 and courier = $2 returning due_at as "dueAt"`,
-    [lane.id, lane.courier, now],
+    [queue.id, queue.courier, now],
   );
   return row?.dueAt != null && row.dueAt <= now;
 }

@@ -2,12 +2,15 @@ import type { Records } from '../../db/records.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { type EndpointAnswer, judge } from '../webhooks/attempt.ts';
-import { type DueDelivery, type Lane, listDue } from './lane-store.ts';
+import { type DueDelivery, type EndpointQueue, listDue } from './endpoint-queue-store.ts';
 import { type BodyContext, prepareBodies } from './prepare-bodies.ts';
 import type { AttemptRecorder } from './record-attempts.ts';
 import { sendDelivery } from './send-delivery.ts';
 
-export type LaneContext = Records & BodyContext & HasSecrets & HasGuardedFetch & { readonly recorder: AttemptRecorder };
+export type EndpointQueueContext = Records &
+  BodyContext &
+  HasSecrets &
+  HasGuardedFetch & { readonly recorder: AttemptRecorder };
 
 const BATCH = 100;
 /** Batch size of prepared bodies; another batch is being sent meanwhile, so an endpoint queue has at most two in memory. */
@@ -22,7 +25,7 @@ const ACCOUNT_AT_ONCE = 32;
 
 /** Results of the attempts of one turn so far. */
 interface Turn {
-  readonly lane: Lane;
+  readonly queue: EndpointQueue;
   readonly signal: AbortSignal;
   hasFailed: boolean;
   readonly answered: Set<string>;
@@ -34,14 +37,14 @@ interface Turn {
  * Sends the due deliveries of one webhook in the order of events, for one turn. The endpoint queue must be taken; it stays so. Successful
  * receivers are added to `answered`, also when the turn throws.
  */
-export async function runLane(
-  ctx: LaneContext,
-  lane: Lane,
+export async function runEndpointQueue(
+  ctx: EndpointQueueContext,
+  queue: EndpointQueue,
   signal: AbortSignal,
   answered: Set<string> = new Set(),
 ): Promise<void> {
   const endMs = performance.now() + TURN_MS;
-  const turn: Turn = { lane, signal, hasFailed: lane.failingSince !== null, answered, isOver: false, error: null };
+  const turn: Turn = { queue, signal, hasFailed: queue.failingSince !== null, answered, isOver: false, error: null };
   const mayGoOn = () => !turn.isOver && !signal.aborted && performance.now() <= endMs;
   let sent = BATCH;
   // All attempts are recorded before the next read: nothing is sent twice.
@@ -50,10 +53,10 @@ export async function runLane(
 }
 
 /** Returns the number of deliveries that were sent and recorded. */
-async function sendBatch(ctx: LaneContext, turn: Turn, mayGoOn: () => boolean): Promise<number> {
-  const { lane } = turn;
-  const most = lane.kind === 'endpoint' ? ENDPOINT_AT_ONCE : ACCOUNT_AT_ONCE;
-  const due = await listDue(ctx.db, lane.id, ctx.clock.now(), BATCH);
+async function sendBatch(ctx: EndpointQueueContext, turn: Turn, mayGoOn: () => boolean): Promise<number> {
+  const { queue } = turn;
+  const most = queue.kind === 'endpoint' ? ENDPOINT_AT_ONCE : ACCOUNT_AT_ONCE;
+  const due = await listDue(ctx.db, queue.id, ctx.clock.now(), BATCH);
   const inFlight = new Set<Promise<void>>();
   let sent = 0;
   try {
@@ -68,7 +71,7 @@ async function sendBatch(ctx: LaneContext, turn: Turn, mayGoOn: () => boolean): 
         })
         .finally(() => inFlight.delete(tracked));
       inFlight.add(tracked);
-      if (lane.kind === 'endpoint') await settledWithin(answered, IN_TURN_MS);
+      if (queue.kind === 'endpoint') await settledWithin(answered, IN_TURN_MS);
       while (inFlight.size >= most) await Promise.race(inFlight);
     }
   } finally {
@@ -79,7 +82,7 @@ async function sendBatch(ctx: LaneContext, turn: Turn, mayGoOn: () => boolean): 
 
 /** Each delivery with its body; undefined when the body could not be built. The next batch is prepared while this one is sent. */
 async function* withBodies(
-  ctx: LaneContext,
+  ctx: EndpointQueueContext,
   due: readonly DueDelivery[],
 ): AsyncGenerator<{ delivery: DueDelivery; body: string | undefined }> {
   const prepareFrom = (from: number) => {
@@ -105,27 +108,27 @@ const unreadable: EndpointAnswer = {
 
 /** One attempt: `answered` resolves with the endpoint's answer, `recorded` when it is stored. */
 function attempt(
-  ctx: LaneContext,
+  ctx: EndpointQueueContext,
   turn: Turn,
   delivery: DueDelivery,
   body: string | undefined,
 ): { answered: Promise<EndpointAnswer>; recorded: Promise<void> } {
-  const { lane, signal } = turn;
+  const { queue, signal } = turn;
   const at = ctx.clock.now();
   const { id: deliveryId, eventId, sequence } = delivery;
-  const message = { eventId, sequence, url: lane.url ?? delivery.url ?? '', body: body ?? '' };
-  const answered = body === undefined ? Promise.resolve(unreadable) : sendDelivery(ctx, lane, message, signal);
+  const message = { eventId, sequence, url: queue.url ?? delivery.url ?? '', body: body ?? '' };
+  const answered = body === undefined ? Promise.resolve(unreadable) : sendDelivery(ctx, queue, message, signal);
   const record = async (answer: EndpointAnswer) => {
     // An early attempt uses up no step of the schedule.
     const tries = delivery.isEarly && delivery.tries > 0 ? delivery.tries : delivery.tries + 1;
     const verdict = judge(answer, tries, ctx.clock.now(), Math.random());
-    if (lane.kind === 'endpoint') {
+    if (queue.kind === 'endpoint') {
       turn.hasFailed ||= verdict.state !== 'delivered';
       turn.isOver ||= verdict.isGone || verdict.pauseUntil !== null;
     }
     // Without failures there is no change of the endpoint to write.
-    const concernsEndpoint = lane.kind === 'endpoint' && body !== undefined && turn.hasFailed;
-    const made = { deliveryId, webhookId: lane.id, number: delivery.attempts + 1, tries, at, answer, verdict };
+    const concernsEndpoint = queue.kind === 'endpoint' && body !== undefined && turn.hasFailed;
+    const made = { deliveryId, webhookId: queue.id, number: delivery.attempts + 1, tries, at, answer, verdict };
     await ctx.recorder.record({ ...made, concernsEndpoint });
     if (verdict.state === 'delivered') turn.answered.add(message.url);
   };

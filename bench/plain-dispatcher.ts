@@ -1,7 +1,7 @@
-/** The yardstick of deliveries: signs and posts with fetch in a loop, and keeps no record. Settings as JSON in COURIER; prints its time. */
+/** The yardstick of deliveries: signs and posts with fetch in a loop, and keeps no record. Settings as JSON in PLAIN_DISPATCHER; prints its time. */
 import { createHmac } from 'node:crypto';
 
-export interface CourierSettings {
+export interface PlainDispatcherSettings {
   /** One loop for each, which waits for every answer. */
   readonly urls: readonly string[];
   readonly secret: string;
@@ -9,7 +9,9 @@ export interface CourierSettings {
   readonly body: string;
 }
 
-const { urls, secret, deliveriesEach, body } = JSON.parse(process.env.COURIER ?? '{}') as CourierSettings;
+const { urls, secret, deliveriesEach, body } = JSON.parse(
+  process.env.PLAIN_DISPATCHER ?? '{}',
+) as PlainDispatcherSettings;
 const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
 
 async function deliver(url: string, id: string): Promise<void> {
