@@ -86,6 +86,8 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   stops.push({ name: 'outbound calls', stop: () => ctx.guardedFetch.close() });
   stops.push({ name: 'heartbeat', stop: () => ctx.heartbeat.stop() });
   stops.push({ name: 'registry in memory', stop: async () => ctx.replica.stop() });
+  // Alive, but not ready, while the registry is loaded.
+  front.serve(createApp(ctx).fetch);
   await ctx.replica.start();
   await prepareChain(ctx, local?.chainRepair);
   await startBackground(ctx, stops);
@@ -98,7 +100,6 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
       await ctx.settler.stop(SETTLE_GRACE_MS);
     },
   });
-  front.serve(createApp(ctx).fetch);
   const node = { ctx, baseUrl, local };
   await options.beforeReady?.(node);
   isReady = true;

@@ -29,7 +29,7 @@ export interface HasListing {
 /** An answer whose agents are JSON already. */
 export type Listed<T extends { agents: unknown }> = Omit<T, 'agents'> & { readonly agents: PreparedJson };
 
-const ROWS_TO_A_STEP = 5000;
+const ROWS_TO_A_STEP = 2000;
 const CHANGES_TO_A_STEP = 500;
 
 /** Keeps the listing among the copies of this process. */
@@ -45,11 +45,7 @@ export function createListing({ replica, nodeLabel }: HasReplica & HasNodeLabel)
     async load(sql) {
       index = createIndex();
       labels.clear();
-      for (let last: string | undefined = ''; last !== undefined; ) {
-        const rows: StoredListing[] = await listStoredListings(sql, last, ROWS_TO_A_STEP);
-        for (const row of rows) put(row);
-        last = rows.at(-1)?.id;
-      }
+      await forEachStep(sql, (rows) => rows.forEach(put));
       index.settle();
     },
     async read(sql, changes) {
@@ -73,6 +69,19 @@ export function createListing({ replica, nodeLabel }: HasReplica & HasNodeLabel)
     },
     labelOf: (nodeId) => labels.get(nodeId) ?? '',
   };
+}
+
+/** Reads all listed agents in steps; the next one is on its way while `take` works. */
+async function forEachStep(sql: Sql, take: (rows: StoredListing[]) => void): Promise<void> {
+  for (let reading = listStoredListings(sql, '', ROWS_TO_A_STEP); ; ) {
+    const rows = await reading;
+    const last = rows.at(-1);
+    if (!last) return;
+    reading = listStoredListings(sql, last.id, ROWS_TO_A_STEP);
+    // Its error is thrown where it is awaited, unless `take` throws first.
+    reading.catch(() => undefined);
+    take(rows);
+  }
 }
 
 /** The seed is random, so that nobody can choose words that collide. */
