@@ -11,9 +11,9 @@ export default defineConfig(({ mode }) => ({
     globalSetup: ['packages/service/test/support/global-setup.ts'],
     // Made and removed by the global set-up.
     env: tempFolder === undefined ? {} : { TMPDIR: tempFolder },
-    // More than the processors of the smallest machine: half of the time of most files is waiting. Each has its budget of database
-    // connections (packages/service/test/support/test-database.ts).
-    maxWorkers: 4,
+    // One more than the processors of the smallest machine: slow files wait for most of their time, and a fourth would only make waits
+    // longer. Each has its budget of database connections (packages/service/test/support/test-database.ts).
+    maxWorkers: 3,
     // Tests of a file that run beside each other wait for most of their time.
     maxConcurrency: 20,
     // A process for each file would spend half of the whole time on loading the same modules. No file changes what others see.

@@ -1,4 +1,4 @@
-/** Four workers of the tests with a budget of 300 each (test/support/test-database.ts), and some to spare. */
+/** The workers of the tests have a budget of 300 each (test/support/test-database.ts), and there is room for one more. */
 const MAX_TEST_CONNECTIONS = 1300;
 
 /**

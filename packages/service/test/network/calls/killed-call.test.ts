@@ -55,8 +55,9 @@ beforeAll(async () => {
   ]);
   const called = arranged.map(async ({ name, agent, mortal }): Promise<[string, Call]> => {
     const body = { task: name, stream: name === 'streaming' };
-    const { data } = (await mortal.request('POST', `/invoke/${agent.id}`, { key: client.key, body })).body;
-    return [name, { agent, mortal, requestId: data.requestId }];
+    const answer = await mortal.request('POST', `/invoke/${agent.id}`, { key: client.key, body });
+    if (!answer.body.data) throw new Error(`${name} was answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+    return [name, { agent, mortal, requestId: answer.body.data.requestId }];
   });
   calls = Object.fromEntries(await Promise.all(called));
 });
