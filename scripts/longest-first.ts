@@ -11,7 +11,6 @@ const longest = [
   'test/chaos/model/model.test.ts',
   'test/flows/what-takes-long.test.ts',
   'test/process/npm-start.test.ts',
-  'test/invocations/stream/bulk-in-line.test.ts',
   // Together, because they share a browser and a node.
   'packages/dashboard/test/',
   'test/registry/write/reorg.test.ts',
@@ -24,7 +23,6 @@ const longest = [
   'test/spec/fuzz.test.ts',
   'chain/src/chain-journal.test.ts',
   'test/registry/write/crash.test.ts',
-  'test/events/recovering-endpoint.test.ts',
   'test/events/webhook-dispatcher.test.ts',
   'test/network/nodes/forged.test.ts',
   'test/queue/queue.test.ts',

@@ -44,7 +44,10 @@ async function makeTempFolder(folder: string | undefined): Promise<() => Promise
   if (folder === undefined) return async () => {};
   const parent = dirname(folder);
   const dead = foldersOfDeadRuns(await readdir(parent), isAlive);
-  await Promise.all(dead.map((each) => rm(each, { recursive: true, force: true })));
+  // Those of another user stay.
+  await Promise.all(dead.map((each) => rm(each, { recursive: true, force: true }).catch(() => undefined)));
+  // A killed run may have had this process id too.
+  await rm(folder, { recursive: true, force: true });
   await mkdir(folder);
   // As root, PostgreSQL's own user has to get in.
   await chmod(folder, 0o711);
