@@ -67,6 +67,10 @@ export function priceOf({ perRequestMicro, takesHints }: Rate, work: Work): Pric
 export const rateWithin = (mostMicro: bigint, work: Work): bigint =>
   (mostMicro * 100n) / multiplierOf(hintHundredths(work) < 100n, work);
 
+/** The lowest rate at which some agent's price for this call reaches the minimum. */
+export const rateReaching = (leastMicro: bigint, work: Work): bigint =>
+  (leastMicro * 100n) / multiplierOf(hintHundredths(work) > 100n, work);
+
 /** "1.5x" */
 export const formatMultiplier = (hundredths: bigint): string =>
   `${(Number(hundredths) / 100).toFixed(2).replace(/0$/, '')}x`;

@@ -277,10 +277,28 @@ describe('a payment for the agent that a 402 named', () => {
     expect(await h.usdcOf(wallet.address)).toBe(950_000n);
   });
 
-  it('is not asked for an agent whose price is below what is paid on chain', async () => {
+  it('is not asked for an agent whose price is below what is paid on chain, however many of these rank higher', async () => {
     await change(best, { rates: { perRequest: '0.009' } });
     const { key } = await h.newAccount();
     expect((await invoke(key)).body.error).toMatchObject({ agentId: second.id, payment: { amount: '0.04' } });
+    const crowd = Array.from({ length: 41 }, (_, nth) => ({
+      ...{
+        name: names.best,
+        description: `Copy ${nth}.`,
+        capabilities: ['auto-test'],
+        rates: { perRequest: '0.000001' },
+      },
+      endpoint: 'http://127.0.0.1:9/agent',
+    }));
+    const copies: string[] = [];
+    for (const copy of crowd)
+      copies.push((await h.request('POST', '/agents', { key: owner.key, body: copy })).body.data.id);
+    await h.ctx.db.pool.query(
+      `update agent set status = 'online', endpoint_proven_at = now(), next_check_at = null where id = any($1)`,
+      [copies],
+    );
+    expect((await invoke(key)).body.error).toMatchObject({ agentId: second.id });
+    for (const id of copies) await h.request('DELETE', `/agents/${id}`, { key: owner.key });
     const { key: rich } = await newClient(h, '1.00');
     expect((await invoke(rich)).body.data).toMatchObject({ agentId: best.id, cost: '0.009' });
   });

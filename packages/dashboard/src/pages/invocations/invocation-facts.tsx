@@ -19,6 +19,11 @@ export const InvocationFacts = ({ record }: { record: DetailedRecord }) => (
         <Copyable label="agent id" text={record.requestedAgentId} short />
       </FactRow>
     )}
+    {record.chosen && (
+      <FactRow label="Chosen for the task">
+        score {record.chosen.score.toFixed(3)}, of {record.chosen.considered} considered
+      </FactRow>
+    )}
     <FactRow label="Paid by">{methods[record.paymentMethod]}</FactRow>
     {record.detail && (
       <FactRow label="Agreed price">

@@ -23,7 +23,7 @@ export async function matchAgents(
     considered,
     words: deciding,
   } = await matchTask(ctx, {
-    ...{ words, capabilities, among: null, except: [], also: null },
+    ...{ words, capabilities, among: null, except: [], also: null, leastMicro: 0n },
     mostMicro: maxPrice === undefined ? null : parseUsdc(maxPrice),
   });
   return {

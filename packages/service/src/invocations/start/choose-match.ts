@@ -10,7 +10,7 @@ import type { HasListing } from '../../agents/search/listing.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
-import { priceOf, rateWithin } from '../price.ts';
+import { priceOf, rateReaching, rateWithin } from '../price.ts';
 import { isPassedOn } from '../remote/require-at-home.ts';
 import type { Choice } from './choose-agent.ts';
 
@@ -36,6 +36,7 @@ export async function chooseMatch(ctx: ChoosingContext, caller: KnownCaller, ask
     words: taskWords(body.task),
     capabilities: body.capabilities ?? [],
     mostMicro: rateWithin(mostMicro, body),
+    leastMicro: rateReaching(leastMicro, body),
     among: caller.kind === 'account' ? caller.limits.allowedAgents : null,
     except: caller.kind === 'agent' ? [caller.agentId] : [],
     also: offeredId,

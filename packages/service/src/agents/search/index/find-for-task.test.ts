@@ -29,6 +29,7 @@ const question: fc.Arbitrary<TaskQuestion> = fc.record({
   words: fc.uniqueArray(fc.constantFrom(...words, 'translation', 'nobody', 'lawyer')),
   capabilities: fc.oneof(fc.constant([]), fc.subarray([...capabilities, 'nobody'], { maxLength: 2 })),
   mostMicro: fc.constantFrom(null, ...prices),
+  leastMicro: fc.constantFrom(0n, 0n, 2n),
   among: fc.option(fc.uniqueArray(ids)),
   except: fc.uniqueArray(ids, { maxLength: 2 }),
   also: fc.option(ids),
@@ -75,6 +76,7 @@ function model(rows: readonly ListingRow[], asked: TaskQuestion) {
   const usualMicro = asks[(asks.length - 1) >> 1] ?? 0n;
   const best = considered
     .filter(({ priceMicro }) => asked.mostMicro === null || priceMicro <= asked.mostMicro)
+    .filter(({ priceMicro }) => priceMicro === 0n || priceMicro >= asked.leastMicro)
     .sort(
       (a, b) =>
         Number(b.isVerified) - Number(a.isVerified) ||
@@ -128,7 +130,15 @@ describe('agents for a task', () => {
           reputation: n % 997,
         },
       });
-    const asked = { words: ['alpha', 'beta'], capabilities: [], mostMicro: null, among: null, except: [], also: null };
+    const asked = {
+      words: ['alpha', 'beta'],
+      capabilities: [],
+      mostMicro: null,
+      leastMicro: 0n,
+      among: null,
+      except: [],
+      also: null,
+    };
     const { hits, considered } = index.forTask(
       { ...asked, limit: 3 },
       ({ coverage, reputation }) => coverage * 2000 + reputation,

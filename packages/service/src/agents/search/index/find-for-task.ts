@@ -41,7 +41,7 @@ export function findForTask(
   ordinalOf: (id: string) => number | undefined,
 ): TaskAnswer {
   const ordinals = (ids: readonly string[]) => ids.map(ordinalOf).filter((ordinal) => ordinal !== undefined);
-  const { capabilities, among, except, mostMicro, also, limit } = question;
+  const { capabilities, among, except, also, limit } = question;
   const deciding = decidingWords(knownWords(shelf, question.words), agentsWith(shelf, flags.all).size);
   const able = intersectAll([
     agentsWith(shelf, flags.online),
@@ -50,7 +50,7 @@ export function findForTask(
   const having = deciding.map(({ word }) => intersect(agentsIn(shelf, word.sets), able));
   const matching = capabilities.length > 0 ? able : unite(having, shelf.postings.words);
   const considered = without(only(matching, among && ordinals(among)), ordinals(except));
-  const { within, ...prices } = byPrice(shelf, considered, mostMicro);
+  const { within, ...prices } = byPrice(shelf, considered, question);
   const read = hitReader(shelf, deciding, having);
   const best = candidates(shelf, having, within).map((ordinal) => {
     const hit = read(ordinal);
@@ -92,10 +92,11 @@ const only = (set: OrdinalSet, ordinals: readonly number[] | null): OrdinalSet =
 const without = (set: OrdinalSet, ordinals: readonly number[]): OrdinalSet =>
   ordinals.length === 0 ? set : keepIf(set, (ordinal) => !ordinals.includes(ordinal));
 
-/** The agents within a price, the lowest price of all, and their usual one. */
-function byPrice({ columns, postings }: Shelf, set: OrdinalSet, mostMicro: bigint | null) {
+/** The agents whose price fits, the lowest price of all, and their usual one. */
+function byPrice({ columns, postings }: Shelf, set: OrdinalSet, { mostMicro, leastMicro }: TaskQuestion) {
   const price = columns.numbers['rates.perRequest'];
   const most = mostMicro === null ? Number.POSITIVE_INFINITY : amountKey(mostMicro);
+  const least = amountKey(leastMicro);
   const list = ordinalsOf(set);
   const within = new Int32Array(list.length);
   let size = 0;
@@ -104,7 +105,7 @@ function byPrice({ columns, postings }: Shelf, set: OrdinalSet, mostMicro: bigin
     const ordinal = list[at] as number;
     const asked = price[ordinal] as number;
     if (asked < cheapest) cheapest = asked;
-    if (asked <= most) within[size++] = ordinal;
+    if (asked <= most && (asked === 0 || asked >= least)) within[size++] = ordinal;
   }
   const count = Math.min(list.length, PRICE_SAMPLE);
   const asked = (nth: number) => price[list[Math.floor((nth * list.length) / count)] as number] as number;

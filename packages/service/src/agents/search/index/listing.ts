@@ -102,6 +102,8 @@ export interface TaskQuestion {
   readonly capabilities: readonly string[];
   /** Maximum price per request; null for any. */
   readonly mostMicro: bigint | null;
+  /** Minimum price per request of agents that are not free. */
+  readonly leastMicro: bigint;
   /** The only candidates; null for all. */
   readonly among: readonly string[] | null;
   readonly except: readonly string[];
