@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { createBoundedCache } from '../bounded-cache.ts';
 
 /** Ranges of IP addresses. */
 export type AddressRanges = readonly (readonly [ipaddr.IPv4 | ipaddr.IPv6, number])[];
@@ -27,6 +28,17 @@ export const normalAddress = (text: string): string | null =>
 
 /** Returns the IPv4 address, or the /64 of an IPv6 address, which one client gets and cannot multiply; null for anything else. */
 export function networkOf(text: string): string | null {
+  const known = networks.get(text);
+  if (known !== undefined) return known;
+  const network = readNetwork(text);
+  if (network !== null) networks.set(text, network);
+  return network;
+}
+
+/** Networks of the addresses that were asked for last: each request asks several times. */
+const networks = createBoundedCache<string>(10_000);
+
+function readNetwork(text: string): string | null {
   const bare = text.replace(/%.*$/, '');
   if (!isAddress(bare)) return null;
   const address = ipaddr.process(bare);
