@@ -25,7 +25,7 @@ const TOKEN_GAS = 200_000;
 
 /** The bounds, and where an attack has others. Each is for a minute; operating-a-node.md says why. */
 const others: Readonly<Record<string, Partial<Bounds>>> = {
-  'slow-readers': { rssGrowthMib: 350, databaseGrowthMib: 80, gas: 2 * TOKEN_GAS },
+  'slow-readers': { databaseGrowthMib: 80, gas: 2 * TOKEN_GAS },
   'vanished-streams': { databaseGrowthMib: 40, gas: TOKEN_GAS },
   'silent-names': { lookUps: 1200 },
   'hanging-agent': { sockets: 800, gas: TOKEN_GAS },
