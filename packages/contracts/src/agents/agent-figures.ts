@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { PercentileMs, PeriodDays } from '../invocations/figures.ts';
-import { Fraction, Id, plainText, Timestamp, Usdc } from '../scalars.ts';
-import { CapabilityList, Home } from './agent-search.ts';
+import { Fraction, Id, plainText, Timestamp } from '../scalars.ts';
+import { CapabilityList, Home, limitParams } from './agent-search.ts';
 import { AgentListItem, agentEndpoints } from './agents.ts';
 
 const Count = z.int().min(0);
@@ -65,7 +65,7 @@ export const agentFigureEndpoints = {
       all: CapabilityNames.optional().describe('Every one of these.'),
       home: Home.optional(),
       maxPrice,
-      maxPerHour: Usdc.optional(),
+      ...limitParams,
       minReputation,
       status,
       verified: z.enum(['true', 'false']).optional(),

@@ -41,6 +41,9 @@ export const AgentQuery = z.object({
 });
 export type AgentQuery = z.output<typeof AgentQuery>;
 
+/** Limits as parameters of counts, beside those that the list of agents has (`maxPrice`, `minReputation`). */
+export const limitParams = { maxPerHour: Usdc.optional() };
+
 export const agentSortFields = [
   'reputation',
   'rates.perRequest',
