@@ -1,5 +1,6 @@
 import { createListingIndex } from '../packages/service/src/agents/search/index/create-listing-index.ts';
 import type { ListingIndex, ListingSearch } from '../packages/service/src/agents/search/index/listing.ts';
+import { amountKey } from '../packages/service/src/agents/search/index/listing-fields.ts';
 import { orderOf } from '../packages/service/src/agents/search/index/search-order.ts';
 import { capabilityOf, indexRow, randomFrom, wordOf } from './index-rows.ts';
 
@@ -21,11 +22,11 @@ const everything: ListingSearch = {
   filter: {
     isOnline: [true, false],
     isVerified: [true, false],
-    minReputation: 0,
-    maxPriceMicro: null,
-    maxPerHourMicro: null,
+    limits: [],
   },
 };
+const atMost = (micro: bigint) => ({ field: 'rates.perRequest', key: amountKey(micro) }) as const;
+const atLeast = (reputation: number) => ({ field: 'reputation', key: reputation }) as const;
 const filter = (change: Partial<ListingSearch['filter']>) => ({ ...everything.filter, ...change });
 const all = (...numbers: number[]) => ({ any: [], all: numbers.map(capabilityOf), home: null });
 const text = (...words: string[]): Query => ({ words, order: orderOf([], true) });
@@ -37,12 +38,12 @@ function questions(random: () => number): Record<string, () => Query> {
   return {
     'list, first page': () => ({}),
     'list of one capability': () => ({ wanted: all(pick(50)) }),
-    'three filters, hot': () => ({ wanted: all(3), filter: filter({ isOnline: [true], maxPriceMicro: 50_000n }) }),
+    'three filters, hot': () => ({ wanted: all(3), filter: filter({ isOnline: [true], limits: [atMost(50_000n)] }) }),
     'three filters, each time others': () => ({
       wanted: all(pick(200)),
-      filter: filter({ isOnline: [true], maxPriceMicro: BigInt(pick(1e6)), minReputation: pick(900) }),
+      filter: filter({ isOnline: [true], limits: [atMost(BigInt(pick(1e6))), atLeast(pick(900))] }),
     }),
-    'range only, each time another': () => ({ filter: filter({ maxPriceMicro: BigInt(pick(1e7)) }) }),
+    'range only, each time another': () => ({ filter: filter({ limits: [atMost(BigInt(pick(1e7)))] }) }),
     'common word, hot': () => text(wordOf(0)),
     'common words, each time others': () => text(wordOf(pick(10))),
     'rare word': () => text(wordOf(100_000 + pick(300_000))),
@@ -153,7 +154,8 @@ for (const agents of process.argv.length > 2 ? process.argv.slice(2).map(Number)
   tell(
     'facets, three filters',
     timed(
-      () => index.facets({ ...everything, filter: filter({ isOnline: [true], minReputation: pick(900) }), beside: [] }),
+      () =>
+        index.facets({ ...everything, filter: filter({ isOnline: [true], limits: [atLeast(pick(900))] }), beside: [] }),
       50,
     ),
   );

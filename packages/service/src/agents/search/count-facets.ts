@@ -1,8 +1,8 @@
 import type { AgentFacets } from '@agent-network/contracts/agents/agent-figures';
 import type { Api } from '@agent-network/contracts/api';
 import type { Parsed } from '@agent-network/contracts/endpoint';
-import { parseUsdc } from '@agent-network/contracts/money';
 import type { FacetQuestion } from './index/listing.ts';
+import { limitsIn } from './index/listing-fields.ts';
 import { wantedOf, wordsOf } from './index/words.ts';
 import type { HasListing, HasNodeLabel } from './listing.ts';
 
@@ -24,7 +24,7 @@ export async function countFacets(ctx: HasListing & HasNodeLabel, query: FacetQu
 }
 
 function toQuestion({ status, verified, text, ...query }: FacetQuery): FacetQuestion {
-  const { capability, any, all = [], home, maxPrice, maxPerHour, minReputation } = query;
+  const { capability, any, all = [], home } = query;
   return {
     wanted: wantedOf({ capabilities: { any, all: capability === undefined ? all : [...all, capability] }, home }),
     beside: all,
@@ -32,9 +32,7 @@ function toQuestion({ status, verified, text, ...query }: FacetQuery): FacetQues
     filter: {
       isOnline: status === 'online' ? [true] : status === 'offline' ? [false] : [true, false],
       isVerified: verified === undefined ? [true, false] : [verified === 'true'],
-      minReputation: minReputation ?? 0,
-      maxPriceMicro: maxPrice === undefined ? null : parseUsdc(maxPrice),
-      maxPerHourMicro: maxPerHour === undefined ? null : parseUsdc(maxPerHour),
+      limits: limitsIn(query),
     },
   };
 }

@@ -1,9 +1,9 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
-import { parseUsdc } from '@agent-network/contracts/money';
 import { invalid } from '../../lib/app-error.ts';
 import { preparedArray } from '../../lib/prepared-json.ts';
 import type { Place } from './index/listing.ts';
+import { limitsIn } from './index/listing-fields.ts';
 import { bestReputationFirst } from './index/search-order.ts';
 import type { HasListing, Listed } from './listing.ts';
 
@@ -23,9 +23,7 @@ export async function discoverAgents(
     filter: {
       isOnline: isOnlineFor[query.status ?? 'all'],
       isVerified: [true, false],
-      minReputation: query.minReputation ?? 0,
-      maxPriceMicro: query.maxPrice === undefined ? null : parseUsdc(query.maxPrice),
-      maxPerHourMicro: null,
+      limits: limitsIn(query),
     },
     order: bestReputationFirst,
     after: query.cursor === undefined ? null : readCursor(query.cursor),

@@ -1,12 +1,12 @@
 import type { AgentQuery, AgentSearch } from '@agent-network/contracts/agents/agent-search';
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
-import { parseUsdc } from '@agent-network/contracts/money';
 import { invalid } from '../../lib/app-error.ts';
 import { formatDuration } from '../../lib/duration.ts';
 import { preparedArray } from '../../lib/prepared-json.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import type { SearchFilter } from './index/search-filter.ts';
+import type { SearchFilter } from './index/listing.ts';
+import { limitsOf } from './index/listing-fields.ts';
 import { orderOf } from './index/search-order.ts';
 import { wantedOf, wordsOf } from './index/words.ts';
 import type { HasListing, Listed } from './listing.ts';
@@ -42,11 +42,8 @@ export async function searchAgents(
   };
 }
 
-const filterOf = ({ rates, reputation, verified, online }: AgentQuery): SearchFilter => ({
-  isOnline: online === undefined ? [true, false] : [online],
-  isVerified: verified === undefined ? [true, false] : [verified],
-  // Reputations are whole: at least 99.5 is at least 100.
-  minReputation: Math.ceil(reputation?.min ?? 0),
-  maxPriceMicro: rates?.perRequest ? parseUsdc(rates.perRequest.max) : null,
-  maxPerHourMicro: rates?.perHour ? parseUsdc(rates.perHour.max) : null,
+const filterOf = (query: AgentQuery): SearchFilter => ({
+  isOnline: query.online === undefined ? [true, false] : [query.online],
+  isVerified: query.verified === undefined ? [true, false] : [query.verified],
+  limits: limitsOf(query),
 });

@@ -1,48 +1,19 @@
 import type { AgentSortField } from '@agent-network/contracts/agents/agent-search';
 import type { ListingRow } from './listing.ts';
+import { fieldOf, forEachField, numberFieldNames } from './listing-fields.ts';
 
 /** Fields with a value of their own for each agent. */
 export type ColumnField = Exclude<AgentSortField, 'relevance'>;
 
-export const columnFields = [
-  'reputation',
-  'rates.perRequest',
-  'rates.perHour',
-  'responseTime',
-  'name',
-  'createdAt',
-] as const satisfies readonly ColumnField[];
+export const columnFields: readonly ColumnField[] = ['name', ...numberFieldNames];
 
-const scratch = new BigInt64Array(1);
-const scratchNumber = new Float64Array(scratch.buffer);
-
-/**
- * An amount as the number whose 64 bits are those of the amount: such numbers compare as the amounts do, exactly, up to 9 * 10^18
- * micro-USDC. They are good for nothing else.
- */
-export function amountKey(micro: bigint): number {
-  scratch[0] = micro;
-  return scratchNumber[0] as number;
-}
-
-export function amountOf(key: number): bigint {
-  scratchNumber[0] = key;
-  return scratch[0] as bigint;
-}
-
-/** What agents are filtered and sorted by, by ordinal. Numbers are not negative. */
+/** What agents are filtered and sorted by, by ordinal. */
 export class Columns {
   capacity = 1024;
   readonly ids: string[] = [];
   readonly names: string[] = [];
   #idKeys = new Float64Array(this.capacity);
-  readonly numbers = {
-    reputation: new Float64Array(this.capacity),
-    'rates.perRequest': new Float64Array(this.capacity),
-    'rates.perHour': new Float64Array(this.capacity),
-    responseTime: new Float64Array(this.capacity),
-    createdAt: new Float64Array(this.capacity),
-  };
+  readonly numbers = forEachField(numberFieldNames, () => new Float64Array(this.capacity));
 
   /** Makes room for the ordinal; true when there was none. */
   grow(ordinal: number): boolean {
@@ -50,7 +21,7 @@ export class Columns {
     this.capacity *= 2;
     this.#idKeys = doubled(this.#idKeys);
     const { numbers } = this;
-    for (const field of Object.keys(numbers) as (keyof typeof numbers)[]) numbers[field] = doubled(numbers[field]);
+    for (const field of numberFieldNames) numbers[field] = doubled(numbers[field]);
     return true;
   }
 
@@ -97,37 +68,20 @@ export class Columns {
 
   /** The value as the text of a cursor. */
   textOf(field: ColumnField, ordinal: number): string {
-    const value = this.valueOf(field, ordinal);
-    return field === 'rates.perRequest' || field === 'rates.perHour'
-      ? String(amountOf(value as number))
-      : String(value);
+    return field === 'name'
+      ? (this.names[ordinal] as string)
+      : fieldOf(field).textOf(this.numbers[field][ordinal] as number);
   }
 }
 
 export const compareNumbers = (a: number, b: number): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** The value of a field from the text of a cursor. */
-export function valueFrom(field: ColumnField, text: string): number | string {
-  if (field === 'name') return text;
-  return field === 'rates.perRequest' || field === 'rates.perHour' ? amountKey(BigInt(text)) : Number(text);
-}
+export const valueFrom = (field: ColumnField, text: string): number | string =>
+  field === 'name' ? text : fieldOf(field).keyFrom(text);
 
-export const columnValue = (row: ListingRow, field: ColumnField): number | string => {
-  switch (field) {
-    case 'reputation':
-      return row.reputation;
-    case 'rates.perRequest':
-      return amountKey(row.perRequestMicro);
-    case 'rates.perHour':
-      return amountKey(row.perHourMicro);
-    case 'responseTime':
-      return row.responseMs ?? Number.POSITIVE_INFINITY;
-    case 'name':
-      return row.name.toLowerCase();
-    case 'createdAt':
-      return row.createdAt.getTime();
-  }
-};
+export const columnValue = (row: ListingRow, field: ColumnField): number | string =>
+  field === 'name' ? row.name.toLowerCase() : fieldOf(field).keyOf(row);
 
 /** By code points, as PostgreSQL's C locale compares. */
 export function compareTexts(a: string, b: string): number {

@@ -1,7 +1,6 @@
 import { flags, setId } from './agent-terms.ts';
 import { findMatches, keyOf } from './find-matches.ts';
-import type { FacetQuestion, ListingFacets, ListingQuestion } from './listing.ts';
-import type { SearchFilter } from './search-filter.ts';
+import type { FacetQuestion, ListingFacets, ListingQuestion, SearchFilter } from './listing.ts';
 import { countBoth, type OrdinalSet } from './sets.ts';
 import { agentsWith, type Shelf } from './shelf.ts';
 import type { Wanted } from './words.ts';

@@ -1,11 +1,12 @@
 import { noRelevance } from './agent-order.ts';
 import { flags, LEVELS, setId } from './agent-terms.ts';
-import { amountOf, columnFields, columnValue } from './columns.ts';
+import { columnFields, columnValue } from './columns.ts';
 import { countFacets, countHomes } from './count-facets.ts';
 import { findSharing, findWithTerms } from './find-alternatives.ts';
 import { findForTask } from './find-for-task.ts';
 import { findMatches, wordingOf, wordSets } from './find-matches.ts';
 import type { FacetQuestion, ListedFacts, ListingIndex, ListingPage, ListingRow, ListingSearch } from './listing.ts';
+import { amountOf } from './listing-fields.ts';
 import { PageReader } from './read-page.ts';
 import { emptySet, intersectAll, ordinalsOf } from './sets.ts';
 import { agentsWith, createShelf, type Shelf, usualCosts } from './shelf.ts';

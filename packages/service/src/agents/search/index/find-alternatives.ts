@@ -1,8 +1,8 @@
 import { noRelevance } from './agent-order.ts';
 import { flags } from './agent-terms.ts';
-import { amountKey } from './columns.ts';
 import { findMatches } from './find-matches.ts';
-import type { AlternativeWish, ListingSearch } from './listing.ts';
+import type { AlternativeWish, ListingSearch, SearchFilter } from './listing.ts';
+import { amountKey } from './listing-fields.ts';
 import { PageReader } from './read-page.ts';
 import { bestReputationFirst, type SearchOrder } from './search-order.ts';
 import { intersect, keepIf, type OrdinalSet, unite } from './sets.ts';
@@ -50,9 +50,10 @@ const online = (shelf: Shelf, capability: string, most: bigint | null): OrdinalS
     filter: onlineUpTo(most),
   });
 
-const onlineUpTo = (maxPriceMicro: bigint | null) => ({
-  ...{ isOnline: [true], isVerified: [true, false], minReputation: 0, maxPerHourMicro: null },
-  maxPriceMicro,
+const onlineUpTo = (mostMicro: bigint | null): SearchFilter => ({
+  isOnline: [true],
+  isVerified: [true, false],
+  limits: mostMicro === null ? [] : [{ field: 'rates.perRequest', key: amountKey(mostMicro) }],
 });
 
 /** See `ListingIndex.withTerms`. */

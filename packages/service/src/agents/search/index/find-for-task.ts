@@ -1,7 +1,7 @@
 import { flags, setId } from './agent-terms.ts';
-import { amountKey, amountOf } from './columns.ts';
 import { firstOf } from './find-alternatives.ts';
 import type { TaskAnswer, TaskFacts, TaskQuestion, TaskScore } from './listing.ts';
+import { amountKey, amountOf } from './listing-fields.ts';
 import { bestReputationFirst } from './search-order.ts';
 import {
   emptySet,

@@ -1,8 +1,5 @@
 import { flags, homeTerm, type Level, setId } from './agent-terms.ts';
-import { amountKey } from './columns.ts';
-import type { ListingQuestion } from './listing.ts';
-import type { LimitedField } from './orders.ts';
-import type { SearchFilter } from './search-filter.ts';
+import type { ListingQuestion, SearchFilter } from './listing.ts';
 import { bestFirst } from './search-order.ts';
 import { emptySet, intersectAll, keepIf, type OrdinalSet, unite } from './sets.ts';
 import { agentsWith, type Shelf } from './shelf.ts';
@@ -57,27 +54,18 @@ function statesOf({ isOnline, isVerified }: SearchFilter): string[] {
 }
 
 /** `matches`: what all other conditions leave; null: everyone. */
-function withinLimits(shelf: Shelf, matches: OrdinalSet | null, filter: SearchFilter): OrdinalSet {
-  const limits = limitsOf(filter);
+function withinLimits(shelf: Shelf, matches: OrdinalSet | null, { limits }: SearchFilter): OrdinalSet {
   if (limits.length === 0) return matches ?? agentsWith(shelf, flags.all);
   const { columns, orders } = shelf;
   if (!matches?.list) {
-    const ranges = limits.map(({ field, value }) => orders.upTo(field, value));
+    const ranges = limits.map(({ field, key }) => orders.upTo(field, key));
     return intersectAll(matches ? [matches, ...ranges] : ranges) ?? emptySet;
   }
-  return limits.reduce((found, { field, value }) => {
+  return limits.reduce((found, { field, key }) => {
     const column = columns.numbers[field];
     const isDescending = bestFirst[field] === 'desc';
     return keepIf(found, (ordinal) =>
-      isDescending ? (column[ordinal] as number) >= value : (column[ordinal] as number) <= value,
+      isDescending ? (column[ordinal] as number) >= key : (column[ordinal] as number) <= key,
     );
   }, matches);
-}
-
-function limitsOf({ minReputation, maxPriceMicro, maxPerHourMicro }: SearchFilter) {
-  const limits: { field: LimitedField; value: number }[] = [];
-  if (minReputation > 0) limits.push({ field: 'reputation', value: minReputation });
-  if (maxPriceMicro !== null) limits.push({ field: 'rates.perRequest', value: amountKey(maxPriceMicro) });
-  if (maxPerHourMicro !== null) limits.push({ field: 'rates.perHour', value: amountKey(maxPerHourMicro) });
-  return limits;
 }

@@ -1,7 +1,9 @@
+import { formatUsdc } from '@agent-network/contracts/money';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createListingIndex } from './create-listing-index.ts';
 import type { FacetQuestion, ListingIndex, ListingQuestion, ListingRow, ListingSearch, Place } from './listing.ts';
+import { amountOf, limitsOf } from './listing-fields.ts';
 import { bestFirst, orderOf, type SearchOrder } from './search-order.ts';
 import { termsOf, wantedOf, wordsOf } from './words.ts';
 
@@ -45,6 +47,9 @@ const fields = Object.keys(bestFirst) as (keyof typeof bestFirst)[];
 const someWords = fc
   .array(fc.constantFrom(...asked), { minLength: 1, maxLength: 3 })
   .map((each) => wordsOf(each.join(' ')));
+const atLeast = (min?: number) => (min === undefined ? {} : { reputation: { min } });
+const upTo = (micro?: bigint) => (micro === undefined ? undefined : { max: formatUsdc(micro) });
+const atMost = (price?: bigint, perHour?: bigint) => ({ rates: { perRequest: upTo(price), perHour: upTo(perHour) } });
 const questions: fc.Arbitrary<ListingQuestion> = fc.record({
   wanted: fc
     .record({
@@ -60,9 +65,13 @@ const questions: fc.Arbitrary<ListingQuestion> = fc.record({
   filter: fc.record({
     isOnline: fc.constantFrom([true, false], [true], [false]),
     isVerified: fc.constantFrom([true, false], [true], [false]),
-    minReputation: fc.constantFrom(0, 0, 1, 500, 1001),
-    maxPriceMicro: fc.constantFrom(null, null, ...prices),
-    maxPerHourMicro: fc.constantFrom(null, null, null, 0n, 50_000n),
+    limits: fc
+      .tuple(
+        fc.constantFrom(undefined, undefined, 1, 500, 1001),
+        fc.constantFrom(undefined, undefined, ...prices),
+        fc.constantFrom(undefined, undefined, undefined, 0n, 50_000n),
+      )
+      .map(([minReputation, price, perHour]) => limitsOf({ ...atLeast(minReputation), ...atMost(price, perHour) })),
   }),
 });
 const searches: fc.Arbitrary<ListingSearch> = fc
@@ -121,9 +130,10 @@ function model(rows: readonly ListingRow[]) {
         (text === null || (text.length > 0 && hasAll(everyWord(row), text))) &&
         filter.isOnline.includes(row.isOnline) &&
         filter.isVerified.includes(row.isVerified) &&
-        row.reputation >= filter.minReputation &&
-        (filter.maxPriceMicro === null || row.perRequestMicro <= filter.maxPriceMicro) &&
-        (filter.maxPerHourMicro === null || row.perHourMicro <= filter.maxPerHourMicro),
+        filter.limits.every(({ field, key }) => {
+          if (field === 'reputation') return row.reputation >= key;
+          return (field === 'rates.perHour' ? row.perHourMicro : row.perRequestMicro) <= amountOf(key);
+        }),
     );
   const sorted = (question: ListingQuestion, { keys, byId }: SearchOrder) => {
     const all = question.words ?? [];

@@ -1,4 +1,4 @@
-import type { SearchFilter } from './search-filter.ts';
+import type { Limit } from './listing-fields.ts';
 import type { SearchOrder } from './search-order.ts';
 import type { Wanted } from './words.ts';
 
@@ -26,6 +26,13 @@ export interface ListingRow {
 export interface Place {
   readonly keys: readonly string[];
   readonly id: string;
+}
+
+/** Conditions other than capabilities and words. */
+export interface SearchFilter {
+  readonly isOnline: readonly boolean[];
+  readonly isVerified: readonly boolean[];
+  readonly limits: readonly Limit[];
 }
 
 /** Conditions that must all hold. */

@@ -1,4 +1,5 @@
 import { type ColumnField, type Columns, columnFields } from './columns.ts';
+import { forEachField, type NumberFieldName, numberFieldNames } from './listing-fields.ts';
 import { RangeSets } from './range-sets.ts';
 import { bestFirst } from './search-order.ts';
 import type { OrdinalSet } from './sets.ts';
@@ -7,41 +8,27 @@ import { SortedList } from './sorted-list.ts';
 /** `id`: all agents in order of their ids. */
 export type OrderField = ColumnField | 'id';
 
-/** Fields with limits: prices up to a maximum, reputations down to a minimum. */
-export type LimitedField = 'reputation' | 'rates.perRequest' | 'rates.perHour';
-
 /** All agents, sorted by each field, best first; ids decide among equals, ascending. Backwards it is the reversed order. */
 export class Orders {
   readonly #columns: Columns;
   readonly #lists: Readonly<Record<OrderField, SortedList>>;
-  readonly #ranges: Readonly<Partial<Record<ColumnField, RangeSets>> & Record<LimitedField, RangeSets>>;
+  readonly #ranges: Readonly<Record<NumberFieldName, RangeSets>>;
   #isSettled = false;
 
   constructor(columns: Columns) {
     this.#columns = columns;
-    const listBy = (field: ColumnField) => new SortedList(comparisonBy(columns, field));
     this.#lists = {
       id: new SortedList((a, b) => columns.compareIds(a, b)),
-      reputation: listBy('reputation'),
-      'rates.perRequest': listBy('rates.perRequest'),
-      'rates.perHour': listBy('rates.perHour'),
-      responseTime: listBy('responseTime'),
-      name: listBy('name'),
-      createdAt: listBy('createdAt'),
+      ...forEachField(columnFields, (field) => new SortedList(comparisonBy(columns, field))),
     };
-    const rangesOf = (field: LimitedField) => {
+    this.#ranges = forEachField(numberFieldNames, (field) => {
       const sign = bestFirst[field] === 'asc' ? 1 : -1;
       return new RangeSets(this.#lists[field], (ordinal) => sign * (columns.numbers[field][ordinal] as number));
-    };
-    this.#ranges = {
-      reputation: rangesOf('reputation'),
-      'rates.perRequest': rangesOf('rates.perRequest'),
-      'rates.perHour': rangesOf('rates.perHour'),
-    };
+    });
   }
 
   /** The agents whose value is at least as good as this one. */
-  upTo(field: LimitedField, value: number): OrdinalSet {
+  upTo(field: NumberFieldName, value: number): OrdinalSet {
     return this.#ranges[field].upTo(bestFirst[field] === 'asc' ? value : -value, this.#columns.capacity / 32);
   }
 
@@ -85,12 +72,12 @@ export class Orders {
 
   #join(field: ColumnField, ordinal: number): void {
     this.#lists[field].add(ordinal);
-    this.#ranges[field]?.add(ordinal);
+    if (field !== 'name') this.#ranges[field].add(ordinal);
   }
 
   #leave(field: ColumnField, ordinal: number): void {
     this.#lists[field].delete(ordinal);
-    this.#ranges[field]?.delete(ordinal);
+    if (field !== 'name') this.#ranges[field].delete(ordinal);
   }
 
   /** Writes a value that is another one than before. */

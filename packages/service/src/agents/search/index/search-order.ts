@@ -1,6 +1,5 @@
 import type { AgentSearch, AgentSortField } from '@agent-network/contracts/agents/agent-search';
-
-type Direction = 'asc' | 'desc';
+import { type Direction, fieldOf, forEachField, numberFieldNames } from './listing-fields.ts';
 
 export interface SortKey {
   readonly field: AgentSortField;
@@ -13,13 +12,10 @@ export interface SearchOrder {
   readonly byId: Direction;
 }
 
+/** The direction that puts the best first. */
 export const bestFirst: Record<AgentSortField, Direction> = {
-  reputation: 'desc',
-  'rates.perRequest': 'asc',
-  'rates.perHour': 'asc',
-  responseTime: 'asc',
+  ...forEachField(numberFieldNames, (name) => fieldOf(name).best),
   name: 'asc',
-  createdAt: 'desc',
   relevance: 'desc',
 };
 
