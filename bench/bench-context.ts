@@ -12,6 +12,8 @@ export interface BenchContext {
   readonly seconds: number;
   /** How often each figure is taken; its median counts. */
   readonly rounds: number;
+  /** Numbers of agents of the registries that (i) asks. */
+  readonly agents: readonly number[];
 }
 
 /** A line of the report: one figure of ours, beside a peer's where there is one. */

@@ -27,7 +27,9 @@ export const AgentQuery = z.object({
     .trim()
     .min(1)
     .optional()
-    .describe('Words to find in name, description or tags. An extension of the spec.'),
+    .describe(
+      'Words to find in name, description or tags, all of them. When no agent has the last word, it may be the beginning of one (from three characters on); otherwise a word that no agent has stands for those within one edit (from four characters on): a character inserted, deleted or replaced, or two neighbours swapped. An extension of the spec.',
+    ),
   rates: z
     .object({
       perRequest: z.object({ max: Usdc }).optional(),
