@@ -17,7 +17,7 @@ import { createNodeWallet } from './chain/node-wallet.ts';
 import { readSignatureEngine } from './chain/signature-engine.ts';
 import { createWalletBalances } from './chain/wallet-balance-client.ts';
 import { type Config, isLocalChain } from './config.ts';
-import { type HasDb, openDatabase } from './db/database.ts';
+import { type Database, type HasDb, openDatabase } from './db/database.ts';
 import { createWebhookDispatcher } from './events/deliveries/webhook-dispatcher.ts';
 import { createLiveEvents } from './events/outbox/live-events.ts';
 import type { DashboardBuild } from './http/build/dashboard-build.ts';
@@ -59,7 +59,7 @@ import { createRegistryWriter } from './registry/write/registry-writer.ts';
 import type { WriterContext } from './registry/write/writer-context.ts';
 import { createReplica, type HasReplica } from './replica/replica.ts';
 
-export type NodeContext = HttpContext & JobContext & { readonly heartbeat: Heartbeat };
+export type NodeContext = HttpContext & JobContext & { readonly heartbeat: Heartbeat; readonly replicaDb: Database };
 
 export interface ContextParts {
   readonly config: Config;
@@ -96,7 +96,9 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const db = openDatabase(parts.databaseUrl, { max: config.databaseConnections, log });
   const heartbeat = await startHeartbeat({ db, log }, { label: config.nodeLabel });
   const metrics = createMetrics();
-  const replica = createReplica({ db, log, metrics }, parts);
+  // Behind nobody: when the pool is exhausted, what is read from memory goes on.
+  const replicaDb = openDatabase(parts.databaseUrl, { max: 1, log });
+  const replica = createReplica({ db: replicaDb, log, metrics }, parts);
   const ledgerTurns = createTurns();
   const privateKeys = { senders: parts.senderPrivateKeys, registrar: parts.registrarPrivateKey };
   const keys = createSigningKeys(wallet, privateKeys, { ...access, log, metrics });
@@ -108,6 +110,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     clock,
     ...access,
     replica,
+    replicaDb,
     ...keys,
     heartbeat,
     ...metersOf(metrics),
@@ -123,7 +126,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     acceptor: createAcceptor({ db, clock, ledgerTurns }),
     beginner: createBeginner({ db, clock, ledgerTurns }),
     listing: createListing({ replica, nodeLabel: config.nodeLabel }),
-    agentFinder: createAgentFinder({ db }),
+    agentFinder: createAgentFinder({ db, replica }),
     ...createPaymentChecks({ ...access, db, clock }),
     ...chainReaders(rpcUrl, chain),
     ...registryParts(config, rpcUrl, { db, log, clock, metrics, chain }),

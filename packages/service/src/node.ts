@@ -85,7 +85,13 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   stops.push({ name: 'database', stop: () => ctx.db.close() });
   stops.push({ name: 'outbound calls', stop: () => ctx.guardedFetch.close() });
   stops.push({ name: 'heartbeat', stop: () => ctx.heartbeat.stop() });
-  stops.push({ name: 'registry in memory', stop: async () => ctx.replica.stop() });
+  stops.push({
+    name: 'registry in memory',
+    stop: async () => {
+      ctx.replica.stop();
+      await ctx.replicaDb.close();
+    },
+  });
   // Alive, but not ready, while the registry is loaded.
   front.serve(createApp(ctx).fetch);
   await ctx.replica.start();

@@ -2,32 +2,39 @@ import type { AgentDetail, AgentStatusRecord } from '@agent-network/contracts/ag
 import type { HasDb } from '../../db/database.ts';
 import type { Sql } from '../../db/sql.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
-import { createBatcher } from '../../lib/batcher.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { createLazyCopies } from '../../replica/lazy-copies.ts';
+import type { HasReplica } from '../../replica/replica.ts';
 import type { CallableAgent } from '../agent.ts';
 import { countRunning, findAgentRow, findCallableRows } from '../agent-store.ts';
 import { toDetail, toStatusRecord } from '../agent-view.ts';
 import type { HasListing, HasNodeLabel } from '../search/listing.ts';
 import { nameAlternatives } from './find-alternatives.ts';
 
-/** Batches the look-ups of agents for concurrent calls into one query. */
+/** Finds agents to call, from memory where they are known. */
 export interface AgentFinder {
   find(id: string): Promise<CallableAgent | null>;
+  /** Has the next look-up read the agent again. */
+  forget(id: string): void;
 }
 
 export interface HasAgentFinder {
   readonly agentFinder: AgentFinder;
 }
 
-export function createAgentFinder(ctx: HasDb): AgentFinder {
-  const batcher = createBatcher<string, CallableAgent | null>({
-    maxSize: 500,
-    run: async (ids) => {
-      const rows = new Map((await findCallableRows(ctx.db, [...new Set(ids)])).map((row) => [row.id, row]));
-      return ids.map((id) => rows.get(id) ?? null);
-    },
+const MAX_HELD = 50_000;
+/** The change log names what a call depends on; averages and the time when an agent was last seen are at most this old. */
+const AGE_MS = 1000;
+
+export function createAgentFinder(ctx: HasDb & HasReplica): AgentFinder {
+  const copies = createLazyCopies<CallableAgent>(ctx, {
+    max: MAX_HELD,
+    maxAgeMs: AGE_MS,
+    topics: ['agent', 'node'],
+    tagsOf: ({ id, home }) => (home ? [`agent ${id}`, `node ${home.nodeId}`] : [`agent ${id}`]),
+    read: async (ids) => new Map((await findCallableRows(ctx.db, ids)).map((row) => [row.id, row])),
   });
-  return { find: (id) => batcher.add(id) };
+  return { find: async (id) => copies.find(id), forget: copies.forget };
 }
 
 /** Any registered agent, online or offline. Throws NOT_FOUND. */

@@ -16,6 +16,7 @@ import { insertInvocations, removeRefused } from '../invocation-store.ts';
 import type { HasPlaceLimits } from '../places/places.ts';
 import type { HasStorageMeter } from '../retention/require-storage.ts';
 import type { HasBacklog } from '../run/run-queued.ts';
+import { findChanged, type Sale } from './agent-changed.ts';
 import { unuseQuotes, useQuotes } from './quote-store.ts';
 
 export interface Acceptance {
@@ -25,6 +26,8 @@ export interface Acceptance {
   readonly payment: NewChainPayment | null;
   /** The daily budget of the caller's key. */
   readonly budget: Budget | null;
+  /** Its agent and price, as decided. */
+  readonly sale: Sale;
 }
 
 export type AcceptAnswer =
@@ -32,6 +35,8 @@ export type AcceptAnswer =
   /** The payment, or its offer, belongs to another request. */
   | { readonly kind: 'claimed' }
   | { readonly kind: 'quote_used' }
+  /** The agent was withdrawn, or costs something else by now. */
+  | { readonly kind: 'agent_changed' }
   | { readonly kind: 'over_budget'; readonly remainingMicro: bigint }
   | { readonly kind: 'insufficient'; readonly availableMicro: bigint };
 
@@ -51,15 +56,7 @@ const MAX_BATCH = 100;
 
 /** Batches acceptances: requests that arrive during a transaction share the next one. */
 export function createAcceptor(ctx: HasDb & HasClock & HasLedgerTurns): Acceptor {
-  const run = async (items: readonly Acceptance[]) => {
-    const answers = await ctx.db.transaction(async (tx) => {
-      const found = await acceptAll(tx, items, ctx.clock.now());
-      failpoint('before-accept-commit');
-      return found;
-    });
-    failpoint('after-accept-commit');
-    return answers;
-  };
+  const run = (items: readonly Acceptance[]) => acceptPresent(ctx, items);
   const batcher = createBatcher<Acceptance, AcceptAnswer>({
     run,
     maxSize: MAX_BATCH,
@@ -74,6 +71,42 @@ export function createAcceptor(ctx: HasDb & HasClock & HasLedgerTurns): Acceptor
         : answer;
     },
   };
+}
+
+/** Of a batch in which some agents changed: the transaction is undone. */
+class ChangedSalesError extends Error {
+  readonly changed: ReadonlySet<Sale>;
+
+  constructor(changed: ReadonlySet<Sale>) {
+    super('agents changed while calls of them were accepted');
+    this.changed = changed;
+  }
+}
+
+/**
+ * Accepts a batch in one transaction, whose first statement compares the agents; it is sent with the next one, so nobody waits for it. When
+ * one has changed, which is seldom, the transaction is undone and the others are accepted in another.
+ */
+async function acceptPresent(ctx: HasDb & HasClock, items: readonly Acceptance[]): Promise<AcceptAnswer[]> {
+  if (items.length === 0) return [];
+  try {
+    const answers = await ctx.db.transaction(async (tx) => {
+      const sales = items.map(({ sale }) => sale);
+      const [changed, found] = await Promise.all([findChanged(tx, sales), acceptAll(tx, items, ctx.clock.now())]);
+      if (changed.size > 0) throw new ChangedSalesError(changed);
+      failpoint('before-accept-commit');
+      return found;
+    });
+    failpoint('after-accept-commit');
+    return answers;
+  } catch (error) {
+    if (!(error instanceof ChangedSalesError)) throw error;
+    const { changed } = error;
+    const rest = items.filter(({ sale }) => !changed.has(sale));
+    const answers = await acceptPresent(ctx, rest);
+    const answerOf = new Map(rest.map((item, index) => [item, answers[index] as AcceptAnswer]));
+    return items.map((item) => answerOf.get(item) ?? { kind: 'agent_changed' });
+  }
 }
 
 /** A request refused behind a larger one of the same treasury or budget may fit alone. */
@@ -101,7 +134,14 @@ async function acceptAll(tx: Tx, items: readonly Acceptance[], now: Date): Promi
 /** Uses the quote, holds the money or claims the payment, and stores the request: in one transaction, all or nothing. */
 async function acceptDistinct(tx: Tx, items: readonly Acceptance[], now: Date): Promise<AcceptAnswer[]> {
   const answers = new Map<string, AcceptAnswer>();
-  const quoted = items.flatMap(({ quoteId, invocation }) => (quoteId ? [{ quoteId, requestId: invocation.id }] : []));
+  const changed = await findChanged(
+    tx,
+    items.map(({ sale }) => sale),
+  );
+  for (const { sale, invocation } of items)
+    if (changed.has(sale)) answers.set(invocation.id, { kind: 'agent_changed' });
+  const sold = items.filter(({ invocation }) => !answers.has(invocation.id));
+  const quoted = sold.flatMap(({ quoteId, invocation }) => (quoteId ? [{ quoteId, requestId: invocation.id }] : []));
   const used = await useQuotes(tx, quoted);
   for (const { requestId } of quoted) if (!used.has(requestId)) answers.set(requestId, { kind: 'quote_used' });
   const open = items.filter(({ invocation }) => !answers.has(invocation.id));

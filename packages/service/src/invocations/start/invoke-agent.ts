@@ -28,6 +28,7 @@ import { requireAtHome } from '../remote/require-at-home.ts';
 import { requireStorage } from '../retention/require-storage.ts';
 import { runOn } from '../run/run-invocation.ts';
 import type { Acceptance, Intake } from './accept-invocations.ts';
+import { AgentChangedError, withPresentAgent } from './agent-changed.ts';
 import { type Choice, chooseAgent } from './choose-agent.ts';
 import { chooseMeans, type Means } from './choose-means.ts';
 import { offeredAlternative, purchaseOf } from './invocation-purchase.ts';
@@ -73,8 +74,12 @@ export interface Invoked {
   readonly isReplay: boolean;
 }
 
-/** Starts an invocation, or finds the one that the shown payment was for. All branching of the start is here. */
-export async function invokeAgent(ctx: InvokeContext, caller: KnownCaller, given: InvokeInput): Promise<Invoked> {
+/** Starts an invocation, or finds the one that the shown payment was for. */
+export const invokeAgent = (ctx: InvokeContext, caller: KnownCaller, input: InvokeInput): Promise<Invoked> =>
+  withPresentAgent(ctx, () => invokePresent(ctx, caller, input));
+
+/** All branching of the start is here. Throws AgentChangedError when the agent changed before the request was stored. */
+async function invokePresent(ctx: InvokeContext, caller: KnownCaller, given: InvokeInput): Promise<Invoked> {
   const { made, id: requestId } = await findMade(ctx, given.once, 'req', (id) => findInvocation(ctx.db, id), wasPaid);
   const input: Input = { ...given, requestId };
   const buy = (alternativeId: string | null, amountMicro: bigint) =>
@@ -167,7 +172,9 @@ export async function startChosen(
       ...{ priceMicro, deadline, isQueued },
     });
     const budget = budgetOf(caller);
-    return await start(ctx, caller, agent, { invocation, payment, budget, quoteId, due: purchase.due, side });
+    // Version 1 has no offer to echo: what was signed must be the present price.
+    const sale = { agent, isPriceLocked: quoteId !== null || (payment !== null && input.shown?.version === 2) };
+    return await start(ctx, caller, agent, { invocation, payment, budget, sale, quoteId, due: purchase.due, side });
   } finally {
     leaveLine?.();
     place?.giveBack();
@@ -254,6 +261,7 @@ async function start(
   }
   const answer = await ctx.acceptor.accept(item);
   if (answer.kind === 'insufficient') throw insufficient(caller, invocation.priceMicro, answer.availableMicro);
+  if (answer.kind === 'agent_changed') throw new AgentChangedError(agent.id);
   if (answer.kind === 'over_budget') throw dayExceeded(answer.remainingMicro);
   if (answer.kind !== 'accepted') {
     const holder = payment && (await findHolder(ctx, payment));

@@ -33,6 +33,7 @@ import { requireAtHome } from '../remote/require-at-home.ts';
 import { requireStorage } from '../retention/require-storage.ts';
 import { runOn } from '../run/run-invocation.ts';
 import { countEnded } from '../stats/count-calls.ts';
+import { AgentChangedError, findChanged, type Sale, withPresentAgent } from './agent-changed.ts';
 import type { InvokeContext } from './invoke-agent.ts';
 import { requireLine } from './require-line.ts';
 import { insufficient } from './require-payable.ts';
@@ -44,11 +45,18 @@ type BulkResult = DataOf<Api['invokeBulk']>;
  * free places of this process are queued. An unavailable agent's request fails at once and costs nothing; when all are unavailable, nothing
  * is started. Paid from a treasury.
  */
-export async function invokeBulk(
+export const invokeBulk = (
   ctx: InvokeContext,
   caller: KnownCaller,
   body: BulkRequest,
   once: Once = unkeyed,
+): Promise<BulkResult> => withPresentAgent(ctx, () => invokePresent(ctx, caller, body, once));
+
+async function invokePresent(
+  ctx: InvokeContext,
+  caller: KnownCaller,
+  body: BulkRequest,
+  once: Once,
 ): Promise<BulkResult> {
   const parts = await Promise.all(body.agents.map((id) => partOf(ctx, id, body)));
   for (const { agent } of parts) requireAtHome(agent, caller, null);
@@ -72,7 +80,8 @@ export async function invokeBulk(
     const waiting = new Set(begins.filter((_, index) => !granted[index]).map(({ id }) => id));
     const requests = putInLine(plan.requests, waiting);
     const leaveLine = await requireLine(ctx, caller, waiting.size);
-    const result = await store(ctx, caller, { ...plan, requests }, once).finally(leaveLine);
+    const sales = parts.filter(({ isCallable }) => isCallable).map(({ agent }) => ({ agent, isPriceLocked: false }));
+    const result = await store(ctx, caller, { ...plan, requests, sales }, once).finally(leaveLine);
     begin(ctx, requests, agents);
     return result;
   } finally {
@@ -120,12 +129,13 @@ async function payerOf(ctx: InvokeContext, caller: KnownCaller, totalMicro: bigi
 async function store(
   ctx: InvokeContext,
   caller: KnownCaller,
-  { bulk, requests }: BulkPlan,
+  { bulk, requests, sales }: BulkPlan & { readonly sales: readonly Sale[] },
   once: Once,
 ): Promise<BulkResult> {
   const now = bulk.createdAt;
   const ended = requests.filter(({ status }) => hasEnded(status));
   const result = await ctx.db.transaction(async (tx) => {
+    for (const { agent } of await findChanged(tx, sales)) throw new AgentChangedError(agent.id);
     await spendOrThrow(tx, caller, requests, now);
     const holding = holdsOf(requests);
     const holds = await holdMoney(tx, holding, now);

@@ -1,0 +1,56 @@
+import type { CallableAgent } from '../../agents/agent.ts';
+import { type AgentTerms, listTerms } from '../../agents/agent-terms-store.ts';
+import type { HasAgentFinder } from '../../agents/alternatives/find-agent.ts';
+import type { Tx } from '../../db/sql.ts';
+import { AppError } from '../../lib/app-error.ts';
+
+/** The sale of a call, as decided before its request is stored. */
+export interface Sale {
+  readonly agent: Pick<CallableAgent, 'id' | 'perRequestMicro' | 'takesHints'>;
+  /** True when a quote or a signed offer sets the price. */
+  readonly isPriceLocked: boolean;
+}
+
+/** The agent was withdrawn, or costs something else, since the sale was decided. Nothing was charged or stored. */
+export class AgentChangedError extends Error {
+  readonly agentId: string;
+
+  constructor(agentId: string) {
+    super(`agent ${agentId} changed while a call of it was accepted`);
+    this.agentId = agentId;
+  }
+}
+
+/**
+ * The ids of the agents whose sale no longer holds, as the database has them now. Sales are decided with agents from memory, and some time
+ * before their requests are stored; what counts is the row in the transaction that holds the money.
+ */
+export async function findChanged(tx: Tx, sales: readonly Sale[]): Promise<ReadonlySet<Sale>> {
+  const terms = new Map(
+    (await listTerms(tx, [...new Set(sales.map(({ agent }) => agent.id))])).map((row) => [row.id, row]),
+  );
+  return new Set(sales.filter((sale) => !holds(sale, terms.get(sale.agent.id))));
+}
+
+const holds = ({ agent, isPriceLocked }: Sale, now: AgentTerms | undefined): boolean =>
+  now !== undefined &&
+  now.status === 'online' &&
+  (isPriceLocked || (now.perRequestMicro === agent.perRequestMicro && now.takesHints === agent.takesHints));
+
+const MAX_TRIES = 5;
+
+/** Decides a call anew, with the agent as it is now, when it changed meanwhile. */
+export async function withPresentAgent<T>(ctx: HasAgentFinder, decide: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await decide();
+    } catch (error) {
+      if (!(error instanceof AgentChangedError)) throw error;
+      if (tries === MAX_TRIES)
+        throw new AppError('UNAVAILABLE', 'The agent keeps changing at the moment. Nothing was charged.', {
+          details: { outcome: 'nothing' },
+        });
+      ctx.agentFinder.forget(error.agentId);
+    }
+  }
+}
