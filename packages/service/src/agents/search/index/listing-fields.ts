@@ -1,6 +1,25 @@
 import type { AgentQuery, AgentSortField } from '@agent-network/contracts/agents/agent-search';
 import { parseUsdc } from '@agent-network/contracts/money';
-import type { ListingRow } from './listing.ts';
+
+/** What the listing knows of an agent. */
+export interface ListingRow {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly capabilities: readonly string[];
+  readonly tags: readonly string[];
+  /** Its home node; null: this node. */
+  readonly home: string | null;
+  readonly isOnline: boolean;
+  readonly isVerified: boolean;
+  readonly reputation: number;
+  readonly perRequestMicro: bigint;
+  readonly perHourMicro: bigint;
+  readonly responseMs: number | null;
+  readonly createdAt: Date;
+  /** The list item as JSON, ready to send. The index keeps a copy. */
+  readonly item: Buffer;
+}
 
 export type Direction = 'asc' | 'desc';
 

@@ -1,26 +1,8 @@
-import type { Limit } from './listing-fields.ts';
+import type { Limit, ListingRow } from './listing-fields.ts';
 import type { SearchOrder } from './search-order.ts';
 import type { Wanted } from './words.ts';
 
-/** What the listing knows of an agent. */
-export interface ListingRow {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly capabilities: readonly string[];
-  readonly tags: readonly string[];
-  /** Its home node; null: this node. */
-  readonly home: string | null;
-  readonly isOnline: boolean;
-  readonly isVerified: boolean;
-  readonly reputation: number;
-  readonly perRequestMicro: bigint;
-  readonly perHourMicro: bigint;
-  readonly responseMs: number | null;
-  readonly createdAt: Date;
-  /** The list item as JSON, ready to send. The index keeps a copy. */
-  readonly item: Buffer;
-}
+export type { ListingRow };
 
 /** End of a page: the sort keys of its last agent as texts, and its id. */
 export interface Place {
