@@ -1,6 +1,6 @@
 import type { CallableAgent } from '../../agents/agent.ts';
-import { type AgentTerms, listTerms } from '../../agents/agent-terms-store.ts';
 import type { HasAgentFinder } from '../../agents/alternatives/find-agent.ts';
+import { type AgentTerms, readTerms } from '../../agents/read-terms.ts';
 import type { Tx } from '../../db/sql.ts';
 import { AppError } from '../../lib/app-error.ts';
 
@@ -26,8 +26,9 @@ export class AgentChangedError extends Error {
  * before their requests are stored; what counts is the row in the transaction that holds the money.
  */
 export async function findChanged(tx: Tx, sales: readonly Sale[]): Promise<ReadonlySet<Sale>> {
-  const terms = new Map(
-    (await listTerms(tx, [...new Set(sales.map(({ agent }) => agent.id))])).map((row) => [row.id, row]),
+  const terms = await readTerms(
+    tx,
+    sales.map(({ agent }) => agent.id),
   );
   return new Set(sales.filter((sale) => !holds(sale, terms.get(sale.agent.id))));
 }

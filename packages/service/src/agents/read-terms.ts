@@ -1,0 +1,10 @@
+import type { Tx } from '../db/sql.ts';
+import { type AgentTerms, listTerms } from './agent-terms-store.ts';
+
+export type { AgentTerms };
+
+/** The present terms of each of these agents, by id; removed agents have none. */
+export async function readTerms(tx: Tx, ids: Iterable<string>): Promise<ReadonlyMap<string, AgentTerms>> {
+  const rows = await listTerms(tx, [...new Set(ids)]);
+  return new Map(rows.map((row) => [row.id, row]));
+}
