@@ -1,4 +1,4 @@
-import type { ListingRow } from '../packages/service/src/agents/search/index/listing.ts';
+import type { ListingRow } from '../packages/service/src/agents/search/index/listing-fields.ts';
 
 const CAPABILITIES = 2000;
 const VOCABULARY = 500_000;

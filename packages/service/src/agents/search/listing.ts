@@ -6,7 +6,8 @@ import type { HasReplica, ReplicaPart } from '../../replica/replica.ts';
 import { isVerified } from '../agent.ts';
 import { toListItem } from '../agent-view.ts';
 import { createListingIndex } from './index/create-listing-index.ts';
-import type { ListingIndex, ListingRow } from './index/listing.ts';
+import type { ListingIndex } from './index/listing.ts';
+import type { ListingRow } from './index/listing-fields.ts';
 import { findStoredListings, listStoredListings, type StoredListing } from './listing-row-store.ts';
 
 export interface HasNodeLabel {

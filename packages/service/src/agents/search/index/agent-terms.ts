@@ -1,6 +1,6 @@
 import { IntSlab, sizeClassOf } from './int-slab.ts';
 import type { Lexicon } from './lexicon.ts';
-import type { ListingRow } from './listing.ts';
+import type { ListingRow } from './listing-fields.ts';
 import type { PostingStore } from './posting-store.ts';
 import { capabilityTerm, type Home, THIS_NODE, wordsOf } from './words.ts';
 

@@ -1,6 +1,5 @@
 import type { AgentSortField } from '@agent-network/contracts/agents/agent-search';
-import type { ListingRow } from './listing.ts';
-import { fieldOf, forEachField, numberFieldNames } from './listing-fields.ts';
+import { fieldOf, forEachField, type ListingRow, numberFieldNames } from './listing-fields.ts';
 
 /** Fields with a value of their own for each agent. */
 export type ColumnField = Exclude<AgentSortField, 'relevance'>;

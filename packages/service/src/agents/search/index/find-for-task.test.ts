@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createListingIndex } from './create-listing-index.ts';
-import type { ListingRow, TaskFacts, TaskQuestion } from './listing.ts';
+import type { TaskFacts, TaskQuestion } from './listing.ts';
+import type { ListingRow } from './listing-fields.ts';
 import { coverageOf, decidingWords, formsOf } from './task-words.ts';
 import { termsOf } from './words.ts';
 

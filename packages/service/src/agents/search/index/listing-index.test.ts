@@ -2,8 +2,8 @@ import { formatUsdc } from '@agent-network/contracts/money';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createListingIndex } from './create-listing-index.ts';
-import type { FacetQuestion, ListingIndex, ListingQuestion, ListingRow, ListingSearch, Place } from './listing.ts';
-import { amountOf, limitsOf } from './listing-fields.ts';
+import type { FacetQuestion, ListingIndex, ListingQuestion, ListingSearch, Place } from './listing.ts';
+import { amountOf, type ListingRow, limitsOf } from './listing-fields.ts';
 import { bestFirst, orderOf, type SearchOrder } from './search-order.ts';
 import { termsOf, wantedOf, wordsOf } from './words.ts';
 

@@ -2,8 +2,6 @@ import type { Limit, ListingRow } from './listing-fields.ts';
 import type { SearchOrder } from './search-order.ts';
 import type { Wanted } from './words.ts';
 
-export type { ListingRow };
-
 /** End of a page: the sort keys of its last agent as texts, and its id. */
 export interface Place {
   readonly keys: readonly string[];
