@@ -134,14 +134,7 @@ async function acceptAll(tx: Tx, items: readonly Acceptance[], now: Date): Promi
 /** Uses the quote, holds the money or claims the payment, and stores the request: in one transaction, all or nothing. */
 async function acceptDistinct(tx: Tx, items: readonly Acceptance[], now: Date): Promise<AcceptAnswer[]> {
   const answers = new Map<string, AcceptAnswer>();
-  const changed = await findChanged(
-    tx,
-    items.map(({ sale }) => sale),
-  );
-  for (const { sale, invocation } of items)
-    if (changed.has(sale)) answers.set(invocation.id, { kind: 'agent_changed' });
-  const sold = items.filter(({ invocation }) => !answers.has(invocation.id));
-  const quoted = sold.flatMap(({ quoteId, invocation }) => (quoteId ? [{ quoteId, requestId: invocation.id }] : []));
+  const quoted = items.flatMap(({ quoteId, invocation }) => (quoteId ? [{ quoteId, requestId: invocation.id }] : []));
   const used = await useQuotes(tx, quoted);
   for (const { requestId } of quoted) if (!used.has(requestId)) answers.set(requestId, { kind: 'quote_used' });
   const open = items.filter(({ invocation }) => !answers.has(invocation.id));

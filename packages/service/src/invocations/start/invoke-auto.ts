@@ -8,6 +8,7 @@ import type { HasSeenTreasuries } from '../../payments/ledger/treasury.ts';
 import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
 import { findShownBefore } from '../../payments/x402/authorize-payment.ts';
 import { findInvocation } from '../invocation-store.ts';
+import { withPresentAgent } from './agent-changed.ts';
 import { chooseMatch } from './choose-match.ts';
 import { chooseMeans } from './choose-means.ts';
 import { AUTO, offeredAlternative, purchaseOf } from './invocation-purchase.ts';
@@ -29,7 +30,11 @@ type AutoInput = Omit<InvokeInput, 'agentId' | 'quoteId' | 'via' | 'body'> & { r
  * for the agent that its offer named, and for no other. Nothing is stored before the choice is accepted together with its payment: a process
  * that dies until then has chosen nothing.
  */
-export async function invokeAuto(ctx: InvokeContext, caller: KnownCaller, given: AutoInput): Promise<Invoked> {
+export const invokeAuto = (ctx: InvokeContext, caller: KnownCaller, input: AutoInput): Promise<Invoked> =>
+  withPresentAgent(ctx, () => invokePresent(ctx, caller, input));
+
+/** Throws AgentChangedError when the chosen agent changed before the request was stored: then the choice is made anew. */
+async function invokePresent(ctx: InvokeContext, caller: KnownCaller, given: AutoInput): Promise<Invoked> {
   const { made, id: requestId } = await findMade(ctx, given.once, 'req', (id) => findInvocation(ctx.db, id), wasPaid);
   const input: Input & AutoInput = { ...given, agentId: AUTO, quoteId: null, via: null, requestId };
   const buy = (alternativeId: string | null, amountMicro: bigint) =>

@@ -25,8 +25,8 @@ afterAll(async () => {
   await h.stop();
 });
 
-async function newAgent(): Promise<TestAgent> {
-  const agent = await startTestAgent(h, { owner, perRequest: '0.05' });
+async function newAgent(options: { capabilities?: string[]; perRequest?: string } = {}): Promise<TestAgent> {
+  const agent = await startTestAgent(h, { owner, perRequest: '0.05', ...options });
   agents.push(agent);
   return agent;
 }
@@ -164,6 +164,24 @@ describe('a call whose agent changes right before it is stored', () => {
     );
     expect([refused.status, refused.body.accepts?.[0]?.maxAmountRequired]).toEqual([402, '300000']);
     expect(await h.usdcOf(wallet.address)).toBe(before);
+  });
+
+  it('and was chosen for a task, is chosen anew: another one that fits is called', async () => {
+    const capabilities = ['changing-choice'];
+    const [cheap, steady] = [await newAgent({ capabilities }), await newAgent({ capabilities, perRequest: '0.06' })];
+    const auto = (): Promise<Answer> =>
+      h.request('POST', '/invoke/auto', {
+        key: client.key,
+        body: { task: 'x', input: {}, maxCost: '0.10', capabilities },
+        headers: sync,
+      });
+    const first = await auto();
+    const [chosen, other] = first.body.data.agentId === cheap.id ? [cheap, steady] : [steady, cheap];
+    const answer = await whileAccepted(auto, () => price(chosen, '0.20'));
+    expect([answer.status, answer.body.data?.agentId]).toEqual([200, other.id]);
+    const before = await available();
+    expectError(await whileAccepted(auto, () => remove(other)), 'NO_AGENT_FITS');
+    expect([await available(), chosen.calls.length, other.calls.length]).toEqual([before, 1, 1]);
   });
 
   it('in a bulk request, has the whole of it decided anew', async () => {
