@@ -39,6 +39,7 @@ export const floors: readonly string[] = [
   'registry/read',
   'registry/write',
   'agents',
+  'agents/search/words',
   'agents/search/index',
   'agents/search',
   'agents/registry-entry',

@@ -1,6 +1,6 @@
 import type { AlternativeWish, ListedFacts, ListingIndex } from '../search/index/listing.ts';
-import { capabilityTerm } from '../search/index/words.ts';
 import type { HasListing } from '../search/listing.ts';
+import { capabilityTerm } from '../search/words/words.ts';
 import { similarity } from './similarity.ts';
 
 export interface Alternative {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { termsOf } from '../search/index/words.ts';
+import { termsOf } from '../search/words/words.ts';
 import { type Comparable, similarity } from './similarity.ts';
 
 const wanted: Comparable = {

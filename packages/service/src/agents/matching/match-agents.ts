@@ -6,9 +6,9 @@ import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { formatDuration } from '../../lib/duration.ts';
 import { toListItem } from '../agent-view.ts';
-import { taskWords } from '../search/index/task-words.ts';
-import { wordsOf } from '../search/index/words.ts';
 import type { HasListing, HasNodeLabel } from '../search/listing.ts';
+import { taskWords } from '../search/words/task-words.ts';
+import { wordsOf } from '../search/words/words.ts';
 import { matchTask } from './match-task.ts';
 
 /** Ranks online agents for a task, and explains each score. */

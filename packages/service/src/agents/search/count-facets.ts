@@ -3,8 +3,8 @@ import type { Api } from '@agent-network/contracts/api';
 import type { Parsed } from '@agent-network/contracts/endpoint';
 import type { FacetQuestion } from './index/listing.ts';
 import { limitsIn } from './index/listing-fields.ts';
-import { wantedOf, wordsOf } from './index/words.ts';
 import type { HasListing, HasNodeLabel } from './listing.ts';
+import { wantedOf, wordsOf } from './words/words.ts';
 
 type FacetQuery = Parsed<Api['getAgentFacets']>['query'];
 

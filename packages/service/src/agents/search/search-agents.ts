@@ -8,9 +8,9 @@ import type { HasSecrets } from '../../lib/secrets.ts';
 import type { SearchFilter } from './index/listing.ts';
 import { limitsOf } from './index/listing-fields.ts';
 import { orderOf } from './index/search-order.ts';
-import { wantedOf, wordsOf } from './index/words.ts';
 import type { HasListing, Listed } from './listing.ts';
 import { makeSearchCursor, readSearchCursor } from './search-cursor.ts';
+import { wantedOf, wordsOf } from './words/words.ts';
 
 /** Finds the agents that match every part of the query, in the order asked for, with the exact total. */
 export async function searchAgents(

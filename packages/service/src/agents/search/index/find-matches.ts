@@ -1,9 +1,9 @@
+import { capabilityTerm } from '../words/words.ts';
 import { flags, homeTerm, type Level, setId } from './agent-terms.ts';
 import type { ListingQuestion, SearchFilter } from './listing.ts';
 import { bestFirst } from './search-order.ts';
 import { emptySet, intersectAll, keepIf, type OrdinalSet, unite } from './sets.ts';
 import { agentsWith, type Shelf } from './shelf.ts';
-import { capabilityTerm } from './words.ts';
 
 /** Words of a question, each as the terms that it stands for. */
 export type Wording = readonly (readonly number[])[];

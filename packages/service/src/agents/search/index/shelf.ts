@@ -1,7 +1,7 @@
+import { Lexicon } from '../words/lexicon.ts';
 import { AgentTerms, type Level, setId } from './agent-terms.ts';
 import { Columns } from './columns.ts';
 import { ItemStore } from './item-store.ts';
-import { Lexicon } from './lexicon.ts';
 import type { ListingFacets } from './listing.ts';
 import { Orders } from './orders.ts';
 import { PostingStore } from './posting-store.ts';

@@ -1,4 +1,4 @@
-import { SortedList } from './sorted-list.ts';
+import { SortedList } from '../../../lib/sorted-list.ts';
 import { charactersOf, TypoTable } from './typo-table.ts';
 
 /** A shorter last word is taken as it is: too many words begin with it. */
