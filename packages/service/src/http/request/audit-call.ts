@@ -10,6 +10,7 @@ import type { HttpContext } from './http-context.ts';
 /** Calls that are not audited: they only read, are work or its payment, or request a challenge. */
 const unaudited = new Set<EndpointName>([
   'searchAgents',
+  'matchAgents',
   'quoteInvocation',
   'cancelInvocation',
   'depositToTreasury',

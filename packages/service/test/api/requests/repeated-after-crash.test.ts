@@ -103,8 +103,9 @@ const changesNothing = new Set<string>([
 
 /** What tells the time of the call, and what has gone on since, aside. */
 function stable(name: string, { status, lastPing, responseTime, ...rest }: Record<string, unknown>) {
-  const { requestId, agentId, createdAt, deadline } = rest;
-  return name === 'invokeAgent' ? { requestId, agentId, createdAt, deadline } : { ...rest, status };
+  const { requestId, agentId, createdAt, deadline, chosen } = rest;
+  const isCall = name === 'invokeAgent' || name === 'invokeAuto';
+  return isCall ? { requestId, agentId, createdAt, deadline, chosen } : { ...rest, status };
 }
 
 const posts = endpoints.filter(([, row]) => row.method === 'POST' && row.auth !== 'none').map(([name]) => name);

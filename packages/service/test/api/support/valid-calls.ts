@@ -79,7 +79,7 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
   invokeAuto: ({ owner }) => ({
     key: owner.key,
     params: {},
-    body: { task: 'hello, agent', capabilities: ['testing'], maxCost: '0', input: { a: 1 }, metadata: { b: 2 } },
+    body: { task: 'hello, agent', capabilities: ['answering'], maxCost: '0', input: { a: 1 }, metadata: { b: 2 } },
   }),
   quoteInvocation: ({ owner, agent }) => ({ key: owner.key, params: { agentId: agent.id }, body: { task: 'hello' } }),
   getInvocation: ({ owner, requestId }) => ({ key: owner.key, params: { requestId } }),

@@ -64,7 +64,7 @@ async function furnish(harness: Harness): Promise<World> {
   const [owner, stranger, receiver] = await Promise.all([h.newAccount(), h.newAccount(), startReceiver()]);
   const [agent, strangersAgent, silent] = await Promise.all([
     startTestAgent(h, { owner, perRequest: '0.05' }),
-    startTestAgent(h, { owner: stranger, perRequest: '0' }),
+    startTestAgent(h, { owner: stranger, perRequest: '0', capabilities: ['testing', 'answering'] }),
     startTestAgent(h, { owner: stranger, perRequest: '0', behaviour: () => undefined }),
   ]);
   const made = await makeThings(h, owner, { agent, strangersAgent, silent, receiverUrl: receiver.url });
