@@ -59,7 +59,8 @@ export async function startCluster(given: ClusterParts = {}): Promise<NodeCluste
   const db = openDatabase(database.url, { max: 2, log: silentLog });
   const usdc = createUsdcClient({ rpcUrl: chain.rpcUrl, token: chain.usdc.toLowerCase() });
   const { name, version } = await usdc.readToken();
-  const processes: NodeProcess[] = [];
+  // Also of those that are still starting.
+  const children: ChildProcess[] = [];
   const folders: string[] = [];
   const env = {
     PATH: process.env.PATH,
@@ -88,12 +89,12 @@ export async function startCluster(given: ClusterParts = {}): Promise<NodeCluste
     async startProcess(more) {
       const dataDir = await mkdtemp(join(tmpdir(), 'agent-network-process-'));
       folders.push(dataDir);
-      const started = await spawnNode({ ...env, DATA_DIR: dataDir, ...more }, given.stderr);
-      processes.push(started);
-      return started;
+      const child = await forkNode({ ...env, DATA_DIR: dataDir, ...more }, given.stderr);
+      children.push(child);
+      return startedNode(child);
     },
     async stop() {
-      await Promise.all(processes.map((each) => each.kill()));
+      await Promise.all(children.map(endProcess));
       await db.close();
       await proxy.stop();
       if (!given.chain) await chain.stop();
@@ -103,13 +104,22 @@ export async function startCluster(given: ClusterParts = {}): Promise<NodeCluste
   };
 }
 
-async function spawnNode(env: NodeJS.ProcessEnv, stderr: 'inherit' | 'ignore' = 'inherit'): Promise<NodeProcess> {
-  const child = fork(await bundled(NODE_CHILD), {
+const forkNode = async (env: NodeJS.ProcessEnv, stderr: 'inherit' | 'ignore' = 'inherit'): Promise<ChildProcess> =>
+  fork(await bundled(NODE_CHILD), {
     env,
     // Not vitest's own: they load what a service does not need.
     execArgv: [],
     stdio: ['ignore', 'inherit', stderr, 'ipc'],
   });
+
+async function endProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+}
+
+async function startedNode(child: ChildProcess): Promise<NodeProcess> {
   const exited = once(child, 'exit');
   const ended = exited.then(([, signal]) => signal as NodeJS.Signals | null);
   const first = await Promise.race([once(child, 'message'), exited]);

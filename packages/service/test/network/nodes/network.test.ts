@@ -132,6 +132,8 @@ describe('a node', () => {
       agents: { local: 0, remote: 1 },
     });
     const shown = data.nodes.map(({ label, agents, status }: Record<string, unknown>) => ({ label, agents, status }));
+    // In the order in which they were found, which is chance.
+    shown.sort((x: { label: string }, y: { label: string }) => x.label.localeCompare(y.label));
     expect(shown).toEqual([
       { label: 'node-1', agents: 1, status: 'online' },
       { label: 'node-3', agents: 0, status: 'online' },
