@@ -37,28 +37,32 @@ const invoke = (headers: Record<string, string> = {}, key = client.key) =>
   h.request('POST', `/invoke/${agent.id}`, { key, body: { task: 'hello' }, headers: { ...sync, ...headers } });
 
 describe('the round trips to the database that a caller waits for, one after the other', () => {
-  const ONE_WAY_MS = 50;
+  const ONE_WAY_MS = 100;
+  const TRIES = 10;
 
-  /** Of the quickest of several, as background work may have taken what was warm; less what the same call takes without delay. */
-  async function roundTripsOf(prepare: () => Promise<() => Promise<Answer>>): Promise<number> {
-    const quickest = async (delayMs: number) => {
-      const taken: number[] = [];
-      for (let n = 0; n < 5; n++) {
-        proxy.delay(0);
-        const call = await prepare();
-        proxy.delay(delayMs);
-        const startMs = performance.now();
-        expect((await call()).status).toBe(200);
-        taken.push(performance.now() - startMs);
-      }
-      return Math.min(...taken);
+  /**
+   * Counted by time: what a call takes longer than without delay. Other work on the machine only adds to that, and background work may have
+   * taken what was warm, so the quickest of several tries counts; no more are made once one is within the limit.
+   */
+  async function roundTripsOf(prepare: () => Promise<() => Promise<Answer>>, most: number): Promise<number> {
+    const tookMs = async (delayMs: number) => {
+      proxy.delay(0);
+      const call = await prepare();
+      proxy.delay(delayMs);
+      const startMs = performance.now();
+      expect((await call()).status).toBe(200);
+      return performance.now() - startMs;
     };
-    const withoutDelayMs = await quickest(0);
-    return ((await quickest(ONE_WAY_MS)) - withoutDelayMs) / (2 * ONE_WAY_MS);
+    const withoutDelayMs: number[] = [];
+    for (let n = 0; n < 5; n++) withoutDelayMs.push(await tookMs(0));
+    let least = Number.POSITIVE_INFINITY;
+    for (let n = 0; n < TRIES && least >= most + 0.5; n++)
+      least = Math.min(least, ((await tookMs(ONE_WAY_MS)) - Math.min(...withoutDelayMs)) / (2 * ONE_WAY_MS));
+    return least;
   }
 
   it('are at most 9 for a call paid from a treasury', async () => {
-    expect(await roundTripsOf(async () => () => invoke())).toBeLessThan(9.5);
+    expect(await roundTripsOf(async () => () => invoke(), 9)).toBeLessThan(9.5);
   });
 
   it('are at most 20 for a call paid by x402, the settlement included', async () => {
@@ -69,9 +73,8 @@ describe('the round trips to the database that a caller waits for, one after the
       const unpaid = await invoke(byX402, stranger.key);
       const headers = await payV2(h, wallet, unpaid);
       return () => invoke({ ...headers, ...byX402 }, stranger.key);
-    });
-    // Counted by time: 19.4 at rest, and up to 23 where other work takes the processors meanwhile.
-    expect(roundTrips).toBeLessThan(24);
+    }, 20);
+    expect(roundTrips).toBeLessThan(20.5);
   });
 });
 
