@@ -299,12 +299,15 @@ create table chain_payment (
   block_hash text,
   lost_at timestamp with time zone,
   client text,
+  channel_id text,
+  deposit_salt text,
   constraint chain_payment_pkey PRIMARY KEY (id),
   constraint chain_payment_chain_id_token_from_address_nonce_key UNIQUE (chain_id, token, from_address, nonce),
   constraint chain_payment_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint chain_payment_channel_id_fkey FOREIGN KEY (channel_id) REFERENCES channel(id),
   constraint chain_payment_direction_check CHECK ((direction = ANY (ARRAY['in'::text, 'out'::text]))),
   constraint chain_payment_lost_check CHECK (((lost_at IS NULL) OR (state = ANY (ARRAY['settled'::text, 'reversed'::text])))),
-  constraint chain_payment_purpose_check CHECK ((purpose = ANY (ARRAY['invocation'::text, 'deposit'::text, 'refund'::text, 'withdrawal'::text, 'bill'::text, 'return'::text, 'home_refund'::text, 'home_return'::text, 'second_return'::text]))),
+  constraint chain_payment_purpose_check CHECK ((purpose = ANY (ARRAY['invocation'::text, 'deposit'::text, 'refund'::text, 'withdrawal'::text, 'bill'::text, 'return'::text, 'home_refund'::text, 'home_return'::text, 'second_return'::text, 'channel_deposit'::text]))),
   constraint chain_payment_state_check CHECK ((state = ANY (ARRAY['claimed'::text, 'broadcasting'::text, 'settled'::text, 'failed'::text, 'reversed'::text]))),
   constraint chain_payment_value_micro_check CHECK ((value_micro > 0))
 );
@@ -349,6 +352,53 @@ CREATE INDEX chain_transaction_block ON public.chain_transaction USING btree (ch
 CREATE UNIQUE INDEX chain_transaction_mined_nonce ON public.chain_transaction USING btree (chain_id, signer, nonce) WHERE (state = 'mined'::text);
 CREATE INDEX chain_transaction_nonce ON public.chain_transaction USING btree (chain_id, signer, nonce);
 CREATE INDEX chain_transaction_open ON public.chain_transaction USING btree (chain_id, signer, nonce) WHERE (state = 'sent'::text);
+
+create table channel (
+  id text not null,
+  chain_id integer not null,
+  payer text not null,
+  payer_authorizer text not null,
+  receiver text not null,
+  receiver_authorizer text not null,
+  token text not null,
+  withdraw_delay_s integer not null,
+  salt text not null,
+  balance_micro bigint default 0 not null,
+  claimed_micro bigint default 0 not null,
+  charged_micro bigint default 0 not null,
+  reserved_micro bigint default 0 not null,
+  signed_micro bigint default 0 not null,
+  signature text,
+  published_micro bigint default 0 not null,
+  refund_nonce bigint default 0 not null,
+  withdraw_requested_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  changed_at timestamp with time zone not null,
+  constraint channel_pkey PRIMARY KEY (id),
+  constraint channel_balance_micro_check CHECK ((balance_micro >= 0)),
+  constraint channel_charged_micro_check CHECK ((charged_micro >= 0)),
+  constraint channel_check CHECK (((charged_micro + reserved_micro) <= signed_micro)),
+  constraint channel_claimed_micro_check CHECK ((claimed_micro >= 0)),
+  constraint channel_reserved_micro_check CHECK ((reserved_micro >= 0))
+);
+CREATE INDEX channel_payer ON public.channel USING btree (payer, created_at);
+
+create table channel_charge (
+  request_id text not null,
+  channel_id text not null,
+  amount_micro bigint not null,
+  max_micro bigint not null,
+  signature text not null,
+  charged_micro bigint,
+  created_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint channel_charge_pkey PRIMARY KEY (request_id),
+  constraint channel_charge_channel_id_fkey FOREIGN KEY (channel_id) REFERENCES channel(id),
+  constraint channel_charge_amount_micro_check CHECK ((amount_micro > 0)),
+  constraint channel_charge_check CHECK (((charged_micro >= 0) AND (charged_micro <= amount_micro))),
+  constraint channel_charge_check1 CHECK (((charged_micro IS NULL) = (ended_at IS NULL)))
+);
+CREATE INDEX channel_charge_channel ON public.channel_charge USING btree (channel_id, max_micro);
 
 create table event (
   sequence bigint not null,
@@ -537,7 +587,7 @@ create table ledger_account (
   constraint ledger_account_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint ledger_account_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agent(id),
   constraint ledger_account_check CHECK (((held_micro >= 0) AND (posted_micro >= held_micro))),
-  constraint ledger_account_kind_check CHECK ((kind = ANY (ARRAY['treasury'::text, 'agent'::text, 'payer'::text, 'suspense'::text, 'wallet'::text, 'outgoing'::text, 'fees'::text, 'loss'::text])))
+  constraint ledger_account_kind_check CHECK ((kind = ANY (ARRAY['treasury'::text, 'agent'::text, 'payer'::text, 'suspense'::text, 'channel'::text, 'wallet'::text, 'vouchers'::text, 'claimed'::text, 'outgoing'::text, 'fees'::text, 'loss'::text])))
 );
 CREATE INDEX ledger_account_account ON public.ledger_account USING btree (account_id) WHERE (account_id IS NOT NULL);
 CREATE UNIQUE INDEX ledger_account_agent ON public.ledger_account USING btree (agent_id) WHERE (kind = 'agent'::text);
@@ -549,7 +599,7 @@ create table ledger_total (
   kind text not null,
   change_micro bigint not null,
   is_folded boolean default false not null,
-  constraint ledger_total_kind_check CHECK ((kind = ANY (ARRAY['treasury'::text, 'agent'::text, 'payer'::text, 'suspense'::text, 'wallet'::text, 'outgoing'::text, 'fees'::text, 'loss'::text])))
+  constraint ledger_total_kind_check CHECK ((kind = ANY (ARRAY['treasury'::text, 'agent'::text, 'payer'::text, 'suspense'::text, 'channel'::text, 'wallet'::text, 'vouchers'::text, 'claimed'::text, 'outgoing'::text, 'fees'::text, 'loss'::text])))
 );
 
 create table money_audit (
@@ -878,7 +928,7 @@ create table transfer (
   constraint transfer_pkey PRIMARY KEY (id),
   constraint transfer_amount_micro_check CHECK ((amount_micro > 0)),
   constraint transfer_check CHECK ((debit <> credit)),
-  constraint transfer_kind_check CHECK ((kind = ANY (ARRAY['deposit'::text, 'charge'::text, 'fee'::text, 'refund'::text, 'payout'::text, 'withdrawal'::text, 'return'::text, 'reversal'::text, 'claim'::text, 'bill'::text, 'bill_return'::text, 'fee_payout'::text])))
+  constraint transfer_kind_check CHECK ((kind = ANY (ARRAY['deposit'::text, 'charge'::text, 'fee'::text, 'refund'::text, 'payout'::text, 'withdrawal'::text, 'return'::text, 'reversal'::text, 'claim'::text, 'bill'::text, 'bill_return'::text, 'fee_payout'::text, 'voucher'::text, 'voucher_release'::text, 'voucher_claim'::text, 'sweep'::text, 'voucher_loss'::text])))
 );
 CREATE INDEX transfer_credit ON public.transfer USING btree (credit, created_at, credit_sequence) WHERE (credit_sequence IS NOT NULL);
 CREATE INDEX transfer_debit ON public.transfer USING btree (debit, created_at, debit_sequence) WHERE (debit_sequence IS NOT NULL);

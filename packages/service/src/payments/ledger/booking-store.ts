@@ -1,4 +1,4 @@
-const isKept = `kind in ('treasury', 'agent', 'payer', 'suspense')`;
+const isKept = `kind in ('treasury', 'agent', 'payer', 'suspense', 'channel')`;
 
 /**
  * Locks the kept-balance accounts of a statement in id order, so that batches cannot deadlock. `ids` is a query; as an array, its result is

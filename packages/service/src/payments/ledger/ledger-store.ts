@@ -2,9 +2,9 @@ import type { Sql, Tx } from '../../db/sql.ts';
 import { booking, lockedAccounts } from './booking-store.ts';
 
 /** Accounts that belong to somebody: their balance is stored, and their transfers are numbered. */
-type KeptKind = 'treasury' | 'agent' | 'payer' | 'suspense';
+type KeptKind = 'treasury' | 'agent' | 'payer' | 'suspense' | 'channel';
 /** The node's own accounts take part in every movement: a stored balance would serialize all payments on one row. */
-type OwnKind = 'wallet' | 'outgoing' | 'fees' | 'loss';
+type OwnKind = 'wallet' | 'vouchers' | 'claimed' | 'outgoing' | 'fees' | 'loss';
 export type LedgerAccountKind = KeptKind | OwnKind;
 
 /** USDC of the node's wallet on chain. In the books it is the counterpart of all that the node owes, so its balance is negative. */
@@ -137,7 +137,12 @@ export interface NewTransfer {
     | 'reversal'
     | 'charge'
     | 'bill_return'
-    | 'fee_payout';
+    | 'fee_payout'
+    | 'voucher'
+    | 'voucher_release'
+    | 'voucher_claim'
+    | 'sweep'
+    | 'voucher_loss';
   readonly subjectId: string;
 }
 
