@@ -121,3 +121,56 @@ it('a process that stops while it asks does not call the work off: another asks 
   expect(asked.filter(({ method }) => method === 'DELETE')).toEqual([]);
   expect(agent.calls.slice(calls).map(({ headers }) => headers['idempotency-key'])).toEqual([id]);
 });
+
+describe('work that an agent goes on with fails', () => {
+  it.each([
+    ['none', {}],
+    ['an empty one', { status_url: '' }],
+    ['no text', { status_url: 7 }],
+    ['another origin', { status_url: 'http://127.0.0.1:1/status' }],
+    ['another host', { status_url: '//example.com/status' }],
+    ['another protocol', { status_url: 'file:///etc/passwd' }],
+    ['junk', { status_url: 'http://' }],
+  ])('with a status_url that is %s: invalid_response', async (_what, body) => {
+    agent.behave(answerWith(202, body));
+    const record = await untilEnded(h, client.key, await start());
+    expect(record).toMatchObject({ status: 'failed', error: { code: 'invalid_response' }, refund: '0.05' });
+    expect(asked).toEqual([]);
+  });
+
+  it.each([
+    ['says so', 200, { status: 'failed', error: { code: 'E', message: 'no luck' } }, 'agent_error', /E: no luck/],
+    ['answers 404', 404, { error: { message: 'forgotten' } }, 'agent_error', /404: forgotten/],
+    ['answers 500', 500, {}, 'agent_error', /500/],
+    ['answers no result', 200, { status: 'completed' }, 'invalid_response', /without a JSON result/],
+    ['answers no JSON', 200, 'oops', 'invalid_response', /without a JSON result/],
+    ['answers too much', 200, { result: 'x'.repeat(1024 * 1024) }, 'response_too_large', /1 MiB/],
+    ['redirects', 302, {}, 'agent_redirected', /redirect/],
+  ] as const)('when it %s', async (_what, status, body, code, says) => {
+    answer = (response) => json(response, status, body);
+    const record = await untilEnded(h, client.key, await start());
+    expect(record).toMatchObject({ status: 'failed', error: { code }, refund: '0.05' });
+    expect(record.error?.message).toMatch(says);
+    expect(asked.length).toBe(1);
+  });
+
+  it('not when it is away for a moment', async () => {
+    let turn = 0;
+    answer = (response) => {
+      turn += 1;
+      if (turn === 1) response.socket?.destroy();
+      else if (turn === 2) json(response, 503, {});
+      else json(response, 200, finished);
+    };
+    expect((await untilEnded(h, client.key, await start())).status).toBe('completed');
+  });
+
+  it('at the deadline, also when it leaves the question or the word of the end unanswered; it is told once', async () => {
+    answer = () => undefined;
+    const deadline = new Date(Date.now() + 700).toISOString();
+    const record = await untilEnded(h, client.key, await start(h, { deadline }));
+    expect(record).toMatchObject({ status: 'failed', error: { code: 'deadline_exceeded' }, refund: '0.05' });
+    expect(Date.parse(record.completedAt ?? '') - Date.parse(deadline)).toBeLessThan(400);
+    await untilAsked(1, 'DELETE');
+  });
+});
