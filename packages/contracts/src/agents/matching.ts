@@ -25,6 +25,7 @@ export const matchEndpoints = {
     tag: 'Agents',
     auth: 'none',
     limit: 'api',
+    fromRegistry: true,
     body: MatchRequest,
     data: z.object({
       matches: z

@@ -11,22 +11,23 @@ import { taskWords } from '../search/words/task-words.ts';
 import { wordsOf } from '../search/words/words.ts';
 import { matchTask } from './match-task.ts';
 
-/** Ranks online agents for a task, and explains each score. */
+/** Ranks online agents for a task, and explains each score; with the position of the registry that decided who is considered. */
 export async function matchAgents(
   ctx: HasListing & HasDb & HasClock & HasNodeLabel,
   { task, maxPrice, capabilities = [], limit }: MatchRequest,
-): Promise<DataOf<Api['matchAgents']>> {
+): Promise<{ data: DataOf<Api['matchAgents']>; position: string }> {
   const startMs = performance.now();
   const words = taskWords(task);
   const {
     matches,
     considered,
     words: deciding,
+    position,
   } = await matchTask(ctx, {
     ...{ words, capabilities, among: null, except: [], also: null, leastMicro: 0n },
     mostMicro: maxPrice === undefined ? null : parseUsdc(maxPrice),
   });
-  return {
+  const data = {
     matches: matches
       .slice(0, limit)
       .map(({ agent, score, parts }) => ({ agent: toListItem(agent, ctx.nodeLabel), score, parts })),
@@ -35,4 +36,5 @@ export async function matchAgents(
     ignoredWords: wordsOf(task).length - deciding.length,
     executionTime: formatDuration(performance.now() - startMs),
   };
+  return { data, position };
 }

@@ -6,7 +6,7 @@ import { formatDuration } from '../../lib/duration.ts';
 import { type Agent, isVerified } from '../agent.ts';
 import { findAgentRows } from '../agent-store.ts';
 import { loadOf } from '../agent-view.ts';
-import type { TaskAnswer, TaskHit, TaskQuestion } from '../search/index/listing.ts';
+import type { TaskAnswer, TaskHit, TaskQuestion, TaskScore } from '../search/index/listing.ts';
 import type { HasListing } from '../search/listing.ts';
 import { type MatchScore, matchScore, matchWeights, rankCandidates } from './match-score.ts';
 import { countRunningOf } from './match-store.ts';
@@ -18,7 +18,11 @@ export interface TaskMatch {
   readonly parts: MatchParts;
 }
 
-export type TaskMatching = Omit<TaskAnswer, 'hits'> & { readonly matches: readonly TaskMatch[] };
+export type TaskMatching = Omit<TaskAnswer, 'hits'> & {
+  readonly matches: readonly TaskMatch[];
+  /** The position of the registry when the candidates were found; their rows are read later. */
+  readonly position: string;
+};
 
 /** Agents whose load is looked at: by it, one can rise above others that are nearly as good. */
 const FINALISTS = 40;
@@ -28,11 +32,10 @@ export async function matchTask(
   ctx: HasListing & HasDb & HasClock,
   question: Omit<TaskQuestion, 'limit'>,
 ): Promise<TaskMatching> {
-  const { hits, ...answer } = await ctx.listing.read((index) =>
-    index.forTask({ ...question, limit: FINALISTS }, (facts, usualMicro) => {
-      return matchScore({ ...facts, load: 0 }, usualMicro).score;
-    }),
-  );
+  const { hits, ...answer } = await ctx.listing.read((index, position) => {
+    const scoreOf: TaskScore = (facts, usualMicro) => matchScore({ ...facts, load: 0 }, usualMicro).score;
+    return { ...index.forTask({ ...question, limit: FINALISTS }, scoreOf), position };
+  });
   const ids = hits.map(({ id }) => id);
   const [agents, running] = await Promise.all([findAgentRows(ctx.db, ids), countRunningOf(ctx.db, ids)]);
   const now = ctx.clock.now();

@@ -17,8 +17,8 @@ export interface HasNodeLabel {
 
 /** The listed agents in memory, as the replica keeps them. */
 export interface Listing {
-  /** Asks the index when it is fresh; never inside a transaction. */
-  read<T>(ask: (index: ListingIndex) => T): Promise<T>;
+  /** Asks the index when it is fresh, at a position of the registry; never inside a transaction. */
+  read<T>(ask: (index: ListingIndex, position: string) => T): Promise<T>;
   /** The label of a node whose agents are listed. */
   labelOf(nodeId: string): string;
 }
@@ -66,7 +66,7 @@ export function createListing({ replica, nodeLabel }: HasReplica & HasNodeLabel)
   return {
     async read(ask) {
       if (!replica.isFresh()) await replica.fresh();
-      return ask(index);
+      return ask(index, replica.position());
     },
     labelOf: (nodeId) => labels.get(nodeId) ?? '',
   };

@@ -16,7 +16,11 @@ import type { Handlers } from '../request/handler.ts';
 export const agentHandlers = {
   listAgents: (ctx, { query }) => discoverAgents(ctx, query),
   searchAgents: (ctx, { body }) => searchAgents(ctx, body),
-  matchAgents: (ctx, { body }) => matchAgents(ctx, body),
+  async matchAgents(ctx, { body, setHeader }) {
+    const { data, position } = await matchAgents(ctx, body);
+    setHeader('x-registry-position', position);
+    return data;
+  },
   registerAgent: (ctx, { caller, body, once }) => registerAgent(ctx, requireAccount(caller), body, once),
   getAgent: (ctx, { params }) => readAgent(ctx, params.id),
   updateAgent: (ctx, { caller, params, body }) => updateAgent(ctx, requireAccount(caller), params.id, body),

@@ -145,8 +145,8 @@ async function run(
     uncount: counted.uncount,
   };
   const data = await auditCall(ctx, { name, row, caller, client, parsed }, async () => handler(ctx, call));
-  // The handler read the registry last: no refresh came in between.
-  if (row.fromRegistry) headers['x-registry-position'] = ctx.replica.position();
+  // A handler that did not say it itself read the registry last: no refresh came in between.
+  if (row.fromRegistry) headers['x-registry-position'] ??= ctx.replica.position();
   return data;
 }
 

@@ -55,6 +55,19 @@ interface Match {
 const namesOf = ({ matches }: { matches: Match[] }) => matches.map(({ agent }) => ids.get(agent.id));
 
 describe('POST /agents/match', () => {
+  it('says how far the registry was that decided', async () => {
+    const ask = () => h.request('POST', '/agents/match', { body: { task } });
+    const before = (await ask()).headers.get('x-registry-position');
+    expect(before).toMatch(/^\d+$/);
+    const { key } = await h.newAccount();
+    const body = { name: 'Later', description: 'x', capabilities: ['later'], rates: { perRequest: '0.10' } };
+    await h.request('POST', '/agents', { key, body: { ...body, endpoint: 'http://127.0.0.1:9/agent' } });
+    const listed = (await h.request('GET', '/agents')).headers.get('x-registry-position');
+    const after = (await ask()).headers.get('x-registry-position');
+    expect(BigInt(after ?? 0)).toBeGreaterThan(BigInt(before ?? 0));
+    expect(BigInt(after ?? 0)).toBeGreaterThanOrEqual(BigInt(listed ?? 0));
+  });
+
   it('ranks online agents by what they are good for: records first, copies and lists of words behind, unverified ones last', async () => {
     const found = await match({ task, limit: 20 });
     expect(namesOf(found)).toEqual(['lawyer', 'translator', 'stuffed', 'copycat', 'unproven']);

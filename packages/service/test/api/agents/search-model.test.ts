@@ -139,9 +139,9 @@ async function follow(): Promise<{ listing: Listing; truth(): Truth; stop(): voi
   });
   await replica.start();
   const read: Listing['read'] = (ask) =>
-    inner.read((index) => {
+    inner.read((index, position) => {
       asked = last;
-      return ask(index);
+      return ask(index, position);
     });
   return { listing: { ...inner, read }, truth: () => asked, stop: () => replica.stop() };
 }
