@@ -34,6 +34,17 @@ const tried: Record<ScenarioName, readonly Deaths[]> = {
     ...around('take-key', 'accept-commit', 'finish-commit', 'keep-answer'),
     'after-agent-call',
   ],
+  'an x402 call of the agent that the node chose': [
+    ...around('accept-commit', 'agent-call', 'finish-commit'),
+    'after-send',
+    'before-accept-commit then after-send',
+    'after-accept-commit then before-finish-commit',
+  ],
+  'a treasury call of the agent that the node chose, under an Idempotency-Key': [
+    ...around('take-key', 'accept-commit', 'agent-call', 'keep-answer'),
+    'before-accept-commit then after-accept-commit',
+    'after-agent-call then before-keep-answer',
+  ],
   'a bulk request under an Idempotency-Key': [
     ...around('bulk-commit', 'bulk-finish-commit'),
     'before-bulk-finish-commit:2',

@@ -6,6 +6,7 @@ import { answerWith, echo } from '../../support/test-agent.ts';
 import { balanceOf, newClient } from '../../support/treasury.ts';
 import { payV1, payV2 } from '../../support/x402-payer.ts';
 import { billedCall, uncollectedCall } from './billed-scenarios.ts';
+import { chosenPaidCall, chosenTreasuryCall } from './chosen-scenarios.ts';
 import { type CrashSite, PRICE, PRICE_MICRO } from './crash-site.ts';
 import type { Insisted } from './insist.ts';
 import { untilNothingIsOpen } from './open-work.ts';
@@ -172,6 +173,10 @@ export const scenarios = {
   'a failed x402 call and its refund': refundedCall,
   'a cancelled x402 call and its refund': cancelledCall,
   'a treasury call under an Idempotency-Key': treasuryCall,
+  'an x402 call of the agent that the node chose': (site, arm) =>
+    chosenPaidCall(site, arm, (key, insisted) => recordOf(site, key, insisted)),
+  'a treasury call of the agent that the node chose, under an Idempotency-Key': (site, arm) =>
+    chosenTreasuryCall(site, arm, (key, insisted) => recordOf(site, key, insisted)),
   'a bulk request under an Idempotency-Key': bulkCall,
   'a deposit': depositInto,
   'a withdrawal under an Idempotency-Key': withdrawal,
