@@ -32,7 +32,7 @@ const pastDeadline = () => new AgentError('deadline_exceeded', 'The deadline has
 function throwAtDeadline(deadline: Date | null, abort: AbortController, started: { timer?: NodeJS.Timeout }) {
   return new Promise<never>((_resolve, reject) => {
     if (!deadline) return;
-    const leftMs = Math.min(deadline.getTime() - Date.now(), longestTimerMs);
+    const leftMs = Math.max(0, Math.min(deadline.getTime() - Date.now(), longestTimerMs));
     started.timer = setTimeout(() => {
       const error = pastDeadline();
       abort.abort(error);

@@ -152,7 +152,8 @@ it(`cancelled and completed at the same moment, over ${RACES} runs: one of them 
 it(`a deadline and the result at the same moment, over ${RACES / 2} runs: one of them happened, and the money agrees`, async () => {
   agent.behave((request, response) => {
     const leftMs = Date.parse(request.body.deadline) - Date.now();
-    setTimeout(() => answerWith(200, { result: 'r' })(request, response), leftMs + Math.round(Math.random() * 6) - 4);
+    const waitMs = Math.max(0, leftMs + Math.round(Math.random() * 6) - 4);
+    setTimeout(() => answerWith(200, { result: 'r' })(request, response), waitMs);
   });
   const rich = await newClient(h, '10.00');
   const states: string[] = [];
