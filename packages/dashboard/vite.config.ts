@@ -2,7 +2,6 @@ import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { compressed } from './scripts/compressed.ts';
-import { slimContracts } from './scripts/slim-contracts.ts';
 
 /** zod makes functions out of text where it may, and the policy of the page reports each try; this is read before zod looks. */
 const NO_EVAL = 'globalThis.__zod_globalConfig={jitless:true};';
@@ -10,7 +9,7 @@ const NO_EVAL = 'globalThis.__zod_globalConfig={jitless:true};';
 export default defineConfig({
   root: import.meta.dirname,
   base: '/dashboard/',
-  plugins: [slimContracts(), react(), tailwindcss(), compressed()],
+  plugins: [react(), tailwindcss(), compressed()],
   build: {
     target: 'es2023',
     // Nothing is inlined: the policy of the page allows files of this origin only.

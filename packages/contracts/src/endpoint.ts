@@ -39,6 +39,13 @@ export interface Endpoint {
   readonly errors: readonly ErrorCode[];
 }
 
+/** What a client needs of a row to send its call. */
+export interface Route extends Pick<Endpoint, 'method' | 'path' | 'auth' | 'stream'> {
+  readonly hasBody?: true;
+  /** The answer has a secret that repetitions do not get. */
+  readonly hasSecret?: true;
+}
+
 /** Declares a row, keeping its literal types. */
 export const endpoint = <const E extends Endpoint>(row: E): E => row;
 

@@ -1,4 +1,4 @@
-import type { Endpoint } from '@agent-network/contracts/endpoint';
+import type { Route } from '@agent-network/contracts/endpoint';
 import type { CallOptions } from './client-types.ts';
 
 export interface CallParts {
@@ -32,7 +32,7 @@ function newKey(): string {
 }
 
 /** A node remembers the answers of whom it knows: a POST that anyone may make needs no key, and can be repeated without. */
-function idempotencyKey(row: Endpoint, options: CallOptions): string | undefined {
+function idempotencyKey(row: Route, options: CallOptions): string | undefined {
   return options.idempotencyKey ?? (row.method === 'POST' && row.auth !== 'none' ? newKey() : undefined);
 }
 
@@ -42,7 +42,7 @@ function idempotencyKey(row: Endpoint, options: CallOptions): string | undefined
  */
 export function buildRequest(
   node: { readonly baseUrl: string; readonly apiKey?: string | undefined },
-  row: Endpoint,
+  row: Route,
   call: CallParts,
   options: CallOptions,
 ): HttpRequest {
@@ -55,11 +55,11 @@ export function buildRequest(
     headers: {
       accept: row.stream === 'always' ? 'text/event-stream' : 'application/json',
       ...(node.apiKey ? { authorization: `Bearer ${node.apiKey}` } : {}),
-      ...(row.body ? { 'content-type': 'application/json' } : {}),
+      ...(row.hasBody ? { 'content-type': 'application/json' } : {}),
       ...(key ? { 'idempotency-key': key } : {}),
       ...(options.requestId ? { 'x-request-id': options.requestId } : {}),
       ...Object.fromEntries(definedEntries(call.headers)),
     },
-    body: row.body ? JSON.stringify(call.body ?? {}) : undefined,
+    body: row.hasBody ? JSON.stringify(call.body ?? {}) : undefined,
   };
 }

@@ -1,5 +1,5 @@
-import { api } from '@agent-network/contracts/api';
-import type { Endpoint } from '@agent-network/contracts/endpoint';
+import type { Route } from '@agent-network/contracts/endpoint';
+import { routes } from '@agent-network/contracts/wire.generated';
 import { SecretShownError } from './api-error.ts';
 import { buildRequest, type CallParts } from './build-request.ts';
 import type { CallOptions, Client, StreamOptions } from './client-types.ts';
@@ -30,7 +30,7 @@ const sendOptions = (client: ClientOptions, options: CallOptions): SendOptions =
   maxRetries: client.maxRetries ?? 3,
 });
 
-function methodOf(client: ClientOptions, row: Endpoint) {
+function methodOf(client: ClientOptions, row: Route) {
   if (row.stream === 'always')
     return (call: CallParts, options: CallOptions = {}) =>
       followInvocation(buildRequest(client, row, call, options), sendOptions(client, options));
@@ -43,22 +43,22 @@ function methodOf(client: ClientOptions, row: Endpoint) {
 }
 
 /** An answer that a repetition of ours got, or somebody else's before, comes without its secret. */
-function requireSecret({ shownOnce }: Endpoint, answer: unknown): void {
+function requireSecret({ hasSecret }: Route, answer: unknown): void {
   const { secretNotice } = (answer ?? {}) as { readonly secretNotice?: string };
-  if (shownOnce && secretNotice !== undefined) throw new SecretShownError(secretNotice, answer as object);
+  if (hasSecret && secretNotice !== undefined) throw new SecretShownError(secretNotice, answer as object);
 }
 
 function streamsOf(client: ClientOptions): Pick<Client, 'stream' | 'followEvents' | 'invokeStreaming'> {
   const follow = (requestId: string, { after, ...options }: StreamOptions = {}) => {
     const headers = after ? { 'last-event-id': after } : {};
-    const request = buildRequest(client, api.streamInvocation, { params: { requestId }, headers }, options);
+    const request = buildRequest(client, routes.streamInvocation, { params: { requestId }, headers }, options);
     return followInvocation(request, sendOptions(client, options));
   };
   return {
     stream: follow,
     followEvents({ after, type, onOpen, ...options } = {}) {
       const call = { query: { after, type }, headers: { accept: 'text/event-stream' } };
-      return followEvents(buildRequest(client, api.listEvents, call, options), sendOptions(client, options), onOpen);
+      return followEvents(buildRequest(client, routes.listEvents, call, options), sendOptions(client, options), onOpen);
     },
     invokeStreaming(agentId, body, { headers, quote, ...options } = {}) {
       const call = {
@@ -67,7 +67,7 @@ function streamsOf(client: ClientOptions): Pick<Client, 'stream' | 'followEvents
         headers: { ...headers, accept: 'text/event-stream' },
         body: { ...body, stream: true },
       };
-      const request = buildRequest(client, api.invokeAgent, call, options);
+      const request = buildRequest(client, routes.invokeAgent, call, options);
       const sending = sendOptions(client, options);
       const open = { request, sending, payer: client.payer };
       return invokeStreaming(open, (requestId, after) => follow(requestId, { ...options, after }));
@@ -82,6 +82,6 @@ function streamsOf(client: ClientOptions): Pick<Client, 'stream' | 'followEvents
  * repeated when that may help; every repeat has the same Idempotency-Key and the same payment, so nothing is done or paid twice.
  */
 export function createClient(options: ClientOptions): Client {
-  const methods = Object.entries<Endpoint>(api).map(([name, row]) => [name, methodOf(options, row)]);
+  const methods = Object.entries(routes).map(([name, row]) => [name, methodOf(options, row)]);
   return { ...Object.fromEntries(methods), ...streamsOf(options) } as Client;
 }

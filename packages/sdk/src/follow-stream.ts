@@ -1,4 +1,5 @@
-import { isTerminal, type StreamEvent } from '@agent-network/contracts/invocations/stream-events';
+import { isTerminal } from '@agent-network/contracts/invocations/stream-event-types';
+import type { StreamEvent } from '@agent-network/contracts/invocations/stream-events';
 import { NoAnswerError } from './api-error.ts';
 import type { HttpRequest } from './build-request.ts';
 import { openStream } from './open-stream.ts';

@@ -1,5 +1,5 @@
+import { streamEventTypes } from '@agent-network/contracts/invocations/stream-event-types';
 import type { StreamEvent } from '@agent-network/contracts/invocations/stream-events';
-import { streamEventTypes } from '@agent-network/contracts/invocations/stream-events';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { NoAnswerError } from './api-error.ts';
 import type { HttpRequest } from './build-request.ts';

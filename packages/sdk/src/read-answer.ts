@@ -1,4 +1,5 @@
-import { type ErrorCode, errorCatalogue } from '@agent-network/contracts/errors';
+import type { ErrorCode } from '@agent-network/contracts/errors';
+import { wireErrorCodes } from '@agent-network/contracts/wire.generated';
 import { ApiError, NoAnswerError } from './api-error.ts';
 import { parseRetryAfterS } from './retry-schedule.ts';
 
@@ -17,8 +18,7 @@ function parseEnvelope(text: string): Envelope | null {
   }
 }
 
-const isErrorCode = (code: unknown): code is ErrorCode =>
-  typeof code === 'string' && Object.hasOwn(errorCatalogue, code);
+const isErrorCode = (code: unknown): code is ErrorCode => (wireErrorCodes as readonly unknown[]).includes(code);
 
 /** Takes `data` out of the success envelope. Throws `ApiError` for an error envelope and `NoAnswerError` for anything else. */
 export async function readAnswer(response: Response): Promise<unknown> {

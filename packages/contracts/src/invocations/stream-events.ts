@@ -3,17 +3,7 @@ import { endpoint } from '../endpoint.ts';
 import { queryInteger } from '../page.ts';
 import { Id, Timestamp } from '../scalars.ts';
 import { InvocationCreated, RequestRecord } from './invocations.ts';
-
-/** Events of a stream; exactly one of the last three ends it. */
-export const streamEventTypes = [
-  'invocation.created',
-  'invocation.status',
-  'invocation.chunk',
-  'invocation.completed',
-  'invocation.failed',
-  'invocation.cancelled',
-] as const;
-export type StreamEventType = (typeof streamEventTypes)[number];
+import type { StreamEventType } from './stream-event-types.ts';
 
 const StreamStatus = z.looseObject({
   requestId: Id,
@@ -50,10 +40,6 @@ type EventOf<T extends StreamEventType> = {
 
 /** One event of a stream; `type` tells what `data` is. */
 export type StreamEvent = { [T in StreamEventType]: EventOf<T> }[StreamEventType];
-
-/** True if an event of this type ends a stream. */
-export const isTerminal = (type: StreamEventType): boolean =>
-  type === 'invocation.completed' || type === 'invocation.failed' || type === 'invocation.cancelled';
 
 export const streamEndpoints = {
   streamInvocation: endpoint({

@@ -5,7 +5,7 @@ import { api } from '../api.ts';
 import { commonErrors, type Endpoint } from '../endpoint.ts';
 import { type ErrorCode, errorCatalogue, errorEnvelope } from '../errors.ts';
 import { type EventType, eventCatalogue, eventEnvelope } from '../events.ts';
-import { streamEventTypes } from '../invocations/stream-events.ts';
+import { streamEventTypes } from '../invocations/stream-event-types.ts';
 import { documentPath, openApiDocument } from './openapi.ts';
 import { errorSchemaName } from './openapi-operation.ts';
 

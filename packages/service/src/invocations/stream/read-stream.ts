@@ -1,4 +1,4 @@
-import type { StreamEventType } from '@agent-network/contracts/invocations/stream-events';
+import type { StreamEventType } from '@agent-network/contracts/invocations/stream-event-types';
 import { toCreated, toRecord } from '../invocation-view.ts';
 import type { InvocationRecord, InvocationState } from '../record-store.ts';
 import type { HasChangeHub } from './change-hub.ts';

@@ -1,4 +1,4 @@
-import type { StreamEventType } from '@agent-network/contracts/invocations/stream-events';
+import type { StreamEventType } from '@agent-network/contracts/invocations/stream-event-types';
 import type { Sql } from '../../db/sql.ts';
 
 export interface Chunk {

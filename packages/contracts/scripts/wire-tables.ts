@@ -1,0 +1,31 @@
+import { api } from '../src/api.ts';
+import type { Endpoint } from '../src/endpoint.ts';
+import { errorCodes } from '../src/errors.ts';
+
+/** What a client reads of a row. Of the body and the secret only whether there is one. */
+const routeOf = ({ method, path, auth, stream, body, shownOnce }: Endpoint) => ({
+  method,
+  path,
+  auth,
+  ...(stream ? { stream } : {}),
+  ...(body ? { hasBody: true } : {}),
+  ...(shownOnce ? { hasSecret: true } : {}),
+});
+
+/** Source of the module with the tables that a client needs at run time, without their schemas, which are most of them and need zod. */
+export function wireTables(): string {
+  const routes = Object.entries<Endpoint>(api).map(([name, row]) => `  ${name}: ${JSON.stringify(routeOf(row))},`);
+  return `// Made from the endpoint table by packages/contracts/scripts/openapi.ts.
+import type { EndpointName } from './api.ts';
+import type { Route } from './endpoint.ts';
+import type { ErrorCode } from './errors.ts';
+
+/** Every call of the API, as a client has to send it. */
+export const routes: Readonly<Record<EndpointName, Route>> = {
+${routes.join('\n')}
+};
+
+/** Every code of an error. */
+export const wireErrorCodes: readonly ErrorCode[] = ${JSON.stringify(errorCodes)};
+`;
+}
