@@ -374,14 +374,20 @@ create table channel (
   withdraw_requested_at timestamp with time zone,
   created_at timestamp with time zone not null,
   changed_at timestamp with time zone not null,
+  lost_micro bigint default 0 not null,
+  booking integer default 0 not null,
+  refund_id text,
   constraint channel_pkey PRIMARY KEY (id),
   constraint channel_balance_micro_check CHECK ((balance_micro >= 0)),
   constraint channel_charged_micro_check CHECK ((charged_micro >= 0)),
   constraint channel_check CHECK (((charged_micro + reserved_micro) <= signed_micro)),
   constraint channel_claimed_micro_check CHECK ((claimed_micro >= 0)),
+  constraint channel_lost_micro_check CHECK ((lost_micro >= 0)),
   constraint channel_reserved_micro_check CHECK ((reserved_micro >= 0))
 );
 CREATE INDEX channel_payer ON public.channel USING btree (payer, created_at);
+CREATE INDEX channel_unclaimed ON public.channel USING btree (chain_id, id) WHERE (charged_micro > (claimed_micro + lost_micro));
+CREATE INDEX channel_under_way ON public.channel USING btree (chain_id, id) WHERE ((charged_micro + reserved_micro) <> (claimed_micro + lost_micro));
 
 create table channel_charge (
   request_id text not null,
@@ -399,6 +405,71 @@ create table channel_charge (
   constraint channel_charge_check1 CHECK (((charged_micro IS NULL) = (ended_at IS NULL)))
 );
 CREATE INDEX channel_charge_channel ON public.channel_charge USING btree (channel_id, max_micro);
+
+create table channel_claim (
+  id text not null,
+  chain_id integer not null,
+  reason text not null,
+  state text default 'sent'::text not null,
+  transaction_hash text not null,
+  block_number bigint,
+  block_hash text,
+  created_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint channel_claim_pkey PRIMARY KEY (id),
+  constraint channel_claim_check CHECK (((state = 'sent'::text) = (ended_at IS NULL))),
+  constraint channel_claim_reason_check CHECK ((reason = ANY (ARRAY['threshold'::text, 'age'::text, 'payout'::text, 'stop'::text, 'withdrawal'::text, 'refund'::text]))),
+  constraint channel_claim_state_check CHECK ((state = ANY (ARRAY['sent'::text, 'done'::text, 'failed'::text])))
+);
+CREATE INDEX channel_claim_block ON public.channel_claim USING btree (chain_id, block_number) WHERE (state = 'done'::text);
+CREATE INDEX channel_claim_ended ON public.channel_claim USING btree (ended_at) WHERE (state <> 'sent'::text);
+CREATE INDEX channel_claim_open ON public.channel_claim USING btree (chain_id) WHERE (state = 'sent'::text);
+
+create table channel_claim_row (
+  claim_id text not null,
+  channel_id text not null,
+  max_micro bigint not null,
+  total_micro bigint not null,
+  is_open boolean default true not null,
+  constraint channel_claim_row_pkey PRIMARY KEY (claim_id, channel_id),
+  constraint channel_claim_row_channel_id_fkey FOREIGN KEY (channel_id) REFERENCES channel(id),
+  constraint channel_claim_row_claim_id_fkey FOREIGN KEY (claim_id) REFERENCES channel_claim(id) ON DELETE CASCADE,
+  constraint channel_claim_row_check CHECK ((total_micro <= max_micro))
+);
+CREATE UNIQUE INDEX channel_claim_row_open ON public.channel_claim_row USING btree (channel_id) WHERE is_open;
+
+create table channel_receiver (
+  chain_id integer not null,
+  receiver text not null,
+  foreign_micro bigint not null,
+  settled_micro bigint not null,
+  booking integer default 0 not null,
+  block_number bigint not null,
+  block_hash text not null,
+  constraint channel_receiver_pkey PRIMARY KEY (chain_id, receiver)
+);
+
+create table channel_refund (
+  id text not null,
+  channel_id text not null,
+  payload_key text not null,
+  amount_micro bigint not null,
+  nonce bigint not null,
+  client text,
+  claim_id text not null,
+  state text default 'sent'::text not null,
+  refunded_micro bigint,
+  created_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint channel_refund_pkey PRIMARY KEY (id),
+  constraint channel_refund_channel_id_fkey FOREIGN KEY (channel_id) REFERENCES channel(id),
+  constraint channel_refund_claim_id_fkey FOREIGN KEY (claim_id) REFERENCES channel_claim(id),
+  constraint channel_refund_amount_micro_check CHECK ((amount_micro > 0)),
+  constraint channel_refund_state_check CHECK ((state = ANY (ARRAY['sent'::text, 'done'::text, 'failed'::text])))
+);
+CREATE INDEX channel_refund_claim ON public.channel_refund USING btree (claim_id);
+CREATE INDEX channel_refund_created ON public.channel_refund USING btree (created_at);
+CREATE UNIQUE INDEX channel_refund_payload ON public.channel_refund USING btree (channel_id, payload_key) WHERE (state <> 'failed'::text);
 
 create table event (
   sequence bigint not null,

@@ -16,6 +16,9 @@ export interface AuditRange {
   readonly limit: number;
 }
 
+/** Accounts of the node itself: no balance of theirs is stored. */
+const OWN = `'wallet', 'vouchers', 'claimed', 'outgoing', 'fees', 'loss'`;
+
 /** Transfers that return a bill: in full because the agent did not collect it, or as a refund of its home node. */
 const RETURNS = `'bill_return:' || r.id, 'home_refund:' || r.id, 'home_return:' || r.id`;
 /** Amount taken from the payer for a request: charged, or owed to an agent that bills directly, less returns. */
@@ -60,7 +63,7 @@ export const findAccountContradictions = (sql: Sql, range: AuditRange): Promise<
     'find-account-contradictions',
     `with account as (
        select id, posted_micro, held_micro, entries from ledger_account
-        where id > $1 and ($2::text is null or id < $2) and kind not in ('wallet', 'outgoing', 'fees', 'loss') order by id limit $3
+        where id > $1 and ($2::text is null or id < $2) and kind not in (${OWN}) order by id limit $3
      ), seen as (
        select a.*, greatest(coalesce(d.sequence, 0), coalesce(c.sequence, 0)) as last,
               case when coalesce(d.sequence, 0) > coalesce(c.sequence, 0) then d.balance else coalesce(c.balance, 0) end as balance,
@@ -105,9 +108,9 @@ export const findTotalContradictions = (sql: Sql): Promise<Contradiction[]> =>
     `select 'total_differs' as kind, kind as subject,
             'accounts hold ' || coalesce(a.amount, 0) || ', the total kept is ' || coalesce(t.amount, 0) as detail
        from (select kind, sum(posted_micro) as amount from ledger_account
-              where kind not in ('wallet', 'outgoing', 'fees', 'loss') group by kind) a
+              where kind not in (${OWN}) group by kind) a
        full join (select kind, sum(change_micro) as amount from ledger_total
-                   where kind not in ('wallet', 'outgoing', 'fees', 'loss') group by kind) t using (kind)
+                   where kind not in (${OWN}) group by kind) t using (kind)
       where coalesce(a.amount, 0) <> coalesce(t.amount, 0)`,
   );
 
@@ -131,7 +134,7 @@ export const findLedgerContradictions = (sql: Sql): Promise<Contradiction[]> =>
      )
      select 'sum_differs' as kind, a.id as subject, 'holds ' || a.posted_micro || '; its transfers make ' || coalesce(s.amount, 0) as detail
        from ledger_account a left join summed s on s.account = a.id
-      where a.kind not in ('wallet', 'outgoing', 'fees', 'loss')
+      where a.kind not in (${OWN})
         and (a.posted_micro <> coalesce(s.amount, 0) or a.entries <> coalesce(s.entries, 0))
      union all
      select 'unknown_account', s.account, 'has transfers but does not exist' from summed s
