@@ -8,7 +8,7 @@ import { storedBytes } from './storage-store.ts';
 
 /** Bytes of inputs, results and streams that accounts have stored. */
 export interface StorageMeter {
-  /** The limit of the account's plan, and its bytes: as they are now, or as of the last minute while they were below half of the limit. */
+  /** The limit of the account's plan, and its bytes: as they are now, or as of the last second while they were below half of the limit. */
   read(account: Pick<KnownCaller, 'accountId' | 'plan'>): Promise<{ stored: number; limit: number }>;
 }
 
@@ -16,24 +16,38 @@ export interface HasStorageMeter {
   readonly storageMeter: StorageMeter;
 }
 
-const KNOWN_MS = 60_000;
+/** As long as an account may fill its storage unnoticed: streams of a few hundred megabytes a second. */
+const KNOWN_MS = 1_000;
 const MAX_KNOWN = 50_000;
 
 /**
- * An account that is far from its limit is not read again for a minute: running requests may exceed the limit, so it is no exact one.
- * `limits`: by plan.
+ * An account that is far from its limit is read once a second, however many requests it makes: those that run may exceed the limit, so it
+ * is no exact one. `limits`: by plan.
  */
 export function createStorageMeter(ctx: HasDb & HasClock, limits: Readonly<Record<Plan, number>>): StorageMeter {
   const known = createBoundedCache<{ readonly stored: number; readonly untilMs: number }>(MAX_KNOWN);
+  const reading = new Map<string, Promise<number>>();
+
+  async function readNow(accountId: string): Promise<number> {
+    const stored = Number(await storedBytes(ctx.db, accountId));
+    known.set(accountId, { stored, untilMs: ctx.clock.now().getTime() + KNOWN_MS });
+    return stored;
+  }
+
+  /** Shared by the requests of the account that come meanwhile. */
+  function readOnce(accountId: string): Promise<number> {
+    const shared = reading.get(accountId) ?? readNow(accountId).finally(() => reading.delete(accountId));
+    reading.set(accountId, shared);
+    return shared;
+  }
+
   return {
     async read({ accountId, plan }) {
       const limit = limits[plan];
-      const nowMs = ctx.clock.now().getTime();
       const last = known.get(accountId);
-      if (last && last.untilMs > nowMs && last.stored < limit / 2) return { stored: last.stored, limit };
-      const stored = Number(await storedBytes(ctx.db, accountId));
-      known.set(accountId, { stored, untilMs: nowMs + KNOWN_MS });
-      return { stored, limit };
+      if (!last || last.stored >= limit / 2) return { stored: await readNow(accountId), limit };
+      if (last.untilMs > ctx.clock.now().getTime()) return { stored: last.stored, limit };
+      return { stored: await readOnce(accountId), limit };
     },
   };
 }
