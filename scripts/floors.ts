@@ -14,6 +14,7 @@ export const floors: readonly string[] = [
   'db',
   'queue',
   'replica',
+  'chain/channels',
   'chain',
   'access/caller',
   'access/accounts',

@@ -5,10 +5,12 @@ const CONTRACTS = [
   'AgentHolder',
   'BatchExecutor',
   'ContractWallet',
+  'Erc3009DepositCollector',
   'IdentityRegistry',
   'Multicall3',
   'ReputationRegistry',
   'TestUsdc',
+  'X402BatchSettlement',
 ] as const;
 
 type CompilerContract = {

@@ -24,6 +24,12 @@ export const reputationRegistryByChain: Record<KnownChainId, Address> = {
 /** Multicall3 has the same address on every chain that carries it. */
 export const MULTICALL3_ADDRESS: Address = '0xcA11bde05977b3631167028862bE2a173976CA11';
 
+/** x402BatchSettlement, the contract of payment channels: the same address on every chain that carries it. */
+export const BATCH_SETTLEMENT_ADDRESS: Address = '0x4020074e9dF2ce1deE5A9C1b5c3f541D02a10003';
+
+/** ERC3009DepositCollector, which takes the deposits of channels by authorizations: the same address on every chain that carries it. */
+export const DEPOSIT_COLLECTOR_ADDRESS: Address = '0x4020806089470a89826cB9fB1f4059150b550004';
+
 /** The chain id of every local chain: Base Sepolia's, so that stock x402 clients pay there unmodified. */
 export const LOCAL_CHAIN_ID = 84532;
 

@@ -3,6 +3,7 @@ import { type Abi, toEventSelector, toFunctionSelector } from 'viem';
 import { expect, it } from 'vitest';
 import { compileContracts } from '../scripts/compile.ts';
 import { agentHolderAbi, contractWalletAbi, testUsdcAbi } from './artifacts.ts';
+import { batchSettlementAbi, depositCollectorAbi } from './batch-settlement-abi.ts';
 import { identityRegistryAbi, registryProxyAbi } from './identity-registry-abi.ts';
 import { multicall3Abi } from './multicall3-abi.ts';
 import { reputationRegistryAbi } from './reputation-registry-abi.ts';
@@ -20,6 +21,8 @@ it.each([
   ['IdentityRegistry.json', identityRegistryAbi],
   ['ReputationRegistry.json', reputationRegistryAbi],
   ['AgentHolder.json', agentHolderAbi],
+  ['X402BatchSettlement.json', batchSettlementAbi],
+  ['Erc3009DepositCollector.json', depositCollectorAbi],
 ] as const)('every function and event that we call by hand-written ABI is in %s', (file, handWritten) => {
   const selectors = selectorsOf(compiledAbi(file));
   expect(selectorsOf(handWritten).filter((selector) => !selectors.includes(selector))).toEqual([]);

@@ -1,10 +1,12 @@
 import { type Hex, parseAbi } from 'viem';
 import agentHolder from '../artifacts/AgentHolder.json' with { type: 'json' };
 import contractWallet from '../artifacts/ContractWallet.json' with { type: 'json' };
+import depositCollector from '../artifacts/Erc3009DepositCollector.json' with { type: 'json' };
 import identityRegistry from '../artifacts/IdentityRegistry.json' with { type: 'json' };
 import multicall3 from '../artifacts/Multicall3.json' with { type: 'json' };
 import reputationRegistry from '../artifacts/ReputationRegistry.json' with { type: 'json' };
 import testUsdc from '../artifacts/TestUsdc.json' with { type: 'json' };
+import batchSettlement from '../artifacts/X402BatchSettlement.json' with { type: 'json' };
 import { usdcAbi } from './usdc-abi.ts';
 
 /** Code to install with `anvil_setCode`; it needs no constructor. */
@@ -18,6 +20,12 @@ export const identityRegistryCode = identityRegistry.deployedBytecode as Hex;
 
 /** Code to install with `anvil_setCode`; it needs no constructor. It reads the identity registry at its Base Sepolia address. */
 export const reputationRegistryCode = reputationRegistry.deployedBytecode as Hex;
+
+/** Code to install with `anvil_setCode`; it needs no constructor. */
+export const batchSettlementCode = batchSettlement.deployedBytecode as Hex;
+
+/** Code to install with `anvil_setCode`; it needs no constructor. It serves the settlement contract at its published address. */
+export const depositCollectorCode = depositCollector.deployedBytecode as Hex;
 
 /** Creation code without constructor arguments. */
 export const agentHolderBytecode = agentHolder.bytecode as Hex;

@@ -1,6 +1,15 @@
 import { type Address, encodeFunctionData, type Hex, numberToHex } from 'viem';
-import { identityRegistryByChain, LOCAL_CHAIN_ID, MULTICALL3_ADDRESS, reputationRegistryByChain } from './addresses.ts';
 import {
+  BATCH_SETTLEMENT_ADDRESS,
+  DEPOSIT_COLLECTOR_ADDRESS,
+  identityRegistryByChain,
+  LOCAL_CHAIN_ID,
+  MULTICALL3_ADDRESS,
+  reputationRegistryByChain,
+} from './addresses.ts';
+import {
+  batchSettlementCode,
+  depositCollectorCode,
   identityRegistryCode,
   multicall3Code,
   reputationRegistryCode,
@@ -21,9 +30,12 @@ const MINTER: Address = '0x000000000000000000000000000000000000face';
  */
 const BLOCK_HASH_HISTORY: Address = '0x0000F90827F1C53a10cb7A02335B175320002935';
 
-const registries: readonly (readonly [address: Address, code: Hex])[] = [
+/** Contracts of public chains that a chain which somebody else started may lack: ERC-8004 registries, and those of x402 channels. */
+const publicContracts: readonly (readonly [address: Address, code: Hex])[] = [
   [identityRegistryByChain[LOCAL_CHAIN_ID], identityRegistryCode],
   [reputationRegistryByChain[LOCAL_CHAIN_ID], reputationRegistryCode],
+  [BATCH_SETTLEMENT_ADDRESS, batchSettlementCode],
+  [DEPOSIT_COLLECTOR_ADDRESS, depositCollectorCode],
 ];
 
 /** Installs our contracts at their addresses. Storage stays, so a loaded chain also gets the present code. */
@@ -32,17 +44,17 @@ export async function installContracts(rpcUrl: string, usdc: Address): Promise<v
     ['anvil_setCode', BLOCK_HASH_HISTORY, '0x'],
     ['anvil_setCode', usdc, testUsdcCode],
     ['anvil_setCode', MULTICALL3_ADDRESS, multicall3Code],
-    ...registries.map(([address, code]): RpcCall => ['anvil_setCode', address, code]),
+    ...publicContracts.map(([address, code]): RpcCall => ['anvil_setCode', address, code]),
   ]);
 }
 
-/** Installs the ERC-8004 registries on a chain that somebody else started; existing ones are left unchanged. */
-export async function installMissingRegistries(rpcUrl: string): Promise<void> {
+/** Installs contracts of public chains that a chain which somebody else started lacks; existing ones are left unchanged. */
+export async function installMissingContracts(rpcUrl: string): Promise<void> {
   const codes = await callChainBatch(
     rpcUrl,
-    registries.map(([address]): RpcCall => ['eth_getCode', address, 'latest']),
+    publicContracts.map(([address]): RpcCall => ['eth_getCode', address, 'latest']),
   );
-  const missing = registries.filter((_, index) => codes[index] === '0x');
+  const missing = publicContracts.filter((_, index) => codes[index] === '0x');
   if (missing.length === 0) return;
   await callChainBatch(
     rpcUrl,

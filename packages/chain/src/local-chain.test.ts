@@ -8,10 +8,13 @@ import { gunzipSync } from 'node:zlib';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { chainReader, chainWriter, USDC, usdcBalance } from '../test/chain-clients.ts';
+import { channelIdOf, newChannel, settlement } from '../test/channels.ts';
 import { groupIsGone } from '../test/process-group.ts';
 import { identity, reputation } from '../test/registries.ts';
+import { DEPOSIT_COLLECTOR_ADDRESS } from './addresses.ts';
 import { identityRegistryCode } from './artifacts.ts';
-import { installMissingRegistries } from './chain-funding.ts';
+import { depositCollectorAbi } from './batch-settlement-abi.ts';
+import { installMissingContracts } from './chain-funding.ts';
 import { callChain } from './chain-rpc-client.ts';
 import { type LocalChain, type LocalChainOptions, startLocalChain } from './local-chain.ts';
 import { usdcAbi } from './usdc-abi.ts';
@@ -108,9 +111,10 @@ it('a state that cannot be read is an error, never an empty chain', async () => 
   await expect(startLocalChain({ dataDir })).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
 });
 
-it('a chain that an older version saved gets the registries, and loses none of what they hold afterwards', async () => {
+it('a chain that an older version saved gets the public contracts, and loses none of what they hold afterwards', async () => {
   const first = await start({ wallets });
-  for (const { address } of [identity, reputation]) await callChain(first.rpcUrl, 'anvil_setCode', address, '0x');
+  for (const { address } of [identity, reputation, settlement, { address: DEPOSIT_COLLECTOR_ADDRESS }])
+    await callChain(first.rpcUrl, 'anvil_setCode', address, '0x');
   await first.stop();
   const second = await start();
   await chainWriter(second.rpcUrl, payer).writeContract({ ...identity, functionName: 'register' });
@@ -119,13 +123,19 @@ it('a chain that an older version saved gets the registries, and loses none of w
   expect(await reader.readContract({ ...identity, functionName: 'ownerOf', args: [0n] })).toBe(payer.address);
   const linked = await reader.readContract({ ...reputation, functionName: 'getIdentityRegistry' });
   expect(linked).toBe(identity.address);
+  const config = newChannel(payer.address, payee);
+  expect(await reader.readContract({ ...settlement, functionName: 'getChannelId', args: [config] })).toBe(
+    channelIdOf(config),
+  );
+  const collector = { address: DEPOSIT_COLLECTOR_ADDRESS, abi: depositCollectorAbi } as const;
+  expect(await reader.readContract({ ...collector, functionName: 'x402BatchSettlement' })).toBe(settlement.address);
 });
 
-it('a chain that somebody else started gets the registries that it lacks, and keeps those that it has', async () => {
+it('a chain that somebody else started gets the public contracts that it lacks, and keeps those that it has', async () => {
   const { rpcUrl } = await start({ dataDir: undefined });
   await callChain(rpcUrl, 'anvil_setCode', identity.address, '0x');
   await callChain(rpcUrl, 'anvil_setCode', reputation.address, '0x01');
-  await Promise.all([installMissingRegistries(rpcUrl), installMissingRegistries(rpcUrl)]);
+  await Promise.all([installMissingContracts(rpcUrl), installMissingContracts(rpcUrl)]);
   const codes = [identity, reputation].map(({ address }) => chainReader(rpcUrl).getCode({ address }));
   expect(await Promise.all(codes)).toEqual([identityRegistryCode, '0x01']);
 });

@@ -2,18 +2,17 @@ import fc from 'fast-check';
 import { domainSeparator, type Hex, hashTypedData, recoverAddress } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { describe, expect, it } from 'vitest';
-import { authorizationDigest, signDigest, splitSignature } from './authorization.ts';
+import { authorizationDigest, receiveAuthorizationDigest, signDigest, splitSignature } from './authorization.ts';
 
-const types = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const;
+const fields = [
+  { name: 'from', type: 'address' },
+  { name: 'to', type: 'address' },
+  { name: 'value', type: 'uint256' },
+  { name: 'validAfter', type: 'uint256' },
+  { name: 'validBefore', type: 'uint256' },
+  { name: 'nonce', type: 'bytes32' },
+] as const;
+const types = { TransferWithAuthorization: fields, ReceiveWithAuthorization: fields } as const;
 
 const hexOf = (bytes: number) =>
   fc
@@ -42,14 +41,14 @@ describe('the digest of an authorization', () => {
     fc.assert(
       fc.property(domain, message, (inDomain, said) => {
         const { value: valueMicro, validAfter: validAfterS, validBefore: validBeforeS, ...rest } = said;
-        const ours = authorizationDigest(domainSeparator({ domain: inDomain }), {
-          ...rest,
-          valueMicro,
-          validAfterS,
-          validBeforeS,
-        });
-        expect(ours).toBe(
-          hashTypedData({ domain: inDomain, types, primaryType: 'TransferWithAuthorization', message: said }),
+        const ours = { ...rest, valueMicro, validAfterS, validBeforeS };
+        const signed = { domain: inDomain, types, message: said };
+        const separator = domainSeparator({ domain: inDomain });
+        expect(authorizationDigest(separator, ours)).toBe(
+          hashTypedData({ ...signed, primaryType: 'TransferWithAuthorization' }),
+        );
+        expect(receiveAuthorizationDigest(separator, ours)).toBe(
+          hashTypedData({ ...signed, primaryType: 'ReceiveWithAuthorization' }),
         );
       }),
     );

@@ -1,6 +1,7 @@
 import secp256k1 from 'secp256k1';
-import { bytesToHex, concat, hexToBytes, numberToHex, pad } from 'viem';
+import { bytesToHex, concat, hexToBytes, numberToHex } from 'viem';
 import { keccak256 } from '../lib/keccak.ts';
+import { addressWord, hashOf, typedDigest, typeHash, word } from '../lib/typed-digest.ts';
 
 type Hex = `0x${string}`;
 
@@ -14,29 +15,29 @@ export interface Authorization {
   readonly nonce: string;
 }
 
-const TYPE_HASH = keccak256(
-  Buffer.from(
-    'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
-  ),
-);
-
-const hashOf = (...parts: readonly Hex[]): Hex =>
-  keccak256(Buffer.from(parts.map((part) => part.slice(2)).join(''), 'hex'));
-
-const word = (value: bigint): Hex => numberToHex(value, { size: 32 });
+const FIELDS = '(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)';
+const TRANSFER = typeHash(`TransferWithAuthorization${FIELDS}`);
+const RECEIVE = typeHash(`ReceiveWithAuthorization${FIELDS}`);
 
 /** The EIP-712 digest that the payer signs (EIP-3009). */
-export function authorizationDigest(domainSeparator: Hex, authorization: Authorization): Hex {
+export const authorizationDigest = (domainSeparator: Hex, authorization: Authorization): Hex =>
+  digestOf(TRANSFER, domainSeparator, authorization);
+
+/** The same for a payment that only its receiver may submit: a deposit, which the collector of channels takes. */
+export const receiveAuthorizationDigest = (domainSeparator: Hex, authorization: Authorization): Hex =>
+  digestOf(RECEIVE, domainSeparator, authorization);
+
+function digestOf(type: Hex, domainSeparator: Hex, authorization: Authorization): Hex {
   const struct = hashOf(
-    TYPE_HASH,
-    pad(authorization.from as Hex),
-    pad(authorization.to as Hex),
+    type,
+    addressWord(authorization.from),
+    addressWord(authorization.to),
     word(authorization.valueMicro),
     word(authorization.validAfterS),
     word(authorization.validBeforeS),
-    authorization.nonce as Hex,
+    authorization.nonce,
   );
-  return hashOf('0x1901', domainSeparator, struct);
+  return typedDigest(domainSeparator, struct);
 }
 
 /** Half the order of secp256k1's group. USDC accepts only signatures whose s is not above it. */

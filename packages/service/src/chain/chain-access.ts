@@ -2,10 +2,12 @@ import { caip2ByChain, usdcByChain, v1NetworkByChain } from '@agent-network/chai
 import type { Config, Confirmations } from '../config.ts';
 import { createChainFees, type HasFees } from './chain-fees.ts';
 import type { HasChain } from './chain-info.ts';
+import { createSettlementContract, type HasSettlementContract } from './channels/settlement-contract-client.ts';
 import type { HasConfirmations } from './confirmation-depth.ts';
 import { createUsdcClient, type HasUsdc } from './usdc-client.ts';
-/** Reads and sends on the chain: its facts, the USDC client, current fees, the depth at which a block counts. */
-export interface ChainAccess extends HasChain, HasUsdc, HasFees, HasConfirmations {}
+
+/** Reads and sends on the chain: its facts, the USDC client, the contract of channels, current fees, the depth at which a block counts. */
+export interface ChainAccess extends HasChain, HasUsdc, HasSettlementContract, HasFees, HasConfirmations {}
 
 interface ChainOptions {
   readonly rpcUrl: string;
@@ -24,5 +26,6 @@ export async function openChain({ rpcUrl, chainId, wallet, confirmations }: Chai
   const { name: tokenName, version: tokenVersion, domainSeparator } = await usdc.readToken();
   const [caip2, name] = [caip2ByChain[chainId], v1NetworkByChain[chainId]];
   const chain = { chainId, caip2, name, token, tokenName, tokenVersion, domainSeparator, wallet };
-  return { chain, usdc, fees: createChainFees({ usdc }), confirmations };
+  const settlementContract = createSettlementContract({ rpcUrl, chainId, token, wallet });
+  return { chain, usdc, settlementContract, fees: createChainFees({ usdc }), confirmations };
 }

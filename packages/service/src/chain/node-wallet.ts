@@ -16,6 +16,8 @@ export interface Sender {
 /** The key that receives payments and signs payouts; it can also send transactions. */
 export interface NodeWallet extends Sender {
   signAuthorization(domainSeparator: Hex, authorization: Authorization): Hex;
+  /** Signs what the settlement contract asks of the receiver's authorizer: claims and refunds of channels (EIP-712). */
+  signForChannels(digest: Hex): Hex;
   /** Signs a text as a wallet does (EIP-191). */
   signText(text: string): Hex;
 }
@@ -40,6 +42,7 @@ export const createNodeWallet = (privateKey: Hex): NodeWallet => ({
   ...createSender(privateKey),
   signAuthorization: (domainSeparator, authorization) =>
     signDigest(authorizationDigest(domainSeparator, authorization), privateKey),
+  signForChannels: (digest) => signDigest(digest, privateKey),
   signText: (text) => signDigest(hashMessage(text), privateKey),
 });
 

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { LOCAL_CHAIN_ID, usdcByChain } from '@agent-network/chain/addresses';
-import { fundWallets, installMissingRegistries, type WalletFunding } from '@agent-network/chain/chain-funding';
+import { fundWallets, installMissingContracts, type WalletFunding } from '@agent-network/chain/chain-funding';
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { startLocalChain } from '@agent-network/chain/local-chain';
 import { numberToHex } from 'viem';
@@ -147,9 +147,9 @@ const fundingOf = (keys: LocalKeys, senders: readonly Hex[]): WalletFunding[] =>
   })),
 ];
 
-/** Prepares a chain that another node started: the registries, and gas for this node's keys. */
+/** Prepares a chain that another node started: its contracts, and gas for this node's keys. */
 async function prepareJoined(rpcUrl: string, senders: readonly Hex[]): Promise<void> {
-  await installMissingRegistries(rpcUrl);
+  await installMissingContracts(rpcUrl);
   await giveGas(rpcUrl, senders.map(privateKeyToAddress));
 }
 

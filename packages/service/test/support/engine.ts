@@ -5,6 +5,7 @@ import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { type Authorization, authorizationDigest, signDigest } from '../../src/chain/authorization.ts';
 import { createChainFees } from '../../src/chain/chain-fees.ts';
 import type { ChainInfo } from '../../src/chain/chain-info.ts';
+import { createSettlementContract } from '../../src/chain/channels/settlement-contract-client.ts';
 import { createSigningKeys } from '../../src/chain/gas-watch.ts';
 import { createNodeWallet } from '../../src/chain/node-wallet.ts';
 import { createUsdcClient } from '../../src/chain/usdc-client.ts';
@@ -141,6 +142,7 @@ async function createContext(
     metrics,
     chain,
     usdc,
+    settlementContract: createSettlementContract({ rpcUrl: parts.proxy.url, ...chain }),
     fees,
     ...createSigningKeys(wallet, { senders: parts.senderKeys, registrar: null }, { usdc, fees, log, metrics }),
     confirmations: parts.confirmations ?? [{ fromMicro: 0n, depthBlocks: 1 }],

@@ -1,0 +1,65 @@
+import { parseAbi } from 'viem';
+
+const structs = [
+  'struct ChannelConfig { address payer; address payerAuthorizer; address receiver; address receiverAuthorizer; address token; uint40 withdrawDelay; bytes32 salt; }',
+  'struct Voucher { ChannelConfig channel; uint128 maxClaimableAmount; }',
+  'struct VoucherClaim { Voucher voucher; bytes signature; uint128 totalClaimed; }',
+] as const;
+
+/** ABI of x402BatchSettlement, the contract of payment channels: functions, events, and the errors that public chains name. */
+export const batchSettlementAbi = parseAbi([
+  ...structs,
+  'function multicall(bytes[] data) returns (bytes[] results)',
+  'function deposit(ChannelConfig config, uint128 amount, address collector, bytes collectorData)',
+  'function claim(VoucherClaim[] voucherClaims)',
+  'function claimWithSignature(VoucherClaim[] voucherClaims, bytes authorizerSignature)',
+  'function settle(address receiver, address token)',
+  'function initiateWithdraw(ChannelConfig config, uint128 amount)',
+  'function finalizeWithdraw(ChannelConfig config)',
+  'function refund(ChannelConfig config, uint128 amount)',
+  'function refundWithSignature(ChannelConfig config, uint128 amount, uint256 nonce, bytes receiverAuthorizerSignature)',
+  'function getChannelId(ChannelConfig config) view returns (bytes32)',
+  'function getVoucherDigest(bytes32 channelId, uint128 maxClaimableAmount) view returns (bytes32)',
+  'function getRefundDigest(bytes32 channelId, uint256 nonce, uint128 amount) view returns (bytes32)',
+  'function getClaimBatchDigest(VoucherClaim[] voucherClaims) view returns (bytes32)',
+  'function channels(bytes32 channelId) view returns (uint128 balance, uint128 totalClaimed)',
+  'function pendingWithdrawals(bytes32 channelId) view returns (uint128 amount, uint40 initiatedAt)',
+  'function refundNonce(bytes32 channelId) view returns (uint256)',
+  'function receivers(address receiver, address token) view returns (uint128 totalClaimed, uint128 totalSettled)',
+  'event ChannelCreated(bytes32 indexed channelId, ChannelConfig config)',
+  'event ChannelClosed(bytes32 indexed channelId, ChannelConfig config)',
+  'event Deposited(bytes32 indexed channelId, address indexed sender, uint128 amount, uint128 newBalance)',
+  'event Claimed(bytes32 indexed channelId, address indexed sender, uint128 claimAmount, uint128 newTotalClaimed)',
+  'event Settled(address indexed receiver, address indexed token, address indexed sender, uint128 amount)',
+  'event Refunded(bytes32 indexed channelId, address indexed sender, uint128 amount)',
+  'event WithdrawInitiated(bytes32 indexed channelId, uint128 amount, uint40 finalizeAfter)',
+  'event WithdrawFinalized(bytes32 indexed channelId, address indexed sender, uint128 amount)',
+  'error ClaimExceedsBalance()',
+  'error ClaimExceedsCeiling()',
+  'error DepositCollectionFailed()',
+  'error DepositOverflow()',
+  'error EmptyBatch()',
+  'error InvalidChannel()',
+  'error InvalidCollector()',
+  'error InvalidRefundNonce()',
+  'error InvalidSignature()',
+  'error NotAuthorizedToClaim()',
+  'error NotAuthorizedToFinalizeWithdraw()',
+  'error NotAuthorizedToRefund()',
+  'error NothingToWithdraw()',
+  'error NotReceiverAuthorizer()',
+  'error WithdrawAmountExceedsAvailable()',
+  'error WithdrawDelayNotElapsed()',
+  'error WithdrawDelayOutOfRange()',
+  'error WithdrawalAlreadyPending()',
+  'error WithdrawalNotPending()',
+  'error ZeroDeposit()',
+  'error ZeroRefund()',
+]);
+
+/** ABI of ERC3009DepositCollector, which takes deposits by authorizations of the token. */
+export const depositCollectorAbi = parseAbi([
+  'function x402BatchSettlement() view returns (address)',
+  'function collect(address payer, address token, uint256 amount, bytes32 channelId, bytes collectorData)',
+  'error OnlyX402BatchSettlement()',
+]);
