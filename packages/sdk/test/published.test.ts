@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, inject, it, onTestFinished } from 'vitest';
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '../../..');
+
+const script = `
+import { createClient, verifyWebhook } from '@agent-network/sdk';
+import { serveAgent } from '@agent-network/sdk/agent';
+const client = createClient({ baseUrl: process.argv[2] });
+const { agents } = await client.listAgents();
+console.log(JSON.stringify({ agents, kinds: [typeof verifyWebhook, typeof serveAgent] }));
+`;
+const typed = `
+import { createClient, type Client } from '@agent-network/sdk';
+import { parseUsdc } from '@agent-network/contracts/money';
+const client: Client = createClient({ baseUrl: 'https://node.example' });
+export const total: Promise<number> = client.listAgents({ query: { limit: 1 } }).then((page) => page.total);
+export const micro: bigint = parseUsdc('0.05');
+// @ts-expect-error an agent has no such field
+client.getAgent({ params: { id: 'agent_1' } }).then((agent) => agent.nothing);
+`;
+
+/** The node version that runs the tests, and another one when it is installed: packages run on 20. */
+async function nodes(): Promise<string[]> {
+  const found = await run('/usr/bin/node', ['--version']).catch(() => null);
+  return found?.stdout.startsWith('v2') ? [process.execPath, '/usr/bin/node'] : [process.execPath];
+}
+
+it.runIf(inject('isLong'))(
+  'the packed tarballs work in an empty project: by plain Node, by its types, and publint and attw find nothing',
+  { timeout: 300_000 },
+  async () => {
+    const { stdout } = await run(process.execPath, ['scripts/build-packages.ts'], { cwd: root });
+    const tarballs = stdout.trim().split('\n');
+    for (const folder of ['contracts', 'sdk'])
+      await run('npx', ['publint', '--strict', `build/${folder}`], { cwd: root });
+    const attw = ['attw', '--pack', 'build/sdk', '--profile', 'esm-only'];
+    await run('npx', attw, { cwd: root });
+
+    const project = await mkdtemp(join(tmpdir(), 'agent-network-installed-'));
+    const server = createServer((_request, response) => {
+      const data = { agents: [], total: 0, limit: 20, offset: 0, nextCursor: null };
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ status: 'success', data }));
+    });
+    server.listen(0, '127.0.0.1');
+    onTestFinished(async () => {
+      server.close();
+      await rm(project, { recursive: true, force: true });
+    });
+    await writeFile(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+    const install = ['install', '--no-audit', '--no-fund', ...tarballs.map((tarball) => join(root, tarball))];
+    await run('npm', install, { cwd: project });
+    await writeFile(join(project, 'use.mjs'), script);
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    for (const node of await nodes()) {
+      const used = await run(node, ['use.mjs', url], { cwd: project });
+      expect(JSON.parse(used.stdout)).toEqual({ agents: [], kinds: ['function', 'function'] });
+    }
+    await writeFile(join(project, 'typed.ts'), typed);
+    const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', '--types', 'node'];
+    const types = ['--typeRoots', join(root, 'node_modules/@types'), '--skipLibCheck', 'false'];
+    const tsc = join(root, 'node_modules/@typescript/native/bin/tsc');
+    await run(process.execPath, [tsc, ...flags, ...types, 'typed.ts'], { cwd: project }).catch(({ stdout }) =>
+      expect(stdout).toBe(''),
+    );
+  },
+);
