@@ -75,6 +75,8 @@ export const floors: readonly string[] = [
   'http/documents',
   'http/dashboard',
   'http/handlers',
+  'http/faces/common',
+  'http/faces/mcp',
   'jobs.ts',
   'start-warnings.ts',
   'context.ts',
@@ -117,6 +119,11 @@ export const packageHomes = [
       'local-mode\\.ts$',
     ],
     comment: 'viem stays where the chain is read and written.',
+  },
+  {
+    packages: ['@modelcontextprotocol'],
+    homes: ['http/faces/mcp/'],
+    comment: 'The MCP SDK stays in its face.',
   },
   { packages: ['undici'], homes: ['lib/net/guarded-fetch'], comment: 'Only lib/net/guarded-fetch reaches out.' },
 ];

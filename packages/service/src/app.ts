@@ -1,9 +1,11 @@
 import { Hono } from 'hono';
+import { createAnswerRoom } from './http/answer/answer-room.ts';
 import { commonHeaders, preflightHeaders } from './http/answer/common-headers.ts';
 import { toErrorAnswer } from './http/answer/errors.ts';
 import { mountDashboard } from './http/dashboard/mount-dashboard.ts';
 import { mountDocuments } from './http/documents/documents.ts';
 import { limitDocuments } from './http/documents/limit-documents.ts';
+import { mountMcp } from './http/faces/mcp/mount-mcp.ts';
 import { handlers } from './http/handlers/all.ts';
 import { mount, requestIdOf } from './http/mount.ts';
 import type { HttpContext } from './http/request/http-context.ts';
@@ -16,7 +18,9 @@ export function createApp(ctx: HttpContext): Hono {
   limitDocuments(app, ctx);
   mountDashboard(app, ctx);
   mountDocuments(app, ctx);
-  mount(app, ctx, handlers);
+  const room = createAnswerRoom(ctx);
+  mountMcp(app, ctx, room);
+  mount(app, ctx, handlers, room);
   app.notFound((c) => failure(new AppError('NOT_FOUND', `There is no ${c.req.method} ${c.req.path}.`), requestIdOf(c)));
   app.onError((error, c) => {
     const requestId = requestIdOf(c);

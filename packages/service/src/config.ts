@@ -55,6 +55,8 @@ export interface Config extends Limits {
   readonly reputationFeedback: boolean;
   /** Failpoint at which this process dies, for tests; null: none, as always in production. */
   readonly failpoint: ArmedFailpoint | null;
+  /** Origins of pages that may call the MCP face; null: the node's own, and those of this machine on a loopback listener. */
+  readonly mcpAllowedOrigins: readonly string[] | null;
   /** True if /dashboard is served, and built when necessary. */
   readonly servesDashboard: boolean;
 }
@@ -113,6 +115,7 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
     paymentLimits: readPaymentLimits(env, mode),
     reputationFeedback: flag(env, 'REPUTATION_FEEDBACK', mode === 'local'),
     failpoint: failpointOf(env, mode),
+    mcpAllowedOrigins: originsOf(env.MCP_ALLOWED_ORIGINS),
     servesDashboard: flag(env, 'DASHBOARD', true),
   });
   if (mode === 'production') requireExplicit(env);
@@ -179,6 +182,14 @@ function urlOf(name: string, text: string, protocol: RegExp): string {
 
 /** Normalises a base URL, without a trailing slash: nodes identify each other by this spelling. */
 const baseUrlOf = (text: string): string => new URL(text).href.replace(/\/$/, '');
+
+function originsOf(text: string | undefined): readonly string[] | null {
+  if (text === undefined) return null;
+  const origins = text === '' ? [] : text.split(',').map((part) => part.trim());
+  if (!origins.every((origin) => URL.parse(origin)?.origin === origin))
+    throw new ConfigError('MCP_ALLOWED_ORIGINS must be origins like https://host.example, separated by commas.');
+  return origins;
+}
 
 function refusedOf(text: string): readonly string[] {
   const parts = text === '' ? [] : text.split(',').map((part) => part.trim());

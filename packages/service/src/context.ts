@@ -41,6 +41,7 @@ import { type Clock, type HasClock, systemClock } from './lib/clock.ts';
 import type { Log } from './lib/log/log.ts';
 import { createMetrics, type Metrics } from './lib/metrics.ts';
 import { createGuardedFetch } from './lib/net/guarded-fetch.ts';
+import { isLoopbackHost } from './lib/net/guarded-fetch-address.ts';
 import { createResolver } from './lib/net/guarded-fetch-resolve.ts';
 import { createSecrets } from './lib/secrets.ts';
 import { createTurns } from './lib/turns.ts';
@@ -134,6 +135,11 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     storageMeter: createStorageMeter({ db, clock }, config.storageLimits),
     feedbackGiver: config.reputationFeedback ? (keys.registrar?.address ?? null) : null,
     baseUrl: parts.baseUrl,
+    mcpPlace: {
+      baseUrl: parts.baseUrl,
+      isLoopbackListener: isLoopbackHost(config.host),
+      allowedOrigins: config.mcpAllowedOrigins,
+    },
     ...settingsOf(config),
     dashboard: parts.dashboard ?? null,
     checksAnswers: parts.checksAnswers ?? false,

@@ -6,7 +6,7 @@ import { AppError } from '../lib/app-error.ts';
 import { newId } from '../lib/id.ts';
 import { networkOf } from '../lib/net/address-ranges.ts';
 import { failpoint } from '../lib/process/failpoint.ts';
-import { type AnswerRoom, createAnswerRoom, type Readers } from './answer/answer-room.ts';
+import type { AnswerRoom, Readers } from './answer/answer-room.ts';
 import { commonHeaders } from './answer/common-headers.ts';
 import { bodyOf, connectionOf } from './answer/connection.ts';
 import { type Compressor, createCompressor } from './answer/encodings.ts';
@@ -14,14 +14,16 @@ import { toErrorAnswer } from './answer/errors.ts';
 import { PIECE_BYTES } from './answer/large-body.ts';
 import { publicAnswer } from './answer/public-answer.ts';
 import { SseAnswer, StalledError, sseBody, sseHeaders } from './answer/sse.ts';
+import { countCall } from './request/count-call.ts';
 import { type AnyHandler, handleCall } from './request/handle-call.ts';
 import type { Handlers } from './request/handler.ts';
 import type { HttpContext } from './request/http-context.ts';
+import { identify } from './request/identify.ts';
 import { addressOf } from './request/remote-address.ts';
+import { partsOf } from './request/request-parts.ts';
 
 /** Mounts each row of the endpoint table as a route, handled by `handle-call.ts`. */
-export function mount(app: Hono, ctx: HttpContext, handlers: Handlers): void {
-  const room = createAnswerRoom(ctx);
+export function mount(app: Hono, ctx: HttpContext, handlers: Handlers, room: AnswerRoom): void {
   const compressor = createCompressor();
   const names = (Object.keys(api) as EndpointName[]).sort((a, b) => parametersOf(a) - parametersOf(b));
   for (const name of names) {
@@ -75,7 +77,12 @@ async function answer(
   let body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
   try {
     failpoint('before-handle');
-    const answered = await handleCall(ctx, { name, row, handler, c, headers, admit });
+    const answered = await handleCall(ctx, {
+      ...{ name, row, handler, c, headers, admit },
+      parts: partsOf(c),
+      identify: () => identify(ctx, row, c, headers),
+      count: (caller) => countCall(ctx, { caller, row, address: () => addressOf(ctx, c) }, headers),
+    });
     failpoint('after-handle');
     if (answered instanceof SseAnswer) {
       body = openStream(answered);
@@ -104,7 +111,7 @@ async function answer(
 }
 
 /** Counts an answer that only reads against its readers' room until it is taken. Only these may be refused: asking again does no harm. */
-function countUntilTaken(c: Context, take: (bytes: number) => () => void, body: string | Buffer): void {
+export function countUntilTaken(c: Context, take: (bytes: number) => () => void, body: string | Buffer): void {
   const outgoing = connectionOf(c)?.outgoing;
   if (!outgoing) return;
   const taken = take(Buffer.byteLength(body));
@@ -112,7 +119,7 @@ function countUntilTaken(c: Context, take: (bytes: number) => () => void, body: 
   else outgoing.once('close', taken);
 }
 
-const readersOf = (ctx: HttpContext, c: Context, caller: Caller): Readers =>
+export const readersOf = (ctx: HttpContext, c: Context, caller: Caller): Readers =>
   caller.kind === 'anonymous' ? [clientNetwork(ctx, c)] : [clientNetwork(ctx, c), caller.accountId];
 
 function clientNetwork(ctx: HttpContext, c: Context): string {
@@ -120,7 +127,13 @@ function clientNetwork(ctx: HttpContext, c: Context): string {
   return networkOf(address) ?? address;
 }
 
-function toBody(ctx: HttpContext, c: Context, answer: string | Buffer<ArrayBuffer>, headers: Record<string, string>) {
+/** The body of an answer, whose length it adds to the headers; a large one leaves in pieces. */
+export function toBody(
+  ctx: HttpContext,
+  c: Context,
+  answer: string | Buffer<ArrayBuffer>,
+  headers: Record<string, string>,
+) {
   headers['content-length'] = String(Buffer.byteLength(answer));
   if (answer.length <= PIECE_BYTES) return answer;
   const bytes = typeof answer === 'string' ? Buffer.from(answer) : answer;
@@ -134,7 +147,7 @@ function breakOff(ctx: HttpContext, route: string, requestId: string, c: Context
   connectionOf(c)?.outgoing.destroy();
 }
 
-function logFailure(ctx: HttpContext, route: string, requestId: string, error: unknown): void {
+export function logFailure(ctx: HttpContext, route: string, requestId: string, error: unknown): void {
   if (!(error instanceof AppError)) ctx.log.error({ err: error, route, requestId }, 'request failed');
   else if (error.cause) ctx.log.warn({ err: error.cause, code: error.code, route, requestId }, 'request failed');
 }

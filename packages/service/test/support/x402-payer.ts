@@ -82,19 +82,28 @@ export async function payV2(
   changes: PaymentChanges = {},
 ): Promise<Record<string, string>> {
   const required = JSON.parse(Buffer.from(unpaid.headers.get('payment-required') ?? '', 'base64').toString());
+  return { 'payment-signature': encode(await paymentOf(harness, wallet, required, changes)) };
+}
+
+/** The x402 v2 payment for terms that came outside of a header, as other transports than HTTP carry it. */
+export async function paymentOf(
+  harness: TokenHost,
+  wallet: TestWallet,
+  // biome-ignore lint/suspicious/noExplicitAny: terms of the node
+  required: any,
+  changes: PaymentChanges = {},
+): Promise<Record<string, unknown>> {
   const [accepted] = required.accepts;
   const payload = await sign(harness, wallet, accepted, changes);
   const { network = accepted.network, scheme = accepted.scheme, extra = accepted.extra } = changes;
   return {
-    'payment-signature': encode({
-      x402Version: 2,
-      resource: required.resource,
-      accepted: { ...accepted, network, scheme, extra },
-      payload,
-      ...(changes.identifier === undefined
-        ? {}
-        : { extensions: { 'payment-identifier': { info: { required: false, id: changes.identifier } } } }),
-    }),
+    x402Version: 2,
+    resource: required.resource,
+    accepted: { ...accepted, network, scheme, extra },
+    payload,
+    ...(changes.identifier === undefined
+      ? {}
+      : { extensions: { 'payment-identifier': { info: { required: false, id: changes.identifier } } } }),
   };
 }
 

@@ -22,6 +22,6 @@ export const preflightHeaders: Readonly<Record<string, string>> = {
   ...commonHeaders,
   'access-control-allow-methods': 'GET, POST, PUT, DELETE, OPTIONS',
   'access-control-allow-headers':
-    'Accept, Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id, X-Sync, X-Payment-Method, X-Agent-Network-Via, Last-Event-ID, PAYMENT-SIGNATURE, X-PAYMENT, Access-Control-Expose-Headers',
+    'Accept, Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id, X-Sync, X-Payment-Method, X-Agent-Network-Via, Last-Event-ID, PAYMENT-SIGNATURE, X-PAYMENT, Access-Control-Expose-Headers, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
   'access-control-max-age': '86400',
 };

@@ -98,7 +98,8 @@ function onAbort(signal: AbortSignal, listener: () => void): void {
   else signal.addEventListener('abort', listener, { once: true });
 }
 
-function notePayment(
+/** Sets the settlement header, if an x402 payment was settled. */
+export function notePayment(
   ctx: HttpContext,
   call: { setHeader(name: string, value: string): void },
   { payment }: Invoked,

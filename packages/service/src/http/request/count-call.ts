@@ -24,8 +24,18 @@ export interface CallToCount {
  * Counts a call against its limits, all at once. Throws RATE_LIMITED, with headers in `headersOut`, when one is used up: those behind it
  * count nothing.
  */
-export async function countCall(ctx: CountContext, call: CallToCount, headersOut: Headers): Promise<CountedCall> {
-  const limits = limitsOf(ctx, call.caller, call.row, call.address);
+export const countCall = (ctx: CountContext, call: CallToCount, headersOut: Headers): Promise<CountedCall> =>
+  countAgainst(ctx, limitsOf(ctx, call.caller, call.row, call.address), headersOut);
+
+/** The same for a call inside of a request that is counted as `api` already: counts what its row has beside that. */
+export const countInside = (ctx: CountContext, call: CallToCount, headersOut: Headers): Promise<CountedCall> =>
+  countAgainst(ctx, limitsOf(ctx, call.caller, call.row, call.address).slice(1), headersOut);
+
+async function countAgainst(
+  ctx: CountContext,
+  limits: readonly CountedLimit[],
+  headersOut: Headers,
+): Promise<CountedCall> {
   const states = await Promise.all(limits.map((each) => take(ctx, each)));
   for (const [index, { limitClass }] of limits.entries()) {
     const state = states[index] as LimitState;

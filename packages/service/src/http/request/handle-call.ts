@@ -15,13 +15,12 @@ import { SseAnswer } from '../answer/sse.ts';
 import { tellAway } from '../answer/tell-away.ts';
 import { auditCall, auditRefusal, auditReplay, isSettled } from './audit-call.ts';
 import { clientOf } from './client.ts';
-import { type CountedCall, countCall } from './count-call.ts';
+import type { CountedCall } from './count-call.ts';
 import type { HandlerCall } from './handler.ts';
 import type { HttpContext } from './http-context.ts';
-import { identify, requireAllowed } from './identify.ts';
+import { requireAllowed } from './identify.ts';
 import { parseRequest } from './parse-request.ts';
-import { readBody } from './read-body.ts';
-import { addressOf } from './remote-address.ts';
+import type { RequestParts } from './request-parts.ts';
 import { type Running, runKeyed } from './run-keyed.ts';
 
 /** Wait of other requests for a database connection, above which new requests are refused. */
@@ -35,7 +34,13 @@ export interface Incoming {
   readonly row: Endpoint;
   readonly handler: AnyHandler;
   readonly c: Context;
+  /** The parts that its row validates. */
+  readonly parts: RequestParts;
   readonly headers: Record<string, string>;
+  /** Identifies the caller. */
+  readonly identify: () => Promise<Caller>;
+  /** Counts the call against the limits of its caller. */
+  readonly count: (caller: Caller) => Promise<CountedCall>;
   /** Called once the caller is identified and counted; may refuse it. */
   readonly admit: (caller: Caller) => void;
 }
@@ -45,9 +50,8 @@ export type AnswerBody = string | Buffer<ArrayBuffer> | SseAnswer;
 
 /** Identifies, counts, validates and handles a request. */
 export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<AnswerBody> {
-  const { row, c } = incoming;
-  if (!ctx.isReady()) throw new AppError('UNAVAILABLE', 'The node is starting or stopping.');
-  shedWhenOverloaded(ctx);
+  const { row, parts } = incoming;
+  requireRoom(ctx);
   const progress = { hasBegun: false };
   try {
     const answer = await handleReady(ctx, incoming, progress);
@@ -57,14 +61,15 @@ export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<
     throw tellAway(error, {
       method: row.method,
       ...progress,
-      hasKey: c.req.header('idempotency-key') !== undefined,
-      hasPayment: ['payment-signature', 'x-payment'].some((name) => c.req.header(name) !== undefined),
+      hasKey: parts.header('idempotency-key') !== undefined,
+      hasPayment: ['payment-signature', 'x-payment'].some((name) => parts.header(name) !== undefined),
     });
   }
 }
 
-/** Refuses a new request while connections are short, so that the running ones can finish. */
-function shedWhenOverloaded({ db, metrics }: HttpContext): void {
+/** Refuses a new request before start and after stop, and while connections are short, so that the running ones can finish. */
+export function requireRoom({ isReady, db, metrics }: HttpContext): void {
+  if (!isReady()) throw new AppError('UNAVAILABLE', 'The node is starting or stopping.');
   if (db.queueAgeMs() < SHED_AFTER_MS) return;
   metrics.requestsShed.inc();
   const message = 'The node is overloaded. Nothing was done; repeat the request later.';
@@ -72,17 +77,17 @@ function shedWhenOverloaded({ db, metrics }: HttpContext): void {
 }
 
 async function handleReady(ctx: HttpContext, incoming: Incoming, progress: { hasBegun: boolean }): Promise<AnswerBody> {
-  const { row, c, headers } = incoming;
-  const caller = await identify(ctx, row, c, headers);
-  const counted = await countCall(ctx, { caller, row, address: () => addressOf(ctx, c) }, headers);
+  const { row, c, parts, headers } = incoming;
+  const caller = await incoming.identify();
+  const counted = await incoming.count(caller);
   try {
     await requireAllowedOrNote(ctx, incoming, caller);
     incoming.admit(caller);
     const parsed = parseRequest(row, {
-      params: c.req.param(),
-      query: c.req.queries(),
-      header: (name) => c.req.header(name),
-      body: row.body ? await readBody(c.req.raw) : undefined,
+      params: parts.params,
+      query: parts.query,
+      header: parts.header,
+      body: row.body ? await parts.body() : undefined,
     });
     const begin = (running: Running) => {
       progress.hasBegun = true;
@@ -150,22 +155,26 @@ async function run(
   return data;
 }
 
-async function requireAllowedOrNote(ctx: HttpContext, { name, row, c }: Incoming, caller: Caller): Promise<void> {
+async function requireAllowedOrNote(
+  ctx: HttpContext,
+  { name, row, c, parts }: Incoming,
+  caller: Caller,
+): Promise<void> {
   try {
     requireAllowed(row, caller);
   } catch (error) {
-    await auditRefusal(ctx, { name, row, caller, client: clientOf(ctx, c) }, c.req.param(), error);
+    await auditRefusal(ctx, { name, row, caller, client: clientOf(ctx, c) }, parts.params, error);
     throw error;
   }
 }
 
-function keyedRequest({ row, c }: Incoming, caller: Caller, parsed: Parsed<Endpoint>): KeyedRequest | null {
-  const key = c.req.header('idempotency-key');
+function keyedRequest({ row, parts }: Incoming, caller: Caller, parsed: Parsed<Endpoint>): KeyedRequest | null {
+  const key = parts.header('idempotency-key');
   // Calls without authentication change nothing, and may simply be repeated.
   if (key === undefined || row.method !== 'POST' || row.auth === 'none' || caller.kind === 'anonymous') return null;
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalid('Idempotency-Key', 'must be 1 to 255 visible ASCII characters');
   const who = caller.kind === 'agent' ? caller.agentId : caller.accountId;
-  const fingerprint = fingerprintOf([row.method, c.req.path, parsed.query, parsed.body]);
+  const fingerprint = fingerprintOf([row.method, parts.path, parsed.query, parsed.body]);
   return { accountId: who, key, fingerprint, ...keyCallerOf(caller) };
 }
 

@@ -62,7 +62,17 @@ interface Answering extends HasKeysInHand, HasDashboard {
   readonly checksAnswers: boolean;
 }
 
-interface HttpFace extends NodeState, Answering {}
+/** Settings of the faces beside REST. */
+interface Faces {
+  /** Where the MCP face is called, and by whom. */
+  readonly mcpPlace: {
+    readonly baseUrl: string;
+    readonly isLoopbackListener: boolean;
+    readonly allowedOrigins: readonly string[] | null;
+  };
+}
+
+interface HttpFace extends NodeState, Answering, Faces {}
 
 /** Dependencies of answering requests. */
 export interface HttpContext extends InvokeContext, Callers, AgentDirectory, EventFeeds, HttpFace {}

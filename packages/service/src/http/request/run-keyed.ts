@@ -38,8 +38,8 @@ export interface KeyedCall {
   replay(find: () => Promise<FoundAnswer>, read: (found: FoundAnswer) => Promise<unknown>): Promise<unknown>;
 }
 
-/** Start of a stored answer, before its data. */
-const ENVELOPE = '{"status":"success","data":';
+/** Start of an answer, before its data. */
+export const ENVELOPE = '{"status":"success","data":';
 
 /** Runs once per Idempotency-Key; a repetition gets the stored answer. */
 export async function runKeyed(ctx: HttpContext, call: KeyedCall): Promise<string | Buffer<ArrayBuffer> | SseAnswer> {

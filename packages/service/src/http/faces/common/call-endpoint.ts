@@ -1,0 +1,71 @@
+import { type Api, api, type EndpointName } from '@agent-network/contracts/api';
+import type { DataOf, Endpoint } from '@agent-network/contracts/endpoint';
+import type { Caller } from '../../../access/caller/caller.ts';
+import { AppError } from '../../../lib/app-error.ts';
+import { SseAnswer } from '../../answer/sse.ts';
+import { handlers } from '../../handlers/all.ts';
+import { countUntilTaken } from '../../mount.ts';
+import { countInside } from '../../request/count-call.ts';
+import { type AnyHandler, handleCall } from '../../request/handle-call.ts';
+import type { HandlerCall } from '../../request/handler.ts';
+import type { HttpContext } from '../../request/http-context.ts';
+import { addressOf } from '../../request/remote-address.ts';
+import { ENVELOPE } from '../../request/run-keyed.ts';
+import type { FaceRequest } from './face-request.ts';
+
+/** A call of an endpoint, as a face understood it. All of it is validated by the endpoint's row, as a request of its own is. */
+export interface EndpointCall<N extends EndpointName> {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Headers that the call would have as a request of its own, in lower case; those of the face's request do not count. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** In place of the endpoint's handler. */
+  readonly handler?: (ctx: HttpContext, call: HandlerCall<Api[N]>) => Promise<unknown>;
+}
+
+/** The data of an answer, and its JSON. */
+export interface Answered<T> {
+  readonly data: T;
+  readonly json: string;
+}
+
+/**
+ * Calls an endpoint for a face, with everything that a request of its own goes through: scope, limits, validation, Idempotency-Key, audit.
+ * Throws what the endpoint answers as an error.
+ */
+export async function callEndpoint<N extends EndpointName>(
+  ctx: HttpContext,
+  face: FaceRequest,
+  name: N,
+  call: EndpointCall<N>,
+): Promise<Answered<DataOf<Api[N]>>> {
+  const row: Endpoint = api[name];
+  const { c, caller, headers, room, readers } = face;
+  const params = call.params ?? {};
+  delete headers['idempotency-replayed'];
+  const answer = await handleCall(ctx, {
+    ...{ name, row, c, headers },
+    handler: (call.handler ?? handlers[name]) as unknown as AnyHandler,
+    parts: {
+      path: row.path.replace(/\{(\w+)\}/g, (_, param: string) => encodeURIComponent(params[param] ?? '')),
+      params,
+      query: Object.fromEntries(Object.entries(call.query ?? {}).map(([key, value]) => [key, [value]])),
+      header: (header) => call.headers?.[header],
+      body: async () => call.body,
+    },
+    identify: async () => requireKnown(row, caller),
+    count: (known) => countInside(ctx, { caller: known, row, address: () => addressOf(ctx, c) }, headers),
+    admit: () => row.method === 'GET' && room.admit(readers, name),
+  });
+  if (answer instanceof SseAnswer) throw new Error(`${name} gave a stream to a face`);
+  const json = answer.toString().slice(ENVELOPE.length, -1);
+  const isRead = row.method === 'GET' || 'idempotency-replayed' in headers;
+  if (isRead) countUntilTaken(c, (bytes) => room.take(readers, name, bytes), json);
+  return { data: JSON.parse(json), json };
+}
+
+function requireKnown(row: Endpoint, caller: Caller): Caller {
+  if (row.auth === 'none' || caller.kind !== 'anonymous') return caller;
+  throw new AppError('UNAUTHORIZED', 'Send "Authorization: Bearer <API key>".');
+}

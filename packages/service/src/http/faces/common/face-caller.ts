@@ -1,0 +1,35 @@
+import type { Context } from 'hono';
+import type { Caller } from '../../../access/caller/caller.ts';
+import { AppError } from '../../../lib/app-error.ts';
+import { countCall } from '../../request/count-call.ts';
+import type { HttpContext } from '../../request/http-context.ts';
+import { addressOf } from '../../request/remote-address.ts';
+
+/** Sent by clients that cannot leave their key out: it stands for none. */
+const NO_KEY = /^bearer x402$/i;
+
+/**
+ * Identifies the caller of a face by its key or identityToken. Without one it is anonymous. A bad one is refused, also where none is needed,
+ * and counts against the network address. Session cookies do not count: a face is not for pages of the node.
+ */
+export async function identifyFaceCaller(
+  ctx: HttpContext,
+  c: Context,
+  headers: Record<string, string>,
+): Promise<Caller> {
+  const authorization = c.req.header('authorization');
+  const address = addressOf(ctx, c);
+  const anonymous = { kind: 'anonymous', address } as const;
+  if (authorization === undefined || NO_KEY.test(authorization)) return anonymous;
+  try {
+    return await ctx.authenticator.authenticate(authorization);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'UNAUTHORIZED') throw error;
+    await countCall(ctx, { caller: anonymous, row: API, address: () => address }, headers);
+    headers['www-authenticate'] = 'Bearer error="invalid_token"';
+    throw error;
+  }
+}
+
+/** What a request of a face counts as, before it is known what it calls. */
+export const API = { limit: 'api', method: 'POST', auth: 'none' } as const;

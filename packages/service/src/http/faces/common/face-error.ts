@@ -1,0 +1,34 @@
+import type { PaymentRequiredV2 } from '@agent-network/contracts/payments/x402';
+import { AppError } from '../../../lib/app-error.ts';
+import { PaymentRequiredError } from '../../../payments/x402/payment-required.ts';
+import { toErrorAnswer } from '../../answer/errors.ts';
+import { logFailure } from '../../mount.ts';
+import type { HttpContext } from '../../request/http-context.ts';
+
+/** An error as REST answers it, for a face to put into its own shape. */
+export interface FaceError {
+  /** The HTTP status that REST answers it with. */
+  readonly status: number;
+  /** Further headers: `retry-after`, and those of a 402. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** `code`, `message`, `requestId` and the fields of the code. */
+  readonly error: Readonly<Record<string, unknown>> & { readonly code: string; readonly message: string };
+  /** The terms of a 402; null for other errors. */
+  readonly offer: PaymentRequiredV2 | null;
+}
+
+/** Maps an error, and logs those that are the node's own. `route` names the face in the log. */
+export function faceErrorOf(ctx: HttpContext, route: string, requestId: string, error: unknown): FaceError {
+  const { status, headers, body } = toErrorAnswer(error, requestId);
+  if (status >= 500) logFailure(ctx, route, requestId, error);
+  const offer = error instanceof PaymentRequiredError ? error.offer.v2 : null;
+  return { status, headers, error: body.error as FaceError['error'], offer };
+}
+
+/** A field of a face's message that is not what it must be, by its name in the message. */
+export function invalidFields(problems: readonly { readonly path: string; readonly message: string }[]) {
+  const [first] = problems;
+  return new AppError('VALIDATION_ERROR', `Invalid request: ${first?.path} ${first?.message}.`, {
+    details: { fields: [...problems] },
+  });
+}

@@ -1,0 +1,39 @@
+import type { Context } from 'hono';
+import type { Caller } from '../../../access/caller/caller.ts';
+import type { AnswerRoom, Readers } from '../../answer/answer-room.ts';
+import { readersOf, requestIdOf } from '../../mount.ts';
+import { countCall } from '../../request/count-call.ts';
+import { requireRoom } from '../../request/handle-call.ts';
+import type { HttpContext } from '../../request/http-context.ts';
+import { addressOf } from '../../request/remote-address.ts';
+import { API, identifyFaceCaller } from './face-caller.ts';
+
+/** One HTTP request to a face. */
+export interface FaceRequest {
+  readonly c: Context;
+  readonly requestId: string;
+  readonly caller: Caller;
+  /** Headers of the answer; calls of endpoints add to them. */
+  readonly headers: Record<string, string>;
+  readonly room: AnswerRoom;
+  readonly readers: Readers;
+}
+
+/** Headers of an answer of a face, before anything is known of its caller. */
+export const newFaceHeaders = (c: Context): Record<string, string> => ({ 'x-request-id': requestIdOf(c) });
+
+/**
+ * Identifies the caller of a face and counts the request as `api`; what it calls is counted as it is called. Throws UNAVAILABLE,
+ * UNAUTHORIZED or RATE_LIMITED, with headers of the answer in `headers`.
+ */
+export async function openFaceRequest(
+  ctx: HttpContext,
+  room: AnswerRoom,
+  c: Context,
+  headers: Record<string, string>,
+): Promise<FaceRequest> {
+  requireRoom(ctx);
+  const caller = await identifyFaceCaller(ctx, c, headers);
+  await countCall(ctx, { caller, row: API, address: () => addressOf(ctx, c) }, headers);
+  return { c, requestId: headers['x-request-id'] ?? '', caller, headers, room, readers: readersOf(ctx, c, caller) };
+}

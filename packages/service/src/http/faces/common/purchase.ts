@@ -1,0 +1,156 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import type { SettleResponse } from '@agent-network/contracts/payments/x402';
+import type { KnownCaller } from '../../../access/caller/caller.ts';
+import { DatabaseAwayError } from '../../../db/database-away.ts';
+import { hasEnded } from '../../../invocations/invocation.ts';
+import { toCreated, toRecord } from '../../../invocations/invocation-view.ts';
+import { readInvocation, requireOwn } from '../../../invocations/read-invocation.ts';
+import { awaitBegun } from '../../../invocations/start/await-invocation.ts';
+import { invokeAgent } from '../../../invocations/start/invoke-agent.ts';
+import { awaitEnd } from '../../../invocations/stream/await-end.ts';
+import { readStream, type StreamEvent } from '../../../invocations/stream/read-stream.ts';
+import { encodeJson } from '../../../lib/prepared-json.ts';
+import { readPaymentHeader } from '../../../payments/x402/payment-header.ts';
+import { encode } from '../../answer/errors.ts';
+import { notePayment } from '../../handlers/invocations.ts';
+import type { HandlerCall } from '../../request/handler.ts';
+import type { HttpContext } from '../../request/http-context.ts';
+import { type Answered, callEndpoint } from './call-endpoint.ts';
+import type { FaceRequest } from './face-request.ts';
+
+/** An invocation as a face understood it. */
+export interface Purchase {
+  readonly agentId: string;
+  /** Body of POST /invoke/{agentId}: validated as there. */
+  readonly body: unknown;
+  readonly quoteId?: string | undefined;
+  /** The x402 payment that came with the message, decoded but not validated; undefined: none. */
+  readonly payment?: unknown;
+  /** As the header `Idempotency-Key`, and the same purchase as one that came with it. */
+  readonly idempotencyKey?: string | undefined;
+  /** True when the caller waits for the result. */
+  readonly isAwaited: boolean;
+  /** True when the agent is asked to stream. */
+  readonly isStreamed: boolean;
+}
+
+/** A request as it was started, or as a repetition found it. */
+export interface Started {
+  readonly requestId: string;
+  /** What the start is answered with: the record if it has ended. */
+  readonly json: string;
+  /** The settlement of its x402 payment; null: it was paid otherwise. */
+  readonly settlement: SettleResponse | null;
+}
+
+/**
+ * Starts an invocation: the same purchase as POST /invoke/{agentId}, with its checks, limits and repetitions. It is kept from here on, also
+ * when the client hangs up: go on with `follow`.
+ */
+export async function startPurchase(ctx: HttpContext, face: FaceRequest, purchase: Purchase): Promise<Started> {
+  const { agentId, quoteId, idempotencyKey, payment } = purchase;
+  delete face.headers['payment-response'];
+  delete face.headers['x-payment-response'];
+  const method = face.c.req.header('x-payment-method');
+  const { data, json } = await callEndpoint(ctx, face, 'invokeAgent', {
+    params: { agentId },
+    ...(quoteId === undefined ? {} : { query: { quote: quoteId } }),
+    headers: {
+      ...(method === undefined ? {} : { 'x-payment-method': method }),
+      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+      ...(payment === undefined ? {} : { [isV1(payment) ? 'x-payment' : 'payment-signature']: encode(payment) }),
+    },
+    body: purchase.body,
+    handler: (_, call) => start(ctx, call, purchase),
+  });
+  const settled = face.headers['payment-response'] ?? face.headers['x-payment-response'];
+  const settlement = settled === undefined ? null : JSON.parse(Buffer.from(settled, 'base64').toString());
+  return { requestId: data.requestId, json, settlement };
+}
+
+const isV1 = (payment: unknown): boolean =>
+  typeof payment === 'object' && payment !== null && 'x402Version' in payment && payment.x402Version === 1;
+
+/** Answers once an x402 payment is settled, or at once: whether to wait for the result is the face's to do. */
+async function start(
+  ctx: HttpContext,
+  call: HandlerCall<Api['invokeAgent']>,
+  { isAwaited, isStreamed }: Pick<Purchase, 'isAwaited' | 'isStreamed'>,
+) {
+  const invoked = await invokeAgent(ctx, call.caller, {
+    agentId: call.params.agentId,
+    quoteId: call.query.quote ?? null,
+    body: call.body,
+    via: null,
+    shown: readPaymentHeader(call.headers),
+    forced: call.headers['x-payment-method'] ?? null,
+    isAwaited,
+    isStreamed,
+    client: call.client.address,
+    once: call.once,
+  });
+  if (invoked.isReplay) await call.uncount();
+  const begun = invoked.payment ? await awaitBegun(ctx, invoked, ctx.syncWaitMs) : invoked.invocation;
+  notePayment(ctx, call, invoked, begun);
+  return hasEnded(begun.status) ? toRecord(begun) : toCreated(begun);
+}
+
+export interface Following {
+  readonly waitMs: number;
+  /** Aborted when the client hangs up: the work goes on, and its result is kept. */
+  readonly signal: AbortSignal;
+  /** Called with each event of the request while it is awaited. */
+  readonly tell?: ((event: StreamEvent) => Promise<void> | void) | undefined;
+}
+
+/** The record of a request of the caller, when it has ended or `waitMs` have passed. */
+export async function follow(
+  ctx: HttpContext,
+  caller: KnownCaller,
+  requestId: string,
+  { waitMs, signal, tell }: Following,
+): Promise<Answered<RequestRecord>> {
+  try {
+    if (tell && waitMs > 0)
+      await tellUntil(ctx, requestId, AbortSignal.any([AbortSignal.timeout(waitMs), signal]), tell);
+    const ended = tell || waitMs === 0 ? null : await awaitEnd(ctx, requestId, waitMs, signal);
+    const record = ended ? toRecord(requireOwn(ended, caller)) : await readInvocation(ctx, caller, requestId);
+    const json = encodeJson(record).toString();
+    return { data: JSON.parse(json), json };
+  } finally {
+    ctx.runner.unawait(requestId);
+  }
+}
+
+async function tellUntil(
+  ctx: HttpContext,
+  requestId: string,
+  over: AbortSignal,
+  tell: (event: StreamEvent) => Promise<void> | void,
+): Promise<void> {
+  for await (const event of readStream(ctx, requestId, 0, over)) {
+    if (over.aborted) return;
+    await tell(event);
+  }
+}
+
+/**
+ * As `follow`, for a request that was just started. When its record cannot be read any more, the database being away, it is what the start
+ * said: the purchase stands.
+ */
+export async function followStarted(
+  ctx: HttpContext,
+  caller: KnownCaller,
+  started: Started,
+  following: Following,
+): Promise<Answered<RequestRecord>> {
+  const first = JSON.parse(started.json);
+  if (hasEnded(first.status)) return { data: first, json: started.json };
+  try {
+    return await follow(ctx, caller, started.requestId, following);
+  } catch (error) {
+    if (!(error instanceof DatabaseAwayError)) throw error;
+    return { data: first, json: started.json };
+  }
+}

@@ -1,0 +1,86 @@
+import type { AgentDetail } from '@agent-network/contracts/agents/agents';
+import { listedTools, type McpTool, mcpAgentTools, mcpTools } from '@agent-network/contracts/mcp-tools';
+import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import { NODE_VERSION } from '../../../lib/process/node-version.ts';
+import type { HttpContext } from '../../request/http-context.ts';
+import { callEndpoint } from '../common/call-endpoint.ts';
+import { invalidFields } from '../common/face-error.ts';
+import type { FaceRequest } from '../common/face-request.ts';
+import { serveTasks, TASKS } from './tasks.ts';
+import { toolError } from './tool-result.ts';
+import { runAgentTools, runTools, type ToolCall } from './tools.ts';
+
+const info = { name: 'agent-network', title: 'Agent Network', version: NODE_VERSION };
+const capabilities = { tools: {}, extensions: { [TASKS]: {} } };
+const instructions =
+  'Find agents with search_agents, read one with get_agent, and pay one with invoke_agent: maxCost bounds what a call may cost. A request that has not ended goes on; read it with get_invocation. Reading the registry needs no key; spending needs an API key whose treasury holds USDC, or an x402 payment in _meta["x402/payment"].';
+
+type Run = (ctx: HttpContext, call: ToolCall<McpTool>) => Promise<CallToolResult>;
+
+/** The tools of an endpoint: as listed, and what they do. */
+interface ToolSet {
+  readonly tools: Readonly<Record<string, McpTool>>;
+  readonly listed: ReturnType<typeof listedTools>;
+  readonly runs: Readonly<Record<string, Run>>;
+}
+
+const all: ToolSet = {
+  tools: mcpTools,
+  listed: listedTools(mcpTools),
+  runs: runTools as unknown as Readonly<Record<string, Run>>,
+};
+const ofAgent: ToolSet = {
+  tools: mcpAgentTools,
+  listed: listedTools(mcpAgentTools),
+  runs: runAgentTools as unknown as Readonly<Record<string, Run>>,
+};
+
+/** A request to an endpoint of the face: `/mcp`, or the one of an agent. */
+export interface McpRequest {
+  readonly face: FaceRequest;
+  readonly agentId: string | null;
+}
+
+/** The server of one request: the protocol is stateless, and so is the face. */
+export function createMcpServer(ctx: HttpContext, { face, agentId }: McpRequest): Server {
+  const set = agentId === null ? all : ofAgent;
+  const server = new Server(info, { capabilities, ...(agentId === null ? { instructions } : {}) });
+  server.setRequestHandler('tools/list', async () => ({
+    tools: agentId === null ? set.listed : await namedTools(ctx, face, agentId),
+  }));
+  server.setRequestHandler('tools/call', async ({ params }, call) => {
+    const { name } = params;
+    const tool = Object.hasOwn(set.tools, name) ? set.tools[name] : undefined;
+    const run = set.runs[name];
+    if (!tool || !run) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}`);
+    try {
+      return await run(ctx, { face, agentId, call, args: validArgs(tool, params.arguments ?? {}) });
+    } catch (error) {
+      return toolError(ctx, face, name, error);
+    }
+  });
+  serveTasks(ctx, face, server);
+  return server;
+}
+
+function validArgs(tool: McpTool, given: unknown): Record<string, unknown> {
+  const parsed = tool.args.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw invalidFields(
+    parsed.error.issues.map(({ path, message }) => ({ path: path.map(String).join('.') || 'arguments', message })),
+  );
+}
+
+/** The tools of an agent, whose first says which agent it invokes. */
+async function namedTools(ctx: HttpContext, face: FaceRequest, agentId: string) {
+  const { data } = await callEndpoint(ctx, face, 'getAgent', { params: { id: agentId } });
+  const [invoke, ...others] = ofAgent.listed;
+  return invoke
+    ? [{ ...invoke, title: data.name, description: descriptionOf(data, invoke.description) }, ...others]
+    : [];
+}
+
+const descriptionOf = ({ name, description, rates }: AgentDetail, what: string): string =>
+  `Invokes the agent "${name}" for ${rates.perRequest} USDC a call. ${what}${
+    description === '' ? '' : ` The agent's owner says of it: "${description}"`
+  }`;

@@ -1,0 +1,111 @@
+import { createMcpHandler, isJsonContentType, type McpHttpHandler } from '@modelcontextprotocol/server';
+import type { Context, Hono } from 'hono';
+import { requireAgent } from '../../../agents/alternatives/find-agent.ts';
+import { AppError } from '../../../lib/app-error.ts';
+import type { AnswerRoom } from '../../answer/answer-room.ts';
+import type { HttpContext } from '../../request/http-context.ts';
+import { readBody } from '../../request/read-body.ts';
+import { faceJson, faceStream, noteFaceRequest } from '../common/face-answer.ts';
+import { faceErrorOf } from '../common/face-error.ts';
+import { newFaceHeaders, openFaceRequest } from '../common/face-request.ts';
+import { isAllowedHost, isAllowedOrigin } from './allowed-origin.ts';
+import { createMcpServer, type McpRequest } from './mcp-server.ts';
+
+/** Nothing is ever published on them. */
+const MAX_SUBSCRIPTIONS = 64;
+
+/** Mounts the MCP face: `/mcp` for all agents, and an endpoint for each agent. */
+export function mountMcp(app: Hono, ctx: HttpContext, room: AnswerRoom): void {
+  const handler = createMcpHandler(({ authInfo }) => createMcpServer(ctx, authInfo?.extra?.request as McpRequest), {
+    maxSubscriptions: MAX_SUBSCRIPTIONS,
+    onerror: (err) => ctx.log.debug({ err }, 'message to the MCP face refused'),
+  });
+  app.all('/mcp', (c) => answer({ ctx, room, handler }, c, null));
+  app.all('/agents/:id/mcp', (c) => answer({ ctx, room, handler }, c, c.req.param('id')));
+}
+
+interface Mounted {
+  readonly ctx: HttpContext;
+  readonly room: AnswerRoom;
+  readonly handler: McpHttpHandler;
+}
+
+const codes = { parse: -32_700, invalidRequest: -32_600, invalidParams: -32_602, ours: -32_000 };
+
+/** A request that is refused before the protocol reads it. */
+class Refusal extends Error {
+  readonly status: number;
+  readonly code: number;
+  readonly headers: Record<string, string>;
+
+  constructor(status: number, code: number, message: string, headers: Record<string, string> = {}) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+async function answer(mounted: Mounted, c: Context, agentId: string | null): Promise<Response> {
+  const startMs = performance.now();
+  const headers = newFaceHeaders(c);
+  const response = await serve(mounted, c, agentId, headers).catch((error) => refused(mounted.ctx, c, headers, error));
+  const route = agentId === null ? 'mcp' : 'agentMcp';
+  const requestId = headers['x-request-id'] ?? '';
+  noteFaceRequest(mounted.ctx, { route, requestId, status: response.status, startMs });
+  return response;
+}
+
+/** Checks where the request comes from, who sends it and how often, then hands its one message to the protocol. */
+async function serve(
+  { ctx, room, handler }: Mounted,
+  c: Context,
+  agentId: string | null,
+  headers: Record<string, string>,
+): Promise<Response> {
+  if (!isAllowedHost(ctx.mcpPlace, c.req.header('host')))
+    throw new Refusal(403, codes.ours, 'Forbidden: this node is not called by this Host.');
+  if (!isAllowedOrigin(ctx.mcpPlace, c.req.header('origin')))
+    throw new Refusal(403, codes.ours, 'Forbidden: pages of this Origin may not call this node.');
+  if (c.req.method !== 'POST') throw new Refusal(405, codes.ours, 'Method not allowed.', { allow: 'POST' });
+  if (!isJsonContentType(c.req.header('content-type') ?? null))
+    throw new Refusal(415, codes.ours, 'Unsupported Media Type: Content-Type must be application/json.');
+  const face = await openFaceRequest(ctx, room, c, headers);
+  const message = await readMessage(c);
+  if (agentId !== null) await requireAgent(ctx, agentId);
+  const response = await handler.fetch(c.req.raw, {
+    parsedBody: message,
+    authInfo: { token: '', clientId: '', scopes: [], extra: { request: { face, agentId } satisfies McpRequest } },
+  });
+  if (response.body && response.headers.get('content-type')?.startsWith('text/event-stream'))
+    return faceStream(response.body, headers);
+  const all = { ...headers, ...Object.fromEntries(response.headers) };
+  return faceJson(ctx, c, { status: response.status, headers: all, json: await response.text() });
+}
+
+/** Reads the one message of a request: batches ended with the protocol of 2025-03-26, and would hide calls from the limits. */
+async function readMessage(c: Context): Promise<unknown> {
+  const message = await readBody(c.req.raw).catch((error) => {
+    if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error;
+    throw new Refusal(400, codes.parse, `Parse error. ${error.message}`);
+  });
+  if (message === undefined) throw new Refusal(400, codes.parse, 'Parse error: the body is empty.');
+  if (typeof message !== 'object' || message === null || Array.isArray(message))
+    throw new Refusal(400, codes.invalidRequest, 'Invalid Request: send one JSON-RPC message; batches are not taken.');
+  return message;
+}
+
+function refused(ctx: HttpContext, c: Context, headers: Record<string, string>, error: unknown): Response {
+  if (error instanceof Refusal) {
+    const json = rpcError(error.code, error.message);
+    return faceJson(ctx, c, { status: error.status, headers: { ...headers, ...error.headers }, json });
+  }
+  const known = faceErrorOf(ctx, 'mcp', headers['x-request-id'] ?? '', error);
+  const { message, ...data } = known.error;
+  const code = data.code === 'NOT_FOUND' ? codes.invalidParams : data.code === 'INTERNAL_ERROR' ? -32_603 : codes.ours;
+  const json = rpcError(code, message, data);
+  return faceJson(ctx, c, { status: known.status, headers: { ...headers, ...known.headers }, json });
+}
+
+const rpcError = (code: number, message: string, data?: unknown): string =>
+  JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message, ...(data === undefined ? {} : { data }) } });

@@ -1,0 +1,33 @@
+import type { ServerContext } from '@modelcontextprotocol/server';
+import type { StreamEvent } from '../../../invocations/stream/read-stream.ts';
+import { textOf } from '../common/text-of.ts';
+
+/** Most bytes of progress in one call: a client that does not read them must not fill the memory. */
+const MAX_BYTES = 256 * 1024;
+const MAX_CHARS = 2000;
+/** What a notification takes beside its message. */
+const FRAME_BYTES = 160;
+
+/** Sends each event of a request as a progress notification, if the client asked for any. */
+export function progressOf({ mcpReq }: ServerContext): ((event: StreamEvent) => Promise<void>) | undefined {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  let progress = 0;
+  let bytesLeft = MAX_BYTES;
+  return async (event) => {
+    const message = messageOf(event).slice(0, MAX_CHARS);
+    bytesLeft -= Buffer.byteLength(message) + FRAME_BYTES;
+    if (bytesLeft < 0) return;
+    progress += 1;
+    // A client that has gone does not end the work.
+    await mcpReq
+      .notify({ method: 'notifications/progress', params: { progressToken, progress, message } })
+      .catch(() => undefined);
+  };
+}
+
+function messageOf({ type, data }: StreamEvent): string {
+  const { requestId: _, ...fields } = data as Readonly<Record<string, unknown>>;
+  if (type === 'invocation.chunk') return textOf(fields.chunk ?? fields.value ?? fields);
+  return typeof fields.status === 'string' ? fields.status : textOf(fields);
+}

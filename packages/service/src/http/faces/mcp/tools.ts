@@ -1,0 +1,126 @@
+import type { McpTool, mcpAgentTools, mcpTools } from '@agent-network/contracts/mcp-tools';
+import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
+import type { z } from 'zod';
+import type { KnownCaller } from '../../../access/caller/caller.ts';
+import { describeAgents } from '../../../agents/search/describe-agents.ts';
+import { hasEnded } from '../../../invocations/invocation.ts';
+import type { HttpContext } from '../../request/http-context.ts';
+import { type Answered, callEndpoint } from '../common/call-endpoint.ts';
+import type { FaceRequest } from '../common/face-request.ts';
+import { follow, followStarted, startPurchase } from '../common/purchase.ts';
+import { progressOf } from './progress.ts';
+import { createdTask, takesTasks } from './tasks.ts';
+import { invocationResult, toolResult } from './tool-result.ts';
+
+/** A call of a tool, with valid arguments. */
+export interface ToolCall<T extends McpTool> {
+  readonly face: FaceRequest;
+  readonly args: z.output<T['args']>;
+  readonly call: ServerContext;
+  /** The agent whose endpoint was called; null: that of all agents. */
+  readonly agentId: string | null;
+}
+
+type Runs<Tools extends Readonly<Record<string, McpTool>>> = {
+  readonly [N in keyof Tools]: (ctx: HttpContext, call: ToolCall<Tools[N]>) => Promise<CallToolResult>;
+};
+
+async function searchAgents(ctx: HttpContext, { face, args }: ToolCall<typeof mcpTools.search_agents>) {
+  const { query, capabilities, maxPrice, minReputation, online, limit, cursor } = args;
+  const { data } = await callEndpoint(ctx, face, 'searchAgents', {
+    body: {
+      query: {
+        ...(query === undefined ? {} : { text: query }),
+        ...(capabilities === undefined ? {} : { capabilities: { any: capabilities } }),
+        ...(maxPrice === undefined ? {} : { rates: { perRequest: { max: maxPrice } } }),
+        ...(minReputation === undefined ? {} : { reputation: { min: minReputation } }),
+        ...(online ? { online } : {}),
+      },
+      limit,
+      ...(cursor === undefined ? {} : { cursor }),
+    },
+  });
+  const descriptions = await describeAgents(
+    ctx,
+    data.agents.map(({ id }) => id),
+  );
+  const agents = data.agents.map(({ id, name, capabilities: able, rates, reputation, status, verified }) => ({
+    agentId: id,
+    name,
+    description: descriptions.get(id) ?? '',
+    capabilities: able,
+    price: rates.perRequest,
+    reputation,
+    online: status === 'online',
+    verified,
+  }));
+  return toolResult(answered({ agents, total: data.total, nextCursor: data.nextCursor }));
+}
+
+const answered = (data: unknown): Answered<unknown> => ({ data, json: JSON.stringify(data) });
+
+type InvokeArgs = z.output<(typeof mcpAgentTools)['invoke']['args']>;
+
+/** Buys, then waits for the end as long as the client wants. Without it: a task for clients that take one, else the record as it is. */
+async function invoke(
+  ctx: HttpContext,
+  { face, args, call }: Pick<ToolCall<McpTool>, 'face' | 'call'> & { readonly args: InvokeArgs },
+  agentId: string,
+): Promise<CallToolResult> {
+  const { task, maxCost, input, context, quoteId, waitSeconds, idempotencyKey } = args;
+  const tell = progressOf(call);
+  const isAwaited = waitSeconds > 0;
+  const started = await startPurchase(ctx, face, {
+    ...{ agentId, quoteId, idempotencyKey, isAwaited },
+    payment: call.mcpReq._meta?.['x402/payment'],
+    isStreamed: isAwaited && tell !== undefined,
+    body: {
+      ...{ task, maxCost },
+      ...(input === undefined ? {} : { input }),
+      ...(context === undefined ? {} : { context }),
+    },
+  });
+  const { signal } = call.mcpReq;
+  const known = face.caller as KnownCaller;
+  const record = await followStarted(ctx, known, started, { waitMs: waitSeconds * 1000, signal, tell });
+  if (hasEnded(record.data.status) || !takesTasks(call)) return invocationResult(record, started.settlement);
+  const { settlement } = started;
+  return {
+    ...createdTask(ctx, record.data),
+    ...(settlement ? { _meta: { 'x402/payment-response': settlement } } : {}),
+  };
+}
+
+async function getInvocation(ctx: HttpContext, { face, args, call }: ToolCall<typeof mcpTools.get_invocation>) {
+  const { requestId, waitSeconds } = args;
+  const first = await callEndpoint(ctx, face, 'getInvocation', { params: { requestId } });
+  if (hasEnded(first.data.status) || waitSeconds === 0) return toolResult(first);
+  const following = { waitMs: waitSeconds * 1000, signal: call.mcpReq.signal, tell: progressOf(call) };
+  return toolResult(await follow(ctx, face.caller as KnownCaller, requestId, following));
+}
+
+const cancelInvocation = async (ctx: HttpContext, { face, args }: ToolCall<typeof mcpTools.cancel_invocation>) =>
+  toolResult(await callEndpoint(ctx, face, 'cancelInvocation', { params: { requestId: args.requestId } }));
+
+/** What the tools of `/mcp` do. */
+export const runTools: Runs<typeof mcpTools> = {
+  search_agents: searchAgents,
+  async get_agent(ctx, { face, args }) {
+    const { data } = await callEndpoint(ctx, face, 'getAgent', { params: { id: args.agentId } });
+    return toolResult(answered({ agent: data }));
+  },
+  async quote_invocation(ctx, { face, args: { agentId, ...body } }) {
+    return toolResult(await callEndpoint(ctx, face, 'quoteInvocation', { params: { agentId }, body }));
+  },
+  invoke_agent: (ctx, call) => invoke(ctx, call, call.args.agentId),
+  get_invocation: getInvocation,
+  cancel_invocation: cancelInvocation,
+  get_balance: async (ctx, { face }) => toolResult(await callEndpoint(ctx, face, 'getBalance', {})),
+};
+
+/** What the tools of the endpoint of one agent do. */
+export const runAgentTools: Runs<typeof mcpAgentTools> = {
+  invoke: (ctx, call) => invoke(ctx, call, call.agentId ?? ''),
+  get_invocation: getInvocation,
+  cancel_invocation: cancelInvocation,
+};

@@ -1,0 +1,19 @@
+import type { Context } from 'hono';
+import { readBody } from './read-body.ts';
+
+/** What a row of the endpoint table validates: of an HTTP request, or of a call that came inside of another protocol. */
+export interface RequestParts {
+  readonly path: string;
+  readonly params: Record<string, string>;
+  readonly query: Record<string, string[]>;
+  readonly header: (name: string) => string | undefined;
+  readonly body: () => Promise<unknown>;
+}
+
+export const partsOf = (c: Context): RequestParts => ({
+  path: c.req.path,
+  params: c.req.param(),
+  query: c.req.queries(),
+  header: (name) => c.req.header(name),
+  body: () => readBody(c.req.raw),
+});

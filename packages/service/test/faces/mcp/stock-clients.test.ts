@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Harness, startHarness } from '../../support/harness.ts';
+import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { balanceOf, type Client, newClient, untilEnded } from '../../support/treasury.ts';
+import { paymentOf } from '../../support/x402-payer.ts';
+import { stockClients } from './stock-clients.ts';
+
+let h: Harness;
+let buyer: Client;
+let agent: TestAgent;
+let slow: TestAgent;
+let failing: TestAgent;
+let streaming: TestAgent;
+let release: () => void = () => undefined;
+
+beforeAll(async () => {
+  h = await startHarness();
+  buyer = await newClient(h, '10');
+  const capabilities = ['mcp-test'];
+  [agent, slow, failing, streaming] = await Promise.all([
+    startTestAgent(h, { name: 'Echo', capabilities, perRequest: '0.05' }),
+    startTestAgent(h, {
+      name: 'Slow',
+      behaviour: (request, response) => {
+        release = () => void echo(request, response);
+      },
+    }),
+    startTestAgent(h, { name: 'Failing', behaviour: answerWith(500, { error: 'no' }) }),
+    startTestAgent(h, {
+      name: 'Streaming',
+      behaviour: (_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write('event: chunk\ndata: one\n\n');
+        response.write('event: chunk\ndata: {"text":"two"}\n\n');
+        response.write('event: progress\ndata: {"status":"almost"}\n\n');
+        response.end('event: result\ndata: {"result":{"text":"one two"}}\n\n');
+      },
+    }),
+  ]);
+});
+afterAll(async () => {
+  await Promise.all([agent, slow, failing, streaming].map((each) => each?.die()));
+  await h?.stop();
+});
+
+describe.each(stockClients)('%s', (_name, connect, protocolVersion) => {
+  const open = (key?: string, path = '/mcp') => connect(h.baseUrl + path, key);
+
+  it('finds an agent, reads its price and pays it from the treasury', async () => {
+    const client = await open(buyer.key);
+    expect(client.protocolVersion).toBe(protocolVersion);
+    const names = (await client.listTools()).map(({ name }) => name);
+    expect(names).toEqual([
+      'search_agents',
+      'get_agent',
+      'quote_invocation',
+      'invoke_agent',
+      'get_invocation',
+      'cancel_invocation',
+      'get_balance',
+    ]);
+    const found = await client.call('search_agents', { capabilities: ['mcp-test'] });
+    expect(found.data).toEqual({
+      agents: [
+        {
+          agentId: agent.id,
+          name: 'Echo',
+          description: 'An agent of a test.',
+          capabilities: ['mcp-test'],
+          price: '0.05',
+          reputation: expect.any(Number),
+          online: true,
+          verified: true,
+        },
+      ],
+      total: 1,
+      nextCursor: null,
+    });
+    expect(JSON.parse(found.text)).toEqual(found.data);
+    expect((await client.call('get_agent', { agentId: agent.id })).data.agent.name).toBe('Echo');
+    const quote = await client.call('quote_invocation', { agentId: agent.id, task: 'Say hello.' });
+    expect(quote.data.estimatedCost).toBe('0.05');
+    const before = Number((await client.call('get_balance', {})).data.available);
+    const { quoteId } = quote.data;
+    const bought = await client.call('invoke_agent', {
+      ...{ agentId: agent.id, task: 'Say hello.', maxCost: '0.05', quoteId },
+      input: { a: 1 },
+    });
+    expect(bought).toMatchObject({ isError: false, data: { status: 'completed', cost: '0.05' } });
+    expect(bought.data.result).toEqual({ echo: 'Say hello.', input: { a: 1 } });
+    expect(Number((await balanceOf(h, buyer.key)).available)).toBeCloseTo(before - 0.05, 6);
+    const { requestId } = bought.data;
+    const again = await client.call('get_invocation', { requestId });
+    expect(again.data).toEqual(bought.data);
+    expect((await h.request('GET', `/invoke/${requestId}`, { key: buyer.key })).body.data).toEqual(bought.data);
+    await client.close();
+  });
+
+  it('pays with x402, and the same payment again gives the same record', async () => {
+    const { key } = await h.newAccount();
+    const client = await open(key);
+    const args = { agentId: agent.id, task: 'Paid with the call.', maxCost: '0.05' };
+    const terms = await client.call('invoke_agent', args);
+    expect(terms).toMatchObject({
+      isError: true,
+      data: { x402Version: 2, error: 'Payment required', resource: { url: 'mcp://tool/invoke_agent' } },
+    });
+    expect(JSON.parse(terms.text)).toEqual(terms.data);
+    const payment = await paymentOf(h, await h.newWallet(), terms.data);
+    const paid = await client.call('invoke_agent', args, { meta: { 'x402/payment': payment } });
+    expect(paid).toMatchObject({ isError: false, data: { status: 'completed', paymentMethod: 'x402', cost: '0.05' } });
+    const settlement = { success: true, network: h.ctx.chain.caip2, transaction: paid.data.paymentHash };
+    expect(paid.meta['x402/payment-response']).toMatchObject(settlement);
+    const calls = agent.calls.length;
+    const again = await client.call('invoke_agent', args, { meta: { 'x402/payment': payment } });
+    expect(again.data).toEqual(paid.data);
+    expect(agent.calls.length).toBe(calls);
+    await client.close();
+  });
+
+  it('is told the progress of a stream', async () => {
+    const client = await open(buyer.key);
+    const told: string[] = [];
+    const { data } = await client.call(
+      'invoke_agent',
+      { agentId: streaming.id, task: 'Stream.', maxCost: '0.05' },
+      { onprogress: ({ message }) => void told.push(message ?? '') },
+    );
+    expect(data).toMatchObject({ status: 'completed', result: { text: 'one two' } });
+    expect(told).toEqual(['pending', 'processing', 'one', 'two', 'almost', 'completed']);
+    await client.close();
+  });
+
+  it('goes on with a request that has not ended, and cancels one', async () => {
+    const client = await open(buyer.key);
+    const args = { agentId: slow.id, task: 'Take your time.', maxCost: '0.05', waitSeconds: 0 };
+    const first = await client.call('invoke_agent', args);
+    expect(first).toMatchObject({ isError: false, data: { status: 'processing' } });
+    const { requestId } = first.data;
+    await expect.poll(() => slow.calls.length).toBeGreaterThan(0);
+    release();
+    const ended = await client.call('get_invocation', { requestId, waitSeconds: 20 });
+    expect(ended.data).toMatchObject({ requestId, status: 'completed' });
+    const second = await client.call('invoke_agent', args);
+    const cancelled = await client.call('cancel_invocation', { requestId: second.data.requestId });
+    expect(cancelled.data).toMatchObject({ cancelled: true, refund: '0.05' });
+    const read = await client.call('get_invocation', { requestId: second.data.requestId });
+    expect(read).toMatchObject({ isError: false, data: { status: 'cancelled' } });
+    await client.close();
+  });
+
+  it('is refunded when the agent fails', async () => {
+    const client = await open(buyer.key);
+    const before = await balanceOf(h, buyer.key);
+    const failed = await client.call('invoke_agent', { agentId: failing.id, task: 'Fail.', maxCost: '0.05' });
+    expect(failed).toMatchObject({
+      isError: true,
+      data: { status: 'failed', refund: '0.05', error: { code: 'agent_error' } },
+    });
+    expect(await balanceOf(h, buyer.key)).toEqual(before);
+    const read = await client.call('get_invocation', { requestId: failed.data.requestId });
+    expect(read).toMatchObject({ isError: false, data: { status: 'failed' } });
+    await client.close();
+  });
+
+  it('is told what is wrong: a bad key, too little money, no key, bad arguments', async () => {
+    await expect(open(`${buyer.key}x`)).rejects.toThrow();
+    const poor = await newClient(h, '0.01');
+    const client = await open(poor.key);
+    const args = { agentId: agent.id, task: 'Too dear.', maxCost: '0.05' };
+    const short = await client.call('invoke_agent', args);
+    expect(short).toMatchObject({ isError: true, data: { error: { code: 'INSUFFICIENT_FUNDS' } } });
+    const capped = await client.call('invoke_agent', { ...args, maxCost: '0.01' });
+    expect(capped).toMatchObject({ isError: true, data: { error: { code: 'VALIDATION_ERROR' } } });
+    const wrong = await client.call('invoke_agent', { ...args, max_cost: '1' });
+    expect(wrong).toMatchObject({ isError: true, data: { error: { code: 'VALIDATION_ERROR' } } });
+    await expect(client.call('no_such_tool', {})).rejects.toMatchObject({ code: -32602 });
+    await client.close();
+    const keyless = await open();
+    expect((await keyless.call('search_agents', {})).data.total).toBeGreaterThan(0);
+    const balance = await keyless.call('get_balance', {});
+    expect(balance).toMatchObject({ isError: true, data: { error: { code: 'UNAUTHORIZED' } } });
+    await keyless.close();
+  });
+
+  it('buys once under an idempotency key, also in a storm of retries', async () => {
+    const client = await open(buyer.key);
+    const idempotencyKey = `storm-${protocolVersion}-${_name.length}`;
+    const args = { agentId: agent.id, task: 'Once.', maxCost: '0.05', idempotencyKey };
+    const calls = agent.calls.length;
+    const answers = await Promise.all(Array.from({ length: 8 }, () => client.call('invoke_agent', args)));
+    const bought = answers.filter(({ isError }) => !isError);
+    expect(bought.length).toBeGreaterThan(0);
+    for (const { data } of answers.filter(({ isError }) => isError)) expect(data.error.code).toBe('CONFLICT');
+    expect(new Set(bought.map(({ data }) => data.requestId)).size).toBe(1);
+    const again = await client.call('invoke_agent', args);
+    expect(again.data).toMatchObject({ requestId: bought[0]?.data.requestId, status: 'completed' });
+    expect(agent.calls.length).toBe(calls + 1);
+    const other = await client.call('invoke_agent', { ...args, task: 'Another.' });
+    expect(other).toMatchObject({ isError: true, data: { error: { code: 'IDEMPOTENCY_KEY_REUSED' } } });
+    await client.close();
+  });
+
+  it('invokes one agent at its own endpoint', async () => {
+    const client = await open(buyer.key, `/agents/${agent.id}/mcp`);
+    const tools = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(['invoke', 'get_invocation', 'cancel_invocation']);
+    expect(tools[0]).toMatchObject({ title: 'Echo', description: expect.stringContaining('0.05 USDC') });
+    const { data } = await client.call('invoke', { task: 'Directly.', maxCost: '0.05' });
+    expect(data).toMatchObject({ agentId: agent.id, status: 'completed', result: { echo: 'Directly.' } });
+    await client.close();
+  });
+
+  it('hangs up, and the work is done all the same', async () => {
+    const client = await open(buyer.key);
+    const gone = new AbortController();
+    const before = slow.calls.length;
+    const args = {
+      agentId: slow.id,
+      task: 'Left alone.',
+      maxCost: '0.05',
+      idempotencyKey: `gone-${_name.length}-${protocolVersion}`,
+    };
+    const call = client.call('invoke_agent', args, { signal: gone.signal }).catch(() => null);
+    await expect.poll(() => slow.calls.length).toBe(before + 1);
+    gone.abort();
+    await call;
+    release();
+    const again = await client.call('invoke_agent', args);
+    expect(again.data).toMatchObject({ status: 'completed', result: { echo: 'Left alone.' } });
+    expect((await untilEnded(h, buyer.key, again.data.requestId)).status).toBe('completed');
+    expect(slow.calls.length).toBe(before + 1);
+    await client.close();
+  });
+});

@@ -1,0 +1,75 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+
+export interface ToolAnswer {
+  readonly isError: boolean;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into results of every shape
+  readonly data: any;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly meta: any;
+}
+
+export interface CallOptions {
+  readonly meta?: Record<string, unknown>;
+  readonly onprogress?: (progress: { progress: number; message?: string | undefined }) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** What tests do with a client of MCP, whichever package it is from. */
+export interface StockClient {
+  readonly protocolVersion: string | undefined;
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  listTools(): Promise<any[]>;
+  call(tool: string, args: Record<string, unknown>, options?: CallOptions): Promise<ToolAnswer>;
+  close(): Promise<void>;
+}
+
+export type Connect = (url: string, key?: string) => Promise<StockClient>;
+
+const info = { name: 'stock client', version: '1.0.0' };
+const init = (key?: string) =>
+  key === undefined ? {} : { requestInit: { headers: { authorization: `Bearer ${key}` } } };
+
+// biome-ignore lint/suspicious/noExplicitAny: the two packages type results differently
+const toAnswer = (result: any): ToolAnswer => ({
+  isError: result.isError === true,
+  data: result.structuredContent,
+  text: result.content[0]?.text ?? '',
+  meta: result._meta,
+});
+
+const newest =
+  (mode: 'auto' | 'legacy'): Connect =>
+  async (url, key) => {
+    const client = new Client(info, { versionNegotiation: { mode } });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url), init(key)));
+    return {
+      protocolVersion: client.getNegotiatedProtocolVersion(),
+      listTools: async () => (await client.listTools()).tools,
+      call: async (name, args, { meta, ...options } = {}) =>
+        toAnswer(await client.callTool({ name, arguments: args, ...(meta ? { _meta: meta } : {}) }, options)),
+      close: () => client.close(),
+    };
+  };
+
+const v1: Connect = async (url, key) => {
+  const client = new OldClient(info);
+  const transport = new OldTransport(new URL(url), init(key));
+  await client.connect(transport as Parameters<OldClient['connect']>[0]);
+  return {
+    protocolVersion: transport.protocolVersion,
+    listTools: async () => (await client.listTools()).tools,
+    call: async (name, args, { meta, ...options } = {}) =>
+      toAnswer(await client.callTool({ name, arguments: args, ...(meta ? { _meta: meta } : {}) }, undefined, options)),
+    close: () => client.close(),
+  };
+};
+
+/** The published clients, as they are. */
+export const stockClients: readonly [name: string, connect: Connect, protocolVersion: string][] = [
+  ['@modelcontextprotocol/client, newest protocol', newest('auto'), '2026-07-28'],
+  ['@modelcontextprotocol/client, protocol with a handshake', newest('legacy'), '2025-11-25'],
+  ['@modelcontextprotocol/sdk v1', v1, '2025-11-25'],
+];
