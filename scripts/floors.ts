@@ -62,6 +62,7 @@ export const floors: readonly string[] = [
   'invocations/run',
   'invocations/start',
   'invocations/read',
+  'invocations/receipts',
   'invocations/audit',
   'network/nodes',
   'network/entries',

@@ -604,6 +604,7 @@ END) stored not null,
   content_removed_at timestamp with time zone,
   cancel_reason text,
   chosen json,
+  content_hashes bytea,
   constraint invocation_pkey PRIMARY KEY (id),
   constraint invocation_cancel_reason_check CHECK ((cancel_reason = ANY (ARRAY['cancelled_by_caller'::text, 'bulk_decided'::text]))),
   constraint invocation_check CHECK (((status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])) = (completed_at IS NOT NULL))),
@@ -632,6 +633,14 @@ create table invocation_chunk (
   constraint invocation_chunk_type_check CHECK ((type = ANY (ARRAY['invocation.status'::text, 'invocation.chunk'::text])))
 );
 CREATE INDEX invocation_chunk_age ON public.invocation_chunk USING btree (created_at);
+
+create table invocation_receipt (
+  request_id text not null,
+  receipt json not null,
+  issued_at timestamp with time zone not null,
+  constraint invocation_receipt_pkey PRIMARY KEY (request_id),
+  constraint invocation_receipt_request_id_fkey FOREIGN KEY (request_id) REFERENCES invocation(id)
+);
 
 create table key_spending (
   budget_id text not null,

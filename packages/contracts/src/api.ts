@@ -14,6 +14,7 @@ import { figureEndpoints } from './invocations/figures.ts';
 import { historyEndpoints } from './invocations/history.ts';
 import { invocationEndpoints } from './invocations/invocations.ts';
 import { quoteEndpoints } from './invocations/quotes.ts';
+import { receiptEndpoints } from './invocations/receipts.ts';
 import { streamEndpoints } from './invocations/stream-events.ts';
 import { networkEndpoints } from './network/network.ts';
 import { operatorEndpoints } from './network/operator.ts';
@@ -33,6 +34,7 @@ export const api = {
   ...invocationEndpoints,
   ...autoEndpoints,
   ...quoteEndpoints,
+  ...receiptEndpoints,
   ...streamEndpoints,
   ...historyEndpoints,
   ...bulkEndpoints,

@@ -28,6 +28,7 @@ export const routes: Readonly<Record<EndpointName, Route>> = {
   cancelInvocation: {"method":"POST","path":"/invoke/{requestId}/cancel","auth":"key"},
   invokeAuto: {"method":"POST","path":"/invoke/auto","auth":"key","stream":"on_request","hasBody":true},
   quoteInvocation: {"method":"POST","path":"/invoke/{agentId}/quote","auth":"key","hasBody":true},
+  getReceipt: {"method":"GET","path":"/invoke/{requestId}/receipt","auth":"key"},
   streamInvocation: {"method":"GET","path":"/invoke/{requestId}/events","auth":"key","stream":"always"},
   listInvocations: {"method":"GET","path":"/invoke/history","auth":"key"},
   invokeBulk: {"method":"POST","path":"/invoke/bulk","auth":"key","hasBody":true},

@@ -13,6 +13,15 @@ export {
 export { createPayer, type Payer, type PayerOptions, type PayerSigner } from './payer.ts';
 export { PaymentRefusedError, type RefusalReason } from './payment-refused-error.ts';
 export {
+  hashOfJson,
+  type InvocationReceipt,
+  type ReceiptExpectation,
+  type ReceiptRefusal,
+  ReceiptVerificationError,
+  type SignedReceipt,
+  verifyReceipt,
+} from './receipts.ts';
+export {
   verifyWebhook,
   type WebhookEvent,
   type WebhookMessage,

@@ -115,5 +115,6 @@ export const SettleResponse = z.object({
   payer: z.string().optional(),
   transaction: z.string(),
   network: z.string(),
+  extensions: z.record(z.string(), z.unknown()).optional(),
 });
 export type SettleResponse = z.infer<typeof SettleResponse>;

@@ -141,6 +141,16 @@ export async function findOwnAgentRow(sql: Sql, id: string): Promise<Agent | nul
   return rows[0] ?? null;
 }
 
+/** The owner of an agent, removed or not. */
+export async function findOwner(sql: Sql, id: string): Promise<string | null> {
+  const [row] = await sql.query<{ owner: string }>(
+    'find-owner',
+    'select owner_address as owner from agent where id = $1',
+    [id],
+  );
+  return row?.owner ?? null;
+}
+
 /**
  * The agents that an account registered here, with row locks until the transaction ends; locked in the order of ids, so that two
  * transactions can't deadlock.

@@ -1,8 +1,11 @@
+import type { PaymentReceipt } from '@agent-network/contracts/payments/receipt-types';
+import type { InvocationReceipt } from '@agent-network/contracts/payments/receipts';
 import secp256k1 from 'secp256k1';
 import { hashMessage, hexToBytes, serializeTransaction } from 'viem';
 import { hashAuthorization } from 'viem/utils';
 import { keccak256 } from '../lib/keccak.ts';
 import { type Authorization, addressOf, authorizationDigest, signDigest } from './authorization.ts';
+import { invocationReceiptDigest, paymentReceiptDigest } from './receipt-digests.ts';
 
 type Hex = `0x${string}`;
 
@@ -20,6 +23,10 @@ export interface NodeWallet extends Sender {
   signForChannels(digest: Hex): Hex;
   /** Signs a text as a wallet does (EIP-191). */
   signText(text: string): Hex;
+  /** Signs what is known of a request that has ended: a type and a domain that no contract takes. */
+  signInvocationReceipt(chainId: number, receipt: InvocationReceipt): Hex;
+  /** The same for the receipt of an x402 payment. */
+  signPaymentReceipt(receipt: PaymentReceipt): Hex;
 }
 
 export interface HasWallet {
@@ -44,6 +51,8 @@ export const createNodeWallet = (privateKey: Hex): NodeWallet => ({
     signDigest(authorizationDigest(domainSeparator, authorization), privateKey),
   signForChannels: (digest) => signDigest(digest, privateKey),
   signText: (text) => signDigest(hashMessage(text), privateKey),
+  signInvocationReceipt: (chainId, receipt) => signDigest(invocationReceiptDigest(chainId, receipt), privateKey),
+  signPaymentReceipt: (receipt) => signDigest(paymentReceiptDigest(receipt), privateKey),
 });
 
 export function createSender(privateKey: Hex): Sender {

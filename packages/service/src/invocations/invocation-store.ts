@@ -115,6 +115,8 @@ export interface InvocationEnd {
   readonly errorCode: FailureReason | null;
   readonly errorMessage: string | null;
   readonly cancelReason: CancelReason | null;
+  /** Of input, context and result, as `contentHashes` returns them. */
+  readonly contentHashes: Buffer;
 }
 
 /** The money of an end: the agent's bill less returns is the cost, whatever the status. */
@@ -136,9 +138,9 @@ export async function endInvocations(
        update invocation v
           set status = n.status, result = n.result::json, cost_micro = coalesce(v.billed_micro - v.returned_micro, n.cost),
               refund_micro = coalesce(v.price_micro - v.billed_micro + v.returned_micro, n.refund), error_code = n.code, error_message = n.message,
-              cancel_reason = n.cancelled, completed_at = $9
-         from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $13::text[])
-           as n(id, attempt, status, result, cost, refund, code, message, cancelled)
+              cancel_reason = n.cancelled, content_hashes = n.hashes, completed_at = $9
+         from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $13::text[],
+              $14::bytea[]) as n(id, attempt, status, result, cost, refund, code, message, cancelled, hashes)
         where v.id = n.id and v.attempt = n.attempt
           and v.status = any(case n.status when 'completed' then $10::text[] when 'failed' then $11::text[] else $12::text[] end)
         returning v.id, v.account_id, coalesce(octet_length(n.result), 0) + octet_length(v.input::text) as bytes,
@@ -164,6 +166,7 @@ export async function endInvocations(
       statesThatTake('fail'),
       statesThatTake('cancel'),
       of((e) => e.cancelReason),
+      of((e) => e.contentHashes),
     ],
   );
   return new Map(rows.map(({ id, ...money }) => [id, money]));

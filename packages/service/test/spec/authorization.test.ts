@@ -51,6 +51,7 @@ const rules: Record<EndpointName, Rule> = {
   invokeAuto: rule('invoke', 'public', 200),
   quoteInvocation: rule('invoke', 'public', 200),
   getInvocation: rule('invoke', 404, 404),
+  getReceipt: rule('invoke', 404, 404),
   cancelInvocation: rule('invoke', 404, 404),
   streamInvocation: rule('invoke', 404, 404),
   listInvocations: rule('invoke', 'own', 200),

@@ -4,22 +4,24 @@ import { toAgentResult, toCreated, toRecord } from '../../invocations/invocation
 import { listInvocations } from '../../invocations/read/list-invocations.ts';
 import { readInvocationDetail } from '../../invocations/read/read-invocation-detail.ts';
 import { readFollowed, readInvocation } from '../../invocations/read-invocation.ts';
+import { readReceipt } from '../../invocations/receipts/read-receipt.ts';
 import { cancelInvocation } from '../../invocations/run/cancel-invocation.ts';
 import { awaitBegun, awaitInvocation } from '../../invocations/start/await-invocation.ts';
+import { AUTO, resourceOf } from '../../invocations/start/invocation-purchase.ts';
 import { type Invoked, type InvokeInput, invokeAgent } from '../../invocations/start/invoke-agent.ts';
 import { invokeAuto } from '../../invocations/start/invoke-auto.ts';
 import { invokeBulk, readBulk } from '../../invocations/start/invoke-bulk.ts';
 import { quoteInvocation } from '../../invocations/start/quote-invocation.ts';
 import { readStream } from '../../invocations/stream/read-stream.ts';
 import { readPaymentHeader } from '../../payments/x402/payment-header.ts';
-import { setPaymentResponse } from '../answer/payment-response.ts';
+import { type Delivery, setPaymentResponse } from '../answer/payment-response.ts';
 import { SseAnswer } from '../answer/sse.ts';
 import type { HandlerCall, Handlers } from '../request/handler.ts';
 import type { HttpContext } from '../request/http-context.ts';
 
 export const invocationHandlers = {
   invokeAgent: (ctx, call) =>
-    answerInvoked(ctx, call, (asked) =>
+    answerInvoked(ctx, call, resourceOf(call.params.agentId, call.query.quote), (asked) =>
       invokeAgent(ctx, call.caller, {
         ...asked,
         agentId: call.params.agentId,
@@ -29,12 +31,13 @@ export const invocationHandlers = {
       }),
     ),
   invokeAuto: (ctx, call) =>
-    answerInvoked(ctx, call, (asked) => invokeAuto(ctx, call.caller, { ...asked, body: call.body })),
+    answerInvoked(ctx, call, resourceOf(AUTO), (asked) => invokeAuto(ctx, call.caller, { ...asked, body: call.body })),
   quoteInvocation: (ctx, { caller, params, body, once }) => quoteInvocation(ctx, caller, params.agentId, body, once),
   getInvocation: (ctx, { caller, params, query }) =>
     query.detail === 'true'
       ? readInvocationDetail(ctx, caller, params.requestId)
       : readInvocation(ctx, caller, params.requestId),
+  getReceipt: (ctx, { caller, params }) => readReceipt(ctx, caller, params.requestId),
   cancelInvocation: (ctx, { caller, params, once }) => cancelInvocation(ctx, caller, params.requestId, once),
   async streamInvocation(ctx, { caller, params, query, headers }) {
     const { id } = await readFollowed(ctx, caller, params.requestId);
@@ -55,8 +58,13 @@ type StartCall = Pick<
 >;
 type Asked = Omit<InvokeInput, 'agentId' | 'quoteId' | 'body' | 'via'>;
 
-/** Starts an invocation and answers in the way that the caller asked for. */
-async function answerInvoked(ctx: HttpContext, call: StartCall, invoke: (asked: Asked) => Promise<Invoked>) {
+/** Starts an invocation and answers in the way that the caller asked for. `resource`: the path that its payment names. */
+async function answerInvoked(
+  ctx: HttpContext,
+  call: StartCall,
+  resource: string,
+  invoke: (asked: Asked) => Promise<Invoked>,
+) {
   const { caller, headers, body } = call;
   const shown = readPaymentHeader(headers);
   const isSync = headers['x-sync'] === 'true';
@@ -89,9 +97,13 @@ async function answerInvoked(ctx: HttpContext, call: StartCall, invoke: (asked: 
     return shownAs(begun, caller.kind === 'agent');
   }
   const invocation = await awaitInvocation(ctx, invoked, ctx.syncWaitMs).finally(unawait);
-  notePayment(ctx, call, invoked, invocation);
+  notePayment(ctx, call, invoked, invocation, deliveryOf(ctx, resource, invocation));
   return shownAs(invocation, caller.kind === 'agent');
 }
+
+/** The result in the answer to the call that paid for it; null: it failed, or has not ended. */
+const deliveryOf = ({ baseUrl }: HttpContext, resource: string, { status, completedAt }: Invocation) =>
+  status === 'completed' && completedAt !== null ? { resourceUrl: baseUrl + resource, at: completedAt } : null;
 
 function onAbort(signal: AbortSignal, listener: () => void): void {
   if (signal.aborted) listener();
@@ -104,10 +116,11 @@ export function notePayment(
   call: { setHeader(name: string, value: string): void },
   { payment }: Invoked,
   { paymentHash }: Invocation,
+  delivery: Delivery | null = null,
 ): void {
   if (!payment || !paymentHash) return;
   const version = payment.x402Version ?? 2;
-  setPaymentResponse(ctx, call, { payer: payment.authorization.from, version, transactionHash: paymentHash });
+  setPaymentResponse(ctx, call, { payer: payment.authorization.from, version, transactionHash: paymentHash, delivery });
 }
 
 /** Returns the record of a request that has ended. A repetition may find it even if nobody waits: never an end without its result. */

@@ -14,11 +14,11 @@ export const paymentHandlers = {
   createTreasury: (ctx, { caller, body }) => createTreasury(ctx, caller, body),
   async depositToTreasury(ctx, call) {
     const shown = readPaymentHeader(call.headers);
-    const { data, payer, version } = await deposit(ctx, call.caller, call.body, shown, {
+    const { data, payer, version, delivery } = await deposit(ctx, call.caller, call.body, shown, {
       once: call.once,
       client: call.client.address,
     });
-    setPaymentResponse(ctx, call, { payer, version, transactionHash: data.transactionHash });
+    setPaymentResponse(ctx, call, { payer, version, transactionHash: data.transactionHash, delivery });
     return data;
   },
   withdraw: (ctx, { caller, body, once }) => withdrawProven(ctx, requireAccount(caller), body, once),

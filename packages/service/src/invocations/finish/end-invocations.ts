@@ -12,6 +12,7 @@ import { agentTreasuryId, payerAddressOf } from '../../payments/ledger/treasury.
 import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
 import type { RefundWay } from '../../payments/payouts/refund.ts';
 import { owePayer } from '../../payments/payouts/refund-payer.ts';
+import { contentHashes } from '../content-hashes.ts';
 import { type CancelReason, costOf, type Invocation, type Outcome } from '../invocation.ts';
 import { endInvocations, type InvocationEnd } from '../invocation-store.ts';
 import { countEnded } from '../stats/count-calls.ts';
@@ -106,6 +107,12 @@ function toRow({ invocation, outcome }: End): InvocationEnd {
     errorCode: outcome.kind === 'failed' ? outcome.reason : null,
     errorMessage: outcome.kind === 'failed' ? outcome.message : null,
     cancelReason: outcome.kind === 'cancelled' ? outcome.reason : null,
+    contentHashes: contentHashes({
+      input: invocation.input,
+      context: invocation.context,
+      result: outcome.kind === 'completed' ? outcome.result : null,
+      isCompleted: outcome.kind === 'completed',
+    }),
   };
 }
 

@@ -13,6 +13,10 @@ import { priceClassOf } from '../price.ts';
 /** In place of an agent's id: the node chooses the agent. */
 export const AUTO = 'auto';
 
+/** Path of an agent's resource, as its payments name it. */
+export const resourceOf = (agentId: string, quoteId: string | null = null): string =>
+  `/invoke/${quoteId ? `${agentId}?quote=${quoteId}` : agentId}`;
+
 /** The fields of a call that define the purchase. */
 export interface Wanted {
   readonly agentId: string;
@@ -47,7 +51,7 @@ export function purchaseOf(
     purpose: 'invocation' as const,
     accountId: caller.accountId,
     amountMicro,
-    resourceUrl: `${ctx.baseUrl}/invoke/${asked}`,
+    resourceUrl: ctx.baseUrl + resourceOf(agentId, quoteId),
     makeMemo: () => requestId ?? newId('req'),
   };
   return {

@@ -32,6 +32,8 @@ export interface DepositAnswer {
   readonly data: DataOf<Api['depositToTreasury']>;
   readonly payer: string;
   readonly version: 1 | 2;
+  /** The resource that the payment's terms named, and when the payment came: the same whenever the answer is told again. */
+  readonly delivery: { readonly resourceUrl: string; readonly at: Date };
 }
 
 /** Maximum time that a request waits for the chain; after that the caller is told to repeat it. */
@@ -72,6 +74,7 @@ export async function deposit(
   return {
     payer: payment.authorization.from,
     version: payment.x402Version ?? 2,
+    delivery: { resourceUrl: due.resourceUrl, at: payment.createdAt },
     data: {
       paymentId: payment.id,
       treasuryId: treasury.id,

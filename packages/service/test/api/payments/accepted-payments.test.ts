@@ -80,6 +80,7 @@ describe.each([
       payer: wallet.address.toLowerCase(),
       transaction: body.data.paymentHash,
       network: version === 'v2' ? h.ctx.chain.caip2 : h.ctx.chain.name,
+      extensions: { 'offer-receipt': { info: { version: 1, receipt: expect.objectContaining({ format: 'eip712' }) } } },
     });
     expect(await h.usdcOf(wallet.address)).toBe(0n);
   });

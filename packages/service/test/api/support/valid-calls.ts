@@ -83,6 +83,7 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
   }),
   quoteInvocation: ({ owner, agent }) => ({ key: owner.key, params: { agentId: agent.id }, body: { task: 'hello' } }),
   getInvocation: ({ owner, requestId }) => ({ key: owner.key, params: { requestId } }),
+  getReceipt: ({ owner, requestId }) => ({ key: owner.key, params: { requestId } }),
   cancelInvocation: ({ owner, openRequestId }) => ({ key: owner.key, params: { requestId: openRequestId } }),
   streamInvocation: ({ owner, requestId }) => ({ key: owner.key, params: { requestId } }),
   listInvocations: ({ owner }) => ({ key: owner.key, params: {} }),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { type Answer, type Harness, startHarness } from '../../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { newClient, untilEnded } from '../../support/treasury.ts';
 import { payV2 } from '../../support/x402-payer.ts';
@@ -24,6 +24,9 @@ function slowAgent() {
   });
   return gate.resolve;
 }
+
+const paymentResponseOf = ({ headers }: Answer) =>
+  JSON.parse(Buffer.from(headers.get('payment-response') ?? '', 'base64').toString());
 
 const sync = { 'x-sync': 'true' };
 const created = [
@@ -58,7 +61,10 @@ it('so is one that paid by x402, told how; the same payment shown later gets the
   await untilEnded(h, key, early.body.data.requestId);
   const late = await call(payment);
   expect(late.body.data).toMatchObject({ status: 'completed', requestId: early.body.data.requestId, result: 'late' });
-  expect(late.headers.get('payment-response')).toBe(early.headers.get('payment-response'));
+  // Only what has been delivered has a receipt.
+  const { extensions, ...settled } = paymentResponseOf(late);
+  expect(settled).toEqual(paymentResponseOf(early));
+  expect(extensions['offer-receipt'].info.receipt.payload.transaction).toBe(settled.transaction);
 });
 
 it('a caller that need not wait so long has the result', async () => {

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { endpoint } from '../endpoint.ts';
+import { SignedReceipt } from '../payments/receipts.ts';
+import { Id } from '../scalars.ts';
+
+export const receiptEndpoints = {
+  getReceipt: endpoint({
+    method: 'GET',
+    path: '/invoke/{requestId}/receipt',
+    summary:
+      'The signed receipt of a request of yours that has ended: who paid whom, how much, for what and with what result',
+    tag: 'Invocation',
+    auth: 'key',
+    scope: 'invoke',
+    limit: 'api',
+    params: z.object({ requestId: Id }),
+    data: SignedReceipt,
+    errors: ['CONFLICT', 'GONE'],
+  }),
+};

@@ -1,0 +1,59 @@
+// Receipts are EIP-712 typed data, signed by the wallet that a node is paid to. The types are normative: docs/receipts.md.
+
+/** A struct type whose fields are values, in the order in which they are signed. */
+export type StructType = readonly {
+  readonly name: string;
+  readonly type: 'string' | 'address' | 'uint256' | 'bytes32';
+}[];
+
+/** Of the x402 extension `offer-receipt`, version 1: the domain names no chain of its own, as `network` does. */
+export const paymentReceiptDomain = { name: 'x402 receipt', version: '1', chainId: 1 } as const;
+export const paymentReceiptTypes = {
+  Receipt: [
+    { name: 'version', type: 'uint256' },
+    { name: 'network', type: 'string' },
+    { name: 'resourceUrl', type: 'string' },
+    { name: 'payer', type: 'string' },
+    { name: 'issuedAt', type: 'uint256' },
+    { name: 'transaction', type: 'string' },
+  ],
+} as const satisfies Record<string, StructType>;
+
+export interface PaymentReceipt {
+  readonly version: 1;
+  /** CAIP-2, also for x402 v1. */
+  readonly network: string;
+  readonly resourceUrl: string;
+  readonly payer: string;
+  /** Seconds since 1970. */
+  readonly issuedAt: number;
+  readonly transaction: string;
+}
+
+export const invocationReceiptDomain = (chainId: number) =>
+  ({ name: 'agent-network receipt', version: '1', chainId }) as const;
+
+export const invocationReceiptTypes = {
+  InvocationReceipt: [
+    { name: 'requestId', type: 'string' },
+    { name: 'node', type: 'string' },
+    { name: 'agentId', type: 'string' },
+    { name: 'owner', type: 'address' },
+    { name: 'payer', type: 'string' },
+    { name: 'paymentMethod', type: 'string' },
+    { name: 'asset', type: 'address' },
+    { name: 'price', type: 'uint256' },
+    { name: 'cost', type: 'uint256' },
+    { name: 'refund', type: 'uint256' },
+    { name: 'transaction', type: 'string' },
+    { name: 'channel', type: 'string' },
+    { name: 'status', type: 'string' },
+    { name: 'taskHash', type: 'bytes32' },
+    { name: 'inputHash', type: 'bytes32' },
+    { name: 'contextHash', type: 'bytes32' },
+    { name: 'resultHash', type: 'bytes32' },
+    { name: 'createdAt', type: 'uint256' },
+    { name: 'completedAt', type: 'uint256' },
+    { name: 'issuedAt', type: 'uint256' },
+  ],
+} as const satisfies Record<string, StructType>;

@@ -1,0 +1,34 @@
+import type { StructType } from '@agent-network/contracts/payments/receipt-types';
+import { hashOf, typedDigest, typeHash, word } from '../lib/typed-digest.ts';
+
+type Hex = `0x${string}`;
+
+interface Domain {
+  readonly name: string;
+  readonly version: string;
+  readonly chainId: number;
+}
+
+type Message = Readonly<Record<string, string | number>>;
+
+const DOMAIN = typeHash('EIP712Domain(string name,string version,uint256 chainId)');
+
+/** Strings are hashed, as the declarations of types are. */
+const hashText = typeHash;
+
+const encoders: Record<StructType[number]['type'], (value: string | number) => string> = {
+  string: (value) => hashText(String(value)),
+  uint256: (value) => word(BigInt(value)),
+  address: (value) => word(BigInt(value)),
+  bytes32: String,
+};
+
+/** Makes the EIP-712 digest of a struct whose fields are values. The hash of its type is computed once. */
+export function structHasher(name: string, type: StructType): (domain: Domain, message: Message) => Hex {
+  const struct = typeHash(`${name}(${type.map((field) => `${field.type} ${field.name}`).join(',')})`);
+  return (domain, message) => {
+    const separator = hashOf(DOMAIN, hashText(domain.name), hashText(domain.version), word(domain.chainId));
+    const fields = type.map((field) => encoders[field.type](message[field.name] as string | number));
+    return typedDigest(separator, hashOf(struct, ...fields));
+  };
+}

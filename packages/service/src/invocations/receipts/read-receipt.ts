@@ -1,0 +1,63 @@
+import { invocationReceiptDomain, invocationReceiptTypes } from '@agent-network/contracts/payments/receipt-types';
+import type { SignedReceipt } from '@agent-network/contracts/payments/receipts';
+import type { KnownCaller } from '../../access/caller/caller.ts';
+import { readOwner } from '../../agents/read-owner.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
+import type { HasWallet } from '../../chain/node-wallet.ts';
+import type { HasDb } from '../../db/database.ts';
+import { AppError } from '../../lib/app-error.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { contentHashes } from '../content-hashes.ts';
+import { requireOwn } from '../read-invocation.ts';
+import { findContent, type InvocationContent } from '../record-store.ts';
+import { type Receipted, receiptOf } from './receipt-of.ts';
+import { findContentHashes, findReceipt, insertReceipt } from './receipt-store.ts';
+
+type ReceiptContext = HasDb & HasClock & NodeIdentity & HasWallet;
+
+/**
+ * The receipt of a request of the caller that has ended. It is signed once and stored, so it stays the same whatever happens afterwards.
+ * A process that dies before the insert has given nothing out.
+ */
+export async function readReceipt(ctx: ReceiptContext, caller: KnownCaller, requestId: string): Promise<SignedReceipt> {
+  const invocation = requireOwn(await findContent(ctx.db, requestId), caller);
+  const known = await findReceipt(ctx.db, requestId);
+  if (known) return known;
+  const receipt = sign(ctx, await toReceipted(ctx, invocation));
+  const isFirst = await insertReceipt(ctx.db, requestId, receipt, ctx.clock.now());
+  return isFirst ? receipt : ((await findReceipt(ctx.db, requestId)) ?? receipt);
+}
+
+async function toReceipted(ctx: HasDb, invocation: InvocationContent): Promise<Receipted> {
+  const { status, completedAt } = invocation;
+  if (status === 'pending' || status === 'processing' || completedAt === null)
+    throw new AppError('CONFLICT', 'The request has not ended; its receipt exists from its end on.');
+  const owner = await readOwner(ctx, invocation.agentId);
+  return { invocation, status, completedAt, owner, hashes: await hashesOf(ctx, invocation) };
+}
+
+async function hashesOf(ctx: HasDb, invocation: InvocationContent): Promise<Buffer> {
+  const stored = await findContentHashes(ctx.db, invocation.id);
+  if (stored) return stored;
+  if (invocation.contentRemovedAt !== null)
+    throw new AppError('GONE', 'Input and result of the request were removed before their hashes were kept.');
+  const { input, context, result, status } = invocation;
+  return contentHashes({
+    ...{ context, input: input.value },
+    result: result?.value ?? null,
+    isCompleted: status === 'completed',
+  });
+}
+
+function sign(ctx: ReceiptContext, receipted: Receipted): SignedReceipt {
+  const message = receiptOf(ctx, receipted, ctx.clock.now());
+  const { chainId } = ctx.chain;
+  return {
+    signer: ctx.wallet.address,
+    signature: ctx.wallet.signInvocationReceipt(chainId, message),
+    domain: invocationReceiptDomain(chainId),
+    types: { InvocationReceipt: [...invocationReceiptTypes.InvocationReceipt] },
+    primaryType: 'InvocationReceipt',
+    message,
+  };
+}

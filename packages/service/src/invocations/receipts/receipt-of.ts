@@ -1,0 +1,46 @@
+import type { InvocationReceipt } from '@agent-network/contracts/payments/receipts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
+import { payerAddressOf } from '../../payments/ledger/treasury.ts';
+import { hashOfJson, hexOf, readContentHashes } from '../content-hashes.ts';
+import type { InvocationState } from '../record-store.ts';
+
+const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
+
+/** A request that has ended, with what a receipt says beside its record. */
+export interface Receipted {
+  readonly invocation: InvocationState;
+  readonly completedAt: Date;
+  readonly status: InvocationReceipt['status'];
+  /** Owner of the agent. */
+  readonly owner: string;
+  readonly hashes: Buffer;
+}
+
+/** What the node signs about a request. */
+export function receiptOf(
+  { baseUrl, chain }: NodeIdentity,
+  { invocation, completedAt, status, owner, hashes }: Receipted,
+  now: Date,
+): InvocationReceipt {
+  const { payerLedgerId, priceMicro, costMicro, refundMicro } = invocation;
+  return {
+    requestId: invocation.id,
+    node: baseUrl,
+    agentId: invocation.agentId,
+    owner,
+    payer: payerLedgerId === null ? '' : (payerAddressOf(payerLedgerId) ?? payerLedgerId),
+    paymentMethod: invocation.paymentMethod,
+    asset: chain.token,
+    price: String(priceMicro),
+    cost: String(costMicro ?? 0n),
+    refund: String(refundMicro ?? 0n),
+    transaction: invocation.paymentHash ?? '',
+    channel: '',
+    status,
+    taskHash: hexOf(hashOfJson(invocation.task)),
+    ...readContentHashes(hashes),
+    createdAt: seconds(invocation.createdAt),
+    completedAt: seconds(completedAt),
+    issuedAt: seconds(now),
+  };
+}
