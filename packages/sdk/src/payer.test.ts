@@ -4,7 +4,8 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { describe, expect, it } from 'vitest';
 import { failure, type Reply, type Seen, startFakeNode, success } from '../test/support/fake-node.ts';
 import { createClient } from './client.ts';
-import { createPayer, type PayerSigner } from './payer.ts';
+import { createPayer } from './payer.ts';
+import type { PayerSigner } from './payer-signer.ts';
 import { PaymentRefusedError } from './payment-refused-error.ts';
 
 const account = privateKeyToAccount(generatePrivateKey());

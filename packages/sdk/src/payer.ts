@@ -1,12 +1,17 @@
-import { type Micro, parseUsdc } from '@agent-network/contracts/money';
+import { parseUsdc } from '@agent-network/contracts/money';
 import { x402Client } from '@x402/core/client';
-import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from '@x402/core/http';
-import { isPaymentRequiredV2, type PaymentRequirementsV2 } from '@x402/core/schemas';
+import { encodePaymentSignatureHeader } from '@x402/core/http';
+import type { PaymentRequirementsV2 } from '@x402/core/schemas';
 import type { PaymentPayload, PaymentRequired } from '@x402/core/types';
 import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { type LocalAccount, privateKeyToAccount } from 'viem/accounts';
 import type { PaymentHeaders } from './api-error.ts';
+import { type ChannelOptions, channelSide, type OpenChannel } from './channels/channel-payer.ts';
+import type { PaidAnswer } from './channels/channel-payments.ts';
+import type { ClosedChannel } from './channels/close-channels.ts';
+import type { PayerSigner } from './payer-signer.ts';
 import { PaymentRefusedError } from './payment-refused-error.ts';
+import { chooseOffer, payableOffers, readTerms, type Terms } from './read-terms.ts';
 
 /** USDC as its issuer deployed it, by CAIP-2 network: Base and Base Sepolia. */
 const usdcContracts: Readonly<Record<string, string>> = {
@@ -14,25 +19,29 @@ const usdcContracts: Readonly<Record<string, string>> = {
   'eip155:84532': '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
 };
 
-/** A signature that stays usable longer than this is more than a payment for one call. */
-const longestValidityS = 3_600;
-
 export interface Payer {
   readonly address: string;
-  /** Signs one payment for the terms of a 402 (the `PAYMENT-REQUIRED` header), or throws `PaymentRefusedError` unsigned. */
-  pay(paymentRequiredHeader: string): Promise<PaymentHeaders>;
+  /**
+   * Signs one payment for the terms of a 402 (the `PAYMENT-REQUIRED` header) from this URL, or throws `PaymentRefusedError`
+   * unsigned.
+   */
+  pay(paymentRequiredHeader: string, url?: string): Promise<PaymentHeaders>;
+  /**
+   * Told of the answer to a payment; `null`: none came. Resolves to another payment to show for the same call when this one was
+   * refused and that helps. Who sends requests itself tells of every answer, else calls on the same channel may wait for it.
+   */
+  answered?(payment: PaymentHeaders, answer: PaidAnswer | null): Promise<PaymentHeaders | null>;
 }
 
-/** Signs payments with a private key that is held elsewhere: a wallet in a browser, a key service. */
-export interface PayerSigner {
-  readonly address: `0x${string}`;
-  /** Returns the EIP-712 signature of the account; errors are passed on. */
-  signTypedData(typedData: {
-    readonly domain: Record<string, unknown>;
-    readonly types: Record<string, unknown>;
-    readonly primaryType: string;
-    readonly message: Record<string, unknown>;
-  }): Promise<`0x${string}`>;
+/** A payer with channels of its own. */
+export interface ChannelPayer extends Payer {
+  /** The channels it knows. */
+  channels(): Promise<readonly OpenChannel[]>;
+  /**
+   * Waits for the calls in flight and has every channel refunded by its receiver; resolves to what came back. Throws
+   * `AggregateError` when a channel was not refunded: `withdrawalOf` takes the money out without the receiver.
+   */
+  close(): Promise<readonly ClosedChannel[]>;
 }
 
 export type PayerOptions = {
@@ -40,48 +49,14 @@ export type PayerOptions = {
   readonly maxPerCall: string;
   /** Networks to pay on and the token to pay with; default: USDC on Base and Base Sepolia. */
   readonly tokens?: Readonly<Record<string, string>>;
+  /** Pay by channel where a node offers it: one deposit, then a signature a call. Default: every call is a transfer of its own. */
+  readonly channels?: boolean | ChannelOptions;
 } & (
   | { readonly account: LocalAccount }
   | { readonly privateKey: `0x${string}` }
   /** Asked once for each payment, after network, token, amount and validity were found good. */
   | { readonly signer: PayerSigner }
 );
-
-function readTerms(header: string): PaymentRequired & { accepts: PaymentRequirementsV2[] } {
-  try {
-    const terms: unknown = decodePaymentRequiredHeader(header);
-    if (isPaymentRequiredV2(terms)) return terms as PaymentRequired & { accepts: PaymentRequirementsV2[] };
-  } catch {
-    // Answered below: both ways the header says nothing that could be paid.
-  }
-  throw new PaymentRefusedError('malformed_terms', 'The 402 answer has no readable PAYMENT-REQUIRED header');
-}
-
-/** The cheapest offer that may be signed. Throws `PaymentRefusedError` with the reason that stood last in the way. */
-function chooseOffer(
-  offers: readonly PaymentRequirementsV2[],
-  tokens: Readonly<Record<string, string>>,
-  capMicro: Micro,
-): PaymentRequirementsV2 {
-  const known = offers.filter(
-    (offer) =>
-      offer.scheme === 'exact' &&
-      offer.asset.toLowerCase() === tokens[offer.network]?.toLowerCase() &&
-      (offer.extra?.assetTransferMethod ?? 'eip3009') === 'eip3009' &&
-      /^\d{1,30}$/.test(offer.amount),
-  );
-  if (known.length === 0) throw new PaymentRefusedError('unknown_asset', 'No offer asks for a token that may be paid');
-  const brief = known.filter((offer) => offer.maxTimeoutSeconds <= longestValidityS);
-  const cheapest = brief.sort((a, b) => (BigInt(a.amount) < BigInt(b.amount) ? -1 : 1))[0];
-  if (!cheapest)
-    throw new PaymentRefusedError('validity_too_long', 'Every offer wants a signature valid for over an hour');
-  if (BigInt(cheapest.amount) > capMicro)
-    throw new PaymentRefusedError(
-      'above_cap',
-      `${cheapest.amount} micro-USDC are asked, ${capMicro} is the most allowed`,
-    );
-  return cheapest;
-}
 
 const noncePattern = /^0x[0-9a-f]{64}$/;
 
@@ -106,25 +81,49 @@ function signerOf(options: PayerOptions): PayerSigner {
   return ('account' in options ? options.account : privateKeyToAccount(options.privateKey)) as PayerSigner;
 }
 
+/** A transfer authorized for this one call. */
+async function payExactly(signer: PayerSigner, terms: Terms, offer: PaymentRequirementsV2): Promise<PaymentHeaders> {
+  const network = offer.network as `${string}:${string}`;
+  const nonce = offeredNonce(offer);
+  const scheme = new ExactEvmScheme(nonce ? signingUnder(signer, nonce) : signer);
+  const client = x402Client.fromConfig({ schemes: [{ network, client: scheme }], spendControls: false });
+  const signed = await client.createPaymentPayload({ ...terms, accepts: [offer] } as PaymentRequired);
+  return { 'payment-signature': encodePaymentSignatureHeader(nonce ? under(nonce, signed) : signed) };
+}
+
+/** Where the channel cannot pay a call within its limits, a transfer of its own may. */
+const limitsOfChannels: readonly unknown[] = ['deposit_above_cap', 'deposit_unsettled', 'other_channel_open'];
+
 /**
- * Pays 402 answers in USDC with EIP-3009 authorizations (x402 v2, scheme `exact`). Network, token, amount and validity are
- * checked before anything is signed; nothing is signed above `maxPerCall`.
+ * Pays 402 answers in USDC (x402 v2): each call with an EIP-3009 authorization (scheme `exact`), or with `channels` by vouchers
+ * of a payment channel where the node offers that (scheme `batch-settlement`). Network, token, amount and validity are checked
+ * before anything is signed; nothing is signed above `maxPerCall`.
  */
-export function createPayer(options: PayerOptions): Payer {
+export function createPayer(options: PayerOptions): ChannelPayer {
   const signer = signerOf(options);
-  const tokens = options.tokens ?? usdcContracts;
-  const capMicro = parseUsdc(options.maxPerCall);
+  const limits = { tokens: options.tokens ?? usdcContracts, capMicro: parseUsdc(options.maxPerCall) };
+  const { channels } = options;
+  const side = channels ? channelSide(signer, limits, channels === true ? {} : channels) : null;
+  const orByTransfer = <T>(paying: Promise<T>, termsOf: () => Terms): Promise<T | PaymentHeaders> =>
+    paying.catch((error: unknown) => {
+      const isLimit = error instanceof PaymentRefusedError && limitsOfChannels.includes(error.reason);
+      const [offer] = isLimit ? payableOffers(termsOf(), 'exact', limits) : [];
+      if (!offer) throw error;
+      return payExactly(signer, termsOf(), chooseOffer(termsOf(), 'exact', limits));
+    });
   return {
     address: signer.address,
-    async pay(paymentRequiredHeader) {
+    async pay(paymentRequiredHeader, url) {
       const terms = readTerms(paymentRequiredHeader);
-      const offer = chooseOffer(terms.accepts, tokens, capMicro);
-      const network = offer.network as `${string}:${string}`;
-      const nonce = offeredNonce(offer);
-      const scheme = new ExactEvmScheme(nonce ? signingUnder(signer, nonce) : signer);
-      const client = x402Client.fromConfig({ schemes: [{ network, client: scheme }], spendControls: false });
-      const signed = await client.createPaymentPayload({ ...terms, accepts: [offer] } as PaymentRequired);
-      return { 'payment-signature': encodePaymentSignatureHeader(nonce ? under(nonce, signed) : signed) };
+      const byChannel = side?.termsOf(terms);
+      if (!side || !byChannel) return payExactly(signer, terms, chooseOffer(terms, 'exact', limits));
+      return orByTransfer(side.pay(byChannel, url ?? terms.resource.url), () => terms);
     },
+    async answered(payment, answer) {
+      if (!side) return null;
+      return orByTransfer(side.answered(payment, answer), () => readTerms(answer?.paymentRequired ?? ''));
+    },
+    channels: async () => (await side?.channels()) ?? [],
+    close: async () => (await side?.close()) ?? [],
   };
 }

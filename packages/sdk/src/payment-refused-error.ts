@@ -1,6 +1,18 @@
-export type RefusalReason = 'malformed_terms' | 'unknown_asset' | 'validity_too_long' | 'above_cap';
+export type RefusalReason =
+  | 'malformed_terms'
+  | 'unknown_asset'
+  | 'validity_too_long'
+  | 'above_cap'
+  /** The channel needs a larger deposit than is allowed. */
+  | 'deposit_above_cap'
+  /** A deposit that was signed may still be taken, and is too small for this call. */
+  | 'deposit_unsettled'
+  /** The terms changed while a channel under the old ones holds money. */
+  | 'other_channel_open'
+  /** The node counts more in the channel than the payer's own calls may have cost. */
+  | 'unexplained_sum';
 
-/** The payer declined the terms before signing anything: no money can move. */
+/** The payer declined the terms before signing anything for them: no money can move. */
 export class PaymentRefusedError extends Error {
   override readonly name = 'PaymentRefusedError';
   readonly reason: RefusalReason;

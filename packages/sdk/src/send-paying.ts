@@ -1,5 +1,6 @@
 import { ApiError, isApiError, NoAnswerError } from './api-error.ts';
 import type { HttpRequest } from './build-request.ts';
+import type { PaidAnswer } from './channels/channel-payments.ts';
 import type { Payer } from './payer.ts';
 import type { Send, SendOptions } from './send-request.ts';
 
@@ -16,9 +17,35 @@ function shownPayment(request: HttpRequest): boolean {
   return Object.keys(request.headers).some((name) => /^(payment-signature|x-payment)$/i.test(name));
 }
 
+/** After these nobody knows whether the call ran. */
+const doubtful = [500, 502, 504];
+
+/** Keeps what the answers to the attempts of a request say of payments. */
+function listen({ fetch }: SendOptions) {
+  const answers: (PaidAnswer | null)[] = [];
+  const sending: Pick<SendOptions, 'fetch' | 'onResponse'> = {
+    fetch: (...args) => {
+      answers.push(null);
+      return fetch(...args);
+    },
+    onResponse: ({ status, headers }) => {
+      const [paymentRequired, paymentResponse] = [headers.get('payment-required'), headers.get('payment-response')];
+      answers[answers.length - 1] = { status, paymentRequired, paymentResponse };
+    },
+  };
+  const last = (): PaidAnswer | null => {
+    const earlier = answers.slice(0, -1);
+    const mayHaveRun = earlier.some((answer) => answer === null || doubtful.includes(answer.status));
+    const answer = answers.at(-1);
+    return answer ? { ...answer, mayHaveRun } : null;
+  };
+  return { sending, last };
+}
+
 /**
- * Sends a request and, when it is answered with 402, once more with a payment: the same request, the same Idempotency-Key.
- * A payment is signed at most once; an error after that carries its headers. Throws `PaymentRefusedError` from the payer.
+ * Sends a request and, when it is answered with 402, once more with a payment: the same request, the same Idempotency-Key. A
+ * payment that was refused is followed by another when the payer knows a better one; an error after that carries the headers of
+ * the last. Throws `PaymentRefusedError` from the payer.
  */
 export async function sendPaying<T>(
   payer: Payer | undefined,
@@ -26,22 +53,29 @@ export async function sendPaying<T>(
   options: SendOptions,
   send: Send<T>,
 ): Promise<Sent<T>> {
-  let terms: string | null = null;
-  const onResponse = (response: Response) => {
-    terms = response.headers.get('payment-required');
-  };
+  const first = listen(options);
   try {
-    return { answer: await send(request, { ...options, onResponse }), request };
+    return { answer: await send(request, { ...options, ...first.sending }), request };
   } catch (error) {
     if (!payer || !isApiError(error, 'PAYMENT_REQUIRED') || shownPayment(request)) throw error;
   }
-  const payment = await payer.pay(terms ?? '');
-  const paid = { ...request, headers: { ...request.headers, ...payment } };
-  try {
-    const maxRetries = Math.max(options.maxRetries, paidRetries);
-    return { answer: await send(paid, { ...options, maxRetries }), request: paid };
-  } catch (error) {
-    if (error instanceof ApiError || error instanceof NoAnswerError) error.paymentHeaders = payment;
-    throw error;
+  const maxRetries = Math.max(options.maxRetries, paidRetries);
+  let payment = await payer.pay(first.last()?.paymentRequired ?? '', request.url);
+  for (;;) {
+    const paid = { ...request, headers: { ...request.headers, ...payment } };
+    const { sending, last } = listen(options);
+    try {
+      const answer = await send(paid, { ...options, ...sending, maxRetries });
+      // The call is done: books that could not be kept show at the next payment.
+      await payer.answered?.(payment, last()).catch(() => undefined);
+      return { answer, request: paid };
+    } catch (error) {
+      const next = await payer.answered?.(payment, last());
+      if (!next) {
+        if (error instanceof ApiError || error instanceof NoAnswerError) error.paymentHeaders = payment;
+        throw error;
+      }
+      payment = next;
+    }
   }
 }

@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 
 const ENTRY = '\0entry';
 
-/** Bytes of a browser bundle, minified and compressed, of what is imported from the SDK. */
-async function bundledBytes(imported: string): Promise<number> {
+/** A browser bundle of what is imported from the SDK. */
+async function bundled(imported: string) {
   const bundle = await rolldown({
     input: ENTRY,
     platform: 'browser',
@@ -21,6 +21,12 @@ async function bundledBytes(imported: string): Promise<number> {
   });
   const { output } = await bundle.generate({ format: 'esm', minify: true });
   await bundle.close();
+  return output;
+}
+
+/** Bytes of a browser bundle, minified and compressed. */
+async function bundledBytes(imported: string): Promise<number> {
+  const output = await bundled(imported);
   return output.reduce((sum, part) => sum + gzipSync('code' in part ? part.code : '').length, 0);
 }
 
@@ -28,4 +34,12 @@ it('a client without x402 takes less than 25 kB of a page', async () => {
   const bytes = await bundledBytes('createClient, invokeAndWait, verifyWebhook, ApiError');
   expect(bytes).toBeGreaterThan(2_000);
   expect(bytes).toBeLessThan(25_000);
+});
+
+it('a payer with channels needs nothing of Node', async () => {
+  const imports = (await bundled('createPayer, memoryStorage, withdrawalOf')).flatMap((part) =>
+    'imports' in part ? part.imports : [],
+  );
+  expect(imports).toContain('viem/utils');
+  expect(imports.filter((name) => !/^(@x402|viem)\//.test(name))).toEqual([]);
 });

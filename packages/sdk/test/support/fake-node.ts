@@ -27,15 +27,17 @@ export const failure = (
   headers,
 });
 
+type Answer = Reply | 'hang up';
+
 /** A server on loopback that answers as told and remembers what it saw; `'hang up'` cuts the connection. */
-export async function startFakeNode(answer: (seen: Seen, count: number) => Reply | 'hang up') {
+export async function startFakeNode(answer: (seen: Seen, count: number) => Answer | Promise<Answer>) {
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
     const entry = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
     seen.push(entry);
-    const reply = answer(entry, seen.length);
+    const reply = await answer(entry, seen.length);
     if (reply === 'hang up') return void request.socket.destroy();
     const text = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body);
     response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers }).end(text);

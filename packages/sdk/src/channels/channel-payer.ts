@@ -1,0 +1,109 @@
+import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
+import type { PaymentHeaders } from '../api-error.ts';
+import type { PayerSigner } from '../payer-signer.ts';
+import { type PaymentLimits, payableOffers, readTerms, type Terms } from '../read-terms.ts';
+import { openBooks } from './channel-books.ts';
+import { channelPayments, type PaidAnswer } from './channel-payments.ts';
+import type { ChannelConfig } from './channel-signatures.ts';
+import { type ChannelStorage, memoryStorage } from './channel-storage.ts';
+import { type ChannelTerms, channelTermsOf } from './channel-terms.ts';
+import type { ChannelWallet } from './channel-wallet.ts';
+import { type ClosedChannel, closeChannels } from './close-channels.ts';
+import { readChannel } from './read-channel.ts';
+
+export interface ChannelOptions {
+  /** USDC of a deposit; none is larger. Default: what the node asks for, at most ten times `maxPerCall`. */
+  readonly deposit?: string;
+  /** Where the books of the channels are kept; default: in memory, for this run. */
+  readonly storage?: ChannelStorage;
+  /** A JSON-RPC URL of the chain: finds the state of a channel whose books were lost. */
+  readonly rpcUrl?: string;
+  /** Tells the channels of several payers with one wallet apart: each process needs one of its own. */
+  readonly salt?: `0x${string}`;
+  /** Used to ask for refunds and for `rpcUrl`. */
+  readonly fetch?: typeof fetch;
+}
+
+/** A channel as the payer knows it. Amounts are USDC. */
+export interface OpenChannel {
+  readonly channelId: string;
+  readonly network: string;
+  /** Where it was paid last. */
+  readonly url: string;
+  readonly config: ChannelConfig;
+  /** Deposits less refunds. */
+  readonly balance: string;
+  /** What its calls cost. */
+  readonly charged: string;
+}
+
+/** The part of a payer that pays by channel. */
+export interface ChannelSide {
+  /** The offer of a 402 that can be paid by channel within the limits; `null`: none. */
+  termsOf(terms: Terms): ChannelTerms | null;
+  pay(terms: ChannelTerms, url: string): Promise<PaymentHeaders>;
+  answered(payment: PaymentHeaders, answer: PaidAnswer | null): Promise<PaymentHeaders | null>;
+  channels(): Promise<readonly OpenChannel[]>;
+  close(): Promise<readonly ClosedChannel[]>;
+}
+
+const depositsInCalls = 10n;
+const scheme = 'batch-settlement';
+
+function walletOf(signer: PayerSigner, limits: PaymentLimits, options: ChannelOptions): ChannelWallet {
+  const depositMicro = options.deposit === undefined ? null : parseUsdc(options.deposit);
+  const { rpcUrl } = options;
+  const fetch: typeof globalThis.fetch = (...args) => (options.fetch ?? globalThis.fetch)(...args);
+  return {
+    signer,
+    books: openBooks(options.storage ?? memoryStorage(), signer.address, options.salt),
+    depositMicro,
+    largestDepositMicro: depositMicro ?? depositsInCalls * limits.capMicro,
+    readChannel:
+      rpcUrl === undefined ? null : (chainId, channelId) => readChannel({ url: rpcUrl, fetch }, chainId, channelId),
+  };
+}
+
+/** Pays by payment channels within the limits of a payer. */
+export function channelSide(signer: PayerSigner, limits: PaymentLimits, options: ChannelOptions): ChannelSide {
+  const wallet = walletOf(signer, limits, options);
+  const payments = channelPayments(wallet);
+  const fetch: typeof globalThis.fetch = (...args) => (options.fetch ?? globalThis.fetch)(...args);
+  const termsOf = (terms: Terms) => channelTermsOf(terms, payableOffers(terms, scheme, limits));
+  const read = (header: string): Terms | null => {
+    try {
+      return readTerms(header);
+    } catch {
+      return null;
+    }
+  };
+  return {
+    termsOf,
+    pay: payments.pay,
+    answered: (payment, answer) =>
+      payments.answered(payment, answer, (header) => {
+        const terms = read(header);
+        return terms && termsOf(terms);
+      }),
+    async channels() {
+      const channels = await wallet.books.all();
+      return channels.map(({ record: { channelId, network, url, config, balanceMicro, chargedMicro } }) => ({
+        channelId,
+        network,
+        url,
+        config,
+        balance: formatUsdc(balanceMicro),
+        charged: formatUsdc(chargedMicro),
+      }));
+    },
+    close: () =>
+      closeChannels(wallet, fetch, (header) => {
+        const terms = read(header);
+        const anyPrice = { ...limits, capMicro: 10n ** 30n };
+        return (terms ? payableOffers(terms, scheme, anyPrice) : []).flatMap((offer) => {
+          const readable = terms && channelTermsOf(terms, [offer]);
+          return readable ? [readable] : [];
+        });
+      }),
+  };
+}

@@ -1,0 +1,114 @@
+import type { ChannelConfig, Hex, SignedDeposit } from './channel-signatures.ts';
+import type { ToldPayment, ToldState } from './channel-terms.ts';
+
+/**
+ * The payer's own books of one channel. `boundMicro` is what keeps a lying receiver off: the most that all calls so far may have
+ * cost. It rises by the price of each call before the voucher is signed, falls only when the receiver says that a call cost less, and
+ * no voucher is signed above it.
+ */
+export interface ChannelRecord {
+  readonly network: string;
+  readonly channelId: Hex;
+  readonly config: ChannelConfig;
+  /** Where it was paid last, and where a refund is asked for. */
+  readonly url: string;
+  /** False as long as the channel may have a past that these books do not know. */
+  readonly isKnown: boolean;
+  /** Deposits less refunds. Claims do not lower it. */
+  readonly balanceMicro: bigint;
+  /** What the ended calls cost, as far as the receiver told. */
+  readonly chargedMicro: bigint;
+  readonly boundMicro: bigint;
+  /** Signed, and not known to be taken: shown again as long as it is valid, rather than sign another. */
+  readonly deposit: SignedDeposit | null;
+}
+
+const hex = (length: number) => new RegExp(`^0x[0-9a-f]{${length}}$`, 'i');
+
+export function serializeRecord(record: ChannelRecord): string {
+  return JSON.stringify(record, (_name, value) => (typeof value === 'bigint' ? value.toString() : value));
+}
+
+/** Reads what `serializeRecord` wrote. Throws for anything else: books that cannot be read are not replaced by empty ones. */
+export function parseRecord(text: string): ChannelRecord {
+  const { balanceMicro, chargedMicro, boundMicro, deposit, ...rest } = JSON.parse(text);
+  const record: ChannelRecord = {
+    ...rest,
+    balanceMicro: BigInt(balanceMicro),
+    chargedMicro: BigInt(chargedMicro),
+    boundMicro: BigInt(boundMicro),
+    deposit: deposit ? { ...deposit, amountMicro: BigInt(deposit.amountMicro) } : null,
+  };
+  if (!hex(64).test(record.channelId) || !hex(40).test(record.config?.payer) || typeof record.url !== 'string')
+    throw new TypeError('not the record of a channel');
+  return record;
+}
+
+const larger = (a: bigint, b: bigint | null): bigint => (b !== null && b > a ? b : a);
+
+/** The books after a call that the receiver took: it cost what it says, at most its price. */
+export function afterPayment(
+  record: ChannelRecord,
+  call: { readonly priceMicro: bigint; readonly deposit: SignedDeposit | null },
+  told: ToldPayment,
+  isAlone: boolean,
+): ChannelRecord {
+  const { priceMicro, deposit } = call;
+  const costMicro = told.chargedMicro !== null && told.chargedMicro <= priceMicro ? told.chargedMicro : priceMicro;
+  const boundMicro = record.boundMicro - priceMicro + costMicro;
+  const saidMicro = told.state.chargedMicro;
+  const countedMicro = record.chargedMicro + costMicro;
+  const ownMicro = countedMicro < boundMicro ? countedMicro : boundMicro;
+  return {
+    ...record,
+    isKnown: true,
+    boundMicro,
+    chargedMicro: isAlone && saidMicro !== null && saidMicro <= boundMicro ? saidMicro : ownMicro,
+    balanceMicro: larger(record.balanceMicro + (deposit?.amountMicro ?? 0n), told.state.balanceMicro),
+    deposit: deposit ? null : record.deposit,
+  };
+}
+
+/** The books after a call that the receiver refused: it costs nothing. */
+export const afterRefusal = (record: ChannelRecord, priceMicro: bigint): ChannelRecord => ({
+  ...record,
+  boundMicro: record.boundMicro - priceMicro,
+  chargedMicro:
+    record.chargedMicro < record.boundMicro - priceMicro ? record.chargedMicro : record.boundMicro - priceMicro,
+});
+
+export type Adopted =
+  | { readonly record: ChannelRecord; readonly baseMicro: bigint }
+  /** No signature of ours stands behind the sum. */
+  | 'unproven'
+  /** More than our own calls may have cost. */
+  | 'unexplained';
+
+/**
+ * The sum that a receiver names in its correction, taken over into the books. It needs a voucher of ours for at least that much, and
+ * has to be within what our own calls may have cost. Books without a past take the voucher's own sum as that bound: the receiver
+ * can claim it already.
+ */
+export function adoptSum(
+  record: ChannelRecord,
+  told: ToldState,
+  provenMicro: bigint | null,
+  inFlightMicro: bigint,
+): Adopted {
+  const { chargedMicro: sumMicro } = told;
+  if (sumMicro === null || provenMicro === null || sumMicro > provenMicro) return 'unproven';
+  const boundMicro = record.isKnown ? record.boundMicro : larger(record.boundMicro, provenMicro);
+  if (sumMicro > boundMicro) return 'unexplained';
+  const { deposit } = record;
+  const isTaken = deposit !== null && (told.balanceMicro ?? 0n) >= record.balanceMicro + deposit.amountMicro;
+  const corrected = { ...record, isKnown: true, boundMicro, deposit: isTaken ? null : deposit };
+  const balanceMicro = larger(record.balanceMicro, told.balanceMicro);
+  const chargedMicro = endedPart(record.chargedMicro, sumMicro, inFlightMicro);
+  return { record: { ...corrected, balanceMicro, chargedMicro }, baseMicro: sumMicro };
+}
+
+/** How much of the sum ended calls are: the rest belongs to calls of ours that the receiver has accepted and not answered. */
+function endedPart(chargedMicro: bigint, sumMicro: bigint, inFlightMicro: bigint): bigint {
+  if (inFlightMicro === 0n || sumMicro < chargedMicro) return sumMicro;
+  return larger(chargedMicro, sumMicro - inFlightMicro);
+}

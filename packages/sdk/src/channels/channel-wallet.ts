@@ -1,0 +1,15 @@
+import type { PayerSigner } from '../payer-signer.ts';
+import type { ChannelBooks } from './channel-books.ts';
+import type { Hex } from './channel-signatures.ts';
+import type { ChannelOnChain } from './read-channel.ts';
+
+/** Who pays, and what it may do by itself. */
+export interface ChannelWallet {
+  readonly signer: PayerSigner;
+  readonly books: ChannelBooks;
+  /** The size of a deposit; `null`: the least that the receiver asks for. */
+  readonly depositMicro: bigint | null;
+  readonly largestDepositMicro: bigint;
+  /** Reads a channel from the chain; `null` when no RPC was given. */
+  readonly readChannel: ((chainId: number, channelId: Hex) => Promise<ChannelOnChain>) | null;
+}

@@ -1,0 +1,87 @@
+import { PaymentRefusedError } from '../payment-refused-error.ts';
+import { type Attempt, type BookedChannel, type CallInFlight, freshRecord, inFlightMicro } from './channel-books.ts';
+import { adoptSum, type ChannelRecord } from './channel-record.ts';
+import { isVoucherOf, voucherToSign } from './channel-signatures.ts';
+import { type ChannelTerms, stateInOffer, type ToldState } from './channel-terms.ts';
+import type { ChannelWallet } from './channel-wallet.ts';
+import type { ChannelOnChain } from './read-channel.ts';
+
+const prefix = 'invalid_batch_settlement_evm_';
+/** The voucher does not continue where the receiver counts from. */
+const otherSum = ['cumulative_amount_mismatch', 'cumulative_below_claimed'];
+/** The channel holds too little, or nothing. */
+const noMoney = ['channel_not_found', 'cumulative_exceeds_balance', 'insufficient_balance'];
+/** The receiver does not know the channel, or takes no more vouchers of it: another salt makes another one. */
+const noChannel = 'missing_channel';
+
+const unexplained = ({ channelId }: ChannelRecord) =>
+  new PaymentRefusedError(
+    'unexplained_sum',
+    `The node counts more in channel ${channelId} than the calls of this payer may have cost. When another process pays from the same wallet, give each a salt of its own`,
+  );
+
+/** The sum that our own signature stands behind; `null`: none does. */
+export async function provenSum(record: ChannelRecord, chainId: number, { signed }: ToldState): Promise<bigint | null> {
+  if (!signed) return null;
+  const voucher = voucherToSign(record.channelId, chainId, signed.maxMicro);
+  return (await isVoucherOf(record.config.payerAuthorizer, voucher, signed.signature)) ? signed.maxMicro : null;
+}
+
+/** The books with the chain's balance and claims. More claimed than our calls may have cost is a receiver that cheats. */
+function adoptChain(record: ChannelRecord, { balanceMicro, claimedMicro }: ChannelOnChain): ChannelRecord {
+  if (record.isKnown && claimedMicro > record.boundMicro) throw unexplained(record);
+  const boundMicro = claimedMicro > record.boundMicro ? claimedMicro : record.boundMicro;
+  const chargedMicro = claimedMicro > record.chargedMicro ? claimedMicro : record.chargedMicro;
+  return { ...record, isKnown: true, boundMicro, chargedMicro, balanceMicro };
+}
+
+/** Money of ours that is in the channel, or may be on its way there. */
+const holdsOurs = ({ record, inFlight }: BookedChannel): boolean =>
+  inFlight.size > 0 || record.deposit !== null || record.balanceMicro > record.chargedMicro;
+
+/**
+ * Corrects the books after a refused payment and resolves to the next attempt, or to `null` when another payment would not
+ * help. Throws `PaymentRefusedError` when the receiver counts more than our own calls explain.
+ */
+export async function correctedBooks(
+  wallet: ChannelWallet,
+  channel: BookedChannel,
+  call: CallInFlight,
+  terms: ChannelTerms,
+): Promise<Attempt | null> {
+  const { record } = channel;
+  const { url, hasAskedChain } = call;
+  const again: Attempt = { terms, url, baseMicro: null, refusals: call.refusals + 1, hasAskedChain };
+  const error = String(terms.answer.error ?? '');
+  if (!error.startsWith(prefix)) return null;
+  const reason = error.slice(prefix.length);
+
+  if (reason === 'channel_busy') {
+    channel.isSerial = true;
+    return again;
+  }
+  const openAnother = async () => {
+    await wallet.books.keep(channel, freshRecord(wallet.signer.address, terms, url));
+    return again;
+  };
+  if (reason === noChannel) return holdsOurs(channel) ? null : openAnother();
+  if (otherSum.includes(reason)) {
+    const told = stateInOffer(terms);
+    const proven = await provenSum(record, terms.chainId, told);
+    const adopted = adoptSum(record, told, proven, inFlightMicro(channel));
+    if (adopted === 'unexplained') throw unexplained(record);
+    if (adopted !== 'unproven') {
+      await wallet.books.keep(channel, adopted.record);
+      return { ...again, baseMicro: adopted.baseMicro };
+    }
+    if (!record.isKnown && !wallet.readChannel) return openAnother();
+  } else if (!noMoney.includes(reason)) return null;
+  else if (!record.isKnown) {
+    await wallet.books.keep(channel, { ...record, isKnown: true });
+    return again;
+  }
+  if (!wallet.readChannel || hasAskedChain) return null;
+  const onChain = await wallet.readChannel(terms.chainId, record.channelId);
+  await wallet.books.keep(channel, adoptChain(record, onChain));
+  return { ...again, hasAskedChain: true, baseMicro: otherSum.includes(reason) ? onChain.claimedMicro : null };
+}

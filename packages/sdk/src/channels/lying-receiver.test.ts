@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { prefix } from '../../test/support/channel-node.ts';
+import { highest, startWorld } from '../../test/support/channel-world.ts';
+import { success } from '../../test/support/fake-node.ts';
+import { memoryStorage } from './channel-storage.ts';
+
+describe('a receiver that lies', () => {
+  it('gets no signature above what the calls may have cost, whatever sum it names', async () => {
+    await using world = await startWorld({
+      before: ({ books }, count, node) =>
+        count > 4
+          ? node.refuse(`${prefix}cumulative_amount_mismatch`, books, { charged: 5_000n, signed: 5_000n })
+          : null,
+    });
+    const { invoke } = world.clientOf({ deposit: '0.02' });
+    for (let calls = 0; calls < 3; calls += 1) await invoke();
+    await expect(invoke()).rejects.toThrow();
+    await expect(invoke()).rejects.toThrow();
+    expect(highest(world)).toBe(4_000n);
+  });
+
+  it('cannot use a voucher of released calls to have more signed than it was told', async () => {
+    let told = false;
+    await using world = await startWorld({
+      outcome: () => ({ cost: 0n, reply: success({ failed: true }) }),
+      before: ({ books, payload }, _count, node) =>
+        told && payload.type === 'voucher'
+          ? node.refuse(`${prefix}cumulative_amount_mismatch`, books, { charged: books.signed })
+          : null,
+    });
+    const { invoke } = world.clientOf({ deposit: '0.02' });
+    for (let calls = 0; calls < 4; calls += 1) expect(await invoke()).toEqual({ failed: true });
+    told = true;
+    await expect(invoke()).rejects.toMatchObject({ reason: 'unexplained_sum' });
+    expect(highest(world)).toBe(1_000n);
+  });
+
+  it('cannot charge more than the price', async () => {
+    await using world = await startWorld({ outcome: () => ({ cost: 7_000n }) });
+    const { payer, invoke } = world.clientOf({ deposit: '0.05' });
+    await invoke();
+    await expect(invoke()).rejects.toMatchObject({ code: 'PAYMENT_REQUIRED' });
+    expect(highest(world)).toBe(2_000n);
+    await expect(payer.close()).rejects.toThrow('can be withdrawn without the receiver');
+  });
+
+  it('is not believed with a signature that is not ours', async () => {
+    await using world = await startWorld({
+      before: (_paid, count, node) =>
+        count === 1
+          ? node.refuse(`${prefix}cumulative_amount_mismatch`, {
+              balance: 9_000_000n,
+              charged: 5_000_000n,
+              reserved: 0n,
+              signed: 6_000_000n,
+              signature: `0x${'1b'.repeat(65)}`,
+              published: 0n,
+            })
+          : null,
+    });
+    await world.clientOf().invoke();
+    expect(highest(world)).toBe(1_000n);
+  });
+
+  it('gets one deposit at a time: a signed one is shown again rather than another', async () => {
+    await using world = await startWorld({
+      before: ({ payload }, _count, node) =>
+        payload.type === 'deposit' ? node.refuse(`${prefix}deposit_transaction_failed`) : null,
+    });
+    const { invoke } = world.clientOf({ deposit: '0.02' });
+    for (let calls = 0; calls < 4; calls += 1) await expect(invoke()).rejects.toThrow();
+    expect(world.node.payments.filter(({ payload }) => payload.deposit)).toHaveLength(4);
+    expect(world.deposits()).toBe(1);
+  });
+
+  it('gets no deposit after deposit by denying the balance', async () => {
+    await using world = await startWorld({
+      before: ({ payload }, _count, node) =>
+        payload.type === 'voucher' ? node.refuse(`${prefix}cumulative_exceeds_balance`) : null,
+    });
+    const { invoke } = world.clientOf({ deposit: '0.02' });
+    await invoke();
+    for (let calls = 0; calls < 3; calls += 1) await expect(invoke()).rejects.toThrow();
+    expect(world.deposits()).toBe(1);
+  });
+
+  it('gets no second channel by naming another receiver while the first holds money', async () => {
+    await using world = await startWorld();
+    const { invoke } = world.clientOf();
+    await invoke();
+    world.node.payTo = '0x1111111111111111111111111111111111111111';
+    await expect(invoke()).rejects.toMatchObject({ reason: 'other_channel_open' });
+    expect(world.node.channels.size).toBe(1);
+  });
+
+  it('is told apart from a storage that cannot be read: nothing is signed', async () => {
+    await using world = await startWorld();
+    const storage = memoryStorage();
+    await world.clientOf({ storage }).invoke();
+    const [key = ''] = await storage.keys();
+    await storage.set(key, '{"channelId":"');
+    const count = world.node.payments.length;
+    await expect(world.clientOf({ storage }).invoke()).rejects.toThrow(SyntaxError);
+    expect(world.node.payments).toHaveLength(count);
+  });
+});

@@ -1,0 +1,169 @@
+import { encodePaymentSignatureHeader } from '@x402/core/http';
+import type { PaymentPayload } from '@x402/core/types';
+import { PaymentRefusedError } from '../payment-refused-error.ts';
+import { type Attempt, type BookedChannel, type CallInFlight, inFlightMicro, newRecord } from './channel-books.ts';
+import type { ChannelRecord } from './channel-record.ts';
+import {
+  channelIdOf,
+  depositToSign,
+  type Hex,
+  randomBytes32,
+  type SignedDeposit,
+  voucherToSign,
+} from './channel-signatures.ts';
+import type { ChannelTerms } from './channel-terms.ts';
+import type { ChannelWallet } from './channel-wallet.ts';
+
+/** A deposit that ends sooner than this is not shown again: it could run out on its way. */
+const shortestShownAgainS = 10;
+/** A receiver that names no least deposit gets this many prices. */
+const usualCalls = 5n;
+
+type Step =
+  | { readonly header: string; readonly call: CallInFlight }
+  /** Nothing was signed: another call has to be answered first. */
+  | { readonly waitFor: Promise<void> };
+
+const nowS = () => Math.floor(Date.now() / 1000);
+
+/** The books of a channel nobody has used in this process, with what the chain has of it. */
+async function readPast(wallet: ChannelWallet, record: ChannelRecord, chainId: number): Promise<ChannelRecord> {
+  if (record.isKnown || record.boundMicro > 0n || !wallet.readChannel) return record;
+  const { balanceMicro, claimedMicro } = await wallet.readChannel(chainId, record.channelId);
+  const isKnown = balanceMicro === claimedMicro;
+  return { ...record, isKnown, balanceMicro, chargedMicro: claimedMicro, boundMicro: claimedMicro };
+}
+
+/** The books to pay from: those of the terms. Terms that would be another channel wait until this one holds nothing of ours. */
+function booksFor(wallet: ChannelWallet, channel: BookedChannel, { terms, url }: Attempt): ChannelRecord {
+  const { record } = channel;
+  const asked = channelIdOf({ ...record.config, ...terms.between }, terms.chainId);
+  if (asked === record.channelId) return { ...record, url };
+  const mayBePaidIn = record.deposit !== null && record.deposit.validBeforeS > nowS();
+  if (channel.inFlight.size > 0 || mayBePaidIn || record.balanceMicro > record.chargedMicro)
+    throw new PaymentRefusedError(
+      'other_channel_open',
+      `The node asks for another channel while ${record.channelId} is open: close that one first`,
+    );
+  return newRecord(wallet.signer.address, terms, url, record.config.salt);
+}
+
+function depositSize(wallet: ChannelWallet, terms: ChannelTerms, neededMicro: bigint): bigint {
+  const { minDepositMicro, priceMicro } = terms;
+  const least = minDepositMicro > neededMicro ? minDepositMicro : neededMicro;
+  const usual = wallet.depositMicro ?? (minDepositMicro > 0n ? minDepositMicro : usualCalls * priceMicro);
+  if (least > wallet.largestDepositMicro)
+    throw new PaymentRefusedError(
+      'deposit_above_cap',
+      `A deposit of ${least} micro-USDC is needed, ${wallet.largestDepositMicro} is the most allowed`,
+    );
+  const size = usual > least ? usual : least;
+  return size < wallet.largestDepositMicro ? size : wallet.largestDepositMicro;
+}
+
+/** The deposit to show: the one that is signed already as long as it is valid, else a new one. */
+async function depositFor(
+  wallet: ChannelWallet,
+  record: ChannelRecord,
+  terms: ChannelTerms,
+  neededMicro: bigint,
+): Promise<SignedDeposit> {
+  const { deposit } = record;
+  if (deposit && deposit.validBeforeS > nowS() + shortestShownAgainS) {
+    if (deposit.amountMicro >= neededMicro) return deposit;
+    throw new PaymentRefusedError('deposit_unsettled', 'An earlier deposit is signed and may still be taken');
+  }
+  const unsigned = {
+    amountMicro: depositSize(wallet, terms, neededMicro),
+    salt: randomBytes32(),
+    validBeforeS: nowS() + terms.offer.maxTimeoutSeconds,
+  };
+  const token = { ...terms.token, chainId: terms.chainId };
+  const signature = await wallet.signer.signTypedData(depositToSign(record.channelId, record.config, token, unsigned));
+  return { ...unsigned, signature };
+}
+
+/** The books with a deposit that ran out unanswered: the chain tells whether it was taken, as far as an RPC was given. */
+async function settleDeposit(wallet: ChannelWallet, record: ChannelRecord, chainId: number): Promise<ChannelRecord> {
+  const { deposit } = record;
+  if (!deposit || deposit.validBeforeS > nowS() + shortestShownAgainS) return record;
+  const onChain = await wallet.readChannel?.(chainId, record.channelId);
+  return { ...record, deposit: null, balanceMicro: onChain?.balanceMicro ?? record.balanceMicro };
+}
+
+/** A payment as it is sent: a voucher, and a deposit or the request of a refund where one goes with it. */
+export function paymentHeader(
+  { answer, offer }: ChannelTerms,
+  { config }: ChannelRecord,
+  voucher: { readonly channelId: Hex; readonly maxMicro: bigint; readonly signature: Hex },
+  extra: { readonly type: 'voucher' | 'refund' } | { readonly type: 'deposit'; readonly deposit: SignedDeposit },
+): string {
+  const { channelId, maxMicro, signature } = voucher;
+  const payload = {
+    type: extra.type,
+    channelConfig: config,
+    voucher: { channelId, maxClaimableAmount: maxMicro.toString(), signature },
+    ...('deposit' in extra ? { deposit: depositOnTheWire(extra.deposit) } : {}),
+  };
+  const { resource, extensions } = answer;
+  return encodePaymentSignatureHeader({
+    x402Version: 2,
+    accepted: offer,
+    payload,
+    ...(resource ? { resource } : {}),
+    ...(extensions ? { extensions } : {}),
+  } as PaymentPayload);
+}
+
+const depositOnTheWire = ({ amountMicro, salt, validBeforeS, signature }: SignedDeposit) => ({
+  amount: amountMicro.toString(),
+  authorization: {
+    erc3009Authorization: { validAfter: '0', validBefore: validBeforeS.toString(), salt, signature },
+  },
+});
+
+/** The call that has to be answered before this one can be paid; `undefined`: none. */
+function callToWaitFor(channel: BookedChannel, isAlone: boolean, isShort: boolean): CallInFlight | undefined {
+  const others = [...channel.inFlight.values()];
+  return isAlone ? others[0] : others.find(({ deposit }) => isShort && deposit !== null);
+}
+
+function endOf(): Pick<CallInFlight, 'done' | 'end'> {
+  let end = () => {};
+  const done = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return { done, end };
+}
+
+const refusalsOf = ({ refusals, hasAskedChain }: Attempt) => ({ refusals, hasAskedChain });
+
+/**
+ * Signs one payment. The books are written down first with the price counted as spent: should the process end anywhere after that,
+ * the next one knows of every voucher that may be out.
+ */
+export async function signPayment(wallet: ChannelWallet, channel: BookedChannel, attempt: Attempt): Promise<Step> {
+  const { terms, url } = attempt;
+  const { priceMicro, chainId } = terms;
+  let record = await readPast(wallet, booksFor(wallet, channel, attempt), chainId);
+  const expectedMicro = attempt.baseMicro ?? record.chargedMicro + inFlightMicro(channel);
+  const maxMicro = (expectedMicro < record.boundMicro ? expectedMicro : record.boundMicro) + priceMicro;
+  const isShort = record.isKnown && maxMicro > record.balanceMicro;
+  const before = callToWaitFor(channel, channel.isSerial || !record.isKnown, isShort);
+  if (before) return { waitFor: before.done };
+
+  if (isShort) record = await settleDeposit(wallet, record, chainId);
+  const neededMicro = maxMicro - record.balanceMicro;
+  const isPaidIn = isShort && neededMicro > 0n;
+  const deposit = isPaidIn ? await depositFor(wallet, record, terms, neededMicro) : null;
+  await wallet.books.keep(channel, {
+    ...record,
+    boundMicro: record.boundMicro + priceMicro,
+    deposit: deposit ?? record.deposit,
+  });
+  const { channelId } = record;
+  const signature = await wallet.signer.signTypedData(voucherToSign(channelId, chainId, maxMicro));
+  const voucher = { channelId, maxMicro, signature };
+  const header = paymentHeader(terms, record, voucher, deposit ? { type: 'deposit', deposit } : { type: 'voucher' });
+  return { header, call: { url, terms, priceMicro, deposit, ...endOf(), ...refusalsOf(attempt) } };
+}

@@ -1,0 +1,60 @@
+import type { Micro } from '@agent-network/contracts/money';
+import { decodePaymentRequiredHeader } from '@x402/core/http';
+import { isPaymentRequiredV2, type PaymentRequirementsV2 } from '@x402/core/schemas';
+import type { PaymentRequired } from '@x402/core/types';
+import { PaymentRefusedError } from './payment-refused-error.ts';
+
+/** A signature that stays usable longer than this is more than a payment for one call. */
+const longestValidityS = 3_600;
+
+/** The terms of a 402, in version 2. */
+export type Terms = PaymentRequired & { readonly accepts: readonly PaymentRequirementsV2[] };
+
+/** What may be signed for. */
+export interface PaymentLimits {
+  readonly tokens: Readonly<Record<string, string>>;
+  readonly capMicro: Micro;
+}
+
+export function readTerms(header: string): Terms {
+  try {
+    const terms: unknown = decodePaymentRequiredHeader(header);
+    if (isPaymentRequiredV2(terms)) return terms as Terms;
+  } catch {
+    // Answered below: both ways the header says nothing that could be paid.
+  }
+  throw new PaymentRefusedError('malformed_terms', 'The 402 answer has no readable PAYMENT-REQUIRED header');
+}
+
+const isKnown = (offer: PaymentRequirementsV2, scheme: string, { tokens }: PaymentLimits): boolean =>
+  offer.scheme === scheme &&
+  offer.asset.toLowerCase() === tokens[offer.network]?.toLowerCase() &&
+  (offer.extra?.assetTransferMethod ?? 'eip3009') === 'eip3009' &&
+  /^\d{1,30}$/.test(offer.amount);
+
+const isBrief = (offer: PaymentRequirementsV2) => offer.maxTimeoutSeconds <= longestValidityS;
+
+/** The offers of one scheme that may be signed: network, token, validity and amount are within the limits. */
+export const payableOffers = (
+  { accepts }: Terms,
+  scheme: string,
+  limits: PaymentLimits,
+): readonly PaymentRequirementsV2[] =>
+  accepts.filter(
+    (offer) => isKnown(offer, scheme, limits) && isBrief(offer) && BigInt(offer.amount) <= limits.capMicro,
+  );
+
+/** The cheapest offer of a scheme that may be signed. Throws `PaymentRefusedError` with the reason that stood last in the way. */
+export function chooseOffer({ accepts }: Terms, scheme: string, limits: PaymentLimits): PaymentRequirementsV2 {
+  const known = accepts.filter((offer) => isKnown(offer, scheme, limits));
+  if (known.length === 0) throw new PaymentRefusedError('unknown_asset', 'No offer asks for a token that may be paid');
+  const cheapest = known.filter(isBrief).sort((a, b) => (BigInt(a.amount) < BigInt(b.amount) ? -1 : 1))[0];
+  if (!cheapest)
+    throw new PaymentRefusedError('validity_too_long', 'Every offer wants a signature valid for over an hour');
+  if (BigInt(cheapest.amount) > limits.capMicro)
+    throw new PaymentRefusedError(
+      'above_cap',
+      `${cheapest.amount} micro-USDC are asked, ${limits.capMicro} is the most allowed`,
+    );
+  return cheapest;
+}
