@@ -34,9 +34,9 @@ export function createSecrets(secretKey: string): Secrets {
   const sealKey = derive('seal');
   const macKey = derive('authenticate');
   const authenticate = (purpose: string, parts: readonly string[]) => {
-    const mac = createHmac('sha256', macKey).update(`${purpose.length}:${purpose}`);
-    for (const part of parts) mac.update(`\n${part.length}:${part}`);
-    return mac.digest('base64url');
+    let text = `${purpose.length}:${purpose}`;
+    for (const part of parts) text += `\n${part.length}:${part}`;
+    return createHmac('sha256', macKey).update(text).digest('base64url');
   };
   return {
     seal(text) {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import type { HasBaseUrl, HasChain } from '../../chain/chain-info.ts';
@@ -55,9 +55,10 @@ export function purchaseOf(
     makeMemo: () => requestId ?? newId('req'),
   };
   return {
-    fingerprint: createHash('sha256')
-      .update(JSON.stringify(['invocation', who, agentId, quoteId, body]))
-      .digest(),
+    // A call without a payment never needs it.
+    get fingerprint() {
+      return hash('sha256', JSON.stringify(['invocation', who, agentId, quoteId, body]), 'buffer');
+    },
     ledgerAccountId: payerAccountId,
     client,
     keyedId: requestId,

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import type { ChainInfo } from '../../chain/chain-info.ts';
+import { randomHex } from '../../lib/random-hex.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 
 /** The purchase that a nonce is bound to: one account, one target, one price. */
@@ -22,7 +22,7 @@ const CODE_BYTES = 12;
  * payer's signature covers the nonce, so a payment signed under it is valid for this purchase only, whoever shows it.
  */
 export function makeNonce(chain: ChainInfo, secrets: Secrets, binding: Binding): `0x${string}` {
-  const salt = randomBytes(SALT_BYTES).toString('hex');
+  const salt = randomHex(SALT_BYTES);
   return `0x${salt}${markOf(secrets, salt)}${bindingCode(chain, secrets, binding, salt)}`;
 }
 
