@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeJson, PreparedJson, preparedArray } from './prepared-json.ts';
+import { encodeJson, PreparedJson, preparedArray, prepareJson } from './prepared-json.ts';
 
 const parsed = (value: unknown) => JSON.parse(encodeJson(value).toString());
 
@@ -24,6 +24,14 @@ describe('prepared JSON', () => {
         expect(parsed({ ...page, items: preparedArray(prepared) })).toEqual(plain);
       }),
     );
+  });
+
+  it('of a large value is a part of another without a copy of it', () => {
+    const large = Buffer.from(JSON.stringify('é'.repeat(1000)));
+    const part = prepareJson({ a: 1, large: new PreparedJson(large) });
+    expect(part.pieces).toContain(large);
+    expect(part.bytes).toBe(encodeJson(part.value).length + 1000);
+    expect(parsed([part])).toEqual([{ a: 1, large: 'é'.repeat(1000) }]);
   });
 
   it('is the same JSON to JSON.stringify, which does not know it', () => {

@@ -20,6 +20,10 @@ export class PreparedJson {
     this.pieces = pieces;
   }
 
+  get bytes(): number {
+    return this.pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
+  }
+
   get value(): unknown {
     return JSON.parse(this.pieces.map(textOf).join(''));
   }
@@ -48,6 +52,15 @@ export function preparedArray(items: readonly (PreparedJson | Piece)[]): Prepare
 
 /** Encodes a value: to bytes if it has prepared values, else to a string. */
 export function encodeJson(value: unknown): string | Buffer<ArrayBuffer> {
+  const pieces = encodePieces(value);
+  return pieces.length === 1 ? (pieces[0] as string) : joined(pieces);
+}
+
+/** Encodes a value to be part of another: what is prepared in it is copied once, when the whole is encoded. */
+export const prepareJson = (value: unknown): PreparedJson => new PreparedJson(...encodePieces(value));
+
+/** One piece for a value without prepared ones, else more. */
+function encodePieces(value: unknown): Piece[] {
   const outer = collected;
   const found: PreparedJson[] = [];
   collected = found;
@@ -57,15 +70,15 @@ export function encodeJson(value: unknown): string | Buffer<ArrayBuffer> {
   } finally {
     collected = outer;
   }
-  if (found.length === 0) return text;
+  if (found.length === 0) return [text];
   const between = text.split(`"${MARK}"`);
   const pieces: Piece[] = [between[0] ?? ''];
   for (const [index, { pieces: own }] of found.entries()) pieces.push(...own, between[index + 1] ?? '');
-  return joined(pieces);
+  return pieces;
 }
 
 /** Writes the pieces into one buffer. */
-function joined(pieces: readonly Piece[]): Buffer<ArrayBuffer> {
+export function joined(pieces: readonly Piece[]): Buffer<ArrayBuffer> {
   let bytes = 0;
   for (const piece of pieces) bytes += Buffer.byteLength(piece);
   const whole = Buffer.allocUnsafeSlow(bytes);

@@ -5,7 +5,7 @@ import type { StoredEvent } from '@agent-network/contracts/webhooks';
 import type { AccountCaller } from '../../access/caller/caller.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
-import { encodeJson, PreparedJson, preparedArray } from '../../lib/prepared-json.ts';
+import { type PreparedJson, preparedArray, prepareJson } from '../../lib/prepared-json.ts';
 import { type EventRow, listEventRows } from './event-store.ts';
 import { findHorizon } from './retention-store.ts';
 import type { HasSubjectPages } from './subjects.ts';
@@ -63,9 +63,9 @@ async function readUntilFull(ctx: HasSubjectPages, rows: readonly EventRow[]): P
     for (const data of found) {
       const row = rows[events.length];
       if (!row || bytes >= MAX_PAGE_BYTES) break;
-      const json = encodeJson(toShown(row, data));
-      bytes += json.length;
-      events.push({ sequence: Number(row.sequence), type: row.type, json: new PreparedJson(json) });
+      const json = prepareJson(toShown(row, data));
+      bytes += json.bytes;
+      events.push({ sequence: Number(row.sequence), type: row.type, json });
     }
   }
   return events;

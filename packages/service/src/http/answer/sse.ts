@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { encodeJson } from '../../lib/prepared-json.ts';
+import { joined, prepareJson } from '../../lib/prepared-json.ts';
 
 /** One server-sent event; `data` is sent as one line of JSON. */
 export interface SseEvent {
@@ -39,11 +39,7 @@ export const sseHeaders: Readonly<Record<string, string>> = {
 const encoder = new TextEncoder();
 
 export function encodeEvent({ id, type, data }: SseEvent): Uint8Array {
-  const json = encodeJson(data);
-  const start = `id: ${id}\nevent: ${type}\ndata: `;
-  return typeof json === 'string'
-    ? encoder.encode(`${start}${json}\n\n`)
-    : Buffer.concat([Buffer.from(start), json, Buffer.from('\n\n')]);
+  return joined([`id: ${id}\nevent: ${type}\ndata: `, ...prepareJson(data).pieces, '\n\n']);
 }
 
 /** The connection that carries a stream. */

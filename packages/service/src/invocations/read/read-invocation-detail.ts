@@ -2,7 +2,7 @@ import type { RequestDetail, RequestRecord } from '@agent-network/contracts/invo
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import type { HasDb } from '../../db/database.ts';
-import { encodeJson, PreparedJson } from '../../lib/prepared-json.ts';
+import { type PreparedJson, prepareJson } from '../../lib/prepared-json.ts';
 import { movementsOf } from '../../payments/statements/movements-of.ts';
 import { toRecord } from '../invocation-view.ts';
 import { requireOwn } from '../read-invocation.ts';
@@ -27,6 +27,6 @@ export async function readInvocationDetail(
   };
   return {
     ...toRecord(invocation),
-    detail: new PreparedJson(encodeJson(detail)),
+    detail: prepareJson(detail),
   };
 }
