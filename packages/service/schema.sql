@@ -398,6 +398,7 @@ create table channel_charge (
   charged_micro bigint,
   created_at timestamp with time zone not null,
   ended_at timestamp with time zone,
+  fingerprint bytea not null,
   constraint channel_charge_pkey PRIMARY KEY (request_id),
   constraint channel_charge_channel_id_fkey FOREIGN KEY (channel_id) REFERENCES channel(id),
   constraint channel_charge_amount_micro_check CHECK ((amount_micro > 0)),

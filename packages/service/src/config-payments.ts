@@ -1,5 +1,5 @@
 import { parseUsdc } from '@agent-network/contracts/money';
-import { ConfigError, type Env, integer } from './lib/read-env.ts';
+import { ConfigError, type Env, flag, integer } from './lib/read-env.ts';
 
 /** Limits of the transactions that the node pays gas for. Amounts in micro-USDC. */
 export interface PaymentLimits {
@@ -19,13 +19,32 @@ export interface PaymentLimits {
   readonly tokensPerDay: number;
 }
 
+/** Payment channels (x402 scheme `batch-settlement`). */
+export interface ChannelSettings {
+  /** True if channels are taken where the chain has their contracts. */
+  readonly isOn: boolean;
+  /** Minimum deposit, which stock clients deposit as well. */
+  readonly minDepositMicro: bigint;
+  /** Time from the beginning of a payer's withdrawal to its end, in which the node claims what it is owed. */
+  readonly withdrawDelayS: number;
+}
+
+export const readChannelSettings = (env: Env, mode: 'local' | 'production'): ChannelSettings => ({
+  isOn: flag(env, 'CHANNELS', false),
+  minDepositMicro: amountOf(env, 'CHANNEL_MIN_DEPOSIT', mode === 'local' ? '0.01' : '0.1'),
+  withdrawDelayS: integer(env, 'CHANNEL_WITHDRAW_DELAY_SECONDS', 86_400, 900, 2_592_000),
+});
+
+function amountOf(env: Env, name: string, fallback: string): bigint {
+  const text = env[name] ?? fallback;
+  if (!/^\d{1,6}(\.\d{1,6})?$/.test(text)) throw new ConfigError(`${name} must be an amount of USDC like 0.01.`);
+  return parseUsdc(text);
+}
+
 /** In local mode gas is free: small amounts (but no dust) are accepted, and there are no daily limits. */
 export function readPaymentLimits(env: Env, mode: 'local' | 'production'): PaymentLimits {
-  const amount = (name: string, local: string, production: string): bigint => {
-    const text = env[name] ?? (mode === 'local' ? local : production);
-    if (!/^\d{1,6}(\.\d{1,6})?$/.test(text)) throw new ConfigError(`${name} must be an amount of USDC like 0.01.`);
-    return parseUsdc(text);
-  };
+  const amount = (name: string, local: string, production: string): bigint =>
+    amountOf(env, name, mode === 'local' ? local : production);
   const perDay = (name: string, production: number) =>
     integer(env, name, mode === 'local' ? 1_000_000 : production, 0, 1_000_000);
   return {

@@ -2,7 +2,7 @@ import { isKnownChainId, type KnownChainId, LOCAL_CHAIN_ID } from '@agent-networ
 import { nameText } from '@agent-network/contracts/display-text';
 import { parseUsdc } from '@agent-network/contracts/money';
 import { type Limits, readLimits } from './config-limits.ts';
-import { type PaymentLimits, readPaymentLimits } from './config-payments.ts';
+import { type ChannelSettings, type PaymentLimits, readChannelSettings, readPaymentLimits } from './config-payments.ts';
 import type { LogLevel } from './lib/log/log.ts';
 import { type AddressRanges, parseAddressRanges } from './lib/net/address-ranges.ts';
 import { isLoopbackHost } from './lib/net/guarded-fetch-address.ts';
@@ -51,6 +51,7 @@ export interface Config extends Limits {
   /** The node's fee on agents' earnings, in basis points (hundredths of a percent). */
   readonly platformFeeBps: number;
   readonly paymentLimits: PaymentLimits;
+  readonly channels: ChannelSettings;
   /** True if feedback of settled calls is written to the shared reputation registry. */
   readonly reputationFeedback: boolean;
   /** Failpoint at which this process dies, for tests; null: none, as always in production. */
@@ -113,6 +114,7 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
     networkRefused: refusedOf(env.NETWORK_REFUSED ?? ''),
     platformFeeBps: integer(env, 'PLATFORM_FEE_BPS', 0, 0, 5000),
     paymentLimits: readPaymentLimits(env, mode),
+    channels: readChannelSettings(env, mode),
     reputationFeedback: flag(env, 'REPUTATION_FEEDBACK', mode === 'local'),
     failpoint: failpointOf(env, mode),
     mcpAllowedOrigins: originsOf(env.MCP_ALLOWED_ORIGINS),

@@ -9,7 +9,7 @@ import { createFollower } from './agents/registry-entry/follow-writes.ts';
 import { createEntryKeeper } from './agents/registry-entry/keep-entries.ts';
 import type { RegistrationContext } from './agents/registry-entry/register-verified.ts';
 import { createListing } from './agents/search/listing.ts';
-import { openChain } from './chain/chain-access.ts';
+import { type ChainAccess, openChain } from './chain/chain-access.ts';
 import type { ChainInfo } from './chain/chain-info.ts';
 import { createSigningKeys } from './chain/gas-watch.ts';
 import { createIncomingTransfers } from './chain/incoming-transfer-client.ts';
@@ -49,6 +49,7 @@ import { createSeenTreasuries } from './payments/ledger/treasury.ts';
 import { createReorgWatch } from './payments/reconcile/watch-reorgs.ts';
 import { createSettler } from './payments/settlement/settler.ts';
 import { createReservesReader } from './payments/statements/read-reserves.ts';
+import { createChannels } from './payments/x402/channels/channels.ts';
 import { createPaymentChecks } from './payments/x402/payment-checks.ts';
 import { type Heartbeat, startHeartbeat } from './queue/heartbeat.ts';
 import { createQueueStanding } from './queue/queue-standing.ts';
@@ -92,7 +93,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const clock = parts.clock ?? systemClock;
   const rpcUrl = parts.chainRpcUrl;
   const wallet = createNodeWallet(parts.settlementPrivateKey);
-  const access = await openChain({ ...config, rpcUrl, wallet: wallet.address });
+  const access = await withChannels(await openChain({ ...config, rpcUrl, wallet: wallet.address }), parts);
   const { chain } = access;
   const db = openDatabase(parts.databaseUrl, { max: config.databaseConnections, log });
   const heartbeat = await startHeartbeat({ db, log }, { label: config.nodeLabel });
@@ -128,7 +129,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     beginner: createBeginner({ db, clock, ledgerTurns }),
     listing: createListing({ replica, nodeLabel: config.nodeLabel }),
     agentFinder: createAgentFinder({ db, replica }),
-    ...createPaymentChecks({ ...access, db, clock }),
+    ...paymentParts({ ...access, db, clock }),
     ...chainReaders(rpcUrl, chain),
     ...registryParts(config, rpcUrl, { db, log, clock, metrics, chain }),
     seenTreasuries: createSeenTreasuries(),
@@ -163,6 +164,22 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const workers = { settler, reorgWatch, finisher, backlog, agentChecks, webhookDispatcher, reserves };
   return { ...base, ...registryWork, ...live, ...workers };
 }
+
+/** Channels are offered where they are on and their contracts are found. */
+async function withChannels(access: ChainAccess, { config, log }: ContextParts): Promise<ChainAccess> {
+  const { isOn, withdrawDelayS, minDepositMicro } = config.channels;
+  const fault = isOn ? await access.settlementContract.whyUnusable() : 'they are off';
+  if (fault !== null) {
+    if (isOn) log.warn({ fault }, 'payment channels cannot be used; calls are paid one by one');
+    return access;
+  }
+  return { ...access, chain: { ...access.chain, channels: { withdrawDelayS, minDepositMicro } } };
+}
+
+const paymentParts = (needs: Parameters<typeof createPaymentChecks>[0]) => ({
+  ...createPaymentChecks(needs),
+  channels: createChannels(needs),
+});
 
 const metersOf = (metrics: Metrics) => ({ metrics, queueStanding: createQueueStanding({ metrics }) });
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-// The x402 wire, versions 1 and 2, scheme "exact" with EIP-3009 (x402 specification, transports-v2/http and schemes/exact/evm).
+// The x402 wire, versions 1 and 2, scheme "exact" with EIP-3009 (x402 specification, transports-v2/http and schemes/exact/evm); v2 also
+// scheme "batch-settlement" (schemes/batch-settlement/evm).
 
 const Address = z.string().regex(/^0x[0-9a-fA-F]{40}$/);
 const AtomicAmount = z.string().regex(/^(0|[1-9]\d{0,30})$/);
@@ -43,13 +44,68 @@ const PaymentIdentifier = z.object({
     .optional(),
 });
 
-/** Content of the `PAYMENT-SIGNATURE` header (x402 v2). */
-export const PaymentPayloadV2 = z.object({
+const payloadV2 = {
   x402Version: z.literal(2),
   accepted: RequirementsV2,
-  payload: Eip3009Payload,
   extensions: z.object({ 'payment-identifier': PaymentIdentifier.optional() }).optional(),
+};
+
+/** Content of the `PAYMENT-SIGNATURE` header (x402 v2), scheme `exact`. */
+export const PaymentPayloadV2 = z.object({ ...payloadV2, payload: Eip3009Payload });
+
+export const CHANNEL_SCHEME = 'batch-settlement';
+
+const Hash = z.string().regex(/^0x[0-9a-fA-F]{64}$/);
+const Signature = z.string().regex(/^0x([0-9a-fA-F]{2}){0,4096}$/);
+
+/** What a channel is: its id is the EIP-712 digest of this. */
+export const ChannelConfig = z.object({
+  payer: Address,
+  payerAuthorizer: Address,
+  receiver: Address,
+  receiverAuthorizer: Address,
+  token: Address,
+  withdrawDelay: z
+    .number()
+    .int()
+    .min(0)
+    .max(2 ** 40 - 1),
+  salt: Hash,
 });
+export type ChannelConfig = z.infer<typeof ChannelConfig>;
+
+/** `type` is `deposit`, `voucher` or `refund`; another one is refused by the code of the scheme. */
+const ChannelPayload = z.object({
+  type: z.string().max(64),
+  channelConfig: ChannelConfig,
+  voucher: z.object({ channelId: z.string().max(128), maxClaimableAmount: AtomicAmount, signature: Signature }),
+  deposit: z
+    .object({
+      amount: AtomicAmount,
+      authorization: z.object({
+        erc3009Authorization: z
+          .object({ validAfter: Seconds, validBefore: Seconds, salt: Hash, signature: Signature })
+          .optional(),
+      }),
+    })
+    .optional(),
+  amount: AtomicAmount.optional(),
+});
+export type ChannelPayload = z.infer<typeof ChannelPayload>;
+
+/** Content of the `PAYMENT-SIGNATURE` header (x402 v2), scheme `batch-settlement`. */
+export const ChannelPayloadV2 = z.object({ ...payloadV2, payload: ChannelPayload });
+
+/** A channel as a node tells it to the holder of its key. */
+export const ChannelStateExtra = z.object({
+  channelId: z.string(),
+  balance: AtomicAmount,
+  totalClaimed: AtomicAmount,
+  withdrawRequestedAt: z.number(),
+  refundNonce: z.string(),
+  chargedCumulativeAmount: AtomicAmount.optional(),
+});
+export type ChannelStateExtra = z.infer<typeof ChannelStateExtra>;
 
 /** Content of the `X-PAYMENT` header (x402 v1). */
 export const PaymentPayloadV1 = z.object({
@@ -116,5 +172,9 @@ export const SettleResponse = z.object({
   transaction: z.string(),
   network: z.string(),
   extensions: z.record(z.string(), z.unknown()).optional(),
+  /** With a channel: what was deposited or refunded, empty for a voucher. */
+  amount: z.string().optional(),
+  /** With a channel: what the call was charged, and the channel after it. */
+  extra: z.object({ chargedAmount: AtomicAmount.optional(), channelState: ChannelStateExtra.optional() }).optional(),
 });
 export type SettleResponse = z.infer<typeof SettleResponse>;

@@ -14,6 +14,15 @@ export interface ChainInfo {
   readonly domainSeparator: `0x${string}`;
   /** The node's wallet, lower case: receives payments and pays refunds. */
   readonly wallet: string;
+  /** Terms of payment channels; absent: the settlement contract was not found, or is not used. */
+  readonly channels?: ChannelTerms | null;
+}
+
+/** What the node asks of an x402 channel (scheme `batch-settlement`). */
+export interface ChannelTerms {
+  /** Time from the beginning of a payer's withdrawal to its end, in which vouchers can be claimed. */
+  readonly withdrawDelayS: number;
+  readonly minDepositMicro: bigint;
 }
 
 export interface HasChain {

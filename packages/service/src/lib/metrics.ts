@@ -5,6 +5,7 @@ export interface Metrics {
   readonly requestDuration: Histogram<'route' | 'status'>;
   readonly invocationsEnded: Counter<'status' | 'reason'>;
   readonly settlements: Counter<'outcome'>;
+  readonly channelRefusals: Counter<'reason'>;
   readonly nativeSignatures: Gauge;
   readonly gasBalance: Gauge<'signer'>;
   readonly unknownPayments: Gauge;
@@ -54,6 +55,12 @@ export function createMetrics(): Metrics {
       name: 'settlements_total',
       help: 'Settlements on chain, by outcome. The reconciler resolves `unknown` ones.',
       labelNames: ['outcome'],
+      registers,
+    }),
+    channelRefusals: new Counter({
+      name: 'x402_channel_refusals_total',
+      help: 'Vouchers, deposits and refunds of x402 channels that were refused, by code.',
+      labelNames: ['reason'],
       registers,
     }),
     nativeSignatures: new Gauge({

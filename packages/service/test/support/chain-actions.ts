@@ -3,7 +3,7 @@ import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { encodeFunctionData, type Hex, parseSignature } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { type SignedAuthorization, transferCall } from '../../src/chain/settlement-call.ts';
-import { readPaymentHeader, type ShownPayment } from '../../src/payments/x402/payment-header.ts';
+import { isVoucher, readPaymentHeader, type ShownPayment } from '../../src/payments/x402/payment-header.ts';
 import type { TestWallet } from './harness.ts';
 import type { TokenHost } from './x402-payer.ts';
 
@@ -30,7 +30,7 @@ export async function sendAs(rpcUrl: string, from: string, to: string, data: Hex
 /** Returns the signed part of a payment header. */
 export function paymentIn(headers: Record<string, string>): ShownPayment {
   const shown = readPaymentHeader(headers);
-  if (!shown) throw new Error('no payment in these headers');
+  if (!shown || isVoucher(shown)) throw new Error('no payment in these headers');
   return shown;
 }
 

@@ -1,6 +1,7 @@
 import { errorCatalogue } from '@agent-network/contracts/errors';
 import { DatabaseAwayError } from '../../db/database-away.ts';
 import { AppError } from '../../lib/app-error.ts';
+import { isChannelRefusal } from '../../payments/x402/channel-refusal.ts';
 import { PaymentRequiredError } from '../../payments/x402/payment-required.ts';
 
 export interface ErrorAnswer {
@@ -29,7 +30,8 @@ export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
   const body = { status: 'error', error: { code, message, requestId, ...known.extra } };
   if (!(known instanceof PaymentRequiredError)) return { status: errorCatalogue[code].status, headers, body };
   headers['payment-required'] = encode(known.offer.v2);
-  if (known.reason !== null) {
+  // Stock clients of channels go by the error of PAYMENT-REQUIRED, and take a settlement header for a final answer.
+  if (known.reason !== null && !isChannelRefusal(known.reason)) {
     const answer = {
       success: false,
       errorReason: known.reason,

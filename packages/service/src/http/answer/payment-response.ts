@@ -2,6 +2,8 @@ import type { PaymentReceipt } from '@agent-network/contracts/payments/receipt-t
 import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { HasWallet } from '../../chain/node-wallet.ts';
+import { toChannelState } from '../../payments/x402/channels/channel.ts';
+import type { HasChannels } from '../../payments/x402/channels/channels.ts';
 import { encode } from './errors.ts';
 
 /** What was delivered for a payment, and when. */
@@ -30,13 +32,48 @@ export function setPaymentResponse(
   const network = paid.version === 2 ? ctx.chain.caip2 : ctx.chain.name;
   const response: SettleResponse = {
     ...{ success: true, payer: paid.payer, transaction: paid.transactionHash, network },
-    ...(paid.delivery === null ? {} : { extensions: { 'offer-receipt': signReceipt(ctx, paid, paid.delivery) } }),
+    ...receiptOf(ctx, paid),
   };
   call.setHeader(paid.version === 2 ? 'payment-response' : 'x-payment-response', encode(response));
 }
 
+interface VoucherPaid extends Pick<Paid, 'delivery'> {
+  readonly channelId: string;
+  readonly chargedMicro: bigint;
+  /** The deposit that came with the voucher; null: none. */
+  readonly deposit: { readonly amountMicro: bigint; readonly transactionHash: string } | null;
+}
+
+/** The same for a call that a voucher paid for: what it was charged, and its channel by now. */
+export async function setVoucherResponse(
+  ctx: HasChain & HasWallet & HasChannels,
+  call: { setHeader(name: string, value: string): void },
+  { channelId, chargedMicro, deposit, delivery }: VoucherPaid,
+): Promise<void> {
+  const channel = await ctx.channels.read(channelId);
+  if (!channel) return;
+  const { payer } = channel.config;
+  const transactionHash = deposit?.transactionHash ?? '';
+  const response: SettleResponse = {
+    ...{ success: true, payer, transaction: transactionHash, network: ctx.chain.caip2 },
+    amount: deposit?.amountMicro.toString() ?? '',
+    extra: { chargedAmount: chargedMicro.toString(), channelState: toChannelState(channel) },
+    ...receiptOf(ctx, { payer, transactionHash, delivery }),
+  };
+  call.setHeader('payment-response', encode(response));
+}
+
+type Delivered = Pick<Paid, 'payer' | 'transactionHash' | 'delivery'>;
+
+const receiptOf = (ctx: HasChain & HasWallet, paid: Delivered): Pick<SettleResponse, 'extensions'> =>
+  paid.delivery === null ? {} : { extensions: { 'offer-receipt': signReceipt(ctx, paid, paid.delivery) } };
+
 /** Signed for the time of the delivery: a repetition gets the same receipt. */
-function signReceipt({ chain, wallet }: HasChain & HasWallet, { payer, transactionHash }: Paid, delivery: Delivery) {
+function signReceipt(
+  { chain, wallet }: HasChain & HasWallet,
+  { payer, transactionHash }: Delivered,
+  delivery: Delivery,
+) {
   const payload: PaymentReceipt = {
     version: 1,
     network: chain.caip2,

@@ -13,8 +13,9 @@ import { invokeAuto } from '../../invocations/start/invoke-auto.ts';
 import { invokeBulk, readBulk } from '../../invocations/start/invoke-bulk.ts';
 import { quoteInvocation } from '../../invocations/start/quote-invocation.ts';
 import { readStream } from '../../invocations/stream/read-stream.ts';
+import { channelOf } from '../../payments/x402/channels/channel.ts';
 import { readPaymentHeader } from '../../payments/x402/payment-header.ts';
-import { type Delivery, setPaymentResponse } from '../answer/payment-response.ts';
+import { type Delivery, setPaymentResponse, setVoucherResponse } from '../answer/payment-response.ts';
 import { SseAnswer } from '../answer/sse.ts';
 import type { HandlerCall, Handlers } from '../request/handler.ts';
 import type { HttpContext } from '../request/http-context.ts';
@@ -80,12 +81,12 @@ async function answerInvoked(
   if (invoked.isReplay) await call.uncount();
   const { id } = invoked.invocation;
   // A paid call waits for its result (spec), unless it names a webhook.
-  const isAwaited = isSync || isStreamed || (invoked.payment !== null && body.webhookUrl === undefined);
+  const isAwaited = isSync || isStreamed || (isPaid(invoked) && body.webhookUrl === undefined);
   const unawait = () => ctx.runner.unawait(id);
   // The work continues and its result is kept for a repetition, but it holds no connection slot.
   if (isAwaited) onAbort(call.hungUp, unawait);
   if (isStreamed) {
-    notePayment(ctx, call, invoked, await awaitBegun(ctx, invoked, ctx.syncWaitMs));
+    await notePayment(ctx, call, invoked, await awaitBegun(ctx, invoked, ctx.syncWaitMs));
     return new SseAnswer((signal) => {
       onAbort(signal, unawait);
       return readStream(ctx, id, 0, signal);
@@ -93,11 +94,11 @@ async function answerInvoked(
   }
   if (!isAwaited) {
     const begun = invoked.payment ? await awaitBegun(ctx, invoked, ctx.syncWaitMs) : invoked.invocation;
-    notePayment(ctx, call, invoked, begun);
+    await notePayment(ctx, call, invoked, begun);
     return shownAs(begun, caller.kind === 'agent');
   }
   const invocation = await awaitInvocation(ctx, invoked, ctx.syncWaitMs).finally(unawait);
-  notePayment(ctx, call, invoked, invocation, deliveryOf(ctx, resource, invocation));
+  await notePayment(ctx, call, invoked, invocation, deliveryOf(ctx, resource, invocation));
   return shownAs(invocation, caller.kind === 'agent');
 }
 
@@ -105,19 +106,26 @@ async function answerInvoked(
 const deliveryOf = ({ baseUrl }: HttpContext, resource: string, { status, completedAt }: Invocation) =>
   status === 'completed' && completedAt !== null ? { resourceUrl: baseUrl + resource, at: completedAt } : null;
 
+/** True for a call that x402 pays for. */
+const isPaid = ({ payment, invocation }: Invoked): boolean =>
+  payment !== null || (invocation.payerLedgerId !== null && channelOf(invocation.payerLedgerId) !== null);
+
 function onAbort(signal: AbortSignal, listener: () => void): void {
   if (signal.aborted) listener();
   else signal.addEventListener('abort', listener, { once: true });
 }
 
-/** Sets the settlement header, if an x402 payment was settled. */
-export function notePayment(
+/** Sets the settlement header, if an x402 payment was settled or a voucher taken. A call in flight counts as charged. */
+export async function notePayment(
   ctx: HttpContext,
   call: { setHeader(name: string, value: string): void },
-  { payment }: Invoked,
-  { paymentHash }: Invocation,
+  { payment, deposit }: Invoked,
+  { paymentHash, payerLedgerId, costMicro, priceMicro }: Invocation,
   delivery: Delivery | null = null,
-): void {
+): Promise<void> {
+  const channelId = payerLedgerId && channelOf(payerLedgerId);
+  const chargedMicro = costMicro ?? priceMicro;
+  if (channelId) return setVoucherResponse(ctx, call, { channelId, chargedMicro, deposit, delivery });
   if (!payment || !paymentHash) return;
   const version = payment.x402Version ?? 2;
   setPaymentResponse(ctx, call, { payer: payment.authorization.from, version, transactionHash: paymentHash, delivery });

@@ -12,6 +12,8 @@ import { agentTreasuryId, payerAddressOf } from '../../payments/ledger/treasury.
 import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
 import type { RefundWay } from '../../payments/payouts/refund.ts';
 import { owePayer } from '../../payments/payouts/refund-payer.ts';
+import { channelOf } from '../../payments/x402/channels/channel.ts';
+import { endVouchers, releaseVouchers } from '../../payments/x402/channels/end-vouchers.ts';
 import { contentHashes } from '../content-hashes.ts';
 import { type CancelReason, costOf, type Invocation, type Outcome } from '../invocation.ts';
 import { endInvocations, type InvocationEnd } from '../invocation-store.ts';
@@ -63,8 +65,9 @@ export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now:
       { ...invocation, ...(rows.get(invocation.id) as InvocationEnd), ...money.get(invocation.id), completedAt: now },
     ]),
   );
-  // Budgets before ledger accounts, as at acceptance: one lock order prevents deadlocks.
+  // Budgets, then channels, then ledger accounts, as at acceptance: one lock order prevents deadlocks.
   await unspendAll(tx, [...ended.values()]);
+  const payers = await endVouchers(tx, [...ended.values()], now);
   const holdEnds = won
     .filter(({ invocation }) => invocation.payerLedgerId !== null)
     .map(({ invocation: { id, agentId } }) => {
@@ -78,13 +81,14 @@ export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now:
     });
   // Sent together; the ledger comes last, because many transactions wait for the same account.
   const calls = won.map((end) =>
-    toEndedCall({ ...end, invocation: ended.get(end.invocation.id) ?? end.invocation }, now),
+    toEndedCall({ ...end, invocation: ended.get(end.invocation.id) ?? end.invocation }, payers, now),
   );
   const [isToTell] = await Promise.all([
     tellEnded(tx, [...ended.values()], now),
     recordCalls(tx, calls, now),
     countEnded(ctx, tx, [...ended.values()]),
     endHolds(tx, holdEnds, now),
+    releaseVouchers(tx, [...ended.values()], now),
   ]);
   const ways = await oweBack(ctx, tx, [...ended.values()]);
   const invocations = new Map(
@@ -130,6 +134,7 @@ export async function oweBack(
     if (!refundMicro || !payerLedgerId) continue;
     const address = payerAddressOf(payerLedgerId);
     if (paymentMethod === 'treasury') ways.set(id, 'treasury');
+    if (channelOf(payerLedgerId) !== null) ways.set(id, 'channel');
     if (paymentMethod !== 'x402' || !address || !paymentHash) continue;
     const refund = { requestId: id, accountId, ledgerAccountId: payerLedgerId, address, amountMicro: refundMicro };
     ways.set(id, await owePayer(ctx, tx, refund));
@@ -147,11 +152,11 @@ const unspendAll = (tx: Tx, ended: readonly Invocation[]): Promise<void> =>
   );
 
 /** Only the agent's own doing counts against it; not a call that gave it no chance to answer. */
-function toEndedCall({ invocation, outcome }: End, now: Date): EndedCall {
+function toEndedCall({ invocation, outcome }: End, payers: ReadonlyMap<string, string>, now: Date): EndedCall {
   const durationMs = now.getTime() - (invocation.startedAt ?? invocation.createdAt).getTime();
   const { agentId } = invocation;
   if (outcome.kind === 'cancelled') return { agentId, end: 'void', durationMs, outcome: null };
-  const paid = paidOutcomeOf(invocation, outcome);
+  const paid = paidOutcomeOf(invocation, outcome, payers.get(invocation.id) ?? null);
   if (outcome.kind === 'completed') return { agentId, end: 'completed', durationMs, outcome: paid };
   if (isOthersFault(outcome.reason)) return { agentId, end: 'void', durationMs, outcome: null };
   return { agentId, end: outcome.reason === 'agent_unreachable' ? 'unreachable' : 'failed', durationMs, outcome: paid };

@@ -10,15 +10,21 @@ const FAIR_MS = 30_000;
 export const isOthersFault = (reason: FailureReason): boolean =>
   reason === 'payment_failed' || reason === 'agent_removed';
 
-/** The evidence of an ended paid invocation about its agent; null when nothing was paid, or when the end was not the agent's doing. */
-export function paidOutcomeOf(invocation: Invocation, outcome: Outcome): PaidOutcome | null {
+/** The evidence of an ended paid invocation about its agent (`channelPayer`: the wallet of the channel that paid by voucher); null when nothing was paid, or when the end was not the agent's doing. */
+export function paidOutcomeOf(
+  invocation: Invocation,
+  outcome: Outcome,
+  channelPayer: string | null = null,
+): PaidOutcome | null {
   const { id: requestId, agentId, accountId, paymentMethod, paymentHash, payerLedgerId } = invocation;
-  if (payerLedgerId === null || (paymentMethod === 'x402' && paymentHash === null)) return null;
+  if (payerLedgerId === null || (paymentMethod === 'x402' && paymentHash === null && channelPayer === null))
+    return null;
   const isGood = outcome.kind === 'completed';
   if (!isGood && (isOthersFault(outcome.reason) || isHurried(invocation, outcome.reason))) return null;
   const amountMicro = isGood ? (invocation.costMicro ?? 0n) : invocation.priceMicro;
   if (amountMicro === 0n) return null;
-  return { requestId, agentId, accountId, wallet: payerAddressOf(payerLedgerId) ?? '', amountMicro, isGood };
+  const wallet = channelPayer ?? payerAddressOf(payerLedgerId) ?? '';
+  return { requestId, agentId, accountId, wallet, amountMicro, isGood };
 }
 
 const isHurried = ({ deadline, startedAt, createdAt }: Invocation, reason: FailureReason): boolean =>

@@ -6,8 +6,10 @@ import type { Tx } from '../../db/sql.ts';
 import { createBatcher } from '../../lib/batcher.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import { type HasLedgerTurns, holdMoney } from '../../payments/ledger/hold-money.ts';
+import { type HasLedgerTurns, holdMoney, holdVouchers } from '../../payments/ledger/hold-money.ts';
 import type { NewChainPayment } from '../../payments/onchain/chain-payment.ts';
+import { type Admission, admitVouchers } from '../../payments/x402/channels/admit-vouchers.ts';
+import type { NewVoucher } from '../../payments/x402/channels/authorize-voucher.ts';
 import { claimPayments } from '../../payments/x402/claim-payments.ts';
 import type { HasProcessId } from '../../queue/heartbeat.ts';
 import { holdsOf } from '../hold-of.ts';
@@ -24,6 +26,8 @@ export interface Acceptance {
   readonly quoteId: string | null;
   /** The x402 payment to claim for it. */
   readonly payment: NewChainPayment | null;
+  /** The voucher that pays for it. */
+  readonly voucher: NewVoucher | null;
   /** The daily budget of the caller's key. */
   readonly budget: Budget | null;
   /** Its agent and price, as decided. */
@@ -32,8 +36,8 @@ export interface Acceptance {
 
 export type AcceptAnswer =
   | { readonly kind: 'accepted' }
-  /** The payment, or its offer, belongs to another request. */
-  | { readonly kind: 'claimed' }
+  /** The payment, the offer or a key of the purchase belongs to another request. */
+  | Exclude<Admission, { readonly kind: 'admitted' }>
   | { readonly kind: 'quote_used' }
   /** The agent was withdrawn, or costs something else by now. */
   | { readonly kind: 'agent_changed' }
@@ -141,6 +145,7 @@ async function acceptDistinct(tx: Tx, items: readonly Acceptance[], now: Date): 
 
   await spendAll(tx, open, now, answers);
   await claimAll(tx, open, now, answers);
+  await admitAll(tx, open, now, answers);
   const stored = open.filter(({ invocation }) => !answers.has(invocation.id)).map(({ invocation }) => invocation);
   // Sent together; the ledger comes last, because many transactions wait for the same account.
   await Promise.all([insertInvocations(tx, stored), holdAll(tx, open, now, answers)]);
@@ -189,16 +194,30 @@ async function claimAll(
   for (const payment of paying) if (!claimed.has(payment.id)) answers.set(payment.subjectId, { kind: 'claimed' });
 }
 
+/** Channels are locked before accounts of the ledger, everywhere. */
+async function admitAll(
+  tx: Tx,
+  items: readonly Acceptance[],
+  now: Date,
+  answers: Map<string, AcceptAnswer>,
+): Promise<void> {
+  const paying = items.flatMap(({ invocation, voucher }) => (voucher && !answers.has(invocation.id) ? [voucher] : []));
+  for (const [id, admission] of await admitVouchers(tx, paying, now))
+    if (admission.kind !== 'admitted') answers.set(id, admission);
+}
+
 async function holdAll(
   tx: Tx,
   items: readonly Acceptance[],
   now: Date,
   answers: Map<string, AcceptAnswer>,
 ): Promise<void> {
-  const holding = holdsOf(
-    items.flatMap(({ invocation, payment }) => (payment || answers.has(invocation.id) ? [] : [invocation])),
-  );
-  const holds = await holdMoney(tx, holding, now);
+  const open = items.filter(({ invocation, payment }) => !payment && !answers.has(invocation.id));
+  const holdsBy = (isVoucher: boolean) =>
+    holdsOf(open.flatMap(({ invocation, voucher }) => ((voucher !== null) === isVoucher ? [invocation] : [])));
+  const holding = holdsBy(false);
+  // Accounts of channels come first in the order of ids, in which all transactions lock accounts.
+  const [, holds] = await Promise.all([holdVouchers(tx, holdsBy(true), now), holdMoney(tx, holding, now)]);
   for (const [index, hold] of holds.entries()) {
     const id = holding[index]?.id;
     if (id && !hold.isHeld) answers.set(id, { kind: 'insufficient', availableMicro: hold.availableMicro });

@@ -7,7 +7,7 @@ import { type HasAgentFinder, unavailable } from '../../agents/alternatives/find
 import { findStandIns, nameAlternatives } from '../../agents/alternatives/find-alternatives.ts';
 import type { HasListing } from '../../agents/search/listing.ts';
 import { AppError } from '../../lib/app-error.ts';
-import type { ShownPayment } from '../../payments/x402/payment-header.ts';
+import type { Shown } from '../../payments/x402/payment-header.ts';
 import { priceOf, rateWithin } from '../price.ts';
 import { isPassedOn, requireAtHome } from '../remote/require-at-home.ts';
 import type { Wanted } from './invocation-purchase.ts';
@@ -27,7 +27,7 @@ export interface Choice {
 export interface Asked extends Wanted {
   readonly agent: CallableAgent;
   readonly priceMicro: bigint;
-  readonly shown: ShownPayment | null;
+  readonly shown: Shown | null;
   /** The node that passes the call on; null: none. */
   readonly via: string | null;
   /** The alternative that the shown payment was offered for. */

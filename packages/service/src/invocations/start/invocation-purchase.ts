@@ -7,7 +7,7 @@ import { newId } from '../../lib/id.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { payerAccountId } from '../../payments/ledger/treasury.ts';
 import { answersOffer, type Purchase } from '../../payments/x402/authorize-payment.ts';
-import type { ShownPayment } from '../../payments/x402/payment-header.ts';
+import type { Shown } from '../../payments/x402/payment-header.ts';
 import { priceClassOf } from '../price.ts';
 
 /** In place of an agent's id: the node chooses the agent. */
@@ -80,7 +80,7 @@ export function purchaseOf(
 export function offeredAlternative(
   ctx: HasBaseUrl & HasClock & HasChain & HasSecrets,
   caller: KnownCaller,
-  wanted: Wanted & { readonly shown: ShownPayment | null },
+  wanted: Wanted & { readonly shown: Shown | null },
 ): string | null {
   const alternativeId = wanted.shown?.accepted?.extra.agentId;
   const namesAgent = wanted.body.fallback || wanted.agentId === AUTO;

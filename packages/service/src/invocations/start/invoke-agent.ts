@@ -13,32 +13,36 @@ import type { HasPlatformFee } from '../../payments/ledger/platform-fee.ts';
 import { type HasSeenTreasuries, openPayer } from '../../payments/ledger/treasury.ts';
 import type { ChainPayment, NewChainPayment } from '../../payments/onchain/chain-payment.ts';
 import { isOpen } from '../../payments/onchain/chain-payment-state.ts';
-import { authorizePayment, findHolder, findShownBefore } from '../../payments/x402/authorize-payment.ts';
+import { authorizePayment, findHolder, findShownBefore, type Purchase } from '../../payments/x402/authorize-payment.ts';
+import { authorizeVoucher, findBoughtBefore, refuseVoucher } from '../../payments/x402/channels/authorize-voucher.ts';
+import { channelAccountId, channelOf } from '../../payments/x402/channels/channel.ts';
+import type { HasChannels } from '../../payments/x402/channels/channels.ts';
 import { paymentOf } from '../../payments/x402/claim-payments.ts';
 import type { PaymentChecks } from '../../payments/x402/payment-checks.ts';
-import type { ShownPayment } from '../../payments/x402/payment-header.ts';
+import { isVoucher, type Shown } from '../../payments/x402/payment-header.ts';
 import type { Due } from '../../payments/x402/payment-required.ts';
 import { deadlineOf } from '../deadline.ts';
 import type { Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import { type Call, laneOf, type Side } from '../places/places.ts';
 import type { Reservation } from '../places/runner.ts';
-import { estimatedTime, priceOf } from '../price.ts';
+import { priceOf } from '../price.ts';
 import { requireAtHome } from '../remote/require-at-home.ts';
 import { requireStorage } from '../retention/require-storage.ts';
 import { runOn } from '../run/run-invocation.ts';
 import type { Acceptance, Intake } from './accept-invocations.ts';
 import { AgentChangedError, withPresentAgent } from './agent-changed.ts';
 import { type Choice, chooseAgent } from './choose-agent.ts';
-import { chooseMeans, type Means } from './choose-means.ts';
+import { chooseMeans } from './choose-means.ts';
 import { offeredAlternative, purchaseOf } from './invocation-purchase.ts';
+import { newInvocation } from './new-invocation.ts';
 import { type PayContext, payAndRun } from './pay-and-run.ts';
 import { quotedPrice, quoteUsed } from './quote-invocation.ts';
 import { callOf, requireLine, requireRoomToPay } from './require-line.ts';
 import { insufficient, requirePayable } from './require-payable.ts';
 
-/** Treasuries that pay, and the operator's fee. */
-interface Tills extends HasSeenTreasuries, HasPlatformFee {}
+/** Treasuries and channels that pay, and the operator's fee. */
+interface Tills extends HasSeenTreasuries, HasChannels, HasPlatformFee {}
 
 export interface InvokeContext extends PayContext, PaymentChecks, Intake, Tills, HasListing {}
 
@@ -46,8 +50,8 @@ export interface InvokeInput {
   readonly agentId: string;
   readonly quoteId: string | null;
   readonly body: InvocationRequest;
-  /** The x402 payment that came with the request. */
-  readonly shown: ShownPayment | null;
+  /** The x402 payment or voucher that came with the request. */
+  readonly shown: Shown | null;
   readonly forced: 'x402' | 'treasury' | null;
   /** True when the caller waits for the result. */
   readonly isAwaited: boolean;
@@ -71,6 +75,8 @@ export interface Invoked {
   /** The x402 payment, if any, and the terms that it was asked by. */
   readonly payment: NewChainPayment | null;
   readonly due: Due;
+  /** The deposit into a channel that came with the voucher; null: none. */
+  readonly deposit: { readonly amountMicro: bigint; readonly transactionHash: string } | null;
   readonly isReplay: boolean;
 }
 
@@ -89,8 +95,11 @@ async function invokePresent(ctx: InvokeContext, caller: KnownCaller, given: Inv
     throw invalid('fallback', 'needs a payment of x402 version 2, which names the agent that it is for');
   const offeredId = offeredAlternative(ctx, caller, input);
   const find = async () => input.shown && findShownBefore(ctx, input.shown, buy(offeredId, 0n));
+  const findBought = () => findBoughtInvocation(ctx, input.shown, buy(offeredId, 0n));
   const looking = requireAgent(ctx, input.agentId);
   looking.catch(() => undefined);
+  const bought = await findBought();
+  if (bought) return replayRequest(ctx, bought, buy(offeredId, bought.priceMicro).due);
   const found = await find();
   // A settled payment is honoured, even if the agent or the quote has changed since.
   if (found?.state === 'settled') return replay(ctx, found, buy(offeredId, found.authorization.valueMicro).due);
@@ -100,6 +109,8 @@ async function invokePresent(ctx: InvokeContext, caller: KnownCaller, given: Inv
   // A concurrent twin of this request with the same payment may have used the quote.
   const twin = price.isUsed ? await find() : null;
   if (twin) return replay(ctx, twin, buy(offeredId, offeredId ? twin.authorization.valueMicro : price.priceMicro).due);
+  const twinBought = price.isUsed ? await findBought() : null;
+  if (twinBought) return replayRequest(ctx, twinBought, buy(offeredId, twinBought.priceMicro).due);
   if (price.isUsed) throw quoteUsed();
 
   const choice = await chooseAgent(ctx, caller, { ...input, agent: asked, priceMicro: price.priceMicro, offeredId });
@@ -156,29 +167,64 @@ export async function startChosen(
   await requireStorage(ctx, caller);
   if (means.method === 'x402') requireRoomToPay(ctx, caller);
   if (means.method === 'x402') requirePayable(ctx, caller, choice.priceMicro);
-  const payment = means.method === 'x402' ? await authorizePayment(ctx, input.shown, purchase) : null;
-  const priceMicro = payment ? payment.authorization.valueMicro : choice.priceMicro;
+  const { payment, voucher } = means.method === 'x402' ? await authorize(ctx, input.shown, purchase) : unpaid;
+  const priceMicro = payment?.authorization.valueMicro ?? voucher?.priceMicro ?? choice.priceMicro;
   requireAffordable(input.body, priceMicro);
   const side = input.isAwaited ? 'front' : 'back';
-  const place = payment ? null : reserve(ctx, callOf(caller, agent.id), side);
+  const place = payment || voucher ? null : reserve(ctx, callOf(caller, agent.id), side);
   const isQueued = place?.granted[0] === false;
   let leaveLine: (() => void) | null = null;
   try {
     leaveLine = await requireLine(ctx, caller, isQueued ? 1 : 0);
     const invocation = newInvocation(ctx, caller, choice, input, {
       ...means,
-      payerLedgerId: payment ? payment.ledgerAccountId : means.payerLedgerId,
-      id: payment ? payment.subjectId : (input.requestId ?? newId('req')),
-      ...{ priceMicro, deadline, isQueued },
+      payerLedgerId:
+        payment?.ledgerAccountId ?? (voucher && channelAccountId(voucher.channelId)) ?? means.payerLedgerId,
+      id: payment?.subjectId ?? voucher?.requestId ?? input.requestId ?? newId('req'),
+      ...{ priceMicro, deadline, isQueued, isUnpaid: payment !== null },
     });
     const budget = budgetOf(caller);
     // Version 1 has no offer to echo: what was signed must be the present price.
-    const sale = { agent, isPriceLocked: quoteId !== null || (payment !== null && input.shown?.version === 2) };
-    return await start(ctx, caller, agent, { invocation, payment, budget, sale, quoteId, due: purchase.due, side });
+    const isOffered = payment !== null || voucher !== null;
+    const sale = { agent, isPriceLocked: quoteId !== null || (isOffered && input.shown?.version === 2) };
+    return await start(ctx, caller, agent, {
+      invocation,
+      payment,
+      voucher,
+      budget,
+      sale,
+      quoteId,
+      purchase,
+      side,
+      shown: input.shown,
+    });
   } finally {
     leaveLine?.();
     place?.giveBack();
   }
+}
+
+const unpaid = { payment: null, voucher: null };
+
+/** What pays for a call with x402: a payment on chain, or a voucher of a channel. */
+async function authorize(
+  ctx: InvokeContext,
+  shown: Shown | null,
+  purchase: Purchase,
+): Promise<Pick<Acceptance, 'payment' | 'voucher'>> {
+  return shown && isVoucher(shown)
+    ? { payment: null, voucher: authorizeVoucher(ctx, shown, purchase) }
+    : { payment: await authorizePayment(ctx, shown, purchase), voucher: null };
+}
+
+/** The request that a voucher for this purchase was for before; null: none, or no voucher is shown. */
+export async function findBoughtInvocation(
+  ctx: InvokeContext,
+  shown: Shown | null,
+  purchase: Purchase,
+): Promise<Invocation | null> {
+  const requestId = shown && isVoucher(shown) ? await findBoughtBefore(ctx, shown, purchase) : null;
+  return requestId === null ? null : findInvocation(ctx.db, requestId);
 }
 
 /** Calls with a waiting caller bypass the queue, as far as there is room in front. */
@@ -197,63 +243,14 @@ function requireAffordable(body: InvocationRequest, priceMicro: bigint): void {
     throw invalid('maxCost', `is below the price of ${formatUsdc(priceMicro)} USDC`);
 }
 
-function newInvocation(
-  ctx: InvokeContext,
-  caller: KnownCaller,
-  { agent, requestedAgentId, chosen }: Choice,
-  input: InvokeInput,
-  settled: Means & { id: string; priceMicro: bigint; deadline: Date; isQueued: boolean },
-): Invocation {
-  const now = ctx.clock.now();
-  const { isQueued } = settled;
-  const isRunning = settled.method !== 'x402' && !isQueued;
-  return {
-    id: settled.id,
-    accountId: caller.accountId,
-    callerAgentId: caller.kind === 'agent' ? caller.agentId : null,
-    agentId: agent.id,
-    requestedAgentId,
-    chosen,
-    bulkId: null,
-    webhookUrl: input.body.webhookUrl ?? null,
-    isStreamed: input.isStreamed,
-    task: input.body.task,
-    input: input.body.input,
-    context: input.body.context ?? null,
-    metadata: input.body.metadata,
-    priority: input.body.priority,
-    priceMicro: settled.priceMicro,
-    estimatedTime: estimatedTime(agent.averageMs),
-    deadline: settled.deadline,
-    paymentMethod: settled.method,
-    payerLedgerId: settled.payerLedgerId,
-    paymentHash: null,
-    status: isRunning ? 'processing' : 'pending',
-    worker: isQueued ? null : ctx.processId(),
-    attempt: 1,
-    result: null,
-    costMicro: null,
-    refundMicro: null,
-    billedMicro: null,
-    promisedMicro: null,
-    returnedMicro: 0n,
-    contentRemovedAt: null,
-    budgetId: budgetOf(caller)?.budgetId ?? null,
-    errorCode: null,
-    errorMessage: null,
-    createdAt: now,
-    startedAt: isRunning ? now : null,
-    completedAt: null,
-  };
-}
-
 async function start(
   ctx: InvokeContext,
   caller: KnownCaller,
   agent: CallableAgent,
-  item: Acceptance & { due: Due; side: Side },
+  item: Acceptance & { purchase: Purchase; shown: Shown | null; side: Side },
 ): Promise<Invoked> {
-  const { invocation, payment, due, side } = item;
+  const { invocation, payment, voucher, purchase, side } = item;
+  const { due } = purchase;
   if (payment) {
     failpoint('before-open-payer');
     await openPayer(ctx, payment.authorization.from, invocation.createdAt);
@@ -263,6 +260,12 @@ async function start(
   if (answer.kind === 'insufficient') throw insufficient(caller, invocation.priceMicro, answer.availableMicro);
   if (answer.kind === 'agent_changed') throw new AgentChangedError(agent.id);
   if (answer.kind === 'over_budget') throw dayExceeded(answer.remainingMicro);
+  if (answer.kind === 'voucher_refused' || (answer.kind === 'claimed' && voucher)) {
+    // A concurrent repetition of this request with the same voucher may have been admitted.
+    const bought = await findBoughtInvocation(ctx, item.shown, purchase);
+    if (bought) return replayRequest(ctx, bought, due);
+    if (answer.kind === 'voucher_refused' && voucher) throw await refuseVoucher(ctx, voucher, due, answer);
+  }
   if (answer.kind !== 'accepted') {
     const holder = payment && (await findHolder(ctx, payment));
     if (holder) return replay(ctx, holder, due);
@@ -270,25 +273,28 @@ async function start(
   }
   if (invocation.worker === null) {
     ctx.backlog.add(laneOf(invocation));
-    return { invocation, ending: null, payment, due, isReplay: false };
+    return { invocation, ending: null, payment, due, deposit: null, isReplay: false };
   }
-  const ending = ctx.runner.track(
-    invocation,
-    (signal) => (payment ? payAndRun(ctx, invocation, payment, signal) : runOn(ctx, invocation, agent, signal)),
-    { side, entersLater: payment !== null },
-  );
-  return { invocation, ending, payment, due, isReplay: false };
+  if (voucher) ctx.channels.turns.admitted(voucher.channelId, voucher.maxMicro);
+  const run = async (signal: AbortSignal) => {
+    if (payment) return payAndRun(ctx, invocation, payment, signal);
+    if (voucher) await ctx.runner.enter(invocation, signal);
+    return runOn(ctx, invocation, agent, signal);
+  };
+  const ending = ctx.runner.track(invocation, run, { side, entersLater: payment !== null || voucher !== null });
+  return { invocation, ending, payment, due, deposit: null, isReplay: false };
 }
 
 /** The request that a payment was for: the same payment never creates a second one. */
 export async function replay(ctx: InvokeContext, payment: ChainPayment, due: Due): Promise<Invoked> {
   const invocation = await findInvocation(ctx.db, payment.subjectId);
   if (!invocation) throw new Error(`payment ${payment.id} has no invocation ${payment.subjectId}`);
-  return { invocation, ending: ctx.runner.ending(invocation.id), payment, due, isReplay: true };
+  return { invocation, ending: ctx.runner.ending(invocation.id), payment, due, deposit: null, isReplay: true };
 }
 
 /** The earlier request under the same Idempotency-Key. */
 export async function replayRequest(ctx: InvokeContext, invocation: Invocation, due: Due): Promise<Invoked> {
-  const payment = invocation.paymentMethod === 'x402' ? await paymentOf(ctx, invocation.id) : null;
-  return { invocation, ending: ctx.runner.ending(invocation.id), payment, due, isReplay: true };
+  const isByVoucher = invocation.payerLedgerId !== null && channelOf(invocation.payerLedgerId) !== null;
+  const payment = invocation.paymentMethod === 'x402' && !isByVoucher ? await paymentOf(ctx, invocation.id) : null;
+  return { invocation, ending: ctx.runner.ending(invocation.id), payment, due, deposit: null, isReplay: true };
 }

@@ -13,6 +13,7 @@ import { chooseMatch } from './choose-match.ts';
 import { chooseMeans } from './choose-means.ts';
 import { AUTO, offeredAlternative, purchaseOf } from './invocation-purchase.ts';
 import {
+  findBoughtInvocation,
   type Input,
   type InvokeContext,
   type Invoked,
@@ -43,6 +44,8 @@ async function invokePresent(ctx: InvokeContext, caller: KnownCaller, given: Aut
   if (input.shown?.version === 1)
     throw invalid('X-PAYMENT', 'must be a payment of x402 version 2, which names the agent that it is for');
   const offeredId = offeredAlternative(ctx, caller, input);
+  const bought = await findBoughtInvocation(ctx, input.shown, buy(offeredId, 0n));
+  if (bought) return replayRequest(ctx, bought, buy(bought.agentId, bought.priceMicro).due);
   const found = input.shown && (await findShownBefore(ctx, input.shown, buy(offeredId, 0n)));
   if (found) {
     const invocation = await findInvocation(ctx.db, found.subjectId);

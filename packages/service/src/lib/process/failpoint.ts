@@ -7,6 +7,7 @@ const steps = [
   'simulate',
   'open-payer',
   'accept-commit',
+  'admit-voucher',
   'bulk-commit',
   'claim-deposit-commit',
   'write-ahead-commit',

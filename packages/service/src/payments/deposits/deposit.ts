@@ -24,7 +24,7 @@ import type { HasSettler } from '../settlement/settler.ts';
 import { authorizePayment, findHolder, findShownBefore } from '../x402/authorize-payment.ts';
 import { claimPayments } from '../x402/claim-payments.ts';
 import type { PaymentChecks } from '../x402/payment-checks.ts';
-import type { ShownPayment } from '../x402/payment-header.ts';
+import type { Shown } from '../x402/payment-header.ts';
 import { type Due, paymentPending, paymentRequired } from '../x402/payment-required.ts';
 
 type DepositContext = ChainContext & PaymentChecks & HasSettler & HasSecrets & HasBaseUrl;
@@ -44,7 +44,7 @@ export async function deposit(
   ctx: DepositContext,
   caller: KnownCaller,
   input: { amount: string; treasuryId?: string | undefined },
-  shown: ShownPayment | null,
+  shown: Shown | null,
   { once = unkeyed, client = null }: { once?: Once; client?: string | null } = {},
 ): Promise<DepositAnswer> {
   const startMs = performance.now();

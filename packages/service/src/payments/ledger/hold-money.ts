@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/sql.ts';
 import type { Turns } from '../../lib/turns.ts';
 import type { HoldAnswer, HoldEnd, HoldRequest } from './hold.ts';
-import { endHoldRows, placeHoldRows } from './hold-store.ts';
+import { endHoldRows, placeHoldRows, placeVoucherHoldRows } from './hold-store.ts';
 
 /** Serializes this process's batches that move the money of requests: concurrent ones would wait for each other's account locks. */
 export interface HasLedgerTurns {
@@ -11,6 +11,11 @@ export interface HasLedgerTurns {
 /** Places holds in the caller's transaction, in request order, for as many requests as each account can cover. */
 export const holdMoney = async (tx: Tx, requests: readonly HoldRequest[], now: Date): Promise<HoldAnswer[]> =>
   requests.length === 0 ? [] : placeHoldRows(tx, requests, now);
+
+/** Takes what vouchers bring into the accounts of their channels, and holds it, in the caller's transaction. */
+export async function holdVouchers(tx: Tx, requests: readonly HoldRequest[], now: Date): Promise<void> {
+  if (requests.length > 0) await placeVoucherHoldRows(tx, requests, now);
+}
 
 /** Ends holds in the caller's transaction: captures a part, releases the rest. A hold that has ended stays unchanged. */
 export async function endHolds(tx: Tx, ends: readonly HoldEnd[], now: Date): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/sql.ts';
 import { booking, lockedAccounts } from './booking-store.ts';
 import type { HoldAnswer, HoldEnd, HoldRequest } from './hold.ts';
-import { OUTGOING } from './ledger-store.ts';
+import { OUTGOING, VOUCHERS } from './ledger-store.ts';
 
 /**
  * Places holds, in request order, for as many requests as each account can cover. A request refused after a larger one of the same account
@@ -29,6 +29,35 @@ export async function placeHoldRows(sql: Sql, requests: readonly HoldRequest[], 
        select id, account, amount, expires_at, $5 from decided where is_held
      )
      select coalesce(is_held, false) as "isHeld", coalesce(available, 0) as "availableMicro" from decided order by turn`,
+    [
+      requests.map((r) => r.id),
+      requests.map((r) => r.ledgerAccountId),
+      requests.map((r) => r.amountMicro),
+      requests.map((r) => r.expiresAt),
+      now,
+    ],
+  );
+}
+
+/**
+ * Places holds on what vouchers bring: each amount comes in as `voucher:<request>` and is held in one go, so the accounts, which are of
+ * channels, always cover them.
+ */
+export async function placeVoucherHoldRows(sql: Sql, requests: readonly HoldRequest[], now: Date): Promise<void> {
+  await sql.query(
+    'place-voucher-holds',
+    `with request as (
+       select * from unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[]) with ordinality
+         as r(id, account, amount, expires_at, turn)
+     ), ${lockedAccounts('select account from request')},
+     placed as (
+       insert into hold (id, ledger_account_id, amount_micro, expires_at, created_at)
+       select id, account, amount, expires_at, $5 from request
+     ), movement as (
+       select turn, 'voucher:' || id as id, '${VOUCHERS}' as debit, account as credit, amount, 'voucher' as kind, id as subject from request
+     ), freed as (
+       select account, -amount as amount from request
+     ), ${booking('$5')}`,
     [
       requests.map((r) => r.id),
       requests.map((r) => r.ledgerAccountId),

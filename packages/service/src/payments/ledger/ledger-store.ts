@@ -9,6 +9,8 @@ export type LedgerAccountKind = KeptKind | OwnKind;
 
 /** USDC of the node's wallet on chain. In the books it is the counterpart of all that the node owes, so its balance is negative. */
 export const WALLET = 'wallet';
+/** Owed to the node by vouchers of channels that are not claimed: negative, as `wallet`. */
+export const VOUCHERS = 'vouchers';
 /** Owed on chain and not paid yet. */
 export const OUTGOING = 'outgoing';
 /** The node's earnings. */

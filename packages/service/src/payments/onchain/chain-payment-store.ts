@@ -36,9 +36,12 @@ export async function insertChainPayments(
     'insert-chain-payments',
     `insert into chain_payment (id, chain_id, token, direction, purpose, subject_id, account_id, ledger_account_id, from_address,
         to_address, nonce, value_micro, valid_after, valid_before, signature, fingerprint, x402_version, client, state, created_at)
-     select *, 'claimed', $19 from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+     select n.*, 'claimed', $19 from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
         $8::text[], $9::text[], $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::bigint[], $15::text[], $16::bytea[],
         $17::smallint[], $18::text[])
+        as n(id, chain, token, direction, purpose, subject, account, ledger, from_address, to_address, nonce, value, after, before,
+             signature, fingerprint, version, client)
+      where n.purpose <> 'invocation' or not exists (select from channel_charge g where g.request_id = n.subject)
      on conflict do nothing returning id`,
     [
       of((p) => p.id),

@@ -1,5 +1,5 @@
-/** The way of a refund: release to the paying treasury, transfer on chain to the paying wallet, or, below its gas cost, credit at this node. */
-export type RefundWay = 'none' | 'treasury' | 'on_chain' | 'credited';
+/** The way of a refund: release to the paying treasury or channel, transfer on chain to the paying wallet, or, below its gas cost, credit at this node. */
+export type RefundWay = 'none' | 'treasury' | 'channel' | 'on_chain' | 'credited';
 
 export interface Refund {
   readonly requestId: string;

@@ -14,7 +14,7 @@ import { refusalOf } from './check-payment.ts';
 import { isSpokenFor, paysThoughSpent } from './judge-spent.ts';
 import type { PaymentChecks } from './payment-checks.ts';
 import type { HasPaymentFinder } from './payment-finder.ts';
-import type { ShownPayment } from './payment-header.ts';
+import { isVoucher, type Shown, type ShownPayment } from './payment-header.ts';
 import { type Due, paymentRequired } from './payment-required.ts';
 import { findKeyedPayments } from './purchase-key-store.ts';
 import { readOffer } from './terms.ts';
@@ -35,14 +35,14 @@ type AuthorizeContext = ChainContext & PaymentChecks & HasSecrets;
 
 type OfferContext = HasClock & HasChain & HasSecrets;
 
-function offerOf(ctx: OfferContext, shown: ShownPayment, purchase: Pick<Purchase, 'due'>) {
+export function offerOf(ctx: OfferContext, shown: Shown, purchase: Pick<Purchase, 'due'>) {
   const nowS = Math.floor(ctx.clock.now().getTime() / 1000);
   const offer = shown.accepted && readOffer(ctx.chain, ctx.secrets, shown.accepted, { ...purchase.due, nowS });
   return { nowS, offer };
 }
 
 /** True if the payment echoes an offer of ours for this purchase that has not expired. */
-export const answersOffer = (ctx: OfferContext, shown: ShownPayment, due: Due): boolean =>
+export const answersOffer = (ctx: OfferContext, shown: Shown, due: Due): boolean =>
   Boolean(offerOf(ctx, shown, { due }).offer);
 
 /**
@@ -51,9 +51,10 @@ export const answersOffer = (ctx: OfferContext, shown: ShownPayment, due: Due): 
  */
 export async function findShownBefore(
   ctx: AuthorizeContext,
-  shown: ShownPayment,
+  shown: Shown,
   purchase: Purchase,
 ): Promise<ChainPayment | null> {
+  if (isVoucher(shown)) return null;
   return findKnown(ctx, shown, purchase, offerOf(ctx, shown, purchase).offer?.memo ?? null);
 }
 
@@ -63,10 +64,11 @@ export async function findShownBefore(
  */
 export async function authorizePayment(
   ctx: AuthorizeContext,
-  shown: ShownPayment | null,
+  shown: Shown | null,
   purchase: Purchase,
 ): Promise<NewChainPayment> {
   if (!shown) throw paymentRequired(ctx, purchase.due, null);
+  if (isVoucher(shown)) throw paymentRequired(ctx, purchase.due, 'unsupported_scheme');
   const { nowS, offer } = offerOf(ctx, shown, purchase);
   const amountMicro = offer?.amountMicro ?? purchase.due.amountMicro;
   const origin = originOf(ctx.chain, ctx.secrets, shown.authorization.nonce, { ...purchase.due, amountMicro });
@@ -125,7 +127,7 @@ export async function findHolder(
 }
 
 /** Further keys of a purchase, so that a newly signed payment for it is not collected a second time (docs/design.md, section 5). */
-function purchaseKeysOf(shown: ShownPayment, { due, keyedId }: Purchase): string[] {
+export function purchaseKeysOf(shown: Shown, { due, keyedId }: Purchase): string[] {
   const named = shown.identifier === null ? [] : [`${due.purpose} ${shown.identifier}`];
   return keyedId === null ? named : [...named, keyedId];
 }

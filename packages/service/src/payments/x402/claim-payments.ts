@@ -23,8 +23,21 @@ export async function claimPayments(tx: Tx, payments: readonly NewChainPayment[]
 
 /** The payments that now hold all of their further keys; most have none. */
 async function keepFree(tx: Tx, payments: readonly NewChainPayment[], now: Date): Promise<NewChainPayment[]> {
+  const kept = await takeKeys(tx, payments, now);
+  return payments.filter(({ id }) => kept.has(id));
+}
+
+/** What takes keys of a purchase: a payment, or a request that a voucher pays for. */
+interface KeyTaker {
+  readonly id: string;
+  readonly accountId: string | null;
+  readonly purchaseKeys?: readonly string[];
+}
+
+/** Takes further keys of purchases in the caller's transaction; returns the ids that hold all of theirs. */
+export async function takeKeys(tx: Tx, takers: readonly KeyTaker[], now: Date): Promise<Set<string>> {
   const seen = new Set<string>();
-  const wanted = payments.flatMap(({ id: paymentId, accountId, purchaseKeys = [] }) =>
+  const wanted = takers.flatMap(({ id: paymentId, accountId, purchaseKeys = [] }) =>
     purchaseKeys.flatMap((key) => {
       // Of two concurrent payments with one key, the first gets it.
       const name = `${accountId} ${key}`;
@@ -33,10 +46,11 @@ async function keepFree(tx: Tx, payments: readonly NewChainPayment[], now: Date)
       return [{ accountId, key, paymentId }];
     }),
   );
-  if (wanted.length === 0) return [...payments];
+  if (wanted.length === 0) return new Set(takers.map(({ id }) => id));
   const taken = await takePurchaseKeys(tx, wanted, now);
   const isTaken = (paymentId: string, key: string) => taken.some((t) => t.paymentId === paymentId && t.key === key);
-  return payments.filter(({ id, purchaseKeys = [] }) => purchaseKeys.every((key) => isTaken(id, key)));
+  const kept = takers.filter(({ id, purchaseKeys = [] }) => purchaseKeys.every((key) => isTaken(id, key)));
+  return new Set(kept.map(({ id }) => id));
 }
 
 /** The x402 payment of a request, in any state. */

@@ -94,4 +94,72 @@ describe('a payment header', () => {
         expect.objectContaining({ code: 'VALIDATION_ERROR' }),
       );
   });
+
+  describe('of a channel', () => {
+    const config = {
+      payer: `0x${'Aa'.repeat(20)}`,
+      payerAuthorizer: `0x${'Ab'.repeat(20)}`,
+      receiver: `0x${'Bb'.repeat(20)}`,
+      receiverAuthorizer: `0x${'Bb'.repeat(20)}`,
+      token: `0x${'Cc'.repeat(20)}`,
+      withdrawDelay: 86_400,
+      salt: `0x${'Dd'.repeat(32)}`,
+    };
+    const voucher = {
+      channelId: `0x${'Ee'.repeat(32)}`,
+      maxClaimableAmount: '1000',
+      signature: `0x${'AB'.repeat(65)}`,
+    };
+    const erc3009Authorization = {
+      ...{ validAfter: '0', validBefore: '1795255500' },
+      ...{ salt: `0x${'Ff'.repeat(32)}`, signature: `0x${'AB'.repeat(65)}` },
+    };
+    const offered = { ...accepted, scheme: 'batch-settlement' };
+    const shown = (changes: object = {}) =>
+      readPaymentHeader({
+        'payment-signature': encode({
+          x402Version: 2,
+          accepted: offered,
+          payload: { type: 'voucher', channelConfig: config, voucher, ...changes },
+        }),
+      });
+
+    it('is read with addresses, hashes and signatures in lower case', () => {
+      expect(shown()).toMatchObject({
+        version: 2,
+        scheme: 'batch-settlement',
+        type: 'voucher',
+        voucher: {
+          channelId: voucher.channelId.toLowerCase(),
+          maxMicro: 1000n,
+          signature: voucher.signature.toLowerCase(),
+          config: { payer: config.payer.toLowerCase(), salt: config.salt.toLowerCase(), withdrawDelayS: 86_400 },
+        },
+        deposit: null,
+        refundMicro: null,
+      });
+      const deposit = { amount: '10000', authorization: { erc3009Authorization } };
+      expect(shown({ type: 'deposit', deposit })).toMatchObject({
+        deposit: { amountMicro: 10_000n, authorization: { validBeforeS: 1_795_255_500n } },
+      });
+      expect(shown({ type: 'refund', amount: '7' })).toMatchObject({ type: 'refund', refundMicro: 7n });
+      // A deposit by Permit2 is readable; it is refused by its code.
+      expect(shown({ type: 'deposit', deposit: { amount: '1', authorization: {} } })).toMatchObject({
+        deposit: { authorization: null },
+      });
+    });
+
+    it.each([
+      ['no voucher', { voucher: undefined }],
+      ['no configuration', { channelConfig: undefined }],
+      ['an amount with a sign', { voucher: { ...voucher, maxClaimableAmount: '-1' } }],
+      ['an amount above uint128', { voucher: { ...voucher, maxClaimableAmount: '9'.repeat(39) } }],
+      ['an amount that is a number', { voucher: { ...voucher, maxClaimableAmount: 1000 } }],
+      ['a signature that is no hexadecimal', { voucher: { ...voucher, signature: '0xzz' } }],
+      ['an address that is none', { channelConfig: { ...config, payer: '0x1' } }],
+      ['a delay that is a text', { channelConfig: { ...config, withdrawDelay: '86400' } }],
+      ['a delay above uint40', { channelConfig: { ...config, withdrawDelay: 2 ** 40 } }],
+      ['a payload of exact', { type: undefined }],
+    ])('with %s is malformed', (_what, changes) => expect(() => shown(changes)).toThrow(AppError));
+  });
 });

@@ -1,10 +1,14 @@
 import {
+  CHANNEL_SCHEME,
+  type ChannelPayload,
+  ChannelPayloadV2,
   type Eip3009Payload,
   PaymentPayloadV1,
   PaymentPayloadV2,
   type RequirementsV2,
 } from '@agent-network/contracts/payments/x402';
 import type { Authorization } from '../../chain/authorization.ts';
+import type { ChannelConfig } from '../../chain/channels/channel-digests.ts';
 import { invalid } from '../../lib/app-error.ts';
 
 /** A payment as shown by the client; both x402 versions in one form. */
@@ -20,13 +24,47 @@ export interface ShownPayment {
   readonly identifier: string | null;
 }
 
+/** The voucher of a channel, in version 2: the scheme is `batch-settlement`. Addresses, hashes and signatures in lower case. */
+export interface ShownVoucher {
+  readonly version: 2;
+  readonly scheme: typeof CHANNEL_SCHEME;
+  readonly network: string;
+  readonly accepted: RequirementsV2;
+  readonly identifier: string | null;
+  readonly type: string;
+  readonly voucher: {
+    readonly config: ChannelConfig;
+    readonly channelId: string;
+    readonly maxMicro: bigint;
+    readonly signature: string;
+  };
+  /** The deposit that comes with the voucher; null: none. */
+  readonly deposit: {
+    readonly amountMicro: bigint;
+    /** null: it is of another kind. */
+    readonly authorization: {
+      readonly validAfterS: bigint;
+      readonly validBeforeS: bigint;
+      readonly salt: string;
+      readonly signature: string;
+    } | null;
+  } | null;
+  /** Of a refund: the amount asked for; null: all. */
+  readonly refundMicro: bigint | null;
+}
+
+/** What a client shows in a payment header. */
+export type Shown = ShownPayment | ShownVoucher;
+
+export const isVoucher = (shown: Shown): shown is ShownVoucher => 'voucher' in shown;
+
 export interface PaymentHeaders {
   readonly 'payment-signature'?: string | undefined;
   readonly 'x-payment'?: string | undefined;
 }
 
 /** Parses the payment header of a request; null without one. Throws VALIDATION_ERROR (400) when it is malformed. */
-export function readPaymentHeader(headers: PaymentHeaders): ShownPayment | null {
+export function readPaymentHeader(headers: PaymentHeaders): Shown | null {
   const v2 = headers['payment-signature'];
   const v1 = headers['x-payment'];
   if (v2 !== undefined && v1 !== undefined)
@@ -35,13 +73,63 @@ export function readPaymentHeader(headers: PaymentHeaders): ShownPayment | null 
   return v1 === undefined ? null : readV1(v1);
 }
 
-function readV2(header: string): ShownPayment {
-  const parsed = PaymentPayloadV2.safeParse(decode('PAYMENT-SIGNATURE', header));
+function readV2(header: string): Shown {
+  const decoded = decode('PAYMENT-SIGNATURE', header);
+  const schemeOf = decoded as { accepted?: { scheme?: unknown } } | null;
+  if (schemeOf?.accepted?.scheme === CHANNEL_SCHEME) return readVoucher(decoded);
+  const parsed = PaymentPayloadV2.safeParse(decoded);
   if (!parsed.success) throw malformed('PAYMENT-SIGNATURE', parsed.error);
   const { accepted, payload, extensions } = parsed.data;
   const { scheme, network } = accepted;
   const identifier = extensions?.['payment-identifier']?.info?.id ?? null;
   return { version: 2, scheme, network, accepted, identifier, ...toAuthorization(payload) };
+}
+
+function readVoucher(decoded: unknown): ShownVoucher {
+  const parsed = ChannelPayloadV2.safeParse(decoded);
+  if (!parsed.success) throw malformed('PAYMENT-SIGNATURE', parsed.error);
+  const { accepted, payload, extensions } = parsed.data;
+  const identifier = extensions?.['payment-identifier']?.info?.id ?? null;
+  return {
+    version: 2,
+    scheme: CHANNEL_SCHEME,
+    network: accepted.network,
+    ...{ accepted, identifier, type: payload.type },
+    voucher: {
+      config: toConfig(payload.channelConfig),
+      channelId: payload.voucher.channelId.toLowerCase(),
+      maxMicro: BigInt(payload.voucher.maxClaimableAmount),
+      signature: payload.voucher.signature.toLowerCase(),
+    },
+    deposit: toDeposit(payload),
+    refundMicro: payload.amount === undefined ? null : BigInt(payload.amount),
+  };
+}
+
+const toConfig = (config: ChannelPayload['channelConfig']): ChannelConfig => ({
+  payer: config.payer.toLowerCase(),
+  payerAuthorizer: config.payerAuthorizer.toLowerCase(),
+  receiver: config.receiver.toLowerCase(),
+  receiverAuthorizer: config.receiverAuthorizer.toLowerCase(),
+  token: config.token.toLowerCase(),
+  withdrawDelayS: config.withdrawDelay,
+  salt: config.salt.toLowerCase(),
+});
+
+function toDeposit({ type, deposit }: ChannelPayload): ShownVoucher['deposit'] {
+  if (type !== 'deposit' || !deposit) return null;
+  const shown = deposit.authorization.erc3009Authorization;
+  return {
+    amountMicro: BigInt(deposit.amount),
+    authorization: shown
+      ? {
+          validAfterS: BigInt(shown.validAfter),
+          validBeforeS: BigInt(shown.validBefore),
+          salt: shown.salt.toLowerCase(),
+          signature: shown.signature.toLowerCase(),
+        }
+      : null,
+  };
 }
 
 function readV1(header: string): ShownPayment {

@@ -4,16 +4,21 @@ import type { HasClock } from '../../lib/clock.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import type { HasPaymentLimits } from '../onchain/payment-limits.ts';
 import { type RefusalReason, refusalText } from '../onchain/refusal-reason.ts';
-import { makeOffer, OFFER_LIFETIME_S, type Offer, type Terms } from './terms.ts';
+import { type ChannelRefusal, channelRefusalText } from './channel-refusal.ts';
+import { type Correction, makeOffer, OFFER_LIFETIME_S, type Offer, type Terms } from './terms.ts';
+
+type Reason = RefusalReason | ChannelRefusal;
+
+const texts: Record<Reason, string> = { ...refusalText, ...channelRefusalText };
 
 /** A 402 answer. The HTTP layer adds the header and the v1 fields of the offer. */
 export class PaymentRequiredError extends AppError<'PAYMENT_REQUIRED'> {
   readonly offer: Offer;
-  readonly reason: RefusalReason | null;
+  readonly reason: Reason | null;
 
-  constructor(offer: Offer, reason: RefusalReason | null, alternativeId?: string) {
+  constructor(offer: Offer, reason: Reason | null, alternativeId?: string) {
     const message =
-      reason === null ? 'Agent requires payment for the service.' : `The payment was refused. ${refusalText[reason]}`;
+      reason === null ? 'Agent requires payment for the service.' : `The payment was refused. ${texts[reason]}`;
     super('PAYMENT_REQUIRED', message, {
       payment: offer.payment,
       ...(alternativeId === undefined ? {} : { agentId: alternativeId }),
@@ -33,7 +38,8 @@ export interface Due extends Omit<Terms, 'memo' | 'expiresAtS'> {
 export function paymentRequired(
   ctx: HasChain & HasSecrets & HasClock & HasPaymentLimits,
   due: Due,
-  reason: RefusalReason | null,
+  reason: Reason | null,
+  correction?: Correction,
 ): PaymentRequiredError {
   const { makeMemo, ...rest } = due;
   const nowS = Math.floor(ctx.clock.now().getTime() / 1000);
@@ -41,7 +47,11 @@ export function paymentRequired(
   const minAmountMicro = due.purpose === 'deposit' ? minDepositMicro : minPaymentMicro;
   const terms = { ...rest, minAmountMicro, memo: makeMemo(), expiresAtS: nowS + OFFER_LIFETIME_S };
   const text = reason === null ? 'Payment required' : reason;
-  return new PaymentRequiredError(makeOffer(ctx.chain, ctx.secrets, terms, text), reason, due.alternativeId);
+  return new PaymentRequiredError(
+    makeOffer(ctx.chain, ctx.secrets, terms, text, correction),
+    reason,
+    due.alternativeId,
+  );
 }
 
 /** Error for a payment that may have moved money and is not confirmed: never a 402, which would invite a second payment. */

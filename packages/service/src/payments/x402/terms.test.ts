@@ -62,6 +62,40 @@ describe('an offer', () => {
     expect(PaymentRequiredV1.parse(offer.v1)).toEqual(offer.v1);
   });
 
+  it('asks for a voucher beside, where the node takes channels: by version 2 only, in a header below 8 KB', () => {
+    const withChannels = { ...chain, channels: { withdrawDelayS: 86_400, minDepositMicro: 100_000n } };
+    const correction = {
+      channelState: {
+        channelId: `0x${'cc'.repeat(32)}`,
+        balance: '1000000',
+        totalClaimed: '1000',
+        withdrawRequestedAt: 0,
+        refundNonce: '0',
+        chargedCumulativeAmount: '2000',
+      },
+      voucherState: { signedMaxClaimable: '2000', signature: `0x${'ab'.repeat(65)}` },
+    };
+    const long = { ...terms, description: 'd'.repeat(300), alternativeId: 'agt_2', minAmountMicro: 1n };
+    const { v1, v2 } = makeOffer(withChannels, secrets, long, 'Payment required', correction);
+    expect(v1.accepts.map(({ scheme }) => scheme)).toEqual(['exact']);
+    expect(v2.accepts.map(({ scheme }) => scheme)).toEqual(['exact', 'batch-settlement']);
+    const [exact, channel] = v2.accepts as [RequirementsV2, RequirementsV2];
+    expect(exact.extra.paymentFlow).toBe('upfront');
+    expect(channel).toEqual({
+      ...{ scheme: 'batch-settlement', network: exact.network, amount: exact.amount, asset: exact.asset },
+      ...{ payTo: exact.payTo, maxTimeoutSeconds: exact.maxTimeoutSeconds },
+      extra: {
+        ...{ name: 'USDC', version: '2', memo: 'req_1', offer: exact.extra.offer, agentId: 'agt_2' },
+        ...{ receiverAuthorizer: chain.wallet, withdrawDelay: 86_400, minDeposit: '100000' },
+        ...correction,
+      },
+    });
+    expect(readOffer(withChannels, secrets, channel, expected)).toEqual({ memo: 'req_1', amountMicro: 50_000n });
+    expect(Buffer.from(JSON.stringify(v2)).toString('base64').length).toBeLessThan(8_192);
+    const deposit = makeOffer(withChannels, secrets, { ...terms, purpose: 'deposit' }, 'Payment required');
+    expect(deposit.v2.accepts.map(({ scheme }) => scheme)).toEqual(['exact']);
+  });
+
   it('survives what clients do to it on the way: letters of addresses in another case, and keys of their own', () => {
     const checksummed = {
       ...accepted,

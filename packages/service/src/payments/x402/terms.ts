@@ -1,5 +1,11 @@
 import { formatUsdc } from '@agent-network/contracts/money';
-import type { PaymentRequiredV1, PaymentRequiredV2, RequirementsV2 } from '@agent-network/contracts/payments/x402';
+import {
+  CHANNEL_SCHEME,
+  type ChannelStateExtra,
+  type PaymentRequiredV1,
+  type PaymentRequiredV2,
+  type RequirementsV2,
+} from '@agent-network/contracts/payments/x402';
 import type { ChainInfo } from '../../chain/chain-info.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import { makeNonce } from './bound-nonce.ts';
@@ -59,8 +65,21 @@ const paymentIdentifier = {
   },
 };
 
+/** What a payer's client needs to go on after a voucher for a wrong sum; told only to the holder of the channel's key. */
+export interface Correction {
+  readonly channelState: ChannelStateExtra;
+  /** absent: the node has no voucher of the channel. */
+  readonly voucherState?: { readonly signedMaxClaimable: string; readonly signature: string };
+}
+
 /** Makes the offer. Nothing is stored: the offer carries a MAC by which `readOffer` recognises it. */
-export function makeOffer(chain: ChainInfo, secrets: Secrets, terms: Terms, error: string): Offer {
+export function makeOffer(
+  chain: ChainInfo,
+  secrets: Secrets,
+  terms: Terms,
+  error: string,
+  correction?: Correction,
+): Offer {
   const code = secrets.authenticate('offer', offerParts(chain, terms));
   const amount = terms.amountMicro.toString();
   const { resourceUrl: resource, description } = terms;
@@ -74,7 +93,6 @@ export function makeOffer(chain: ChainInfo, secrets: Secrets, terms: Terms, erro
     ...(terms.alternativeId === undefined ? {} : { agentId: terms.alternativeId }),
   };
   const common = {
-    scheme: 'exact' as const,
     payTo: chain.wallet,
     asset: chain.token,
     maxTimeoutSeconds: PAYMENT_WINDOW_S,
@@ -91,6 +109,7 @@ export function makeOffer(chain: ChainInfo, secrets: Secrets, terms: Terms, erro
       x402Version: 1,
       accepts: [
         {
+          scheme: 'exact',
           ...common,
           network: chain.name,
           maxAmountRequired: amount,
@@ -105,10 +124,40 @@ export function makeOffer(chain: ChainInfo, secrets: Secrets, terms: Terms, erro
       x402Version: 2,
       error,
       resource: { url: resource, description, mimeType: 'application/json' },
-      accepts: [{ ...common, network: chain.caip2, amount, extra: { ...extra, paymentFlow: 'upfront' } }],
+      // `upfront` of `exact` has stock clients prefer the channel when they know it.
+      accepts: [
+        { scheme: 'exact', ...common, network: chain.caip2, amount, extra: { ...extra, paymentFlow: 'upfront' } },
+        ...channelTerms(chain, terms, { ...common, amount }, extra, correction),
+      ],
       extensions: { 'payment-identifier': paymentIdentifier },
     },
   };
+}
+
+/** Terms of a payment by voucher: only of calls, and where the node takes channels. */
+function channelTerms(
+  chain: ChainInfo,
+  { purpose }: Terms,
+  common: Pick<RequirementsV2, 'payTo' | 'asset' | 'maxTimeoutSeconds' | 'amount'>,
+  { nonce: _nonce, minAmount: _minAmount, ...extra }: Record<string, unknown>,
+  correction: Correction | undefined,
+): RequirementsV2[] {
+  if (!chain.channels || purpose !== 'invocation') return [];
+  const { withdrawDelayS, minDepositMicro } = chain.channels;
+  return [
+    {
+      scheme: CHANNEL_SCHEME,
+      ...common,
+      network: chain.caip2,
+      extra: {
+        ...extra,
+        receiverAuthorizer: chain.wallet,
+        withdrawDelay: withdrawDelayS,
+        minDeposit: minDepositMicro.toString(),
+        ...correction,
+      },
+    },
+  ];
 }
 
 /** The memo and amount of an offer echoed by a v2 client; null when it is not an unexpired offer of ours for this purchase. */

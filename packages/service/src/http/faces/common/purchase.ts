@@ -92,7 +92,7 @@ async function start(
   });
   if (invoked.isReplay) await call.uncount();
   const begun = invoked.payment ? await awaitBegun(ctx, invoked, ctx.syncWaitMs) : invoked.invocation;
-  notePayment(ctx, call, invoked, begun);
+  await notePayment(ctx, call, invoked, begun);
   return hasEnded(begun.status) ? toRecord(begun) : toCreated(begun);
 }
 

@@ -1,0 +1,71 @@
+import type { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
+import type { KnownCaller } from '../../access/caller/caller.ts';
+import { budgetOf } from '../../access/caller/spending-limits.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { HasProcessId } from '../../queue/heartbeat.ts';
+import type { Invocation } from '../invocation.ts';
+import { estimatedTime } from '../price.ts';
+import type { Choice } from './choose-agent.ts';
+import type { Means } from './choose-means.ts';
+
+/** What is decided of a call beside its agent. */
+interface Settled extends Means {
+  readonly id: string;
+  readonly priceMicro: bigint;
+  readonly deadline: Date;
+  /** True if it waits for a place in the line of its account. */
+  readonly isQueued: boolean;
+  /** True if its payment has to come first. */
+  readonly isUnpaid: boolean;
+}
+
+/** The invocation as it will be stored. */
+export function newInvocation(
+  ctx: HasClock & HasProcessId,
+  caller: KnownCaller,
+  { agent, requestedAgentId, chosen }: Choice,
+  input: { readonly body: InvocationRequest; readonly isStreamed: boolean },
+  settled: Settled,
+): Invocation {
+  const now = ctx.clock.now();
+  const { isQueued } = settled;
+  const isRunning = !settled.isUnpaid && !isQueued;
+  return {
+    id: settled.id,
+    accountId: caller.accountId,
+    callerAgentId: caller.kind === 'agent' ? caller.agentId : null,
+    agentId: agent.id,
+    requestedAgentId,
+    chosen,
+    bulkId: null,
+    webhookUrl: input.body.webhookUrl ?? null,
+    isStreamed: input.isStreamed,
+    task: input.body.task,
+    input: input.body.input,
+    context: input.body.context ?? null,
+    metadata: input.body.metadata,
+    priority: input.body.priority,
+    priceMicro: settled.priceMicro,
+    estimatedTime: estimatedTime(agent.averageMs),
+    deadline: settled.deadline,
+    paymentMethod: settled.method,
+    payerLedgerId: settled.payerLedgerId,
+    paymentHash: null,
+    status: isRunning ? 'processing' : 'pending',
+    worker: isQueued ? null : ctx.processId(),
+    attempt: 1,
+    result: null,
+    costMicro: null,
+    refundMicro: null,
+    billedMicro: null,
+    promisedMicro: null,
+    returnedMicro: 0n,
+    contentRemovedAt: null,
+    budgetId: budgetOf(caller)?.budgetId ?? null,
+    errorCode: null,
+    errorMessage: null,
+    createdAt: now,
+    startedAt: isRunning ? now : null,
+    completedAt: null,
+  };
+}

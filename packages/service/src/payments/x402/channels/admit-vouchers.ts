@@ -1,0 +1,61 @@
+import type { Tx } from '../../../db/sql.ts';
+import { failpoint } from '../../../lib/process/failpoint.ts';
+import type { ChannelRefusal } from '../channel-refusal.ts';
+import { takeKeys } from '../claim-payments.ts';
+import type { NewVoucher } from './authorize-voucher.ts';
+import type { Channel } from './channel.ts';
+import { lockChannels, reserveCharges } from './channel-store.ts';
+import { judgeVoucher } from './judge-voucher.ts';
+
+export type Admission =
+  | { readonly kind: 'admitted' }
+  /** The request exists, or another one has a key of it. */
+  | { readonly kind: 'claimed' }
+  | { readonly kind: 'voucher_refused'; readonly reason: ChannelRefusal; readonly isCorrected: boolean };
+
+/**
+ * Admits vouchers in the caller's transaction: locks their channels in order, judges each voucher against what its channel was charged and
+ * has in flight, and reserves the prices. Vouchers of one channel count in the order of their sums, so calls that a payer signed ahead may
+ * arrive in any order. Three statements for a batch, however many channels it has.
+ */
+export async function admitVouchers(
+  tx: Tx,
+  vouchers: readonly NewVoucher[],
+  now: Date,
+): Promise<ReadonlyMap<string, Admission>> {
+  const admissions = new Map<string, Admission>();
+  if (vouchers.length === 0) return admissions;
+  const channels = await lockChannels(tx, [...new Set(vouchers.map(({ channelId }) => channelId))]);
+  const judged = judgeAll(channels, vouchers, admissions);
+  const kept = await takeKeys(
+    tx,
+    judged.map(({ requestId: id, accountId, purchaseKeys }) => ({ id, accountId, purchaseKeys })),
+    now,
+  );
+  const free = judged.filter(({ requestId }) => kept.has(requestId));
+  const reserved = free.length === 0 ? new Set<string>() : await reserveCharges(tx, free, now);
+  for (const { requestId } of judged)
+    admissions.set(requestId, reserved.has(requestId) ? { kind: 'admitted' } : { kind: 'claimed' });
+  failpoint('before-admit-voucher');
+  return admissions;
+}
+
+function judgeAll(
+  channels: ReadonlyMap<string, Channel>,
+  vouchers: readonly NewVoucher[],
+  admissions: Map<string, Admission>,
+): NewVoucher[] {
+  const reserved = new Map<string, bigint>();
+  return vouchers
+    .toSorted((a, b) => (a.maxMicro < b.maxMicro ? -1 : Number(a.maxMicro > b.maxMicro)))
+    .filter((voucher) => {
+      const { channelId, requestId, priceMicro } = voucher;
+      const channel = channels.get(channelId) ?? null;
+      const ahead = reserved.get(channelId) ?? 0n;
+      const standing = channel && { ...channel, reservedMicro: channel.reservedMicro + ahead };
+      const judgement = judgeVoucher(standing, voucher);
+      if (judgement.kind === 'admitted') reserved.set(channelId, ahead + priceMicro);
+      else admissions.set(requestId, { ...judgement, kind: 'voucher_refused' });
+      return judgement.kind === 'admitted';
+    });
+}

@@ -1,0 +1,105 @@
+import type { HasChain } from '../../../chain/chain-info.ts';
+import type { Records } from '../../../db/records.ts';
+import { AppError } from '../../../lib/app-error.ts';
+import type { HasMetrics } from '../../../lib/metrics.ts';
+import type { HasSecrets } from '../../../lib/secrets.ts';
+import type { HasPaymentLimits } from '../../onchain/payment-limits.ts';
+import { offerOf, type Purchase, purchaseKeysOf } from '../authorize-payment.ts';
+import type { ChannelRefusal } from '../channel-refusal.ts';
+import type { ShownVoucher } from '../payment-header.ts';
+import { type PaymentRequiredError, paymentRequired } from '../payment-required.ts';
+import type { Correction } from '../terms.ts';
+import { type Channel, toChannelState } from './channel.ts';
+import type { NewCharge } from './channel-store.ts';
+import type { HasChannels } from './channels.ts';
+import { refusalOfVoucher } from './judge-voucher.ts';
+import { findKeyedPurchases } from './purchase-store.ts';
+
+/** A voucher that may pay for a request: all that can be checked without a lock on its channel is checked. */
+export interface NewVoucher extends NewCharge {
+  readonly accountId: string;
+  /** Other keys of the purchase, as of a payment. */
+  readonly purchaseKeys: readonly string[];
+}
+
+/** Channels and their settings. */
+interface ChannelAccess extends HasChannels, HasChain, HasPaymentLimits {}
+
+export type VoucherContext = Records & HasMetrics & HasSecrets & ChannelAccess;
+
+/** The request that this purchase was before; null: none. Throws CONFLICT when its offer or key was used for something else. */
+export async function findBoughtBefore(
+  ctx: VoucherContext,
+  shown: ShownVoucher,
+  purchase: Purchase,
+): Promise<string | null> {
+  const { offer } = offerOf(ctx, shown, purchase);
+  const keys = purchaseKeysOf(shown, purchase);
+  const { accountId } = purchase.due;
+  const known =
+    (offer && (await ctx.channels.findPurchase(offer.memo))) ??
+    (keys.length > 0 ? ((await findKeyedPurchases(ctx.db, accountId, keys))[0] ?? null) : null);
+  if (!known) return null;
+  if (!known.fingerprint?.equals(purchase.fingerprint))
+    throw new AppError('CONFLICT', 'This payment was used for another request. Sign a new one for this request.');
+  return known.requestId;
+}
+
+/** Checks a voucher by all that does not change. Throws PAYMENT_REQUIRED with the scheme's code. Nothing is written. */
+export function authorizeVoucher(ctx: VoucherContext, shown: ShownVoucher, purchase: Purchase): NewVoucher {
+  const { chain } = ctx;
+  const refuse = (reason: ChannelRefusal | 'unsupported_scheme' | 'invalid_offer') =>
+    refusal(ctx, purchase.due, reason);
+  if (!chain.channels) throw refuse('unsupported_scheme');
+  if (shown.type !== 'voucher' && shown.type !== 'deposit') throw refuse('invalid_batch_settlement_evm_payload_type');
+  const { voucher } = shown;
+  const refused = refusalOfVoucher(chain, chain.channels, shown, ctx.channels.compute(voucher));
+  if (refused) throw refuse(refused);
+  const { offer } = offerOf(ctx, shown, purchase);
+  if (!offer) throw refuse('invalid_offer');
+  return {
+    requestId: offer.memo,
+    channelId: voucher.channelId,
+    priceMicro: offer.amountMicro,
+    maxMicro: voucher.maxMicro,
+    signature: voucher.signature,
+    fingerprint: purchase.fingerprint,
+    accountId: purchase.due.accountId,
+    purchaseKeys: purchaseKeysOf(shown, purchase).filter((key) => key !== offer.memo),
+  };
+}
+
+/**
+ * The 402 for a voucher that its channel does not cover. With `isCorrected` it tells the channel's sum, in turn with other calls of this
+ * channel.
+ */
+export async function refuseVoucher(
+  ctx: VoucherContext,
+  { channelId }: Pick<NewVoucher, 'channelId'>,
+  due: Purchase['due'],
+  { reason, isCorrected }: { readonly reason: ChannelRefusal; readonly isCorrected: boolean },
+): Promise<PaymentRequiredError> {
+  if (!isCorrected) return refusal(ctx, due, reason);
+  await ctx.channels.turns.take(channelId);
+  const channel = await ctx.channels.read(channelId);
+  if (!channel) return refusal(ctx, due, reason);
+  ctx.channels.turns.told(channelId, channel.chargedMicro + channel.reservedMicro);
+  return refusal(ctx, due, reason, correctionOf(channel));
+}
+
+export const correctionOf = (channel: Channel): Correction => ({
+  channelState: toChannelState(channel),
+  ...(channel.signature === null
+    ? {}
+    : { voucherState: { signedMaxClaimable: channel.signedMicro.toString(), signature: channel.signature } }),
+});
+
+function refusal(
+  ctx: VoucherContext,
+  due: Purchase['due'],
+  reason: ChannelRefusal | 'unsupported_scheme' | 'invalid_offer',
+  correction?: Correction,
+): PaymentRequiredError {
+  ctx.metrics.channelRefusals.inc({ reason });
+  return paymentRequired(ctx, due, reason, correction);
+}

@@ -1,0 +1,87 @@
+/**
+ * Takes turns at correcting the payers of a channel in this process. Parallel calls on one channel are all signed for the same sum, and one
+ * of them is right: the others are told the new sum one after another, each as soon as the call of the one before was admitted. Told
+ * together, they would all sign the next sum, and again one of them would be right.
+ */
+export interface ChannelTurns {
+  /** Resolves when it is this call's turn; at the latest after `LONGEST_WAIT_MS`. */
+  take(channelId: string): Promise<void>;
+  /** Notes the sum that the payer was told in its turn. */
+  told(channelId: string, sumMicro: bigint): void;
+  /** Ends the turn when this voucher is for more than the sum that was told: it is its answer. */
+  admitted(channelId: string, maxMicro: bigint): void;
+}
+
+/** A turn without an answer ends after this at least: clients on a busy machine need a while to sign. */
+const SHORTEST_TURN_MS = 2_000;
+const LONGEST_TURN_MS = 8_000;
+/** Turns last several times what answers have taken lately. */
+const PATIENCE = 8;
+const LONGEST_WAIT_MS = 20_000;
+/** More calls than this do not wait on one channel: they are told at once. */
+const MOST_WAITING = 256;
+
+interface Line {
+  readonly waiting: Set<() => void>;
+  startedMs: number;
+  toldMicro: bigint | null;
+  timer: NodeJS.Timeout;
+}
+
+export function createChannelTurns(): ChannelTurns {
+  const lines = new Map<string, Line>();
+  let usualMs = 0;
+  const turnMs = () => Math.min(LONGEST_TURN_MS, Math.max(SHORTEST_TURN_MS, PATIENCE * usualMs));
+
+  function startTimer(channelId: string): NodeJS.Timeout {
+    const timer = setTimeout(() => next(channelId), turnMs());
+    timer.unref();
+    return timer;
+  }
+
+  function next(channelId: string): void {
+    const line = lines.get(channelId);
+    if (!line) return;
+    clearTimeout(line.timer);
+    const [first] = line.waiting;
+    if (!first) {
+      lines.delete(channelId);
+      return;
+    }
+    line.startedMs = performance.now();
+    line.toldMicro = null;
+    line.timer = startTimer(channelId);
+    first();
+  }
+
+  return {
+    take(channelId) {
+      const line = lines.get(channelId);
+      if (!line) {
+        const timer = startTimer(channelId);
+        lines.set(channelId, { waiting: new Set(), startedMs: performance.now(), toldMicro: null, timer });
+        return Promise.resolve();
+      }
+      if (line.waiting.size >= MOST_WAITING) return Promise.resolve();
+      return new Promise((resolve) => {
+        const tired = setTimeout(letIn, LONGEST_WAIT_MS);
+        function letIn() {
+          clearTimeout(tired);
+          line?.waiting.delete(letIn);
+          resolve();
+        }
+        line.waiting.add(letIn);
+      });
+    },
+    told(channelId, sumMicro) {
+      const line = lines.get(channelId);
+      if (line) line.toldMicro = sumMicro;
+    },
+    admitted(channelId, maxMicro) {
+      const line = lines.get(channelId);
+      if (!line || line.toldMicro === null || maxMicro <= line.toldMicro) return;
+      usualMs = 0.8 * usualMs + 0.2 * (performance.now() - line.startedMs);
+      next(channelId);
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import type { ChannelStateExtra } from '@agent-network/contracts/payments/x402';
+import type { ChannelConfig } from '../../../chain/channels/channel-digests.ts';
+
+/** A channel of the scheme `batch-settlement`, as the node's books have it; see the table `channel`. */
+export interface Channel {
+  /** EIP-712 digest of the configuration, lower case. */
+  readonly id: string;
+  readonly config: ChannelConfig;
+  readonly balanceMicro: bigint;
+  readonly claimedMicro: bigint;
+  readonly chargedMicro: bigint;
+  readonly reservedMicro: bigint;
+  /** The highest voucher. */
+  readonly signedMicro: bigint;
+  readonly signature: string | null;
+  readonly publishedMicro: bigint;
+  readonly refundNonce: bigint;
+  /** null: the payer has not begun to withdraw. */
+  readonly withdrawRequestedAt: Date | null;
+  /** The cooperative refund under way; null: none. */
+  readonly refundId: string | null;
+}
+
+/** Ledger account of a channel: carries the charge of a call from its admission to its end. */
+export const channelAccountId = (channelId: string): string => `channel:${channelId}`;
+
+/** The channel that a ledger account belongs to; null for other accounts. */
+export const channelOf = (ledgerAccountId: string): string | null =>
+  ledgerAccountId.startsWith('channel:') ? ledgerAccountId.slice('channel:'.length) : null;
+
+/** A channel on the wire. A call in flight counts as charged: the next voucher has to cover it. */
+export const toChannelState = (channel: Channel): ChannelStateExtra => ({
+  channelId: channel.id,
+  balance: channel.balanceMicro.toString(),
+  totalClaimed: channel.claimedMicro.toString(),
+  withdrawRequestedAt: Math.floor((channel.withdrawRequestedAt?.getTime() ?? 0) / 1000),
+  refundNonce: channel.refundNonce.toString(),
+  chargedCumulativeAmount: (channel.chargedMicro + channel.reservedMicro).toString(),
+});

@@ -1,0 +1,57 @@
+import { signerOf } from '../../../chain/authorization.ts';
+import type { HasChain } from '../../../chain/chain-info.ts';
+import { channelDigestsOf } from '../../../chain/channels/channel-digests.ts';
+import type { HasDb } from '../../../db/database.ts';
+import { createBatcher } from '../../../lib/batcher.ts';
+import type { ShownVoucher } from '../payment-header.ts';
+import type { Channel } from './channel.ts';
+import { findChannels } from './channel-store.ts';
+import { type ChannelTurns, createChannelTurns } from './channel-turns.ts';
+import type { Computed } from './judge-voucher.ts';
+import { type EarlierPurchase, findPurchases } from './purchase-store.ts';
+
+/** What is asked about the channel of a call. */
+export interface Channels {
+  /** The id and the signer that a voucher has, whatever it says of itself. */
+  compute(voucher: ShownVoucher['voucher']): Computed;
+  /** One query for concurrent readers; null: the node does not know the channel. */
+  read(channelId: string): Promise<Channel | null>;
+  /** The purchase that a request was, whichever scheme paid for it. */
+  findPurchase(requestId: string): Promise<EarlierPurchase | null>;
+  readonly turns: ChannelTurns;
+}
+
+export interface HasChannels {
+  readonly channels: Channels;
+}
+
+const MAX_FOUND = 200;
+
+export function createChannels(ctx: HasDb & HasChain): Channels {
+  const digests = channelDigestsOf(ctx.chain.chainId);
+  const reader = createBatcher<string, Channel | null>({
+    maxSize: MAX_FOUND,
+    async run(ids) {
+      const found = await findChannels(ctx.db, [...new Set(ids)]);
+      return ids.map((id) => found.get(id) ?? null);
+    },
+  });
+  const purchases = createBatcher<string, EarlierPurchase | null>({
+    maxSize: MAX_FOUND,
+    async run(ids) {
+      const found = await findPurchases(ctx.db, [...new Set(ids)]);
+      return ids.map((id) => found.find(({ requestId }) => requestId === id) ?? null);
+    },
+  });
+  return {
+    compute({ config, channelId, maxMicro, signature }) {
+      const computed = digests.channelIdOf(config);
+      // Of another channel's id nothing is hashed: it may be no id at all.
+      if (computed !== channelId) return { channelId: computed, signer: null };
+      return { channelId: computed, signer: signerOf(digests.voucherDigest(computed, maxMicro), signature) };
+    },
+    read: (channelId) => reader.add(channelId),
+    findPurchase: (requestId) => purchases.add(requestId),
+    turns: createChannelTurns(),
+  };
+}

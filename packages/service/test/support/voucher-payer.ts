@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { privateKeyToAddress } from 'viem/accounts';
+import { signDigest } from '../../src/chain/authorization.ts';
+import { type ChannelConfig, channelDigestsOf } from '../../src/chain/channels/channel-digests.ts';
+import { openChannel } from '../../src/payments/x402/channels/channel-store.ts';
+import type { Answer, Harness } from './harness.ts';
+
+type Hex = `0x${string}`;
+const newKey = (): Hex => `0x${randomBytes(32).toString('hex')}`;
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64');
+// biome-ignore lint/suspicious/noExplicitAny: the content of a header of the node
+const decode = (header: string | null): any => JSON.parse(Buffer.from(header ?? '', 'base64').toString());
+
+/** What a 402 answer asks for; `accepts[1]` is the channel. */
+export const requiredBy = (answer: Answer) => decode(answer.headers.get('payment-required'));
+
+/** What an answer says of the channel that paid for it. */
+export const settledBy = (answer: Answer) => decode(answer.headers.get('payment-response'));
+
+export interface VoucherChanges {
+  readonly config?: Partial<ChannelConfig>;
+  readonly channelId?: string;
+  readonly signature?: string;
+  /** Signs in place of the payer. */
+  readonly key?: Hex;
+  readonly network?: string;
+  readonly extra?: object;
+  readonly payload?: object;
+  readonly identifier?: string;
+}
+
+/** A payer with a channel to the node, signed natively, with whatever a test wants to be wrong about a voucher. */
+export function newVoucherPayer(h: Pick<Harness, 'ctx'>, change: Partial<ChannelConfig> = {}) {
+  const { chain } = h.ctx;
+  const key = newKey();
+  const digests = channelDigestsOf(chain.chainId);
+  const payer = privateKeyToAddress(key).toLowerCase();
+  const config: ChannelConfig = {
+    payer,
+    payerAuthorizer: payer,
+    receiver: chain.wallet,
+    receiverAuthorizer: chain.wallet,
+    token: chain.token,
+    withdrawDelayS: chain.channels?.withdrawDelayS ?? 86_400,
+    salt: newKey(),
+    ...change,
+  };
+  const channelId = digests.channelIdOf(config);
+  const sign = (maxMicro: bigint, by = key): Hex => signDigest(digests.voucherDigest(channelId, maxMicro), by);
+  return {
+    key,
+    config,
+    channelId,
+    sign,
+    /** As if this had been deposited and were deep enough in the chain. */
+    async fund(balanceMicro: bigint) {
+      const now = h.ctx.clock.now();
+      await h.ctx.db.transaction((tx) => openChannel(tx, { id: channelId, chainId: chain.chainId, config }, now));
+      await h.ctx.db.query('', 'update channel set balance_micro = $2 where id = $1', [channelId, balanceMicro]);
+    },
+    /** The header of a voucher for a 402 answer. */
+    pay(unpaid: Answer, maxMicro: bigint, changes: VoucherChanges = {}): Record<string, string> {
+      const required = requiredBy(unpaid);
+      const accepted = required.accepts.find(({ scheme }: { scheme: string }) => scheme === 'batch-settlement');
+      const { withdrawDelayS, ...shown } = { ...config, ...changes.config };
+      const payload = {
+        type: 'voucher',
+        channelConfig: { ...shown, withdrawDelay: withdrawDelayS },
+        voucher: {
+          channelId: changes.channelId ?? channelId,
+          maxClaimableAmount: maxMicro.toString(),
+          signature: changes.signature ?? sign(maxMicro, changes.key),
+        },
+        ...changes.payload,
+      };
+      const extra = { ...accepted.extra, ...changes.extra };
+      return {
+        'payment-signature': encode({
+          x402Version: 2,
+          accepted: { ...accepted, network: changes.network ?? accepted.network, extra },
+          payload,
+          ...(changes.identifier === undefined
+            ? {}
+            : { extensions: { 'payment-identifier': { info: { id: changes.identifier } } } }),
+        }),
+      };
+    },
+  };
+}
+
+export type VoucherPayer = ReturnType<typeof newVoucherPayer>;
