@@ -5,27 +5,35 @@ import { findStates } from '../record-store.ts';
 import type { HasChangeHub } from './change-hub.ts';
 import type { HasStreamPoller } from './stream-poller.ts';
 
+/** The end of the wait: its time is over, or the caller has gone. */
+export interface Wait {
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+}
+
 /**
- * Resolves when a request has ended, after `waitMs`, or when the signal aborts. Resolves to the request if it ended in this process; null:
- * read it.
+ * Resolves when a request has ended, or when the wait is over. Resolves to the request if it ended in this process; null: read it.
+ * `running`: its end in this process, when the caller has it.
  */
 export async function awaitEnd(
   ctx: HasDb & HasRunner & HasChangeHub & HasStreamPoller,
   requestId: string,
-  waitMs: number,
-  signal: AbortSignal,
+  { waitMs, signal }: Wait,
+  running: Promise<Invocation> | null = ctx.runner.ending(requestId),
 ): Promise<Invocation | null> {
-  const stop = new AbortController();
-  const timer = setTimeout(() => stop.abort(), waitMs);
-  const over = AbortSignal.any([stop.signal, signal]);
+  const over = new AbortController();
+  const stop = () => over.abort();
+  const timer = setTimeout(stop, waitMs);
+  if (signal.aborted) stop();
+  else signal.addEventListener('abort', stop, { once: true });
   try {
-    const ending = ctx.runner.ending(requestId);
-    const ended = ending && (await Promise.race([ending.catch(() => null), aborted(over)]));
-    if (!ended) await awaitChange(ctx, requestId, over);
+    const ended = running && (await Promise.race([running.catch(() => null), aborted(over.signal)]));
+    if (!ended) await awaitChange(ctx, requestId, over.signal);
     return ended;
   } finally {
     clearTimeout(timer);
-    stop.abort();
+    signal.removeEventListener('abort', stop);
+    stop();
   }
 }
 

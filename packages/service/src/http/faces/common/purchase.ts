@@ -1,14 +1,14 @@
 import type { Api } from '@agent-network/contracts/api';
-import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import type { InvocationCreated, RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import type { KnownCaller } from '../../../access/caller/caller.ts';
 import { DatabaseAwayError } from '../../../db/database-away.ts';
-import { hasEnded } from '../../../invocations/invocation.ts';
+import { hasEnded, type Invocation } from '../../../invocations/invocation.ts';
 import { toCreated, toRecord } from '../../../invocations/invocation-view.ts';
 import { readInvocation, requireOwn } from '../../../invocations/read-invocation.ts';
 import { awaitBegun } from '../../../invocations/start/await-invocation.ts';
-import { invokeAgent } from '../../../invocations/start/invoke-agent.ts';
-import { awaitEnd } from '../../../invocations/stream/await-end.ts';
+import { type Invoked, invokeAgent } from '../../../invocations/start/invoke-agent.ts';
+import { awaitEnd, type Wait } from '../../../invocations/stream/await-end.ts';
 import { readStream, type StreamEvent } from '../../../invocations/stream/read-stream.ts';
 import { encodeJson } from '../../../lib/prepared-json.ts';
 import { readPaymentHeader } from '../../../payments/x402/payment-header.ts';
@@ -37,9 +37,10 @@ export interface Purchase {
 
 /** A request as it was started, or as a repetition found it. */
 export interface Started {
-  readonly requestId: string;
   /** What the start is answered with: the record if it has ended. */
-  readonly json: string;
+  readonly first: Answered<InvocationCreated | RequestRecord>;
+  /** Its end, when this process runs it. */
+  readonly ending: Promise<Invocation> | null;
   /** The settlement of its x402 payment; null: it was paid otherwise. */
   readonly settlement: SettleResponse | null;
 }
@@ -53,7 +54,8 @@ export async function startPurchase(ctx: HttpContext, face: FaceRequest, purchas
   delete face.headers['payment-response'];
   delete face.headers['x-payment-response'];
   const method = face.c.req.header('x-payment-method');
-  const { data, json } = await callEndpoint(ctx, face, 'invokeAgent', {
+  let ending: Started['ending'] = null;
+  const first = await callEndpoint(ctx, face, 'invokeAgent', {
     params: { agentId },
     ...(quoteId === undefined ? {} : { query: { quote: quoteId } }),
     headers: {
@@ -62,22 +64,25 @@ export async function startPurchase(ctx: HttpContext, face: FaceRequest, purchas
       ...(payment === undefined ? {} : { [isV1(payment) ? 'x-payment' : 'payment-signature']: encode(payment) }),
     },
     body: purchase.body,
-    handler: (_, call) => start(ctx, call, purchase),
+    handler: async (_, call) => {
+      const invoked = await invoke(ctx, call, purchase);
+      ending = invoked.ending;
+      return begin(ctx, call, invoked);
+    },
   });
   const settled = face.headers['payment-response'] ?? face.headers['x-payment-response'];
   const settlement = settled === undefined ? null : JSON.parse(Buffer.from(settled, 'base64').toString());
-  return { requestId: data.requestId, json, settlement };
+  return { first, ending, settlement };
 }
 
 const isV1 = (payment: unknown): boolean =>
   typeof payment === 'object' && payment !== null && 'x402Version' in payment && payment.x402Version === 1;
 
-/** Answers once an x402 payment is settled, or at once: whether to wait for the result is the face's to do. */
-async function start(
+async function invoke(
   ctx: HttpContext,
   call: HandlerCall<Api['invokeAgent']>,
   { isAwaited, isStreamed }: Pick<Purchase, 'isAwaited' | 'isStreamed'>,
-) {
+): Promise<Invoked> {
   const invoked = await invokeAgent(ctx, call.caller, {
     agentId: call.params.agentId,
     quoteId: call.query.quote ?? null,
@@ -91,30 +96,36 @@ async function start(
     once: call.once,
   });
   if (invoked.isReplay) await call.uncount();
+  return invoked;
+}
+
+/** Answers once an x402 payment is settled, or at once: whether to wait for the result is the face's to do. */
+async function begin(ctx: HttpContext, call: HandlerCall<Api['invokeAgent']>, invoked: Invoked) {
   const begun = invoked.payment ? await awaitBegun(ctx, invoked, ctx.syncWaitMs) : invoked.invocation;
   await notePayment(ctx, call, invoked, begun);
   return hasEnded(begun.status) ? toRecord(begun) : toCreated(begun);
 }
 
-export interface Following {
-  readonly waitMs: number;
-  /** Aborted when the client hangs up: the work goes on, and its result is kept. */
-  readonly signal: AbortSignal;
+export interface Following extends Wait {
   /** Called with each event of the request while it is awaited. */
   readonly tell?: ((event: StreamEvent) => Promise<void> | void) | undefined;
 }
 
-/** The record of a request of the caller, when it has ended or `waitMs` have passed. */
+/**
+ * The record of a request of the caller, when it has ended or the wait is over. The work goes on without whoever waits for it, and its result
+ * is kept.
+ */
 export async function follow(
   ctx: HttpContext,
   caller: KnownCaller,
   requestId: string,
-  { waitMs, signal, tell }: Following,
+  { tell, ...wait }: Following,
+  ending?: Promise<Invocation> | null,
 ): Promise<Answered<RequestRecord>> {
   try {
-    if (tell && waitMs > 0)
-      await tellUntil(ctx, requestId, AbortSignal.any([AbortSignal.timeout(waitMs), signal]), tell);
-    const ended = tell || waitMs === 0 ? null : await awaitEnd(ctx, requestId, waitMs, signal);
+    const isWaiting = wait.waitMs > 0;
+    if (tell && isWaiting) await tellUntil(ctx, requestId, wait, tell);
+    const ended = !tell && isWaiting ? await awaitEnd(ctx, requestId, wait, ending ?? undefined) : null;
     const record = ended ? toRecord(requireOwn(ended, caller)) : await readInvocation(ctx, caller, requestId);
     const json = encodeJson(record).toString();
     return { data: JSON.parse(json), json };
@@ -126,9 +137,10 @@ export async function follow(
 async function tellUntil(
   ctx: HttpContext,
   requestId: string,
-  over: AbortSignal,
+  { waitMs, signal }: Wait,
   tell: (event: StreamEvent) => Promise<void> | void,
 ): Promise<void> {
+  const over = AbortSignal.any([AbortSignal.timeout(waitMs), signal]);
   for await (const event of readStream(ctx, requestId, 0, over)) {
     if (over.aborted) return;
     await tell(event);
@@ -142,15 +154,14 @@ async function tellUntil(
 export async function followStarted(
   ctx: HttpContext,
   caller: KnownCaller,
-  started: Started,
+  { first, ending }: Started,
   following: Following,
-): Promise<Answered<RequestRecord>> {
-  const first = JSON.parse(started.json);
-  if (hasEnded(first.status)) return { data: first, json: started.json };
+): Promise<Answered<InvocationCreated | RequestRecord>> {
+  if (hasEnded(first.data.status)) return first;
   try {
-    return await follow(ctx, caller, started.requestId, following);
+    return await follow(ctx, caller, first.data.requestId, following, ending);
   } catch (error) {
     if (!(error instanceof DatabaseAwayError)) throw error;
-    return { data: first, json: started.json };
+    return first;
   }
 }

@@ -39,10 +39,12 @@ const ofAgent: ToolSet = {
 export interface McpRequest {
   readonly face: FaceRequest;
   readonly agentId: string | null;
+  /** The method that it calls; others need no handler in its server. */
+  readonly method: string;
 }
 
 /** The server of one request: the protocol is stateless, and so is the face. */
-export function createMcpServer(ctx: HttpContext, { face, agentId }: McpRequest): Server {
+export function createMcpServer(ctx: HttpContext, { face, agentId, method }: McpRequest): Server {
   const set = agentId === null ? all : ofAgent;
   const server = new Server(info, { capabilities, ...(agentId === null ? { instructions } : {}) });
   server.setRequestHandler('tools/list', async () => ({
@@ -59,7 +61,7 @@ export function createMcpServer(ctx: HttpContext, { face, agentId }: McpRequest)
       return toolError(ctx, face, name, error);
     }
   });
-  serveTasks(ctx, face, server);
+  if (method.startsWith('tasks/')) serveTasks(ctx, face, server);
   return server;
 }
 

@@ -73,9 +73,11 @@ async function serve(
   const face = await openFaceRequest(ctx, room, c, headers);
   const message = await readMessage(c);
   if (agentId !== null) await requireAgent(ctx, agentId);
+  const method = 'method' in message && typeof message.method === 'string' ? message.method : '';
+  const request: McpRequest = { face, agentId, method };
   const response = await handler.fetch(c.req.raw, {
     parsedBody: message,
-    authInfo: { token: '', clientId: '', scopes: [], extra: { request: { face, agentId } satisfies McpRequest } },
+    authInfo: { token: '', clientId: '', scopes: [], extra: { request } },
   });
   if (response.body && response.headers.get('content-type')?.startsWith('text/event-stream'))
     return faceStream(response.body, headers);
@@ -84,7 +86,7 @@ async function serve(
 }
 
 /** Reads the one message of a request: batches ended with the protocol of 2025-03-26, and would hide calls from the limits. */
-async function readMessage(c: Context): Promise<unknown> {
+async function readMessage(c: Context): Promise<object> {
   const message = await readBody(c.req.raw).catch((error) => {
     if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error;
     throw new Refusal(400, codes.parse, `Parse error. ${error.message}`);
