@@ -40,6 +40,7 @@ import { watchSettlement } from './payments/reconcile/watch-settlement.ts';
 import { settleOwed } from './payments/settlement/settle-owed.ts';
 import type { WalletReads } from './payments/statements/read-reserves.ts';
 import { watchReserves } from './payments/statements/watch-reserves.ts';
+import { watchChannels } from './payments/x402/channels/chain/watch-channels.ts';
 import { forgetOldPurchases } from './payments/x402/claim-payments.ts';
 import type { HasProcessId } from './queue/heartbeat.ts';
 import type { JobHandlers } from './queue/job-types.ts';
@@ -105,6 +106,7 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     repeatHere(ctx, 'watch-settlement', 10_000, () => watchSettlement(ctx)),
     repeatEvery(ctx, 'settle-bills', 2000, () => settleBills(ctx)),
     repeatEvery(ctx, 'read-transfers', 2000, () => readTransfers(ctx)),
+    repeatEvery(ctx, 'watch-channels', 2000, async () => void (await watchChannels(ctx))),
     repeatEvery(ctx, 'collect-refunds', 2000, () => collectRefunds(ctx)),
     repeatEvery(ctx, 'settle-home-calls', 2000, () => settleHomeCalls(ctx)),
     repeatEvery(ctx, 'read-registry', ctx.registry.pollMs, () => ctx.registryReader.read()),
