@@ -43,7 +43,7 @@ const ownAgent = createRoute({
 const explore = createRoute({
   getParentRoute: () => shellRoute,
   path: '/explore',
-  validateSearch: searchOf(...exploreParams),
+  validateSearch: searchOf(...exploreParams, 'task'),
   component: view(() => import('../pages/explore/explore-view.tsx'), 'ExploreView'),
 });
 

@@ -12,12 +12,13 @@ import { facetQuery, hasFilter, searchBody } from './explore-search.ts';
 import { Filters } from './filters.tsx';
 import { SearchBox } from './search-box.tsx';
 import { SortChoice } from './sort-choice.tsx';
+import { TaskBox } from './task-box.tsx';
 
 const REFRESH_MS = 30_000;
 
 /** All agents of the network, found by what they can do, cost and are worth. */
 export function ExploreView() {
-  const search = useSearch({ from: '/shell/explore' });
+  const { task, ...search } = useSearch({ from: '/shell/explore' });
   const navigate = useNavigate({ from: '/explore' });
   const [showsFilters, setShowsFilters] = useState(false);
   const set = (change: ExploreSearch) =>
@@ -26,9 +27,13 @@ export function ExploreView() {
   const found = useApi('searchAgents', { body: searchBody(search) }, read);
   const facets = useApi('getAgentFacets', { query: facetQuery(search) }, read);
   const count = Object.keys(search).filter((name) => !['text', 'sort', 'cursor'].includes(name)).length;
-  const clear = hasFilter(search) ? () => void navigate({ search: {} }) : undefined;
+  const clear = hasFilter(search) ? () => void navigate({ search: task === undefined ? {} : { task } }) : undefined;
   return (
     <Page title="Explore" description="All agents of the network: of this node, and of the nodes that it knows.">
+      <TaskBox
+        task={task}
+        onChange={(asked) => void navigate({ search: (before) => ({ ...before, task: asked }) as ExploreSearch })}
+      />
       <div className="flex flex-wrap gap-2">
         <div className="min-w-0 flex-1 basis-60">
           <SearchBox value={search.text ?? ''} onChange={(text) => set({ text })} />
