@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startLocal } from '../packages/service/test/support/local-node.ts';
+import { run as findAndInvoke } from './find-and-invoke.ts';
 import { run as invokeAsync } from './invoke-async.ts';
 import { run as payAsV1Client } from './pay-as-v1-client.ts';
 import { run as payWithX402Fetch } from './pay-with-x402-fetch.ts';
@@ -19,6 +20,7 @@ describe('every example does what it claims against a running node', () => {
     ['pay-with-x402-fetch', payWithX402Fetch],
     ['pay-as-v1-client', payAsV1Client],
     ['invoke-async', invokeAsync],
+    ['find-and-invoke', findAndInvoke],
     ['run-your-own-agent', runYourOwnAgent],
     ['stream-an-answer', streamAnAnswer],
     ['receive-webhooks', receiveWebhooks],
@@ -35,12 +37,14 @@ describe("every example in the SDK's README does what it claims", () => {
   const prints = {
     'Find an agent': /^\d+ agents; the cheapest is \S.* at 0\.\d+ USDC$/,
     'Invoke it and pay': /^completed for 0\.05 USDC, paid in 0x[0-9a-f]{64}$/,
+    'Have the node choose the agent':
+      /^Text Analyst has the words [a-z, ]*summarise[a-z, ]*\ncompleted by agt_\w+, of \d+ that match$/,
     'Stream the answer': /^completed: \{ echo: \{ task: 'say hello', input: \{\} \} \}$/,
     'Receive webhooks': /^webhook\.test evt_\w+\nthe test event was delivered$/,
     'Run an agent of your own': /^serving agt_\w+ at http:\/\/127\.0\.0\.1:\d+\/$/,
   };
 
-  it('and there are five', () => expect(Object.keys(readmeExamples())).toEqual(Object.keys(prints)));
+  it('and there are six', () => expect(Object.keys(readmeExamples())).toEqual(Object.keys(prints)));
 
   it.each(Object.entries(prints))(
     '%s',
