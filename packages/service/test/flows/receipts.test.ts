@@ -11,6 +11,7 @@ import { forgetContents } from '../../src/invocations/retention/forget-contents.
 import { type Answer, type Harness, startHarness } from '../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { newClient, untilEnded } from '../support/treasury.ts';
+import { newVoucherPayer } from '../support/voucher-payer.ts';
 import { payV1, payV2 } from '../support/x402-payer.ts';
 
 const DAY_MS = 86_400_000;
@@ -18,7 +19,10 @@ let h: Harness;
 let agent: TestAgent;
 let aheadMs = 0;
 beforeAll(async () => {
-  h = await startHarness({ clock: { now: () => new Date(Date.now() + aheadMs) } });
+  h = await startHarness({
+    clock: { now: () => new Date(Date.now() + aheadMs) },
+    env: { CHANNELS: 'true' },
+  });
   agent = await startTestAgent(h, { perRequest: '0.05' });
 });
 beforeEach(() => {
@@ -117,6 +121,24 @@ describe('the receipt of a request', () => {
       const changed = { ...body.data, message: { ...body.data.message, [field]: other } };
       expect([field, await isSigned(changed).catch(() => false)]).toEqual([field, false]);
     }
+  });
+
+  it('of a call paid by a voucher names the channel and its payer; so does the x402 receipt of its answer', async () => {
+    const payer = newVoucherPayer(h);
+    await payer.fund(1_000_000n);
+    const { key } = await h.newAccount();
+    const call = { key, body: { task: 'by voucher' } };
+    const headers = payer.pay(await h.request('POST', path(), call), 50_000n);
+    const answer = await h.request('POST', path(), { ...call, headers });
+    const { signer, payload } = await verifyReceiptSignatureEIP712(stockReceipt(answer) as EIP712SignedReceipt);
+    expect(signer.toLowerCase()).toBe(h.ctx.chain.wallet);
+    expect(payload).toMatchObject({ payer: payer.config.payer, resourceUrl: h.baseUrl + path(), transaction: '' });
+    const { data } = (await receiptOf(answer.body.data.requestId, key)).body;
+    expect(data.message).toMatchObject({
+      ...{ payer: payer.config.payer, channel: payer.channelId, paymentMethod: 'x402', transaction: '' },
+      ...{ price: '50000', cost: '50000', refund: '0', status: 'completed' },
+    });
+    expect(await isSigned(data)).toBe(true);
   });
 
   it('of a failed call says what goes back, and that there is no result', async () => {

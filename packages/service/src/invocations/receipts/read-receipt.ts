@@ -7,13 +7,17 @@ import type { HasWallet } from '../../chain/node-wallet.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { invariant } from '../../lib/invariant.ts';
+import { payerAddressOf } from '../../payments/ledger/treasury.ts';
+import { channelOf } from '../../payments/x402/channels/channel.ts';
+import type { HasChannels } from '../../payments/x402/channels/channels.ts';
 import { contentHashes } from '../content-hashes.ts';
 import { requireOwn } from '../read-invocation.ts';
 import { findContent, type InvocationContent } from '../record-store.ts';
-import { type Receipted, receiptOf } from './receipt-of.ts';
+import { type PaidBy, type Receipted, receiptOf } from './receipt-of.ts';
 import { findContentHashes, findReceipt, insertReceipt } from './receipt-store.ts';
 
-type ReceiptContext = HasDb & HasClock & NodeIdentity & HasWallet;
+type ReceiptContext = HasDb & HasClock & NodeIdentity & HasWallet & HasChannels;
 
 /**
  * The receipt of a request of the caller that has ended. It is signed once and stored, so it stays the same whatever happens afterwards.
@@ -28,12 +32,25 @@ export async function readReceipt(ctx: ReceiptContext, caller: KnownCaller, requ
   return isFirst ? receipt : ((await findReceipt(ctx.db, requestId)) ?? receipt);
 }
 
-async function toReceipted(ctx: HasDb, invocation: InvocationContent): Promise<Receipted> {
+async function toReceipted(ctx: HasDb & HasChannels, invocation: InvocationContent): Promise<Receipted> {
   const { status, completedAt } = invocation;
   if (status === 'pending' || status === 'processing' || completedAt === null)
     throw new AppError('CONFLICT', 'The request has not ended; its receipt exists from its end on.');
-  const owner = await readOwner(ctx, invocation.agentId);
-  return { invocation, status, completedAt, owner, hashes: await hashesOf(ctx, invocation) };
+  const [owner, hashes, paidBy] = await Promise.all([
+    readOwner(ctx, invocation.agentId),
+    hashesOf(ctx, invocation),
+    paidByOf(ctx, invocation),
+  ]);
+  return { invocation, status, completedAt, owner, hashes, paidBy };
+}
+
+async function paidByOf(ctx: HasChannels, { payerLedgerId }: InvocationContent): Promise<PaidBy> {
+  const channelId = payerLedgerId && channelOf(payerLedgerId);
+  if (!channelId)
+    return { payer: (payerLedgerId && payerAddressOf(payerLedgerId)) ?? payerLedgerId ?? '', channel: '' };
+  const channel = await ctx.channels.read(channelId);
+  invariant(channel !== null, 'the channel that paid for a request is known');
+  return { payer: channel.config.payer, channel: channelId };
 }
 
 async function hashesOf(ctx: HasDb, invocation: InvocationContent): Promise<Buffer> {

@@ -1,6 +1,5 @@
 import type { InvocationReceipt } from '@agent-network/contracts/payments/receipts';
 import type { NodeIdentity } from '../../chain/chain-info.ts';
-import { payerAddressOf } from '../../payments/ledger/treasury.ts';
 import { hashOfJson, hexOf, readContentHashes } from '../content-hashes.ts';
 import type { InvocationState } from '../record-store.ts';
 
@@ -14,28 +13,35 @@ export interface Receipted {
   /** Owner of the agent. */
   readonly owner: string;
   readonly hashes: Buffer;
+  readonly paidBy: PaidBy;
+}
+
+/** Who paid: a wallet, by a transaction or through a channel, or a treasury; empty where there is none. */
+export interface PaidBy {
+  readonly payer: string;
+  readonly channel: string;
 }
 
 /** What the node signs about a request. */
 export function receiptOf(
   { baseUrl, chain }: NodeIdentity,
-  { invocation, completedAt, status, owner, hashes }: Receipted,
+  { invocation, completedAt, status, owner, hashes, paidBy }: Receipted,
   now: Date,
 ): InvocationReceipt {
-  const { payerLedgerId, priceMicro, costMicro, refundMicro } = invocation;
+  const { priceMicro, costMicro, refundMicro } = invocation;
   return {
     requestId: invocation.id,
     node: baseUrl,
     agentId: invocation.agentId,
     owner,
-    payer: payerLedgerId === null ? '' : (payerAddressOf(payerLedgerId) ?? payerLedgerId),
+    payer: paidBy.payer,
     paymentMethod: invocation.paymentMethod,
     asset: chain.token,
     price: String(priceMicro),
     cost: String(costMicro ?? 0n),
     refund: String(refundMicro ?? 0n),
     transaction: invocation.paymentHash ?? '',
-    channel: '',
+    channel: paidBy.channel,
     status,
     taskHash: hexOf(hashOfJson(invocation.task)),
     ...readContentHashes(hashes),

@@ -76,6 +76,7 @@ describe('a call paid by a voucher', () => {
           chargedCumulativeAmount: '50000',
         },
       },
+      extensions: { 'offer-receipt': { info: { version: 1, receipt: expect.objectContaining({ format: 'eip712' }) } } },
     });
     const next = await buy(payer, 2n * PRICE);
     expect(settledBy(next).extra.channelState.chargedCumulativeAmount).toBe('100000');
