@@ -1,0 +1,19 @@
+import type { Command } from 'commander';
+import type { ExitCode } from './exit-codes.ts';
+import { type GlobalOptions, openSession, type Session } from './session.ts';
+
+/** Ends with the code of the command; 0 when it returns nothing. */
+export type Run<Args extends readonly unknown[]> = (session: Session, ...args: Args) => Promise<ExitCode | void>;
+
+/** Adds the commands of one subject. */
+export type AddCommands = (program: Command) => void;
+
+/** Runs a command with its session. Its arguments, then its options, as commander gives them. */
+export const action =
+  <Args extends readonly unknown[]>(run: Run<Args>) =>
+  async (...given: unknown[]): Promise<void> => {
+    const command = given.at(-1) as Command;
+    const session = await openSession(command.optsWithGlobals<GlobalOptions>(), process);
+    const code = await run(session, ...(given.slice(0, -1) as unknown as Args));
+    if (code !== undefined) process.exitCode = code;
+  };

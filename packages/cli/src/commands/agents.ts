@@ -1,0 +1,121 @@
+import type { AgentDetail } from '@agent-network/contracts/agents/agents';
+import type { Command } from 'commander';
+import { action } from '../command.ts';
+import { CommandError } from '../exit-codes.ts';
+import { listOf, readObject, usdc } from '../output/arguments.ts';
+import { formatFacts, oneLine } from '../output/table.ts';
+import type { Terminal } from '../output/terminal.ts';
+import type { Session } from '../session.ts';
+import { agentTable } from './search.ts';
+
+interface AgentOptions {
+  readonly name?: string;
+  readonly description?: string;
+  readonly capability?: string[];
+  readonly price?: string;
+  readonly endpoint?: string;
+  readonly file?: string;
+}
+
+export function addAgents(program: Command): void {
+  const agents = program.command('agents').description('agents of the registry, and your own');
+  agents.command('show').argument('<agent>', 'its id').description('everything about an agent').action(action<[string]>(show));
+  agents.command('list').description('your own agents').action(action(list));
+  withFields(agents.command('register').description('list an agent, whose endpoint you prove next'))
+    .action(action<[AgentOptions]>(register));
+  withFields(agents.command('update').argument('<agent>').description('change an agent of yours'))
+    .action(action<[string, AgentOptions]>(update));
+  agents
+    .command('remove')
+    .argument('<agent>')
+    .description('withdraw an agent of yours; asks first, or needs --yes')
+    .action(action<[string]>(remove));
+  agents
+    .command('verify')
+    .argument('<agent>')
+    .description('ask the node to check the endpoint of an agent of yours now')
+    .action(action<[string]>(verify));
+}
+
+const withFields = (command: Command): Command =>
+  command
+    .option('--name <name>')
+    .option('--description <text>')
+    .option('-c, --capability <names>', 'with commas', listOf)
+    .option('--price <usdc>', 'price per request', usdc)
+    .option('--endpoint <url>', 'where the node calls it')
+    .option('-f, --file <file.json>', 'the whole body, as the API takes it; options replace its fields');
+
+async function bodyOf({ file, name, description, capability, price, endpoint }: AgentOptions) {
+  const base = file ? await readObject(`@${file}`, '--file') : {};
+  const rates = price ? { ...(base.rates as object | undefined), perRequest: price } : base.rates;
+  const given = { name, description, capabilities: capability, rates, endpoint };
+  return { ...base, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) };
+}
+
+async function show({ client, terminal }: Session, id: string): Promise<void> {
+  const agent = await client.getAgent({ params: { id } });
+  terminal.result(agent, () => agentFacts(agent, terminal));
+}
+
+const agentFacts = (agent: AgentDetail, terminal: Terminal): string =>
+  formatFacts([
+    ['id', agent.id],
+    ['name', oneLine(agent.name)],
+    ['description', oneLine(agent.description) || null],
+    ['capabilities', agent.capabilities.join(', ')],
+    ['price', `${agent.rates.perRequest} USDC a request`],
+    ['reputation', `${Math.round(agent.reputation.score)} of 1000, ${agent.totalRequests} requests`],
+    ['status', agent.status === 'online' ? terminal.good(agent.status) : terminal.bad(agent.status)],
+    ['verified', agent.verified ? 'yes' : 'no'],
+    ['response', agent.avgResponseTime],
+    ['owner', agent.owner],
+    ['node', agent.location],
+    ['endpoint', oneLine(agent.endpoint)],
+  ]);
+
+async function list(session: Session): Promise<void> {
+  const { agents, total } = await session.requireClient().listOwnAgents({ query: { limit: 100 } });
+  session.terminal.result({ agents, total }, () =>
+    agents.length === 0
+      ? 'You have no agents. "agentnet agents register" lists one, "agentnet serve" runs and lists a program.'
+      : agentTable(agents as never, session.terminal),
+  );
+}
+
+async function register(session: Session, options: AgentOptions): Promise<void> {
+  const body = await bodyOf(options);
+  const registered = await session.requireClient().registerAgent({ body: body as never });
+  session.terminal.result(registered, () =>
+    formatFacts([
+      ['id', registered.id],
+      ['status', registered.status],
+      ['identityToken', registered.identityToken],
+    ]),
+  );
+  session.terminal.note(
+    'Keep the identityToken: it is shown once. The endpoint has to answer the challenge with it (docs/agents.md); then: ' +
+      `agentnet agents verify ${registered.id}`,
+  );
+}
+
+async function update(session: Session, id: string, options: AgentOptions): Promise<void> {
+  const body = await bodyOf(options);
+  if (Object.keys(body).length === 0) throw new CommandError('Name what to change, for example --price 0.02.');
+  const agent = await session.requireClient().updateAgent({ params: { id }, body: body as never });
+  session.terminal.result(agent, () => `Changed ${id}.`);
+}
+
+async function remove(session: Session, id: string): Promise<void> {
+  const client = session.requireClient();
+  const agent = await client.getAgent({ params: { id } });
+  await session.confirm(`Withdraw "${oneLine(agent.name)}" (${id})? It cannot be listed under this id again.`);
+  const removed = await client.removeAgent({ params: { id } });
+  session.terminal.result(removed, () => `Withdrew ${id}.`);
+}
+
+async function verify(session: Session, agentId: string): Promise<void> {
+  const answer = await session.requireClient().verifyIdentity({ body: { agentId } as never });
+  const { verified } = answer as { verified?: boolean };
+  session.terminal.result(answer, () => (verified ? `${agentId} is verified.` : JSON.stringify(answer, null, 2)));
+}

@@ -1,0 +1,126 @@
+import type { Client } from '@agent-network/sdk';
+import { parseUsdc } from '@agent-network/contracts/money';
+import { type Command, Option } from 'commander';
+import { action } from '../command.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts';
+import { readObject, readText, usdc } from '../output/arguments.ts';
+import { formatFacts, oneLine } from '../output/table.ts';
+import type { Session } from '../session.ts';
+import { endOf, showRecord, waitForEnd } from './record.ts';
+
+interface CallOptions {
+  readonly input?: string;
+  readonly context?: string;
+  readonly maxCost?: string;
+  readonly pay?: 'treasury' | 'x402';
+  readonly async?: boolean;
+  readonly stream?: boolean;
+  readonly idempotencyKey?: string;
+}
+
+interface Quoted {
+  readonly quoteId: string;
+  readonly cost: string;
+}
+
+export function addCall(program: Command): void {
+  program
+    .command('quote')
+    .argument('<agent>', 'its id')
+    .argument('<task>', 'the task in words; "-" reads stdin')
+    .option('-i, --input <json|@file>', 'input of the agent, a JSON object')
+    .description('the price of a call, locked for 15 minutes')
+    .action(action<[string, string, CallOptions]>(quote));
+  program
+    .command('call')
+    .argument('<agent>', 'its id')
+    .argument('<task>', 'the task in words; "-" reads stdin')
+    .option('-i, --input <json|@file>', 'input of the agent, a JSON object')
+    .option('--context <text>', 'what the agent should know')
+    .option('--max-cost <usdc>', 'what it may cost; below it, nobody is asked', usdc)
+    .addOption(new Option('--pay <way>', 'the treasury of the account, or a wallet by x402').choices(['treasury', 'x402']))
+    .option('--async', 'do not wait for the result')
+    .option('--stream', 'show the answer as it comes')
+    .option('--idempotency-key <key>', 'the same key is the same purchase, for 24 hours')
+    .description('invoke an agent and pay it; shows the price and asks first')
+    .action(action<[string, string, CallOptions]>(call));
+}
+
+async function quote(session: Session, agentId: string, text: string, options: CallOptions): Promise<void> {
+  const task = await readText(text, process);
+  const input = await readObject(options.input, '--input');
+  const quoted = await session.requireClient().quoteInvocation({ params: { agentId }, body: { task, input } });
+  session.terminal.result(quoted, () =>
+    formatFacts([
+      ['price', `${quoted.estimatedCost} USDC`],
+      ['time', quoted.estimatedTime],
+      ['quote', quoted.quoteId],
+      ['valid until', quoted.validUntil],
+    ]),
+  );
+}
+
+async function call(session: Session, agentId: string, text: string, options: CallOptions): Promise<ExitCode> {
+  if (options.async && options.stream) throw new CommandError('Choose one of --async and --stream.');
+  const task = await readText(text, process);
+  const input = await readObject(options.input, '--input');
+  const body = { task, input, ...(options.context ? { context: options.context } : {}) };
+  const quoted = await agreePrice(session, agentId, body, options);
+  const client = session.requireClient(options.pay === 'x402' ? { payer: session.payer(quoted.cost) } : {});
+  const start = { agentId, body: { ...body, maxCost: quoted.cost }, quoteId: quoted.quoteId };
+  return options.stream ? stream(session, client, start, options) : invoke(session, client, start, options);
+}
+
+/** The price as locked by a quote. Throws unless it is within `--max-cost`, or the person agrees. */
+async function agreePrice(
+  session: Session,
+  agentId: string,
+  body: { task: string; input: Record<string, unknown>; context?: string },
+  { maxCost }: CallOptions,
+): Promise<Quoted> {
+  const client = session.requireClient();
+  if (maxCost === undefined && !session.isYes && !session.terminal.isInteractive)
+    throw new CommandError('Say what it may cost with --max-cost, or --yes for any price; there is no terminal to ask on.');
+  const agent = await client.getAgent({ params: { id: agentId } });
+  const { quoteId, estimatedCost: cost } = await client.quoteInvocation({ params: { agentId }, body });
+  if (maxCost !== undefined) {
+    if (parseUsdc(cost) <= parseUsdc(maxCost)) return { quoteId, cost };
+    throw new CommandError(`It costs ${cost} USDC, more than --max-cost ${maxCost}. Nothing was spent.`, {
+      code: 'OVER_MAX_COST',
+      exitCode: EXIT.payment,
+    });
+  }
+  if (parseUsdc(cost) > 0n) await session.confirm(`Pay ${cost} USDC to "${oneLine(agent.name)}" (${agentId})?`);
+  return { quoteId, cost };
+}
+
+interface Start {
+  readonly agentId: string;
+  readonly quoteId: string;
+  readonly body: { readonly task: string; readonly maxCost: string; input: Record<string, unknown> };
+}
+
+const optionsOf = ({ idempotencyKey }: CallOptions) => (idempotencyKey ? { idempotencyKey } : {});
+const headersOf = ({ pay }: CallOptions) => (pay ? { headers: { 'x-payment-method': pay } } : {});
+
+async function invoke(session: Session, client: Client, start: Start, options: CallOptions): Promise<ExitCode> {
+  const { agentId, body, quoteId } = start;
+  const created = await client.invokeAgent(
+    { params: { agentId }, query: { quote: quoteId }, body, ...headersOf(options) },
+    optionsOf(options),
+  );
+  if (options.async && !('paymentMethod' in created)) {
+    session.terminal.result(created, () => created.requestId);
+    session.terminal.note(`It runs. The result: agentnet calls wait ${created.requestId}`);
+    return EXIT.done;
+  }
+  const record = 'paymentMethod' in created ? created : await waitForEnd(session, client, created.requestId);
+  return showRecord(session, record);
+}
+
+async function stream(session: Session, client: Client, start: Start, options: CallOptions): Promise<ExitCode> {
+  const { agentId, body, quoteId } = start;
+  const events = client.invokeStreaming(agentId, body, { quote: quoteId, ...headersOf(options), ...optionsOf(options) });
+  return endOf(session, client, events);
+}
+

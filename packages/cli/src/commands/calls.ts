@@ -1,0 +1,87 @@
+import { requestStatuses } from '@agent-network/contracts/invocations/invocations';
+import { type Command, Option } from 'commander';
+import { action } from '../command.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { integer } from '../output/arguments.ts';
+import { formatTable } from '../output/table.ts';
+import type { Session } from '../session.ts';
+import { endOf, recordFacts, showRecord, textOf, waitForEnd } from './record.ts';
+
+interface ListOptions {
+  readonly limit: number;
+  readonly status?: (typeof requestStatuses)[number];
+  readonly agent?: string;
+  readonly cursor?: string;
+}
+
+export function addCalls(program: Command): void {
+  const calls = program.command('calls').description('your requests');
+  calls
+    .command('list')
+    .description('newest first')
+    .addOption(new Option('--limit <count>').argParser(integer(1, 100)).default(20))
+    .addOption(new Option('--status <status>').choices([...requestStatuses]))
+    .option('--agent <agent>', 'only of this agent')
+    .option('--cursor <cursor>', 'nextCursor of the page before')
+    .action(action<[ListOptions]>(list));
+  calls.command('show').argument('<request>').description('a request and its result').action(action<[string]>(show));
+  calls.command('wait').argument('<request>').description('wait for the end of a request').action(action<[string]>(wait));
+  calls.command('cancel').argument('<request>').description('cancel a request; its price comes back').action(action<[string]>(cancel));
+  calls
+    .command('logs')
+    .argument('<request>')
+    .option('-f, --follow', 'go on until it ends')
+    .description('what the agent said, event by event')
+    .action(action<[string, { follow?: boolean }]>(logs));
+}
+
+async function list(session: Session, { limit, status, agent, cursor }: ListOptions): Promise<void> {
+  const page = await session.requireClient().listInvocations({ query: { limit, status, agentId: agent, cursor } });
+  const { terminal } = session;
+  terminal.result(page, () =>
+    page.requests.length === 0
+      ? 'No requests.'
+      : formatTable(
+          page.requests,
+          [
+            { title: 'REQUEST', value: (each) => each.requestId },
+            { title: 'CREATED', value: (each) => each.createdAt.slice(0, 19).replace('T', ' ') },
+            { title: 'AGENT', value: (each) => each.agentName, isFlexible: true },
+            { title: 'TASK', value: (each) => each.task, isFlexible: true },
+            { title: 'STATUS', value: (each) => each.status },
+            { title: 'COST', value: (each) => each.cost ?? '', alignsRight: true },
+          ],
+          terminal.columns,
+        ),
+  );
+  if (page.hasMore) terminal.note(`${page.requests.length} of ${page.total}; more: --cursor ${page.nextCursor}`);
+}
+
+async function show(session: Session, requestId: string): Promise<void> {
+  const record = await session.requireClient().getInvocation({ params: { requestId } });
+  session.terminal.result(record, () => recordFacts(record as never));
+}
+
+const wait = async (session: Session, requestId: string): Promise<ExitCode> =>
+  showRecord(session, await waitForEnd(session, session.requireClient(), requestId));
+
+async function cancel(session: Session, requestId: string): Promise<void> {
+  const answer = await session.requireClient().cancelInvocation({ params: { requestId } });
+  session.terminal.result(answer, () => `Cancelled ${requestId}.`);
+}
+
+async function logs(session: Session, requestId: string, { follow }: { follow?: boolean }): Promise<ExitCode> {
+  const client = session.requireClient();
+  const { terminal } = session;
+  const record = await client.getInvocation({ params: { requestId } });
+  const isOpen = record.status === 'pending' || record.status === 'processing';
+  if (follow && isOpen) return endOf(session, client, client.stream(requestId));
+  const stop = new AbortController();
+  for await (const event of client.stream(requestId, { signal: stop.signal })) {
+    terminal.item(event, () => `${event.id}\t${event.type}\t${textOf(event.data).replaceAll('\n', ' ')}\n`);
+    // An open request has no last event yet: what came at once is what there is.
+    if (isOpen && event.type === 'invocation.status') break;
+  }
+  stop.abort();
+  return EXIT.done;
+}

@@ -1,0 +1,95 @@
+import { stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { Command } from 'commander';
+import { action } from '../command.ts';
+import { EXIT, type ExitCode, failureOf, HOW_TO_SIGN_IN } from '../exit-codes.ts';
+import type { Session } from '../session.ts';
+import { readReadiness } from './status.ts';
+
+interface Check {
+  readonly name: string;
+  readonly isGood: boolean;
+  readonly found: string;
+  /** What to do. */
+  readonly remedy?: string;
+}
+
+const MAX_CLOCK_MS = 5_000;
+
+export function addDoctor(program: Command): void {
+  program.command('doctor').description('check this machine, the node and the account, and say what to do').action(action(doctor));
+}
+
+async function doctor(session: Session): Promise<ExitCode> {
+  const checks = [checkNode(), await checkCredentials(session), ...(await checkNodeOf(session)), await checkKey(session)];
+  const isGood = checks.every((check) => check.isGood);
+  session.terminal.result(checks, () =>
+    checks
+      .map(({ name, isGood: good, found, remedy }) => {
+        const mark = good ? session.terminal.good('ok') : session.terminal.bad('!!');
+        return `${mark}  ${name}: ${found}${good || !remedy ? '' : `\n    ${remedy}`}`;
+      })
+      .join('\n'),
+  );
+  return isGood ? EXIT.done : EXIT.failed;
+}
+
+const checkNode = (): Check => ({ name: 'Node', isGood: true, found: process.version });
+
+async function checkCredentials({ store }: Session): Promise<Check> {
+  const { credentialsFile: file } = store;
+  const found = await stat(file).catch(() => null);
+  if (!found) return { name: 'credentials', isGood: true, found: 'none kept' };
+  const mode = found.mode & 0o777;
+  const isGood = process.platform === 'win32' || (mode & 0o077) === 0;
+  const remedy = `Others on this machine can read your keys: chmod 600 ${file}`;
+  return { name: 'credentials', isGood, found: `${file}, mode ${mode.toString(8)}`, remedy };
+}
+
+async function checkNodeOf({ url }: Session): Promise<Check[]> {
+  const { isReady, status, details, clockAheadMs } = await readReadiness(url);
+  if (status === null) {
+    const port = Number(new URL(url).port || (url.startsWith('https:') ? 443 : 80));
+    const isLocal = ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(url).hostname);
+    const remedy = isLocal
+      ? `Start one: npm start (or agentnet up). The port ${port} is ${(await isFree(port)) ? 'free' : 'taken by another program'}.`
+      : 'Is the address right, and the node reachable from here? Set another with --url.';
+    return [{ name: 'node', isGood: false, found: `${url} does not answer`, remedy }];
+  }
+  const failed = failedChecks(details);
+  const remedy = 'See its log; docs/operating-a-node.md says what each check needs.';
+  const node = { name: 'node', isGood: isReady, found: isReady ? `${url} is ready` : `${url}: ${failed || status}`, remedy };
+  const clock = {
+    name: 'clock',
+    isGood: clockAheadMs === null || Math.abs(clockAheadMs) < MAX_CLOCK_MS,
+    found: clockAheadMs === null ? 'the node says no time' : `${Math.round(Math.abs(clockAheadMs) / 1000)} s apart from the node`,
+    remedy: 'Signed payments expire by the clock: set it by NTP (timedatectl set-ntp true).',
+  };
+  return [node, clock];
+}
+
+/** Names of the checks of `/readyz` that fail. */
+function failedChecks(details: unknown): string {
+  const checks = (details as { checks?: Record<string, unknown> } | null)?.checks ?? {};
+  return Object.entries(checks)
+    .filter(([, state]) => state !== 'ok' && (state as { ok?: boolean } | null)?.ok !== true)
+    .map(([name]) => name)
+    .join(', ');
+}
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+
+async function checkKey({ apiKey, client }: Session): Promise<Check> {
+  if (apiKey === null) return { name: 'key', isGood: false, found: 'none for this node', remedy: HOW_TO_SIGN_IN };
+  try {
+    const { accountId, plan } = await client.getAccount();
+    return { name: 'key', isGood: true, found: `of ${accountId}, plan ${plan}` };
+  } catch (error) {
+    return { name: 'key', isGood: false, found: failureOf(error).message, remedy: HOW_TO_SIGN_IN };
+  }
+}

@@ -1,0 +1,107 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createClient } from '@agent-network/sdk';
+import type { Command } from 'commander';
+import { privateKeyToAccount } from 'viem/accounts';
+import { action } from '../command.ts';
+import { CommandError } from '../exit-codes.ts';
+import { askChoice, askSecret } from '../output/ask.ts';
+import { formatFacts } from '../output/table.ts';
+import type { Credentials } from '../profile/profile-store.ts';
+import { cleanUrl, readStdin, type Session } from '../session.ts';
+
+interface LoginOptions {
+  readonly withKey?: boolean;
+  readonly wallet?: boolean;
+  readonly local?: boolean;
+  readonly dataDir: string;
+}
+
+interface SignedIn {
+  readonly url: string;
+  readonly credentials: Credentials;
+}
+
+export function addLogin(program: Command): void {
+  program
+    .command('login')
+    .description('sign in to a node, and keep the key in a profile')
+    .option('--with-key', 'with an API key, read from stdin')
+    .option('--wallet', 'with the wallet of AGENTNET_WALLET_KEY, which signs a challenge; its account is opened if there is none')
+    .option('--local', 'with the account of a node that "npm start" started here')
+    .option('--data-dir <dir>', 'data folder of the local node', '.agent-network')
+    .action(action<[LoginOptions]>(login));
+  program.command('logout').description('forget the profile and its key').action(action(logout));
+  program.command('whoami').description('the profile, the node and the account').action(action(whoami));
+}
+
+async function login(session: Session, options: LoginOptions): Promise<void> {
+  const { url, credentials } = await signIn(session, options);
+  const account = await createClient({ baseUrl: url, apiKey: credentials.apiKey }).getAccount();
+  await session.store.save(session.profileName, { url, accountId: account.accountId }, credentials);
+  session.terminal.result({ profile: session.profileName, url, account }, () =>
+    `Signed in to ${url} as ${account.accountId} (profile "${session.profileName}").`,
+  );
+}
+
+async function signIn(session: Session, options: LoginOptions): Promise<SignedIn> {
+  if ([options.withKey, options.wallet, options.local].filter(Boolean).length > 1)
+    throw new CommandError('Choose one of --with-key, --wallet and --local.');
+  if (options.local) return readLocal(options.dataDir);
+  if (options.wallet) return byWallet(session);
+  if (options.withKey) return { url: session.url, credentials: { apiKey: await readStdin(process) } };
+  if (!session.terminal.isInteractive)
+    throw new CommandError('Say how: "agentnet login --with-key" (the key on stdin), --wallet or --local.');
+  const way = await askChoice(`Sign in to ${session.url}`, [
+    { value: 'key', label: 'with an API key' },
+    { value: 'wallet', label: 'with a wallet (its private key signs a text)' },
+    { value: 'local', label: 'with the account of the node that runs here (npm start)' },
+  ]);
+  if (way === 'local') return readLocal(options.dataDir);
+  if (way === 'wallet') return byWallet(session, (await askSecret('Private key')) as `0x${string}`);
+  return { url: session.url, credentials: { apiKey: await askSecret('API key') } };
+}
+
+async function readLocal(dataDir: string): Promise<SignedIn> {
+  const file = join(dataDir, 'local.json');
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT')
+      throw new CommandError(`${file} is not there. Start a node with "npm start", or name its data folder with --data-dir.`);
+    throw error;
+  });
+  const { baseUrl, apiKey, wallets } = JSON.parse(text) as {
+    baseUrl: string;
+    apiKey: string;
+    wallets: readonly { privateKey: string }[];
+  };
+  const walletKey = wallets[0]?.privateKey;
+  return { url: cleanUrl(baseUrl), credentials: { apiKey, ...(walletKey ? { walletKey } : {}) } };
+}
+
+async function byWallet({ client, url, walletKey }: Session, given = walletKey): Promise<SignedIn> {
+  if (given === null) throw new CommandError('Set AGENTNET_WALLET_KEY to the private key of the wallet.');
+  const account = privateKeyToAccount(given);
+  const { challengeId, message } = await client.requestSignIn({ body: { address: account.address } });
+  const signature = await account.signMessage({ message });
+  const { apiKey } = await client.signIn({ body: { challengeId, signature } });
+  return { url, credentials: { apiKey } };
+}
+
+async function logout({ store, profileName, profile, terminal }: Session): Promise<void> {
+  if (!profile) throw new CommandError(`There is no profile "${profileName}".`);
+  await store.remove(profileName);
+  terminal.result({ profile: profileName }, () => `Forgot the profile "${profileName}". The key stays valid: "agentnet keys revoke" ends it.`);
+}
+
+async function whoami(session: Session): Promise<void> {
+  const account = await session.requireClient().getAccount();
+  const { profileName, profile, url, terminal } = session;
+  const facts = [
+    ['profile', profile ? profileName : 'none'],
+    ['node', url],
+    ['account', account.accountId],
+    ['wallet', account.address],
+    ['plan', account.plan],
+  ] as const;
+  terminal.result({ profile: profile ? profileName : null, url, account }, () => formatFacts(facts));
+}

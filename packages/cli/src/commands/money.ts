@@ -1,0 +1,94 @@
+import { type Command, Option } from 'commander';
+import { action } from '../command.ts';
+import { integer, usdc } from '../output/arguments.ts';
+import { formatFacts, formatTable } from '../output/table.ts';
+import type { Session } from '../session.ts';
+
+export function addMoney(program: Command): void {
+  program.command('balance').description('USDC of your treasuries').action(action(balance));
+  program
+    .command('deposit')
+    .argument('<amount>', 'USDC', usdc)
+    .option('--treasury <id>', 'into this treasury; default: the one of the account')
+    .description('pay USDC from the wallet of AGENTNET_WALLET_KEY into a treasury, by x402; asks first')
+    .action(action<[string, { treasury?: string }]>(deposit));
+  program
+    .command('history')
+    .description('payments, newest first')
+    .addOption(new Option('--limit <count>').argParser(integer(1, 100)).default(20))
+    .option('--cursor <cursor>', 'nextCursor of the page before')
+    .action(action<[{ limit: number; cursor?: string }]>(history));
+  program
+    .command('withdraw')
+    .argument('<amount>', 'USDC', usdc)
+    .option('--to <address>', 'wallet; default: the one of the account')
+    .option('--treasury <id>', 'from this treasury; default: the one of the account')
+    .description('send USDC from a treasury to a wallet on chain; asks first')
+    .action(action<[string, { to?: string; treasury?: string }]>(withdraw));
+}
+
+async function balance(session: Session): Promise<void> {
+  const found = await session.requireClient().getBalance();
+  session.terminal.result(found, () =>
+    formatFacts([
+      ['available', `${found.available} USDC`],
+      ['held', `${found.held} USDC`],
+      ['pending', `${found.pending} USDC`],
+      ['network', found.network],
+    ]),
+  );
+}
+
+async function deposit(session: Session, amount: string, { treasury }: { treasury?: string }): Promise<void> {
+  const payer = session.payer(amount);
+  const client = session.requireClient({ payer });
+  await session.confirm(`Pay ${amount} USDC from ${payer.address} into your treasury at ${session.url}?`);
+  if (!treasury) await client.createTreasury({ body: {} });
+  const receipt = await client.depositToTreasury({ body: { amount, ...(treasury ? { treasuryId: treasury } : {}) } });
+  session.terminal.result(receipt, () =>
+    formatFacts([
+      ['deposited', `${receipt.amount} USDC`],
+      ['balance', `${receipt.balance} USDC`],
+      ['transaction', receipt.transactionHash],
+    ]),
+  );
+}
+
+async function history(session: Session, { limit, cursor }: { limit: number; cursor?: string }): Promise<void> {
+  const page = await session.requireClient().listPayments({ query: { limit, cursor } });
+  const { terminal } = session;
+  terminal.result(page, () =>
+    page.payments.length === 0
+      ? 'No payments.'
+      : formatTable(
+          page.payments,
+          [
+            { title: 'TIME', value: (each) => each.createdAt.slice(0, 19).replace('T', ' ') },
+            { title: 'TYPE', value: (each) => each.type },
+            { title: 'AMOUNT', value: (each) => each.amount, alignsRight: true },
+            { title: 'STATUS', value: (each) => each.status },
+            { title: 'REQUEST', value: (each) => each.requestId ?? '', isFlexible: true },
+            { title: 'TRANSACTION', value: (each) => each.transactionHash ?? '', isFlexible: true },
+          ],
+          terminal.columns,
+        ),
+  );
+  if (page.hasMore) terminal.note(`${page.payments.length} of ${page.total}; more: --cursor ${page.nextCursor}`);
+}
+
+async function withdraw(session: Session, amount: string, options: { to?: string; treasury?: string }): Promise<void> {
+  const client = session.requireClient();
+  const to = options.to ?? (await client.getAccount()).address;
+  await session.confirm(`Send ${amount} USDC to ${to}?`);
+  const { treasury } = options;
+  const sent = await client.withdraw({ body: { amount, to, ...(treasury ? { treasuryId: treasury } : {}) } });
+  session.terminal.result(sent, () =>
+    formatFacts([
+      ['withdrawal', sent.withdrawalId],
+      ['status', sent.status],
+      ['amount', `${sent.amount} USDC`],
+      ['to', sent.to],
+      ['transaction', sent.transactionHash],
+    ]),
+  );
+}

@@ -1,0 +1,58 @@
+import { ApiError, isApiError, NoAnswerError, PaymentRefusedError } from '@agent-network/sdk';
+
+/** Exit codes of every command. */
+export const EXIT = { done: 0, failed: 1, usage: 2, declined: 3, unauthorized: 4, payment: 5, interrupted: 130 } as const;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** An error that the command line itself reports; `code` as in the API where there is one. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  readonly code: string;
+  readonly exitCode: ExitCode;
+
+  constructor(message: string, options: { code?: string; exitCode?: ExitCode } = {}) {
+    super(message);
+    this.code = options.code ?? 'USAGE';
+    this.exitCode = options.exitCode ?? EXIT.usage;
+  }
+}
+
+export const declined = (): CommandError => new CommandError('Nothing was done.', { code: 'DECLINED', exitCode: EXIT.declined });
+
+const PAYMENT_CODES = new Set([
+  'PAYMENT_REQUIRED',
+  'INSUFFICIENT_FUNDS',
+  'INSUFFICIENT_BALANCE',
+  'SPENDING_LIMIT_EXCEEDED',
+  'NO_AGENT_FITS',
+]);
+
+export interface Failure {
+  readonly exitCode: ExitCode;
+  readonly code: string;
+  readonly message: string;
+  readonly requestId: string | null;
+}
+
+/** How a command ends that threw. */
+export function failureOf(error: unknown): Failure {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof CommandError) return { exitCode: error.exitCode, code: error.code, message, requestId: null };
+  if (error instanceof PaymentRefusedError)
+    return { exitCode: EXIT.payment, code: 'PAYMENT_REFUSED', message, requestId: null };
+  if (error instanceof NoAnswerError) return { exitCode: EXIT.failed, code: 'NO_ANSWER', message, requestId: null };
+  if (!(error instanceof ApiError)) return { exitCode: EXIT.failed, code: 'ERROR', message, requestId: null };
+  const requestId = error.requestId ?? null;
+  if (isApiError(error, 'UNAUTHORIZED') || isApiError(error, 'FORBIDDEN'))
+    return { exitCode: EXIT.unauthorized, code: error.code, message: `${message} ${HOW_TO_SIGN_IN}`, requestId };
+  const exitCode = PAYMENT_CODES.has(error.code) ? EXIT.payment : EXIT.failed;
+  return { exitCode, code: error.code, message: withFields(error, message), requestId };
+}
+
+export const HOW_TO_SIGN_IN = 'Sign in with "agentnet login", or set AGENTNET_API_KEY.';
+
+function withFields(error: ApiError, message: string): string {
+  if (!isApiError(error, 'VALIDATION_ERROR')) return message;
+  const fields = error.extra.details.fields.map((field) => `\n  ${field.path}: ${field.message}`);
+  return `${message}${fields.join('')}`;
+}

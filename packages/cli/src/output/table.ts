@@ -1,0 +1,69 @@
+export interface Column<T> {
+  readonly title: string;
+  readonly value: (row: T) => string;
+  /** Cut first when the terminal is too narrow. */
+  readonly isFlexible?: boolean;
+  readonly alignsRight?: boolean;
+}
+
+const GAP = '  ';
+const LEAST_FLEXIBLE = 8;
+
+/** Visible width of a text: a character is one column, a wide one (East Asian, emoji) two; marks and controls none. */
+export function widthOf(text: string): number {
+  let width = 0;
+  for (const char of text.normalize('NFC')) {
+    if (/\p{Mark}|\p{Control}/u.test(char)) continue;
+    width += /\p{Extended_Pictographic}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u.test(char) ? 2 : 1;
+  }
+  return width;
+}
+
+function cut(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  let kept = '';
+  for (const char of text) {
+    if (widthOf(kept + char) > width - 1) break;
+    kept += char;
+  }
+  return `${kept}…`;
+}
+
+const pad = (text: string, width: number, alignsRight: boolean) => {
+  const space = ' '.repeat(Math.max(0, width - widthOf(text)));
+  return alignsRight ? space + text : text + space;
+};
+
+/** Text of strangers on one line, without control characters, which could rewrite the screen. */
+export const oneLine = (text: string): string => text.replace(/[\p{Control}\p{Bidi_Control}]+/gu, ' ').trim();
+
+/** Lays rows out in columns. `columns`: the width of the terminal; null: as wide as needed. */
+export function formatTable<T>(rows: readonly T[], table: readonly Column<T>[], columns: number | null): string {
+  const cells = rows.map((row) => table.map(({ value }) => oneLine(value(row))));
+  const widths = table.map(({ title }, index) => Math.max(widthOf(title), ...cells.map((row) => widthOf(row[index] ?? ''))));
+  if (columns !== null) shrink(widths, table, columns);
+  const line = (values: readonly string[]) =>
+    values
+      .map((value, index) => pad(cut(value, widths[index] ?? 0), widths[index] ?? 0, table[index]?.alignsRight ?? false))
+      .join(GAP)
+      .trimEnd();
+  return [line(table.map(({ title }) => title)), ...cells.map(line)].join('\n');
+}
+
+function shrink(widths: number[], table: readonly Column<never>[], columns: number): void {
+  const excess = () => widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1) - columns;
+  const flexible = table.flatMap(({ isFlexible }, index) => (isFlexible ? [index] : []));
+  for (let over = excess(); over > 0; over = excess()) {
+    const widest = flexible.reduce((best, index) => ((widths[index] ?? 0) > (widths[best] ?? 0) ? index : best), flexible[0] ?? -1);
+    if (widest < 0 || (widths[widest] ?? 0) <= LEAST_FLEXIBLE) return;
+    widths[widest] = Math.max(LEAST_FLEXIBLE, (widths[widest] ?? 0) - over);
+    if (flexible.every((index) => (widths[index] ?? 0) <= LEAST_FLEXIBLE)) return;
+  }
+}
+
+/** Names and values, one pair a line. */
+export function formatFacts(facts: readonly (readonly [string, string | null])[]): string {
+  const shown = facts.filter((fact): fact is readonly [string, string] => fact[1] !== null);
+  const width = Math.max(...shown.map(([name]) => name.length));
+  return shown.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+}

@@ -1,0 +1,47 @@
+import { styleText } from 'node:util';
+import type { Failure } from '../exit-codes.ts';
+
+export interface OutputOptions {
+  /** One JSON document on stdout, and errors as JSON. */
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly color: boolean;
+}
+
+type Style = Parameters<typeof styleText>[0];
+
+/** Where a command writes: results to stdout, everything else to stderr. */
+export function createTerminal(options: OutputOptions, process: NodeJS.Process) {
+  const { stdout, stderr } = process;
+  const isStyled = options.color && !process.env.NO_COLOR;
+  const style = (stream: NodeJS.WriteStream, format: Style, text: string) =>
+    isStyled && stream.isTTY ? styleText(format, text, { validateStream: false }) : text;
+  return {
+    /** Width of the screen; null when the output goes elsewhere. */
+    columns: stdout.isTTY ? (stdout.columns ?? 80) : null,
+    /** True when questions can be asked. */
+    isInteractive: Boolean(process.stdin.isTTY && stderr.isTTY) && !options.json,
+    isJson: options.json,
+
+    /** Writes the result: the data as JSON, or as text for people. */
+    result(data: unknown, text: () => string): void {
+      stdout.write(options.json ? `${JSON.stringify(data, null, stdout.isTTY ? 2 : 0)}\n` : `${text()}\n`);
+    },
+    /** Writes one of many results, a line each. */
+    item(data: unknown, text: () => string): void {
+      stdout.write(options.json ? `${JSON.stringify(data)}\n` : text());
+    },
+    note(text: string): void {
+      if (!options.quiet && !options.json) stderr.write(`${text}\n`);
+    },
+    failure({ code, message, requestId }: Failure): void {
+      if (options.json) stderr.write(`${JSON.stringify({ error: { code, message, requestId } })}\n`);
+      else stderr.write(`${style(stderr, 'red', 'error')}: ${message}${requestId ? ` (${requestId})` : ''}\n`);
+    },
+    good: (text: string) => style(stdout, 'green', text),
+    bad: (text: string) => style(stdout, 'red', text),
+    dim: (text: string) => style(stdout, 'dim', text),
+  };
+}
+
+export type Terminal = ReturnType<typeof createTerminal>;
