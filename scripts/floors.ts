@@ -100,6 +100,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   service: ['contracts', 'chain'],
   sdk: ['contracts'],
   dashboard: ['sdk', 'contracts'],
+  cli: ['sdk', 'contracts'],
 };
 
 /** npm packages, and the only places of the service that may import them. */

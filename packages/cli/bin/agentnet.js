@@ -33,7 +33,9 @@ else {
   const other = nearbyNode();
   const told = other && spawnSync(other, ['--version'], { encoding: 'utf8' }).stdout;
   if (!told || !isEnough(told.trim())) {
-    console.error(`agentnet needs Node ${needed.join('.')} or newer; this is ${process.version}. Install it from https://nodejs.org.`);
+    process.stderr.write(
+      `agentnet needs Node ${needed.join('.')} or newer; this is ${process.version}. Install it from https://nodejs.org.\n`,
+    );
     process.exit(1);
   }
   // Ctrl-C reaches the child, too; it decides.

@@ -3,7 +3,10 @@ import type { ExitCode } from './exit-codes.ts';
 import { type GlobalOptions, openSession, type Session } from './session.ts';
 
 /** Ends with the code of the command; 0 when it returns nothing. */
-export type Run<Args extends readonly unknown[]> = (session: Session, ...args: Args) => Promise<ExitCode | void>;
+export type Run<Args extends readonly unknown[]> = (
+  session: Session,
+  ...args: Args
+) => Promise<ExitCode | undefined> | Promise<void>;
 
 /** Adds the commands of one subject. */
 export type AddCommands = (program: Command) => void;

@@ -1,7 +1,15 @@
 import { ApiError, isApiError, NoAnswerError, PaymentRefusedError } from '@agent-network/sdk';
 
 /** Exit codes of every command. */
-export const EXIT = { done: 0, failed: 1, usage: 2, declined: 3, unauthorized: 4, payment: 5, interrupted: 130 } as const;
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  declined: 3,
+  unauthorized: 4,
+  payment: 5,
+  interrupted: 130,
+} as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** An error that the command line itself reports; `code` as in the API where there is one. */
@@ -17,7 +25,8 @@ export class CommandError extends Error {
   }
 }
 
-export const declined = (): CommandError => new CommandError('Nothing was done.', { code: 'DECLINED', exitCode: EXIT.declined });
+export const declined = (): CommandError =>
+  new CommandError('Nothing was done.', { code: 'DECLINED', exitCode: EXIT.declined });
 
 const PAYMENT_CODES = new Set([
   'PAYMENT_REQUIRED',

@@ -18,7 +18,9 @@ import { addUp } from './commands/up.ts';
 import { EXIT, failureOf } from './exit-codes.ts';
 import { createTerminal } from './output/terminal.ts';
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
 
 /** The command line: all commands, in the order of its help. */
 export function createProgram(): Command {
@@ -35,7 +37,19 @@ export function createProgram(): Command {
     .showSuggestionAfterError()
     .configureOutput({ outputError: () => undefined })
     .exitOverride();
-  const subjects = [addLogin, addProfiles, addSearch, addAgents, addCall, addCalls, addMoney, addKeys, addListen, addServe, addMcp];
+  const subjects = [
+    addLogin,
+    addProfiles,
+    addSearch,
+    addAgents,
+    addCall,
+    addCalls,
+    addMoney,
+    addKeys,
+    addListen,
+    addServe,
+    addMcp,
+  ];
   for (const add of [...subjects, addStatus, addDoctor, addUp, addCompletion]) add(program);
   for (const command of program.commands) inherit(command);
   return program;
@@ -54,7 +68,15 @@ export async function run(process: NodeJS.Process): Promise<void> {
     await program.parseAsync(process.argv);
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return;
-    const { json = false, quiet = false, color = true } = program.opts<{ json?: boolean; quiet?: boolean; color?: boolean }>();
+    if (error instanceof CommanderError && error.code === 'commander.help') {
+      process.exitCode = EXIT.usage;
+      return;
+    }
+    const {
+      json = false,
+      quiet = false,
+      color = true,
+    } = program.opts<{ json?: boolean; quiet?: boolean; color?: boolean }>();
     const isJson = json || process.argv.includes('--json');
     const failure =
       error instanceof CommanderError
@@ -65,7 +87,4 @@ export async function run(process: NodeJS.Process): Promise<void> {
   }
 }
 
-function usageOf({ code, message }: CommanderError): string {
-  const hint = 'See "agentnet help".';
-  return code === 'commander.help' ? `Name a command. ${hint}` : `${message.replace(/^error: /, '')} ${hint}`;
-}
+const usageOf = ({ message }: CommanderError): string => `${message.replace(/^error: /, '')} See "agentnet help".`;

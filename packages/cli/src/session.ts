@@ -57,7 +57,7 @@ export async function openSession(options: GlobalOptions, process: NodeJS.Proces
   const isProfilesNode = profile?.url === url;
   const apiKey = options.keyStdin
     ? await readStdin(process)
-    : (env.AGENTNET_API_KEY || (isProfilesNode ? kept.apiKey : undefined)) ?? null;
+    : ((env.AGENTNET_API_KEY || (isProfilesNode ? kept.apiKey : undefined)) ?? null);
   const walletKey = walletKeyOf((env.AGENTNET_WALLET_KEY || kept.walletKey) ?? null);
   const clientWith = (payer?: Payer) =>
     createClient({ baseUrl: url, apiKey: apiKey ?? undefined, ...(payer ? { payer } : {}) });
@@ -83,7 +83,8 @@ export async function openSession(options: GlobalOptions, process: NodeJS.Proces
     },
     async confirm(question) {
       if (options.yes) return;
-      if (!terminal.isInteractive) throw new CommandError(`${question} Say so with --yes; there is no terminal to ask on.`);
+      if (!terminal.isInteractive)
+        throw new CommandError(`${question} Say so with --yes; there is no terminal to ask on.`);
       if (!(await ask(question))) throw declined();
     },
   };

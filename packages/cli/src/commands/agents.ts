@@ -19,12 +19,18 @@ interface AgentOptions {
 
 export function addAgents(program: Command): void {
   const agents = program.command('agents').description('agents of the registry, and your own');
-  agents.command('show').argument('<agent>', 'its id').description('everything about an agent').action(action<[string]>(show));
+  agents
+    .command('show')
+    .argument('<agent>', 'its id')
+    .description('everything about an agent')
+    .action(action<[string]>(show));
   agents.command('list').description('your own agents').action(action(list));
-  withFields(agents.command('register').description('list an agent, whose endpoint you prove next'))
-    .action(action<[AgentOptions]>(register));
-  withFields(agents.command('update').argument('<agent>').description('change an agent of yours'))
-    .action(action<[string, AgentOptions]>(update));
+  withFields(agents.command('register').description('list an agent, whose endpoint you prove next')).action(
+    action<[AgentOptions]>(register),
+  );
+  withFields(agents.command('update').argument('<agent>').description('change an agent of yours')).action(
+    action<[string, AgentOptions]>(update),
+  );
   agents
     .command('remove')
     .argument('<agent>')
@@ -65,7 +71,7 @@ const agentFacts = (agent: AgentDetail, terminal: Terminal): string =>
     ['description', oneLine(agent.description) || null],
     ['capabilities', agent.capabilities.join(', ')],
     ['price', `${agent.rates.perRequest} USDC a request`],
-    ['reputation', `${Math.round(agent.reputation.score)} of 1000, ${agent.totalRequests} requests`],
+    ['reputation', `${Math.round(agent.reputation)} of 1000, ${agent.totalRequests} requests`],
     ['status', agent.status === 'online' ? terminal.good(agent.status) : terminal.bad(agent.status)],
     ['verified', agent.verified ? 'yes' : 'no'],
     ['response', agent.avgResponseTime],

@@ -1,5 +1,5 @@
-import type { Client } from '@agent-network/sdk';
 import { parseUsdc } from '@agent-network/contracts/money';
+import type { Client } from '@agent-network/sdk';
 import { type Command, Option } from 'commander';
 import { action } from '../command.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts';
@@ -38,7 +38,9 @@ export function addCall(program: Command): void {
     .option('-i, --input <json|@file>', 'input of the agent, a JSON object')
     .option('--context <text>', 'what the agent should know')
     .option('--max-cost <usdc>', 'what it may cost; below it, nobody is asked', usdc)
-    .addOption(new Option('--pay <way>', 'the treasury of the account, or a wallet by x402').choices(['treasury', 'x402']))
+    .addOption(
+      new Option('--pay <way>', 'the treasury of the account, or a wallet by x402').choices(['treasury', 'x402']),
+    )
     .option('--async', 'do not wait for the result')
     .option('--stream', 'show the answer as it comes')
     .option('--idempotency-key <key>', 'the same key is the same purchase, for 24 hours')
@@ -80,7 +82,9 @@ async function agreePrice(
 ): Promise<Quoted> {
   const client = session.requireClient();
   if (maxCost === undefined && !session.isYes && !session.terminal.isInteractive)
-    throw new CommandError('Say what it may cost with --max-cost, or --yes for any price; there is no terminal to ask on.');
+    throw new CommandError(
+      'Say what it may cost with --max-cost, or --yes for any price; there is no terminal to ask on.',
+    );
   const agent = await client.getAgent({ params: { id: agentId } });
   const { quoteId, estimatedCost: cost } = await client.quoteInvocation({ params: { agentId }, body });
   if (maxCost !== undefined) {
@@ -114,13 +118,16 @@ async function invoke(session: Session, client: Client, start: Start, options: C
     session.terminal.note(`It runs. The result: agentnet calls wait ${created.requestId}`);
     return EXIT.done;
   }
-  const record = 'paymentMethod' in created ? created : await waitForEnd(session, client, created.requestId);
+  const record = 'paymentMethod' in created ? created : await waitForEnd(client, created.requestId);
   return showRecord(session, record);
 }
 
 async function stream(session: Session, client: Client, start: Start, options: CallOptions): Promise<ExitCode> {
   const { agentId, body, quoteId } = start;
-  const events = client.invokeStreaming(agentId, body, { quote: quoteId, ...headersOf(options), ...optionsOf(options) });
+  const events = client.invokeStreaming(agentId, body, {
+    quote: quoteId,
+    ...headersOf(options),
+    ...optionsOf(options),
+  });
   return endOf(session, client, events);
 }
-

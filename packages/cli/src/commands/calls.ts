@@ -25,8 +25,16 @@ export function addCalls(program: Command): void {
     .option('--cursor <cursor>', 'nextCursor of the page before')
     .action(action<[ListOptions]>(list));
   calls.command('show').argument('<request>').description('a request and its result').action(action<[string]>(show));
-  calls.command('wait').argument('<request>').description('wait for the end of a request').action(action<[string]>(wait));
-  calls.command('cancel').argument('<request>').description('cancel a request; its price comes back').action(action<[string]>(cancel));
+  calls
+    .command('wait')
+    .argument('<request>')
+    .description('wait for the end of a request')
+    .action(action<[string]>(wait));
+  calls
+    .command('cancel')
+    .argument('<request>')
+    .description('cancel a request; its price comes back')
+    .action(action<[string]>(cancel));
   calls
     .command('logs')
     .argument('<request>')
@@ -63,7 +71,7 @@ async function show(session: Session, requestId: string): Promise<void> {
 }
 
 const wait = async (session: Session, requestId: string): Promise<ExitCode> =>
-  showRecord(session, await waitForEnd(session, session.requireClient(), requestId));
+  showRecord(session, await waitForEnd(session.requireClient(), requestId));
 
 async function cancel(session: Session, requestId: string): Promise<void> {
   const answer = await session.requireClient().cancelInvocation({ params: { requestId } });

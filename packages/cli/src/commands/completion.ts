@@ -8,8 +8,10 @@ export function addCompletion(program: Command): void {
     .command('completion')
     .addArgument(new Argument('<shell>').choices(shells))
     .description('a script that completes commands and options: add it to the start file of the shell')
-    .action(action<[Shell]>(async ({ terminal }: Session, shell) => {
-      const script = completionScript(program, shell);
-      terminal.result({ script }, () => script);
-    }));
+    .action(
+      action<[Shell]>(async ({ terminal }: Session, shell) => {
+        const script = completionScript(program, shell);
+        terminal.result({ script }, () => script);
+      }),
+    );
 }

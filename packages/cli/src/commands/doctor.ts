@@ -17,11 +17,19 @@ interface Check {
 const MAX_CLOCK_MS = 5_000;
 
 export function addDoctor(program: Command): void {
-  program.command('doctor').description('check this machine, the node and the account, and say what to do').action(action(doctor));
+  program
+    .command('doctor')
+    .description('check this machine, the node and the account, and say what to do')
+    .action(action(doctor));
 }
 
 async function doctor(session: Session): Promise<ExitCode> {
-  const checks = [checkNode(), await checkCredentials(session), ...(await checkNodeOf(session)), await checkKey(session)];
+  const checks = [
+    checkNode(),
+    await checkCredentials(session),
+    ...(await checkNodeOf(session)),
+    await checkKey(session),
+  ];
   const isGood = checks.every((check) => check.isGood);
   session.terminal.result(checks, () =>
     checks
@@ -58,11 +66,19 @@ async function checkNodeOf({ url }: Session): Promise<Check[]> {
   }
   const failed = failedChecks(details);
   const remedy = 'See its log; docs/operating-a-node.md says what each check needs.';
-  const node = { name: 'node', isGood: isReady, found: isReady ? `${url} is ready` : `${url}: ${failed || status}`, remedy };
+  const node = {
+    name: 'node',
+    isGood: isReady,
+    found: isReady ? `${url} is ready` : `${url}: ${failed || status}`,
+    remedy,
+  };
   const clock = {
     name: 'clock',
     isGood: clockAheadMs === null || Math.abs(clockAheadMs) < MAX_CLOCK_MS,
-    found: clockAheadMs === null ? 'the node says no time' : `${Math.round(Math.abs(clockAheadMs) / 1000)} s apart from the node`,
+    found:
+      clockAheadMs === null
+        ? 'the node says no time'
+        : `${Math.round(Math.abs(clockAheadMs) / 1000)} s apart from the node`,
     remedy: 'Signed payments expire by the clock: set it by NTP (timedatectl set-ntp true).',
   };
   return [node, clock];

@@ -23,7 +23,11 @@ export function addKeys(program: Command): void {
     .option('--per-day <usdc>', 'maximum cost of its calls in a day', usdc)
     .description('make a key; it is shown once')
     .action(action<[string, CreateOptions]>(create));
-  keys.command('revoke').argument('<key>', 'its id').description('end a key at once; asks first, or needs --yes').action(action<[string]>(revoke));
+  keys
+    .command('revoke')
+    .argument('<key>', 'its id')
+    .description('end a key at once; asks first, or needs --yes')
+    .action(action<[string]>(revoke));
 }
 
 async function list(session: Session): Promise<void> {

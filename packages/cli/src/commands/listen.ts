@@ -38,7 +38,10 @@ async function listen(session: Session, { forwardTo, events, printSecret }: List
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
   try {
-    const onOpen = () => terminal.note(`Listening to ${url}${target ? `, forwarding to ${target} signed with ${secret}` : ''}. Ctrl-C ends it.`);
+    const onOpen = () =>
+      terminal.note(
+        `Listening to ${url}${target ? `, forwarding to ${target} signed with ${secret}` : ''}. Ctrl-C ends it.`,
+      );
     for await (const event of client.followEvents({ signal: stop.signal, onOpen })) {
       if (wanted && !wanted.has(event.type)) continue;
       terminal.item(event, () => `${event.timestamp}  ${event.type}  ${event.eventId}\n`);

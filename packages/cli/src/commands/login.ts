@@ -27,7 +27,10 @@ export function addLogin(program: Command): void {
     .command('login')
     .description('sign in to a node, and keep the key in a profile')
     .option('--with-key', 'with an API key, read from stdin')
-    .option('--wallet', 'with the wallet of AGENTNET_WALLET_KEY, which signs a challenge; its account is opened if there is none')
+    .option(
+      '--wallet',
+      'with the wallet of AGENTNET_WALLET_KEY, which signs a challenge; its account is opened if there is none',
+    )
     .option('--local', 'with the account of a node that "npm start" started here')
     .option('--data-dir <dir>', 'data folder of the local node', '.agent-network')
     .action(action<[LoginOptions]>(login));
@@ -39,8 +42,9 @@ async function login(session: Session, options: LoginOptions): Promise<void> {
   const { url, credentials } = await signIn(session, options);
   const account = await createClient({ baseUrl: url, apiKey: credentials.apiKey }).getAccount();
   await session.store.save(session.profileName, { url, accountId: account.accountId }, credentials);
-  session.terminal.result({ profile: session.profileName, url, account }, () =>
-    `Signed in to ${url} as ${account.accountId} (profile "${session.profileName}").`,
+  session.terminal.result(
+    { profile: session.profileName, url, account },
+    () => `Signed in to ${url} as ${account.accountId} (profile "${session.profileName}").`,
   );
 }
 
@@ -66,7 +70,9 @@ async function readLocal(dataDir: string): Promise<SignedIn> {
   const file = join(dataDir, 'local.json');
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT')
-      throw new CommandError(`${file} is not there. Start a node with "npm start", or name its data folder with --data-dir.`);
+      throw new CommandError(
+        `${file} is not there. Start a node with "npm start", or name its data folder with --data-dir.`,
+      );
     throw error;
   });
   const { baseUrl, apiKey, wallets } = JSON.parse(text) as {
@@ -90,7 +96,10 @@ async function byWallet({ client, url, walletKey }: Session, given = walletKey):
 async function logout({ store, profileName, profile, terminal }: Session): Promise<void> {
   if (!profile) throw new CommandError(`There is no profile "${profileName}".`);
   await store.remove(profileName);
-  terminal.result({ profile: profileName }, () => `Forgot the profile "${profileName}". The key stays valid: "agentnet keys revoke" ends it.`);
+  terminal.result(
+    { profile: profileName },
+    () => `Forgot the profile "${profileName}". The key stays valid: "agentnet keys revoke" ends it.`,
+  );
 }
 
 async function whoami(session: Session): Promise<void> {

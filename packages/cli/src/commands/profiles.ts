@@ -7,8 +7,16 @@ import type { Session } from '../session.ts';
 export function addProfiles(program: Command): void {
   const profiles = program.command('profiles').description('nodes and accounts that you signed in to');
   profiles.command('list').description('all profiles').action(action(list));
-  profiles.command('use').argument('<name>').description('make a profile the current one').action(action<[string]>(use));
-  profiles.command('remove').argument('<name>').description('forget a profile and its key').action(action<[string]>(remove));
+  profiles
+    .command('use')
+    .argument('<name>')
+    .description('make a profile the current one')
+    .action(action<[string]>(use));
+  profiles
+    .command('remove')
+    .argument('<name>')
+    .description('forget a profile and its key')
+    .action(action<[string]>(remove));
 }
 
 async function list({ store, terminal }: Session): Promise<void> {

@@ -1,4 +1,5 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import { isTerminal } from '@agent-network/contracts/invocations/stream-event-types';
 import type { Client, StreamEvent } from '@agent-network/sdk';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { formatFacts } from '../output/table.ts';
@@ -10,7 +11,7 @@ const LONGEST_PAUSE_MS = 3_000;
 const isOpen = ({ status }: { status: string }) => status === 'pending' || status === 'processing';
 
 /** Names the request when the person stops waiting: it is paid for, and goes on. */
-export async function whileWaiting<T>(session: Session, requestId: () => string | null, work: () => Promise<T>): Promise<T> {
+export async function whileWaiting<T>(requestId: () => string | null, work: () => Promise<T>): Promise<T> {
   const onInterrupt = () => {
     const id = requestId();
     if (id) process.stderr.write(`\n${id} goes on. Its result: agentnet calls wait ${id}\n`);
@@ -25,9 +26,8 @@ export async function whileWaiting<T>(session: Session, requestId: () => string 
 }
 
 /** Polls a request until it has ended. */
-export const waitForEnd = (session: Session, client: Client, requestId: string): Promise<RequestRecord> =>
+export const waitForEnd = (client: Client, requestId: string): Promise<RequestRecord> =>
   whileWaiting(
-    session,
     () => requestId,
     async () => {
       for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 1.5)) {
@@ -43,7 +43,9 @@ export function showRecord(session: Session, record: RequestRecord): ExitCode {
   const { terminal } = session;
   terminal.result(record, () => textOf(record.result));
   if (record.status === 'completed') {
-    terminal.note(terminal.dim(`${record.requestId}: ${record.cost} USDC${record.duration ? `, ${record.duration}` : ''}`));
+    terminal.note(
+      terminal.dim(`${record.requestId}: ${record.cost} USDC${record.duration ? `, ${record.duration}` : ''}`),
+    );
     return EXIT.done;
   }
   const refund = record.refund ? ` ${record.refund} USDC came back.` : '';
@@ -70,31 +72,34 @@ export function textOf(result: unknown): string {
 
 /** Writes the events of a stream as they come, until its end. */
 export async function endOf(session: Session, client: Client, events: AsyncIterable<StreamEvent>): Promise<ExitCode> {
-  const { terminal } = session;
-  let requestId: string | null = null;
-  let hasText = false;
-  return whileWaiting(session, () => requestId, async () => {
-    for await (const event of events) {
-      requestId = event.data.requestId;
-      if (event.type === 'invocation.completed' || event.type === 'invocation.failed' || event.type === 'invocation.cancelled') {
-        if (terminal.isJson) terminal.item(event, () => '');
-        else if (hasText) terminal.item(null, () => '\n');
-        return endWith(session, event.data as RequestRecord, hasText);
+  const shown = { requestId: null as string | null, hasText: false };
+  return whileWaiting(
+    () => shown.requestId,
+    async () => {
+      for await (const event of events) {
+        shown.requestId = event.data.requestId;
+        if (session.terminal.isJson) session.terminal.item(event, () => '');
+        if (isTerminal(event.type)) return endWith(session, event.data as RequestRecord, shown.hasText);
+        if (event.type === 'invocation.chunk' && !session.terminal.isJson) {
+          shown.hasText = true;
+          session.terminal.item(null, () => textOf(chunkOf(event.data)));
+        }
       }
-      if (terminal.isJson) terminal.item(event, () => '');
-      else if (event.type === 'invocation.chunk') {
-        const { chunk = event.data } = event.data as { chunk?: unknown };
-        hasText = true;
-        terminal.item(null, () => textOf(chunk));
-      }
-    }
-    return requestId === null ? EXIT.failed : showRecord(session, await waitForEnd(session, client, requestId));
-  });
+      const { requestId } = shown;
+      return requestId === null ? EXIT.failed : showRecord(session, await waitForEnd(client, requestId));
+    },
+  );
 }
 
+const chunkOf = (data: { chunk?: unknown }): unknown => (data.chunk === undefined ? data : data.chunk);
+
+/** The end of a stream: its result, unless the pieces of it have been shown. */
 function endWith(session: Session, record: RequestRecord, hasText: boolean): ExitCode {
-  if (record.status !== 'completed' || (!hasText && !session.terminal.isJson)) return showRecord(session, record);
-  session.terminal.note(session.terminal.dim(`${record.requestId}: ${record.cost} USDC`));
+  const { terminal } = session;
+  if (terminal.isJson) return record.status === 'completed' ? EXIT.done : EXIT.failed;
+  if (record.status !== 'completed' || !hasText) return showRecord(session, record);
+  terminal.item(null, () => '\n');
+  terminal.note(terminal.dim(`${record.requestId}: ${record.cost} USDC`));
   return EXIT.done;
 }
 

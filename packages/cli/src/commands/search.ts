@@ -50,7 +50,8 @@ async function search({ client, terminal }: Session, text: string | undefined, o
   terminal.result({ agents, total, nextCursor }, () =>
     agents.length === 0 ? 'No agent matches.' : agentTable(agents, terminal),
   );
-  if (total > agents.length) terminal.note(`${agents.length} of ${total}${nextCursor ? `; more: --cursor ${nextCursor}` : ''}`);
+  if (total > agents.length)
+    terminal.note(`${agents.length} of ${total}${nextCursor ? `; more: --cursor ${nextCursor}` : ''}`);
 }
 
 /** A list of agents for people. */
@@ -62,7 +63,7 @@ export const agentTable = (agents: readonly AgentListItem[], terminal: Terminal)
       { title: 'NAME', value: (agent) => agent.name, isFlexible: true },
       { title: 'CAPABILITIES', value: (agent) => agent.capabilities.join(','), isFlexible: true },
       { title: 'PRICE', value: (agent) => agent.rates.perRequest, alignsRight: true },
-      { title: 'REP', value: (agent) => String(Math.round(agent.reputation.score)), alignsRight: true },
+      { title: 'REP', value: (agent) => String(Math.round(agent.reputation)), alignsRight: true },
       { title: 'STATUS', value: (agent) => agent.status },
       { title: 'VERIFIED', value: (agent) => (agent.verified ? 'yes' : 'no') },
     ],

@@ -14,7 +14,12 @@ export function widthOf(text: string): number {
   let width = 0;
   for (const char of text.normalize('NFC')) {
     if (/\p{Mark}|\p{Control}/u.test(char)) continue;
-    width += /\p{Extended_Pictographic}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u.test(char) ? 2 : 1;
+    width +=
+      /\p{Extended_Pictographic}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u.test(
+        char,
+      )
+        ? 2
+        : 1;
   }
   return width;
 }
@@ -40,11 +45,15 @@ export const oneLine = (text: string): string => text.replace(/[\p{Control}\p{Bi
 /** Lays rows out in columns. `columns`: the width of the terminal; null: as wide as needed. */
 export function formatTable<T>(rows: readonly T[], table: readonly Column<T>[], columns: number | null): string {
   const cells = rows.map((row) => table.map(({ value }) => oneLine(value(row))));
-  const widths = table.map(({ title }, index) => Math.max(widthOf(title), ...cells.map((row) => widthOf(row[index] ?? ''))));
+  const widths = table.map(({ title }, index) =>
+    Math.max(widthOf(title), ...cells.map((row) => widthOf(row[index] ?? ''))),
+  );
   if (columns !== null) shrink(widths, table, columns);
   const line = (values: readonly string[]) =>
     values
-      .map((value, index) => pad(cut(value, widths[index] ?? 0), widths[index] ?? 0, table[index]?.alignsRight ?? false))
+      .map((value, index) =>
+        pad(cut(value, widths[index] ?? 0), widths[index] ?? 0, table[index]?.alignsRight ?? false),
+      )
       .join(GAP)
       .trimEnd();
   return [line(table.map(({ title }) => title)), ...cells.map(line)].join('\n');
@@ -54,7 +63,10 @@ function shrink(widths: number[], table: readonly Column<never>[], columns: numb
   const excess = () => widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1) - columns;
   const flexible = table.flatMap(({ isFlexible }, index) => (isFlexible ? [index] : []));
   for (let over = excess(); over > 0; over = excess()) {
-    const widest = flexible.reduce((best, index) => ((widths[index] ?? 0) > (widths[best] ?? 0) ? index : best), flexible[0] ?? -1);
+    const widest = flexible.reduce(
+      (best, index) => ((widths[index] ?? 0) > (widths[best] ?? 0) ? index : best),
+      flexible[0] ?? -1,
+    );
     if (widest < 0 || (widths[widest] ?? 0) <= LEAST_FLEXIBLE) return;
     widths[widest] = Math.max(LEAST_FLEXIBLE, (widths[widest] ?? 0) - over);
     if (flexible.every((index) => (widths[index] ?? 0) <= LEAST_FLEXIBLE)) return;

@@ -1,0 +1,242 @@
+import { execFile, spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startLocal } from '../../service/test/support/local-node.ts';
+
+const bin = join(import.meta.dirname, '../bin/agentnet.js');
+
+let node: Awaited<ReturnType<typeof startLocal>>;
+let folder: string;
+let echo: string;
+beforeAll(async () => {
+  node = await startLocal();
+  folder = await mkdtemp(join(tmpdir(), 'agentnet-'));
+  const { stdout } = await agentnet(['login', '--local', '--data-dir', node.dataDir, '--json']);
+  expect(JSON.parse(stdout)).toMatchObject({ profile: 'default', url: node.local.baseUrl });
+  echo = node.local.agents[0]?.id ?? '';
+});
+afterAll(async () => {
+  await node?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const envOf = (more: Record<string, string> = {}) => ({
+  ...{ PATH: process.env.PATH, HOME: folder, AGENTNET_CONFIG_DIR: join(folder, 'config') },
+  ...more,
+});
+
+function agentnet(
+  args: readonly string[],
+  { input = '', env = {} }: { input?: string; env?: Record<string, string> } = {},
+) {
+  return new Promise<Ended>((resolve) => {
+    const child = execFile(process.execPath, [bin, ...args], { env: envOf(env) }, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    );
+    child.stdin?.end(input);
+  });
+}
+
+const json = async (...args: string[]) => {
+  const ended = await agentnet([...args, '--json']);
+  expect(ended.stderr).toBe('');
+  return JSON.parse(ended.stdout);
+};
+
+describe('signing in', () => {
+  it('keeps the key where only the user can read it, and out of every output', async () => {
+    const file = join(folder, 'config', 'credentials.json');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const { apiKey } = node.local;
+    expect(await readFile(file, 'utf8')).toContain(apiKey);
+    const who = await agentnet(['whoami', '--json']);
+    expect(JSON.parse(who.stdout)).toMatchObject({ profile: 'default', url: node.local.baseUrl });
+    expect(who.stdout + who.stderr).not.toContain(apiKey);
+  });
+
+  it('by a key on stdin, and by a wallet that signs', async () => {
+    const key = await agentnet(['login', '--with-key', '--profile', 'piped', '--url', node.local.baseUrl], {
+      input: node.local.apiKey,
+    });
+    expect([key.code, key.stderr]).toEqual([0, '']);
+    const wallet = node.local.wallets[1]?.privateKey ?? '';
+    const signed = await agentnet(['login', '--wallet', '--profile', 'signed', '--url', node.local.baseUrl], {
+      env: { AGENTNET_WALLET_KEY: wallet },
+    });
+    expect([signed.code, signed.stderr]).toEqual([0, '']);
+    const { account } = JSON.parse((await agentnet(['whoami', '--profile', 'signed', '--json'])).stdout);
+    expect(account.address.toLowerCase()).toBe(node.local.wallets[1]?.address.toLowerCase());
+    expect((await agentnet(['profiles', 'use', 'default'])).code).toBe(0);
+    expect((await json('profiles', 'list')).map(({ name }: { name: string }) => name)).toEqual([
+      'default',
+      'piped',
+      'signed',
+    ]);
+  });
+
+  it("does not send a profile's key to another node", async () => {
+    const heard: (string | undefined)[] = [];
+    const stranger = createServer((request, response) => {
+      heard.push(request.headers.authorization);
+      response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
+    }).listen(0, '127.0.0.1');
+    await once(stranger, 'listening');
+    const url = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
+    expect((await agentnet(['balance', '--url', url])).code).toBe(4);
+    await agentnet(['agents', 'show', 'agent_x', '--url', url]);
+    expect(heard).toEqual([undefined]);
+    stranger.close();
+  });
+});
+
+describe('calling an agent', () => {
+  it('pays from the treasury or a wallet, and prints the result alone', async () => {
+    for (const pay of ['treasury', 'x402'] as const) {
+      if (pay === 'treasury') await agentnet(['deposit', '1.00', '--yes']);
+      const called = await agentnet(['call', echo, 'hello there', '--max-cost', '0.05', '--pay', pay]);
+      expect(called.code, called.stderr).toBe(0);
+      expect(called.stdout).toContain('hello there');
+    }
+    const [last] = (await json('calls', 'list', '--limit', '1')).requests;
+    expect(last).toMatchObject({ status: 'completed', paymentMethod: 'x402' });
+    expect(await json('calls', 'show', last.requestId)).toMatchObject({ requestId: last.requestId });
+  });
+
+  it('streams as NDJSON with --json, and as text without', async () => {
+    const events = (await agentnet(['call', echo, 'hello', '--max-cost', '0.05', '--stream', '--json'])).stdout
+      .trim()
+      .split('\n');
+    expect(events.map((line) => JSON.parse(line).type).at(-1)).toBe('invocation.completed');
+  });
+
+  it('spends nothing without a word on what it may cost, or below it', async () => {
+    const before = await json('balance');
+    const unasked = await agentnet(['call', echo, 'x']);
+    expect([unasked.code, unasked.stdout]).toEqual([2, '']);
+    const tooDear = await agentnet(['call', echo, 'x', '--max-cost', '0.000001', '--json']);
+    expect([tooDear.code, tooDear.stdout, JSON.parse(tooDear.stderr).error.code]).toEqual([5, '', 'OVER_MAX_COST']);
+    expect(await json('balance')).toEqual(before);
+  });
+
+  it('the same key is the same purchase', async () => {
+    const args = [
+      'call',
+      echo,
+      'once',
+      '--max-cost',
+      '0.05',
+      '--idempotency-key',
+      'cli-once-0001',
+      '--async',
+      '--json',
+    ];
+    const first = JSON.parse((await agentnet(args)).stdout);
+    const waited = await json('calls', 'wait', first.requestId);
+    expect(waited.status).toBe('completed');
+  });
+});
+
+describe('errors', () => {
+  it.each([
+    ['an unknown command', ['fly'], 2],
+    ['an unknown option', ['search', '--fly'], 2],
+    ['an amount that is none', ['deposit', 'much'], 2],
+    ['an agent that is not there', ['agents', 'show', 'agent_none'], 1],
+    ['a bad key', ['balance', '--profile', 'bad'], 4],
+    ['a question without a terminal', ['keys', 'revoke', 'key_1'], 2],
+    ['a node that does not answer', ['search', '--url', 'http://127.0.0.1:9'], 1],
+    ['an address that is none', ['search', '--url', 'nonsense'], 2],
+  ])('%s: nothing on stdout, one document on stderr', async (_name, args, code) => {
+    const env = args.includes('bad') ? { AGENTNET_API_KEY: 'ank_test_bad', AGENTNET_URL: node.local.baseUrl } : {};
+    const ended = await agentnet([...args, '--json'], { env });
+    expect([ended.code, ended.stdout]).toEqual([code, '']);
+    expect(JSON.parse(ended.stderr).error.message).toMatch(/\w/);
+  });
+});
+
+it('no command: the help, on stderr', async () => {
+  expect(await agentnet([])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Usage: agentnet') });
+});
+
+it('without a terminal there are no colors and no cut columns', async () => {
+  const { stdout } = await agentnet(['search', '--all']);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is looked for.
+  expect(stdout).not.toMatch(/\u001b/);
+  expect(stdout).toContain(echo);
+  expect(stdout).not.toContain('…');
+});
+
+it('a program that is served is listed, called, paid, and shows its earnings', async () => {
+  const file = join(folder, 'shout.mjs');
+  await writeFile(
+    file,
+    `let text=''; for await (const part of process.stdin) text+=part; console.log(JSON.stringify({ text: JSON.parse(text).task.toUpperCase() }));`,
+  );
+  const args = ['serve', '--name', 'Shouter', '-c', 'shouting', '--price', '0.02', process.execPath, file];
+  const child = spawn(process.execPath, [bin, ...args], { env: envOf() });
+  let said = '';
+  let told = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => (said += text));
+  child.stderr.setEncoding('utf8').on('data', (text) => (told += text));
+  await expect.poll(() => said, { timeout: 20_000 }).toMatch(/^\S+ at /);
+  const id = said.split(' ')[0] ?? '';
+  await expect.poll(async () => (await json('agents', 'show', id)).online, { timeout: 20_000 }).toBe(true);
+  const called = await agentnet(['call', id, 'whisper', '--max-cost', '0.02']);
+  expect(called.stdout.trim()).toBe('WHISPER');
+  child.kill('SIGINT');
+  const [code] = await once(child, 'exit');
+  expect([code, said]).toEqual([0, expect.stringContaining('completed')]);
+  expect(told).toContain('has earned 0.0');
+});
+
+it('events are forwarded as signed webhook deliveries', async () => {
+  const got = Promise.withResolvers<{ headers: Record<string, unknown>; body: string }>();
+  const receiver = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    response.end();
+    got.resolve({ headers: request.headers, body: Buffer.concat(parts).toString('utf8') });
+  }).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  const target = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  const { stdout: secret } = await agentnet(['listen', '--print-secret']);
+  const child = spawn(process.execPath, [bin, 'listen', '--forward-to', target, '--events', 'invocation.completed'], {
+    env: envOf(),
+  });
+  let told = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => (told += text));
+  await expect.poll(() => told, { timeout: 20_000 }).toContain('Listening');
+  await agentnet(['call', echo, 'x', '--max-cost', '0.05']);
+  const { headers, body } = await got.promise;
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+  const key = Buffer.from(secret.trim().slice('whsec_'.length), 'base64');
+  expect(headers['webhook-signature']).toBe(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
+  child.kill('SIGINT');
+  expect((await once(child, 'exit'))[0]).toBe(130);
+  receiver.close();
+});
+
+it('a doctor says what is wrong, and what to do', async () => {
+  const well = await agentnet(['doctor']);
+  expect(well.code, well.stdout).toBe(0);
+  const ill = await agentnet(['doctor', '--url', 'http://127.0.0.1:9']);
+  expect([ill.code, ill.stdout]).toEqual([1, expect.stringContaining('npm start')]);
+});
+
+it.each(['bash', 'zsh', 'fish'])('completion for %s names every command', async (shell) => {
+  const { stdout } = await agentnet(['completion', shell]);
+  for (const name of ['search', 'agents', 'register', 'listen', '--max-cost'.replace('--', '')])
+    expect(stdout).toContain(name);
+});
