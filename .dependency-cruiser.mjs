@@ -42,7 +42,7 @@ const packageRules = Object.entries(packages).map(([name, allowed]) => ({
   from: { path: `^packages/${name}/src/`, pathNot: tests },
   to: {
     path: '^packages/',
-    pathNot: ['/package\\.json$', ...[name, ...allowed].map((each) => `^packages/${each}/src/`)],
+    pathNot: ['/package\\.json$', '/node_modules/', ...[name, ...allowed].map((each) => `^packages/${each}/src/`)],
   },
 }));
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFile, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, cp, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -11,6 +11,8 @@ const build = join(root, 'build');
 
 interface Source {
   readonly name: string;
+  /** Its name on npm, when that is another. */
+  readonly publishedAs?: string;
   readonly version: string;
   readonly description: string;
   readonly license: string;
@@ -19,26 +21,27 @@ interface Source {
   readonly keywords?: readonly string[];
   readonly bin?: Readonly<Record<string, string>>;
   readonly engines?: Readonly<Record<string, string>>;
-  readonly exports: Readonly<Record<string, string>>;
+  readonly exports?: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
 /** In the order of their dependencies. */
-const folders = ['contracts', 'sdk'] as const;
+const folders = ['contracts', 'sdk', 'cli'] as const;
 
 const toBuilt = (path: string, ending: string) => path.replace('./src/', './dist/').replace(/\.ts$/, ending);
 
 /** The manifest of the published package: its exports are what was built. */
-function manifestOf({ exports, ...source }: Source): object {
-  const { name, version, description, license, type, sideEffects, keywords, bin, engines, dependencies } = source;
+function manifestOf({ exports = {}, ...source }: Source): object {
+  const { name, publishedAs, version, description, license, type, sideEffects, keywords, bin, engines, dependencies } =
+    source;
   const built = Object.entries(exports).map(([key, path]) => [
     key,
     { types: toBuilt(path, '.d.ts'), default: toBuilt(path, '.js') },
   ]);
   return {
-    ...{ name, version, description, license, type, sideEffects, keywords, bin },
+    ...{ name: publishedAs ?? name, version, description, license, type, sideEffects, keywords, bin },
     engines: engines ?? { node: '>=20.19' },
-    files: ['dist', 'README.md', 'LICENSE'],
+    files: ['dist', ...(bin ? ['bin'] : []), 'README.md', 'LICENSE'],
     exports: { ...Object.fromEntries(built), './package.json': './package.json' },
     dependencies,
   };
@@ -55,7 +58,11 @@ async function compile(folder: string, target: string): Promise<void> {
       rewriteRelativeImportExtensions: true,
       rootDir: join(root, 'packages', folder, 'src'),
       outDir: join(target, 'dist'),
-      paths: { '@agent-network/contracts/*': [join(build, 'contracts/dist/*.d.ts')] },
+      paths: {
+        '@agent-network/contracts/*': [join(build, 'contracts/dist/*.d.ts')],
+        '@agent-network/sdk': [join(build, 'sdk/dist/index.d.ts')],
+        '@agent-network/sdk/agent': [join(build, 'sdk/dist/agent/serve-agent.d.ts')],
+      },
     },
     include: [join(root, 'packages', folder, 'src')],
     exclude: [join(root, 'packages', folder, 'src/**/*.test.ts')],
@@ -77,6 +84,7 @@ async function buildPackage(folder: string): Promise<string> {
   await mkdir(target, { recursive: true });
   const source = JSON.parse(await readFile(join(root, 'packages', folder, 'package.json'), 'utf8')) as Source;
   await compile(folder, target);
+  if (source.bin) await cp(join(root, 'packages', folder, 'bin'), join(target, 'bin'), { recursive: true });
   await writeFile(join(target, 'package.json'), `${JSON.stringify(manifestOf(source), null, 2)}\n`);
   await copyFile(join(root, 'packages', folder, 'README.md'), join(target, 'README.md'));
   await copyFile(join(root, 'LICENSE'), join(target, 'LICENSE'));

@@ -8,9 +8,6 @@ export type Run<Args extends readonly unknown[]> = (
   ...args: Args
 ) => Promise<ExitCode | undefined> | Promise<void>;
 
-/** Adds the commands of one subject. */
-export type AddCommands = (program: Command) => void;
-
 /** Runs a command with its session. Its arguments, then its options, as commander gives them. */
 export const action =
   <Args extends readonly unknown[]>(run: Run<Args>) =>

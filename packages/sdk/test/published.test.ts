@@ -39,7 +39,7 @@ it.runIf(inject('isLong'))(
   async () => {
     const { stdout } = await run(process.execPath, ['scripts/build-packages.ts'], { cwd: root });
     const tarballs = stdout.trim().split('\n');
-    for (const folder of ['contracts', 'sdk'])
+    for (const folder of ['contracts', 'sdk', 'cli'])
       await run('npx', ['publint', '--strict', `build/${folder}`], { cwd: root });
     const attw = ['attw', '--pack', 'build/sdk', '--profile', 'esm-only'];
     await run('npx', attw, { cwd: root });
@@ -63,6 +63,10 @@ it.runIf(inject('isLong'))(
       const used = await run(node, ['use.mjs', url], { cwd: project });
       expect(JSON.parse(used.stdout)).toEqual({ agents: [], kinds: ['function', 'function'] });
     }
+    const searched = await run(join(project, 'node_modules/.bin/agentnet'), ['search', '--json', '--url', url], {
+      cwd: project,
+    });
+    expect(JSON.parse(searched.stdout)).toMatchObject({ agents: [], total: 0 });
     await writeFile(join(project, 'typed.ts'), typed);
     const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', '--types', 'node'];
     const types = ['--typeRoots', join(root, 'node_modules/@types'), '--skipLibCheck', 'false'];
