@@ -154,8 +154,13 @@ export async function newAccount(
   return { ...account, key: key.apiKey };
 }
 
-export async function newWallet(rpcUrl: string, token: string, usdcMicro: bigint): Promise<TestWallet> {
-  const wallet = privateKeyToAccount(generatePrivateKey());
+export async function newWallet(
+  rpcUrl: string,
+  token: string,
+  usdcMicro: bigint,
+  privateKey = generatePrivateKey(),
+): Promise<TestWallet> {
+  const wallet = privateKeyToAccount(privateKey);
   const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args: [wallet.address, usdcMicro] });
   // One of its own for each wallet: calls at the same time would take each other's nonce.
   const minter = privateKeyToAccount(generatePrivateKey()).address;

@@ -48,12 +48,14 @@ function fill(text: string, parts: Readonly<Record<string, Html>>): Html {
   return html`${pieces.map((piece, index) => (index % 2 === 1 ? parts[piece] : prose(piece)))}`;
 }
 
+/** One file for the API, and one for each other protocol. */
+const chapters = ['guides.md', 'guide-mcp.md'];
+
 /** The chapters before the reference, in order. */
 export function guidesOf(document: ApiDocument, limits: PlanLimits): Guide[] {
   const parts = { limits: limitsTable(limits), streamEvents: streamTable(), events: eventTable(document) };
-  return read('guides.md')
-    .split(/^## /m)
-    .slice(1)
+  return chapters
+    .flatMap((name) => read(name).split(/^## /m).slice(1))
     .map((chapter) => {
       const [, title = '', id = '', text = ''] = /^(.+) \{#(\w+)\}\n([\s\S]*)$/.exec(chapter) ?? [];
       return { id, title, content: fill(text, parts) };

@@ -4,13 +4,7 @@ import { type Answer, type Harness, type RequestOptions, startHarness } from '..
 import { rawRequest } from '../../support/raw-request.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { type Client, newClient } from '../../support/treasury.ts';
-
-const MODERN = '2026-07-28';
-const envelope = (capabilities: object = {}) => ({
-  'io.modelcontextprotocol/protocolVersion': MODERN,
-  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
-  'io.modelcontextprotocol/clientCapabilities': capabilities,
-});
+import { envelope, modern } from './raw-client.ts';
 
 let h: Harness;
 let buyer: Client;
@@ -33,23 +27,6 @@ const post = (options: RequestOptions & { path?: string } = {}): Promise<Answer>
     headers: { 'content-type': 'application/json', ...accept, ...options.headers },
   });
 
-/** A message of the newest protocol, with the headers that it demands. */
-function modern(method: string, params: Record<string, unknown> = {}, capabilities: object = {}) {
-  const name = params.name ?? params.taskId;
-  return {
-    headers: {
-      'mcp-protocol-version': MODERN,
-      'mcp-method': method,
-      ...(typeof name === 'string' ? { 'mcp-name': name } : {}),
-    },
-    body: {
-      jsonrpc: '2.0',
-      id: 7,
-      method,
-      params: { ...params, _meta: { ...envelope(capabilities), ...(params._meta as object) } },
-    },
-  };
-}
 const call = (name: string, args: unknown, capabilities?: object) =>
   modern('tools/call', { name, arguments: args }, capabilities);
 const invoke = (args: object = {}) => call('invoke_agent', { agentId: agent.id, task: 'x', maxCost: '0.05', ...args });
