@@ -63,6 +63,7 @@ export const floors: readonly string[] = [
   'invocations/retention',
   'invocations/run',
   'invocations/start',
+  'invocations/keyless',
   'invocations/read',
   'invocations/receipts',
   'invocations/audit',

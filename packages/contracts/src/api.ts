@@ -13,6 +13,7 @@ import { bulkEndpoints } from './invocations/bulk.ts';
 import { figureEndpoints } from './invocations/figures.ts';
 import { historyEndpoints } from './invocations/history.ts';
 import { invocationEndpoints } from './invocations/invocations.ts';
+import { keylessEndpoints } from './invocations/keyless.ts';
 import { quoteEndpoints } from './invocations/quotes.ts';
 import { receiptEndpoints } from './invocations/receipts.ts';
 import { streamEndpoints } from './invocations/stream-events.ts';
@@ -33,6 +34,7 @@ export const api = {
   ...identityEndpoints,
   ...invocationEndpoints,
   ...autoEndpoints,
+  ...keylessEndpoints,
   ...quoteEndpoints,
   ...receiptEndpoints,
   ...streamEndpoints,

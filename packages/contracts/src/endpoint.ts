@@ -5,6 +5,10 @@ import type { ErrorCode } from './errors.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
+/** Faces of the node beside REST; the operator may leave out some. */
+export const faces = ['mcp', 'a2a', 'openai', 'x402'] as const;
+export type Face = (typeof faces)[number];
+
 /** One row of the endpoint table: the definition of a call for server, client, documents and tests. */
 export interface Endpoint {
   readonly method: Method;
@@ -14,6 +18,13 @@ export interface Endpoint {
   readonly tag: 'Agents' | 'Invocation' | 'Identity' | 'Payments' | 'Account' | 'Network';
   /** `none`: anyone; `key`: an API key or an agent's identityToken; `agent`: only the agent itself. */
   readonly auth: 'none' | 'key' | 'agent';
+  /**
+   * Callers without a key. `pays`: they pay with x402, and for callers with one it is a call like any other. `reads`: they read a request
+   * by its `resultToken`, or signed in with the wallet that paid for it.
+   */
+  readonly keyless?: 'pays' | 'reads';
+  /** The face that it is part of: without it there is no such call. */
+  readonly face?: Face;
   /** The scope that an API key needs. An identityToken may do what its agent may, whatever the scope. */
   readonly scope?: Scope;
   /** A session needs no scope here, but a signature of the wallet as `proof` in the body. */
@@ -49,13 +60,17 @@ export interface Route extends Pick<Endpoint, 'method' | 'path' | 'auth' | 'stre
 /** Declares a row, keeping its literal types. */
 export const endpoint = <const E extends Endpoint>(row: E): E => row;
 
+/** True for a POST that is repeated under an `Idempotency-Key` by callers whom the node knows. */
+export const takesIdempotencyKey = (row: Endpoint): boolean =>
+  row.method === 'POST' && (row.auth !== 'none' || row.keyless === 'pays');
+
 /** Codes that any call can give, so that rows need not repeat them. */
 export const commonErrors = (row: Endpoint): ErrorCode[] => [
   'VALIDATION_ERROR',
   'UNAUTHORIZED',
-  ...(row.auth === 'none' ? [] : (['FORBIDDEN'] as const)),
+  ...(row.auth === 'none' && row.keyless === undefined ? [] : (['FORBIDDEN'] as const)),
   ...(row.params ? (['NOT_FOUND'] as const) : []),
-  ...(row.method === 'POST' && row.auth !== 'none' ? (['CONFLICT', 'IDEMPOTENCY_KEY_REUSED'] as const) : []),
+  ...(takesIdempotencyKey(row) ? (['CONFLICT', 'IDEMPOTENCY_KEY_REUSED'] as const) : []),
   ...(row.body ? (['PAYLOAD_TOO_LARGE'] as const) : []),
   'RATE_LIMITED',
   'INTERNAL_ERROR',

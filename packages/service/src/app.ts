@@ -19,7 +19,7 @@ export function createApp(ctx: HttpContext): Hono {
   mountDashboard(app, ctx);
   mountDocuments(app, ctx);
   const room = createAnswerRoom(ctx);
-  mountMcp(app, ctx, room);
+  if (ctx.faces.has('mcp')) mountMcp(app, ctx, room);
   mount(app, ctx, handlers, room);
   app.notFound((c) => failure(new AppError('NOT_FOUND', `There is no ${c.req.method} ${c.req.path}.`), requestIdOf(c)));
   app.onError((error, c) => {

@@ -28,6 +28,8 @@ export interface Limits {
   readonly planCaps: PlanCaps;
   /** Calls of `POST /auth/*` per hour that one network address may make: this bounds how fast it can open accounts. */
   readonly signInsPerHour: number;
+  /** Invocations per hour that a wallet may pay for without an API key. */
+  readonly keylessPerHour: number;
   /** Documents, files and health checks per hour that one network address may have from this process. */
   readonly documentsPerHour: number;
   /** Bytes of documents that a network address is sent in a minute, by each process. */
@@ -78,6 +80,7 @@ export function readLimits(env: Env, isPrivate: boolean): Limits {
       enterprise: { keys: integer(env, 'ENTERPRISE_KEYS', 1000, 1, 1_000_000), agents: null },
     },
     signInsPerHour: perHour('SIGN_INS_PER_HOUR', isPrivate ? UNLIMITED : 120),
+    keylessPerHour: perHour('KEYLESS_INVOCATIONS_PER_HOUR', isPrivate ? UNLIMITED : 100),
     documentsPerHour: perHour('DOCUMENTS_PER_HOUR', isPrivate ? UNLIMITED : 36_000),
     documentBytesPerMinute: perHour('DOCUMENT_BYTES_PER_MINUTE', isPrivate ? UNLIMITED : 32 * MIB),
     answerBytesPerMinute: perHour('ANSWER_BYTES_PER_MINUTE', isPrivate ? UNLIMITED : 64 * MIB),

@@ -124,6 +124,25 @@ it('local mode on a chain that is not its own waits for blocks as production doe
   expect(readConfig({ CHAIN_RPC_URL: 'http://127.0.0.1:8545' }).config.transferDepthBlocks).toBe(1);
 });
 
+describe('FACES', () => {
+  it.each([
+    [{}, ['mcp', 'a2a', 'openai', 'x402']],
+    [{ FACES: 'x402, mcp' }, ['mcp', 'x402']],
+    [{ FACES: '' }, []],
+  ])('%j serves %j', (env, served) => {
+    expect([...readConfig(env as Record<string, string>).config.faces]).toEqual(served);
+  });
+
+  it('names no others', () => {
+    expect(() => readConfig({ FACES: 'x402,x403' })).toThrow('FACES must be some of mcp, a2a, openai, x402');
+  });
+});
+
+it('a wallet’s calls without a key are bounded where others reach the node', () => {
+  expect(readConfig({ HOST: '0.0.0.0' }).config.keylessPerHour).toBe(100);
+  expect(readConfig({}).config.keylessPerHour).toBeGreaterThan(1_000_000);
+});
+
 describe('the least amounts on chain', () => {
   it.each([
     ['local mode takes no dust', {}, [100n, 100n, 100n, 0n]],

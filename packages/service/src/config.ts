@@ -1,5 +1,6 @@
 import { isKnownChainId, type KnownChainId, LOCAL_CHAIN_ID } from '@agent-network/chain/addresses';
 import { nameText } from '@agent-network/contracts/display-text';
+import { type Face, faces } from '@agent-network/contracts/endpoint';
 import { parseUsdc } from '@agent-network/contracts/money';
 import { type Limits, readLimits } from './config-limits.ts';
 import { type ChannelSettings, type PaymentLimits, readChannelSettings, readPaymentLimits } from './config-payments.ts';
@@ -58,6 +59,8 @@ export interface Config extends Limits {
   readonly failpoint: ArmedFailpoint | null;
   /** Origins of pages that may call the MCP face; null: the node's own, and those of this machine on a loopback listener. */
   readonly mcpAllowedOrigins: readonly string[] | null;
+  /** The faces that are served beside REST. */
+  readonly faces: ReadonlySet<Face>;
   /** True if /dashboard is served, and built when necessary. */
   readonly servesDashboard: boolean;
 }
@@ -118,6 +121,7 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
     reputationFeedback: flag(env, 'REPUTATION_FEEDBACK', mode === 'local'),
     failpoint: failpointOf(env, mode),
     mcpAllowedOrigins: originsOf(env.MCP_ALLOWED_ORIGINS),
+    faces: facesOf(env.FACES),
     servesDashboard: flag(env, 'DASHBOARD', true),
   });
   if (mode === 'production') requireExplicit(env);
@@ -255,6 +259,14 @@ function confirmationsOf(text: string): Confirmations {
 function secretKeyOf(text: string): string {
   if (text.length < 32) throw new ConfigError('SECRET_KEY must have at least 32 characters.');
   return text;
+}
+
+function facesOf(text: string = faces.join(',')): ReadonlySet<Face> {
+  const named = text === '' ? [] : text.split(',').map((name) => name.trim());
+  const known = faces.filter((face) => named.includes(face));
+  if (known.length !== new Set(named).size)
+    throw new ConfigError(`FACES must be some of ${faces.join(', ')}, separated by commas, or empty.`);
+  return new Set(known);
 }
 
 function logLevelOf(env: Env, mode: Config['mode']): LogLevel {

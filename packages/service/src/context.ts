@@ -38,6 +38,7 @@ import { createChunkWriter } from './invocations/stream/record-chunks.ts';
 import { createStreamPoller } from './invocations/stream/stream-poller.ts';
 import type { JobContext } from './jobs.ts';
 import { type Clock, type HasClock, systemClock } from './lib/clock.ts';
+import { createKeyTurns } from './lib/key-turns.ts';
 import type { Log } from './lib/log/log.ts';
 import { createMetrics, type Metrics } from './lib/metrics.ts';
 import { createGuardedFetch } from './lib/net/guarded-fetch.ts';
@@ -190,6 +191,7 @@ function accessParts({ config, baseUrl, localWallet }: ContextParts, needs: HasD
     localAccount,
     rateLimiter: createRateLimiter(needs),
     authenticator: createAuthenticator({ ...needs, hasLocalAccount: localAccount !== null }),
+    paymentTurns: createKeyTurns(),
     keysInHand: createKeysInHand((keys) => releaseLeft(needs, keys)),
   };
 }
@@ -210,6 +212,8 @@ const settingsOf = (config: Config) => ({
   planLimits: config.planLimits,
   planCaps: config.planCaps,
   signInsPerHour: config.signInsPerHour,
+  keylessPerHour: config.keylessPerHour,
+  faces: config.faces,
   documentsPerHour: config.documentsPerHour,
   documentBytesPerMinute: config.documentBytesPerMinute,
   answerBytesPerMinute: config.answerBytesPerMinute,

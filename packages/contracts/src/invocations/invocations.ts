@@ -218,6 +218,23 @@ export const invocationErrors = [
 
 const requestParams = z.object({ requestId: Id });
 
+/** By these a caller without an API key shows that a request is theirs. */
+export const keylessReadHeaders = z.object({
+  'x-result-token': z
+    .string()
+    .regex(/^anr_[\w-]{43}$/, 'is not a resultToken')
+    .optional()
+    .describe('Without a key: the `resultToken` that came with the answer to the call.'),
+  'sign-in-with-x': z
+    .string()
+    .max(8192)
+    .regex(/^[A-Za-z0-9+/]{64,}={0,2}$/, 'is not base64 of a sign-in')
+    .optional()
+    .describe(
+      'Without a key: the wallet that paid, signed in for this address (x402 extension `sign-in-with-x`, base64 JSON). Good once, for five minutes.',
+    ),
+});
+
 export const invocationEndpoints = {
   invokeAgent: endpoint({
     method: 'POST',
@@ -247,9 +264,11 @@ export const invocationEndpoints = {
     summary: 'Read a request of yours: its state and, when completed, its result',
     tag: 'Invocation',
     auth: 'key',
+    keyless: 'reads',
     scope: 'invoke',
     limit: 'api',
     params: requestParams,
+    headers: keylessReadHeaders,
     query: z.object({
       detail: z.enum(['true', 'false']).optional().describe('true: adds `detail`: the input, and a timeline.'),
     }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { queryInteger } from '../page.ts';
 import { Id, Timestamp } from '../scalars.ts';
-import { InvocationCreated, RequestRecord } from './invocations.ts';
+import { InvocationCreated, keylessReadHeaders, RequestRecord } from './invocations.ts';
 import type { StreamEventType } from './stream-event-types.ts';
 
 const StreamStatus = z.looseObject({
@@ -48,13 +48,14 @@ export const streamEndpoints = {
     summary: 'Stream the events of your request, from the start or after `Last-Event-ID`, until it ends',
     tag: 'Invocation',
     auth: 'key',
+    keyless: 'reads',
     scope: 'invoke',
     limit: 'api',
     params: z.object({ requestId: Id }),
     query: z.object({
       after: queryInteger(0, 9_999_999).optional().describe('Like Last-Event-ID, for clients that cannot set headers.'),
     }),
-    headers: z.object({
+    headers: keylessReadHeaders.extend({
       'last-event-id': z
         .string()
         .regex(/^\d{1,7}$/, 'is not the id of an event')

@@ -159,6 +159,19 @@ const securitySchemes = {
       'The session of a browser that signed in with `POST /auth/session`. Valid only in calls from pages of the node itself, as ' +
       'browsers report it: `Sec-Fetch-Site: same-origin`, and its own `Origin` with every method but GET. Ignored beside `Authorization`.',
   },
+  resultToken: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Result-Token',
+    description: 'The `resultToken` of a request that was made without an API key: reads that request and no other.',
+  },
+  signInWithX: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'SIGN-IN-WITH-X',
+    description:
+      'A sign-in of the wallet that paid for a request (x402 extension `sign-in-with-x`), for one read of it.',
+  },
   identityToken: {
     type: 'http',
     scheme: 'bearer',

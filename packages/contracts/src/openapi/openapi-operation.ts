@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Endpoint } from '../endpoint.ts';
-import { commonErrors } from '../endpoint.ts';
+import { commonErrors, takesIdempotencyKey } from '../endpoint.ts';
 import { type ErrorCode, errorCatalogue } from '../errors.ts';
 import { type JsonSchema, jsonSchema, type NamedSchemas, schemaOrRef } from './json-schema.ts';
 import { operationDescription } from './openapi-description.ts';
@@ -86,9 +86,6 @@ function errorAnswers(row: Endpoint): Record<string, unknown> {
   );
 }
 
-/** A POST is remembered by its key for callers whom the node knows. */
-const takesKey = (row: Endpoint) => row.method === 'POST' && row.auth !== 'none';
-
 const cacheHeaders = { ETag: header('ETag'), 'Cache-Control': header('CacheControl'), Vary: header('Vary') };
 
 function successHeaders(row: Endpoint): Record<string, unknown> {
@@ -96,7 +93,7 @@ function successHeaders(row: Endpoint): Record<string, unknown> {
   return {
     ...answerHeaders(row),
     ...(row.isPublic ? { ...cacheHeaders, 'Content-Encoding': header('ContentEncoding') } : {}),
-    ...(takesKey(row) ? { 'Idempotency-Replayed': header('IdempotencyReplayed') } : {}),
+    ...(takesIdempotencyKey(row) ? { 'Idempotency-Replayed': header('IdempotencyReplayed') } : {}),
     ...(row.fromRegistry ? { 'X-Registry-Position': header('RegistryPosition') } : {}),
     ...(paid ? { 'PAYMENT-RESPONSE': header('PaymentResponse'), 'X-PAYMENT-RESPONSE': header('PaymentResponse') } : {}),
   };
@@ -142,7 +139,9 @@ function securityOf(row: Endpoint): Record<string, string[]>[] {
   const apiKey = { apiKey: row.scope ? [row.scope] : [] };
   if (row.sameOrigin) return [{}];
   if (row.auth === 'none') return [{}, apiKey];
-  return row.auth === 'agent' ? [{ identityToken: [] }] : [apiKey, { identityToken: [] }, { session: [] }];
+  if (row.auth === 'agent') return [{ identityToken: [] }];
+  const known = [apiKey, { identityToken: [] }, { session: [] }];
+  return row.keyless === 'reads' ? [...known, { resultToken: [] }, { signInWithX: [] }] : known;
 }
 
 /** One row of the endpoint table as an OpenAPI 3.1 operation. */
@@ -159,7 +158,7 @@ export function openApiOperation(name: string, row: Endpoint, context: Operation
       ...parametersOf('query', row.query, named),
       ...parametersOf('header', row.headers, named),
       parameter('RequestId'),
-      ...(takesKey(row) ? [parameter('IdempotencyKey')] : []),
+      ...(takesIdempotencyKey(row) ? [parameter('IdempotencyKey')] : []),
       ...(row.isPublic ? [parameter('IfNoneMatch')] : []),
     ],
     ...requestBody(name, row, context),

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { scopes } from '../access/scopes.ts';
 import { api } from '../api.ts';
-import { commonErrors, type Endpoint } from '../endpoint.ts';
+import { commonErrors, type Endpoint, takesIdempotencyKey } from '../endpoint.ts';
 import { type ErrorCode, errorCatalogue, errorEnvelope } from '../errors.ts';
 import { type EventType, eventCatalogue, eventEnvelope } from '../events.ts';
 import { streamEventTypes } from '../invocations/stream-event-types.ts';
@@ -174,7 +174,7 @@ describe('the OpenAPI document', () => {
     const takes = operations.filter(({ parameters }) =>
       parameters.some(({ $ref }) => $ref?.endsWith('/IdempotencyKey')),
     );
-    const posts = rows.filter(([, row]) => row.method === 'POST' && row.auth !== 'none').map(([name]) => name);
+    const posts = rows.filter(([, row]) => takesIdempotencyKey(row)).map(([name]) => name);
     expect(takes.map(({ operationId }) => operationId).sort()).toEqual(posts.sort());
   });
 

@@ -28,6 +28,7 @@ export function mount(app: Hono, ctx: HttpContext, handlers: Handlers, room: Ans
   const names = (Object.keys(api) as EndpointName[]).sort((a, b) => parametersOf(a) - parametersOf(b));
   for (const name of names) {
     const row: Endpoint = api[name];
+    if (row.face && !ctx.faces.has(row.face)) continue;
     const handler = handlers[name] as unknown as AnyHandler;
     app.on(row.method, row.path.replace(/\{(\w+)\}/g, ':$1'), (c) =>
       answer({ ctx, room, compressor }, name, row, handler, c),

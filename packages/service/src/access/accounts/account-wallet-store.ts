@@ -1,3 +1,4 @@
+import type { Plan } from '@agent-network/contracts/access/access';
 import type { Sql } from '../../db/sql.ts';
 
 /** Accounts by their own wallet or a further proven one, keyed by address. */
@@ -45,3 +46,34 @@ export const listWallets = (
     `select address, proven_at as "provenAt" from account_wallet where account_id = $1 order by proven_at desc, address limit $2`,
     [accountId, limit],
   );
+
+export interface PayerAccount {
+  readonly accountId: string;
+  readonly plan: Plan;
+}
+
+/** The account of a wallet: the one that it is linked to, else its own. */
+export async function findPayerAccount(sql: Sql, address: string): Promise<PayerAccount | null> {
+  const [row] = await sql.query<PayerAccount>(
+    'find-payer-account',
+    `select a.id as "accountId", a.plan from account a
+      where a.id = coalesce((select account_id from account_wallet where address = $1), (select id from account where address = $1))`,
+    [address],
+  );
+  return row ?? null;
+}
+
+/** True if this wallet may read a request of the account: it is the account's own, or linked to it and paid for the request. */
+export async function isReader(
+  sql: Sql,
+  { address, accountId, hasPaid }: { address: string; accountId: string; hasPaid: boolean },
+): Promise<boolean> {
+  const rows = await sql.query(
+    'is-reader',
+    `select from account where id = $2 and address = $1
+     union all
+     select from account_wallet where address = $1 and account_id = $2 and $3`,
+    [address, accountId, hasPaid],
+  );
+  return rows.length > 0;
+}

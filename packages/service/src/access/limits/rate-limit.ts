@@ -51,10 +51,23 @@ export function limitsOf(
   };
   const api = counted('api');
   if (isPageRead(caller, row)) return [{ ...api, limitClass: 'pages', limit: Math.max(api.limit, PAGE_READS) }];
-  if (row.limit === 'signIns')
-    return [api, { subject: addressSubject(address()), limitClass: 'signIns', limit: signInsPerHour }];
-  return row.limit === 'invocations' ? [api, counted('invocations')] : [api];
+  if (row.limit === 'signIns') return [api, openingLimit({ signInsPerHour }, address())];
+  // Without an API key an invocation is counted once its payment has named a wallet: see `payerLimit`.
+  return row.limit === 'invocations' && caller.kind !== 'anonymous' ? [api, counted('invocations')] : [api];
 }
+
+/** The limit of sessions, keys and accounts that a network address may open. */
+export const openingLimit = (
+  { signInsPerHour }: { readonly signInsPerHour: number },
+  address: string,
+): CountedLimit => ({ subject: addressSubject(address), limitClass: 'signIns', limit: signInsPerHour });
+
+/** The limit of calls that a wallet may pay for without an API key. */
+export const payerLimit = ({ keylessPerHour }: { readonly keylessPerHour: number }, wallet: string): CountedLimit => ({
+  subject: `wallet:${wallet}`,
+  limitClass: 'invocations',
+  limit: keylessPerHour,
+});
 
 /** The plan of an account applies to all callers on its behalf. */
 export function limitOf(limits: PlanLimits, caller: Caller | KnownCaller, limitClass: LimitClass): number {

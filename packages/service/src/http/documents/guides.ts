@@ -20,7 +20,7 @@ const count = (limit: number) => (limit >= 100_000_000 ? 'no limit' : number.for
 function limitsTable(limits: PlanLimits): Html {
   const rows = Object.entries(limits).map(
     ([plan, each]) => html`<tr><th scope="row">${plan === 'anonymous' ? 'without a key, by address' : plan}</th>
-<td>${count(each.api)}</td><td>${plan === 'anonymous' ? 'none' : count(each.invocations)}</td></tr>`,
+<td>${count(each.api)}</td><td>${plan === 'anonymous' ? 'by wallet' : count(each.invocations)}</td></tr>`,
   );
   return html`<div class="scroll" tabindex="0"><table class="plain"><caption>Calls per hour</caption>
 <thead><tr><th scope="col">Plan</th><th scope="col">Requests</th><th scope="col">Invocations among them</th></tr></thead>

@@ -3,6 +3,7 @@ import { accessHandlers } from './access.ts';
 import { agentHandlers } from './agents.ts';
 import { identityHandlers } from './identity.ts';
 import { invocationHandlers } from './invocations.ts';
+import { keylessHandlers } from './keyless.ts';
 import { networkHandlers } from './network.ts';
 import { paymentHandlers } from './payments.ts';
 import { sessionHandlers } from './sessions.ts';
@@ -13,6 +14,7 @@ export const handlers: Handlers = {
   ...agentHandlers,
   ...identityHandlers,
   ...invocationHandlers,
+  ...keylessHandlers,
   ...paymentHandlers,
   ...networkHandlers,
   ...accessHandlers,

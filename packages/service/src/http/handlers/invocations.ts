@@ -19,6 +19,7 @@ import { type Delivery, setPaymentResponse, setVoucherResponse } from '../answer
 import { SseAnswer } from '../answer/sse.ts';
 import type { HandlerCall, Handlers } from '../request/handler.ts';
 import type { HttpContext } from '../request/http-context.ts';
+import { readerOf } from './reader-of.ts';
 
 export const invocationHandlers = {
   invokeAgent: (ctx, call) =>
@@ -34,14 +35,19 @@ export const invocationHandlers = {
   invokeAuto: (ctx, call) =>
     answerInvoked(ctx, call, resourceOf(AUTO), (asked) => invokeAuto(ctx, call.caller, { ...asked, body: call.body })),
   quoteInvocation: (ctx, { caller, params, body, once }) => quoteInvocation(ctx, caller, params.agentId, body, once),
-  getInvocation: (ctx, { caller, params, query }) =>
-    query.detail === 'true'
-      ? readInvocationDetail(ctx, caller, params.requestId)
-      : readInvocation(ctx, caller, params.requestId),
-  getReceipt: (ctx, { caller, params }) => readReceipt(ctx, caller, params.requestId),
+  async getInvocation(ctx, { caller, params, query, headers }) {
+    const reader = await readerOf(ctx, caller, { requestId: params.requestId, headers });
+    const read = query.detail === 'true' ? readInvocationDetail : readInvocation;
+    return read(ctx, reader, params.requestId);
+  },
+  async getReceipt(ctx, { caller, params, headers }) {
+    const reader = await readerOf(ctx, caller, { requestId: params.requestId, headers });
+    return readReceipt(ctx, reader, params.requestId);
+  },
   cancelInvocation: (ctx, { caller, params, once }) => cancelInvocation(ctx, caller, params.requestId, once),
   async streamInvocation(ctx, { caller, params, query, headers }) {
-    const { id } = await readFollowed(ctx, caller, params.requestId);
+    const reader = await readerOf(ctx, caller, { requestId: params.requestId, headers });
+    const { id } = await readFollowed(ctx, reader, params.requestId);
     const after = Number(headers['last-event-id'] ?? query.after ?? 0);
     return new SseAnswer((signal) => readStream(ctx, id, after, signal));
   },
@@ -53,18 +59,19 @@ export const invocationHandlers = {
   getBulk: (ctx, { caller, params }) => readBulk(ctx, caller, params.bulkId),
 } satisfies Partial<Handlers>;
 
-type StartCall = Pick<
-  HandlerCall<Api['invokeAgent']> | HandlerCall<Api['invokeAuto']>,
+type AnyStart = HandlerCall<Api['invokeAgent']> | HandlerCall<Api['invokeAuto']> | HandlerCall<Api['invokeKeyless']>;
+export type StartCall = Pick<
+  AnyStart,
   'caller' | 'headers' | 'body' | 'client' | 'hungUp' | 'once' | 'setHeader' | 'uncount'
 >;
-type Asked = Omit<InvokeInput, 'agentId' | 'quoteId' | 'body' | 'via'>;
+export type Asked = Omit<InvokeInput, 'agentId' | 'quoteId' | 'body' | 'via'>;
 
 /** Starts an invocation and answers in the way that the caller asked for. `resource`: the path that its payment names. */
-async function answerInvoked(
+export async function answerInvoked(
   ctx: HttpContext,
   call: StartCall,
   resource: string,
-  invoke: (asked: Asked) => Promise<Invoked>,
+  invoke: (asked: Asked) => Promise<Invoked & { readonly isWithheld?: boolean }>,
 ) {
   const { caller, headers, body } = call;
   const shown = readPaymentHeader(headers);
@@ -81,11 +88,12 @@ async function answerInvoked(
   if (invoked.isReplay) await call.uncount();
   const { id } = invoked.invocation;
   // A paid call waits for its result (spec), unless it names a webhook.
-  const isAwaited = isSync || isStreamed || (isPaid(invoked) && body.webhookUrl === undefined);
+  const isBought = isPaid(invoked) && body.webhookUrl === undefined;
+  const isAwaited = !invoked.isWithheld && (isSync || isStreamed || isBought);
   const unawait = () => ctx.runner.unawait(id);
   // The work continues and its result is kept for a repetition, but it holds no connection slot.
   if (isAwaited) onAbort(call.hungUp, unawait);
-  if (isStreamed) {
+  if (isStreamed && !invoked.isWithheld) {
     await notePayment(ctx, call, invoked, await awaitBegun(ctx, invoked, ctx.syncWaitMs));
     return new SseAnswer((signal) => {
       onAbort(signal, unawait);
@@ -94,6 +102,7 @@ async function answerInvoked(
   }
   if (!isAwaited) {
     const begun = invoked.payment ? await awaitBegun(ctx, invoked, ctx.syncWaitMs) : invoked.invocation;
+    if (invoked.isWithheld) return toCreated(begun);
     await notePayment(ctx, call, invoked, begun);
     return shownAs(begun, caller.kind === 'agent');
   }

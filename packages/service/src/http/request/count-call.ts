@@ -1,6 +1,13 @@
 import type { Endpoint } from '@agent-network/contracts/endpoint';
 import type { Caller } from '../../access/caller/caller.ts';
-import { type CountedClass, type CountedLimit, type LimitState, limitsOf } from '../../access/limits/rate-limit.ts';
+import {
+  type CountedClass,
+  type CountedLimit,
+  type LimitState,
+  limitsOf,
+  openingLimit,
+  payerLimit,
+} from '../../access/limits/rate-limit.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HttpContext } from './http-context.ts';
 
@@ -11,6 +18,8 @@ export interface CountedCall {
   uncount(): Promise<void>;
   /** Counts further invocations that the one call makes. Throws RATE_LIMITED. */
   countMore(count: number): Promise<void>;
+  /** Counts a call without an API key, once, as one of the paying wallet; and an opened account by network address. Throws RATE_LIMITED. */
+  countPayer(wallet: string, opensAccount: boolean): Promise<void>;
 }
 
 export interface CallToCount {
@@ -25,14 +34,15 @@ export interface CallToCount {
  * count nothing.
  */
 export const countCall = (ctx: CountContext, call: CallToCount, headersOut: Headers): Promise<CountedCall> =>
-  countAgainst(ctx, limitsOf(ctx, call.caller, call.row, call.address), headersOut);
+  countAgainst(ctx, call, limitsOf(ctx, call.caller, call.row, call.address), headersOut);
 
 /** The same for a call inside of a request that is counted as `api` already: counts what its row has beside that. */
 export const countInside = (ctx: CountContext, call: CallToCount, headersOut: Headers): Promise<CountedCall> =>
-  countAgainst(ctx, limitsOf(ctx, call.caller, call.row, call.address).slice(1), headersOut);
+  countAgainst(ctx, call, limitsOf(ctx, call.caller, call.row, call.address).slice(1), headersOut);
 
 async function countAgainst(
   ctx: CountContext,
+  { row, address }: CallToCount,
   limits: readonly CountedLimit[],
   headersOut: Headers,
 ): Promise<CountedCall> {
@@ -46,10 +56,11 @@ async function countAgainst(
   }
   const last = limits.length - 1;
   const invocations = limits[last]?.limitClass === 'invocations' ? (limits[last] as CountedLimit) : null;
-  return invocations ? countedInvocation(ctx, invocations, states[last] as LimitState, headersOut) : uncounted;
+  if (invocations) return countedInvocation(ctx, invocations, states[last] as LimitState, headersOut);
+  return row.limit === 'invocations' ? countedPayer(ctx, address, headersOut) : uncounted;
 }
 
-type CountContext = Pick<HttpContext, 'rateLimiter' | 'planLimits' | 'signInsPerHour' | 'clock'>;
+type CountContext = Pick<HttpContext, 'rateLimiter' | 'planLimits' | 'signInsPerHour' | 'keylessPerHour' | 'clock'>;
 type Headers = Record<string, string>;
 
 const take = (ctx: CountContext, { subject, limitClass, limit }: CountedLimit): Promise<LimitState> =>
@@ -67,8 +78,37 @@ async function giveBack(
   await Promise.all(returning);
 }
 
+const nothing = async () => undefined;
+
 /** A call that makes no invocation. */
-const uncounted: CountedCall = { uncount: async () => undefined, countMore: async () => undefined };
+const uncounted: CountedCall = { uncount: nothing, countMore: nothing, countPayer: nothing };
+
+/** A call without an API key: it becomes an invocation of the wallet whose payment is good. */
+function countedPayer(ctx: CountContext, address: () => string, headersOut: Headers): CountedCall {
+  let taken: { readonly limit: CountedLimit; readonly state: LimitState } | null = null;
+  const takeOne = async (limit: CountedLimit) => {
+    const state = await take(ctx, limit);
+    Object.assign(headersOut, toHeaders(state, limit.limitClass));
+    if (!state.isAllowed) throw used(ctx, state, limit.limitClass, headersOut);
+    return state;
+  };
+  return {
+    countMore: nothing,
+    async countPayer(wallet, opensAccount) {
+      if (taken) return;
+      const limit = payerLimit(ctx, wallet);
+      taken = { limit, state: await takeOne(limit) };
+      // Stays counted, as a sign-in does: the account stays.
+      if (opensAccount) await takeOne(openingLimit(ctx, address()));
+      Object.assign(headersOut, toHeaders(taken.state, limit.limitClass));
+    },
+    async uncount() {
+      const undone = taken;
+      taken = null;
+      if (undone) await giveBack(ctx, [undone.limit], [undone.state]);
+    },
+  };
+}
 
 function countedInvocation(
   ctx: CountContext,
@@ -78,6 +118,7 @@ function countedInvocation(
 ): CountedCall {
   let taken: LimitState[] = [first];
   return {
+    countPayer: nothing,
     async uncount() {
       const undone = taken;
       taken = [];

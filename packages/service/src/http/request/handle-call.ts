@@ -1,5 +1,5 @@
 import type { EndpointName } from '@agent-network/contracts/api';
-import type { Endpoint, Parsed } from '@agent-network/contracts/endpoint';
+import { type Endpoint, type Parsed, takesIdempotencyKey } from '@agent-network/contracts/endpoint';
 import type { Context } from 'hono';
 import type { AgentCaller, Caller } from '../../access/caller/caller.ts';
 import {
@@ -130,7 +130,7 @@ interface Begun extends Running {
 
 async function run(
   ctx: HttpContext,
-  { name, row, handler, c, headers }: Incoming,
+  { name, row, handler, c, parts, headers }: Incoming,
   { caller, parsed, counted, once, headers: kept }: Begun,
 ): Promise<unknown> {
   const client = clientOf(ctx, c);
@@ -146,7 +146,9 @@ async function run(
       return c.req.raw.signal;
     },
     once,
+    keylessKey: keylessKeyOf(row, parts, caller),
     countMore: counted.countMore,
+    countPayer: counted.countPayer,
     uncount: counted.uncount,
   };
   const data = await auditCall(ctx, { name, row, caller, client, parsed }, async () => handler(ctx, call));
@@ -170,12 +172,23 @@ async function requireAllowedOrNote(
 
 function keyedRequest({ row, parts }: Incoming, caller: Caller, parsed: Parsed<Endpoint>): KeyedRequest | null {
   const key = parts.header('idempotency-key');
-  // Calls without authentication change nothing, and may simply be repeated.
-  if (key === undefined || row.method !== 'POST' || row.auth === 'none' || caller.kind === 'anonymous') return null;
-  if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalid('Idempotency-Key', 'must be 1 to 255 visible ASCII characters');
+  // Calls without authentication change nothing, and may simply be repeated; a payment is its own key.
+  if (key === undefined || !takesIdempotencyKey(row) || caller.kind === 'anonymous') return null;
+  requireKeyText(key);
   const who = caller.kind === 'agent' ? caller.agentId : caller.accountId;
   const fingerprint = fingerprintOf([row.method, parts.path, parsed.query, parsed.body]);
   return { accountId: who, key, fingerprint, ...keyCallerOf(caller) };
+}
+
+function requireKeyText(key: string): void {
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalid('Idempotency-Key', 'must be 1 to 255 visible ASCII characters');
+}
+
+function keylessKeyOf(row: Endpoint, parts: Incoming['parts'], caller: Caller): string | null {
+  const key = parts.header('idempotency-key');
+  if (key === undefined || row.keyless !== 'pays' || caller.kind !== 'anonymous') return null;
+  requireKeyText(key);
+  return key;
 }
 
 function encodeAnswer(ctx: HttpContext, row: Endpoint, data: unknown): string | Buffer<ArrayBuffer> {

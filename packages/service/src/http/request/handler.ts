@@ -7,7 +7,7 @@ import type { SseAnswer } from '../answer/sse.ts';
 import type { Client } from './client.ts';
 import type { HttpContext } from './http-context.ts';
 
-type CallerOf<E extends Endpoint> = E['auth'] extends 'none'
+type CallerOf<E extends Endpoint> = E extends { readonly auth: 'none' } | { readonly keyless: 'reads' }
   ? Caller
   : E['auth'] extends 'agent'
     ? AgentCaller
@@ -22,6 +22,10 @@ export interface HandlerCall<E extends Endpoint> extends Parsed<E> {
   /** Aborted when the client disconnects before its answer. */
   readonly hungUp: AbortSignal;
   readonly once: Once;
+  /** As sent by a caller without an API key, whose answers are not kept; else null. */
+  readonly keylessKey: string | null;
+  /** Counts a call that a wallet pays for without an API key, and the account that is opened for it. Throws RATE_LIMITED. */
+  countPayer(wallet: string, opensAccount: boolean): Promise<void>;
   /** Counts further invocations that the call makes. Throws RATE_LIMITED. */
   countMore(count: number): Promise<void>;
   /** Removes this call from the count of invocations: it turned out to be none (a replay). */

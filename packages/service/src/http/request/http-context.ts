@@ -1,3 +1,4 @@
+import type { Face } from '@agent-network/contracts/endpoint';
 import type { HasKeysInHand } from '../../access/idempotency/keys-in-hand.ts';
 import type { HasKeyMode } from '../../access/keys/manage-keys.ts';
 import type { HasPlanCaps } from '../../access/limits/plan-caps.ts';
@@ -12,6 +13,7 @@ import type { HasLiveEvents } from '../../events/outbox/live-events.ts';
 import type { HasSubjectPages, HasSubjects } from '../../events/outbox/subjects.ts';
 import type { HasLocalAccount } from '../../identity/local-account.ts';
 import type { WalletProofs } from '../../identity/prove-wallet.ts';
+import type { HasPaymentTurns } from '../../invocations/keyless/invoke-keyless.ts';
 import type { InvokeContext } from '../../invocations/start/invoke-agent.ts';
 import type { HasStreamPoller } from '../../invocations/stream/stream-poller.ts';
 import type { HasRetention } from '../../lib/retention.ts';
@@ -32,10 +34,13 @@ interface DocumentLimits {
   readonly answerBytesPerMinute: number;
 }
 
-interface CallerLimits extends HasRateLimiter, HasPlanCaps, DocumentLimits {
+interface CallLimits {
   readonly planLimits: PlanLimits;
   readonly signInsPerHour: number;
+  readonly keylessPerHour: number;
 }
+
+interface CallerLimits extends HasRateLimiter, HasPlanCaps, DocumentLimits, CallLimits {}
 
 /** Who calls, and how much they may. */
 interface Callers extends CallerIdentity, CallerLimits {}
@@ -55,7 +60,7 @@ interface NodeState extends StatusContext, HasQueueStanding, HasSignatureEngine,
 }
 
 /** Settings of answers, and what they are made from. */
-interface Answering extends HasKeysInHand, HasDashboard {
+interface Answering extends HasKeysInHand, HasPaymentTurns, HasDashboard {
   /** Maximum time that a caller waits for a result. */
   readonly syncWaitMs: number;
   /** Validates every answer against its schema: a violation is an INTERNAL_ERROR. On in tests. */
@@ -64,6 +69,8 @@ interface Answering extends HasKeysInHand, HasDashboard {
 
 /** Settings of the faces beside REST. */
 interface Faces {
+  /** Those that are served. */
+  readonly faces: ReadonlySet<Face>;
   /** Where the MCP face is called, and by whom. */
   readonly mcpPlace: {
     readonly baseUrl: string;

@@ -1,6 +1,7 @@
 import type { Endpoint } from '@agent-network/contracts/endpoint';
 import type { Context } from 'hono';
-import { type Caller, type KnownCaller, requireScope } from '../../access/caller/caller.ts';
+import { type Caller, requireScope } from '../../access/caller/caller.ts';
+import { KEYLESS_AUTHORIZATION } from '../../access/caller/keyless-caller.ts';
 import { isSession } from '../../access/sessions/session-caller.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { countCall } from './count-call.ts';
@@ -11,8 +12,8 @@ import { sessionTokenOf } from './session-cookie.ts';
 
 /**
  * Identifies the caller. A bad key is refused everywhere, also where none is needed; a failed attempt counts against the network address.
- * The session cookie counts only without a key, and only from pages of the node itself. Where no caller is needed, a cookie that does not
- * count is ignored, so that a signed-out user can sign in.
+ * "Bearer x402" stands for no key. The session cookie counts only without a key, and only from pages of the node itself. Where no caller is
+ * needed, a cookie that does not count is ignored, so that a signed-out user can sign in.
  */
 export async function identify(
   ctx: HttpContext,
@@ -24,11 +25,12 @@ export async function identify(
   try {
     const authorization = c.req.header('authorization');
     if (row.sameOrigin) requireSameOrigin(ctx, c);
-    if (authorization !== undefined) return await ctx.authenticator.authenticate(authorization);
+    const isKeyed = authorization !== undefined && !KEYLESS_AUTHORIZATION.test(authorization);
+    if (isKeyed) return await ctx.authenticator.authenticate(authorization);
     const token = sessionTokenOf(c);
     const signedIn = token === null ? null : await bySession(ctx, row, c, token);
     if (signedIn) return signedIn;
-    if (row.auth === 'none') return anonymous;
+    if (row.auth === 'none' || (row.keyless === 'reads' && showsRequest(c))) return anonymous;
     throw new AppError('UNAUTHORIZED', 'Send "Authorization: Bearer <API key>".');
   } catch (error) {
     if (error instanceof AppError && (error.code === 'UNAUTHORIZED' || error.code === 'FORBIDDEN'))
@@ -40,6 +42,10 @@ export async function identify(
     throw error;
   }
 }
+
+/** True for a caller without a key who shows that a request is theirs; whether it is, its reader decides. */
+const showsRequest = (c: Context): boolean =>
+  c.req.header('x-result-token') !== undefined || c.req.header('sign-in-with-x') !== undefined;
 
 async function bySession(ctx: HttpContext, row: Endpoint, c: Context, token: string): Promise<Caller | null> {
   if (row.auth === 'none') {
@@ -82,5 +88,7 @@ export function requireAllowed(row: Endpoint, caller: Caller): void {
       'This call is only for the agent itself: send its identityToken instead of an API key.',
     );
   if (row.sessionProof && isSession(caller)) return;
-  if (row.scope) requireScope(caller as KnownCaller, row.scope);
+  if (caller.kind === 'anonymous') return;
+  if (row.scope) requireScope(caller, row.scope);
+  if (row.keyless === 'pays') requireScope(caller, 'invoke');
 }

@@ -1,5 +1,7 @@
 import type { KnownCaller } from '../../access/caller/caller.ts';
+import { isKeyless } from '../../access/caller/keyless-caller.ts';
 import type { HasDb } from '../../db/database.ts';
+import { AppError } from '../../lib/app-error.ts';
 import { agentTreasuryId, type HasSeenTreasuries, treasuryOf } from '../../payments/ledger/treasury.ts';
 import type { PaymentMethod } from '../invocation.ts';
 import { insufficient } from './require-payable.ts';
@@ -10,13 +12,18 @@ export interface Means {
   readonly payerLedgerId: string | null;
 }
 
-/** Chooses the way to pay (docs/design.md, section 4). Throws INSUFFICIENT_FUNDS where a treasury is forced and there is none. */
+/**
+ * Chooses the way to pay (docs/design.md, section 4). Throws INSUFFICIENT_FUNDS where a treasury is forced and there is none,
+ * and UNAUTHORIZED for a free call without an API key.
+ */
 export async function chooseMeans(
   ctx: HasDb & HasSeenTreasuries,
   caller: KnownCaller,
   input: { readonly shown: unknown; readonly forced: 'x402' | 'treasury' | null },
   priceMicro: bigint,
 ): Promise<Means> {
+  if (priceMicro === 0n && isKeyless(caller))
+    throw new AppError('UNAUTHORIZED', 'This call is free, and free calls are counted by account: send an API key.');
   if (priceMicro === 0n) return { method: 'free', payerLedgerId: null };
   if (input.forced !== 'treasury' && (input.shown || input.forced === 'x402'))
     return { method: 'x402', payerLedgerId: null };

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
 import type { KnownCaller } from '../../access/caller/caller.ts';
+import { isKeyless, KEYLESS } from '../../access/caller/keyless-caller.ts';
 import type { HasBaseUrl, HasChain } from '../../chain/chain-info.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
@@ -17,6 +18,9 @@ export const AUTO = 'auto';
 export const resourceOf = (agentId: string, quoteId: string | null = null): string =>
   `/invoke/${quoteId ? `${agentId}?quote=${quoteId}` : agentId}`;
 
+/** The same, where it is called without an API key. */
+export const keylessResourceOf = (agentId: string): string => `/x402/${agentId}`;
+
 /** The fields of a call that define the purchase. */
 export interface Wanted {
   readonly agentId: string;
@@ -26,6 +30,18 @@ export interface Wanted {
   readonly requestId: string | null;
   /** The network address of the caller; null: unknown. */
   readonly client: string | null;
+  /** Set for a caller without an API key. */
+  readonly keyless?: KeylessPayer;
+}
+
+/** Who pays for a call without an API key. */
+export interface KeylessPayer {
+  /** The account of the shown payment's wallet; null: it has none. */
+  readonly accountId: string | null;
+  /** A name made from the Idempotency-Key: a further key of the purchase. */
+  readonly key: string | null;
+  /** The caller that a good payment of this wallet is accepted for. */
+  readonly admit: (wallet: string) => Promise<KnownCaller>;
 }
 
 /** The price and its agent: `alternativeId` when that is not the agent asked for. */
@@ -35,23 +51,23 @@ export interface Price {
 }
 
 /**
- * Binds a payment to exactly one purchase: this account, agent, quote, body and offered agent. An offer holds for its price class: one for
- * a small call is not valid for a large one.
+ * Binds a payment to exactly one purchase: this account (without an API key: this wallet), agent, quote, body and offered agent. An offer
+ * holds for its price class: one for a small call is not valid for a large one.
  */
 export function purchaseOf(
   ctx: HasBaseUrl,
   caller: KnownCaller,
-  { agentId, quoteId, body, requestId, client }: Wanted,
+  { agentId, quoteId, body, requestId, client, keyless }: Wanted,
   { amountMicro, alternativeId }: Price,
 ): Purchase {
-  const who = caller.kind === 'agent' ? caller.agentId : caller.accountId;
+  const who = payerNameOf(caller);
   const asked = quoteId ? `${agentId}?quote=${quoteId}` : agentId;
   const priced = `${asked} ${priceClassOf(body)}`;
   const call = {
     purpose: 'invocation' as const,
     accountId: caller.accountId,
     amountMicro,
-    resourceUrl: ctx.baseUrl + resourceOf(agentId, quoteId),
+    resourceUrl: ctx.baseUrl + (keyless ? keylessResourceOf(agentId) : resourceOf(agentId, quoteId)),
     makeMemo: () => requestId ?? newId('req'),
   };
   return {
@@ -61,7 +77,8 @@ export function purchaseOf(
     },
     ledgerAccountId: payerAccountId,
     client,
-    keyedId: requestId,
+    keyedId: keyless ? keyless.key : requestId,
+    ...(keyless ? { keyHolderId: keyless.accountId } : {}),
     due:
       alternativeId === null
         ? { ...call, target: priced, description: `Invocation of agent ${agentId}` }
@@ -74,6 +91,11 @@ export function purchaseOf(
                 : `Invocation of agent ${alternativeId} in place of ${agentId}`,
           },
   };
+}
+
+function payerNameOf(caller: KnownCaller): string {
+  if (caller.kind === 'agent') return caller.agentId;
+  return isKeyless(caller) ? `${KEYLESS} ${caller.address}` : caller.accountId;
 }
 
 /** The alternative or chosen agent that the shown payment was asked for, by an unexpired offer of this node; null: none. */

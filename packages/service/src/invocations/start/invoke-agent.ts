@@ -13,8 +13,8 @@ import type { HasPlatformFee } from '../../payments/ledger/platform-fee.ts';
 import { type HasSeenTreasuries, openPayer } from '../../payments/ledger/treasury.ts';
 import type { ChainPayment, NewChainPayment } from '../../payments/onchain/chain-payment.ts';
 import { isOpen } from '../../payments/onchain/chain-payment-state.ts';
-import { authorizePayment, findHolder, findShownBefore, type Purchase } from '../../payments/x402/authorize-payment.ts';
-import { authorizeVoucher, findBoughtBefore, refuseVoucher } from '../../payments/x402/channels/authorize-voucher.ts';
+import { findHolder, findShownBefore, type Purchase } from '../../payments/x402/authorize-payment.ts';
+import { findBoughtBefore, refuseVoucher } from '../../payments/x402/channels/authorize-voucher.ts';
 import { channelAccountId, channelOf } from '../../payments/x402/channels/channel.ts';
 import type { HasChannels } from '../../payments/x402/channels/channels.ts';
 import { paymentOf } from '../../payments/x402/claim-payments.ts';
@@ -32,9 +32,10 @@ import { requireStorage } from '../retention/require-storage.ts';
 import { runOn } from '../run/run-invocation.ts';
 import type { Acceptance, Intake } from './accept-invocations.ts';
 import { AgentChangedError, withPresentAgent } from './agent-changed.ts';
+import { authorizeCall, inNameOfPayer } from './authorize-call.ts';
 import { type Choice, chooseAgent } from './choose-agent.ts';
 import { chooseMeans } from './choose-means.ts';
-import { offeredAlternative, purchaseOf } from './invocation-purchase.ts';
+import { type KeylessPayer, offeredAlternative, purchaseOf } from './invocation-purchase.ts';
 import { newInvocation } from './new-invocation.ts';
 import { type PayContext, payAndRun } from './pay-and-run.ts';
 import { quotedPrice, quoteUsed } from './quote-invocation.ts';
@@ -62,6 +63,7 @@ export interface InvokeInput {
   /** The network address of the caller; null: unknown. */
   readonly client: string | null;
   readonly once: Once;
+  readonly keyless?: KeylessPayer;
 }
 
 /** With the id that the request must have, derived from its Idempotency-Key. */
@@ -167,7 +169,8 @@ export async function startChosen(
   await requireStorage(ctx, caller);
   if (means.method === 'x402') requireRoomToPay(ctx, caller);
   if (means.method === 'x402') requirePayable(ctx, caller, choice.priceMicro);
-  const { payment, voucher } = means.method === 'x402' ? await authorize(ctx, input.shown, purchase) : unpaid;
+  const authorized = means.method === 'x402' ? await authorizeCall(ctx, input.shown, purchase) : unpaid;
+  const { payment, voucher, payer } = await inNameOfPayer(ctx, caller, input, { ...authorized, due: purchase.due });
   const priceMicro = payment?.authorization.valueMicro ?? voucher?.priceMicro ?? choice.priceMicro;
   requireAffordable(input.body, priceMicro);
   const side = input.isAwaited ? 'front' : 'back';
@@ -176,7 +179,7 @@ export async function startChosen(
   let leaveLine: (() => void) | null = null;
   try {
     leaveLine = await requireLine(ctx, caller, isQueued ? 1 : 0);
-    const invocation = newInvocation(ctx, caller, choice, input, {
+    const invocation = newInvocation(ctx, payer, choice, input, {
       ...means,
       payerLedgerId:
         payment?.ledgerAccountId ?? (voucher && channelAccountId(voucher.channelId)) ?? means.payerLedgerId,
@@ -205,17 +208,6 @@ export async function startChosen(
 }
 
 const unpaid = { payment: null, voucher: null };
-
-/** What pays for a call with x402: a payment on chain, or a voucher of a channel. */
-async function authorize(
-  ctx: InvokeContext,
-  shown: Shown | null,
-  purchase: Purchase,
-): Promise<Pick<Acceptance, 'payment' | 'voucher'>> {
-  return shown && isVoucher(shown)
-    ? { payment: null, voucher: authorizeVoucher(ctx, shown, purchase) }
-    : { payment: await authorizePayment(ctx, shown, purchase), voucher: null };
-}
 
 /** The request that a voucher for this purchase was for before; null: none, or no voucher is shown. */
 export async function findBoughtInvocation(

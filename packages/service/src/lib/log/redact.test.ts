@@ -23,6 +23,7 @@ const leak = fc.oneof(
       [s, `proxy says Basic ${s}`],
       [s, `Cookie: __Host-agent-network=${s}; other=${s}`],
       [s, `whsec_${s}+/=`],
+      [s, `the token anr_${s} reads it`],
       [s, `payment eyJ4NDAyVmVyc2lvbiI6${s}`],
     ),
   ),

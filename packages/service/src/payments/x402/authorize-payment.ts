@@ -29,9 +29,11 @@ export interface Purchase {
   readonly client: string | null;
   /** Id derived from the request's Idempotency-Key: a further key of the purchase. */
   readonly keyedId: string | null;
+  /** The account that holds the further keys, where the terms do not name it; null: none does yet. */
+  readonly keyHolderId?: string | null;
 }
 
-type AuthorizeContext = ChainContext & PaymentChecks & HasSecrets;
+export type AuthorizeContext = ChainContext & PaymentChecks & HasSecrets;
 
 type OfferContext = HasClock & HasChain & HasSecrets;
 
@@ -44,6 +46,27 @@ export function offerOf(ctx: OfferContext, shown: Shown, purchase: Pick<Purchase
 /** True if the payment echoes an offer of ours for this purchase that has not expired. */
 export const answersOffer = (ctx: OfferContext, shown: Shown, due: Due): boolean =>
   Boolean(offerOf(ctx, shown, { due }).offer);
+
+/** True if the payment echoes the very offer of this request, also after it has expired: only who was given the 402 answer has it. */
+export function echoesOffer(ctx: OfferContext, shown: Shown, due: Due, memo: string): boolean {
+  const offer = shown.accepted && readOffer(ctx.chain, ctx.secrets, shown.accepted, { ...due, nowS: 0 });
+  return offer?.memo === memo;
+}
+
+/** True if a payment of this amount is signed by its wallet, and nobody has collected it: whoever shows it has it from the wallet. */
+export async function isFreshlySigned(
+  ctx: AuthorizeContext,
+  shown: ShownPayment,
+  amountMicro: bigint,
+): Promise<boolean> {
+  const nowS = Math.floor(ctx.clock.now().getTime() / 1000);
+  if (refusalOf(ctx.chain, shown, { amountMicro, nowS })) return false;
+  const { chainId, token } = ctx.chain;
+  const { from, nonce } = shown.authorization;
+  const purpose = 'invocation';
+  if (await ctx.paymentFinder.find({ chainId, token, from, nonce, subjectId: null, purpose })) return false;
+  return (await ctx.signatureChecker.isGood(shown)) && (await ctx.simulator.simulate(shown)) === null;
+}
 
 /**
  * The payment as it was shown before for this same purchase; null when it is not claimed. Throws CONFLICT when it paid for something else.
@@ -107,7 +130,7 @@ async function findKnown(
   const { chainId, token } = ctx.chain;
   const known =
     (await ctx.paymentFinder.find({ chainId, token, from, nonce, subjectId: memo, purpose: purchase.due.purpose })) ??
-    (await findByKeys(ctx, purchase.due.accountId, purchaseKeysOf(shown, purchase)));
+    (await findByKeys(ctx, keyHolderOf(purchase), purchaseKeysOf(shown, purchase)));
   if (known) requireSamePurchase(known, purchase.fingerprint);
   return known;
 }
@@ -131,6 +154,10 @@ export function purchaseKeysOf(shown: Shown, { due, keyedId }: Purchase): string
   const named = shown.identifier === null ? [] : [`${due.purpose} ${shown.identifier}`];
   return keyedId === null ? named : [...named, keyedId];
 }
+
+/** The account that holds the further keys of a purchase. */
+export const keyHolderOf = ({ keyHolderId, due }: Purchase): string | null =>
+  keyHolderId === undefined ? due.accountId : keyHolderId;
 
 async function findByKeys(ctx: HasDb, accountId: string | null, keys: readonly string[]): Promise<ChainPayment | null> {
   if (accountId === null || keys.length === 0) return null;

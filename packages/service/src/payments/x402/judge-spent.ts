@@ -1,4 +1,5 @@
 import { hasProven } from '../../access/accounts/link-wallet.ts';
+import { KEYLESS } from '../../access/caller/keyless-caller.ts';
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { HasUsdc } from '../../chain/usdc-client.ts';
 import type { HasDb } from '../../db/database.ts';
@@ -12,7 +13,7 @@ import type { HasSignatureChecker } from './check-signature.ts';
  * True if a spent authorization pays for a purchase. The chain publishes it, signature included, so having it proves nothing. It counts
  * only for an account that has proven the paying wallet or whose purchase the nonce is bound to, only if that wallet signed exactly the
  * shown authorization, and only if its money came here. Otherwise the transfer is a deposit of the sending wallet
- * (docs/decisions/0015-other-ways-in.md).
+ * (docs/decisions/0015-other-ways-in.md). Never for a caller without an API key: their terms are anybody's.
  */
 export async function paysThoughSpent(
   ctx: HasDb & HasClock & HasUsdc & HasSignatureChecker,
@@ -20,7 +21,8 @@ export async function paysThoughSpent(
   isBound: boolean,
 ): Promise<boolean> {
   const { accountId, authorization } = payment;
-  if (accountId === null || !(isBound || (await hasProven(ctx.db, accountId, authorization.from)))) return false;
+  if (accountId === null || accountId === KEYLESS) return false;
+  if (!(isBound || (await hasProven(ctx.db, accountId, authorization.from)))) return false;
   if (!(await ctx.signatureChecker.isGood(payment))) return false;
   return (await findFate(ctx, payment, ctx.clock.now()))?.kind === 'paid';
 }

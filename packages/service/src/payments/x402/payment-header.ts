@@ -58,6 +58,10 @@ export type Shown = ShownPayment | ShownVoucher;
 
 export const isVoucher = (shown: Shown): shown is ShownVoucher => 'voucher' in shown;
 
+/** The wallet that a payment says it is of: nothing proves that before it is checked. */
+export const payingWallet = (shown: Shown): string =>
+  isVoucher(shown) ? shown.voucher.config.payer : shown.authorization.from;
+
 export interface PaymentHeaders {
   readonly 'payment-signature'?: string | undefined;
   readonly 'x-payment'?: string | undefined;

@@ -15,6 +15,7 @@ const texts: Record<Reason, string> = { ...refusalText, ...channelRefusalText };
 export class PaymentRequiredError extends AppError<'PAYMENT_REQUIRED'> {
   readonly offer: Offer;
   readonly reason: Reason | null;
+  private readonly alternativeId: string | undefined;
 
   constructor(offer: Offer, reason: Reason | null, alternativeId?: string) {
     const message =
@@ -26,6 +27,14 @@ export class PaymentRequiredError extends AppError<'PAYMENT_REQUIRED'> {
     });
     this.offer = offer;
     this.reason = reason;
+    this.alternativeId = alternativeId;
+  }
+
+  /** The same answer with a further x402 v2 extension. */
+  with(name: string, extension: unknown): PaymentRequiredError {
+    const { v2 } = this.offer;
+    const offer = { ...this.offer, v2: { ...v2, extensions: { ...v2.extensions, [name]: extension } } };
+    return new PaymentRequiredError(offer, this.reason, this.alternativeId);
   }
 }
 

@@ -81,6 +81,11 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
     params: {},
     body: { task: 'hello, agent', capabilities: ['answering'], maxCost: '0', input: { a: 1 }, metadata: { b: 2 } },
   }),
+  invokeKeyless: ({ owner, strangersAgent }) => ({
+    key: owner.key,
+    params: { agentId: strangersAgent.id },
+    body: { task: 'hello', input: { a: 1 }, metadata: { b: 2 } },
+  }),
   quoteInvocation: ({ owner, agent }) => ({ key: owner.key, params: { agentId: agent.id }, body: { task: 'hello' } }),
   getInvocation: ({ owner, requestId }) => ({ key: owner.key, params: { requestId } }),
   getReceipt: ({ owner, requestId }) => ({ key: owner.key, params: { requestId } }),

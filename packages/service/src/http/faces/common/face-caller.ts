@@ -1,12 +1,10 @@
 import type { Context } from 'hono';
 import type { Caller } from '../../../access/caller/caller.ts';
+import { KEYLESS_AUTHORIZATION } from '../../../access/caller/keyless-caller.ts';
 import { AppError } from '../../../lib/app-error.ts';
 import { countCall } from '../../request/count-call.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { addressOf } from '../../request/remote-address.ts';
-
-/** Sent by clients that cannot leave their key out: it stands for none. */
-const NO_KEY = /^bearer x402$/i;
 
 /**
  * Identifies the caller of a face by its key or identityToken. Without one it is anonymous. A bad one is refused, also where none is needed,
@@ -20,7 +18,7 @@ export async function identifyFaceCaller(
   const authorization = c.req.header('authorization');
   const address = addressOf(ctx, c);
   const anonymous = { kind: 'anonymous', address } as const;
-  if (authorization === undefined || NO_KEY.test(authorization)) return anonymous;
+  if (authorization === undefined || KEYLESS_AUTHORIZATION.test(authorization)) return anonymous;
   try {
     return await ctx.authenticator.authenticate(authorization);
   } catch (error) {

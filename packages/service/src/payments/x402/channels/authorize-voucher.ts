@@ -4,7 +4,7 @@ import { AppError } from '../../../lib/app-error.ts';
 import type { HasMetrics } from '../../../lib/metrics.ts';
 import type { HasSecrets } from '../../../lib/secrets.ts';
 import type { HasPaymentLimits } from '../../onchain/payment-limits.ts';
-import { offerOf, type Purchase, purchaseKeysOf } from '../authorize-payment.ts';
+import { keyHolderOf, offerOf, type Purchase, purchaseKeysOf } from '../authorize-payment.ts';
 import type { ChannelRefusal } from '../channel-refusal.ts';
 import type { ShownVoucher } from '../payment-header.ts';
 import { type PaymentRequiredError, paymentRequired } from '../payment-required.ts';
@@ -35,10 +35,10 @@ export async function findBoughtBefore(
 ): Promise<string | null> {
   const { offer } = offerOf(ctx, shown, purchase);
   const keys = purchaseKeysOf(shown, purchase);
-  const { accountId } = purchase.due;
+  const accountId = keyHolderOf(purchase);
   const known =
     (offer && (await ctx.channels.findPurchase(offer.memo))) ??
-    (keys.length > 0 ? ((await findKeyedPurchases(ctx.db, accountId, keys))[0] ?? null) : null);
+    (keys.length > 0 && accountId !== null ? ((await findKeyedPurchases(ctx.db, accountId, keys))[0] ?? null) : null);
   if (!known) return null;
   if (!known.fingerprint?.equals(purchase.fingerprint))
     throw new AppError('CONFLICT', 'This payment was used for another request. Sign a new one for this request.');

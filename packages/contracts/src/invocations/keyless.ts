@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { endpoint } from '../endpoint.ts';
+import { Id } from '../scalars.ts';
+import {
+  AgentToAgentResult,
+  InvocationCreated,
+  InvocationRequest,
+  invocationErrors,
+  invocationHeaders,
+  keylessReadHeaders,
+  RequestRecord,
+} from './invocations.ts';
+
+const token = {
+  resultToken: z
+    .string()
+    .optional()
+    .describe(
+      'Reads this request without a key: `X-Result-Token` of `GET /invoke/{requestId}` and of its stream. In answers to callers without a key who have shown that they made the call.',
+    ),
+};
+
+/** What POST /x402/{agentId} is answered with: as POST /invoke/{agentId}, with the token to read on. */
+export const KeylessResult = z.union([
+  AgentToAgentResult,
+  RequestRecord.extend(token),
+  InvocationCreated.extend(token),
+]);
+
+export const keylessEndpoints = {
+  invokeKeyless: endpoint({
+    method: 'POST',
+    path: '/x402/{agentId}',
+    summary: 'Invoke an agent without an API key: 402 with terms, paid by x402',
+    tag: 'Invocation',
+    auth: 'none',
+    keyless: 'pays',
+    face: 'x402',
+    limit: 'invocations',
+    params: z.object({ agentId: Id }),
+    headers: invocationHeaders.extend(keylessReadHeaders.shape),
+    body: InvocationRequest,
+    stream: 'on_request',
+    data: KeylessResult,
+    errors: invocationErrors,
+  }),
+};

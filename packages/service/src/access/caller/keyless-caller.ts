@@ -1,0 +1,27 @@
+import type { AccountCaller, KnownCaller } from './caller.ts';
+import { noLimits } from './spending-limits.ts';
+
+/** In place of an account's id while no payment names the account. No account has it: their ids begin with `acc_`. */
+export const KEYLESS = 'keyless';
+
+/** The `Authorization` of clients that cannot leave it out. */
+export const KEYLESS_AUTHORIZATION = /^Bearer x402$/i;
+
+/** A caller without an API key, who pays as this wallet; null: nobody pays yet. It has no rights but to call. */
+export const keylessCaller = (wallet: string | null): AccountCaller => ({
+  kind: 'account',
+  accountId: KEYLESS,
+  address: wallet ?? '',
+  keyId: KEYLESS,
+  name: KEYLESS,
+  plan: 'free',
+  scopes: ['invoke'],
+  isWalletProven: false,
+  node: null,
+  limits: noLimits,
+  budgetId: KEYLESS,
+  session: null,
+});
+
+/** True until a payment has named the account. */
+export const isKeyless = ({ accountId }: Pick<KnownCaller, 'accountId'>): boolean => accountId === KEYLESS;

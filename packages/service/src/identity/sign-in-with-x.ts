@@ -1,0 +1,78 @@
+import { SIGN_IN_WITH_X, SignInWithX } from '@agent-network/contracts/payments/sign-in-with-x';
+import type { NodeIdentity } from '../chain/chain-info.ts';
+import type { Records } from '../db/records.ts';
+import { AppError, invalid } from '../lib/app-error.ts';
+import { newNonce } from './challenges/challenge-id.ts';
+import { useOnce } from './challenges/challenge-store.ts';
+import { SIGNED_WITHIN_MS, signInProblem, signInWithXText } from './challenges/sign-in-with-x-text.ts';
+import type { HasWalletSignatures } from './wallet-signature-client.ts';
+
+const HEADER = 'SIGN-IN-WITH-X';
+const STATEMENT = 'Read the calls that this wallet has paid for. This moves no money.';
+
+/** The extension of a 402 answer that asks a wallet to sign in for this address of the node. Nothing is stored. */
+export function signInExtension(ctx: NodeIdentity & Pick<Records, 'clock'>, uri: string): Record<string, unknown> {
+  const now = ctx.clock.now();
+  return {
+    info: {
+      domain: new URL(ctx.baseUrl).host,
+      uri,
+      version: '1',
+      nonce: newNonce(),
+      issuedAt: now.toISOString(),
+      expirationTime: new Date(now.getTime() + SIGNED_WITHIN_MS).toISOString(),
+      statement: STATEMENT,
+      resources: [uri],
+    },
+    supportedChains: [{ chainId: ctx.chain.caip2, type: 'eip191' }],
+    schema: {
+      type: 'object',
+      required: ['domain', 'address', 'uri', 'version', 'chainId', 'type', 'nonce', 'issuedAt', 'signature'],
+    },
+  };
+}
+
+/**
+ * The wallet, in lower case, that signed in for one of these addresses of the node, and uses the sign-in up. Throws VALIDATION_ERROR for a
+ * malformed header, UNAUTHORIZED for one that is for something else, too old, used, or not signed by the wallet, and UNAVAILABLE when only
+ * the chain can tell and does not answer.
+ */
+export async function useSignIn(
+  ctx: Records & NodeIdentity & HasWalletSignatures,
+  header: string,
+  uris: readonly string[],
+): Promise<string> {
+  const signed = read(header);
+  const now = ctx.clock.now();
+  const problem = signInProblem(signed, { baseUrl: ctx.baseUrl, caip2: ctx.chain.caip2, uris, now });
+  if (problem) throw refuse(problem);
+  const { address, signature } = signed;
+  const message = signInWithXText(signed);
+  const method = await ctx.walletSignatures.judge({ address, message, signature }).catch((cause) => {
+    const text = 'The chain is unavailable, so the signature cannot be checked now.';
+    throw new AppError('UNAVAILABLE', text, {}, { cause });
+  });
+  if (!method) throw refuse('is not signed by the wallet');
+  const wallet = address.toLowerCase();
+  const expiresAt = new Date(Date.parse(signed.issuedAt) + SIGNED_WITHIN_MS);
+  const id = `${SIGN_IN_WITH_X} ${wallet} ${signed.nonce}`;
+  if (!(await ctx.db.transaction((tx) => useOnce(tx, id, { expiresAt, now })))) throw refuse('was used');
+  return wallet;
+}
+
+function read(header: string): SignInWithX {
+  const parsed = SignInWithX.safeParse(parseJson(Buffer.from(header, 'base64').toString('utf8')));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw invalid([HEADER, ...(issue?.path ?? [])].join('.'), issue?.message ?? 'is malformed');
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid(HEADER, 'does not hold JSON; it may be cut off');
+  }
+}
+
+const refuse = (problem: string) => new AppError('UNAUTHORIZED', `${HEADER} ${problem}. Sign in anew.`);

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { payerAccountOf } from '../../access/accounts/payer-account.ts';
+import { KEYLESS, keylessCaller } from '../../access/caller/keyless-caller.ts';
+import { unkeyed } from '../../access/idempotency/once.ts';
+import { authorizationKey } from '../../chain/used-authorizations.ts';
+import type { KeyTurns } from '../../lib/key-turns.ts';
+import { lastPaymentFor } from '../../payments/x402/claim-payments.ts';
+import { isVoucher, payingWallet, type Shown } from '../../payments/x402/payment-header.ts';
+import { type KeylessPayer, purchaseOf, type Wanted } from '../start/invocation-purchase.ts';
+import { type InvokeContext, type Invoked, type InvokeInput, invokeAgent, replay } from '../start/invoke-agent.ts';
+import { admitPayer, type CountPayer } from './admit-payer.ts';
+import { hasMadeCall, type ShownProof } from './made-call.ts';
+
+/** Payments that are being accepted in this process. */
+export interface HasPaymentTurns {
+  readonly paymentTurns: KeyTurns;
+}
+
+export type KeylessContext = InvokeContext & HasPaymentTurns;
+
+export interface KeylessInput extends Omit<InvokeInput, 'quoteId' | 'forced' | 'via' | 'once' | 'keyless'>, ShownProof {
+  readonly idempotencyKey: string | null;
+  readonly count: CountPayer;
+}
+
+export interface KeylessInvoked extends Invoked {
+  /**
+   * True when the caller may be a stranger: the payment of this request was shown again, and stands on chain for everybody to read. Its
+   * result is for those only who show that they made the call.
+   */
+  readonly isWithheld: boolean;
+}
+
+/** How long a wallet that signs in, without a payment, is given its last purchase of the same call. */
+const BOUGHT_WITHIN_MS = 3_600_000;
+
+/**
+ * Starts an invocation for a caller without an API key, or finds the one that the shown payment was for. It is paid by x402 only, never
+ * from a treasury, and belongs to the account of the paying wallet. A wallet that signs in without a payment gets its last purchase of the
+ * same call within an hour, as clients of `sign-in-with-x` expect.
+ */
+export async function invokeKeyless(ctx: KeylessContext, input: KeylessInput): Promise<KeylessInvoked> {
+  if (!input.shown) return invokeInTurn(ctx, input);
+  // Repetitions that come together find the first one's request, and do not count as calls of the wallet.
+  return ctx.paymentTurns.run(turnOf(input.shown), () => invokeInTurn(ctx, input));
+}
+
+const turnOf = (shown: Shown): string =>
+  isVoucher(shown) ? `${shown.voucher.channelId} ${shown.voucher.signature}` : authorizationKey(shown.authorization);
+
+async function invokeInTurn(ctx: InvokeContext, input: KeylessInput): Promise<KeylessInvoked> {
+  const { shown, signedIn, idempotencyKey } = input;
+  const wallet = shown ? payingWallet(shown) : signedIn;
+  const account = wallet === null ? null : await payerAccountOf(ctx, wallet);
+  const keyless: KeylessPayer = {
+    accountId: account?.accountId ?? null,
+    key: idempotencyKey === null ? null : nameOfKey(idempotencyKey),
+    admit: (payer) => admitPayer(ctx, payer, input.count),
+  };
+  const caller = keylessCaller(wallet);
+  const wanted = { ...input, quoteId: null, requestId: null, keyless };
+  const bought = shown === null && signedIn !== null ? await findBought(ctx, signedIn, wanted) : null;
+  if (bought) return { ...bought, isWithheld: false };
+  const invoked = await invokeAgent(ctx, caller, { ...wanted, forced: 'x402', via: null, once: unkeyed });
+  if (!invoked.isReplay) return { ...invoked, isWithheld: false };
+  const { requestedAgentId, agentId } = invoked.invocation;
+  const price = { amountMicro: 0n, alternativeId: requestedAgentId && agentId };
+  const { due } = purchaseOf(ctx, caller, wanted, price);
+  return { ...invoked, isWithheld: !(await hasMadeCall(ctx, input, { ...invoked, due })) };
+}
+
+/** Of fixed length, whatever the caller sends. */
+const nameOfKey = (key: string): string => `${KEYLESS} ${createHash('sha256').update(key).digest('base64url')}`;
+
+async function findBought(ctx: InvokeContext, wallet: string, wanted: Wanted): Promise<Invoked | null> {
+  const { due, fingerprint } = purchaseOf(ctx, keylessCaller(wallet), wanted, { amountMicro: 0n, alternativeId: null });
+  const accountId = wanted.keyless?.accountId;
+  if (!accountId) return null;
+  const after = new Date(ctx.clock.now().getTime() - BOUGHT_WITHIN_MS);
+  const payment = await lastPaymentFor(ctx, { accountId, fingerprint, after });
+  return payment && replay(ctx, payment, { ...due, amountMicro: payment.authorization.valueMicro });
+}

@@ -1,0 +1,53 @@
+import type { KnownCaller } from '../../access/caller/caller.ts';
+import type { HasMetrics } from '../../lib/metrics.ts';
+import type { HasSecrets } from '../../lib/secrets.ts';
+import type { ChainContext } from '../../payments/onchain/chain-context.ts';
+import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
+import { authorizePayment, type Purchase } from '../../payments/x402/authorize-payment.ts';
+import {
+  authorizeVoucher,
+  type NewVoucher,
+  refuseVoucher,
+  type VoucherContext,
+} from '../../payments/x402/channels/authorize-voucher.ts';
+import type { HasChannels } from '../../payments/x402/channels/channels.ts';
+import { judgeVoucher } from '../../payments/x402/channels/judge-voucher.ts';
+import type { PaymentChecks } from '../../payments/x402/payment-checks.ts';
+import { isVoucher, payingWallet, type Shown } from '../../payments/x402/payment-header.ts';
+import type { Acceptance } from './accept-invocations.ts';
+import type { KeylessPayer } from './invocation-purchase.ts';
+
+/** What pays for a call with x402: a payment on chain, or a voucher of a channel. */
+export type Authorized = Pick<Acceptance, 'payment' | 'voucher'>;
+
+interface ChainParts extends ChainContext, PaymentChecks {}
+interface ChannelParts extends HasChannels, HasPaymentLimits, HasMetrics {}
+type PaidContext = ChainParts & ChannelParts & HasSecrets;
+
+export async function authorizeCall(ctx: PaidContext, shown: Shown | null, purchase: Purchase): Promise<Authorized> {
+  return shown && isVoucher(shown)
+    ? { payment: null, voucher: authorizeVoucher(ctx, shown, purchase) }
+    : { payment: await authorizePayment(ctx, shown, purchase), voucher: null };
+}
+
+/** The caller that the call is accepted for, and what pays for it: without an API key, the account of the paying wallet. */
+export async function inNameOfPayer(
+  ctx: VoucherContext,
+  caller: KnownCaller,
+  { shown, keyless }: { readonly shown: Shown | null; readonly keyless?: KeylessPayer },
+  { payment, voucher, due }: Authorized & { readonly due: Purchase['due'] },
+): Promise<Authorized & { readonly payer: KnownCaller }> {
+  if (!keyless || !shown) return { payment, voucher, payer: caller };
+  if (voucher) await requireFunded(ctx, voucher, due);
+  const payer = await keyless.admit(payingWallet(shown));
+  const { accountId } = payer;
+  return { payment: payment && { ...payment, accountId }, voucher: voucher && { ...voucher, accountId }, payer };
+}
+
+/** Anybody may name the payer of a channel that nobody has paid into: such a voucher opens no account. */
+async function requireFunded(ctx: VoucherContext, voucher: NewVoucher, due: Purchase['due']): Promise<void> {
+  const channel = await ctx.channels.read(voucher.channelId);
+  if (channel && channel.balanceMicro > 0n) return;
+  const judgement = judgeVoucher(channel, voucher);
+  if (judgement.kind !== 'admitted') throw await refuseVoucher(ctx, voucher, due, judgement);
+}
