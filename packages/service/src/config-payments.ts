@@ -41,6 +41,32 @@ function amountOf(env: Env, name: string, fallback: string): bigint {
   return parseUsdc(text);
 }
 
+/** When vouchers of channels are claimed, and how often a channel is refunded. Amounts in micro-USDC. */
+export interface ChannelClaimSettings {
+  /** A channel that owes this much is claimed at once. */
+  readonly thresholdMicro: bigint;
+  /** Less is not worth its gas, except at the end of a channel. */
+  readonly minMicro: bigint;
+  /** What has been owed for this long is claimed. */
+  readonly intervalMs: number;
+  /** Minimum refund of a part of a deposit; what is left is always refunded in full. */
+  readonly minRefundMicro: bigint;
+  /** Maximum refunds of a payer's channels in 24 hours; one of all that is left in an hour is always possible. */
+  readonly refundsPerDay: number;
+}
+
+export function readChannelClaims(env: Env, mode: 'local' | 'production'): ChannelClaimSettings {
+  const amount = (name: string, local: string, production: string): bigint =>
+    amountOf(env, name, mode === 'local' ? local : production);
+  return {
+    thresholdMicro: amount('CHANNEL_CLAIM_THRESHOLD', '0.01', '1'),
+    minMicro: amount('CHANNEL_MIN_CLAIM', '0', '0.01'),
+    intervalMs: integer(env, 'CHANNEL_CLAIM_INTERVAL_SECONDS', mode === 'local' ? 60 : 3600, 1, 86_400) * 1000,
+    minRefundMicro: amount('CHANNEL_MIN_REFUND', '0', '0.01'),
+    refundsPerDay: integer(env, 'CHANNEL_REFUNDS_PER_DAY', mode === 'local' ? 1_000_000 : 20, 0, 1_000_000),
+  };
+}
+
 /** In local mode gas is free: small amounts (but no dust) are accepted, and there are no daily limits. */
 export function readPaymentLimits(env: Env, mode: 'local' | 'production'): PaymentLimits {
   const amount = (name: string, local: string, production: string): bigint =>

@@ -3,7 +3,14 @@ import { nameText } from '@agent-network/contracts/display-text';
 import { type Face, faces } from '@agent-network/contracts/endpoint';
 import { parseUsdc } from '@agent-network/contracts/money';
 import { type Limits, readLimits } from './config-limits.ts';
-import { type ChannelSettings, type PaymentLimits, readChannelSettings, readPaymentLimits } from './config-payments.ts';
+import {
+  type ChannelClaimSettings,
+  type ChannelSettings,
+  type PaymentLimits,
+  readChannelClaims,
+  readChannelSettings,
+  readPaymentLimits,
+} from './config-payments.ts';
 import type { LogLevel } from './lib/log/log.ts';
 import { type AddressRanges, parseAddressRanges } from './lib/net/address-ranges.ts';
 import { isLoopbackHost } from './lib/net/guarded-fetch-address.ts';
@@ -53,6 +60,7 @@ export interface Config extends Limits {
   readonly platformFeeBps: number;
   readonly paymentLimits: PaymentLimits;
   readonly channels: ChannelSettings;
+  readonly channelClaimSettings: ChannelClaimSettings;
   /** True if feedback of settled calls is written to the shared reputation registry. */
   readonly reputationFeedback: boolean;
   /** Failpoint at which this process dies, for tests; null: none, as always in production. */
@@ -118,6 +126,7 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
     platformFeeBps: integer(env, 'PLATFORM_FEE_BPS', 0, 0, 5000),
     paymentLimits: readPaymentLimits(env, mode),
     channels: readChannelSettings(env, mode),
+    channelClaimSettings: readChannelClaims(env, mode),
     reputationFeedback: flag(env, 'REPUTATION_FEEDBACK', mode === 'local'),
     failpoint: failpointOf(env, mode),
     mcpAllowedOrigins: originsOf(env.MCP_ALLOWED_ORIGINS),

@@ -51,6 +51,10 @@ import { createReorgWatch } from './payments/reconcile/watch-reorgs.ts';
 import { createSettler } from './payments/settlement/settler.ts';
 import { createReservesReader } from './payments/statements/read-reserves.ts';
 import { createChannels } from './payments/x402/channels/channels.ts';
+import type { ClaimContext } from './payments/x402/channels/claims/claim-context.ts';
+import { createClaimSimulator } from './payments/x402/channels/claims/claim-simulator-client.ts';
+import { createClaimer } from './payments/x402/channels/claims/claimer.ts';
+import { createWalletFunds } from './payments/x402/channels/claims/wallet-funds.ts';
 import { createPaymentChecks } from './payments/x402/payment-checks.ts';
 import { type Heartbeat, startHeartbeat } from './queue/heartbeat.ts';
 import { createQueueStanding } from './queue/queue-standing.ts';
@@ -150,20 +154,17 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     ...createSubjectReader({ db }),
   };
   const live = { streamPoller: createStreamPoller(base), liveEvents: createLiveEvents(base) };
-  const settler = createSettler(base);
-  const reorgWatch = createReorgWatch(base);
+  const channelWork = createChannelWork(base);
   const webhookDispatcher = createWebhookDispatcher(base);
-  const finisher = createFinisher({ ...base, webhookDispatcher });
-  const backlog = createBacklog({ ...base, finisher });
+  const finisher = createFinisher({ ...base, ...channelWork, webhookDispatcher });
+  const backlog = createBacklog({ ...base, ...channelWork, finisher });
   base.runner.onRoom(() => {
     if (backlog.isWaiting())
       void backlog.pump().catch((error) => log.error({ err: error }, 'cannot start queued requests'));
   });
   const agentChecks = createOnDemandRun(() => checkDueAgents(base), log);
-  const reserves = createReservesReader(base);
-  const registryWork = createRegistryWork(base);
-  const workers = { settler, reorgWatch, finisher, backlog, agentChecks, webhookDispatcher, reserves };
-  return { ...base, ...registryWork, ...live, ...workers };
+  const others = { ...channelWork, ...createRegistryWork(base), ...createMoneyWork(base) };
+  return { ...base, ...others, ...live, finisher, backlog, agentChecks, webhookDispatcher };
 }
 
 /** Channels are offered where they are on and their contracts are found. */
@@ -181,6 +182,17 @@ const paymentParts = (needs: Parameters<typeof createPaymentChecks>[0]) => ({
   ...createPaymentChecks(needs),
   channels: createChannels(needs),
 });
+
+const createMoneyWork = (base: Parameters<typeof createReservesReader>[0] & Parameters<typeof createSettler>[0]) => ({
+  settler: createSettler(base),
+  reorgWatch: createReorgWatch(base),
+  reserves: createReservesReader(base),
+});
+
+function createChannelWork(base: ClaimContext) {
+  const channelClaims = createClaimer(base);
+  return { channelClaims, walletFunds: createWalletFunds(base, channelClaims) };
+}
 
 const metersOf = (metrics: Metrics) => ({ metrics, queueStanding: createQueueStanding({ metrics }) });
 
@@ -220,6 +232,7 @@ const settingsOf = (config: Config) => ({
   trustedProxies: config.trustedProxies,
   platformFeeBps: config.platformFeeBps,
   paymentLimits: config.paymentLimits,
+  channelClaimSettings: config.channelClaimSettings,
   nodeLabel: config.nodeLabel,
   signatureEngine: readSignatureEngine(),
   keyMode: config.chainId === 8453 ? ('live' as const) : ('test' as const),
@@ -230,6 +243,7 @@ const chainReaders = (rpcUrl: string, { token, wallet }: ChainInfo) => ({
   challengeTries: createChallengeTries(),
   incomingTransfers: createIncomingTransfers({ rpcUrl, token, wallet }),
   walletBalances: createWalletBalances({ rpcUrl, token, wallet }),
+  claimSimulator: createClaimSimulator({ rpcUrl, from: wallet }),
 });
 
 type RegistryNeeds = Omit<Parameters<typeof createRegistryReader>[0], 'registry' | 'registryClient' | 'nodeLabel'>;

@@ -104,6 +104,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
       await handBackInvocations(ctx, GRACE_MS);
       ctx.registryWriter.stop();
       await ctx.settler.stop(SETTLE_GRACE_MS);
+      await ctx.channelClaims.stop(SETTLE_GRACE_MS);
     },
   });
   const node = { ctx, baseUrl, local };

@@ -6,15 +6,24 @@ const Liabilities = z.object({
   treasuries: Usdc.describe('Treasuries of accounts, including holds for running requests.'),
   agents: Usdc.describe('Earnings of agents that are not withdrawn yet.'),
   payers: Usdc.describe('Payments of wallets for requests that have not ended.'),
+  channels: Usdc.describe('Vouchers of payment channels for requests that have not ended.'),
   outgoing: Usdc.describe('Refunds and withdrawals that the chain has not confirmed yet.'),
   suspense: Usdc.describe('USDC from wallets that no account has proven.'),
   fees: Usdc.describe("The node's own fees."),
   total: Usdc,
 });
 
+const ChannelAssets = z.object({
+  vouchers: Usdc.describe(
+    'Owed by vouchers: what calls were charged, calls in flight included, as far as the deposits of their channels cover it, less what was claimed.',
+  ),
+  claimed: Usdc.describe('Claimed for the wallet in the settlement contract, and not swept into it yet.'),
+});
+
 /**
- * The node's liabilities and the balance of its wallet. Always: `onChain` + `bookedAfterBlock` - `difference` + `loss` =
- * `liabilities.total`. The books are read in one snapshot, the balance at one block.
+ * The node's liabilities, the balance of its wallet, and what payment channels owe it. Always: `onChain` + `channels.vouchers` +
+ * `channels.claimed` + `bookedAfterBlock` - `difference` + `loss` = `liabilities.total`. The books are read in one snapshot, the chain at
+ * one block.
  */
 export const Reserves = z.object({
   asOf: Timestamp,
@@ -25,15 +34,18 @@ export const Reserves = z.object({
   ),
   block: z.object({ number: z.int().min(0), hash: TransactionHash }),
   onChain: Usdc.describe('Balance of the wallet at that block.'),
+  channels: ChannelAssets.describe('What the settlement contract of payment channels owes the wallet at that block.'),
   liabilities: Liabilities,
   inFlight: z.object({
     incoming: Usdc.describe('Pending payments to the node.'),
     outgoing: Usdc.describe('Pending payments by the node; `liabilities.outgoing` includes them.'),
   }),
   bookedAfterBlock: SignedUsdc.describe('Payments received less payments sent after that block that are in the books.'),
-  difference: SignedUsdc.describe('Balance of the wallet at that block, less the balance that the books expect.'),
+  difference: SignedUsdc.describe(
+    'Balance of the wallet and what channels owe at that block, less what the books expect of both.',
+  ),
   loss: Usdc.describe(
-    'Deposits that a chain reorganisation removed after they were spent: a loss that the node must cover.',
+    'Deposits that a chain reorganisation removed after they were spent, and vouchers that can not be claimed any more: a loss that the node must cover.',
   ),
   status: z
     .enum(['balanced', 'settling', 'drift'])
@@ -48,7 +60,7 @@ export const reserveEndpoints = {
   getReserves: endpoint({
     method: 'GET',
     path: '/payments/reserves',
-    summary: "Proof of reserves: the node's liabilities, and the balance of its wallet on chain",
+    summary: "Proof of reserves: the node's liabilities, and the balance of its wallet and its channels on chain",
     tag: 'Payments',
     auth: 'none',
     isPublic: true,

@@ -21,6 +21,8 @@ export interface NodeWallet extends Sender {
   signAuthorization(domainSeparator: Hex, authorization: Authorization): Hex;
   /** Signs what the settlement contract asks of the receiver's authorizer: claims and refunds of channels (EIP-712). */
   signForChannels(digest: Hex): Hex;
+  /** Signs claims and refunds of channels by their digests (EIP-712). */
+  signDigest(digest: Hex): Hex;
   /** Signs a text as a wallet does (EIP-191). */
   signText(text: string): Hex;
   /** Signs what is known of a request that has ended: a type and a domain that no contract takes. */
@@ -50,6 +52,7 @@ export const createNodeWallet = (privateKey: Hex): NodeWallet => ({
   signAuthorization: (domainSeparator, authorization) =>
     signDigest(authorizationDigest(domainSeparator, authorization), privateKey),
   signForChannels: (digest) => signDigest(digest, privateKey),
+  signDigest: (digest) => signDigest(digest, privateKey),
   signText: (text) => signDigest(hashMessage(text), privateKey),
   signInvocationReceipt: (chainId, receipt) => signDigest(invocationReceiptDigest(chainId, receipt), privateKey),
   signPaymentReceipt: (receipt) => signDigest(paymentReceiptDigest(receipt), privateKey),

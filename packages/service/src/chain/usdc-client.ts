@@ -12,7 +12,7 @@ import {
 } from 'viem';
 import type { Authorization } from './authorization.ts';
 import { readsOf } from './chain-reads.ts';
-import { aggregate, type ContractCall, paymentCall, type SignedAuthorization } from './settlement-call.ts';
+import { aggregate, type SignedAuthorization, transferCall } from './settlement-call.ts';
 import { authorizationKey, hasMoved, type UsedAuthorization, usedIn } from './used-authorizations.ts';
 
 export interface MinedTransaction {
@@ -22,6 +22,7 @@ export interface MinedTransaction {
   /** Index in the block. */
   readonly index: number;
   readonly minedAtS: bigint;
+  readonly gasUsed: bigint;
   /** False for a transaction that was mined and reverted. */
   readonly hasSucceeded: boolean;
   readonly logs: TransactionReceipt['logs'];
@@ -45,8 +46,8 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
   /** Batches reads of the same moment into one request. */
   const gatherer = createPublicClient({ transport: http(options.rpcUrl, { ...transport, batch: { batchSize: 50 } }) });
 
-  async function tryAll(calls: readonly ContractCall[], blockTag: 'latest' | 'pending') {
-    const { data } = await client.call({ blockTag, to: MULTICALL3_ADDRESS as Hex, data: aggregate(calls) });
+  async function tryAll(calls: readonly Hex[], blockTag: 'latest' | 'pending') {
+    const { data } = await client.call({ blockTag, to: MULTICALL3_ADDRESS as Hex, data: aggregate(token, calls) });
     return decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: data ?? '0x' });
   }
 
@@ -63,7 +64,8 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
     const { blockHash, transactionIndex } = receipt;
     const place = { blockNumber: BigInt(receipt.blockNumber), blockHash, index: Number(transactionIndex) };
     const hasSucceeded = receipt.status === '0x1';
-    return { hash, ...place, minedAtS: await minedAt(receipt), hasSucceeded, logs, ...movedIn(token, logs) };
+    const gasUsed = BigInt(receipt.gasUsed);
+    return { hash, ...place, minedAtS: await minedAt(receipt), gasUsed, hasSucceeded, logs, ...movedIn(token, logs) };
   }
 
   const findEvents = (
@@ -95,13 +97,10 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
       return { name, version, domainSeparator: domainSeparator as Hex };
     },
 
-    /** For each payment: the reason it would not move money if all were submitted now in this order, or null if it would. */
+    /** For each authorization: the reason it would not move money if all were submitted now in this order, or null if it would. */
     async simulate(batch: readonly SignedAuthorization[]): Promise<(string | null)[]> {
       // The pending block, because on a quiet chain the latest one may be old.
-      const results = await tryAll(
-        batch.map((signed) => paymentCall(token, signed)),
-        'pending',
-      );
+      const results = await tryAll(batch.map(transferCall), 'pending');
       return results.map(({ success, returnData }) => (success ? null : revertReason(returnData)));
     },
 
@@ -109,7 +108,10 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
     async areSpent(batch: readonly Pick<Authorization, 'from' | 'nonce'>[]): Promise<boolean[]> {
       const spent: boolean[] = [];
       for (let start = 0; start < batch.length; start += MAX_IN_ONE_CALL) {
-        const calls = batch.slice(start, start + MAX_IN_ONE_CALL).map((each) => stateCall(token, each));
+        const calls = batch.slice(start, start + MAX_IN_ONE_CALL).map(({ from, nonce }) => {
+          const args = [from as Hex, nonce as Hex] as const;
+          return encodeFunctionData({ abi: usdcAbi, functionName: 'authorizationState', args });
+        });
         spent.push(...(await tryAll(calls, 'latest')).map(({ returnData }) => BigInt(returnData) !== 0n));
       }
       return spent;
@@ -140,12 +142,6 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
   };
 }
 
-/** Asks the token whether an authorization was used or cancelled. */
-function stateCall(token: Hex, { from, nonce }: Pick<Authorization, 'from' | 'nonce'>): ContractCall {
-  const args = [from as Hex, nonce as Hex] as const;
-  return { target: token, callData: encodeFunctionData({ abi: usdcAbi, functionName: 'authorizationState', args }) };
-}
-
 const movedIn = (token: string, logs: TransactionReceipt['logs']): Pick<MinedTransaction, 'used' | 'moved'> => ({
   used: usedIn(token, logs),
   moved: (transfer) => hasMoved(token, logs, transfer),
@@ -161,7 +157,6 @@ const ERROR_STRING_SELECTOR = '0x08c379a0';
 export const NO_REASON = 'reverted without a reason';
 
 function revertReason(data: Hex): string {
-  if (data === '0x') return NO_REASON;
-  if (!data.startsWith(ERROR_STRING_SELECTOR)) return `reverted with the error ${data.slice(0, 10)}`;
+  if (!data.startsWith(ERROR_STRING_SELECTOR)) return NO_REASON;
   return decodeAbiParameters([{ type: 'string' }], `0x${data.slice(10)}`)[0];
 }

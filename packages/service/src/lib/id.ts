@@ -19,7 +19,9 @@ export type IdPrefix =
   | 'ses'
   | 'aud'
   | 'prc'
-  | 'rgw';
+  | 'rgw'
+  | 'clm'
+  | 'crf';
 
 /** Crockford's base32 in lower case: sorts like the encoded numbers, and has no i, l, o, u. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

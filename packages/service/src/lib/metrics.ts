@@ -12,6 +12,13 @@ export interface Metrics {
   readonly oldestUnknownSeconds: Gauge;
   readonly reservesDifference: Gauge;
   readonly moneyContradictions: Counter<'kind'>;
+  readonly channelsOpen: Gauge;
+  readonly channelUnclaimed: Gauge;
+  readonly channelOldestUnclaimedSeconds: Gauge;
+  readonly channelClaims: Counter<'outcome'>;
+  readonly channelClaimed: Counter;
+  readonly channelClaimGas: Histogram;
+  readonly channelLoss: Counter;
   readonly requestsShed: Counter;
   readonly queueRunning: Gauge;
   readonly queueRestarts: Counter;
@@ -95,11 +102,52 @@ export function createMetrics(): Metrics {
       labelNames: ['kind'],
       registers,
     }),
+    ...channelMetrics(registers),
     ...queueMetrics(registers),
     ...registryMetrics(registers),
     ...networkMetrics(registers),
   };
 }
+
+const channelMetrics = (registers: Registry[]) => ({
+  channelsOpen: new Gauge({
+    name: 'channels_open',
+    help: 'Payment channels that hold more than was charged.',
+    registers,
+  }),
+  channelUnclaimed: new Gauge({
+    name: 'channel_unclaimed_micro',
+    help: 'Charged by vouchers and not claimed on chain yet, in micro-USDC.',
+    registers,
+  }),
+  channelOldestUnclaimedSeconds: new Gauge({
+    name: 'channel_oldest_unclaimed_seconds',
+    help: 'Age of the oldest charge that is not claimed; 0 without any.',
+    registers,
+  }),
+  channelClaims: new Counter({
+    name: 'channel_claims_total',
+    help: 'Transactions that claimed vouchers or refunded a channel, by outcome; `refused`: channels whose claim the contract refuses.',
+    labelNames: ['outcome'] as const,
+    registers,
+  }),
+  channelClaimed: new Counter({
+    name: 'channel_claimed_micro_total',
+    help: 'Claimed on chain by this process, in micro-USDC.',
+    registers,
+  }),
+  channelClaimGas: new Histogram({
+    name: 'channel_claim_gas',
+    help: 'Gas of a transaction that claims vouchers.',
+    buckets: [100_000, 200_000, 500_000, 1_000_000, 2_000_000, 5_000_000, 10_000_000],
+    registers,
+  }),
+  channelLoss: new Counter({
+    name: 'channel_loss_micro_total',
+    help: 'Charged by vouchers that can not be claimed any more, in micro-USDC. Any is an alarm.',
+    registers,
+  }),
+});
 
 const queueMetrics = (registers: Registry[]) => ({
   requestsShed: new Counter({

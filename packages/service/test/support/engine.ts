@@ -10,6 +10,7 @@ import { createSigningKeys } from '../../src/chain/gas-watch.ts';
 import { createNodeWallet } from '../../src/chain/node-wallet.ts';
 import { createUsdcClient } from '../../src/chain/usdc-client.ts';
 import { type Confirmations, readConfig } from '../../src/config.ts';
+import type { ChannelClaimSettings } from '../../src/config-payments.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
@@ -25,6 +26,10 @@ import { createReorgWatch } from '../../src/payments/reconcile/watch-reorgs.ts';
 import { createContractPayers } from '../../src/payments/settlement/contract-payers.ts';
 import { createSimulator } from '../../src/payments/settlement/payment-simulator.ts';
 import { createSettler } from '../../src/payments/settlement/settler.ts';
+import type { ClaimContext } from '../../src/payments/x402/channels/claims/claim-context.ts';
+import { createClaimSimulator } from '../../src/payments/x402/channels/claims/claim-simulator-client.ts';
+import { createClaimer, type HasChannelClaimer } from '../../src/payments/x402/channels/claims/claimer.ts';
+import { createWalletFunds } from '../../src/payments/x402/channels/claims/wallet-funds.ts';
 import { askDatabase } from './books.ts';
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts';
 import { SMALLEST } from './smallest-amounts.ts';
@@ -42,16 +47,20 @@ export interface EngineOptions {
   readonly senders?: number;
   readonly confirmations?: Confirmations;
   readonly clock?: Clock;
+  /** When vouchers are claimed; default: as in local mode. */
+  readonly claims?: Partial<ChannelClaimSettings>;
 }
+
+export type EngineContext = ReconcileContext & ClaimContext & HasChannelClaimer;
 
 /** The settlement of a node without the rest of it: its database, its chain behind a proxy, its keys. */
 export interface Engine {
   readonly chain: LocalChain;
   readonly proxy: RpcProxy;
   readonly databaseUrl: string;
-  readonly ctx: ReconcileContext;
+  readonly ctx: EngineContext;
   /** Another process of the same node. */
-  anotherProcess(): Promise<ReconcileContext>;
+  anotherProcess(): Promise<EngineContext>;
   newPayer(micro?: bigint): Promise<Payer>;
   /** A payment that is signed, and claimed in the database. */
   claim(payer: Payer, changes?: Partial<Authorization> & { signature?: Hex }): Promise<NewChainPayment>;
@@ -78,10 +87,12 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
   await chain.fund(addresses.map((address) => ({ address, ethWei: 10n * ETHER, usdcMicro: 0n })));
   const databases: Database[] = [];
   const settlers: ReconcileContext['settler'][] = [];
+  const claimers: EngineContext['channelClaims'][] = [];
   const open = async () => {
     const ctx = await createContext({ ...options, databaseUrl: database.url, chain, proxy, walletKey, senderKeys });
     databases.push(ctx.db);
     settlers.push(ctx.settler);
+    claimers.push(ctx.channelClaims);
     await prepareChain(ctx);
     return ctx;
   };
@@ -105,6 +116,7 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
       return row?.state ?? 'missing';
     },
     async stop() {
+      await Promise.all(claimers.map((claimer) => claimer.stop(0)));
       await Promise.all(settlers.map((settler) => settler.stop(0)));
       await Promise.all(settlers.map((settler) => settler.idle()));
       await Promise.all(databases.map((db) => db.close()));
@@ -117,7 +129,7 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
 
 async function createContext(
   parts: EngineOptions & { databaseUrl: string; chain: LocalChain; proxy: RpcProxy; walletKey: Hex; senderKeys: Hex[] },
-): Promise<ReconcileContext> {
+): Promise<EngineContext> {
   const token = parts.chain.usdc.toLowerCase();
   const usdc = createUsdcClient({ rpcUrl: parts.proxy.url, token });
   const wallet = createNodeWallet(parts.walletKey);
@@ -148,9 +160,13 @@ async function createContext(
     confirmations: parts.confirmations ?? [{ fromMicro: 0n, depthBlocks: 1 }],
     simulator: createSimulator({ usdc }),
     contractPayers: createContractPayers({ usdc }),
+    claimSimulator: createClaimSimulator({ rpcUrl: parts.proxy.url, from: wallet.address }),
     paymentLimits: readConfig(SMALLEST).config.paymentLimits,
+    channelClaimSettings: { ...readConfig(SMALLEST).config.channelClaimSettings, ...parts.claims },
   };
-  return { ...base, settler: createSettler(base), reorgWatch: createReorgWatch(base) };
+  const channelClaims = createClaimer(base);
+  const channels = { channelClaims, walletFunds: createWalletFunds(base, channelClaims) };
+  return { ...base, ...channels, settler: createSettler(base), reorgWatch: createReorgWatch(base) };
 }
 
 function payersOf(ctx: ReconcileContext, chain: LocalChain) {

@@ -2,6 +2,7 @@ import type { HasChain } from '../../chain/chain-info.ts';
 import type { SigningKeys } from '../../chain/gas-watch.ts';
 import type { Records } from '../../db/records.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import type { HasWalletFunds } from '../../payments/onchain/channel-claims.ts';
 import type { Invocation } from '../invocation.ts';
 import type { ChunkOutput } from '../stream/record-chunks.ts';
 
@@ -10,7 +11,10 @@ export interface CallTarget {
   readonly identityToken: string;
 }
 
-export interface CallContext extends Records, HasGuardedFetch, ChunkOutput, HasChain, SigningKeys {}
+/** What pays the bills of agents. */
+interface PayingWallet extends HasChain, SigningKeys, HasWalletFunds {}
+
+export interface CallContext extends Records, HasGuardedFetch, ChunkOutput, PayingWallet {}
 
 export interface AgentCall {
   readonly target: CallTarget;

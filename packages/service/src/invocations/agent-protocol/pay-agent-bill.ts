@@ -37,6 +37,7 @@ export async function payAgentBill(
   invariant(payerLedgerId !== null, 'what has a price has a payer');
   if (more && more.payTo !== terms.payTo)
     return failed('bill_not_payable', "The agent's home node wants to be paid on another wallet than its own.");
+  await ctx.walletFunds.ensure(terms.amountMicro);
   const proof = await ctx.db.transaction(async (tx) => {
     if (more && !(await more.awaitRefunds(tx))) return idGivenTwice;
     if (!(await markBilled(tx, invocation, terms.amountMicro))) return null;

@@ -3,6 +3,7 @@ import type { HasClock } from '../../lib/clock.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import type { HasMetrics } from '../../lib/metrics.ts';
 import { dropAudited, listUnaudited, readAuditPlace, writeAuditPlace } from '../audit-store.ts';
+import { findChannelContradictions } from './channel-audit-store.ts';
 import {
   type Contradiction,
   findAccountContradictions,
@@ -26,6 +27,7 @@ export async function findMoneyContradictions(ctx: HasDb): Promise<Contradiction
     findAccountContradictions(db, ALL),
     findLedgerContradictions(db),
     findHoldContradictions(db),
+    findChannelContradictions(db),
   ]);
   return found.flat();
 }
@@ -64,6 +66,7 @@ async function auditAccounts(ctx: AuditContext, after: string): Promise<string> 
   const last = await findLastAccount(ctx.db, range);
   if (last !== null) return last;
   report(ctx, await findTotalContradictions(ctx.db));
+  report(ctx, await findChannelContradictions(ctx.db));
   return '';
 }
 

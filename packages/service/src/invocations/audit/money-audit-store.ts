@@ -49,7 +49,10 @@ const ofRequests = (which: string) => `
   union all
   select 'refund_without_payment', r.id, 'its payment is ' || coalesce(p.state, 'unknown') || '; ' || ${REFUNDED} || ' went back'
     from paid r left join chain_payment p on p.subject_id = r.id and p.purpose = 'invocation'
-   where ${REFUNDED} > 0 and p.state is distinct from 'settled' and p.state is distinct from 'reversed'`;
+   where r.payer_ledger_id not like 'channel:%' and ${REFUNDED} > 0 and p.state is distinct from 'settled' and p.state is distinct from 'reversed'
+  union all
+  select 'voucher_differs', r.id, 'costs ' || cost || '; of its voucher were charged ' || coalesce(g.charged_micro::text, 'nothing yet')
+    from paid r join channel_charge g on g.request_id = r.id where g.charged_micro is null or g.charged_micro < cost`;
 
 /** Contradictions between ended requests and the ledger; null: all requests. */
 export const findRequestContradictions = (sql: Sql, ids: readonly string[] | null): Promise<Contradiction[]> =>

@@ -17,7 +17,6 @@ const namesOf: Record<Movement['purpose'], Names | null> = {
   home_return: [null, 'refund_settled', null],
   deposit: null,
   withdrawal: null,
-  channel_deposit: null,
 };
 
 type Told = Pick<

@@ -30,6 +30,10 @@ const steps = [
   'claim-wallet-commit',
   'registry-write-commit',
   'registry-record-commit',
+  'channel-claim-commit',
+  'channel-record-commit',
+  'channel-book-commit',
+  'channel-refund-commit',
 ] as const;
 
 type Step = (typeof steps)[number];

@@ -11,6 +11,8 @@ export type LedgerAccountKind = KeptKind | OwnKind;
 export const WALLET = 'wallet';
 /** Owed to the node by vouchers of channels that are not claimed: negative, as `wallet`. */
 export const VOUCHERS = 'vouchers';
+/** Claimed on chain and not swept into the wallet yet: negative, as `wallet`. */
+export const CLAIMED = 'claimed';
 /** Owed on chain and not paid yet. */
 export const OUTGOING = 'outgoing';
 /** The node's earnings. */

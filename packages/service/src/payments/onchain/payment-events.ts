@@ -12,8 +12,7 @@ export interface EndedPayment {
   readonly createdAt: Date;
 }
 
-/** Type of a payment in events; null: a deposit into a channel is told by the channel. */
-const typeOf: Record<ChainPurpose, Payment['type'] | null> = {
+const typeOf: Record<ChainPurpose, Payment['type']> = {
   deposit: 'deposit',
   invocation: 'x402',
   refund: 'refund',
@@ -23,7 +22,6 @@ const typeOf: Record<ChainPurpose, Payment['type'] | null> = {
   second_return: 'refund',
   home_refund: 'refund',
   home_return: 'refund',
-  channel_deposit: null,
 };
 
 /** Events of ended payments: incoming ones that settled or failed, and refunds and withdrawals that settled. */
@@ -34,19 +32,18 @@ export function paymentEventsOf(ended: readonly EndedPayment[]): NewEvent[] {
       const withdrawal = toWithdrawal({ ...payment, state, transactionHash, createdAt });
       return [{ type: 'withdrawal.confirmed', accountId, subjectId, data: withdrawal }];
     }
-    const type = typeOf[purpose];
-    const isRefund = type === 'refund';
-    if (type === null || accountId === null || (direction === 'out' && !(isRefund && state === 'settled'))) return [];
+    const isRefund = typeOf[purpose] === 'refund';
+    if (accountId === null || (direction === 'out' && !(isRefund && state === 'settled'))) return [];
     const data: Payment = {
       paymentId: id,
-      type,
+      type: typeOf[purpose],
       amount: formatUsdc(payment.authorization.valueMicro),
       status: state === 'settled' ? 'confirmed' : 'failed',
       requestId: purpose === 'deposit' ? null : subjectId,
       transactionHash,
       createdAt: createdAt.toISOString(),
     };
-    const told = state !== 'settled' ? 'payment.failed' : isRefund ? 'payment.refunded' : 'payment.confirmed';
-    return [{ type: told, accountId, subjectId: id, data }];
+    const type = state !== 'settled' ? 'payment.failed' : isRefund ? 'payment.refunded' : 'payment.confirmed';
+    return [{ type, accountId, subjectId: id, data }];
   });
 }

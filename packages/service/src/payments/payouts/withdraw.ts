@@ -17,6 +17,7 @@ import { requireTreasury } from '../ledger/treasury.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import { findBySubject, insertChainPayments } from '../onchain/chain-payment-store.ts';
+import type { HasWalletFunds } from '../onchain/channel-claims.ts';
 import { toWithdrawal } from '../onchain/withdrawal-view.ts';
 import type { HasSimulator } from '../settlement/payment-simulator.ts';
 import { holdForWithdrawal, releaseWithdrawal, requireAvailable } from './hold-withdrawal.ts';
@@ -30,7 +31,7 @@ import {
   withdrawalTerms,
 } from './withdrawal-terms.ts';
 
-type WithdrawContext = ChainContext & HasSimulator;
+type WithdrawContext = ChainContext & HasSimulator & HasWalletFunds;
 
 /** Maximum time that a request waits for the chain before it answers `pending`. */
 const WAIT_MS = 2000;
@@ -60,6 +61,7 @@ export async function withdraw(
   await hold(ctx, payment, from);
   try {
     await ctx.gas.requireGas('The node cannot send anything now. Nothing was withdrawn.');
+    await ctx.walletFunds.ensure(amountMicro);
     await requireTransferable(ctx, payment);
     await commit(ctx, payment, from, approval);
   } catch (error) {

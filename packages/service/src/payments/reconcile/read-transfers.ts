@@ -15,6 +15,7 @@ import type { ChainContext } from '../onchain/chain-context.ts';
 import { relocateCredited } from '../onchain/credited-transfer-store.ts';
 import type { ArrivedTransfer } from '../x402/newly-arrived.ts';
 import { bookLateTransfers } from './book-late.ts';
+import { withoutSweeps } from './without-sweeps.ts';
 
 /**
  * Time during which a payment may still be shown, longer than its offer is good (15 minutes); until then an authorization submitted by
@@ -85,7 +86,9 @@ async function readUpTo(ctx: ReadContext, before: ChainPoint, to: bigint): Promi
   const { chainId } = ctx.chain;
   const hash = await ctx.incomingTransfers.hashAt(to);
   failpoint('before-read-transfers');
-  const found = await ctx.incomingTransfers.read(before.block + 1n, to);
+  const range = { fromBlock: before.block + 1n, toBlock: to };
+  const read = await ctx.incomingTransfers.read(range.fromBlock, range.toBlock);
+  const found = await withoutSweeps(ctx, read, range);
   failpoint('after-read-transfers');
   // A reorg during the read: the transfers may be of removed blocks.
   if (hash === null || (await ctx.incomingTransfers.hashAt(to)) !== hash) return null;

@@ -2,6 +2,7 @@ import { openHashesOfNonce } from '../../chain/transaction-store.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { ChainPayment } from '../onchain/chain-payment.ts';
 import { renewSignature } from '../onchain/chain-payment-store.ts';
+import type { HasWalletFunds } from '../onchain/channel-claims.ts';
 import { failPayment } from '../onchain/end-payments.ts';
 import { PAYOUT_WINDOW_S } from '../payouts/refund-payer.ts';
 import { returnWithdrawal } from '../payouts/return-withdrawal.ts';
@@ -9,7 +10,7 @@ import { endSpent } from '../settlement/end-spent.ts';
 import type { HasSimulator } from '../settlement/payment-simulator.ts';
 import type { HasSettler } from '../settlement/settler.ts';
 
-export interface ReconcilePaymentContext extends ChainContext, HasSettler, HasSimulator {}
+export interface ReconcilePaymentContext extends ChainContext, HasSettler, HasSimulator, HasWalletFunds {}
 
 /**
  * Reconciles one open payment. Expiry is judged by the chain's time, read before the authorization is checked: an authorization unused
@@ -43,12 +44,13 @@ export async function isOnItsWay(ctx: ChainContext, { transactionHash }: ChainPa
 
 /** Settles the payment again if the token would accept it now. Payments that the node owes stay open until it does. */
 async function settleAgain(ctx: ReconcilePaymentContext, payment: ChainPayment): Promise<void> {
+  if (payment.direction === 'out') await ctx.walletFunds.ensure(0n);
   const refused = await ctx.simulator.simulate(payment);
   if (refused === null) return void ctx.settler.settle(payment);
   // The simulation may have failed because the payment was mined in the meantime.
   const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
   if (isSpent) await endSpent(ctx, payment);
-  else if (payment.direction !== 'out') await failPayment(ctx, payment, 'invalid_exact_evm_transaction_failed');
+  else if (payment.direction === 'in') await failPayment(ctx, payment, 'invalid_exact_evm_transaction_failed');
   else ctx.log.error({ paymentId: payment.id, refused }, 'token refuses an outgoing payment of the node');
 }
 

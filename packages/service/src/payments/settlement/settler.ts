@@ -1,4 +1,4 @@
-import { BATCH_GAS, gasInBatch, thatFit } from '../../chain/settlement-call.ts';
+import { MAX_IN_BATCH, thatFit } from '../../chain/settlement-call.ts';
 import { createBatcher } from '../../lib/batcher.ts';
 import { createWake } from '../../lib/wake.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
@@ -87,8 +87,7 @@ export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
 
   const batcher = createBatcher({
     run: settleBatch,
-    maxSize: Number(BATCH_GAS),
-    weightOf: (payment) => Number(gasInBatch(payment)),
+    maxSize: MAX_IN_BATCH,
     maxConcurrent: ctx.senders.length,
     staggerMs: (running) =>
       running < ctx.senders.length - 1

@@ -8,6 +8,8 @@ import type { Records } from '../../db/records.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { LedgerAccountKind } from '../ledger/ledger-store.ts';
 import type { HasPlatformFee } from '../ledger/platform-fee.ts';
+import { withoutSweeps } from '../reconcile/without-sweeps.ts';
+import { type ChannelReserves, channelReserves, noChannels } from './channel-reserves.ts';
 import { type Judgement, judgeReserves } from './reserves.ts';
 import { type Books, findAccountedFor, type PaymentUnderWay, readBooks, transferKey } from './reserves-store.ts';
 
@@ -87,24 +89,54 @@ async function readOnce(ctx: ReservesContext): Promise<ReservesReading> {
   const books = await ctx.db.transaction((tx) => readBooks(tx, chain.chainId, block.number, nowS), {
     isolation: 'repeatable read',
   });
+  const channels = await readChannelReserves(ctx, block, books);
   const spent = await walletBalances.areSpentAt(block, books.underWay);
   const isUnbooked = ({ standing }: PaymentUnderWay, index: number) => spent[index] === (standing !== 'lost');
   const unbooked = books.underWay.filter(isUnbooked);
   const view = {
-    onChainMicro,
-    bookedMicro: -sumOf(books, 'wallet'),
-    bookedAfterBlockMicro: books.bookedAfterBlockMicro,
-    unbookedMicro: netOf(unbooked) + books.unshownMicro,
+    onChainMicro: onChainMicro + channels.vouchersMicro + channels.claimedMicro,
+    bookedMicro: -total(assets.map((kind) => sumOf(books, kind))),
+    bookedAfterBlockMicro: books.bookedAfterBlockMicro + channels.bookedAfterBlockMicro,
+    unbookedMicro: netOf(unbooked) + books.unshownMicro + channels.unbookedMicro,
   };
   const first = judgeReserves(view);
   const judgement =
     first.driftMicro === 0n
       ? first
-      : judgeReserves({ ...view, unbookedMicro: await lookCloser(ctx, { block, nowS, books, unbooked }) });
+      : judgeReserves({
+          ...view,
+          unbookedMicro: channels.unbookedMicro + (await lookCloser(ctx, { block, nowS, books, unbooked })),
+        });
   return {
-    reserves: toReserves(ctx, { now, block, books, onChainMicro, judgement }),
+    reserves: toReserves(ctx, {
+      now,
+      block,
+      books,
+      onChainMicro,
+      channels,
+      bookedAfterBlockMicro: view.bookedAfterBlockMicro,
+      judgement,
+    }),
     driftMicro: judgement.driftMicro,
   };
+}
+
+/** Accounts that mirror what the node has on chain: their balances are negative. */
+const assets = ['wallet', 'claimed', 'vouchers'] as const;
+
+/** What channels owe at the block; a node without channels asks the chain nothing. */
+async function readChannelReserves(
+  { settlementContract }: ChainAccess,
+  block: Block,
+  { channels, receiver }: Books,
+): Promise<ChannelReserves> {
+  if (channels.length === 0 && receiver === null) return noChannels;
+  const ids = channels.map(({ id }) => id);
+  const [states, totals] = [
+    await settlementContract.readChannels(ids, block.number),
+    await settlementContract.receiverTotals(block.number),
+  ];
+  return channelReserves(channels, receiver, { states, totals });
 }
 
 const sumOf = ({ sums }: Books, kind: LedgerAccountKind): bigint => sums.get(kind) ?? 0n;
@@ -139,9 +171,9 @@ async function sumUnread(
   { block, nowS, readUpTo }: { block: Block; nowS: number; readUpTo: bigint | null },
 ): Promise<bigint> {
   if (readUpTo === null || readUpTo >= block.number) return 0n;
-  const found = (await ctx.incomingTransfers.read(readUpTo + 1n, block.number)).filter(
-    ({ from }) => from !== ctx.chain.wallet,
-  );
+  const range = { fromBlock: readUpTo + 1n, toBlock: block.number };
+  const read = await ctx.incomingTransfers.read(range.fromBlock, range.toBlock);
+  const found = (await withoutSweeps(ctx, read, range)).filter(({ from }) => from !== ctx.chain.wallet);
   const authorized = found.flatMap(({ nonce, ...transfer }) => (nonce === null ? [] : [{ ...transfer, nonce }]));
   const known = await findAccountedFor(ctx.db, { chainId: ctx.chain.chainId, nowS }, authorized);
   const unknown = found.filter(
@@ -152,7 +184,15 @@ async function sumUnread(
 
 function toReserves(
   ctx: HasChain & HasPlatformFee,
-  reading: { now: Date; block: Block; books: Books; onChainMicro: bigint; judgement: Judgement },
+  reading: {
+    now: Date;
+    block: Block;
+    books: Books;
+    onChainMicro: bigint;
+    channels: ChannelReserves;
+    bookedAfterBlockMicro: bigint;
+    judgement: Judgement;
+  },
 ): Reserves {
   const { books, block, judgement } = reading;
   const owed = (kind: LedgerAccountKind) => formatUsdc(sumOf(books, kind));
@@ -164,7 +204,7 @@ function toReserves(
           .map(({ valueMicro }) => valueMicro),
       ),
     );
-  const kinds = ['treasury', 'agent', 'payer', 'outgoing', 'suspense', 'fees'] as const;
+  const kinds = ['treasury', 'agent', 'payer', 'channel', 'outgoing', 'suspense', 'fees'] as const;
   return {
     asOf: reading.now.toISOString(),
     network: ctx.chain.name,
@@ -172,17 +212,22 @@ function toReserves(
     wallet: ctx.chain.wallet,
     block: { number: Number(block.number), hash: block.hash },
     onChain: formatUsdc(reading.onChainMicro),
+    channels: {
+      vouchers: formatUsdc(reading.channels.vouchersMicro),
+      claimed: formatUsdc(reading.channels.claimedMicro),
+    },
     liabilities: {
       treasuries: owed('treasury'),
       agents: owed('agent'),
       payers: owed('payer'),
+      channels: owed('channel'),
       outgoing: owed('outgoing'),
       suspense: owed('suspense'),
       fees: owed('fees'),
       total: formatUsdc(total(kinds.map((kind) => sumOf(books, kind)))),
     },
     inFlight: { incoming: underWay('in'), outgoing: underWay('out') },
-    bookedAfterBlock: formatUsdc(books.bookedAfterBlockMicro),
+    bookedAfterBlock: formatUsdc(reading.bookedAfterBlockMicro),
     difference: formatUsdc(judgement.differenceMicro),
     loss: formatUsdc(-sumOf(books, 'loss')),
     status: judgement.status,

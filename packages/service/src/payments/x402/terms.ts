@@ -134,20 +134,16 @@ export function makeOffer(
   };
 }
 
-/** Stock clients deposit what an offer names. The node pays the gas of deposits: it names enough for some calls, and takes less. */
-const CALLS_A_DEPOSIT = 10n;
-
 /** Terms of a payment by voucher: only of calls, and where the node takes channels. */
 function channelTerms(
   chain: ChainInfo,
-  { purpose, amountMicro }: Terms,
+  { purpose }: Terms,
   common: Pick<RequirementsV2, 'payTo' | 'asset' | 'maxTimeoutSeconds' | 'amount'>,
   { nonce: _nonce, minAmount: _minAmount, ...extra }: Record<string, unknown>,
   correction: Correction | undefined,
 ): RequirementsV2[] {
   if (!chain.channels || purpose !== 'invocation') return [];
   const { withdrawDelayS, minDepositMicro } = chain.channels;
-  const advisedMicro = CALLS_A_DEPOSIT * amountMicro;
   return [
     {
       scheme: CHANNEL_SCHEME,
@@ -157,7 +153,7 @@ function channelTerms(
         ...extra,
         receiverAuthorizer: chain.wallet,
         withdrawDelay: withdrawDelayS,
-        minDeposit: (advisedMicro > minDepositMicro ? advisedMicro : minDepositMicro).toString(),
+        minDeposit: minDepositMicro.toString(),
         ...correction,
       },
     },

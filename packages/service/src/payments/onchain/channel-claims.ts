@@ -1,0 +1,22 @@
+/** Requests claims of what channels owe; one run at a time in this process. */
+export interface ChannelClaims {
+  /** Claims what is due now instead of at the next interval. Returns at once. */
+  requestRun(): void;
+}
+
+export interface HasChannelClaims {
+  readonly channelClaims: ChannelClaims;
+}
+
+/** USDC that the wallet holds on chain. A part of what the node owns may still be in channels. */
+export interface WalletFunds {
+  /**
+   * Claims and sweeps vouchers when the wallet holds less than this amount beside all open payouts. Resolves when the wallet has it, when
+   * nothing more can be claimed, or after as long as a caller should wait. Best effort: whether the payout is possible, the token tells.
+   */
+  ensure(amountMicro: bigint): Promise<void>;
+}
+
+export interface HasWalletFunds {
+  readonly walletFunds: WalletFunds;
+}

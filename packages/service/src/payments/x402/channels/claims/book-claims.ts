@@ -1,0 +1,118 @@
+import { SETTLEMENT_CONTRACT } from '../../../../chain/channels/channel-calls.ts';
+import type { ChannelOnChain } from '../../../../chain/channels/settlement-contract-client.ts';
+import type { Tx } from '../../../../db/sql.ts';
+import { failpoint } from '../../../../lib/process/failpoint.ts';
+import { openSuspense } from '../../../deposits/suspense.ts';
+import { postTransfers } from '../../../ledger/ledger-store.ts';
+import { WATCHED_BLOCKS } from '../../../reconcile/watch-reorgs.ts';
+import {
+  type BookedReceiver,
+  beginReceiver,
+  findReceiver,
+  listLossy,
+  lockBooked,
+  lockReceiver,
+  writeBooked,
+  writeReceiver,
+} from './booking-store.ts';
+import { bookingOfChannel, bookingOfReceiver } from './claim-books.ts';
+import type { ClaimContext } from './claim-context.ts';
+import { listUnsettled } from './claim-store.ts';
+
+/** A block without bookings is noted once in so many. */
+const NOTED_BLOCKS = 50n;
+
+interface Reading {
+  readonly before: BookedReceiver;
+  readonly block: { readonly number: bigint; readonly hash: string };
+  readonly channels: ReadonlyMap<string, ChannelOnChain>;
+  readonly lossy: readonly string[];
+  readonly totals: { readonly claimedMicro: bigint; readonly sweptMicro: bigint };
+}
+
+/**
+ * Brings the books of claims, sweeps and losses to what the contract says at the head. Amounts are compared, not logs: a claim is booked
+ * once, however often it is looked at, whoever sent it, and a reorg that removed it is booked back. Another process that books at the same
+ * time makes this run a no-op; the next one is due soon.
+ */
+export async function bookClaims(ctx: ClaimContext): Promise<void> {
+  const reading = await read(ctx);
+  if (reading === null) return;
+  const { claimed, lost } = await ctx.db.transaction(async (tx) => {
+    const booked = await book(ctx, tx, reading);
+    failpoint('before-channel-book-commit');
+    return booked;
+  });
+  failpoint('after-channel-book-commit');
+  if (claimed > 0n) ctx.metrics.channelClaimed.inc(Number(claimed));
+  if (lost > 0n) {
+    ctx.metrics.channelLoss.inc(Number(lost));
+    ctx.log.error({ lostMicro: String(lost) }, 'vouchers can not be claimed any more: booked as a loss');
+  }
+}
+
+/** Starts the books of the wallet as a receiver, before the first claim is sent: what was swept before is the operator's. */
+export async function beginBooks(ctx: ClaimContext): Promise<BookedReceiver | null> {
+  const found = await findReceiver(ctx.db, ctx.chain);
+  if (found) return found;
+  const number = await ctx.settlementContract.headBlock();
+  const { sweptMicro } = await ctx.settlementContract.receiverTotals(number);
+  const hash = await ctx.settlementContract.hashAt(number);
+  if (hash === null) return null;
+  await beginReceiver(ctx.db, ctx.chain, { settledMicro: sweptMicro, blockNumber: number, blockHash: hash });
+  return findReceiver(ctx.db, ctx.chain);
+}
+
+/** Null when the chain changed during the read, or this RPC node is behind the one that was read last. */
+async function read(ctx: ClaimContext): Promise<Reading | null> {
+  const { settlementContract: contract, db, chain } = ctx;
+  const before = await beginBooks(ctx);
+  if (before === null) return null;
+  const number = await contract.headBlock();
+  if (number < before.blockNumber) return null;
+  const hash = await contract.hashAt(number);
+  const ids = await listUnsettled(db, chain.chainId, number - WATCHED_BLOCKS);
+  const [states, totals, lossy] = [
+    await contract.readChannels(ids, number),
+    await contract.receiverTotals(number),
+    await listLossy(db, chain.chainId),
+  ];
+  if (hash === null || (await contract.hashAt(number)) !== hash) return null;
+  const channels = new Map(ids.map((id, index) => [id, states[index] as ChannelOnChain]));
+  return { before, block: { number, hash }, channels, totals, lossy };
+}
+
+const nothing = { claimed: 0n, lost: 0n };
+
+/** Posts the differences; returns what they claimed and lost. */
+async function book(
+  ctx: ClaimContext,
+  tx: Tx,
+  { before, block, channels, lossy, totals }: Reading,
+): Promise<{ claimed: bigint; lost: bigint }> {
+  const { chain } = ctx;
+  const now = ctx.clock.now();
+  const receiver = await lockReceiver(tx, chain);
+  if (receiver?.booking !== before.booking || receiver.blockNumber !== before.blockNumber) return nothing;
+  const locked = await lockBooked(tx, [...new Set([...channels.keys(), ...lossy])]);
+  const bookings = locked.map((channel) => bookingOfChannel(channel, channels.get(channel.id) ?? null));
+  const knownMicro = bookings.reduce((sum, { claimedDelta }) => sum + claimedDelta, receiver.knownMicro);
+  const ofReceiver = bookingOfReceiver({ ...receiver, knownMicro }, totals, {
+    suspense: () => openSuspense(tx, SETTLEMENT_CONTRACT, now),
+  });
+  await writeBooked(
+    tx,
+    bookings.filter(({ transfers }) => transfers.length > 0).map(({ channel }) => channel),
+    now,
+  );
+  const { transfers, next } = await ofReceiver;
+  const all = [...bookings.flatMap((each) => each.transfers), ...transfers];
+  if (all.length === 0 && block.number < receiver.blockNumber + NOTED_BLOCKS) return nothing;
+  await writeReceiver(tx, chain, { ...next, blockNumber: block.number, blockHash: block.hash });
+  await postTransfers(tx, all, now);
+  const sum = (amounts: readonly bigint[]) => amounts.reduce((total, each) => total + each, 0n);
+  return {
+    claimed: sum(bookings.map(({ claimedDelta }) => claimedDelta)),
+    lost: sum(bookings.map(({ lossDelta }) => lossDelta)),
+  };
+}

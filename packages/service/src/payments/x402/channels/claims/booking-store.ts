@@ -1,0 +1,119 @@
+import type { Sql, Tx } from '../../../../db/sql.ts';
+
+/** A channel as far as claims and losses of it are booked. */
+export interface BookedChannel {
+  readonly id: string;
+  readonly balanceMicro: bigint;
+  readonly claimedMicro: bigint;
+  readonly chargedMicro: bigint;
+  readonly reservedMicro: bigint;
+  readonly lostMicro: bigint;
+  readonly booking: number;
+}
+
+/** The node's wallet as receiver of all channels, as far as it is booked, and the block of the last booking. */
+export interface BookedReceiver {
+  /** Claimed for it by the node's channels. */
+  readonly knownMicro: bigint;
+  /** Claimed for it by channels that the node does not know. */
+  readonly foreignMicro: bigint;
+  readonly settledMicro: bigint;
+  readonly booking: number;
+  readonly blockNumber: bigint;
+  readonly blockHash: string;
+}
+
+const receiverColumns = `known_micro as "knownMicro", foreign_micro as "foreignMicro", settled_micro as "settledMicro", booking,
+  block_number as "blockNumber", block_hash as "blockHash"`;
+
+interface ReceiverKey {
+  readonly chainId: number;
+  readonly wallet: string;
+}
+
+export async function findReceiver(sql: Sql, { chainId, wallet }: ReceiverKey): Promise<BookedReceiver | null> {
+  const [row] = await sql.query<BookedReceiver>(
+    'find-channel-receiver',
+    `select ${receiverColumns} from channel_receiver where chain_id = $1 and receiver = $2`,
+    [chainId, wallet],
+  );
+  return row ?? null;
+}
+
+/** Begins the books of a receiver: what was swept before is the operator's. Does nothing when they have begun. */
+export async function beginReceiver(
+  sql: Sql,
+  { chainId, wallet }: ReceiverKey,
+  at: { settledMicro: bigint; blockNumber: bigint; blockHash: string },
+): Promise<void> {
+  await sql.query(
+    'begin-channel-receiver',
+    `insert into channel_receiver (chain_id, receiver, foreign_micro, settled_micro, block_number, block_hash)
+     values ($1, $2, $3, $3, $4, $5) on conflict do nothing`,
+    [chainId, wallet, at.settledMicro, at.blockNumber, at.blockHash],
+  );
+}
+
+/** Locks the books of a receiver until the transaction ends: bookings come one after the other. */
+export async function lockReceiver(tx: Tx, { chainId, wallet }: ReceiverKey): Promise<BookedReceiver | null> {
+  const [row] = await tx.query<BookedReceiver>(
+    'lock-channel-receiver',
+    `select ${receiverColumns} from channel_receiver where chain_id = $1 and receiver = $2 for update`,
+    [chainId, wallet],
+  );
+  return row ?? null;
+}
+
+export async function writeReceiver(tx: Tx, { chainId, wallet }: ReceiverKey, to: BookedReceiver): Promise<void> {
+  await tx.query(
+    'write-channel-receiver',
+    `update channel_receiver set foreign_micro = $3, settled_micro = $4, booking = $5, block_number = $6, block_hash = $7,
+            known_micro = $8
+      where chain_id = $1 and receiver = $2`,
+    [chainId, wallet, to.foreignMicro, to.settledMicro, to.booking, to.blockNumber, to.blockHash, to.knownMicro],
+  );
+}
+
+const channelColumns = `id, balance_micro as "balanceMicro", claimed_micro as "claimedMicro", charged_micro as "chargedMicro",
+  reserved_micro as "reservedMicro", lost_micro as "lostMicro", booking`;
+
+/** Locks channels, in id order, until the transaction ends. */
+export const lockBooked = (tx: Tx, ids: readonly string[]): Promise<BookedChannel[]> =>
+  tx.query<BookedChannel>(
+    'lock-booked-channels',
+    `select ${channelColumns} from channel where id = any($1) order by id for no key update`,
+    [ids],
+  );
+
+/** Records claims and losses of channels that the caller has locked. */
+export async function writeBooked(
+  tx: Tx,
+  channels: readonly Pick<BookedChannel, 'id' | 'claimedMicro' | 'lostMicro' | 'booking'>[],
+  now: Date,
+): Promise<void> {
+  if (channels.length === 0) return;
+  await tx.query(
+    'write-booked-channels',
+    `update channel c set claimed_micro = n.claimed, lost_micro = n.lost, booking = n.booking, changed_at = $5
+       from unnest($1::text[], $2::bigint[], $3::bigint[], $4::integer[]) as n(id, claimed, lost, booking) where c.id = n.id`,
+    [
+      channels.map((c) => c.id),
+      channels.map((c) => c.claimedMicro),
+      channels.map((c) => c.lostMicro),
+      channels.map((c) => c.booking),
+      now,
+    ],
+  );
+}
+
+/** Channels whose booked loss is not what balance and charges say: charged beyond the balance, or a balance that came back. */
+export async function listLossy(sql: Sql, chainId: number): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    'list-lossy-channels',
+    `select id from channel
+      where chain_id = $1 and (charged_micro > balance_micro or lost_micro > 0)
+        and lost_micro <> greatest(0, charged_micro - greatest(balance_micro, claimed_micro)) limit 1000`,
+    [chainId],
+  );
+  return rows.map(({ id }) => id);
+}

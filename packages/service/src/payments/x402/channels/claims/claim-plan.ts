@@ -1,0 +1,94 @@
+import type { ChannelConfig } from '../../../../chain/channels/channel-digests.ts';
+
+/** A signed promise of the payer: up to this total the node may claim. */
+export interface Voucher {
+  readonly maxMicro: bigint;
+  readonly signature: string;
+}
+
+/** A channel of which something is charged and not claimed. */
+export interface UnclaimedChannel {
+  readonly channelId: string;
+  readonly config: ChannelConfig;
+  readonly balanceMicro: bigint;
+  readonly claimedMicro: bigint;
+  /** Sum of ended calls. */
+  readonly chargedMicro: bigint;
+  /** The highest voucher; `null` when none is known. */
+  readonly highest: Voucher | null;
+  /** The highest voucher that promises at most what is charged. */
+  readonly covered: Voucher | null;
+  /** The highest voucher that promises less than what is charged. */
+  readonly below: Voucher | null;
+  /** End of the oldest call that is charged and not claimed. */
+  readonly oldestAt: Date | null;
+  readonly withdrawRequestedAt: Date | null;
+}
+
+export interface ClaimRules {
+  /** A channel that owes this much is claimed at once. */
+  readonly thresholdMicro: bigint;
+  /** Less is not worth its gas, except at the end of a channel. */
+  readonly minMicro: bigint;
+  /** What has been owed for this long is claimed. */
+  readonly intervalMs: number;
+}
+
+export type ClaimReason = 'threshold' | 'age' | 'payout' | 'stop' | 'withdrawal';
+
+/** `due`: what the rules say; `payout` and `stop`: everything that is worth its gas. */
+export type ClaimMode = 'due' | 'payout' | 'stop';
+
+export interface PlannedClaim {
+  readonly channelId: string;
+  readonly config: ChannelConfig;
+  readonly voucher: Voucher;
+  /** New total of all claims of the channel. */
+  readonly totalMicro: bigint;
+  /** What this claim adds. */
+  readonly valueMicro: bigint;
+  readonly reason: ClaimReason;
+}
+
+/**
+ * Plans the claim of one channel; null: nothing now. A claim publishes its voucher. While the channel is open, a public voucher must never
+ * pay for a call, so it promises at most what is charged, which never falls; and at the threshold less than that, so that it cannot ask for
+ * a refund either. Only when the payer withdraws, and no voucher is taken any more, the highest one is used.
+ */
+export function planClaim(
+  channel: UnclaimedChannel,
+  mode: ClaimMode,
+  rules: ClaimRules,
+  now: Date,
+): PlannedClaim | null {
+  if (channel.withdrawRequestedAt !== null) return planLast(channel, rules, now);
+  const worth = (claim: PlannedClaim | null, leastMicro: bigint) =>
+    claim !== null && claim.valueMicro >= leastMicro ? claim : null;
+  if (mode !== 'due') return worth(claimWith(channel, channel.covered, mode), rules.minMicro);
+  const full = worth(claimWith(channel, channel.below, 'threshold'), atLeast(rules.thresholdMicro, rules.minMicro));
+  if (full) return full;
+  const isOld = channel.oldestAt !== null && now.getTime() - channel.oldestAt.getTime() >= rules.intervalMs;
+  return isOld ? worth(claimWith(channel, channel.covered, 'age'), rules.minMicro) : null;
+}
+
+/** Part of the withdrawal delay after which sums that are not worth their gas are claimed as well; until then they wait for company. */
+const LAST_PART = 2;
+
+function planLast(channel: UnclaimedChannel, rules: ClaimRules, now: Date): PlannedClaim | null {
+  const claim = claimWith(channel, channel.highest, 'withdrawal');
+  if (!claim || claim.valueMicro >= rules.minMicro) return claim;
+  const waitedMs = now.getTime() - (channel.withdrawRequestedAt?.getTime() ?? 0);
+  return waitedMs >= (channel.config.withdrawDelayS * 1000) / LAST_PART ? claim : null;
+}
+
+/** Claims what is charged, as far as voucher and balance go. */
+function claimWith(channel: UnclaimedChannel, voucher: Voucher | null, reason: ClaimReason): PlannedClaim | null {
+  if (voucher === null) return null;
+  const totalMicro = least(voucher.maxMicro, channel.chargedMicro, channel.balanceMicro);
+  const valueMicro = totalMicro - channel.claimedMicro;
+  const { channelId, config } = channel;
+  return valueMicro > 0n ? { channelId, config, voucher, totalMicro, valueMicro, reason } : null;
+}
+
+const least = (...amounts: bigint[]): bigint => amounts.reduce((a, b) => (a < b ? a : b));
+const atLeast = (a: bigint, b: bigint): bigint => (a > b ? a : b);

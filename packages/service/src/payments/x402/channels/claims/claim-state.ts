@@ -1,0 +1,21 @@
+/**
+ * States of a claim, a transaction that claims vouchers or refunds a channel, as stored.
+ *
+ * - `sent`: its bytes are written down; it may be pending, or mined and not read yet. Unknown is not failed: it stays until the chain tells.
+ * - `done`: a block has it, and what it claimed is booked. A reorg makes it `sent` again.
+ * - `failed`: it reverted, or another transaction used its nonce: it has claimed nothing, and its vouchers are claimed by another.
+ */
+export const claimStates = ['sent', 'done', 'failed'] as const;
+export type ClaimState = (typeof claimStates)[number];
+
+/** What is known of the transaction of a claim. `moved`: a block has it, but not the one that was recorded. */
+export type ClaimSight = 'open' | 'mined' | 'reverted' | 'given up' | 'moved';
+
+const next: Readonly<Record<ClaimState, Readonly<Record<ClaimSight, ClaimState>>>> = {
+  sent: { open: 'sent', mined: 'done', reverted: 'failed', 'given up': 'failed', moved: 'sent' },
+  done: { open: 'sent', mined: 'done', reverted: 'sent', 'given up': 'sent', moved: 'sent' },
+  failed: { open: 'sent', mined: 'sent', reverted: 'failed', 'given up': 'failed', moved: 'sent' },
+};
+
+/** The state of a claim after its transaction was seen so. */
+export const nextClaimState = (from: ClaimState, sight: ClaimSight): ClaimState => next[from][sight];

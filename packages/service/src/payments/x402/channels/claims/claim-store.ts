@@ -1,0 +1,235 @@
+import type { ChannelConfig } from '../../../../chain/channels/channel-digests.ts';
+import type { Sql, Tx } from '../../../../db/sql.ts';
+import type { ClaimReason, UnclaimedChannel, Voucher } from './claim-plan.ts';
+import type { ClaimState } from './claim-state.ts';
+
+/** A transaction that claims vouchers, or that refunds a channel. */
+export interface Claim {
+  readonly id: string;
+  readonly reason: ClaimReason | 'refund';
+  readonly state: ClaimState;
+  readonly transactionHash: string;
+  readonly blockHash: string | null;
+}
+
+export interface ClaimPlace {
+  readonly blockNumber: bigint;
+  readonly blockHash: string;
+}
+
+type UnclaimedRow = ChannelConfig &
+  Omit<UnclaimedChannel, 'config' | 'highest' | 'covered' | 'below'> & {
+    readonly signedMicro: bigint;
+    readonly signature: string | null;
+    readonly coveredMax: bigint | null;
+    readonly coveredSignature: string | null;
+    readonly belowMax: bigint | null;
+    readonly belowSignature: string | null;
+  };
+
+const configIn = (row: ChannelConfig): ChannelConfig => ({
+  payer: row.payer,
+  payerAuthorizer: row.payerAuthorizer,
+  receiver: row.receiver,
+  receiverAuthorizer: row.receiverAuthorizer,
+  token: row.token,
+  withdrawDelayS: row.withdrawDelayS,
+  salt: row.salt,
+});
+
+const toVoucher = (maxMicro: bigint | null, signature: string | null): Voucher | null =>
+  maxMicro === null || signature === null ? null : { maxMicro, signature };
+
+/** The highest known voucher of a channel for at most, or for less than, what is charged. */
+const highestVoucher = (name: string, comparison: '<=' | '<') => `
+  left join lateral (select max_micro, signature from channel_charge
+                      where channel_id = c.id and max_micro ${comparison} c.charged_micro and max_micro > c.claimed_micro
+                      order by max_micro desc limit 1) ${name} on true`;
+
+/** Which channels may be worth a claim: those that owe an amount, or since a time, and those whose payer withdraws. */
+export interface UnclaimedFilter {
+  readonly chainId: number;
+  /** Only channels whose claims this wallet signs. */
+  readonly wallet: string;
+  readonly atLeastMicro: bigint;
+  readonly chargedBefore: Date;
+  readonly limit: number;
+}
+
+/** Channels that owe something and are in no open claim: those whose payer withdraws first, then by the amount. */
+export async function listUnclaimed(sql: Sql, filter: UnclaimedFilter): Promise<UnclaimedChannel[]> {
+  const rows = await sql.query<UnclaimedRow>(
+    'list-unclaimed-channels',
+    `select c.id as "channelId", c.balance_micro as "balanceMicro", c.claimed_micro as "claimedMicro", c.charged_micro as "chargedMicro",
+            c.signed_micro as "signedMicro", c.signature, covered.max_micro as "coveredMax", covered.signature as "coveredSignature",
+            below.max_micro as "belowMax", below.signature as "belowSignature",
+            oldest.at as "oldestAt", c.withdraw_requested_at as "withdrawRequestedAt", c.payer, c.payer_authorizer as "payerAuthorizer",
+            c.receiver, c.receiver_authorizer as "receiverAuthorizer", c.token, c.withdraw_delay_s as "withdrawDelayS", c.salt
+       from channel c${highestVoucher('covered', '<=')}${highestVoucher('below', '<')}
+      cross join lateral (select min(ended_at) as at from channel_charge
+                           where channel_id = c.id and max_micro > c.claimed_micro and charged_micro > 0) oldest
+      where c.chain_id = $1 and c.receiver_authorizer = $2 and c.charged_micro > c.claimed_micro + c.lost_micro
+        and (c.withdraw_requested_at is not null or c.charged_micro - c.claimed_micro >= $3 or oldest.at <= $4)
+        and not exists (select from channel_claim_row r where r.channel_id = c.id and r.is_open)
+      order by c.withdraw_requested_at is null, c.charged_micro - c.claimed_micro desc, c.id limit $5`,
+    [filter.chainId, filter.wallet, filter.atLeastMicro, filter.chargedBefore, filter.limit],
+  );
+  return rows.map((row) => ({
+    channelId: row.channelId,
+    config: configIn(row),
+    balanceMicro: row.balanceMicro,
+    claimedMicro: row.claimedMicro,
+    chargedMicro: row.chargedMicro,
+    highest: toVoucher(row.signedMicro, row.signature),
+    covered: toVoucher(row.coveredMax, row.coveredSignature),
+    below: toVoucher(row.belowMax, row.belowSignature),
+    oldestAt: row.oldestAt,
+    withdrawRequestedAt: row.withdrawRequestedAt,
+  }));
+}
+
+export interface NewClaim {
+  readonly id: string;
+  readonly chainId: number;
+  readonly reason: ClaimReason | 'refund';
+  readonly transactionHash: string;
+  readonly rows: readonly { readonly channelId: string; readonly maxMicro: bigint; readonly totalMicro: bigint }[];
+}
+
+/**
+ * Records a claim and that its vouchers are public from now on, in the transaction that writes its bytes down. False when one of the
+ * channels is in another open claim: the caller rolls back.
+ */
+export async function insertClaim(tx: Tx, claim: NewClaim, now: Date): Promise<boolean> {
+  await tx.query(
+    'insert-channel-claim',
+    `insert into channel_claim (id, chain_id, reason, transaction_hash, created_at) values ($1, $2, $3, $4, $5)`,
+    [claim.id, claim.chainId, claim.reason, claim.transactionHash, now],
+  );
+  const inserted = await tx.query(
+    'insert-channel-claim-rows',
+    `insert into channel_claim_row (claim_id, channel_id, max_micro, total_micro)
+     select $1, channel, max, total from unnest($2::text[], $3::bigint[], $4::bigint[]) as n(channel, max, total) order by channel
+     on conflict do nothing returning channel_id`,
+    [
+      claim.id,
+      claim.rows.map((r) => r.channelId),
+      claim.rows.map((r) => r.maxMicro),
+      claim.rows.map((r) => r.totalMicro),
+    ],
+  );
+  if (inserted.length < claim.rows.length) return false;
+  await tx.query(
+    'publish-vouchers',
+    `with locked as (select id from channel where id = any($1) order by id for no key update)
+     update channel c set published_micro = greatest(c.published_micro, n.max)
+       from unnest($1::text[], $2::bigint[]) as n(channel, max) join locked on locked.id = n.channel where c.id = locked.id`,
+    [claim.rows.map((r) => r.channelId), claim.rows.map((r) => r.maxMicro)],
+  );
+  return true;
+}
+
+const columns = `id, reason, state, transaction_hash as "transactionHash", block_hash as "blockHash"`;
+
+/** Claims whose outcome is not recorded, oldest first. */
+export const listOpenClaims = (sql: Sql, chainId: number, limit: number): Promise<Claim[]> =>
+  sql.query<Claim>(
+    'list-open-channel-claims',
+    `select ${columns} from channel_claim where chain_id = $1 and state = 'sent' order by created_at, id limit $2`,
+    [chainId, limit],
+  );
+
+/** Moves a claim to a state, if it is still in another; its channels are free for the next claim, or in this one again. */
+export async function moveClaim(
+  tx: Tx,
+  claim: Pick<Claim, 'id' | 'state'>,
+  to: { state: ClaimState; place: ClaimPlace | null; now: Date },
+): Promise<boolean> {
+  const isOpen = to.state === 'sent';
+  const moved = await tx.query(
+    'move-channel-claim',
+    `update channel_claim set state = $3, block_number = $4, block_hash = $5, ended_at = $6 where id = $1 and state = $2 returning id`,
+    [
+      claim.id,
+      claim.state,
+      to.state,
+      to.place?.blockNumber ?? null,
+      to.place?.blockHash ?? null,
+      isOpen ? null : to.now,
+    ],
+  );
+  if (moved.length === 0) return false;
+  await tx.query(
+    'move-channel-claim-rows',
+    `update channel_claim_row r set is_open = $2 where claim_id = $1 and is_open <> $2
+        and ($2 = false or not exists (select from channel_claim_row o where o.channel_id = r.channel_id and o.is_open))`,
+    [claim.id, isOpen],
+  );
+  return true;
+}
+
+/** Claims that were done in a block which no longer has their transaction, as the watch for reorgs has recorded. */
+export const listMovedClaims = (sql: Sql, chainId: number, fromBlock: bigint): Promise<Claim[]> =>
+  sql.query<Claim>(
+    'list-moved-channel-claims',
+    `select k.id, k.reason, k.state, k.transaction_hash as "transactionHash", k.block_hash as "blockHash"
+       from channel_claim k
+      where k.chain_id = $1 and k.state = 'done' and k.block_number >= $2
+        and not exists (select from chain_transaction one
+                          join chain_transaction t on t.chain_id = one.chain_id and t.signer = one.signer and t.nonce = one.nonce
+                         where one.hash = k.transaction_hash and t.block_hash = k.block_hash)`,
+    [chainId, fromBlock],
+  );
+
+/** Channels whose claims may have changed since a block: those of open claims, and of claims in blocks that a reorg may still remove. */
+export async function listUnsettled(sql: Sql, chainId: number, fromBlock: bigint): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    'list-unsettled-channels',
+    `select distinct r.channel_id as id from channel_claim k join channel_claim_row r on r.claim_id = k.id
+      where k.chain_id = $1 and (k.state = 'sent' or k.state = 'done' and k.block_number >= $2)`,
+    [chainId, fromBlock],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Removes claims that ended before a time, up to a number; refunds keep theirs. */
+export async function deleteOldClaims(sql: Sql, before: Date, most: number): Promise<number> {
+  const rows = await sql.query(
+    'delete-old-channel-claims',
+    `delete from channel_claim where id in (
+       select id from channel_claim k where state <> 'sent' and ended_at < $1
+          and not exists (select from channel_refund f where f.claim_id = k.id) order by ended_at limit $2) returning id`,
+    [before, most],
+  );
+  return rows.length;
+}
+
+/** Removes calls that ended before a time and whose vouchers are below what was claimed: they can claim nothing any more. */
+export async function deleteOldCharges(sql: Sql, before: Date, most: number): Promise<number> {
+  const rows = await sql.query(
+    'delete-old-channel-charges',
+    `delete from channel_charge where request_id in (
+       select x.request_id from channel_charge x join channel c on c.id = x.channel_id
+        where x.ended_at < $1 and x.max_micro <= c.claimed_micro + c.lost_micro order by x.ended_at limit $2) returning request_id`,
+    [before, most],
+  );
+  return rows.length;
+}
+
+/** Channels that hold more than was charged, and what is charged and not claimed. */
+export async function readChannelFigures(
+  sql: Sql,
+  chainId: number,
+): Promise<{ open: number; unclaimedMicro: bigint; oldestAt: Date | null }> {
+  const [row] = await sql.query<{ open: number; unclaimedMicro: bigint; oldestAt: Date | null }>(
+    'read-channel-figures',
+    `select (select count(*)::int from channel where chain_id = $1 and balance_micro > charged_micro) as open,
+            coalesce(sum(c.charged_micro - c.claimed_micro - c.lost_micro), 0)::bigint as "unclaimedMicro", min(oldest.at) as "oldestAt"
+       from channel c
+       left join lateral (select min(ended_at) as at from channel_charge
+                           where channel_id = c.id and max_micro > c.claimed_micro and charged_micro > 0) oldest on true
+      where c.chain_id = $1 and c.charged_micro > c.claimed_micro + c.lost_micro`,
+    [chainId],
+  );
+  return row ?? { open: 0, unclaimedMicro: 0n, oldestAt: null };
+}

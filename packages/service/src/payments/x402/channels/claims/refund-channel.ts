@@ -1,0 +1,136 @@
+import { allOf, claimCall, refundCall, SETTLEMENT_CONTRACT } from '../../../../chain/channels/channel-calls.ts';
+import { type ChannelConfig, channelDigestsOf } from '../../../../chain/channels/channel-digests.ts';
+import type { ChannelOnChain } from '../../../../chain/channels/settlement-contract-client.ts';
+import { AppError } from '../../../../lib/app-error.ts';
+import { until } from '../../../../lib/until.ts';
+import type { ChainCall } from '../../../onchain/open-transaction.ts';
+import type { ClaimContext } from './claim-context.ts';
+import { isTooOften, planRefund, type RefundAsk, type RefundPlan, type RefundRefusal } from './refund-plan.ts';
+import {
+  type ChannelRefund,
+  countRefunds,
+  findRefund,
+  findRefundable,
+  findRefundById,
+  type RefundableChannel,
+} from './refund-store.ts';
+import { sendRefund } from './send-refund.ts';
+
+export type RefundAnswer =
+  | { readonly kind: 'refunded'; readonly transactionHash: string; readonly amountMicro: bigint }
+  | { readonly kind: 'refused'; readonly reason: RefundRefusal };
+
+/** Calls in flight and claims end within this time, or the channel is busy. */
+const BUSY_MS = 3000;
+const GAS = 300_000n;
+const HOUR_MS = 3_600_000;
+
+/**
+ * Gives a payer back what is left in its channel, or a part of it: one transaction that claims what is charged, when all is refunded, and
+ * refunds. The refund and its bytes are committed before they are sent, and close the channel for vouchers until the chain has decided.
+ * The same payload gets the same answer. Throws RATE_LIMITED after too many refunds, and UNAVAILABLE when the chain has not decided in
+ * time: shown again, the payload gets the outcome.
+ */
+export async function refundChannel(ctx: ClaimContext, ask: RefundAsk): Promise<RefundAnswer> {
+  const find = () => findRefund(ctx.db, ask.channelId, ask.payloadKey);
+  const refusal = (await find()) ? null : await refundOnce(ctx, ask);
+  // Another request with the same payload may have been faster, and changed what this one was judged by.
+  const refund = await find();
+  return refund ? outcomeOf(ctx, refund) : (refusal ?? busy);
+}
+
+/** Makes the refund; the reason when it is refused. */
+async function refundOnce(ctx: ClaimContext, ask: RefundAsk): Promise<RefundAnswer | null> {
+  const plan = await planSoon(ctx, ask);
+  if (plan.kind !== 'refund') return plan.kind === 'busy' ? busy : plan;
+  const { channel, onChain, amountMicro, isFull } = plan;
+  await requireRarely(ctx, ask, { payer: channel.payer, isFull });
+  await ctx.gas.requireGas('The node cannot send anything now. Nothing was refunded.');
+  const call = refundCallOf(ctx, ask, { channel, onChain, amountMicro, isFull });
+  const reason = await ctx.claimSimulator.simulate(call.data);
+  if (reason === null) await sendRefund(ctx, ask, { call, amountMicro, nonce: onChain.refundNonce });
+  else ctx.log.warn({ channelId: ask.channelId, reason }, 'contract refuses the refund of a channel');
+  return reason === null ? null : refused;
+}
+
+const refused: RefundAnswer = {
+  kind: 'refused',
+  reason: 'invalid_batch_settlement_evm_refund_transaction_failed',
+};
+const busy: RefundAnswer = { kind: 'refused', reason: 'invalid_batch_settlement_evm_channel_busy' };
+
+type Planned =
+  | Exclude<RefundPlan, { kind: 'refund' }>
+  | (Extract<RefundPlan, { kind: 'refund' }> & {
+      readonly channel: RefundableChannel;
+      readonly onChain: ChannelOnChain;
+    });
+
+/** The plan once no call is in flight; `busy` when one still is after a moment. */
+async function planSoon(ctx: ClaimContext, ask: RefundAsk): Promise<Planned> {
+  const read = async (): Promise<Planned> => {
+    const channel = await findRefundable(ctx.db, ask.channelId);
+    const [onChain] = await ctx.settlementContract.readChannels([ask.channelId], null);
+    const plan = planRefund(channel, ask, onChain ?? { balanceMicro: 0n }, ctx.channelClaimSettings);
+    return plan.kind === 'refund' && channel && onChain ? { ...plan, channel, onChain } : (plan as Planned);
+  };
+  const ready = await until(
+    async () => {
+      const plan = await read();
+      return plan.kind === 'busy' ? null : plan;
+    },
+    { timeoutMs: BUSY_MS, firstMs: 20, mostMs: 250 },
+  );
+  return ready ?? { kind: 'busy' };
+}
+
+async function requireRarely(
+  ctx: ClaimContext,
+  { channelId, client }: RefundAsk,
+  { payer, isFull }: { payer: string; isFull: boolean },
+): Promise<void> {
+  const nowMs = ctx.clock.now().getTime();
+  const since = { hourAgo: new Date(nowMs - HOUR_MS), dayAgo: new Date(nowMs - 24 * HOUR_MS) };
+  const before = await countRefunds(ctx.db, { channelId, payer, client, ...since });
+  if (!isTooOften(before, { isFull }, ctx.channelClaimSettings)) return;
+  const limit = ctx.channelClaimSettings.refundsPerDay;
+  throw new AppError(
+    'RATE_LIMITED',
+    'This channel or its payer was refunded too often. Ask for all that is left in an hour.',
+    {
+      details: { limit, type: 'channel_refunds', retryAfterS: 3600 },
+    },
+  );
+}
+
+function refundCallOf(
+  { chain, wallet }: ClaimContext,
+  { channelId, voucher }: RefundAsk,
+  of: { channel: RefundableChannel; onChain: ChannelOnChain; amountMicro: bigint; isFull: boolean },
+): ChainCall {
+  const { channel, onChain, amountMicro } = of;
+  const digests = channelDigestsOf(chain.chainId);
+  const config: ChannelConfig = channel;
+  const signature = wallet.signDigest(digests.refundDigest(channelId, onChain.refundNonce, amountMicro));
+  const refund = refundCall(config, amountMicro, onChain.refundNonce, signature);
+  const entry = { channelId, config, ...voucher, totalMicro: channel.chargedMicro };
+  const claims = of.isFull && channel.chargedMicro > onChain.claimedMicro ? [entry] : [];
+  const calls = claims.map((each) => claimCall([each], wallet.signDigest(digests.claimBatchDigest([each]))));
+  return { to: SETTLEMENT_CONTRACT, data: allOf([...calls, refund]), gas: GAS };
+}
+
+async function outcomeOf(ctx: ClaimContext, { channelId, id }: ChannelRefund): Promise<RefundAnswer> {
+  const ended = await until(
+    async () => {
+      const refund = await findRefundById(ctx.db, id);
+      return refund?.state === 'sent' ? null : refund;
+    },
+    { timeoutMs: BUSY_MS, firstMs: 20, mostMs: 250 },
+  );
+  if (ended === null)
+    throw new AppError('UNAVAILABLE', 'The refund is on its way. Show the same payload again for its outcome.');
+  const { state, refundedMicro, transactionHash } = ended;
+  if (state === 'done') return { kind: 'refunded', transactionHash, amountMicro: refundedMicro ?? 0n };
+  ctx.log.error({ channelId, hash: transactionHash }, 'refund of a channel failed on chain');
+  return refused;
+}

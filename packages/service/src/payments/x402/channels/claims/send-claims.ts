@@ -1,0 +1,136 @@
+import { allOf, claimCall, SETTLEMENT_CONTRACT, sweepCall } from '../../../../chain/channels/channel-calls.ts';
+import { channelDigestsOf } from '../../../../chain/channels/channel-digests.ts';
+import type { Lease } from '../../../../chain/lease.ts';
+import { MAX_TRANSACTION_GAS } from '../../../../chain/settlement-call.ts';
+import { newId } from '../../../../lib/id.ts';
+import { failpoint } from '../../../../lib/process/failpoint.ts';
+import { type ChainCall, type OpenTransaction, openTransaction } from '../../../onchain/open-transaction.ts';
+import { beginBooks } from './book-claims.ts';
+import type { ClaimContext } from './claim-context.ts';
+import { type ClaimMode, type PlannedClaim, planClaim } from './claim-plan.ts';
+import { insertClaim, listUnclaimed } from './claim-store.ts';
+
+/** Gas of a claim: about 85,000 for the transaction and the sweep, and 22,000 a channel, more behind the proxy of USDC. */
+const GAS_BASE = 250_000n;
+const GAS_OF_ROW = 60_000n;
+/** A batch that is refused is halved until the bad row is found. */
+const MAX_ROWS = 200;
+const MAX_CANDIDATES = 500;
+
+/** Channels whose claims the contract refuses, until when: they are reported once in a while, and do not stop the others. */
+export type RefusedClaims = Map<string, number>;
+const REFUSED_FOR_MS = 600_000;
+
+/**
+ * Takes what is due, a free key and its next nonce, and stores the signed transaction that claims and sweeps, in one commit: if the process
+ * dies, another continues from it. Null when nothing is due, no free key can pay the gas, or another process was faster.
+ */
+export async function writeAheadClaims(
+  ctx: ClaimContext,
+  mode: ClaimMode,
+  { lease, refused }: { lease: Lease; refused: RefusedClaims },
+): Promise<OpenTransaction | null> {
+  const rows = await thatPass(ctx, await onChainNow(ctx, await findDue(ctx, mode, refused)), refused);
+  const [first] = rows;
+  if (first === undefined || (await beginBooks(ctx)) === null) return null;
+  const call = claimsCall(ctx, rows);
+  const fees = await ctx.fees.current();
+  const costWei = call.gas * fees.maxFeePerGas;
+  const signers = ctx.gas.thatBear(costWei);
+  const written = await ctx.db
+    .transaction(async (tx) => {
+      const note = async (transactionHash: string) => {
+        const claim = {
+          id: newId('clm'),
+          chainId: ctx.chain.chainId,
+          reason: first.reason,
+          transactionHash,
+          rows: rows.map(({ channelId, voucher, totalMicro }) => ({
+            channelId,
+            maxMicro: voucher.maxMicro,
+            totalMicro,
+          })),
+        };
+        if (!(await insertClaim(tx, claim, ctx.clock.now()))) throw new AlreadyClaimedError();
+      };
+      const open = await openTransaction(ctx, tx, { signers, call, fees, lease, note });
+      failpoint('before-channel-claim-commit');
+      return open;
+    })
+    .catch((error) => {
+      if (error instanceof AlreadyClaimedError) return null;
+      throw error;
+    });
+  failpoint('after-channel-claim-commit');
+  if (written) ctx.gas.spend(written.signer, costWei);
+  return written;
+}
+
+/** Another process claims one of the channels: nothing is written. */
+class AlreadyClaimedError extends Error {}
+
+async function findDue(ctx: ClaimContext, mode: ClaimMode, refused: RefusedClaims): Promise<PlannedClaim[]> {
+  const { channelClaimSettings: rules, chain, clock } = ctx;
+  const now = clock.now();
+  const isDue = mode === 'due';
+  const channels = await listUnclaimed(ctx.db, {
+    chainId: chain.chainId,
+    wallet: chain.wallet,
+    atLeastMicro: isDue ? rules.thresholdMicro : rules.minMicro,
+    chargedBefore: isDue ? new Date(now.getTime() - rules.intervalMs) : now,
+    limit: MAX_CANDIDATES,
+  });
+  const planned = channels.flatMap((channel) => planClaim(channel, mode, rules, now) ?? []);
+  const isRefused = ({ channelId }: PlannedClaim) => (refused.get(channelId) ?? 0) > performance.now();
+  const mostGas = (await ctx.gas.mostGas()) ?? MAX_TRANSACTION_GAS;
+  const room = Number((mostGas - GAS_BASE) / GAS_OF_ROW);
+  return planned.filter((claim) => !isRefused(claim)).slice(0, Math.max(0, Math.min(room, MAX_ROWS)));
+}
+
+/** The claims as far as the chain's latest state allows: a row above the balance would revert all of them. */
+async function onChainNow(ctx: ClaimContext, planned: readonly PlannedClaim[]): Promise<PlannedClaim[]> {
+  if (planned.length === 0) return [];
+  const states = await ctx.settlementContract.readChannels(
+    planned.map(({ channelId }) => channelId),
+    null,
+  );
+  return planned.flatMap((claim, index) => {
+    const { balanceMicro = 0n, claimedMicro = 0n } = states[index] ?? {};
+    const totalMicro = claim.totalMicro < balanceMicro ? claim.totalMicro : balanceMicro;
+    return totalMicro > claimedMicro ? [{ ...claim, totalMicro }] : [];
+  });
+}
+
+/** The claims that the contract accepts together, found by trying halves. */
+async function thatPass(
+  ctx: ClaimContext,
+  rows: readonly PlannedClaim[],
+  refused: RefusedClaims,
+): Promise<readonly PlannedClaim[]> {
+  const [first] = rows;
+  if (first === undefined) return [];
+  const reason = await ctx.claimSimulator.simulate(claimsCall(ctx, rows).data);
+  if (reason === null) return rows;
+  if (rows.length === 1) {
+    refused.set(first.channelId, performance.now() + REFUSED_FOR_MS);
+    ctx.metrics.channelClaims.inc({ outcome: 'refused' });
+    ctx.log.error({ channelId: first.channelId, reason }, 'contract refuses the claim of a channel');
+    return [];
+  }
+  const half = Math.ceil(rows.length / 2);
+  const parts = [await thatPass(ctx, rows.slice(0, half), refused), await thatPass(ctx, rows.slice(half), refused)];
+  return parts.flat();
+}
+
+/** One transaction that claims all rows, by the authorizer's signature, and sweeps what is claimed into the wallet. */
+function claimsCall({ chain, wallet }: ClaimContext, rows: readonly PlannedClaim[]): ChainCall {
+  const entries = rows.map(({ channelId, config, voucher, totalMicro }) => ({
+    channelId,
+    config,
+    ...voucher,
+    totalMicro,
+  }));
+  const signature = wallet.signDigest(channelDigestsOf(chain.chainId).claimBatchDigest(entries));
+  const data = allOf([claimCall(entries, signature), sweepCall(chain.wallet, chain.token)]);
+  return { to: SETTLEMENT_CONTRACT, data, gas: GAS_BASE + BigInt(rows.length) * GAS_OF_ROW };
+}

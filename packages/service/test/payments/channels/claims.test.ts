@@ -1,0 +1,211 @@
+import { callChain } from '@agent-network/chain/chain-rpc-client';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { SETTLEMENT_CONTRACT } from '../../../src/chain/channels/channel-calls.ts';
+import { createIncomingTransfers } from '../../../src/chain/incoming-transfer-client.ts';
+import { createWalletBalances } from '../../../src/chain/wallet-balance-client.ts';
+import { suspenseOf } from '../../../src/payments/deposits/suspense.ts';
+import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
+import { readReserves } from '../../../src/payments/statements/read-reserves.ts';
+import { bookClaims } from '../../../src/payments/x402/channels/claims/book-claims.ts';
+import { recordClaims } from '../../../src/payments/x402/channels/claims/record-claims.ts';
+import { askDatabase, contradictions } from '../../support/books.ts';
+import {
+  assetsOf,
+  type BookedTestChannel,
+  booksOf,
+  charge,
+  claimAs,
+  finalizeWithdraw,
+  openChannel,
+  requestWithdraw,
+  sweep,
+} from '../../support/channel-books.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine({ senders: 1, claims: { thresholdMicro: 1000n, minMicro: 10n, intervalMs: 3_600_000 } });
+  await engine.mine(20);
+});
+afterEach(async () => {
+  expect(await contradictions(engine.databaseUrl)).toEqual([]);
+  const { wallet } = await assetsOf(engine);
+  expect(wallet).toBe(await engine.ctx.usdc.balanceOf(engine.ctx.wallet.address));
+  expect((await readReserves(reservesContext())).reserves).toMatchObject({ status: 'balanced' });
+});
+afterAll(() => engine.stop());
+
+const { stringify } = JSON;
+const reservesContext = () => {
+  const { proxy, ctx } = engine;
+  const options = { rpcUrl: proxy.url, token: ctx.chain.token, wallet: ctx.chain.wallet };
+  return {
+    ...ctx,
+    incomingTransfers: createIncomingTransfers(options),
+    walletBalances: createWalletBalances(options),
+    platformFeeBps: 0,
+  };
+};
+const rpc = (...call: [string, ...unknown[]]) => callChain(engine.chain.rpcUrl, ...call);
+const due = () => engine.ctx.channelClaims.claim('due');
+const onChain = async ({ id }: BookedTestChannel) => (await engine.ctx.settlementContract.readChannels([id], null))[0];
+const claimsOf = ({ id }: BookedTestChannel) =>
+  askDatabase<{ state: string; reason: string; max: string; total: string }>(
+    engine.databaseUrl,
+    `select k.state, k.reason, r.max_micro::text as max, r.total_micro::text as total from channel_claim k
+       join channel_claim_row r on r.claim_id = k.id where r.channel_id = $1 order by k.created_at`,
+    [id],
+  );
+
+describe('a channel that owes the threshold', () => {
+  it('is claimed and swept in one transaction, and booked once', async () => {
+    const channel = await openChannel(engine, 10_000n);
+    await charge(engine, channel, 1500n);
+    await charge(engine, channel, 700n);
+    const before = await assetsOf(engine);
+    await due();
+    expect(await onChain(channel)).toMatchObject({ balanceMicro: 10_000n, claimedMicro: 1500n });
+    await due();
+    await bookClaims(engine.ctx);
+    expect(await claimsOf(channel)).toEqual([{ state: 'done', reason: 'threshold', max: '1500', total: '1500' }]);
+    expect(await booksOf(engine, channel)).toMatchObject({
+      claimed: '1500',
+      published: '1500',
+      charged: '2200',
+      wallet: before.wallet + 1500n,
+      vouchersDue: before.vouchersDue - 1500n,
+      claimedDue: 0n,
+    });
+  });
+
+  it('keeps its last voucher to itself: a public one could ask for the refund', async () => {
+    const channel = await openChannel(engine, 10_000n);
+    await charge(engine, channel, 5000n);
+    await due();
+    expect(await onChain(channel)).toMatchObject({ claimedMicro: 0n });
+    await charge(engine, channel, 1n);
+    await due();
+    expect(await onChain(channel)).toMatchObject({ claimedMicro: 5000n });
+  });
+});
+
+it('calls in flight and what they did not use are never claimed', async () => {
+  const channel = await openChannel(engine, 10_000n);
+  await charge(engine, channel, 2000n, { costMicro: 1200n });
+  await charge(engine, channel, 2000n, { costMicro: 900n });
+  await charge(engine, channel, 3000n, { costMicro: null });
+  await engine.ctx.channelClaims.claim('payout');
+  // Charged are 2,100, and the highest voucher up to that is the first, for 2,000.
+  expect(await onChain(channel)).toMatchObject({ claimedMicro: 2000n });
+  expect(await booksOf(engine, channel)).toMatchObject({ published: '2000', charged: '2100' });
+});
+
+it('what has been owed for long is claimed, and sums that are not worth their gas are not', async () => {
+  const [old, small] = [await openChannel(engine, 1000n), await openChannel(engine, 1000n)];
+  const endedAt = new Date(Date.now() - 3_700_000);
+  await charge(engine, old, 50n, { endedAt });
+  await charge(engine, small, 9n, { endedAt });
+  await due();
+  expect([await onChain(old), await onChain(small)]).toMatchObject([{ claimedMicro: 50n }, { claimedMicro: 0n }]);
+  expect(await claimsOf(old)).toMatchObject([{ reason: 'age' }]);
+});
+
+describe('a payer that withdraws', () => {
+  it('finds everything claimed that it was charged, with the highest voucher, as soon as it asks', async () => {
+    const channel = await openChannel(engine, 10_000n);
+    await charge(engine, channel, 900n, { costMicro: 500n });
+    await charge(engine, channel, 900n, { costMicro: 40n });
+    await requestWithdraw(engine, channel, 10_000n);
+    await due();
+    expect(await claimsOf(channel)).toEqual([{ state: 'done', reason: 'withdrawal', max: '1400', total: '540' }]);
+    expect(await onChain(channel)).toMatchObject({ claimedMicro: 540n });
+    await finalizeWithdraw(engine, channel);
+    await bookClaims(engine.ctx);
+    expect(await booksOf(engine, channel)).toMatchObject({ lost: '0', claimed: '540' });
+    expect(await onChain(channel)).toMatchObject({ balanceMicro: 540n });
+  });
+
+  it('before it was claimed leaves a loss, which is booked and counted, and made good by a later deposit', async () => {
+    const channel = await openChannel(engine, 5000n, { withdrawDelayS: 900 });
+    await charge(engine, channel, 600n);
+    const before = await assetsOf(engine);
+    await requestWithdraw(engine, channel, 5000n);
+    await finalizeWithdraw(engine, channel);
+    await bookClaims(engine.ctx);
+    expect(await booksOf(engine, channel)).toMatchObject({ lost: '600', loss: before.loss + 600n });
+    const lost = await engine.ctx.metrics.channelLoss.get();
+    expect(lost.values[0]?.value).toBe(600);
+    await askDatabase(engine.databaseUrl, 'update channel set balance_micro = 600 where id = $1', [channel.id]);
+    await bookClaims(engine.ctx);
+    expect(await booksOf(engine, channel)).toMatchObject({ lost: '0', loss: before.loss });
+    await askDatabase(engine.databaseUrl, 'update channel set balance_micro = 0 where id = $1', [channel.id]);
+    await bookClaims(engine.ctx);
+  });
+});
+
+it('one bad voucher does not keep the others from being claimed', async () => {
+  const channels: BookedTestChannel[] = [];
+  for (let i = 0; i < 5; i++) channels.push(await openChannel(engine, 5000n));
+  for (const channel of channels) await charge(engine, channel, 2000n);
+  const [bad, ...good] = channels as [BookedTestChannel, ...BookedTestChannel[]];
+  await askDatabase(engine.databaseUrl, `update channel_charge set signature = $2 where channel_id = $1`, [
+    bad.id,
+    `0x${'11'.repeat(64)}1b`,
+  ]);
+  await engine.ctx.channelClaims.claim('payout');
+  for (const channel of good) expect(await onChain(channel)).toMatchObject({ claimedMicro: 2000n });
+  expect(await onChain(bad)).toMatchObject({ claimedMicro: 0n });
+  expect(await claimsOf(bad)).toEqual([]);
+});
+
+it('two processes that claim at once claim once', async () => {
+  const channel = await openChannel(engine, 5000n);
+  await charge(engine, channel, 2000n);
+  const other = await engine.anotherProcess();
+  await Promise.all([engine.ctx.channelClaims.claim('payout'), other.channelClaims.claim('payout')]);
+  await Promise.all([engine.ctx.channelClaims.claim('due'), other.channelClaims.claim('due')]);
+  expect(await claimsOf(channel)).toHaveLength(1);
+  expect(await booksOf(engine, channel)).toMatchObject({ claimed: '2000' });
+});
+
+describe('what strangers do in the contract for the wallet', () => {
+  it('as claims of their channels is kept in suspense, swept or not', async () => {
+    const before = await assetsOf(engine);
+    const stranger = await openChannel(engine, 3000n, { receiverAuthorizer: `0x${'ab'.repeat(20)}` });
+    await askDatabase(engine.databaseUrl, 'delete from channel where id = $1', [stranger.id]);
+    await claimAs(engine, stranger, 700n);
+    expect((await readReserves(reservesContext())).reserves).toMatchObject({
+      status: 'settling',
+      difference: '0.0007',
+    });
+    await bookClaims(engine.ctx);
+    expect(await assetsOf(engine)).toMatchObject({ wallet: before.wallet, claimedDue: 700n });
+    expect((await readReserves(reservesContext())).reserves.status).toBe('balanced');
+    await sweep(engine);
+    await bookClaims(engine.ctx);
+    expect(await assetsOf(engine)).toMatchObject({ wallet: before.wallet + 700n, claimedDue: 0n });
+    expect(await suspenseOf(engine.ctx, SETTLEMENT_CONTRACT)).toBe(700n);
+  });
+});
+
+it.each([1, 3, 10])('a reorg of %i blocks takes a claim back, and it is claimed again', async (depth) => {
+  const channel = await openChannel(engine, 5000n);
+  await charge(engine, channel, 2000n);
+  await engine.mine(1);
+  const before = await assetsOf(engine);
+  await engine.ctx.channelClaims.claim('payout');
+  expect(await booksOf(engine, channel)).toMatchObject({ claimed: '2000' });
+  await engine.mine(depth - 1);
+  await rpc('anvil_rollback', depth);
+  await rpc('evm_increaseTime', 1);
+  await engine.mine(depth + 1);
+  await bookClaims(engine.ctx);
+  expect(await booksOf(engine, channel), stringify({ depth })).toMatchObject({ claimed: '0', wallet: before.wallet });
+  // Younger transactions are left to their sender.
+  await askDatabase(engine.databaseUrl, `update chain_transaction set created_at = created_at - interval '1 minute'`);
+  await reconcilePayments(engine.ctx, 0);
+  await recordClaims(engine.ctx);
+  expect(await onChain(channel)).toMatchObject({ claimedMicro: 2000n });
+  expect(await booksOf(engine, channel)).toMatchObject({ claimed: '2000', wallet: before.wallet + 2000n });
+  expect(await claimsOf(channel)).toMatchObject([{ state: 'done' }]);
+});
