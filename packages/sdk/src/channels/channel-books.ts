@@ -90,13 +90,16 @@ const booked = (key: string, record: ChannelRecord): BookedChannel => ({
 
 /**
  * The books of a payer: one channel for each server, network and token. A server that names another receiver does not get a
- * second one.
+ * second one; one that is reached at two addresses has one.
  */
 export function openBooks(storage: ChannelStorage, payer: Hex, salt: Hex = noSalt): ChannelBooks {
   const channels = new Map<string, Promise<BookedChannel>>();
   const load = async (key: string, first: () => ChannelRecord): Promise<BookedChannel> => {
     const text = await storage.get(key);
-    return booked(key, text === null ? first() : parseRecord(text));
+    if (text !== null) return booked(key, parseRecord(text));
+    const record = first();
+    const others = await all();
+    return others.find((other) => other.record.channelId === record.channelId) ?? booked(key, record);
   };
   const hold = (key: string, first: () => ChannelRecord): Promise<BookedChannel> => {
     const held = channels.get(key) ?? load(key, first);
@@ -104,19 +107,20 @@ export function openBooks(storage: ChannelStorage, payer: Hex, salt: Hex = noSal
     held.catch(() => channels.delete(key));
     return held;
   };
+  const all = async (): Promise<readonly BookedChannel[]> => {
+    const keys = (await storage.keys()).filter((key) => key.startsWith(`${payer.toLowerCase()} `));
+    const none = () => {
+      throw new TypeError('the storage lost a channel');
+    };
+    return Promise.all(keys.map((key) => hold(key, none)));
+  };
   return {
     of(terms, url) {
       const { origin } = new URL(url);
       const key = [payer, origin, terms.network, terms.between.token, salt].join(' ').toLowerCase();
       return hold(key, () => newRecord(payer, terms, url, salt));
     },
-    async all() {
-      const keys = (await storage.keys()).filter((key) => key.startsWith(`${payer.toLowerCase()} `));
-      const none = () => {
-        throw new TypeError('the storage lost a channel');
-      };
-      return Promise.all(keys.map((key) => hold(key, none)));
-    },
+    all,
     async keep(channel, record) {
       await storage.set(channel.key, serializeRecord(record));
       channel.record = record;

@@ -37,6 +37,19 @@ describe('a payer with channels', () => {
     expect(world.deposits()).toBe(2);
   });
 
+  it('pays a node that it reaches at two addresses from one channel', async () => {
+    await using world = await startWorld();
+    const { payer, invoke } = world.clientOf({ deposit: '0.02' });
+    const baseUrl = world.server.baseUrl.replace('127.0.0.1', 'localhost');
+    const other = createClient({ baseUrl, payer, maxRetries: 0 });
+    for (let calls = 0; calls < 2; calls += 1) {
+      await invoke();
+      await other.invokeAgent(call);
+    }
+    expect([world.deposits(), world.only().charged]).toEqual([1, 4_000n]);
+    expect(await payer.close()).toHaveLength(1);
+  });
+
   it('pays one call after the other where the receiver is busy with one', async () => {
     let running = 0;
     await using world = await startWorld({
