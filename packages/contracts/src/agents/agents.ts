@@ -108,6 +108,17 @@ export const AgentDetail = z.object({
 });
 export type AgentDetail = z.infer<typeof AgentDetail>;
 
+const address = z.url().meta({ examples: ['https://node.example/x402/agt_01k9xq3v7m2n8p4r6t0w5y1zab'] });
+
+/** Where an agent is called, by protocol. What the node does not serve is absent. */
+export const AgentInterfaces = z.object({
+  invoke: address.describe('POST /invoke/{id}, with a key.'),
+  x402: address.optional().describe('The same without a key, paid by x402.'),
+  mcp: address.optional().describe('MCP endpoint of the agent.'),
+  openapi: address.optional().describe('OpenAPI document of the call that x402 pays, with its price.'),
+});
+export type AgentInterfaces = z.infer<typeof AgentInterfaces>;
+
 const AgentRegistered = z.object({
   id: Id,
   name: z.string(),
@@ -197,7 +208,7 @@ export const agentEndpoints = {
     isPublic: true,
     limit: 'api',
     params,
-    data: AgentDetail,
+    data: AgentDetail.extend({ interfaces: AgentInterfaces }),
     errors: [],
   }),
   updateAgent: endpoint({

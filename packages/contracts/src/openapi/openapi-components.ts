@@ -169,6 +169,7 @@ const securitySchemes = {
     type: 'apiKey',
     in: 'header',
     name: 'SIGN-IN-WITH-X',
+    'x-agentcash-auth-kind': 'siwx',
     description:
       'A sign-in of the wallet that paid for a request (x402 extension `sign-in-with-x`), for one read of it.',
   },

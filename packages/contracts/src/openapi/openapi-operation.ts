@@ -7,11 +7,14 @@ import { operationDescription } from './openapi-description.ts';
 import { exampleOf } from './openapi-example.ts';
 import { requestSamples } from './openapi-samples.ts';
 import { eventStream } from './openapi-stream.ts';
+import { costsAgentPrice, dynamicPrice } from './payment-info.ts';
 
 export interface OperationContext {
   readonly named: NamedSchemas;
   /** Resolves a reference into the document. */
   readonly resolve: (ref: string) => JsonSchema;
+  /** Lowest and highest price of an agent; null: unknown. */
+  readonly prices: { readonly min: string; readonly max: string } | null;
 }
 
 const header = (name: string) => ({ $ref: `#/components/headers/${name}` });
@@ -138,6 +141,8 @@ function requestBody(name: string, row: Endpoint, { named, resolve }: OperationC
 function securityOf(row: Endpoint): Record<string, string[]>[] {
   const apiKey = { apiKey: row.scope ? [row.scope] : [] };
   if (row.sameOrigin) return [{}];
+  // Programs that pay take any scheme for one that they need.
+  if (row.keyless === 'pays') return [];
   if (row.auth === 'none') return [{}, apiKey];
   if (row.auth === 'agent') return [{ identityToken: [] }];
   const known = [apiKey, { identityToken: [] }, { session: [] }];
@@ -153,6 +158,7 @@ export function openApiOperation(name: string, row: Endpoint, context: Operation
     description: operationDescription(row),
     tags: [row.tag],
     security: securityOf(row),
+    ...(costsAgentPrice(row) ? { 'x-payment-info': dynamicPrice(context.prices) } : {}),
     parameters: [
       ...parametersOf('path', row.params, named),
       ...parametersOf('query', row.query, named),

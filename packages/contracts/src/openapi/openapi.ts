@@ -5,7 +5,8 @@ import { type EventType, eventCatalogue, eventEnvelope } from '../events.ts';
 import { type JsonSchema, jsonSchema } from './json-schema.ts';
 import { namedSchemas, openApiComponents } from './openapi-components.ts';
 import { exampleOf } from './openapi-example.ts';
-import { openApiOperation } from './openapi-operation.ts';
+import { type OperationContext, openApiOperation } from './openapi-operation.ts';
+import { guidance } from './payment-info.ts';
 
 const tags: Record<Endpoint['tag'], string> = {
   Agents: 'The registry: register, find, change and remove agents.',
@@ -17,6 +18,7 @@ const tags: Record<Endpoint['tag'], string> = {
 };
 
 type Resolve = (ref: string) => JsonSchema;
+type Prices = OperationContext['prices'];
 
 const shapeOf = (path: string) => path.replace(/\{[^}]+\}/g, '{}');
 const nameOf = (path: string) => /\{([^}]+)\}/.exec(path)?.[1];
@@ -38,13 +40,17 @@ function renamePathParameter(operation: Record<string, unknown>, row: Endpoint, 
   return { ...operation, parameters };
 }
 
-function openApiPaths(resolve: Resolve) {
+function openApiPaths(resolve: Resolve, prices: Prices) {
   const rows = Object.entries<Endpoint>(api);
   const allPaths = rows.map(([, row]) => row.path);
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [name, row] of rows) {
     const path = documentPath(row.path, allPaths);
-    const operation = renamePathParameter(openApiOperation(name, row, { named: namedSchemas, resolve }), row, path);
+    const operation = renamePathParameter(
+      openApiOperation(name, row, { named: namedSchemas, resolve, prices }),
+      row,
+      path,
+    );
     paths[path] = { ...paths[path], [row.method.toLowerCase()]: operation };
   }
   return paths;
@@ -97,8 +103,11 @@ function openApiWebhook(type: EventType, resolve: Resolve) {
   };
 }
 
-/** The OpenAPI 3.1 document of the whole API, made from the endpoint table; equal tables give equal documents. */
-export function openApiDocument() {
+/**
+ * The OpenAPI 3.1 document of the whole API, made from the endpoint table; equal tables and prices give equal documents. `prices`: the lowest
+ * and highest of the agents, where they are known.
+ */
+export function openApiDocument(prices: Prices = null) {
   const components = openApiComponents();
   const resolve: Resolve = (ref) => components.schemas[ref.split('/').at(-1) ?? ''] ?? {};
   return {
@@ -109,12 +118,13 @@ export function openApiDocument() {
       description:
         'A registry of software agents: find, invoke and pay them in USDC over x402. Amounts are decimal strings in USDC.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      'x-guidance': guidance,
     },
     servers: [{ url: '/' }],
     tags: [...Object.entries(tags), ['Events', 'What a node tells its webhooks.'] as const].map(
       ([name, description]) => ({ name, description }),
     ),
-    paths: openApiPaths(resolve),
+    paths: openApiPaths(resolve, prices),
     webhooks: Object.fromEntries(
       (Object.keys(eventCatalogue) as EventType[]).map((type) => [type, openApiWebhook(type, resolve)]),
     ),

@@ -1,15 +1,15 @@
-import { openApiDocument } from '@agent-network/contracts/openapi/openapi';
 import type { Context, Hono } from 'hono';
-import { madeOnce } from '../../lib/made-once.ts';
 import { commonHeaders, headersForNoOtherOrigin } from '../answer/common-headers.ts';
 import { requestIdOf } from '../mount.ts';
 import { isLocalClient } from '../request/client.ts';
 import type { HttpContext } from '../request/http-context.ts';
-import { documentAnswer, toDocument } from './document-answer.ts';
+import { documentAnswer } from './document-answer.ts';
+import { mountDiscovery } from './mount-discovery.ts';
 import { mountDocs } from './mount-docs.ts';
 import { mountFeedback } from './mount-feedback.ts';
 import { createReadiness } from './readiness.ts';
 import { mountRegistrations } from './registration-documents.ts';
+import { createServedOpenApi } from './served-openapi.ts';
 
 const json = (c: Context, body: unknown, status = 200) =>
   new Response(JSON.stringify(body), {
@@ -26,19 +26,21 @@ const start = {
   openapi: '/openapi.json',
   llms: '/llms.txt',
   agents: '/agents',
+  discovery: '/discovery/resources',
 };
 
 /** Mounts the routes outside of the endpoint table: health, metrics and documents. */
 export function mountDocuments(app: Hono, ctx: HttpContext): void {
-  const openApi = madeOnce(() => toDocument(JSON.stringify(openApiDocument()), 'application/json'));
+  const openApi = createServedOpenApi(ctx);
   const isReady = createReadiness(() => Promise.all([ctx.db.query('ready', 'select 1'), ctx.usdc.chainId()]), {
     onFailure: (err) => ctx.log.warn({ err }, 'readiness check failed'),
   });
   app.get('/', (c) => json(c, start));
-  app.get('/openapi.json', (c) => documentAnswer(c, openApi(), CACHE));
+  app.get('/openapi.json', async (c) => documentAnswer(c, await openApi(), CACHE));
   mountDocs(app, ctx);
   mountFeedback(app, ctx);
   mountRegistrations(app, ctx);
+  mountDiscovery(app, ctx);
   app.get('/livez', (c) => json(c, { status: 'live' }));
   // Start and stop are reported at once, without the cache.
   app.get('/readyz', async (c) =>

@@ -21,6 +21,8 @@ const PATHS = [
   '/metrics',
   '/.well-known/*',
   '/agents/:id/registration.json',
+  '/agents/:id/openapi.json',
+  '/discovery/*',
   '/agents/:id/feedback/:file{.+\\.json}',
   '/dashboard/*',
 ];

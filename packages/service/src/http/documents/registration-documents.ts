@@ -3,11 +3,9 @@ import { readRegistration } from '../../agents/registry-entry/read-registration.
 import { NODE_VERSION } from '../../lib/process/node-version.ts';
 import { nodeTokenOf } from '../../registry/write/announce-node.ts';
 import { toNodeFile } from '../../registry/write/node-file.ts';
-import { commonHeaders } from '../answer/common-headers.ts';
-import { toErrorAnswer } from '../answer/errors.ts';
-import { requestIdOf } from '../mount.ts';
 import type { HttpContext } from '../request/http-context.ts';
-import { type Document, documentAnswer, toDocument } from './document-answer.ts';
+import { answerDocument } from './answer-document.ts';
+import { toDocument } from './document-answer.ts';
 import { createFreshDocuments } from './fresh-documents.ts';
 
 /** Cache header: readers of the registry poll, and may reuse their copy this long. */
@@ -17,7 +15,11 @@ const CACHE = 'public, max-age=15';
 export function mountRegistrations(app: Hono, ctx: HttpContext): void {
   const fresh = createFreshDocuments();
   const serve = (c: Context, read: () => Promise<unknown>) =>
-    answer(c, () => fresh(c.req.path, async () => toDocument(JSON.stringify(await read()), 'application/json')));
+    answerDocument(
+      c,
+      () => fresh(c.req.path, async () => toDocument(JSON.stringify(await read()), 'application/json')),
+      CACHE,
+    );
   app.get('/.well-known/agent-network.json', (c) =>
     serve(c, async () => {
       const { baseUrl, nodeLabel: label, chain, registry } = ctx;
@@ -26,15 +28,4 @@ export function mountRegistrations(app: Hono, ctx: HttpContext): void {
     }),
   );
   app.get('/agents/:id/registration.json', (c) => serve(c, () => readRegistration(ctx, c.req.param('id'))));
-}
-
-async function answer(c: Context, read: () => Promise<Document>): Promise<Response> {
-  try {
-    return documentAnswer(c, await read(), { 'cache-control': CACHE });
-  } catch (error) {
-    const requestId = requestIdOf(c);
-    const { status, headers, body } = toErrorAnswer(error, requestId);
-    const common = { ...commonHeaders, 'content-type': 'application/json', 'x-request-id': requestId };
-    return new Response(JSON.stringify(body), { status, headers: { ...common, ...headers } });
-  }
 }

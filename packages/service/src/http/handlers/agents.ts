@@ -3,6 +3,7 @@ import { readAgent, readAgentStatus } from '../../agents/alternatives/find-agent
 import { listAlternatives } from '../../agents/alternatives/list-alternatives.ts';
 import { readHealth } from '../../agents/health/read-health.ts';
 import { recordHeartbeat } from '../../agents/health/verify-agent.ts';
+import { interfacesOf } from '../../agents/interfaces-of.ts';
 import { registerAgent } from '../../agents/manage/register-agent.ts';
 import { removeAgent } from '../../agents/manage/remove-agent.ts';
 import { updateAgent } from '../../agents/manage/update-agent.ts';
@@ -22,7 +23,10 @@ export const agentHandlers = {
     return data;
   },
   registerAgent: (ctx, { caller, body, once }) => registerAgent(ctx, requireAccount(caller), body, once),
-  getAgent: (ctx, { params }) => readAgent(ctx, params.id),
+  getAgent: async (ctx, { params }) => ({
+    ...(await readAgent(ctx, params.id)),
+    interfaces: interfacesOf(ctx, params.id),
+  }),
   updateAgent: (ctx, { caller, params, body }) => updateAgent(ctx, requireAccount(caller), params.id, body),
   removeAgent: (ctx, { caller, params }) => removeAgent(ctx, requireAccount(caller), params.id),
   getAgentReputation: (ctx, { params }) => readReputation(ctx, params.id),

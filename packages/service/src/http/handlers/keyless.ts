@@ -6,6 +6,7 @@ import { resultTokenOf } from '../../invocations/result-token.ts';
 import { keylessResourceOf, resourceOf } from '../../invocations/start/invocation-purchase.ts';
 import { invokeAgent } from '../../invocations/start/invoke-agent.ts';
 import { invalid } from '../../lib/app-error.ts';
+import { bazaarExtension } from '../../payments/x402/bazaar-extension.ts';
 import { PaymentRequiredError } from '../../payments/x402/payment-required.ts';
 import { SseAnswer } from '../answer/sse.ts';
 import type { HandlerCall, Handlers } from '../request/handler.ts';
@@ -46,7 +47,7 @@ async function answerKeyless(ctx: HttpContext, call: Call) {
     return invoked;
   }).catch((error) => {
     if (!(error instanceof PaymentRequiredError)) throw error;
-    throw error.with(SIGN_IN_WITH_X, signInExtension(ctx, ctx.baseUrl + path));
+    throw error.with('bazaar', bazaarExtension).with(SIGN_IN_WITH_X, signInExtension(ctx, ctx.baseUrl + path));
   });
   return answer instanceof SseAnswer || resultToken === null ? answer : { ...answer, resultToken };
 }

@@ -1,10 +1,10 @@
-import type { Face } from '@agent-network/contracts/endpoint';
 import type { HasKeysInHand } from '../../access/idempotency/keys-in-hand.ts';
 import type { HasKeyMode } from '../../access/keys/manage-keys.ts';
 import type { HasPlanCaps } from '../../access/limits/plan-caps.ts';
 import type { HasRateLimiter } from '../../access/limits/rate-limiter.ts';
 import type { HasAuthenticator } from '../../access/sessions/authenticate.ts';
 import type { HasAgentChecks } from '../../agents/health/check-agents.ts';
+import type { HasFaces } from '../../agents/interfaces-of.ts';
 import type { HasListing, HasNodeLabel } from '../../agents/search/listing.ts';
 import type { HasSignatureEngine } from '../../chain/signature-engine.ts';
 import type { PlanLimits } from '../../config-limits.ts';
@@ -68,9 +68,7 @@ interface Answering extends HasKeysInHand, HasPaymentTurns, HasDashboard {
 }
 
 /** Settings of the faces beside REST. */
-interface Faces {
-  /** Those that are served. */
-  readonly faces: ReadonlySet<Face>;
+interface Faces extends HasFaces {
   /** Where the MCP face is called, and by whom. */
   readonly mcpPlace: {
     readonly baseUrl: string;

@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+import { interfacesOf } from './interfaces-of.ts';
+
+const baseUrl = 'https://node.example';
+
+it('an agent has the addresses of the faces that are served, and no others', () => {
+  const invoke = `${baseUrl}/invoke/agt_1`;
+  expect(interfacesOf({ baseUrl, faces: new Set() }, 'agt_1')).toEqual({ invoke });
+  expect(interfacesOf({ baseUrl, faces: new Set(['mcp'] as const) }, 'agt_1')).toEqual({
+    invoke,
+    mcp: `${baseUrl}/agents/agt_1/mcp`,
+  });
+  expect(interfacesOf({ baseUrl, faces: new Set(['x402'] as const) }, 'agt_1')).toEqual({
+    invoke,
+    x402: `${baseUrl}/x402/agt_1`,
+    openapi: `${baseUrl}/agents/agt_1/openapi.json`,
+  });
+});

@@ -1,0 +1,18 @@
+import type { AgentInterfaces } from '@agent-network/contracts/agents/agents';
+import type { Face } from '@agent-network/contracts/endpoint';
+import type { HasBaseUrl } from '../chain/chain-info.ts';
+
+export interface HasFaces {
+  /** The faces that are served beside REST. */
+  readonly faces: ReadonlySet<Face>;
+}
+
+/** Addresses that a face gives each agent. */
+const byFace: Partial<Record<Face, (baseUrl: string, id: string) => Omit<AgentInterfaces, 'invoke'>>> = {
+  x402: (baseUrl, id) => ({ x402: `${baseUrl}/x402/${id}`, openapi: `${baseUrl}/agents/${id}/openapi.json` }),
+  mcp: (baseUrl, id) => ({ mcp: `${baseUrl}/agents/${id}/mcp` }),
+};
+
+/** Where an agent is called, by protocol: what this node serves. */
+export const interfacesOf = ({ baseUrl, faces }: HasBaseUrl & HasFaces, id: string): AgentInterfaces =>
+  Object.assign({ invoke: `${baseUrl}/invoke/${id}` }, ...[...faces].map((face) => byFace[face]?.(baseUrl, id) ?? {}));

@@ -1,0 +1,57 @@
+import type { AgentListItem } from '@agent-network/contracts/agents/agents';
+import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
+import type { Hit, ListingIndex, ListingQuestion } from './index/listing.ts';
+import { amountKey } from './index/listing-fields.ts';
+import { orderOf, type SearchOrder } from './index/search-order.ts';
+import type { HasListing } from './listing.ts';
+
+export type PayableContext = HasListing & HasPaymentLimits;
+
+const online: ListingQuestion = {
+  wanted: { any: [], all: [], home: null },
+  words: null,
+  filter: { isOnline: [true], isVerified: [true, false], limits: [] },
+};
+
+const cheapestFirst = orderOf([{ field: 'rates.perRequest', order: 'asc' }], false);
+const dearestFirst = orderOf([{ field: 'rates.perRequest', order: 'desc' }], false);
+
+export interface PayablePage {
+  readonly agents: readonly AgentListItem[];
+  readonly total: number;
+}
+
+/** Online agents that can be paid on chain: the cheapest first, so that those below the minimum payment come before all others. */
+export const listPayable = (ctx: PayableContext, page: { limit: number; offset: number }): Promise<PayablePage> =>
+  ctx.listing.read((index) => {
+    const below = countBelow(index, leastPaidOnChain(ctx));
+    const { total, hits } = ask(index, cheapestFirst, { limit: page.limit, offset: below + page.offset });
+    return { total: total - below, agents: hits.map(toItem) };
+  });
+
+/** Lowest and highest price per request of agents that can be paid on chain; null when there are none. */
+export const payablePrices = (ctx: PayableContext): Promise<{ min: string; max: string } | null> =>
+  ctx.listing.read((index) => {
+    const below = countBelow(index, leastPaidOnChain(ctx));
+    const { total, hits } = ask(index, cheapestFirst, { limit: 1, offset: below });
+    const cheapest = hits[0];
+    const dearest = ask(index, dearestFirst, { limit: 1, offset: 0 }).hits[0];
+    if (total === below || !cheapest || !dearest) return null;
+    return { min: toItem(cheapest).rates.perRequest, max: toItem(dearest).rates.perRequest };
+  });
+
+const ask = (index: ListingIndex, order: SearchOrder, page: { limit: number; offset: number }) =>
+  index.search({ ...online, order, after: null, ...page });
+
+/** The lowest price that is paid on chain. */
+export const leastPaidOnChain = ({ paymentLimits: { minPaymentMicro } }: HasPaymentLimits): bigint =>
+  minPaymentMicro > 1n ? minPaymentMicro : 1n;
+
+/** Number of online agents that ask for less: free ones among them. */
+function countBelow(index: ListingIndex, leastMicro: bigint): number {
+  const limits = [{ field: 'rates.perRequest' as const, key: amountKey(leastMicro - 1n) }];
+  const filter = { ...online.filter, limits };
+  return index.search({ ...online, filter, order: cheapestFirst, after: null, limit: 1, offset: 0 }).total;
+}
+
+const toItem = ({ item }: Hit): AgentListItem => JSON.parse(item.toString());

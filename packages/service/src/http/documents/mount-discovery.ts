@@ -1,0 +1,69 @@
+import { listResources, searchResources } from '@agent-network/contracts/agents/discovery';
+import type { Endpoint, Parsed } from '@agent-network/contracts/endpoint';
+import type { Context, Hono } from 'hono';
+import { readAgent } from '../../agents/alternatives/find-agent.ts';
+import { searchPayable } from '../../agents/matching/search-payable.ts';
+import { listPayable } from '../../agents/search/list-payable.ts';
+import type { HttpContext } from '../request/http-context.ts';
+import { parseRequest } from '../request/parse-request.ts';
+import { agentOpenApi } from './agent-openapi.ts';
+import { answerDocument } from './answer-document.ts';
+import { toDocument } from './document-answer.ts';
+import { createFreshDocuments } from './fresh-documents.ts';
+import { sellsFor, toResource } from './paid-resources.ts';
+
+const DEFAULT_LIMIT = 20;
+
+/** Agents change at any time: copies are checked after this long. */
+const CACHE = 'public, max-age=15';
+
+/** Serves what clients of paid APIs look for: the resources that a facilitator would list, and an OpenAPI document for each agent. */
+export function mountDiscovery(app: Hono, ctx: HttpContext): void {
+  if (!ctx.faces.has('x402')) return;
+  const fresh = createFreshDocuments();
+  const serve = (c: Context, read: () => Promise<unknown>) => {
+    const { pathname, search } = new URL(c.req.url);
+    const document = async () => toDocument(JSON.stringify(await read()), 'application/json');
+    return answerDocument(c, () => fresh(pathname + search, document), CACHE);
+  };
+  app.get('/discovery/resources', (c) => serve(c, () => readResources(ctx, queryOf(c, listResources))));
+  app.get('/discovery/search', (c) => serve(c, () => findResources(ctx, queryOf(c, searchResources))));
+  app.get('/agents/:id/openapi.json', (c) =>
+    serve(c, async () => agentOpenApi(ctx, await readAgent(ctx, c.req.param('id')))),
+  );
+}
+
+function queryOf<E extends Endpoint>(c: Context, row: E): Parsed<E>['query'] {
+  const raw = { params: {}, query: c.req.queries(), header: () => undefined, body: undefined };
+  return parseRequest(row, raw).query as Parsed<E>['query'];
+}
+
+async function readResources(
+  ctx: HttpContext,
+  { limit = DEFAULT_LIMIT, offset = 0, ...filter }: Parsed<typeof listResources>['query'],
+) {
+  const { agents, total } = sellsFor(ctx, filter)
+    ? await listPayable(ctx, { limit, offset })
+    : { agents: [], total: 0 };
+  const now = ctx.clock.now();
+  return {
+    x402Version: 2,
+    items: agents.map((agent) => toResource(ctx, agent, now)),
+    pagination: { limit, offset, total },
+  };
+}
+
+/** One page of the best: further ones would be of agents that hardly match. */
+async function findResources(
+  ctx: HttpContext,
+  { query, limit = DEFAULT_LIMIT, ...filter }: Parsed<typeof searchResources>['query'],
+) {
+  const found = sellsFor(ctx, filter) ? await searchPayable(ctx, { query, limit }) : { agents: [], isWhole: true };
+  const now = ctx.clock.now();
+  return {
+    x402Version: 2,
+    resources: found.agents.map((agent) => toResource(ctx, agent, now)),
+    partialResults: !found.isWhole,
+    pagination: { limit, cursor: null },
+  };
+}
