@@ -30,6 +30,7 @@ export const floors: readonly string[] = [
   'payments/onchain',
   'payments/settlement',
   'payments/x402',
+  'payments/x402/channels/chain',
   'payments/x402/channels',
   'payments/deposits',
   'payments/payouts',

@@ -300,12 +300,13 @@ create table chain_payment (
   lost_at timestamp with time zone,
   client text,
   channel_id text,
-  deposit_salt text,
+  deposit_call text,
   constraint chain_payment_pkey PRIMARY KEY (id),
   constraint chain_payment_chain_id_token_from_address_nonce_key UNIQUE (chain_id, token, from_address, nonce),
   constraint chain_payment_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint chain_payment_channel_id_fkey FOREIGN KEY (channel_id) REFERENCES channel(id),
-  constraint chain_payment_direction_check CHECK ((direction = ANY (ARRAY['in'::text, 'out'::text]))),
+  constraint chain_payment_deposit_check CHECK (((purpose = 'channel_deposit'::text) = ((channel_id IS NOT NULL) AND (deposit_call IS NOT NULL)))),
+  constraint chain_payment_direction_check CHECK (((direction = ANY (ARRAY['in'::text, 'out'::text, 'channel'::text])) AND ((direction = 'channel'::text) = (purpose = 'channel_deposit'::text)))),
   constraint chain_payment_lost_check CHECK (((lost_at IS NULL) OR (state = ANY (ARRAY['settled'::text, 'reversed'::text])))),
   constraint chain_payment_purpose_check CHECK ((purpose = ANY (ARRAY['invocation'::text, 'deposit'::text, 'refund'::text, 'withdrawal'::text, 'bill'::text, 'return'::text, 'home_refund'::text, 'home_return'::text, 'second_return'::text, 'channel_deposit'::text]))),
   constraint chain_payment_state_check CHECK ((state = ANY (ARRAY['claimed'::text, 'broadcasting'::text, 'settled'::text, 'failed'::text, 'reversed'::text]))),
@@ -314,7 +315,8 @@ create table chain_payment (
 CREATE INDEX chain_payment_account ON public.chain_payment USING btree (account_id, created_at);
 CREATE INDEX chain_payment_bill ON public.chain_payment USING btree (created_at, id) WHERE ((purpose = 'bill'::text) AND (state = ANY (ARRAY['claimed'::text, 'broadcasting'::text])));
 CREATE INDEX chain_payment_block_hash ON public.chain_payment USING btree (chain_id, block_number) WHERE (block_hash IS NOT NULL);
-CREATE INDEX chain_payment_failed ON public.chain_payment USING btree (created_at, id) WHERE ((state = 'failed'::text) AND (direction = 'in'::text));
+CREATE INDEX chain_payment_channel ON public.chain_payment USING btree (channel_id, created_at) WHERE (channel_id IS NOT NULL);
+CREATE INDEX chain_payment_failed ON public.chain_payment USING btree (created_at, id) WHERE ((state = 'failed'::text) AND (direction <> 'out'::text));
 CREATE INDEX chain_payment_funding ON public.chain_payment USING btree (account_id, purpose, from_address, to_address) WHERE ((purpose = ANY (ARRAY['deposit'::text, 'withdrawal'::text])) AND (state = 'settled'::text));
 CREATE INDEX chain_payment_lost ON public.chain_payment USING btree (created_at, id) WHERE ((lost_at IS NOT NULL) AND (state = 'settled'::text));
 CREATE INDEX chain_payment_open ON public.chain_payment USING btree (created_at, id) WHERE (state = ANY (ARRAY['claimed'::text, 'broadcasting'::text]));
@@ -374,6 +376,8 @@ create table channel (
   withdraw_requested_at timestamp with time zone,
   created_at timestamp with time zone not null,
   changed_at timestamp with time zone not null,
+  read_block bigint default 0 not null,
+  due_block bigint,
   lost_micro bigint default 0 not null,
   booking integer default 0 not null,
   refund_id text,
@@ -385,9 +389,11 @@ create table channel (
   constraint channel_lost_micro_check CHECK ((lost_micro >= 0)),
   constraint channel_reserved_micro_check CHECK ((reserved_micro >= 0))
 );
+CREATE INDEX channel_due_block ON public.channel USING btree (chain_id, due_block) WHERE (due_block IS NOT NULL);
 CREATE INDEX channel_lossy ON public.channel USING btree (chain_id, id) WHERE ((charged_micro > balance_micro) OR (lost_micro > 0));
 CREATE INDEX channel_open ON public.channel USING btree (chain_id) WHERE (balance_micro > charged_micro);
 CREATE INDEX channel_payer ON public.channel USING btree (payer, created_at);
+CREATE INDEX channel_read_block ON public.channel USING btree (chain_id, read_block);
 CREATE INDEX channel_refunding ON public.channel USING btree (chain_id, id) WHERE (refund_id IS NOT NULL);
 CREATE INDEX channel_unclaimed ON public.channel USING btree (chain_id, id) WHERE (charged_micro > (claimed_micro + lost_micro));
 CREATE INDEX channel_under_way ON public.channel USING btree (chain_id, id) WHERE ((charged_micro + reserved_micro) <> (claimed_micro + lost_micro));
@@ -442,6 +448,13 @@ create table channel_claim_row (
   constraint channel_claim_row_check CHECK ((total_micro <= max_micro))
 );
 CREATE UNIQUE INDEX channel_claim_row_open ON public.channel_claim_row USING btree (channel_id) WHERE is_open;
+
+create table channel_point (
+  chain_id integer not null,
+  block_number bigint not null,
+  block_hash text not null,
+  constraint channel_point_pkey PRIMARY KEY (chain_id, block_number)
+);
 
 create table channel_receiver (
   chain_id integer not null,

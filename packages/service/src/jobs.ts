@@ -40,11 +40,12 @@ import { watchSettlement } from './payments/reconcile/watch-settlement.ts';
 import { settleOwed } from './payments/settlement/settle-owed.ts';
 import type { WalletReads } from './payments/statements/read-reserves.ts';
 import { watchReserves } from './payments/statements/watch-reserves.ts';
+import { watchChannels } from './payments/x402/channels/chain/watch-channels.ts';
 import { bookClaims } from './payments/x402/channels/claims/book-claims.ts';
 import type { ClaimContext } from './payments/x402/channels/claims/claim-context.ts';
 import type { HasChannelClaimer } from './payments/x402/channels/claims/claimer.ts';
 import { forgetCharges } from './payments/x402/channels/claims/forget-charges.ts';
-import { watchChannels } from './payments/x402/channels/claims/watch-channels.ts';
+import { measureChannels } from './payments/x402/channels/claims/measure-channels.ts';
 import { forgetOldPurchases } from './payments/x402/claim-payments.ts';
 import type { HasProcessId } from './queue/heartbeat.ts';
 import type { JobHandlers } from './queue/job-types.ts';
@@ -116,9 +117,10 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     repeatEvery(ctx, 'book-claims', 15_000, () => bookClaims(ctx)),
     repeatEvery(ctx, 'forget-charges', 3_600_000, () => forgetCharges(ctx)),
     // In every process: each reports its own figures.
-    repeatHere(ctx, 'watch-channels', 10_000, () => watchChannels(ctx)),
+    repeatHere(ctx, 'measure-channels', 10_000, () => measureChannels(ctx)),
     repeatEvery(ctx, 'settle-bills', 2000, () => settleBills(ctx)),
     repeatEvery(ctx, 'read-transfers', 2000, () => readTransfers(ctx)),
+    repeatEvery(ctx, 'watch-channels', 2000, async () => void (await watchChannels(ctx))),
     repeatEvery(ctx, 'collect-refunds', 2000, () => collectRefunds(ctx)),
     repeatEvery(ctx, 'settle-home-calls', 2000, () => settleHomeCalls(ctx)),
     repeatEvery(ctx, 'read-registry', ctx.registry.pollMs, () => ctx.registryReader.read()),

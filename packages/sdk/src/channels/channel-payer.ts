@@ -12,7 +12,7 @@ import { type ClosedChannel, closeChannels } from './close-channels.ts';
 import { readChannel } from './read-channel.ts';
 
 export interface ChannelOptions {
-  /** USDC of a deposit; none is larger. Default: what the node asks for, at most ten times `maxPerCall`. */
+  /** USDC of a deposit; none is larger. Default: what the node advises, at most ten times `maxPerCall`. */
   readonly deposit?: string;
   /** Where the books of the channels are kept; default: in memory, for this run. */
   readonly storage?: ChannelStorage;

@@ -7,7 +7,7 @@ import type { ChannelOnChain } from './read-channel.ts';
 export interface ChannelWallet {
   readonly signer: PayerSigner;
   readonly books: ChannelBooks;
-  /** The size of a deposit; `null`: the least that the receiver asks for. */
+  /** The size of a deposit; `null`: what the receiver advises. */
   readonly depositMicro: bigint | null;
   readonly largestDepositMicro: bigint;
   /** Reads a channel from the chain; `null` when no RPC was given. */

@@ -123,19 +123,27 @@ describe('a payer with channels', () => {
     expect(world.deposits()).toBe(1);
   });
 
-  it('pays by transfer when the node offers no channel, or a deposit above the limit', async () => {
-    await using world = await startWorld({ withExact: true, extra: { minDeposit: '900000' } });
+  it('pays by transfer when the node takes only larger deposits, or lets a withdrawal wait for longer, than is allowed', async () => {
+    await using world = await startWorld({
+      withExact: true,
+      before: ({ payload }, _count, node) =>
+        payload.deposit?.amount < 900_000 ? node.refuse(`${prefix}deposit_below_min_deposit`) : null,
+    });
     expect(await world.clientOf().invoke()).toEqual({ paidExactly: true });
     await using wide = await startWorld({ withExact: true, extra: { withdrawDelay: 8 * 86_400 } });
     expect(await wide.clientOf().invoke()).toEqual({ paidExactly: true });
-    expect([world.deposits(), wide.node.payments.length]).toEqual([0, 0]);
+    await using dear = await startWorld({ withExact: true });
+    expect(await dear.clientOf({ deposit: '0.0009' }).invoke()).toEqual({ paidExactly: true });
+    expect([dear.deposits(), wide.node.payments.length]).toEqual([0, 0]);
   });
 
-  it('refuses a price above the limit and a deposit above the limit before it signs', async () => {
+  it('refuses a price above the limit, and signs no deposit above the limit', async () => {
     await using world = await startWorld({ extra: { minDeposit: '60000' } });
     await expect(world.clientOf({}, '0.0009').invoke()).rejects.toMatchObject({ reason: 'unknown_asset' });
-    await expect(world.clientOf({ deposit: '0.05' }).invoke()).rejects.toMatchObject({ reason: 'deposit_above_cap' });
+    await expect(world.clientOf({ deposit: '0.0009' }).invoke()).rejects.toMatchObject({ reason: 'deposit_above_cap' });
     expect(world.deposits()).toBe(0);
+    await world.clientOf({ deposit: '0.05' }).invoke();
+    expect(world.only().balance).toBe(50_000n);
   });
 });
 

@@ -60,6 +60,8 @@ export async function correctedBooks(
     channel.isSerial = true;
     return again;
   }
+  if (reason === 'deposit_below_min_deposit')
+    throw new PaymentRefusedError('deposit_above_cap', 'The node takes only larger deposits than are allowed');
   const openAnother = async () => {
     await wallet.books.keep(channel, freshRecord(wallet.signer.address, terms, url));
     return again;

@@ -16,8 +16,8 @@ import type { ChannelWallet } from './channel-wallet.ts';
 
 /** A deposit that ends sooner than this is not shown again: it could run out on its way. */
 const shortestShownAgainS = 10;
-/** A receiver that names no least deposit gets this many prices. */
-const usualCalls = 5n;
+/** A receiver that advises no deposit gets this many prices. */
+const usualCalls = 10n;
 
 type Step =
   | { readonly header: string; readonly call: CallInFlight }
@@ -48,17 +48,19 @@ function booksFor(wallet: ChannelWallet, channel: BookedChannel, { terms, url }:
   return newRecord(wallet.signer.address, terms, url, record.config.salt);
 }
 
+/** As much as was chosen or the receiver advises, within the limit. */
 function depositSize(wallet: ChannelWallet, terms: ChannelTerms, neededMicro: bigint): bigint {
   const { minDepositMicro, priceMicro } = terms;
-  const least = minDepositMicro > neededMicro ? minDepositMicro : neededMicro;
-  const usual = wallet.depositMicro ?? (minDepositMicro > 0n ? minDepositMicro : usualCalls * priceMicro);
-  if (least > wallet.largestDepositMicro)
+  const { largestDepositMicro } = wallet;
+  if (neededMicro > largestDepositMicro)
     throw new PaymentRefusedError(
       'deposit_above_cap',
-      `A deposit of ${least} micro-USDC is needed, ${wallet.largestDepositMicro} is the most allowed`,
+      `A deposit of ${neededMicro} micro-USDC is needed, ${largestDepositMicro} is the most allowed`,
     );
-  const size = usual > least ? usual : least;
-  return size < wallet.largestDepositMicro ? size : wallet.largestDepositMicro;
+  const advised = minDepositMicro > 0n ? minDepositMicro : usualCalls * priceMicro;
+  const usual = wallet.depositMicro ?? advised;
+  const size = usual > neededMicro ? usual : neededMicro;
+  return size < largestDepositMicro ? size : largestDepositMicro;
 }
 
 /** The deposit to show: the one that is signed already as long as it is valid, else a new one. */

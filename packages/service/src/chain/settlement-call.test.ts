@@ -1,8 +1,10 @@
+import { multicall3Abi } from '@agent-network/chain/multicall3-abi';
 import { usdcAbi } from '@agent-network/chain/usdc-abi';
 import fc from 'fast-check';
 import { decodeFunctionData } from 'viem';
 import { expect, it } from 'vitest';
-import { MAX_IN_BATCH, MAX_TRANSACTION_GAS, settlementCall, thatFit, transferCall } from './settlement-call.ts';
+import { SETTLEMENT_CONTRACT } from './channels/channel-calls.ts';
+import { BATCH_GAS, MAX_TRANSACTION_GAS, settlementCall, thatFit, transferCall } from './settlement-call.ts';
 
 const token = `0x${'aa'.repeat(20)}` as const;
 const ofKey = `0x${'11'.repeat(64)}1b`;
@@ -20,9 +22,11 @@ const signed = (signature: string, index: number) => ({
 });
 
 it('a full batch is within what the chain takes, and 160 payments of keys share a transaction', () => {
-  const full = Array.from({ length: MAX_IN_BATCH }, (_, index) => signed(ofKey, index));
+  const many = Array.from({ length: 200 }, (_, index) => signed(ofKey, index));
+  const full = thatFit(many, MAX_TRANSACTION_GAS);
   expect(settlementCall(token, full).gas <= MAX_TRANSACTION_GAS).toBe(true);
-  expect(MAX_IN_BATCH).toBeGreaterThanOrEqual(160);
+  expect(full.length).toBeGreaterThanOrEqual(160);
+  expect(BATCH_GAS / 100_000n).toBe(BigInt(full.length));
 });
 
 it('as many fit as the gas allows', () => {
@@ -30,8 +34,12 @@ it('as many fit as the gas allows', () => {
     fc.property(
       fc.integer({ min: 1, max: 200 }),
       fc.bigInt({ min: 0n, max: MAX_TRANSACTION_GAS }),
-      (count, mostGas) => {
-        const batch = Array.from({ length: count }, (_, index) => signed(ofKey, index));
+      fc.array(fc.boolean(), { minLength: 200, maxLength: 200 }),
+      (count, mostGas, isDeposit) => {
+        const batch = Array.from({ length: count }, (_, index) => ({
+          ...signed(ofKey, index),
+          depositCall: isDeposit[index] ? `0xdd${index}` : null,
+        }));
         const first = thatFit(batch, mostGas);
         expect(first.length === 0 || settlementCall(token, first).gas <= mostGas).toBe(true);
         const more = batch.slice(0, first.length + 1);
@@ -43,6 +51,19 @@ it('as many fit as the gas allows', () => {
 
 it('a lone authorization goes straight to the token', () =>
   expect(settlementCall(token, [signed(ofKey, 0)]).to).toBe(token));
+
+it('a deposit goes to the settlement contract, alone and beside payments of the token, with more gas', () => {
+  const deposit = { ...signed(ofKey, 0), depositCall: '0xdeadbeef' };
+  const lone = settlementCall(token, [deposit]);
+  expect(lone).toMatchObject({ to: SETTLEMENT_CONTRACT, data: '0xdeadbeef' });
+  expect(lone.gas).toBeGreaterThan(settlementCall(token, [signed(ofKey, 0)]).gas);
+  const { args } = decodeFunctionData({
+    abi: multicall3Abi,
+    data: settlementCall(token, [signed(ofKey, 1), deposit]).data,
+  });
+  const targets = (args as readonly [readonly { target: string }[]])[0].map(({ target }) => target.toLowerCase());
+  expect(targets).toEqual([token, SETTLEMENT_CONTRACT]);
+});
 
 it('a lone authorization has as much gas as is said, else that of a key', () => {
   expect(settlementCall(token, [signed(ofContract, 0)], 123_456n).gas).toBe(123_456n);

@@ -73,7 +73,7 @@ export async function insertUnshown(
          as t(from_address, nonce, value, hash, block, block_hash)
       where not exists (select from chain_payment p
         where p.chain_id = $1 and p.token = $2 and p.from_address = t.from_address and p.nonce = t.nonce
-          and p.value_micro = t.value and p.state = 'settled')
+          and p.value_micro = t.value and p.direction = 'in' and p.state = 'settled')
      on conflict do nothing`,
     [
       chainId,
@@ -95,7 +95,7 @@ export async function forgetBooked(sql: Sql, chainId: number): Promise<void> {
     'forget-booked-transfers',
     `delete from unshown_transfer u using chain_payment p
       where u.chain_id = $1 and p.chain_id = u.chain_id and p.from_address = u.from_address and p.nonce = u.nonce
-        and p.value_micro = u.value_micro and p.state = 'settled'`,
+        and p.value_micro = u.value_micro and p.direction = 'in' and p.state = 'settled'`,
     [chainId],
   );
 }
@@ -116,7 +116,7 @@ export const takeUnshown = (
           where a.chain_id = u.chain_id and a.from_address = u.from_address and a.nonce = u.nonce)
           and not exists (select from chain_payment p
             where p.chain_id = u.chain_id and p.from_address = u.from_address and p.nonce = u.nonce
-              and p.value_micro = u.value_micro and p.state in ('claimed', 'broadcasting', 'failed'))
+              and p.value_micro = u.value_micro and p.direction = 'in' and p.state in ('claimed', 'broadcasting', 'failed'))
         order by u.seen_at limit $3 for update skip locked)
      returning ${transferColumns}`,
     [chainId, before, limit],

@@ -12,7 +12,7 @@ import {
 } from 'viem';
 import type { Authorization } from './authorization.ts';
 import { readsOf } from './chain-reads.ts';
-import { aggregate, type SignedAuthorization, transferCall } from './settlement-call.ts';
+import { aggregate, type ContractCall, paymentCall, type SignedAuthorization } from './settlement-call.ts';
 import { authorizationKey, hasMoved, type UsedAuthorization, usedIn } from './used-authorizations.ts';
 
 export interface MinedTransaction {
@@ -46,8 +46,8 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
   /** Batches reads of the same moment into one request. */
   const gatherer = createPublicClient({ transport: http(options.rpcUrl, { ...transport, batch: { batchSize: 50 } }) });
 
-  async function tryAll(calls: readonly Hex[], blockTag: 'latest' | 'pending') {
-    const { data } = await client.call({ blockTag, to: MULTICALL3_ADDRESS as Hex, data: aggregate(token, calls) });
+  async function tryAll(calls: readonly ContractCall[], blockTag: 'latest' | 'pending') {
+    const { data } = await client.call({ blockTag, to: MULTICALL3_ADDRESS as Hex, data: aggregate(calls) });
     return decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: data ?? '0x' });
   }
 
@@ -97,10 +97,13 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
       return { name, version, domainSeparator: domainSeparator as Hex };
     },
 
-    /** For each authorization: the reason it would not move money if all were submitted now in this order, or null if it would. */
+    /** For each payment: the reason it would not move money if all were submitted now in this order, or null if it would. */
     async simulate(batch: readonly SignedAuthorization[]): Promise<(string | null)[]> {
       // The pending block, because on a quiet chain the latest one may be old.
-      const results = await tryAll(batch.map(transferCall), 'pending');
+      const results = await tryAll(
+        batch.map((signed) => paymentCall(token, signed)),
+        'pending',
+      );
       return results.map(({ success, returnData }) => (success ? null : revertReason(returnData)));
     },
 
@@ -108,10 +111,7 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
     async areSpent(batch: readonly Pick<Authorization, 'from' | 'nonce'>[]): Promise<boolean[]> {
       const spent: boolean[] = [];
       for (let start = 0; start < batch.length; start += MAX_IN_ONE_CALL) {
-        const calls = batch.slice(start, start + MAX_IN_ONE_CALL).map(({ from, nonce }) => {
-          const args = [from as Hex, nonce as Hex] as const;
-          return encodeFunctionData({ abi: usdcAbi, functionName: 'authorizationState', args });
-        });
+        const calls = batch.slice(start, start + MAX_IN_ONE_CALL).map((each) => stateCall(token, each));
         spent.push(...(await tryAll(calls, 'latest')).map(({ returnData }) => BigInt(returnData) !== 0n));
       }
       return spent;
@@ -142,6 +142,12 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
   };
 }
 
+/** Asks the token whether an authorization was used or cancelled. */
+function stateCall(token: Hex, { from, nonce }: Pick<Authorization, 'from' | 'nonce'>): ContractCall {
+  const args = [from as Hex, nonce as Hex] as const;
+  return { target: token, callData: encodeFunctionData({ abi: usdcAbi, functionName: 'authorizationState', args }) };
+}
+
 const movedIn = (token: string, logs: TransactionReceipt['logs']): Pick<MinedTransaction, 'used' | 'moved'> => ({
   used: usedIn(token, logs),
   moved: (transfer) => hasMoved(token, logs, transfer),
@@ -157,6 +163,7 @@ const ERROR_STRING_SELECTOR = '0x08c379a0';
 export const NO_REASON = 'reverted without a reason';
 
 function revertReason(data: Hex): string {
-  if (!data.startsWith(ERROR_STRING_SELECTOR)) return NO_REASON;
+  if (data === '0x') return NO_REASON;
+  if (!data.startsWith(ERROR_STRING_SELECTOR)) return `reverted with the error ${data.slice(0, 10)}`;
   return decodeAbiParameters([{ type: 'string' }], `0x${data.slice(10)}`)[0];
 }

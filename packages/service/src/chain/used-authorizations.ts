@@ -1,6 +1,8 @@
 import type { TransactionReceipt } from 'viem';
 import type { Authorization } from './authorization.ts';
-import { usdcEventsOf } from './usdc-events.ts';
+import { DEPOSIT_COLLECTOR, SETTLEMENT_CONTRACT } from './channels/channel-calls.ts';
+import { channelEventOf } from './channels/channel-events.ts';
+import { type UsdcEvent, usdcEventsOf } from './usdc-events.ts';
 
 /** A transfer caused by an authorization, according to the chain's logs. */
 export interface UsedAuthorization {
@@ -9,6 +11,8 @@ export interface UsedAuthorization {
   readonly blockHash: string;
   readonly to: string;
   readonly valueMicro: bigint;
+  /** The channel that its money was deposited in; null: none. */
+  readonly channelId: string | null;
 }
 
 export const authorizationKey = (a: Pick<Authorization, 'from' | 'nonce'>): string => `${a.from} ${a.nonce}`;
@@ -39,7 +43,25 @@ export function usedIn(token: string, logs: Logs): Map<string, UsedAuthorization
       blockHash,
       to: transfer.to,
       valueMicro: transfer.valueMicro,
+      channelId: transfer.to === DEPOSIT_COLLECTOR ? channelOf(logs, transfer, events[index + 2]) : null,
     });
   }
   return used;
+}
+
+/**
+ * The channel of a deposit: the collector forwards its money at once, and the next event is the deposit of exactly as much. Money sent to
+ * the collector in any other way is in no channel, even if the same transaction makes deposits too.
+ */
+function channelOf(
+  logs: Logs,
+  taken: UsdcEvent<Logs[number]> & { kind: 'transfer' },
+  forwarded: UsdcEvent<Logs[number]> | undefined,
+): string | null {
+  if (forwarded?.kind !== 'transfer' || forwarded.from !== DEPOSIT_COLLECTOR || forwarded.to !== SETTLEMENT_CONTRACT)
+    return null;
+  const after = logs.slice(logs.indexOf(forwarded.log) + 1).find((log) => channelEventOf(log) !== null);
+  const event = after && channelEventOf(after);
+  const isSame = forwarded.valueMicro === taken.valueMicro;
+  return isSame && event?.kind === 'deposited' && event.amountMicro === taken.valueMicro ? event.channelId : null;
 }

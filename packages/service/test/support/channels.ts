@@ -4,6 +4,7 @@ import { type Authorization, receiveAuthorizationDigest, signDigest } from '../.
 import type { ChainInfo } from '../../src/chain/chain-info.ts';
 import { DEPOSIT_COLLECTOR } from '../../src/chain/channels/channel-calls.ts';
 import { type ChannelConfig, channelDigestsOf, depositNonce } from '../../src/chain/channels/channel-digests.ts';
+import type { Sql } from '../../src/db/sql.ts';
 
 interface Payer {
   readonly address: string;
@@ -25,6 +26,18 @@ export const channelOf = (chain: OnChain, payer: Payer, changes: Partial<Channel
   salt: random(),
   ...changes,
 });
+
+/** Records a channel in a database, as its first voucher or deposit does. */
+export const insertChannel = async (sql: Sql, chainId: number, config: ChannelConfig): Promise<void> =>
+  void (await sql.query(
+    'test-insert-channel',
+    `insert into channel (id, chain_id, payer, payer_authorizer, receiver, receiver_authorizer, token, withdraw_delay_s, salt, created_at, changed_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now(), now()) on conflict do nothing`,
+    [
+      ...[channelDigestsOf(chainId).channelIdOf(config), chainId, config.payer, config.payerAuthorizer],
+      ...[config.receiver, config.receiverAuthorizer, config.token, config.withdrawDelayS, config.salt],
+    ],
+  ));
 
 export const signVoucher = (chain: OnChain, payer: Payer, config: ChannelConfig, maxMicro: bigint): Hex => {
   const { channelIdOf, voucherDigest } = channelDigestsOf(chain.chainId);

@@ -17,6 +17,7 @@ const namesOf: Record<Movement['purpose'], Names | null> = {
   home_return: [null, 'refund_settled', null],
   deposit: null,
   withdrawal: null,
+  channel_deposit: null,
 };
 
 type Told = Pick<

@@ -9,7 +9,7 @@ import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import { insertChainPayments } from '../onchain/chain-payment-store.ts';
 import { endPayments } from '../onchain/end-payments.ts';
-import { toTransfer } from '../onchain/payment-transfer.ts';
+import { transfersOf } from '../onchain/payment-transfer.ts';
 import { type ArrivedTransfer, newlyArrived } from '../x402/newly-arrived.ts';
 import { openSuspense } from './suspense.ts';
 
@@ -44,7 +44,7 @@ export async function creditTransfers(ctx: ChainContext, tx: Tx, found: readonly
     return [{ id: payment.id, state: 'settled' as const, reason: null, transactionHash, blockNumber, blockHash }];
   });
   await endPayments(tx, news, ends, now);
-  await postTransfers(tx, news.map(toTransfer), now);
+  await postTransfers(tx, news.flatMap(transfersOf), now);
 }
 
 function toDeposit(

@@ -23,7 +23,7 @@ export async function forEachPage(
   }
 }
 
-/** Open payments except bills, which their agents submit; created before a time that depends on the direction. */
+/** Open payments except bills, which their agents submit; created before a time that depends on whether the node owes them. */
 export async function listOpenChainPayments(
   sql: Sql,
   before: { readonly in: Date; readonly out: Date },
@@ -34,7 +34,7 @@ export async function listOpenChainPayments(
     'list-open-chain-payments',
     `select ${chainPaymentColumns} from chain_payment
       where state in ('claimed', 'broadcasting') and purpose <> 'bill'
-        and created_at <= case direction when 'in' then $1::timestamptz else $2 end
+        and created_at <= case direction when 'out' then $2::timestamptz else $1 end
         and (created_at, id) > ($3, $4)
       order by created_at, id limit $5`,
     [before.in, before.out, after.createdAt, after.id, limit],
@@ -54,7 +54,7 @@ export async function listOpenBills(sql: Sql, after: Cursor, limit: number): Pro
   return rows.map(toChainPayment);
 }
 
-/** Incoming payments that failed here and whose authorization can still be submitted by anyone at this time. */
+/** Payments of others that failed here and whose authorization can still be submitted by anyone at this time. */
 export async function listFailedUnexpired(
   sql: Sql,
   atS: bigint,
@@ -64,7 +64,7 @@ export async function listFailedUnexpired(
   const rows = await sql.query<ChainPaymentRow>(
     'list-failed-unexpired',
     `select ${chainPaymentColumns} from chain_payment
-      where state = 'failed' and direction = 'in' and valid_before > $1 and (created_at, id) > ($2, $3)
+      where state = 'failed' and direction <> 'out' and valid_before > $1 and (created_at, id) > ($2, $3)
       order by created_at, id limit $4`,
     [atS, after.createdAt, after.id, limit],
   );
@@ -118,17 +118,17 @@ export const listMovements = (sql: Sql, subjectId: string): Promise<Movement[]> 
     [subjectId],
   );
 
-/** A wallet and the amount that it paid in. */
+/** A wallet and the amount that it paid. */
 export interface PaidIn {
   readonly address: string;
   readonly paidMicro: bigint;
 }
 
-/** Amount per wallet of the settled incoming payments of these transactions. */
+/** Amount per wallet that it paid in these transactions, deposits into channels included. */
 export const sumPaidIn = (sql: Sql, hashes: readonly string[]): Promise<PaidIn[]> =>
   sql.query<PaidIn>(
     'sum-paid-in',
     `select from_address as address, sum(value_micro)::bigint as "paidMicro" from chain_payment
-      where direction = 'in' and state = 'settled' and transaction_hash = any($1) group by 1 order by 1`,
+      where direction <> 'out' and state = 'settled' and transaction_hash = any($1) group by 1 order by 1`,
     [hashes],
   );

@@ -15,7 +15,7 @@ export const chainPaymentColumns = `id, chain_id as "chainId", token, direction,
   ledger_account_id as "ledgerAccountId", from_address as "fromAddress", to_address as "toAddress", nonce,
   value_micro as "valueMicro", valid_after as "validAfterS", valid_before as "validBeforeS", signature, fingerprint,
   x402_version as "x402Version", state, reason, transaction_hash as "transactionHash", created_at as "createdAt",
-  lost_at as "lostAt", client`;
+  lost_at as "lostAt", client, channel_id as "channelId", deposit_call as "depositCall"`;
 
 export function toChainPayment(row: ChainPaymentRow): ChainPayment {
   const { fromAddress: from, toAddress: to, nonce, valueMicro, validAfterS, validBeforeS, ...rest } = row;
@@ -35,12 +35,13 @@ export async function insertChainPayments(
   const rows = await sql.query<{ id: string }>(
     'insert-chain-payments',
     `insert into chain_payment (id, chain_id, token, direction, purpose, subject_id, account_id, ledger_account_id, from_address,
-        to_address, nonce, value_micro, valid_after, valid_before, signature, fingerprint, x402_version, client, state, created_at)
-     select n.*, 'claimed', $19 from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+        to_address, nonce, value_micro, valid_after, valid_before, signature, fingerprint, x402_version, client, channel_id,
+        deposit_call, state, created_at)
+     select n.*, 'claimed', $21 from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
         $8::text[], $9::text[], $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::bigint[], $15::text[], $16::bytea[],
-        $17::smallint[], $18::text[])
+        $17::smallint[], $18::text[], $19::text[], $20::text[])
         as n(id, chain, token, direction, purpose, subject, account, ledger, from_address, to_address, nonce, value, after, before,
-             signature, fingerprint, version, client)
+             signature, fingerprint, version, client, channel, deposit_call)
       where n.purpose <> 'invocation' or not exists (select from channel_charge g where g.request_id = n.subject)
      on conflict do nothing returning id`,
     [
@@ -62,6 +63,8 @@ export async function insertChainPayments(
       of((p) => p.fingerprint),
       of((p) => p.x402Version),
       of((p) => p.client ?? null),
+      of((p) => p.channelId ?? null),
+      of((p) => p.depositCall ?? null),
       now,
     ],
   );

@@ -8,7 +8,7 @@ import type { NewChainPayment } from './chain-payment.ts';
 import { endChainPayments, nowhere, type PaymentEnd, type PaymentPlace } from './chain-payment-store.ts';
 import { strike } from './payer-standing.ts';
 import { type EndedPayment, paymentEventsOf } from './payment-events.ts';
-import { toTransfer } from './payment-transfer.ts';
+import { transfersOf } from './payment-transfer.ts';
 import type { RefusalReason } from './refusal-reason.ts';
 
 /** Ends payments and emits their events. Returns the ids of those that this call ended, each exactly once. */
@@ -34,11 +34,11 @@ export async function endPayments(
   return new Set(rows.keys());
 }
 
-/** True for an incoming payment that was sent at our gas cost and reverted. */
+/** True for another's payment that was sent at our gas cost and reverted. */
 const hasBurntGas = ({ payment, state, transactionHash }: EndedPayment): boolean =>
-  payment.direction === 'in' && state === 'failed' && transactionHash !== null;
+  payment.direction !== 'out' && state === 'failed' && transactionHash !== null;
 
-/** Settles a payment and books it in the ledger, in the caller's transaction. False when it had ended before. */
+/** Settles a payment and books what the ledger has of it, in the caller's transaction. False when it had ended before. */
 export async function settlePayment(
   tx: Tx,
   payment: NewChainPayment,
@@ -48,7 +48,7 @@ export async function settlePayment(
   const end = { id: payment.id, state: 'settled' as const, reason: null, ...place };
   const ended = await endPayments(tx, [payment], [end], now);
   if (!ended.has(payment.id)) return false;
-  await postTransfers(tx, [toTransfer(payment)], now);
+  await postTransfers(tx, transfersOf(payment), now);
   return true;
 }
 

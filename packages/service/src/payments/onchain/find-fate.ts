@@ -3,7 +3,7 @@ import type { NewChainPayment } from './chain-payment.ts';
 import type { PaymentPlace } from './chain-payment-store.ts';
 
 /**
- * Outcome of a payment whose authorization is spent: it paid us, or it was cancelled or used otherwise. Null when the chain does not tell,
+ * Outcome of a payment whose authorization is spent: it paid us (or is in its channel), or it was cancelled or used otherwise. Null when the chain does not tell,
  * which proves nothing.
  */
 export type Fate =
@@ -32,9 +32,11 @@ export async function findFate(ctx: HasUsdc, payment: NewChainPayment, madeAt: D
   }
 }
 
-function fateOf({ authorization }: NewChainPayment, spent: SpentAuthorization): Fate {
+/** The outcome of a payment by the use of its authorization: a deposit has paid if the money is in its channel. */
+export function fateOf({ authorization, channelId }: NewChainPayment, spent: SpentAuthorization): Fate {
   if ('cancelledInBlock' in spent) return { kind: 'taken back', blockNumber: spent.cancelledInBlock };
-  const { to, valueMicro, ...place } = spent;
-  const isOurs = to === authorization.to && valueMicro === authorization.valueMicro;
+  const { to, valueMicro, channelId: deposited, ...place } = spent;
+  const isOurs =
+    to === authorization.to && valueMicro === authorization.valueMicro && (!channelId || deposited === channelId);
   return isOurs ? { kind: 'paid', place } : { kind: 'taken back', blockNumber: spent.blockNumber };
 }

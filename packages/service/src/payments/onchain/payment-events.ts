@@ -12,7 +12,8 @@ export interface EndedPayment {
   readonly createdAt: Date;
 }
 
-const typeOf: Record<ChainPurpose, Payment['type']> = {
+/** Type of a payment in events; null: a deposit into a channel is told by the channel. */
+const typeOf: Record<ChainPurpose, Payment['type'] | null> = {
   deposit: 'deposit',
   invocation: 'x402',
   refund: 'refund',
@@ -22,6 +23,7 @@ const typeOf: Record<ChainPurpose, Payment['type']> = {
   second_return: 'refund',
   home_refund: 'refund',
   home_return: 'refund',
+  channel_deposit: null,
 };
 
 /** Events of ended payments: incoming ones that settled or failed, and refunds and withdrawals that settled. */
@@ -32,18 +34,19 @@ export function paymentEventsOf(ended: readonly EndedPayment[]): NewEvent[] {
       const withdrawal = toWithdrawal({ ...payment, state, transactionHash, createdAt });
       return [{ type: 'withdrawal.confirmed', accountId, subjectId, data: withdrawal }];
     }
-    const isRefund = typeOf[purpose] === 'refund';
-    if (accountId === null || (direction === 'out' && !(isRefund && state === 'settled'))) return [];
+    const type = typeOf[purpose];
+    const isRefund = type === 'refund';
+    if (type === null || accountId === null || (direction === 'out' && !(isRefund && state === 'settled'))) return [];
     const data: Payment = {
       paymentId: id,
-      type: typeOf[purpose],
+      type,
       amount: formatUsdc(payment.authorization.valueMicro),
       status: state === 'settled' ? 'confirmed' : 'failed',
       requestId: purpose === 'deposit' ? null : subjectId,
       transactionHash,
       createdAt: createdAt.toISOString(),
     };
-    const type = state !== 'settled' ? 'payment.failed' : isRefund ? 'payment.refunded' : 'payment.confirmed';
-    return [{ type, accountId, subjectId: id, data }];
+    const told = state !== 'settled' ? 'payment.failed' : isRefund ? 'payment.refunded' : 'payment.confirmed';
+    return [{ type: told, accountId, subjectId: id, data }];
   });
 }

@@ -1,8 +1,14 @@
 import { type NewTransfer, OUTGOING, WALLET } from '../ledger/ledger-store.ts';
 import { isFromHome, type NewChainPayment } from './chain-payment.ts';
 
-/** Ledger transfer of a settled payment: incoming money credits its account, an outgoing payment reduces what is owed on chain. */
-export function toTransfer(payment: NewChainPayment): NewTransfer {
+/**
+ * Ledger transfer of a settled payment: incoming money credits its account, an outgoing payment reduces what is owed on chain. A deposit
+ * into a channel posts nothing: it is neither an asset nor a debt of the node.
+ */
+export const transfersOf = (payment: NewChainPayment): NewTransfer[] =>
+  payment.direction === 'channel' ? [] : [toTransfer(payment)];
+
+function toTransfer(payment: NewChainPayment): NewTransfer {
   const { purpose, subjectId } = payment;
   if (isFromHome(purpose))
     return {

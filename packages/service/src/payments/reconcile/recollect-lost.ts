@@ -32,7 +32,7 @@ async function recollect(ctx: ReconcilePaymentContext, payment: ChainPayment): P
   if (isPlain(payment)) return waitForPlain(ctx, payment);
   const nowS = await ctx.usdc.headTimeS();
   const isExpired = payment.authorization.validBeforeS <= nowS;
-  if (payment.direction === 'in' && (await isLostForGood(ctx, payment)))
+  if (payment.direction !== 'out' && (await isLostForGood(ctx, payment)))
     return reversePayment(ctx, payment, 'a reorg removed its block, and it can no longer be collected');
   if (await isOnItsWay(ctx, payment)) return;
   if (payment.direction === 'out' && isExpired) return payAgain(ctx, payment, nowS);

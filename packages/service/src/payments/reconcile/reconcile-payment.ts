@@ -50,7 +50,7 @@ async function settleAgain(ctx: ReconcilePaymentContext, payment: ChainPayment):
   // The simulation may have failed because the payment was mined in the meantime.
   const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
   if (isSpent) await endSpent(ctx, payment);
-  else if (payment.direction === 'in') await failPayment(ctx, payment, 'invalid_exact_evm_transaction_failed');
+  else if (payment.direction !== 'out') await failPayment(ctx, payment, 'invalid_exact_evm_transaction_failed');
   else ctx.log.error({ paymentId: payment.id, refused }, 'token refuses an outgoing payment of the node');
 }
 

@@ -9,5 +9,5 @@ const NEWEST = 5000;
 export const transactionsToReplay = async (ctx: HasDb, chainId: number): Promise<StoredTransaction[]> =>
   (await listNewest(ctx.db, chainId, NEWEST)).toReversed();
 
-/** Amount that each wallet paid into the node's wallet in these transactions. */
+/** Amount that each wallet paid in these transactions. */
 export const payersIn = (ctx: HasDb, hashes: readonly string[]): Promise<PaidIn[]> => sumPaidIn(ctx.db, hashes);

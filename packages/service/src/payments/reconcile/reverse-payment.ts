@@ -10,17 +10,18 @@ const REASON: RefusalReason = 'invalid_exact_evm_transaction_failed';
 
 /**
  * Reverses a payment that the chain removed for good: debits the credited account up to its available balance, and the node's loss account
- * for what is spent or held. The ledger then matches the chain, and no customer's balance is negative.
+ * for what is spent or held. The ledger then matches the chain, and no customer's balance is negative. A deposit into a channel has no
+ * transfers: the channel's balance follows the chain.
  */
 export async function reversePayment(ctx: ChainContext, payment: ChainPayment, why: string): Promise<void> {
   const now = ctx.clock.now();
   const isReversed = await ctx.db.transaction(async (tx) => {
     const { id, ledgerAccountId } = payment;
-    const account = await lockLedgerAccount(tx, ledgerAccountId);
+    const account = payment.direction === 'channel' ? null : await lockLedgerAccount(tx, ledgerAccountId);
     const row = await reverseChainPayment(tx, { id, ledgerAccountId, reason: REASON, now });
     if (!row) return false;
     const availableMicro = account ? account.postedMicro - account.heldMicro : 0n;
-    await postTransfers(tx, reversalOf(payment, availableMicro), now);
+    if (payment.direction === 'in') await postTransfers(tx, reversalOf(payment, availableMicro), now);
     await emit(tx, paymentEventsOf([{ payment, state: 'reversed', ...row }]), now);
     return true;
   });

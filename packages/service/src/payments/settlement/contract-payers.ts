@@ -1,14 +1,14 @@
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { HasWallet } from '../../chain/node-wallet.ts';
-import { type SignedAuthorization, transferCall } from '../../chain/settlement-call.ts';
+import { paymentCall, type SignedAuthorization } from '../../chain/settlement-call.ts';
 import type { HasUsdc } from '../../chain/usdc-client.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
-import type { NewChainPayment } from '../onchain/chain-payment.ts';
+import type { ChainDirection, NewChainPayment } from '../onchain/chain-payment.ts';
 import type { HasPaymentLimits } from '../onchain/payment-limits.ts';
 
 /** Detects payers with code: contract wallets, or keys that delegate to a contract (EIP-7702). Their code runs at our cost. */
 export interface ContractPayers {
-  isContract(payment: SignedAuthorization & { readonly direction: 'in' | 'out' }): Promise<boolean>;
+  isContract(payment: SignedAuthorization & { readonly direction: ChainDirection }): Promise<boolean>;
 }
 
 export interface HasContractPayers {
@@ -43,7 +43,8 @@ export async function contractGas(
   { chain, usdc, wallet, paymentLimits }: HasChain & HasUsdc & HasWallet & HasPaymentLimits,
   payment: SignedAuthorization,
 ): Promise<bigint | string> {
-  const estimate = await usdc.estimateGas({ from: wallet.address, to: chain.token, data: transferCall(payment) });
+  const { target: to, callData: data } = paymentCall(chain.token, payment);
+  const estimate = await usdc.estimateGas({ from: wallet.address, to, data });
   if (typeof estimate === 'string') return estimate;
   const gas = withMargin(estimate);
   return gas <= paymentLimits.contractGas ? gas : 'the code of the paying wallet uses too much gas';

@@ -8,8 +8,8 @@ import { postTransfers } from '../ledger/ledger-store.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import { nowhere, type PaymentEnd } from '../onchain/chain-payment-store.ts';
 import { endPayments } from '../onchain/end-payments.ts';
-import { type Fate, findFate } from '../onchain/find-fate.ts';
-import { toTransfer } from '../onchain/payment-transfer.ts';
+import { type Fate, fateOf, findFate } from '../onchain/find-fate.ts';
+import { transfersOf } from '../onchain/payment-transfer.ts';
 import type { RefusalReason } from '../onchain/refusal-reason.ts';
 
 export type SettleOutcome =
@@ -75,7 +75,7 @@ async function fatesOf(
   const reverted: NewChainPayment[] = [];
   for (const payment of payments) {
     const use = mined.used.get(authorizationKey(payment.authorization));
-    if (use) fates.set(payment.id, { kind: 'paid', place: placeOf(use) });
+    if (use) fates.set(payment.id, fateOf(payment, use));
     else reverted.push(payment);
   }
   const spent = reverted.length > 0 ? await ctx.usdc.areSpent(reverted.map((p) => p.authorization)) : [];
@@ -83,20 +83,6 @@ async function fatesOf(
     fates.set(payment.id, await findFate(ctx, payment, ctx.clock.now()));
   return fates;
 }
-
-const placeOf = ({
-  transactionHash,
-  blockNumber,
-  blockHash,
-}: {
-  transactionHash: string;
-  blockNumber: bigint;
-  blockHash: string;
-}) => ({
-  transactionHash,
-  blockNumber,
-  blockHash,
-});
 
 async function commit(
   ctx: RecordContext,
@@ -125,7 +111,7 @@ async function commit(
     // Same lock order as `writeAhead`: the key, then the payments.
     const [, ended] = await Promise.all([markMined(tx, mined), endPayments(tx, payments, ends, now)]);
     const settled = payments.filter(({ id }) => ended.has(id) && settledIds.has(id));
-    await postTransfers(tx, settled.map(toTransfer), now);
+    await postTransfers(tx, settled.flatMap(transfersOf), now);
     failpoint('before-record-commit');
   });
   failpoint('after-record-commit');

@@ -1,4 +1,4 @@
-import { MAX_IN_BATCH, thatFit } from '../../chain/settlement-call.ts';
+import { BATCH_GAS, gasInBatch, thatFit } from '../../chain/settlement-call.ts';
 import { createBatcher } from '../../lib/batcher.ts';
 import { createWake } from '../../lib/wake.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
@@ -87,7 +87,8 @@ export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
 
   const batcher = createBatcher({
     run: settleBatch,
-    maxSize: MAX_IN_BATCH,
+    maxSize: Number(BATCH_GAS),
+    weightOf: (payment) => Number(gasInBatch(payment)),
     maxConcurrent: ctx.senders.length,
     staggerMs: (running) =>
       running < ctx.senders.length - 1

@@ -2,13 +2,17 @@ import type { Authorization } from '../../chain/authorization.ts';
 import type { Sql, Tx } from '../../db/sql.ts';
 import type { LedgerAccountKind } from '../ledger/ledger-store.ts';
 import { sumByKind } from '../ledger/ledger-total-store.ts';
+import type { ChainDirection } from '../onchain/chain-payment.ts';
 import { WATCHED_BLOCKS } from '../reconcile/watch-reorgs.ts';
 import type { ChannelBooks, ReceiverBooks } from './channel-reserves.ts';
 import type { DriftEpisode } from './reserves.ts';
 
+/** Deposits into channels do not pass the wallet. */
+type WalletDirection = Exclude<ChainDirection, 'channel'>;
+
 /** A payment on which chain and books may differ. */
 export type PaymentUnderWay = Authorization & {
-  readonly direction: 'in' | 'out';
+  readonly direction: WalletDirection;
   /** `failed`: anybody may still submit it. `lost`: it is booked, but a reorg removed its block. */
   readonly standing: 'open' | 'failed' | 'lost';
 };
@@ -27,18 +31,15 @@ export interface Books {
 
 /** SQL condition: the payment is booked, or open in the books, and so accounts for its transfer. */
 const accountsFor = (nowS: string) =>
-  `(p.state in ('claimed', 'broadcasting', 'settled') or (p.state = 'failed' and p.valid_before > ${nowS}))`;
-
-/** SQL condition: the payment moves USDC of the wallet. A deposit of a channel goes to the settlement contract. */
-const ofWallet = "purpose <> 'channel_deposit'";
+  `(p.direction = 'in' and (p.state in ('claimed', 'broadcasting', 'settled') or (p.state = 'failed' and p.valid_before > ${nowS})))`;
 
 /** Reads the books for a comparison with the chain at a block. It is one snapshot only in a `repeatable read` transaction. */
 export async function readBooks(tx: Tx, chainId: number, block: bigint, nowS: number): Promise<Books> {
   const sums = await sumByKind(tx);
   const [row] = await tx.query<Pick<Books, 'bookedAfterBlockMicro' | 'unshownMicro' | 'readUpTo'>>(
     'read-books',
-    `select (select coalesce(sum(case direction when 'in' then value_micro else -value_micro end), 0)::bigint from chain_payment
-              where chain_id = $1 and block_hash is not null and block_number > $2 and state = 'settled' and lost_at is null and ${ofWallet}) as "bookedAfterBlockMicro",
+    `select (select coalesce(sum(case direction when 'in' then value_micro when 'out' then -value_micro end), 0)::bigint from chain_payment
+              where chain_id = $1 and block_hash is not null and block_number > $2 and state = 'settled' and lost_at is null) as "bookedAfterBlockMicro",
             (select coalesce(sum(value_micro), 0)::bigint from unshown_transfer u
               where u.chain_id = $1 and u.block_number <= $2 and not exists (select from chain_payment p
                 where p.chain_id = u.chain_id and p.from_address = u.from_address and p.nonce = u.nonce
@@ -50,13 +51,13 @@ export async function readBooks(tx: Tx, chainId: number, block: bigint, nowS: nu
     'list-under-way',
     `select from_address as from, to_address as to, nonce, value_micro as "valueMicro", valid_after as "validAfterS",
             valid_before as "validBeforeS", direction, 'open' as standing
-       from chain_payment where chain_id = $1 and state in ('claimed', 'broadcasting') and ${ofWallet}
+       from chain_payment where chain_id = $1 and state in ('claimed', 'broadcasting') and direction <> 'channel'
      union all
      select from_address, to_address, nonce, value_micro, valid_after, valid_before, direction, 'failed'
-       from chain_payment where chain_id = $1 and state = 'failed' and direction = 'in' and valid_before > $2 and ${ofWallet}
+       from chain_payment where chain_id = $1 and state = 'failed' and direction = 'in' and valid_before > $2
      union all
      select from_address, to_address, nonce, value_micro, valid_after, valid_before, direction, 'lost'
-       from chain_payment where chain_id = $1 and state = 'settled' and lost_at is not null and ${ofWallet}`,
+       from chain_payment where chain_id = $1 and state = 'settled' and lost_at is not null and direction <> 'channel'`,
     [chainId, nowS],
   );
   const channels = await readChannelBooks(tx, chainId, block);

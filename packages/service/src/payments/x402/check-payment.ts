@@ -1,3 +1,4 @@
+import type { Authorization } from '../../chain/authorization.ts';
 import type { ChainInfo } from '../../chain/chain-info.ts';
 import type { RefusalReason } from '../onchain/refusal-reason.ts';
 import { openAddressReason } from './open-addresses.ts';
@@ -26,8 +27,16 @@ export function refusalOf(
   if (openAddressReason(authorization.from)) return 'invalid_exact_evm_signature';
   if (authorization.to !== chain.wallet) return 'invalid_exact_evm_payload_recipient_mismatch';
   if (authorization.valueMicro !== due.amountMicro) return 'invalid_exact_evm_payload_authorization_value_mismatch';
-  if (authorization.validAfterS > now) return 'invalid_exact_evm_payload_authorization_valid_after';
-  if (authorization.validBeforeS < now + SETTLE_MARGIN_S || authorization.validBeforeS > now + LONGEST_WINDOW_S)
+  return windowRefusalOf(authorization, now);
+}
+
+/** The reason that an authorization is not valid now for long enough, or too long; null: it is. */
+export function windowRefusalOf(
+  { validAfterS, validBeforeS }: Pick<Authorization, 'validAfterS' | 'validBeforeS'>,
+  nowS: bigint,
+): RefusalReason | null {
+  if (validAfterS > nowS) return 'invalid_exact_evm_payload_authorization_valid_after';
+  if (validBeforeS < nowS + SETTLE_MARGIN_S || validBeforeS > nowS + LONGEST_WINDOW_S)
     return 'invalid_exact_evm_payload_authorization_valid_before';
   return null;
 }

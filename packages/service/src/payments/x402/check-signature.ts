@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { authorizationDigest, signerOf } from '../../chain/authorization.ts';
+import { authorizationDigest, receiveAuthorizationDigest, signerOf } from '../../chain/authorization.ts';
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { SignedAuthorization } from '../../chain/settlement-call.ts';
 import type { HasUsdc } from '../../chain/usdc-client.ts';
@@ -28,8 +28,8 @@ export function createSignatureChecker(ctx: HasChain & HasUsdc): SignatureChecke
     ttl: KNOWN_FOR_MS,
     fetchMethod: (address) => ctx.usdc.hasCode(address),
   });
-  const digestOf = ({ authorization }: SignedAuthorization) =>
-    authorizationDigest(ctx.chain.domainSeparator, authorization);
+  const digestOf = ({ authorization, depositCall }: SignedAuthorization) =>
+    (depositCall ? receiveAuthorizationDigest : authorizationDigest)(ctx.chain.domainSeparator, authorization);
   const isOfKey = (signed: SignedAuthorization) =>
     signerOf(digestOf(signed), signed.signature) === signed.authorization.from;
   return {

@@ -86,12 +86,14 @@ describe('an offer', () => {
       ...{ payTo: exact.payTo, maxTimeoutSeconds: exact.maxTimeoutSeconds },
       extra: {
         ...{ name: 'USDC', version: '2', memo: 'req_1', offer: exact.extra.offer, agentId: 'agt_2' },
-        ...{ receiverAuthorizer: chain.wallet, withdrawDelay: 86_400, minDeposit: '100000' },
+        ...{ receiverAuthorizer: chain.wallet, withdrawDelay: 86_400, minDeposit: '500000' },
         ...correction,
       },
     });
     expect(readOffer(withChannels, secrets, channel, expected)).toEqual({ memo: 'req_1', amountMicro: 50_000n });
     expect(Buffer.from(JSON.stringify(v2)).toString('base64').length).toBeLessThan(8_192);
+    const cheap = makeOffer(withChannels, secrets, { ...terms, amountMicro: 9_999n }, 'Payment required');
+    expect(cheap.v2.accepts[1]?.extra.minDeposit).toBe('100000');
     const deposit = makeOffer(withChannels, secrets, { ...terms, purpose: 'deposit' }, 'Payment required');
     expect(deposit.v2.accepts.map(({ scheme }) => scheme)).toEqual(['exact']);
   });

@@ -134,16 +134,20 @@ export function makeOffer(
   };
 }
 
+/** Stock clients deposit what an offer names. The node pays the gas of deposits: it names enough for some calls, and takes less. */
+const CALLS_A_DEPOSIT = 10n;
+
 /** Terms of a payment by voucher: only of calls, and where the node takes channels. */
 function channelTerms(
   chain: ChainInfo,
-  { purpose }: Terms,
+  { purpose, amountMicro }: Terms,
   common: Pick<RequirementsV2, 'payTo' | 'asset' | 'maxTimeoutSeconds' | 'amount'>,
   { nonce: _nonce, minAmount: _minAmount, ...extra }: Record<string, unknown>,
   correction: Correction | undefined,
 ): RequirementsV2[] {
   if (!chain.channels || purpose !== 'invocation') return [];
   const { withdrawDelayS, minDepositMicro } = chain.channels;
+  const advisedMicro = CALLS_A_DEPOSIT * amountMicro;
   return [
     {
       scheme: CHANNEL_SCHEME,
@@ -153,7 +157,7 @@ function channelTerms(
         ...extra,
         receiverAuthorizer: chain.wallet,
         withdrawDelay: withdrawDelayS,
-        minDeposit: minDepositMicro.toString(),
+        minDeposit: (advisedMicro > minDepositMicro ? advisedMicro : minDepositMicro).toString(),
         ...correction,
       },
     },

@@ -1,0 +1,136 @@
+import type { ChainPoint } from '../../../../chain/chain-point.ts';
+import type { Sql, Tx } from '../../../../db/sql.ts';
+
+/** What the chain says of a channel; see the table `channel`. */
+export interface ChannelReading {
+  readonly id: string;
+  readonly balanceMicro: bigint;
+  readonly refundNonce: bigint;
+  readonly withdrawRequestedAt: Date | null;
+  /** The channel has to be read again at this block; null: after its next event. */
+  readonly dueBlock: bigint | null;
+}
+
+/**
+ * Writes what was read at a block, in the order of the ids; a channel that was read at a later block keeps that. Returns the channels whose
+ * payers have begun to withdraw since the reading before.
+ */
+export async function writeReadings(
+  tx: Tx,
+  block: bigint,
+  readings: readonly ChannelReading[],
+  now: Date,
+): Promise<string[]> {
+  if (readings.length === 0) return [];
+  const of = <T>(pick: (reading: ChannelReading) => T) => readings.map(pick);
+  const rows = await tx.query<{ id: string }>(
+    'write-channel-readings',
+    `with before as (
+       select id, withdraw_requested_at from channel where id = any($1) order by id for no key update
+     )
+     update channel c
+        set balance_micro = n.balance, refund_nonce = n.refund_nonce, withdraw_requested_at = n.withdraw_requested_at,
+            read_block = $6, due_block = n.due_block, changed_at = $7
+       from unnest($1::text[], $2::bigint[], $3::bigint[], $4::timestamptz[], $5::bigint[])
+         as n(id, balance, refund_nonce, withdraw_requested_at, due_block), before
+      where c.id = n.id and before.id = n.id and c.read_block <= $6
+      returning case when before.withdraw_requested_at is null and c.withdraw_requested_at is not null then c.id end as id`,
+    [
+      of((r) => r.id),
+      of((r) => r.balanceMicro),
+      of((r) => r.refundNonce),
+      of((r) => r.withdrawRequestedAt),
+      of((r) => r.dueBlock),
+      block,
+      now,
+    ],
+  );
+  return rows.flatMap(({ id }) => (id === null ? [] : [id]));
+}
+
+/** True if the channel was read at or after a block. */
+export async function wasReadAt(sql: Sql, channelId: string, block: bigint): Promise<boolean> {
+  const rows = await sql.query('was-channel-read-at', 'select id from channel where id = $1 and read_block >= $2', [
+    channelId,
+    block,
+  ]);
+  return rows.length > 0;
+}
+
+/** Those of these ids that the node has channels of. */
+export async function knownChannels(sql: Sql, ids: readonly string[]): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>('known-channels', 'select id from channel where id = any($1)', [ids]);
+  return rows.map(({ id }) => id);
+}
+
+/** Channels to be read whatever the events say: those that are due at a block, and those read after a block that events were read up to. */
+export async function dueChannels(
+  sql: Sql,
+  chainId: number,
+  at: { readonly block: bigint; readonly readUpTo: bigint },
+): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    'due-channels',
+    'select id from channel where chain_id = $1 and (due_block <= $2 or read_block > $3)',
+    [chainId, at.block, at.readUpTo],
+  );
+  return rows.map(({ id }) => id);
+}
+
+export async function hasChannels(sql: Sql, chainId: number): Promise<boolean> {
+  const rows = await sql.query('has-channels', 'select id from channel where chain_id = $1 limit 1', [chainId]);
+  return rows.length > 0;
+}
+
+/** Makes all channels due that were read after a block; `null`: all. A lower block may be written to them then. */
+export async function makeDue(sql: Sql, chainId: number, afterBlock: bigint | null): Promise<void> {
+  await sql.query(
+    'make-channels-due',
+    `update channel set due_block = 0, read_block = least(read_block, coalesce($2::bigint, read_block))
+      where id in (select id from channel where chain_id = $1 and ($2::bigint is null or read_block > $2) order by id for no key update)`,
+    [chainId, afterBlock],
+  );
+}
+
+/** Number of points kept. A deeper reorg rewinds to the oldest. */
+const POINTS_KEPT = 500;
+
+/** The points up to which events were read, newest first. */
+export const listChannelPoints = (sql: Sql, chainId: number): Promise<ChainPoint[]> =>
+  sql.query<ChainPoint>(
+    'list-channel-points',
+    `select block_number as block, block_hash as hash from channel_point where chain_id = $1 order by block_number desc`,
+    [chainId],
+  );
+
+/** Advances to a point, unless another process has moved the newest one. Returns whether it advanced. */
+export async function addChannelPoint(
+  tx: Tx,
+  chainId: number,
+  { before, point }: { before: ChainPoint | null; point: ChainPoint },
+): Promise<boolean> {
+  const rows = await tx.query(
+    'add-channel-point',
+    `insert into channel_point (chain_id, block_number, block_hash)
+     select $1, $2, $3
+      where (select max(block_number) from channel_point where chain_id = $1) is not distinct from $4
+     on conflict do nothing returning block_number`,
+    [chainId, point.block, point.hash, before?.block ?? null],
+  );
+  if (rows.length === 0) return false;
+  await tx.query(
+    'forget-channel-points',
+    `delete from channel_point where chain_id = $1 and block_number < (
+       select block_number from channel_point where chain_id = $1 order by block_number desc offset $2 limit 1)`,
+    [chainId, POINTS_KEPT - 1],
+  );
+  return true;
+}
+
+/** Deletes the points above a block: a reorg replaced their blocks. */
+export async function dropChannelPoints(tx: Tx, chainId: number, aboveBlock: bigint): Promise<void> {
+  await tx.query('drop-channel-points', 'delete from channel_point where chain_id = $1 and block_number > $2', [
+    chainId,
+    aboveBlock,
+  ]);
+}

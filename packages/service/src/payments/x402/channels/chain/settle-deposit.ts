@@ -1,0 +1,188 @@
+import { DEPOSIT_COLLECTOR, depositCall } from '../../../../chain/channels/channel-calls.ts';
+import { type ChannelConfig, channelDigestsOf, depositNonce } from '../../../../chain/channels/channel-digests.ts';
+import { depthFor } from '../../../../chain/confirmation-depth.ts';
+import type { Tx } from '../../../../db/sql.ts';
+import { AppError } from '../../../../lib/app-error.ts';
+import { newId } from '../../../../lib/id.ts';
+import { until } from '../../../../lib/until.ts';
+import type { ChainContext } from '../../../onchain/chain-context.ts';
+import type { ChainPayment, NewChainPayment } from '../../../onchain/chain-payment.ts';
+import { isOpen } from '../../../onchain/chain-payment-state.ts';
+import { findById, insertChainPayments } from '../../../onchain/chain-payment-store.ts';
+import { type Fate, findFate } from '../../../onchain/find-fate.ts';
+import type { RefusalReason } from '../../../onchain/refusal-reason.ts';
+import { isWithinGas } from '../../../settlement/contract-payers.ts';
+import type { SettleOutcome } from '../../../settlement/record-mined.ts';
+import type { HasSettler } from '../../../settlement/settler.ts';
+import { windowRefusalOf } from '../../check-payment.ts';
+import type { PaymentChecks } from '../../payment-checks.ts';
+import { wasReadAt } from './channel-reading-store.ts';
+import { refreshChannels } from './refresh-channels.ts';
+
+/** A deposit that a payer authorized for a channel. */
+export interface ChannelDeposit {
+  readonly config: ChannelConfig;
+  readonly amountMicro: bigint;
+  readonly validAfterS: bigint;
+  readonly validBeforeS: bigint;
+  readonly salt: bigint;
+  readonly signature: string;
+  /** Account and network address that showed it: failures that cost gas are counted against them. */
+  readonly accountId: string | null;
+  readonly client: string | null;
+}
+
+/** `settled`: the money is in the channel, as deep as the amount asks for, and the channel's balance has it. `refused`: nothing moved. */
+export type DepositOutcome =
+  | { readonly state: 'settled'; readonly transactionHash: string }
+  | { readonly state: 'refused'; readonly reason: RefusalReason }
+  | { readonly state: 'unknown'; readonly transactionHash: string | null };
+
+export interface DepositContext extends ChainContext, PaymentChecks, HasSettler {}
+
+/** Maximum time that a request waits for the chain; the reconciler continues after that. */
+const WAIT_MS = 25_000;
+
+/**
+ * Settles a deposit, in one transaction with other payments. `open` records the channel in the transaction that claims the deposit. The
+ * nonce binds the channel, so whoever submitted the authorization has paid into it: that counts as settled, as does a repetition. Throws
+ * RATE_LIMITED for payers in back-off, and UNAVAILABLE while the chain does not answer; nothing moved then.
+ */
+export async function settleDeposit(
+  ctx: DepositContext,
+  deposit: ChannelDeposit,
+  open: (tx: Tx, now: Date) => Promise<void>,
+): Promise<DepositOutcome> {
+  const payment = toPayment(ctx, deposit);
+  const known = await ctx.paymentFinder.find(namesOf(payment));
+  if (known) return outcomeOfKnown(ctx, payment, known);
+  const nowS = BigInt(Math.floor(ctx.clock.now().getTime() / 1000));
+  const early = windowRefusalOf(payment.authorization, nowS);
+  const judged = early ? refused(early) : await judge(ctx, payment);
+  if (judged !== null && judged.state !== 'settled') return judged;
+  if (judged !== null) {
+    await ctx.db.transaction((tx) => open(tx, ctx.clock.now()));
+    return withBalance(ctx, payment, judged);
+  }
+  const isOurs = await ctx.db.transaction(async (tx) => {
+    const now = ctx.clock.now();
+    await open(tx, now);
+    const claimed = await insertChainPayments(tx, [payment], now);
+    return claimed.has(payment.id);
+  });
+  if (isOurs) {
+    return outcomeOfEnded(ctx, payment, await ctx.settler.settle(payment));
+  }
+  const holder = await ctx.paymentFinder.find(namesOf(payment));
+  return holder ? outcomeOfKnown(ctx, payment, holder) : { state: 'unknown', transactionHash: null };
+}
+
+type OfChannel = NewChainPayment & { readonly channelId: string };
+type Settled = Extract<DepositOutcome, { state: 'settled' }>;
+type Named = Pick<NewChainPayment, 'chainId' | 'token' | 'authorization' | 'subjectId' | 'purpose'>;
+
+const namesOf = ({ authorization: { from, nonce }, ...rest }: Named) => ({ ...rest, from, nonce });
+
+const refused = (reason: RefusalReason): DepositOutcome => ({ state: 'refused', reason });
+
+function toPayment(ctx: ChainContext, deposit: ChannelDeposit): OfChannel {
+  const { config, amountMicro, validAfterS, validBeforeS, salt, signature, accountId, client } = deposit;
+  const { chainId, token } = ctx.chain;
+  const channelId = channelDigestsOf(chainId).channelIdOf(config);
+  const id = newId('pay');
+  const authorization = {
+    from: config.payer,
+    to: DEPOSIT_COLLECTOR,
+    valueMicro: amountMicro,
+    validAfterS,
+    validBeforeS,
+    nonce: depositNonce(channelId, salt),
+  };
+  return {
+    ...{ id, chainId, token, direction: 'channel', purpose: 'channel_deposit', subjectId: id, accountId, client },
+    ledgerAccountId: `channel:${channelId}`,
+    authorization,
+    signature,
+    fingerprint: null,
+    x402Version: 2,
+    channelId,
+    depositCall: depositCall(config, salt, { authorization, signature }),
+  };
+}
+
+/** Judges a deposit that is not claimed. Null: it would be taken now. */
+async function judge(ctx: DepositContext, payment: NewChainPayment): Promise<DepositOutcome | null> {
+  await ctx.gas.requireGas('The node cannot settle deposits now. Nothing was charged.');
+  await ctx.payerStanding.require(payment);
+  try {
+    if (!(await ctx.signatureChecker.mayBeGood(payment))) return refused('invalid_exact_evm_signature');
+    const revert = await ctx.simulator.simulate(payment);
+    if (revert === null)
+      return (await isWithinGas(ctx, payment)) ? null : refused('invalid_exact_evm_transaction_simulation_failed');
+    if (/used or canceled/i.test(revert)) return outcomeOfFate(await findFate(ctx, payment, ctx.clock.now()));
+    if (/signature/i.test(revert)) return refused('invalid_exact_evm_signature');
+    if (/exceeds balance/i.test(revert)) return refused('invalid_exact_evm_insufficient_balance');
+    return refused('invalid_exact_evm_transaction_simulation_failed');
+  } catch (cause) {
+    const message = 'The chain is unavailable, so the deposit cannot be checked now. Nothing was charged.';
+    throw new AppError('UNAVAILABLE', message, {}, { cause });
+  }
+}
+
+function outcomeOfFate(fate: Fate | null): DepositOutcome {
+  if (fate === null) return { state: 'unknown', transactionHash: null };
+  return fate.kind === 'paid'
+    ? { state: 'settled', transactionHash: fate.place.transactionHash }
+    : refused('invalid_exact_evm_nonce_already_used');
+}
+
+/** The outcome of an authorization that was claimed before: for this deposit, or in vain. */
+async function outcomeOfKnown(ctx: DepositContext, payment: OfChannel, known: ChainPayment): Promise<DepositOutcome> {
+  if (known.channelId !== payment.channelId || known.authorization.valueMicro !== payment.authorization.valueMicro)
+    return refused('invalid_exact_evm_nonce_already_used');
+  return outcomeOfEnded(ctx, { ...payment, id: known.id }, null);
+}
+
+async function outcomeOfEnded(
+  ctx: DepositContext,
+  payment: OfChannel,
+  ended: SettleOutcome | null,
+): Promise<DepositOutcome> {
+  if (ended?.state === 'settled') return withBalance(ctx, payment, ended);
+  if (ended?.state === 'unknown') return ended;
+  const stored = await until(
+    async () => {
+      const now = await findById(ctx.db, payment.id);
+      return now && !isOpen(now.state) ? now : null;
+    },
+    { timeoutMs: WAIT_MS, firstMs: 20, mostMs: 500 },
+  );
+  if (stored === null) return { state: 'unknown', transactionHash: null };
+  const { state, transactionHash, reason } = stored;
+  if (state === 'settled' && transactionHash !== null) return withBalance(ctx, payment, { state, transactionHash });
+  // Anybody may have submitted the authorization since it failed here.
+  const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
+  const outcome = isSpent ? outcomeOfFate(await findFate(ctx, payment, stored.createdAt)) : null;
+  if (outcome?.state === 'settled') return withBalance(ctx, payment, outcome);
+  return outcome ?? refused((reason as RefusalReason | null) ?? 'invalid_exact_evm_transaction_failed');
+}
+
+/** A deposit that is in the channel, once the channel's balance was read at a block that has it as deep as the amount asks for. */
+async function withBalance(
+  ctx: DepositContext,
+  { channelId, authorization }: OfChannel,
+  settled: Settled,
+): Promise<DepositOutcome> {
+  const { transactionHash } = settled;
+  const depth = depthFor(ctx.confirmations, authorization.valueMicro);
+  const look = async () => {
+    const mined = await ctx.usdc.findMined([transactionHash]);
+    if (mined === null || !(await refreshChannels(ctx, [channelId]))) return null;
+    return (await wasReadAt(ctx.db, channelId, mined.blockNumber + depth - 1n)) ? settled : null;
+  };
+  const answer = await until(look, { timeoutMs: WAIT_MS, firstMs: 50, mostMs: 500 }).catch((error) => {
+    ctx.log.warn({ err: error, channelId }, 'cannot read a channel after its deposit; left to the next run');
+    return null;
+  });
+  return answer ?? { state: 'unknown', transactionHash };
+}

@@ -1,0 +1,97 @@
+import { type ChainPoint, newestStanding } from '../../../../chain/chain-point.ts';
+import type { ChainContext } from '../../../onchain/chain-context.ts';
+import {
+  addChannelPoint,
+  dropChannelPoints,
+  dueChannels,
+  hasChannels,
+  knownChannels,
+  listChannelPoints,
+  makeDue,
+  writeReadings,
+} from './channel-reading-store.ts';
+import { readAtHead } from './refresh-channels.ts';
+
+const MAX_BLOCKS = 2000n;
+/** After a longer pause all channels are read, instead of the events of the time between. */
+const MAX_GAP = 20_000n;
+
+/** What a run has found out. */
+export interface ChannelNews {
+  /** Channels whose payers have begun to withdraw: what they owe has to be claimed before they can finish. */
+  readonly withdrawRequested: readonly string[];
+  /** True if claims of the node's channels or sweeps into its wallet may have been mined. */
+  readonly hasClaims: boolean;
+}
+
+const nothing: ChannelNews = { withdrawRequested: [], hasClaims: false };
+
+/**
+ * Follows the settlement contract: reads again the channels of the node that have events since the last run, that a reorg may have changed,
+ * or of which a deposit is deep enough by now. The point up to which events were read advances in the transaction that writes the sums: if
+ * the process dies, they are read again.
+ */
+export async function watchChannels(ctx: ChainContext): Promise<ChannelNews> {
+  const { chainId } = ctx.chain;
+  if (!(await hasChannels(ctx.db, chainId))) return nothing;
+  const before = await standingPoint(ctx);
+  const head = await ctx.settlementContract.headBlock();
+  const hash = await ctx.settlementContract.hashAt(head);
+  if (hash === null || (before !== null && head <= before.block)) return nothing;
+  const isFar = before === null || head - before.block > MAX_GAP;
+  if (isFar) await makeDue(ctx.db, chainId, null);
+  const events = isFar ? { ids: [], hasClaims: true } : await readEvents(ctx, before.block + 1n, head);
+  const due = await dueChannels(ctx.db, chainId, { block: head, readUpTo: before?.block ?? head });
+  const read = await readAtHead(ctx, [...new Set([...events.ids, ...due])]);
+  // The sums may be of a later block; its events are left to the next run. A reorg meanwhile: the events may be of removed blocks.
+  if (read === null || read.block.number < head || (await ctx.settlementContract.hashAt(head)) !== hash) return nothing;
+  const point = { block: head, hash };
+  const withdrawRequested = await ctx.db.transaction(async (tx) => {
+    if (!(await addChannelPoint(tx, chainId, { before, point }))) return [];
+    const requested = await writeReadings(tx, read.block.number, read.readings, ctx.clock.now());
+    return requested;
+  });
+  return { withdrawRequested, hasClaims: events.hasClaims };
+}
+
+/** The newest point that is still on the chain; null: none is. Blocks after it are read again when a reorg replaced them. */
+async function standingPoint(ctx: ChainContext): Promise<ChainPoint | null> {
+  const { chainId } = ctx.chain;
+  const points = await listChannelPoints(ctx.db, chainId);
+  const [newest] = points;
+  if (newest === undefined) return null;
+  const point = await newestStanding(points, ctx.settlementContract.hashAt);
+  if (point?.block === newest.block) return newest;
+  const block = point?.block ?? -1n;
+  await ctx.db.transaction(async (tx) => {
+    await dropChannelPoints(tx, chainId, block);
+    await makeDue(tx, chainId, block);
+  });
+  ctx.log.warn({ block: String(block) }, 'chain reorganised; reading payment channels again');
+  return point;
+}
+
+/** Channels of the node with events in these blocks. The contract logs those of all receivers. */
+async function readEvents(ctx: ChainContext, from: bigint, to: bigint): Promise<{ ids: string[]; hasClaims: boolean }> {
+  const ids = new Set<string>();
+  const claimed = new Set<string>();
+  let isSwept = false;
+  let most = MAX_BLOCKS;
+  for (let start = from; start <= to; ) {
+    const end = start + most - 1n < to ? start + most - 1n : to;
+    try {
+      for (const { event } of await ctx.settlementContract.readLogs(start, end)) {
+        if (event.kind === 'swept') isSwept ||= event.receiver === ctx.chain.wallet;
+        else ids.add(event.channelId);
+        if (event.kind === 'claimed') claimed.add(event.channelId);
+      }
+      start = end + 1n;
+    } catch (error) {
+      // Some RPC nodes limit the size of a log query.
+      if (most === 1n) throw error;
+      most = most / 4n || 1n;
+    }
+  }
+  const known = await knownChannels(ctx.db, [...ids]);
+  return { ids: known, hasClaims: isSwept || known.some((id) => claimed.has(id)) };
+}
