@@ -2,6 +2,7 @@ import type { Authorization } from '../../chain/authorization.ts';
 import type { IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
 import { authorizationKey } from '../../chain/used-authorizations.ts';
 import type { Sql } from '../../db/sql.ts';
+import type { ChainDirection } from './chain-payment.ts';
 import type { ChainPaymentState } from './chain-payment-state.ts';
 
 type Token = { readonly chainId: number; readonly token: string };
@@ -41,6 +42,7 @@ export async function relocateCredited(
 export interface KnownPayment {
   readonly state: ChainPaymentState;
   readonly valueMicro: bigint;
+  readonly direction: ChainDirection;
 }
 
 /** Booked payments with these nonces, by `authorizationKey`. */
@@ -51,7 +53,7 @@ export async function findPaymentsByNonce(
 ): Promise<ReadonlyMap<string, KnownPayment>> {
   const rows = await sql.query<KnownPayment & { from: string; nonce: string }>(
     'find-payments-by-nonce',
-    `select p.from_address as "from", p.nonce, p.state, p.value_micro as "valueMicro" from chain_payment p
+    `select p.from_address as "from", p.nonce, p.state, p.value_micro as "valueMicro", p.direction from chain_payment p
        join unnest($3::text[], $4::text[]) as k(from_address, nonce) using (from_address, nonce)
       where p.chain_id = $1 and p.token = $2`,
     [chainId, token, keys.map(({ from }) => from), keys.map(({ nonce }) => nonce)],

@@ -37,6 +37,10 @@ export async function newlyArrived(
   return arrived;
 }
 
-/** True if a contract transferred another amount after a reorg: the earlier transfer is lost and will be reversed. */
+/**
+ * True if the known payment is not this transfer: it was reversed, a contract transferred another amount after a reorg, or it is a deposit
+ * into a channel, whose payer signed the same nonce for the wallet as well.
+ */
 const isOver = (known: KnownPayment | undefined, { valueMicro }: ArrivedTransfer): boolean =>
-  known !== undefined && (known.state === 'reversed' || known.valueMicro !== valueMicro);
+  known !== undefined &&
+  (known.state === 'reversed' || known.valueMicro !== valueMicro || known.direction === 'channel');

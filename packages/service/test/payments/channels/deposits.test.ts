@@ -4,8 +4,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { authorizationDigest, signDigest } from '../../../src/chain/authorization.ts';
 import { DEPOSIT_COLLECTOR, depositCall, SETTLEMENT_CONTRACT } from '../../../src/chain/channels/channel-calls.ts';
 import { type ChannelConfig, channelDigestsOf, depositNonce } from '../../../src/chain/channels/channel-digests.ts';
+import { createIncomingTransfers } from '../../../src/chain/incoming-transfer-client.ts';
 import { transferCall } from '../../../src/chain/settlement-call.ts';
 import type { Tx } from '../../../src/db/sql.ts';
+import { readTransfers } from '../../../src/payments/reconcile/read-transfers.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import {
   type ChannelDeposit,
@@ -234,4 +236,35 @@ describe('a deposit', () => {
     expect(await channelRow(config)).toMatchObject({ balance: '100000' });
     await left;
   });
+});
+
+it('money that comes to the wallet under the nonce of a failed deposit is a deposit of its wallet, and not the channel’s', async () => {
+  const payer = await engine.newPayer(100_000n);
+  const config = channelOf(ctx.chain, payer);
+  const deposit = await newDeposit(payer, config);
+  engine.proxy.rule(SEND, async ({ forward }) => {
+    engine.proxy.rule(SEND, null);
+    const { wallet, domainSeparator } = ctx.chain;
+    const { validAfterS, validBeforeS, amountMicro: valueMicro, salt } = deposit;
+    const nonce = depositNonce(idOf(config), salt);
+    const authorization = { from: payer.address, to: wallet, valueMicro, validAfterS, validBeforeS, nonce };
+    const signature = signDigest(authorizationDigest(domainSeparator, authorization), payer.key);
+    await sendAs(engine.chain.rpcUrl, STRANGER, ctx.chain.token, transferCall({ authorization, signature }));
+    return forward();
+  });
+  const reader = createIncomingTransfers({ rpcUrl: engine.proxy.url, ...ctx.chain });
+  const reading = { ...engine.ctx, incomingTransfers: reader, transferDepthBlocks: 1 };
+  await readTransfers(reading);
+  expect(await settle(deposit)).toEqual({ state: 'refused', reason: 'invalid_exact_evm_nonce_already_used' });
+  await readTransfers(reading);
+  const later = { ...reading, clock: { now: () => new Date(Date.now() + 3_600_000) } };
+  await readTransfers(later);
+  expect(await paymentsOf(config)).toMatchObject([{ state: 'failed' }]);
+  expect(await channelRow(config)).toMatchObject({ balance: '0' });
+  const credited = await askDatabase<{ amount: string; kind: string }>(
+    engine.databaseUrl,
+    `select t.amount_micro::text as amount, t.kind from transfer t join ledger_account a on a.id = t.credit where a.address = $1`,
+    [payer.address],
+  );
+  expect(credited).toEqual([{ amount: '100000', kind: 'deposit' }]);
 });

@@ -31,7 +31,7 @@ const nothing: ChannelNews = { withdrawRequested: [], hasClaims: false };
  * or of which a deposit is deep enough by now. The point up to which events were read advances in the transaction that writes the sums: if
  * the process dies, they are read again.
  */
-export async function watchChannels(ctx: ChainContext): Promise<ChannelNews> {
+export async function followChannels(ctx: ChainContext): Promise<ChannelNews> {
   const { chainId } = ctx.chain;
   if (!(await hasChannels(ctx.db, chainId))) return nothing;
   const before = await standingPoint(ctx);

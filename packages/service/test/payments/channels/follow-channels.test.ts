@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { depositCall, SETTLEMENT_CONTRACT } from '../../../src/chain/channels/channel-calls.ts';
 import { type ChannelConfig, channelDigestsOf } from '../../../src/chain/channels/channel-digests.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
+import { followChannels } from '../../../src/payments/x402/channels/chain/follow-channels.ts';
 import { settleDeposit } from '../../../src/payments/x402/channels/chain/settle-deposit.ts';
-import { watchChannels } from '../../../src/payments/x402/channels/chain/watch-channels.ts';
 import { createPaymentChecks } from '../../../src/payments/x402/payment-checks.ts';
 import { askDatabase, contradictions } from '../../support/books.ts';
 import { sendAs } from '../../support/chain-actions.ts';
@@ -44,7 +44,7 @@ const stateOf = async (config: ChannelConfig) => {
   );
   return row;
 };
-const watch = () => watchChannels(engine.ctx);
+const watch = () => followChannels(engine.ctx);
 
 /** A deposit that anyone submits; answers the channel, which the node knows. */
 async function submitDeposit(payer: Payer, amountMicro = 100_000n, config = channelOf(engine.ctx.chain, payer)) {
@@ -95,7 +95,7 @@ it('two processes that follow at once write what one would', async () => {
   const configs = [];
   for (let count = 0; count < 4; count++) {
     configs.push(await submitDeposit(await engine.newPayer()));
-    await Promise.all([watch(), watchChannels(other), watch()]);
+    await Promise.all([watch(), followChannels(other), watch()]);
   }
   for (const config of configs) expect(await stateOf(config)).toMatchObject({ balance: '100000' });
 });
