@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { privateKeyToAddress } from 'viem/accounts';
-import { signDigest } from '../../src/chain/authorization.ts';
-import { type ChannelConfig, channelDigestsOf } from '../../src/chain/channels/channel-digests.ts';
+import { receiveAuthorizationDigest, signDigest } from '../../src/chain/authorization.ts';
+import { DEPOSIT_COLLECTOR } from '../../src/chain/channels/channel-calls.ts';
+import { type ChannelConfig, channelDigestsOf, depositNonce } from '../../src/chain/channels/channel-digests.ts';
 import { openChannel } from '../../src/payments/x402/channels/channel-store.ts';
 import type { Answer, Harness } from './harness.ts';
 
@@ -30,9 +31,11 @@ export interface VoucherChanges {
 }
 
 /** A payer with a channel to the node, signed natively, with whatever a test wants to be wrong about a voucher. */
-export function newVoucherPayer(h: Pick<Harness, 'ctx'>, change: Partial<ChannelConfig> = {}) {
+export function newVoucherPayer(
+  h: Pick<Harness, 'ctx'>,
+  { key = newKey(), ...change }: Partial<ChannelConfig> & { key?: Hex } = {},
+) {
   const { chain } = h.ctx;
-  const key = newKey();
   const digests = channelDigestsOf(chain.chainId);
   const payer = privateKeyToAddress(key).toLowerCase();
   const config: ChannelConfig = {
@@ -57,6 +60,27 @@ export function newVoucherPayer(h: Pick<Harness, 'ctx'>, change: Partial<Channel
       const now = h.ctx.clock.now();
       await h.ctx.db.transaction((tx) => openChannel(tx, { id: channelId, chainId: chain.chainId, config }, now));
       await h.ctx.db.query('', 'update channel set balance_micro = $2 where id = $1', [channelId, balanceMicro]);
+    },
+    /** A deposit for the payload of a voucher, signed by the payer. */
+    async deposit(
+      amountMicro: bigint,
+      changes: { validBefore?: bigint; validAfter?: bigint; signature?: string; salt?: Hex } = {},
+    ) {
+      const { validAfter = 0n, salt = newKey() } = changes;
+      const validBefore = changes.validBefore ?? BigInt(Math.floor(h.ctx.clock.now().getTime() / 1000)) + 300n;
+      const authorization = {
+        ...{ from: config.payer, to: DEPOSIT_COLLECTOR, valueMicro: amountMicro },
+        ...{ validAfterS: validAfter, validBeforeS: validBefore, nonce: depositNonce(channelId, BigInt(salt)) },
+      };
+      const signature =
+        changes.signature ?? signDigest(receiveAuthorizationDigest(chain.domainSeparator, authorization), key);
+      const erc3009Authorization = {
+        validAfter: String(validAfter),
+        validBefore: String(validBefore),
+        salt,
+        signature,
+      };
+      return { type: 'deposit', deposit: { amount: amountMicro.toString(), authorization: { erc3009Authorization } } };
     },
     /** The header of a voucher for a 402 answer. */
     pay(unpaid: Answer, maxMicro: bigint, changes: VoucherChanges = {}): Record<string, string> {

@@ -14,12 +14,13 @@ import { type HasSeenTreasuries, openPayer } from '../../payments/ledger/treasur
 import type { ChainPayment, NewChainPayment } from '../../payments/onchain/chain-payment.ts';
 import { isOpen } from '../../payments/onchain/chain-payment-state.ts';
 import { findHolder, findShownBefore, type Purchase } from '../../payments/x402/authorize-payment.ts';
-import { findBoughtBefore, refuseVoucher } from '../../payments/x402/channels/authorize-voucher.ts';
+import { refuseVoucher } from '../../payments/x402/channels/authorize-voucher.ts';
 import { channelAccountId, channelOf } from '../../payments/x402/channels/channel.ts';
 import type { HasChannels } from '../../payments/x402/channels/channels.ts';
+import type { TakenDeposit } from '../../payments/x402/channels/take-deposit.ts';
 import { paymentOf } from '../../payments/x402/claim-payments.ts';
 import type { PaymentChecks } from '../../payments/x402/payment-checks.ts';
-import { isVoucher, type Shown } from '../../payments/x402/payment-header.ts';
+import type { Shown } from '../../payments/x402/payment-header.ts';
 import type { Due } from '../../payments/x402/payment-required.ts';
 import { deadlineOf } from '../deadline.ts';
 import type { Invocation } from '../invocation.ts';
@@ -38,6 +39,7 @@ import { chooseMeans } from './choose-means.ts';
 import { type KeylessPayer, offeredAlternative, purchaseOf } from './invocation-purchase.ts';
 import { newInvocation } from './new-invocation.ts';
 import { type PayContext, payAndRun } from './pay-and-run.ts';
+import { depositFor, enterDeposits, findBoughtInvocation } from './pay-by-voucher.ts';
 import { quotedPrice, quoteUsed } from './quote-invocation.ts';
 import { callOf, requireLine, requireRoomToPay } from './require-line.ts';
 import { insufficient, requirePayable } from './require-payable.ts';
@@ -78,7 +80,7 @@ export interface Invoked {
   readonly payment: NewChainPayment | null;
   readonly due: Due;
   /** The deposit into a channel that came with the voucher; null: none. */
-  readonly deposit: { readonly amountMicro: bigint; readonly transactionHash: string } | null;
+  readonly deposit: TakenDeposit | null;
   readonly isReplay: boolean;
 }
 
@@ -170,14 +172,20 @@ export async function startChosen(
   if (means.method === 'x402') requireRoomToPay(ctx, caller);
   if (means.method === 'x402') requirePayable(ctx, caller, choice.priceMicro);
   const authorized = means.method === 'x402' ? await authorizeCall(ctx, input.shown, purchase) : unpaid;
-  const { payment, voucher, payer } = await inNameOfPayer(ctx, caller, input, { ...authorized, due: purchase.due });
-  const priceMicro = payment?.authorization.valueMicro ?? voucher?.priceMicro ?? choice.priceMicro;
+  const priceMicro =
+    authorized.payment?.authorization.valueMicro ?? authorized.voucher?.priceMicro ?? choice.priceMicro;
   requireAffordable(input.body, priceMicro);
   const side = input.isAwaited ? 'front' : 'back';
-  const place = payment || voucher ? null : reserve(ctx, callOf(caller, agent.id), side);
+  const place = authorized === unpaid ? reserve(ctx, callOf(caller, agent.id), side) : null;
   const isQueued = place?.granted[0] === false;
   let leaveLine: (() => void) | null = null;
+  const leaveDeposits = await enterDeposits(ctx, input.shown, authorized.voucher);
   try {
+    // A repetition may have waited here for this very deposit.
+    const twin = leaveDeposits && (await findBoughtInvocation(ctx, input.shown, purchase));
+    if (twin) return await replayRequest(ctx, twin, purchase.due);
+    const deposit = await depositFor(ctx, input.shown, { voucher: authorized.voucher, purchase });
+    const { payment, voucher, payer } = await inNameOfPayer(ctx, caller, input, { ...authorized, due: purchase.due });
     leaveLine = await requireLine(ctx, caller, isQueued ? 1 : 0);
     const invocation = newInvocation(ctx, payer, choice, input, {
       ...means,
@@ -200,24 +208,16 @@ export async function startChosen(
       purchase,
       side,
       shown: input.shown,
+      deposit,
     });
   } finally {
+    leaveDeposits?.();
     leaveLine?.();
     place?.giveBack();
   }
 }
 
 const unpaid = { payment: null, voucher: null };
-
-/** The request that a voucher for this purchase was for before; null: none, or no voucher is shown. */
-export async function findBoughtInvocation(
-  ctx: InvokeContext,
-  shown: Shown | null,
-  purchase: Purchase,
-): Promise<Invocation | null> {
-  const requestId = shown && isVoucher(shown) ? await findBoughtBefore(ctx, shown, purchase) : null;
-  return requestId === null ? null : findInvocation(ctx.db, requestId);
-}
 
 /** Calls with a waiting caller bypass the queue, as far as there is room in front. */
 const reserve = (ctx: InvokeContext, call: Call, side: Side): Reservation =>
@@ -239,9 +239,9 @@ async function start(
   ctx: InvokeContext,
   caller: KnownCaller,
   agent: CallableAgent,
-  item: Acceptance & { purchase: Purchase; shown: Shown | null; side: Side },
+  item: Acceptance & { purchase: Purchase; shown: Shown | null; side: Side; deposit: TakenDeposit | null },
 ): Promise<Invoked> {
-  const { invocation, payment, voucher, purchase, side } = item;
+  const { invocation, payment, voucher, purchase, side, deposit } = item;
   const { due } = purchase;
   if (payment) {
     failpoint('before-open-payer');
@@ -265,7 +265,7 @@ async function start(
   }
   if (invocation.worker === null) {
     ctx.backlog.add(laneOf(invocation));
-    return { invocation, ending: null, payment, due, deposit: null, isReplay: false };
+    return { invocation, ending: null, payment, due, deposit, isReplay: false };
   }
   if (voucher) ctx.channels.turns.admitted(voucher.channelId, voucher.maxMicro);
   const run = async (signal: AbortSignal) => {
@@ -274,7 +274,7 @@ async function start(
     return runOn(ctx, invocation, agent, signal);
   };
   const ending = ctx.runner.track(invocation, run, { side, entersLater: payment !== null || voucher !== null });
-  return { invocation, ending, payment, due, deposit: null, isReplay: false };
+  return { invocation, ending, payment, due, deposit, isReplay: false };
 }
 
 /** The request that a payment was for: the same payment never creates a second one. */

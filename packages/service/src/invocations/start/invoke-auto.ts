@@ -13,7 +13,6 @@ import { chooseMatch } from './choose-match.ts';
 import { chooseMeans } from './choose-means.ts';
 import { AUTO, offeredAlternative, purchaseOf } from './invocation-purchase.ts';
 import {
-  findBoughtInvocation,
   type Input,
   type InvokeContext,
   type Invoked,
@@ -23,6 +22,7 @@ import {
   startChosen,
   wasPaid,
 } from './invoke-agent.ts';
+import { findBoughtInvocation } from './pay-by-voucher.ts';
 
 type AutoInput = Omit<InvokeInput, 'agentId' | 'quoteId' | 'via' | 'body'> & { readonly body: AutoRequest };
 

@@ -94,7 +94,8 @@ export const correctionOf = (channel: Channel): Correction => ({
     : { voucherState: { signedMaxClaimable: channel.signedMicro.toString(), signature: channel.signature } }),
 });
 
-function refusal(
+/** The 402 for a voucher or deposit, counted by its reason. */
+export function refusal(
   ctx: VoucherContext,
   due: Purchase['due'],
   reason: ChannelRefusal | 'unsupported_scheme' | 'invalid_offer',

@@ -3,6 +3,7 @@ import type { HasChain } from '../../../chain/chain-info.ts';
 import { channelDigestsOf } from '../../../chain/channels/channel-digests.ts';
 import type { HasDb } from '../../../db/database.ts';
 import { createBatcher } from '../../../lib/batcher.ts';
+import { createOneByOne, type OneByOne } from '../../../lib/one-by-one.ts';
 import type { ShownVoucher } from '../payment-header.ts';
 import type { Channel } from './channel.ts';
 import { findChannels } from './channel-store.ts';
@@ -19,6 +20,7 @@ export interface Channels {
   /** The purchase that a request was, whichever scheme paid for it. */
   findPurchase(requestId: string): Promise<EarlierPurchase | null>;
   readonly turns: ChannelTurns;
+  readonly deposits: OneByOne;
 }
 
 export interface HasChannels {
@@ -53,5 +55,6 @@ export function createChannels(ctx: HasDb & HasChain): Channels {
     read: (channelId) => reader.add(channelId),
     findPurchase: (requestId) => purchases.add(requestId),
     turns: createChannelTurns(),
+    deposits: createOneByOne(),
   };
 }

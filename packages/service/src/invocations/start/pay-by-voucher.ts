@@ -1,0 +1,35 @@
+import type { Purchase } from '../../payments/x402/authorize-payment.ts';
+import {
+  findBoughtBefore,
+  type NewVoucher,
+  type VoucherContext,
+} from '../../payments/x402/channels/authorize-voucher.ts';
+import type { DepositContext } from '../../payments/x402/channels/chain/settle-deposit.ts';
+import type { HasChannels } from '../../payments/x402/channels/channels.ts';
+import { type TakenDeposit, takeDeposit } from '../../payments/x402/channels/take-deposit.ts';
+import { isVoucher, type Shown } from '../../payments/x402/payment-header.ts';
+import type { Invocation } from '../invocation.ts';
+import { findInvocation } from '../invocation-store.ts';
+
+/** Deposits into one channel are taken one by one, each until its call is admitted: of parallel ones with one sum, only the first. */
+export const enterDeposits = async (ctx: HasChannels, shown: Shown | null, voucher: NewVoucher | null) =>
+  voucher && shown && isVoucher(shown) && shown.type === 'deposit'
+    ? ctx.channels.deposits.enter(voucher.channelId)
+    : null;
+
+export const depositFor = async (
+  ctx: VoucherContext & DepositContext,
+  shown: Shown | null,
+  { voucher, purchase }: { voucher: NewVoucher | null; purchase: Purchase },
+): Promise<TakenDeposit | null> =>
+  voucher && shown && isVoucher(shown) ? takeDeposit(ctx, { shown, voucher, purchase }) : null;
+
+/** The request that a voucher for this purchase was for before; null: none, or no voucher is shown. */
+export async function findBoughtInvocation(
+  ctx: VoucherContext,
+  shown: Shown | null,
+  purchase: Purchase,
+): Promise<Invocation | null> {
+  const requestId = shown && isVoucher(shown) ? await findBoughtBefore(ctx, shown, purchase) : null;
+  return requestId === null ? null : findInvocation(ctx.db, requestId);
+}

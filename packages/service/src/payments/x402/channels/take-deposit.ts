@@ -1,0 +1,60 @@
+import type { RefusalReason } from '../../onchain/refusal-reason.ts';
+import type { Purchase } from '../authorize-payment.ts';
+import type { ChannelRefusal } from '../channel-refusal.ts';
+import type { ShownVoucher } from '../payment-header.ts';
+import { paymentPending } from '../payment-required.ts';
+import { type NewVoucher, refusal, refuseVoucher, type VoucherContext } from './authorize-voucher.ts';
+import { type DepositContext, settleDeposit } from './chain/settle-deposit.ts';
+import { openChannel } from './channel-store.ts';
+import { judgeVoucher, refusalOfDeposit } from './judge-voucher.ts';
+
+export type TakenDeposit = { readonly amountMicro: bigint; readonly transactionHash: string };
+
+/**
+ * Takes the deposit that came with a voucher; null: none came. The voucher's sum is judged first: a payer with a stale sum is corrected, and
+ * keeps its money. Throws PAYMENT_REQUIRED when the deposit certainly moved nothing, and PAYMENT_PENDING while that is unknown: the same
+ * payload, shown again, finds the deposit and goes on.
+ */
+export async function takeDeposit(
+  ctx: VoucherContext & DepositContext,
+  { shown, voucher, purchase }: { shown: ShownVoucher; voucher: NewVoucher; purchase: Purchase },
+): Promise<TakenDeposit | null> {
+  if (shown.type !== 'deposit') return null;
+  const { due, client } = purchase;
+  const { chain } = ctx;
+  const nowS = Math.floor(ctx.clock.now().getTime() / 1000);
+  const { deposit } = shown;
+  const early = chain.channels ? refusalOfDeposit(chain.channels, shown, nowS) : 'unsupported_scheme';
+  if (early || !deposit?.authorization) throw refusal(ctx, due, early ?? 'invalid_batch_settlement_evm_payload_type');
+  const { amountMicro, authorization } = deposit;
+  const channel = await ctx.channels.read(voucher.channelId);
+  const judgement = judgeVoucher(channel, { ...voucher, depositMicro: amountMicro });
+  if (judgement.kind === 'refused') throw await refuseVoucher(ctx, voucher, due, judgement);
+
+  const { config } = shown.voucher;
+  const outcome = await settleDeposit(
+    ctx,
+    { ...authorization, config, amountMicro, salt: BigInt(authorization.salt), accountId: due.accountId, client },
+    (tx, now) => openChannel(tx, { id: voucher.channelId, chainId: chain.chainId, config }, now),
+  );
+  if (outcome.state === 'unknown') throw paymentPending(voucher.requestId, outcome.transactionHash);
+  if (outcome.state === 'refused') throw refusal(ctx, due, codes[outcome.reason]);
+  return { amountMicro, transactionHash: outcome.transactionHash };
+}
+
+/** The codes of `exact`, in which the settlement engine speaks, as those of deposits. */
+const codes: Record<RefusalReason, ChannelRefusal> = {
+  unsupported_scheme: 'invalid_batch_settlement_evm_payload_type',
+  invalid_network: 'invalid_batch_settlement_evm_network_mismatch',
+  invalid_exact_evm_payload_recipient_mismatch: 'invalid_batch_settlement_evm_receiver_mismatch',
+  invalid_exact_evm_payload_authorization_value_mismatch: 'invalid_batch_settlement_evm_deposit_transaction_failed',
+  invalid_exact_evm_payload_authorization_valid_after: 'invalid_batch_settlement_evm_payload_authorization_valid_after',
+  invalid_exact_evm_payload_authorization_valid_before:
+    'invalid_batch_settlement_evm_payload_authorization_valid_before',
+  invalid_exact_evm_signature: 'invalid_batch_settlement_evm_receive_authorization_signature',
+  invalid_offer: 'invalid_batch_settlement_evm_deposit_transaction_failed',
+  invalid_exact_evm_nonce_already_used: 'invalid_batch_settlement_evm_deposit_transaction_failed',
+  invalid_exact_evm_insufficient_balance: 'invalid_batch_settlement_evm_insufficient_balance',
+  invalid_exact_evm_transaction_simulation_failed: 'invalid_batch_settlement_evm_deposit_simulation_failed',
+  invalid_exact_evm_transaction_failed: 'invalid_batch_settlement_evm_deposit_transaction_failed',
+};
