@@ -137,7 +137,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     ...paymentParts({ ...access, db, clock }),
     ...chainReaders(rpcUrl, chain),
     ...registryParts(config, rpcUrl, { db, log, clock, metrics, chain }),
-    seenTreasuries: createSeenTreasuries(),
+    seenTreasuries: createSeenTreasuries({ db, replica }),
     storageMeter: createStorageMeter({ db, clock }, config.storageLimits),
     feedbackGiver: config.reputationFeedback ? (keys.registrar?.address ?? null) : null,
     baseUrl: parts.baseUrl,

@@ -1,5 +1,8 @@
-/** What a change concerns. The triggers of the tables name it (migrations 0066, 0071). */
-export type Topic = 'agent' | 'account' | 'node' | 'key' | 'wallet';
+/**
+ * What a change concerns. The triggers of the tables name it (migrations 0066, 0071); `treasury`, by the account's id, the one statement that
+ * opens ledger accounts.
+ */
+export type Topic = 'agent' | 'account' | 'node' | 'key' | 'wallet' | 'treasury';
 
 /** Ids of the rows that changed, by topic. */
 export type Changes = ReadonlyMap<Topic, readonly string[]>;

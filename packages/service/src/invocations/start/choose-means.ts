@@ -1,8 +1,7 @@
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import { isKeyless } from '../../access/caller/keyless-caller.ts';
-import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
-import { agentTreasuryId, type HasSeenTreasuries, treasuryOf } from '../../payments/ledger/treasury.ts';
+import { agentTreasuryId, type HasSeenTreasuries } from '../../payments/ledger/treasury.ts';
 import type { PaymentMethod } from '../invocation.ts';
 import { insufficient } from './require-payable.ts';
 
@@ -17,7 +16,7 @@ export interface Means {
  * and UNAUTHORIZED for a free call without an API key.
  */
 export async function chooseMeans(
-  ctx: HasDb & HasSeenTreasuries,
+  ctx: HasSeenTreasuries,
   caller: KnownCaller,
   input: { readonly shown: unknown; readonly forced: 'x402' | 'treasury' | null },
   priceMicro: bigint,
@@ -28,7 +27,7 @@ export async function chooseMeans(
   if (input.forced !== 'treasury' && (input.shown || input.forced === 'x402'))
     return { method: 'x402', payerLedgerId: null };
   if (caller.kind === 'agent') return { method: 'treasury', payerLedgerId: agentTreasuryId(caller.agentId) };
-  const treasury = await treasuryOf(ctx, caller.accountId);
+  const treasury = await ctx.seenTreasuries.of(caller.accountId);
   if (treasury) return { method: 'treasury', payerLedgerId: treasury };
   if (input.forced === 'treasury') throw insufficient(caller, priceMicro, 0n);
   return { method: 'x402', payerLedgerId: null };

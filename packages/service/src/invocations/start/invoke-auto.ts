@@ -2,7 +2,6 @@ import type { AutoRequest } from '@agent-network/contracts/invocations/auto';
 import { parseUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import { findMade } from '../../access/idempotency/once.ts';
-import type { HasDb } from '../../db/database.ts';
 import { invalid } from '../../lib/app-error.ts';
 import type { HasSeenTreasuries } from '../../payments/ledger/treasury.ts';
 import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
@@ -58,7 +57,7 @@ async function invokePresent(ctx: InvokeContext, caller: KnownCaller, given: Aut
 
 /** The lowest price above 0 that the caller can pay: on chain there is a minimum, which a dearer agent is chosen for. */
 async function leastPayable(
-  ctx: HasDb & HasSeenTreasuries & HasPaymentLimits,
+  ctx: HasSeenTreasuries & HasPaymentLimits,
   caller: KnownCaller,
   { shown, forced, body }: AutoInput,
 ): Promise<bigint> {

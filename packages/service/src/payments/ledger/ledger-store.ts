@@ -36,7 +36,7 @@ export interface LedgerAccount {
 const columns = `id, kind, account_id as "accountId", agent_id as "agentId", label, posted_micro as "postedMicro",
   held_micro as "heldMicro", frozen_at as "frozenAt", created_at as "createdAt"`;
 
-/** Opens a ledger account, unless it exists. */
+/** Opens a ledger account, unless it exists. A new treasury is noted as a change: processes know which accounts have none. */
 export async function openLedgerAccount(
   sql: Sql,
   account: {
@@ -51,8 +51,11 @@ export async function openLedgerAccount(
 ): Promise<void> {
   await sql.query(
     'open-ledger-account',
-    `insert into ledger_account (id, kind, account_id, agent_id, address, label, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
+    `with opened as (
+       insert into ledger_account (id, kind, account_id, agent_id, address, label, created_at)
+       values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning kind, account_id
+     )
+     insert into replica_change (topic, id) select 'treasury', account_id from opened where kind = 'treasury'`,
     [
       account.id,
       account.kind,
@@ -108,6 +111,16 @@ export async function findTreasuryOf(sql: Sql, accountId: string): Promise<Ledge
     [accountId],
   );
   return rows[0] ?? null;
+}
+
+/** The treasuries that these accounts have, by account. */
+export async function findTreasuryIds(sql: Sql, accountIds: readonly string[]): Promise<Map<string, string>> {
+  const rows = await sql.query<{ id: string; accountId: string }>(
+    'find-treasury-ids',
+    `select id, account_id as "accountId" from ledger_account where account_id = any($1) and kind = 'treasury'`,
+    [accountIds],
+  );
+  return new Map(rows.map(({ id, accountId }) => [accountId, id]));
 }
 
 export async function freezeLedgerAccount(tx: Tx, id: string, now: Date): Promise<void> {

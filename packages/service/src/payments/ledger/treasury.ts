@@ -9,8 +9,11 @@ import { notFound } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
+import { createLazyCopies } from '../../replica/lazy-copies.ts';
+import type { HasReplica } from '../../replica/replica.ts';
 import {
   findLedgerAccount,
+  findTreasuryIds,
   findTreasuryOf,
   type LedgerAccount,
   listTreasuries,
@@ -38,28 +41,46 @@ export const openAgentTreasury = (tx: Tx, agent: { id: string; accountId: string
     now,
   });
 
-/** Process-local cache: treasuries by account, and known payer accounts. Accounts are never closed, so entries stay valid. */
-export interface HasSeenTreasuries {
-  readonly seenTreasuries: LRUCache<string, string>;
+/** What this process knows of ledger accounts. They are never closed. */
+export interface SeenTreasuries {
+  /** Id of the treasury that pays for an account's calls; null when it has none. */
+  of(accountId: string): Promise<string | null>;
+  /** Payer accounts that exist. */
+  readonly payers: LRUCache<string, string>;
 }
 
-export const createSeenTreasuries = () => createBoundedCache<string>(50_000);
+export interface HasSeenTreasuries {
+  readonly seenTreasuries: SeenTreasuries;
+}
+
+const MAX_SEEN = 50_000;
+/** A process of the release before opens treasuries without noting them: what is known is read again at this age. */
+const SEEN_AGE_MS = 60_000;
+
+/** Also known is which accounts have no treasury: a copy that a refresh of the replica forgets when one is opened. */
+export function createSeenTreasuries(ctx: HasDb & HasReplica): SeenTreasuries {
+  const copies = createLazyCopies<{ readonly accountId: string; readonly treasuryId: string | null }>(ctx, {
+    ...{ max: MAX_SEEN, maxAgeMs: SEEN_AGE_MS, topics: ['treasury'] },
+    tagsOf: ({ accountId }) => [`treasury ${accountId}`],
+    async read(accountIds) {
+      const found = await findTreasuryIds(ctx.db, accountIds);
+      return new Map(
+        accountIds.map((accountId) => [accountId, { accountId, treasuryId: found.get(accountId) ?? null }]),
+      );
+    },
+  });
+  return {
+    of: async (accountId) => (await copies.find(accountId))?.treasuryId ?? null,
+    payers: createBoundedCache<string>(MAX_SEEN),
+  };
+}
 
 /** Opens a paying wallet's ledger account, unless it exists. */
 export async function openPayer(ctx: HasDb & HasSeenTreasuries, address: string, now: Date): Promise<void> {
   const id = payerAccountId(address);
-  if (ctx.seenTreasuries.has(id)) return;
+  if (ctx.seenTreasuries.payers.has(id)) return;
   await openLedgerAccount(ctx.db, { id, kind: 'payer', address, now });
-  ctx.seenTreasuries.set(id, id);
-}
-
-/** Id of the treasury that pays for an account's calls; null when it has none. */
-export async function treasuryOf(ctx: HasDb & HasSeenTreasuries, accountId: string): Promise<string | null> {
-  const seen = ctx.seenTreasuries.get(accountId);
-  if (seen) return seen;
-  const treasury = await findTreasuryOf(ctx.db, accountId);
-  if (treasury) ctx.seenTreasuries.set(accountId, treasury.id);
-  return treasury?.id ?? null;
+  ctx.seenTreasuries.payers.set(id, id);
 }
 
 /** Creates the account's treasury or returns the existing one; an agent's exists from its registration. */
