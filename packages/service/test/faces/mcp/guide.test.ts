@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { generatePrivateKey } from 'viem/accounts';
 import { expect, it } from 'vitest';
 import { newWallet, startHarness } from '../../support/harness.ts';
@@ -5,6 +6,22 @@ import { startTestAgent } from '../../support/test-agent.ts';
 import { newClient } from '../../support/treasury.ts';
 import { filled, runSnippet, snippetsOf } from '../guide-snippets.ts';
 import { stockClients } from './stock-clients.ts';
+
+const readJson = (path: string) => JSON.parse(readFileSync(new URL(`../../../../../${path}`, import.meta.url), 'utf8'));
+
+it('server.json is what the MCP registry takes, and names this version and this address', () => {
+  const server = readJson('server.json');
+  expect(server.name).toMatch(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/);
+  expect(server.description.length).toBeLessThanOrEqual(100);
+  const [remote] = server.remotes;
+  expect(remote).toMatchObject({ type: 'streamable-http', url: '{base_url}/mcp' });
+  expect(Object.keys(remote.variables)).toEqual(['base_url']);
+  const cli = readJson('packages/cli/package.json');
+  const [{ identifier, version, packageArguments }] = server.packages;
+  expect({ identifier, version }).toEqual({ identifier: cli.publishedAs, version: cli.version });
+  expect(packageArguments).toEqual([{ type: 'positional', value: 'mcp' }]);
+  expect(server.version).toBe(readJson('packages/service/package.json').version);
+});
 
 it('the snippets of the guide to MCP work as they stand', async () => {
   const h = await startHarness();
