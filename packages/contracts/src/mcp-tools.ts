@@ -48,7 +48,11 @@ const getInvocation = {
   description:
     'Reads a request that you made: its status and, once it is completed, its result. It can wait for the end.',
   annotations: reads,
-  args: z.strictObject({ requestId, waitSeconds: waitSeconds(0).describe('How long to wait for the end.') }),
+  args: z.strictObject({
+    requestId,
+    waitSeconds: waitSeconds(0).describe('How long to wait for the end.'),
+    resultToken: z.string().max(200).optional().describe('Without an API key: the resultToken of the invocation.'),
+  }),
   data: RequestRecord,
 } satisfies McpTool;
 

@@ -118,6 +118,42 @@ describe.each(stockClients)('%s', (_name, connect, protocolVersion) => {
     await client.close();
   });
 
+  it('pays with x402 without a key, and reads on by the token of the answer', async () => {
+    const client = await open();
+    const args = { agentId: agent.id, task: 'Without a key.', maxCost: '0.05' };
+    const terms = await client.call('invoke_agent', args);
+    expect(terms).toMatchObject({
+      isError: true,
+      data: { x402Version: 2, resource: { url: 'mcp://tool/invoke_agent' } },
+    });
+    const meta = { 'x402/payment': await paymentOf(h, await h.newWallet(), terms.data) };
+    const paid = await client.call('invoke_agent', args, { meta });
+    expect(paid).toMatchObject({ isError: false, data: { status: 'completed', paymentMethod: 'x402' } });
+    expect(paid.meta['x402/payment-response']).toMatchObject({ success: true, transaction: paid.data.paymentHash });
+    expect((await client.call('invoke_agent', args, { meta })).data).toEqual(paid.data);
+    const { resultToken, ...record } = paid.data;
+    const { requestId } = record;
+    expect((await client.call('get_invocation', { requestId, resultToken })).data).toEqual(record);
+    const headers = { 'x-result-token': resultToken };
+    expect((await h.request('GET', `/invoke/${requestId}`, { headers })).body.data).toEqual(record);
+    for (const wrong of [{}, { resultToken: 'anr_x' }]) {
+      const refused = await client.call('get_invocation', { requestId, ...wrong });
+      expect(refused).toMatchObject({
+        isError: true,
+        data: { error: { code: expect.stringMatching(/UNAUTHORIZED|VALIDATION/) } },
+      });
+    }
+    const quoted = await client.call('invoke_agent', { ...args, quoteId: 'qte_1' });
+    expect(quoted.data.error.code).toBe('VALIDATION_ERROR');
+    const open402 = {
+      ...meta['x402/payment'],
+      accepted: { ...(meta['x402/payment'] as { accepted: object }).accepted, extra: {} },
+    };
+    const stranger = await client.call('invoke_agent', args, { meta: { 'x402/payment': open402 } });
+    expect(JSON.stringify(stranger.data)).not.toContain('Without a key.');
+    await client.close();
+  });
+
   it('is told the progress of a stream', async () => {
     const client = await open(buyer.key);
     const told: string[] = [];

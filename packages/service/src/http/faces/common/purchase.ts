@@ -5,15 +5,19 @@ import type { KnownCaller } from '../../../access/caller/caller.ts';
 import { DatabaseAwayError } from '../../../db/database-away.ts';
 import { hasEnded, type Invocation } from '../../../invocations/invocation.ts';
 import { toCreated, toRecord } from '../../../invocations/invocation-view.ts';
+import { invokeKeyless } from '../../../invocations/keyless/invoke-keyless.ts';
 import { readInvocation, requireOwn } from '../../../invocations/read-invocation.ts';
+import { resultTokenOf } from '../../../invocations/result-token.ts';
 import { awaitBegun } from '../../../invocations/start/await-invocation.ts';
 import { type Invoked, invokeAgent } from '../../../invocations/start/invoke-agent.ts';
 import { awaitEnd, type Wait } from '../../../invocations/stream/await-end.ts';
 import { readStream, type StreamEvent } from '../../../invocations/stream/read-stream.ts';
+import { invalid } from '../../../lib/app-error.ts';
 import { encodeJson } from '../../../lib/prepared-json.ts';
 import { readPaymentHeader } from '../../../payments/x402/payment-header.ts';
 import { encode } from '../../answer/errors.ts';
 import { notePayment } from '../../handlers/invocations.ts';
+import { readerOf } from '../../handlers/reader-of.ts';
 import type { HandlerCall } from '../../request/handler.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { type Answered, callEndpoint } from './call-endpoint.ts';
@@ -37,53 +41,70 @@ export interface Purchase {
 
 /** A request as it was started, or as a repetition found it. */
 export interface Started {
-  /** What the start is answered with: the record if it has ended. */
-  readonly first: Answered<InvocationCreated | RequestRecord>;
+  /** What the start is answered with: the record if it has ended. To callers without a key, with the token that reads it. */
+  readonly first: Answered<(InvocationCreated | RequestRecord) & { readonly resultToken?: string | undefined }>;
   /** Its end, when this process runs it. */
   readonly ending: Promise<Invocation> | null;
+  /** True when the caller may be a stranger who shows somebody's spent payment: nothing more is told. */
+  readonly isWithheld: boolean;
   /** The settlement of its x402 payment; null: it was paid otherwise. */
   readonly settlement: SettleResponse | null;
 }
 
 /**
- * Starts an invocation: the same purchase as POST /invoke/{agentId}, with its checks, limits and repetitions. It is kept from here on, also
- * when the client hangs up: go on with `follow`.
+ * Starts an invocation: the same purchase as POST /invoke/{agentId}, or for a caller without a key as POST /x402/{agentId}, with their checks,
+ * limits and repetitions. It is kept from here on, also when the client hangs up: go on with `followStarted`.
  */
 export async function startPurchase(ctx: HttpContext, face: FaceRequest, purchase: Purchase): Promise<Started> {
-  const { agentId, quoteId, idempotencyKey, payment } = purchase;
+  const { agentId, quoteId } = purchase;
   delete face.headers['payment-response'];
   delete face.headers['x-payment-response'];
-  const method = face.c.req.header('x-payment-method');
-  let ending: Started['ending'] = null;
-  const first = await callEndpoint(ctx, face, 'invokeAgent', {
-    params: { agentId },
-    ...(quoteId === undefined ? {} : { query: { quote: quoteId } }),
-    headers: {
-      ...(method === undefined ? {} : { 'x-payment-method': method }),
-      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
-      ...(payment === undefined ? {} : { [isV1(payment) ? 'x-payment' : 'payment-signature']: encode(payment) }),
-    },
-    body: purchase.body,
-    handler: async (_, call) => {
-      const invoked = await invoke(ctx, call, purchase);
-      ending = invoked.ending;
-      return begin(ctx, call, invoked);
-    },
-  });
+  let made: Made | null = null;
+  const begin = (call: BegunCall, invoked: Made) => {
+    made = invoked;
+    return answerBegun(ctx, call, invoked);
+  };
+  const asked = { params: { agentId }, headers: headersOf(face, purchase), body: purchase.body };
+  const isKeyless = face.caller.kind === 'anonymous';
+  if (isKeyless && quoteId !== undefined) throw invalid('quoteId', 'needs an API key: quotes belong to an account');
+  const first = isKeyless
+    ? await callEndpoint(ctx, face, 'invokeKeyless', {
+        ...asked,
+        handler: async (_, call) => begin(call, await invokeWithoutKey(ctx, call, purchase)),
+      })
+    : await callEndpoint(ctx, face, 'invokeAgent', {
+        ...asked,
+        ...(quoteId === undefined ? {} : { query: { quote: quoteId } }),
+        handler: async (_, call) => begin(call, await invokeWithKey(ctx, call, purchase)),
+      });
+  const { ending = null, isWithheld = false } = (made as Made | null) ?? {};
   const settled = face.headers['payment-response'] ?? face.headers['x-payment-response'];
   const settlement = settled === undefined ? null : JSON.parse(Buffer.from(settled, 'base64').toString());
-  return { first, ending, settlement };
+  return { first, ending, isWithheld, settlement };
+}
+
+/** The headers that the purchase would have as a request of its own. */
+function headersOf({ c }: FaceRequest, { idempotencyKey, payment }: Purchase): Record<string, string> {
+  const method = c.req.header('x-payment-method');
+  return {
+    ...(method === undefined ? {} : { 'x-payment-method': method }),
+    ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+    ...(payment === undefined ? {} : { [isV1(payment) ? 'x-payment' : 'payment-signature']: encode(payment) }),
+  };
 }
 
 const isV1 = (payment: unknown): boolean =>
   typeof payment === 'object' && payment !== null && 'x402Version' in payment && payment.x402Version === 1;
 
-async function invoke(
+type Made = Invoked & { readonly isWithheld?: boolean; readonly resultToken?: string };
+type BegunCall = Pick<HandlerCall<Api['invokeAgent']>, 'setHeader' | 'uncount'>;
+
+const invokeWithKey = (
   ctx: HttpContext,
   call: HandlerCall<Api['invokeAgent']>,
-  { isAwaited, isStreamed }: Pick<Purchase, 'isAwaited' | 'isStreamed'>,
-): Promise<Invoked> {
-  const invoked = await invokeAgent(ctx, call.caller, {
+  { isAwaited, isStreamed }: Purchase,
+): Promise<Made> =>
+  invokeAgent(ctx, call.caller, {
     agentId: call.params.agentId,
     quoteId: call.query.quote ?? null,
     body: call.body,
@@ -95,15 +116,35 @@ async function invoke(
     client: call.client.address,
     once: call.once,
   });
-  if (invoked.isReplay) await call.uncount();
-  return invoked;
+
+async function invokeWithoutKey(
+  ctx: HttpContext,
+  call: HandlerCall<Api['invokeKeyless']>,
+  { isAwaited, isStreamed }: Purchase,
+): Promise<Made> {
+  const invoked = await invokeKeyless(ctx, {
+    agentId: call.params.agentId,
+    body: call.body,
+    shown: readPaymentHeader(call.headers),
+    isAwaited,
+    isStreamed,
+    client: call.client.address,
+    resultToken: null,
+    signedIn: null,
+    idempotencyKey: call.keylessKey,
+    count: call.countPayer,
+  });
+  return invoked.isWithheld ? invoked : { ...invoked, resultToken: resultTokenOf(ctx, invoked.invocation.id) };
 }
 
 /** Answers once an x402 payment is settled, or at once: whether to wait for the result is the face's to do. */
-async function begin(ctx: HttpContext, call: HandlerCall<Api['invokeAgent']>, invoked: Invoked) {
+async function answerBegun(ctx: HttpContext, call: BegunCall, invoked: Made) {
+  if (invoked.isReplay) await call.uncount();
   const begun = invoked.payment ? await awaitBegun(ctx, invoked, ctx.syncWaitMs) : invoked.invocation;
+  if (invoked.isWithheld) return toCreated(begun);
   await notePayment(ctx, call, invoked, begun);
-  return hasEnded(begun.status) ? toRecord(begun) : toCreated(begun);
+  const shown = hasEnded(begun.status) ? toRecord(begun) : toCreated(begun);
+  return invoked.resultToken === undefined ? shown : { ...shown, resultToken: invoked.resultToken };
 }
 
 export interface Following extends Wait {
@@ -153,15 +194,24 @@ async function tellUntil(
  */
 export async function followStarted(
   ctx: HttpContext,
-  caller: KnownCaller,
-  { first, ending }: Started,
+  { caller }: FaceRequest,
+  { first, ending, isWithheld }: Started,
   following: Following,
-): Promise<Answered<InvocationCreated | RequestRecord>> {
-  if (hasEnded(first.data.status)) return first;
+): Promise<Started['first']> {
+  const { requestId, status, resultToken } = first.data;
+  if (hasEnded(status) || isWithheld) return first;
   try {
-    return await follow(ctx, caller, first.data.requestId, following, ending);
+    const headers = { 'x-result-token': resultToken };
+    const reader = await readerOf(ctx, caller, { requestId, headers });
+    const record = await follow(ctx, reader, requestId, following, ending);
+    return resultToken === undefined ? record : withToken(record, resultToken);
   } catch (error) {
     if (!(error instanceof DatabaseAwayError)) throw error;
     return first;
   }
+}
+
+function withToken<T extends object>({ data }: Answered<T>, resultToken: string) {
+  const all = { ...data, resultToken };
+  return { data: all, json: JSON.stringify(all) };
 }

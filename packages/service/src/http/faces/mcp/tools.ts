@@ -1,9 +1,9 @@
 import type { McpTool, mcpAgentTools, mcpTools } from '@agent-network/contracts/mcp-tools';
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
-import type { KnownCaller } from '../../../access/caller/caller.ts';
 import { describeAgents } from '../../../agents/search/describe-agents.ts';
 import { hasEnded } from '../../../invocations/invocation.ts';
+import { readerOf } from '../../handlers/reader-of.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { type Answered, callEndpoint } from '../common/call-endpoint.ts';
 import type { FaceRequest } from '../common/face-request.ts';
@@ -81,9 +81,10 @@ async function invoke(
     },
   });
   const { signal } = call.mcpReq;
-  const known = face.caller as KnownCaller;
-  const record = await followStarted(ctx, known, started, { waitMs: waitSeconds * 1000, signal, tell });
-  if (hasEnded(record.data.status) || !takesTasks(call)) return invocationResult(record, started.settlement);
+  const record = await followStarted(ctx, face, started, { waitMs: waitSeconds * 1000, signal, tell });
+  // Tasks are read with a key.
+  const isTask = takesTasks(call) && face.caller.kind !== 'anonymous';
+  if (hasEnded(record.data.status) || !isTask) return invocationResult(record, started.settlement);
   const { settlement } = started;
   return {
     ...createdTask(ctx, record.data),
@@ -92,11 +93,13 @@ async function invoke(
 }
 
 async function getInvocation(ctx: HttpContext, { face, args, call }: ToolCall<typeof mcpTools.get_invocation>) {
-  const { requestId, waitSeconds } = args;
-  const first = await callEndpoint(ctx, face, 'getInvocation', { params: { requestId } });
+  const { requestId, waitSeconds, resultToken } = args;
+  const headers: Record<string, string> = resultToken === undefined ? {} : { 'x-result-token': resultToken };
+  const first = await callEndpoint(ctx, face, 'getInvocation', { params: { requestId }, headers });
   if (hasEnded(first.data.status) || waitSeconds === 0) return toolResult(first);
+  const reader = await readerOf(ctx, face.caller, { requestId, headers });
   const following = { waitMs: waitSeconds * 1000, signal: call.mcpReq.signal, tell: progressOf(call) };
-  return toolResult(await follow(ctx, face.caller as KnownCaller, requestId, following));
+  return toolResult(await follow(ctx, reader, requestId, following));
 }
 
 const cancelInvocation = async (ctx: HttpContext, { face, args }: ToolCall<typeof mcpTools.cancel_invocation>) =>
