@@ -22,7 +22,7 @@ export function sellsFor({ chain }: NodeIdentity, filter: Filter): boolean {
   return (
     type === 'http' &&
     payTo.toLowerCase() === chain.wallet &&
-    (scheme === undefined || scheme === listedTerms(chain, 0n).scheme) &&
+    (scheme === undefined || listedTerms(chain, 0n).some((terms) => terms.scheme === scheme)) &&
     [chain.caip2, chain.name].includes(network) &&
     extensions.split(',').every((name) => name.trim() === 'bazaar')
   );
@@ -33,7 +33,7 @@ export const toResource = (node: NodeIdentity, agent: AgentListItem, now: Date) 
   resource: `${node.baseUrl}/x402/${agent.id}`,
   type: 'http',
   x402Version: 2,
-  accepts: [listedTerms(node.chain, parseUsdc(agent.rates.perRequest))],
+  accepts: listedTerms(node.chain, parseUsdc(agent.rates.perRequest)),
   lastUpdated: new Date(Math.floor(now.getTime() / MINUTE_MS) * MINUTE_MS).toISOString(),
   description: `Invocation of ${agent.name}: ${agent.capabilities.slice(0, MAX_DESCRIBED).join(', ')}`,
   mimeType: 'application/json',

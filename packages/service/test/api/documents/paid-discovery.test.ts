@@ -57,14 +57,10 @@ describe('a facilitator’s client (withBazaar)', () => {
     const { chain } = h.ctx;
     for (const [index, amount] of ['2000', '50000', '1250000'].entries()) {
       const { accepts, type, lastUpdated, serviceName, tags, extensions } = items[index] as (typeof items)[number];
+      const terms = { network: chain.caip2, amount, asset: chain.token, payTo: chain.wallet };
       expect(accepts).toEqual([
-        expect.objectContaining({
-          scheme: 'exact',
-          network: chain.caip2,
-          amount,
-          asset: chain.token,
-          payTo: chain.wallet,
-        }),
+        expect.objectContaining({ scheme: 'exact', ...terms }),
+        expect.objectContaining({ scheme: 'batch-settlement', ...terms }),
       ]);
       expect([type, Number.isNaN(Date.parse(lastUpdated))]).toEqual(['http', false]);
       expect(serviceName === undefined || isValidServiceName(serviceName)).toBe(true);
@@ -85,6 +81,7 @@ describe('a facilitator’s client (withBazaar)', () => {
       { type: 'http' },
       { payTo: wallet },
       { scheme: 'exact' },
+      { scheme: 'batch-settlement' },
       { network: caip2 },
       { network: name },
       { extensions: 'bazaar' },
@@ -112,14 +109,16 @@ describe('a facilitator’s client (withBazaar)', () => {
   });
 });
 
-it('lists and searches ask the database nothing but what keeps the listing fresh', async () => {
+it('lists and searches read no agent from the database', async () => {
   await h.ctx.replica.fresh();
   const spy = vi.spyOn(h.ctx.db, 'query');
-  await get('/discovery/resources?limit=7');
-  await get('/discovery/search?query=loom&limit=7');
-  const names = new Set(spy.mock.calls.map(([name]) => name));
+  expect((await get('/discovery/resources?limit=7')).body.items).toHaveLength(3);
+  expect((await get('/discovery/search?query=loom&limit=7')).body.resources).toHaveLength(2);
+  const texts = spy.mock.calls.map(([name, text]) => ({ name, text }));
   spy.mockRestore();
-  expect([...names].filter((name) => !/replica|heartbeat|process|queue/.test(name ?? ''))).toEqual([]);
+  // The checks of agents run at any time.
+  const own = texts.filter(({ name }) => name !== 'take-due-agents');
+  expect(own.filter(({ text }) => /\b(from|join) agent\b/.test(text)).map(({ name }) => name)).toEqual([]);
 });
 
 it.each([
