@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startLocal } from '../packages/service/test/support/local-node.ts';
+import { run as callWithoutAKey } from './call-without-a-key.ts';
 import { run as findAndInvoke } from './find-and-invoke.ts';
 import { run as invokeAsync } from './invoke-async.ts';
 import { run as payAsV1Client } from './pay-as-v1-client.ts';
@@ -19,6 +20,7 @@ describe('every example does what it claims against a running node', () => {
   it.each([
     ['pay-with-x402-fetch', payWithX402Fetch],
     ['pay-as-v1-client', payAsV1Client],
+    ['call-without-a-key', callWithoutAKey],
     ['invoke-async', invokeAsync],
     ['find-and-invoke', findAndInvoke],
     ['run-your-own-agent', runYourOwnAgent],

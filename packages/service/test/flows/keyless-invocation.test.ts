@@ -329,3 +329,32 @@ it('the same payment sent 8 times at once is one run, one account and one reques
   expect(agent.calls.length - runs).toBe(1);
   expect(await accountsOf(wallet.address)).toHaveLength(1);
 });
+
+describe('where other settings hold', () => {
+  it('an address opens as many accounts in an hour as it may sign in, and a payment beyond is not taken', async () => {
+    const strict = await startHarness({ env: { SIGN_INS_PER_HOUR: '1' } });
+    const paid = await startTestAgent(strict, { perRequest: '0.05' });
+    const pay = async (wallet: TestWallet, task: string) => {
+      const send = (headers: Headers = {}) => strict.request('POST', `/x402/${paid.id}`, { body: { task }, headers });
+      return send(await payV2(strict, wallet, await send()));
+    };
+    const [first, second] = await Promise.all([strict.newWallet(1_000_000n), strict.newWallet(1_000_000n)]);
+    expect((await pay(first, 'one')).status).toBe(200);
+    expect((await pay(first, 'two')).status).toBe(200);
+    const refused = await pay(second, 'one');
+    expect(refused.body.error).toMatchObject({ code: 'RATE_LIMITED', details: { limit: 1, type: 'signIns' } });
+    expect(await strict.usdcOf(second.address)).toBe(1_000_000n);
+    await paid.die();
+    await strict.stop();
+  });
+
+  it('a face that is left out answers 404', async () => {
+    const without = await startHarness({ env: { FACES: '' } });
+    const answers = await Promise.all([
+      without.request('POST', '/x402/agt_1', { body: { task: 'x' } }),
+      without.request('POST', '/mcp', { body: {} }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([404, 404]);
+    await without.stop();
+  });
+});

@@ -1,5 +1,7 @@
 import type { ChainPayment, NewChainPayment } from '../../payments/onchain/chain-payment.ts';
 import { type AuthorizeContext, echoesOffer, isFreshlySigned } from '../../payments/x402/authorize-payment.ts';
+import type { VoucherContext } from '../../payments/x402/channels/authorize-voucher.ts';
+import { isPrivateVoucher } from '../../payments/x402/channels/private-voucher.ts';
 import { isVoucher, payingWallet, type Shown, type ShownPayment } from '../../payments/x402/payment-header.ts';
 import type { Due } from '../../payments/x402/payment-required.ts';
 import { isResultToken } from '../result-token.ts';
@@ -16,11 +18,11 @@ export interface ShownProof {
 /**
  * True if a caller who shows the payment of a request again has made that request. A settled authorization and its signature stand in a
  * transaction that everybody can read, and a body may be guessed, so neither counts. What counts is known to the payer and this node
- * alone: the offer that the payment answers (x402 version 2 echoes it), the request's token, the wallet's sign-in, or another good payment
- * of the wallet, which is not public while it is unspent.
+ * alone: the offer that the payment answers (x402 version 2 echoes it), the request's token, the wallet's sign-in, another good payment of
+ * the wallet, which is not public while it is unspent, or a good voucher, which is not before it is claimed.
  */
 export async function hasMadeCall(
-  ctx: AuthorizeContext,
+  ctx: AuthorizeContext & VoucherContext,
   { shown, resultToken, signedIn }: ShownProof,
   { invocation, payment, due }: Pick<Invoked, 'invocation' | 'payment'> & { readonly due: Due },
 ): Promise<boolean> {
@@ -29,7 +31,8 @@ export async function hasMadeCall(
   // The request is this wallet's: its fingerprint has the wallet.
   if (signedIn === payingWallet(shown)) return true;
   if (echoesOffer(ctx, shown, due, invocation.id)) return true;
-  return payment !== null && !isVoucher(shown) && isAnotherPayment(ctx, shown, payment);
+  if (isVoucher(shown)) return isPrivateVoucher(ctx, shown);
+  return payment !== null && isAnotherPayment(ctx, shown, payment);
 }
 
 async function isAnotherPayment(

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contradictions } from '../../support/books.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
+import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { newVoucherPayer, settledBy, type VoucherPayer } from '../../support/voucher-payer.ts';
+
+type Headers = Record<string, string>;
+
+const PRICE = 50_000n;
+let h: Harness;
+let agent: TestAgent;
+beforeAll(async () => {
+  h = await startHarness({ env: { CHANNELS: 'true' } });
+  agent = await startTestAgent(h, { perRequest: '0.05' });
+});
+afterAll(async () => {
+  expect(await contradictions(h.databaseUrl)).toEqual([]);
+  await agent.die();
+  await h.stop();
+});
+
+const call = (task: string, headers: Headers = {}) =>
+  h.request('POST', `/x402/${agent.id}`, { body: { task }, headers });
+const funded = async (): Promise<VoucherPayer> => {
+  const payer = newVoucherPayer(h);
+  await payer.fund(1_000_000n);
+  return payer;
+};
+const accountsOf = (address: string) =>
+  h.ctx.db.query<{ id: string }>('accounts-of-payer', 'select id from account where address = $1', [address]);
+
+describe('a call without a key that a voucher pays for', () => {
+  it('is that of the channel’s payer, and the identical call gives its result', async () => {
+    const payer = await funded();
+    const headers = payer.pay(await call('mine'), PRICE);
+    const paid = await call('mine', headers);
+    expect(paid.body.data).toMatchObject({ status: 'completed', result: { echo: 'mine' } });
+    expect(settledBy(paid).extra.channelState.chargedCumulativeAmount).toBe(String(PRICE));
+    const [account] = await accountsOf(payer.config.payer);
+    const [row] = await h.ctx.db.query('account-of-request', 'select account_id as id from invocation where id = $1', [
+      paid.body.data.requestId,
+    ]);
+    expect(row).toEqual(account);
+    const { requestId, resultToken } = paid.body.data;
+    expect((await call('mine', headers)).body.data).toMatchObject({ requestId, resultToken, result: { echo: 'mine' } });
+    const read = await h.request('GET', `/invoke/${requestId}`, { headers: { 'x-result-token': resultToken } });
+    expect(read.body.data.result).toMatchObject({ echo: 'mine' });
+  });
+
+  it('under an Idempotency-Key is charged once, and shows its result to the payer alone', async () => {
+    const payer = await funded();
+    const key = { 'idempotency-key': 'order-1' };
+    const first = await call('once', { ...key, ...payer.pay(await call('once'), PRICE) });
+    const again = await call('once', { ...key, ...payer.pay(await call('once'), 2n * PRICE) });
+    const { requestId } = first.body.data;
+    expect(again.body.data).toMatchObject({ requestId, result: { echo: 'once' } });
+    const thief = newVoucherPayer(h);
+    const forged = payer.pay(await call('once'), 3n * PRICE, { key: thief.key });
+    const shown = await call('once', { ...key, ...forged });
+    expect(shown.body.data).toMatchObject({ requestId });
+    expect(Object.keys(shown.body.data)).not.toContain('result');
+    expect(shown.headers.get('payment-response')).toBeNull();
+    // What stands in a claim is anybody's.
+    await h.ctx.db.query('publish', 'update channel set published_micro = $2 where id = $1', [
+      payer.channelId,
+      2n * PRICE,
+    ]);
+    const published = await call('once', { ...key, ...payer.pay(await call('once'), 2n * PRICE) });
+    expect(Object.keys(published.body.data)).not.toContain('result');
+  });
+
+  it('of a channel that nobody has paid into is refused, and opens no account for the payer it names', async () => {
+    const victim = await h.newWallet(1_000_000n);
+    const thief = newVoucherPayer(h, { payer: victim.address.toLowerCase() as `0x${string}` });
+    const refused = await call('x', thief.pay(await call('x'), PRICE));
+    expect(refused.status).toBe(402);
+    expect(await accountsOf(victim.address.toLowerCase())).toEqual([]);
+  });
+});
