@@ -40,7 +40,7 @@ import { watchSettlement } from './payments/reconcile/watch-settlement.ts';
 import { settleOwed } from './payments/settlement/settle-owed.ts';
 import type { WalletReads } from './payments/statements/read-reserves.ts';
 import { watchReserves } from './payments/statements/watch-reserves.ts';
-import { followChannels } from './payments/x402/channels/chain/follow-channels.ts';
+import { actOnChannels } from './payments/x402/channels/claims/act-on-channels.ts';
 import { bookClaims } from './payments/x402/channels/claims/book-claims.ts';
 import type { ClaimContext } from './payments/x402/channels/claims/claim-context.ts';
 import type { HasChannelClaimer } from './payments/x402/channels/claims/claimer.ts';
@@ -120,7 +120,7 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     repeatHere(ctx, 'measure-channels', 10_000, () => measureChannels(ctx)),
     repeatEvery(ctx, 'settle-bills', 2000, () => settleBills(ctx)),
     repeatEvery(ctx, 'read-transfers', 2000, () => readTransfers(ctx)),
-    repeatEvery(ctx, 'follow-channels', 2000, async () => void (await followChannels(ctx))),
+    repeatEvery(ctx, 'follow-channels', 2000, () => actOnChannels(ctx)),
     repeatEvery(ctx, 'collect-refunds', 2000, () => collectRefunds(ctx)),
     repeatEvery(ctx, 'settle-home-calls', 2000, () => settleHomeCalls(ctx)),
     repeatEvery(ctx, 'read-registry', ctx.registry.pollMs, () => ctx.registryReader.read()),

@@ -132,19 +132,18 @@ export async function charge(
   return maxMicro;
 }
 
-/** The payer asks the contract for its money back; the node has seen it. */
-export async function requestWithdraw(engine: Engine, { id, config, payer }: BookedTestChannel, amountMicro: bigint) {
+/** The payer asks the contract for its money back. */
+export async function requestWithdraw(engine: Engine, { config, payer }: BookedTestChannel, amountMicro: bigint) {
   const args = [onChain(config), amountMicro] as never;
   await sendAs(
     engine,
     payer.address,
     encodeFunctionData({ abi: batchSettlementAbi, functionName: 'initiateWithdraw', args }),
   );
-  await write(engine, 'update channel set withdraw_requested_at = $2 where id = $1', [id, engine.ctx.clock.now()]);
 }
 
-/** The payer takes its money after the delay; the node has seen the balance. */
-export async function finalizeWithdraw(engine: Engine, { id, config, payer }: BookedTestChannel) {
+/** The payer takes its money after the delay. */
+export async function finalizeWithdraw(engine: Engine, { config, payer }: BookedTestChannel) {
   await callChain(engine.chain.rpcUrl, 'evm_increaseTime', config.withdrawDelayS + 1);
   const args = [onChain(config)] as never;
   await sendAs(
@@ -152,8 +151,6 @@ export async function finalizeWithdraw(engine: Engine, { id, config, payer }: Bo
     payer.address,
     encodeFunctionData({ abi: batchSettlementAbi, functionName: 'finalizeWithdraw', args }),
   );
-  const [state] = await engine.ctx.settlementContract.readChannels([id], null);
-  await write(engine, 'update channel set balance_micro = $2 where id = $1', [id, String(state?.balanceMicro ?? 0n)]);
 }
 
 /** What the books say of a channel, and of what channels owe: each account as the asset that it is. */

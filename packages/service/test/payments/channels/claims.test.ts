@@ -6,6 +6,7 @@ import { createWalletBalances } from '../../../src/chain/wallet-balance-client.t
 import { suspenseOf } from '../../../src/payments/deposits/suspense.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { readReserves } from '../../../src/payments/statements/read-reserves.ts';
+import { actOnChannels } from '../../../src/payments/x402/channels/claims/act-on-channels.ts';
 import { bookClaims } from '../../../src/payments/x402/channels/claims/book-claims.ts';
 import { recordClaims } from '../../../src/payments/x402/channels/claims/record-claims.ts';
 import { askDatabase, contradictions } from '../../support/books.ts';
@@ -116,10 +117,13 @@ describe('a payer that withdraws', () => {
     await charge(engine, channel, 900n, { costMicro: 500n });
     await charge(engine, channel, 900n, { costMicro: 40n });
     await requestWithdraw(engine, channel, 10_000n);
+    await actOnChannels(engine.ctx);
+    // Behind the run that was requested.
     await due();
     expect(await claimsOf(channel)).toEqual([{ state: 'done', reason: 'withdrawal', max: '1400', total: '540' }]);
     expect(await onChain(channel)).toMatchObject({ claimedMicro: 540n });
     await finalizeWithdraw(engine, channel);
+    await actOnChannels(engine.ctx);
     await bookClaims(engine.ctx);
     expect(await booksOf(engine, channel)).toMatchObject({ lost: '0', claimed: '540' });
     expect(await onChain(channel)).toMatchObject({ balanceMicro: 540n });
@@ -131,6 +135,7 @@ describe('a payer that withdraws', () => {
     const before = await assetsOf(engine);
     await requestWithdraw(engine, channel, 5000n);
     await finalizeWithdraw(engine, channel);
+    await actOnChannels(engine.ctx);
     await bookClaims(engine.ctx);
     expect(await booksOf(engine, channel)).toMatchObject({ lost: '600', loss: before.loss + 600n });
     const lost = await engine.ctx.metrics.channelLoss.get();

@@ -129,18 +129,9 @@ export async function writeRefundEnd(
   );
 }
 
-/** Opens a channel for vouchers again once the contract has used the nonce of its refund; the balance is at most what is left there. */
-export async function endRefunding(
-  tx: Tx,
-  refundId: string,
-  onChain: { readonly balanceMicro: bigint; readonly refundNonce: bigint },
-): Promise<void> {
-  await tx.query(
-    'end-channel-refunding',
-    `update channel set refund_id = null, refund_nonce = greatest(refund_nonce, $2), balance_micro = least(balance_micro, $3)
-      where refund_id = $1`,
-    [refundId, onChain.refundNonce, onChain.balanceMicro],
-  );
+/** Opens a channel for vouchers again, once the contract has used the nonce of its refund. */
+export async function endRefunding(tx: Tx, refundId: string): Promise<void> {
+  await tx.query('end-channel-refunding', 'update channel set refund_id = null where refund_id = $1', [refundId]);
 }
 
 /** Closes the channel of a refund for vouchers again, after a reorg: its bytes will be mined again. */
