@@ -69,5 +69,5 @@ export function examplesOf(): Guide {
     const title = section.slice(0, section.indexOf('\n'));
     return html`<h3>${inline(title)}</h3>${prose(section.slice(title.length))}`;
   });
-  return { id: 'examples', title: 'Five examples', content: html`${content}` };
+  return { id: 'examples', title: 'Examples of the SDK', content: html`${content}` };
 }
