@@ -42,6 +42,11 @@ export async function quoteInvocation(
     ...{ id, accountId: caller.accountId, agentId, priceMicro: price.totalMicro, validUntil },
     multiplierHundredths: Number(price.multiplierHundredths),
   };
+  // Without a key there is no answer to keep: one statement, not a transaction of three.
+  if (once === unkeyed) {
+    await insertQuote(ctx.db, row, now);
+    return quote;
+  }
   return ctx.db.transaction(async (tx) => {
     await insertQuote(tx, row, now);
     return once.keep(tx, quote);
