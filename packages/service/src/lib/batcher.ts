@@ -46,31 +46,28 @@ type Entry<I, O> = {
  * run again alone, in sequence, so that a poisoned item fails only itself.
  */
 export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O> {
-  const { maxSize, maxConcurrent = 1, staggerMs = () => 0, keyOf, weightOf = () => 1, turns } = options;
+  const { maxSize, maxConcurrent = 1, staggerMs = () => 0, turns } = options;
   invariant(maxSize >= 1 && maxConcurrent >= 1, 'a batcher has room for one item');
-  let waiting: Entry<I, O>[] = [];
+  const line = createLine(options);
   let idleWaiters: (() => void)[] = [];
   let runningCount = 0;
   let isPumpDue = false;
   let lastStartMs = 0;
   let isGathering = false;
-  let waitingWeight = 0;
-  const runningKeys = new Set<string>();
 
   function pump(): void {
     isPumpDue = false;
-    while (runningCount < maxConcurrent && waiting.length > 0 && !mustGather()) {
+    while (runningCount < maxConcurrent && line.length() > 0 && !mustGather()) {
       if (turns && !turns.take(pump)) return;
-      const batch = takeBatch();
+      const batch = line.takeBatch();
       if (batch.length === 0) {
         turns?.pass();
         return;
       }
-      waitingWeight -= batch.reduce((sum, { weight }) => sum + weight, 0);
       lastStartMs = performance.now();
       void work(batch);
     }
-    if (runningCount === 0 && waiting.length === 0) {
+    if (runningCount === 0 && line.length() === 0) {
       for (const resolve of idleWaiters) resolve();
       idleWaiters = [];
     }
@@ -85,7 +82,7 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
   function mustGather(): boolean {
     if (runningCount === 0) return false;
     const leftMs = lastStartMs + staggerMs(runningCount) - performance.now();
-    if (leftMs <= 0 || waitingWeight >= maxSize) return false;
+    if (leftMs <= 0 || line.weight() >= maxSize) return false;
     if (!isGathering)
       setTimeout(() => {
         isGathering = false;
@@ -95,13 +92,43 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
     return true;
   }
 
-  function takeBatch(): Entry<I, O>[] {
+  async function work(batch: Entry<I, O>[]): Promise<void> {
+    runningCount++;
+    await settle(batch, options);
+    line.leave(batch);
+    runningCount--;
+    turns?.pass();
+    pumpSoon();
+  }
+
+  return {
+    add(item) {
+      const result = line.join(item);
+      if (runningCount < maxConcurrent) pumpSoon();
+      return result;
+    },
+    idle() {
+      if (runningCount === 0 && line.length() === 0) return Promise.resolve();
+      return new Promise((resolve) => {
+        idleWaiters.push(resolve);
+      });
+    },
+  };
+}
+
+/** The items that wait, in order, and the keys of those that were taken and have not left. */
+function createLine<I, O>({ maxSize, keyOf, weightOf = () => 1 }: BatcherOptions<I, O>) {
+  let waiting: Entry<I, O>[] = [];
+  let waitingWeight = 0;
+  const takenKeys = new Set<string>();
+
+  function nextBatch(): Entry<I, O>[] {
     if (!keyOf) return waiting.splice(0, countFitting(waiting, maxSize));
     const free: Entry<I, O>[] = [];
     const seenKeys = new Set<string>();
     for (const entry of waiting) {
       const key = entry.key as string;
-      if (!runningKeys.has(key) && !seenKeys.has(key)) free.push(entry);
+      if (!takenKeys.has(key) && !seenKeys.has(key)) free.push(entry);
       seenKeys.add(key);
     }
     const batch = free.slice(0, countFitting(free, maxSize));
@@ -110,30 +137,24 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
     return batch;
   }
 
-  async function work(batch: Entry<I, O>[]): Promise<void> {
-    runningCount++;
-    for (const { key } of batch) if (key !== undefined) runningKeys.add(key);
-    await settle(batch, options);
-    for (const { key } of batch) if (key !== undefined) runningKeys.delete(key);
-    runningCount--;
-    turns?.pass();
-    pumpSoon();
-  }
-
   return {
-    add(item) {
-      return new Promise<O>((resolve, reject) => {
+    length: () => waiting.length,
+    weight: () => waitingWeight,
+    join: (item: I) =>
+      new Promise<O>((resolve, reject) => {
         const weight = weightOf(item);
         waiting.push({ item, key: keyOf?.(item), weight, resolve, reject });
         waitingWeight += weight;
-        if (runningCount < maxConcurrent) pumpSoon();
-      });
+      }),
+    /** Empty while everything waits for a key. */
+    takeBatch(): Entry<I, O>[] {
+      const batch = nextBatch();
+      waitingWeight -= batch.reduce((sum, { weight }) => sum + weight, 0);
+      for (const { key } of batch) if (key !== undefined) takenKeys.add(key);
+      return batch;
     },
-    idle() {
-      if (runningCount === 0 && waiting.length === 0) return Promise.resolve();
-      return new Promise((resolve) => {
-        idleWaiters.push(resolve);
-      });
+    leave(batch: readonly Entry<I, O>[]): void {
+      for (const { key } of batch) if (key !== undefined) takenKeys.delete(key);
     },
   };
 }

@@ -38,14 +38,7 @@ export function createWebhookDispatcher(given: WebhookDispatcherContext): Webhoo
   const ctx = { ...given, recorder: createAttemptRecorder(given) };
   const queues = new Map<string, Promise<void>>();
   const aborting = new AbortController();
-  let isStopping = false;
-  let isDue = false;
-  let wake = () => {};
-
-  function requestRun(): void {
-    isDue = true;
-    wake();
-  }
+  const runs = createRunRequests();
 
   async function work(queue: EndpointQueue): Promise<void> {
     let wentWell = true;
@@ -58,7 +51,7 @@ export function createWebhookDispatcher(given: WebhookDispatcherContext): Webhoo
     }
     const isDueAgain = await release(queue, answered);
     queues.delete(queue.id);
-    if (isDueAgain && wentWell) requestRun();
+    if (isDueAgain && wentWell) runs.request();
   }
 
   const release = (queue: EndpointQueue, urls: ReadonlySet<string>): Promise<boolean> =>
@@ -78,40 +71,31 @@ export function createWebhookDispatcher(given: WebhookDispatcherContext): Webhoo
     return told;
   }
 
-  async function sleep(timeoutMs: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    wake = resolve;
-    const timer = setTimeout(resolve, timeoutMs);
-    if (!isDue && !isStopping) await promise;
-    clearTimeout(timer);
-  }
-
   async function loop(): Promise<void> {
     let waitMs = FIRST_WAIT_MS;
     let isClockSet = false;
-    while (!isStopping) {
-      isDue = false;
+    while (!runs.isStopping()) {
+      runs.begin();
       try {
         if (!isClockSet) await advanceEventClock(ctx.db);
         isClockSet = true;
         const told = await pass();
         waitMs = told === 'wait' ? Math.min(waitMs * 2, TICK_MS) : FIRST_WAIT_MS;
-        if (told !== 'more') await sleep(told === 'wait' ? waitMs : TICK_MS);
+        if (told !== 'more') await runs.next(told === 'wait' ? waitMs : TICK_MS);
       } catch (err) {
         ctx.log.error({ err }, 'webhook dispatch failed');
-        await sleep(TICK_MS);
+        await runs.next(TICK_MS);
       }
     }
   }
 
   return {
-    requestRun,
+    requestRun: runs.request,
     start() {
       const looping = loop();
       return {
         async stop() {
-          isStopping = true;
-          wake();
+          runs.stop();
           await looping;
           const finished = Promise.all(queues.values());
           await Promise.race([finished, delay(GRACE_MS, undefined, { ref: false })]);
@@ -119,6 +103,36 @@ export function createWebhookDispatcher(given: WebhookDispatcherContext): Webhoo
           await finished;
         },
       };
+    },
+  };
+}
+
+/** Requests for runs of the dispatcher, and the wait for the next one. */
+function createRunRequests() {
+  let isDue = false;
+  let isStopping = false;
+  let wake = () => {};
+  return {
+    isStopping: () => isStopping,
+    request(): void {
+      isDue = true;
+      wake();
+    },
+    stop(): void {
+      isStopping = true;
+      wake();
+    },
+    /** A run begins: what is requested from now on is for the next one. */
+    begin(): void {
+      isDue = false;
+    },
+    /** Resolves when a run was requested since the last one began, when stopped, and after `timeoutMs`. */
+    async next(timeoutMs: number): Promise<void> {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      wake = resolve;
+      const timer = setTimeout(resolve, timeoutMs);
+      if (!isDue && !isStopping) await promise;
+      clearTimeout(timer);
     },
   };
 }

@@ -105,19 +105,8 @@ export function createRunner(limits: PlaceLimits): Runner {
       return count;
     },
     reserve(calls, side) {
-      const held: Place[] = [];
-      const granted = calls.map((call) => {
-        const isGranted = !stopping.signal.aborted && places.hasRoomFor(call, side);
-        if (isGranted) held.push(places.take(call, side));
-        return isGranted;
-      });
-      return {
-        granted,
-        giveBack() {
-          for (const place of held.splice(0)) place.leave();
-          if (granted.includes(true)) roomCame();
-        },
-      };
+      const canStart = (call: Call) => !stopping.signal.aborted && places.hasRoomFor(call, side);
+      return reserveEach(calls, (call) => (canStart(call) ? places.take(call, side) : null), roomCame);
     },
     letIn,
     reserveAny(most) {
@@ -129,15 +118,40 @@ export function createRunner(limits: PlaceLimits): Runner {
     },
     abort: (requestId) => running.get(requestId)?.abort.abort(),
     async drain(graceMs) {
-      let timer: NodeJS.Timeout | undefined;
-      const timeUp = new Promise((resolve) => {
-        timer = setTimeout(resolve, graceMs);
-      });
-      await Promise.race([Promise.allSettled([...running.values()].map(({ ending }) => ending)), timeUp]);
-      clearTimeout(timer);
+      await settledWithin(
+        [...running.values()].map(({ ending }) => ending),
+        graceMs,
+      );
       stopping.abort(STOPPING);
     },
   };
+}
+
+/** Takes a place for each call, as far as there is one. */
+function reserveEach(
+  calls: readonly Call[],
+  takePlace: (call: Call) => Place | null,
+  roomCame: () => void,
+): Reservation {
+  const held = calls.map(takePlace);
+  const granted = held.map((place) => place !== null);
+  return {
+    granted,
+    giveBack() {
+      for (const place of held.splice(0)) place?.leave();
+      if (granted.includes(true)) roomCame();
+    },
+  };
+}
+
+/** Resolves when all have ended, however, or after `graceMs`. */
+async function settledWithin(endings: readonly Promise<unknown>[], graceMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeUp = new Promise((resolve) => {
+    timer = setTimeout(resolve, graceMs);
+  });
+  await Promise.race([Promise.allSettled(endings), timeUp]);
+  clearTimeout(timer);
 }
 
 interface Running {
