@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { interfacesOf } from './interfaces-of.ts';
+import { faceServicesOf, interfacesOf } from './interfaces-of.ts';
 
 const baseUrl = 'https://node.example';
 
@@ -15,4 +15,11 @@ it('an agent has the addresses of the faces that are served, and no others', () 
     x402: `${baseUrl}/x402/agt_1`,
     openapi: `${baseUrl}/agents/agt_1/openapi.json`,
   });
+});
+
+it('a registration file names the faces that are served, and no others', () => {
+  expect(faceServicesOf({ baseUrl, faces: new Set(['x402'] as const) }, 'agt_1')).toEqual([]);
+  expect(faceServicesOf({ baseUrl, faces: new Set(['mcp'] as const) }, 'agt_1')).toEqual([
+    { name: 'MCP', endpoint: `${baseUrl}/agents/agt_1/mcp`, version: '2026-07-28' },
+  ]);
 });

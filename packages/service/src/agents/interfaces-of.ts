@@ -1,4 +1,5 @@
 import type { AgentInterfaces } from '@agent-network/contracts/agents/agents';
+import type { AgentRegistrationFile } from '@agent-network/contracts/agents/registration';
 import type { Face } from '@agent-network/contracts/endpoint';
 import type { HasBaseUrl } from '../chain/chain-info.ts';
 
@@ -16,3 +17,14 @@ const byFace: Partial<Record<Face, (baseUrl: string, id: string) => Omit<AgentIn
 /** Where an agent is called, by protocol: what this node serves. */
 export const interfacesOf = ({ baseUrl, faces }: HasBaseUrl & HasFaces, id: string): AgentInterfaces =>
   Object.assign({ invoke: `${baseUrl}/invoke/${id}` }, ...[...faces].map((face) => byFace[face]?.(baseUrl, id) ?? {}));
+
+type Service = AgentRegistrationFile['services'][number];
+
+/** What a face adds to the services of an ERC-8004 registration file, under the names that its readers know. */
+const serviceByFace: Partial<Record<Face, (baseUrl: string, id: string) => Service>> = {
+  mcp: (baseUrl, id) => ({ name: 'MCP', endpoint: `${baseUrl}/agents/${id}/mcp`, version: '2026-07-28' }),
+};
+
+/** Services of an agent, by the faces that this node serves. */
+export const faceServicesOf = ({ baseUrl, faces }: HasBaseUrl & HasFaces, id: string): Service[] =>
+  [...faces].flatMap((face) => serviceByFace[face]?.(baseUrl, id) ?? []);

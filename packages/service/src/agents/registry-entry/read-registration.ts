@@ -4,11 +4,12 @@ import type { HasDb } from '../../db/database.ts';
 import { notFound } from '../../lib/app-error.ts';
 import type { HasRegistry } from '../../registry/read/registry-info.ts';
 import { findOwnAgentRow } from '../agent-store.ts';
+import type { HasFaces } from '../interfaces-of.ts';
 import { toRegistrationFile } from './registration-file.ts';
 
 /** The registration file of an agent of this node, verified or not, removed or not. Remote agents have theirs at their home node. */
 export async function readRegistration(
-  ctx: HasDb & HasRegistry & HasBaseUrl,
+  ctx: HasDb & HasRegistry & HasBaseUrl & HasFaces,
   agentId: string,
 ): Promise<AgentRegistrationFile> {
   const agent = await findOwnAgentRow(ctx.db, agentId);

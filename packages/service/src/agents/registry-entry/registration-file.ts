@@ -5,9 +5,10 @@ import {
 } from '@agent-network/contracts/agents/registration';
 import { formatUsdc } from '@agent-network/contracts/money';
 import { type Agent, isVerified } from '../agent.ts';
+import { faceServicesOf, type HasFaces } from '../interfaces-of.ts';
 
-/** The node that serves the file, and the registry of its token. */
-export interface FilePlace {
+/** The node that serves the file, its faces, and the registry of its token. */
+export interface FilePlace extends HasFaces {
   readonly baseUrl: string;
   readonly registry: { readonly chainId: number; readonly address: string };
 }
@@ -19,7 +20,8 @@ export const registrationUrl = (baseUrl: string, agentId: string): string =>
   `${baseUrl}/agents/${agentId}/registration.json`;
 
 /** The ERC-8004 registration file of an agent of this node, removed ones included; its token points to it. */
-export function toRegistrationFile(agent: Agent, { baseUrl, registry }: FilePlace): AgentRegistrationFile {
+export function toRegistrationFile(agent: Agent, place: FilePlace): AgentRegistrationFile {
+  const { baseUrl, registry } = place;
   const { avatar, website } = agent.metadata;
   return {
     type: REGISTRATION_TYPE,
@@ -28,6 +30,7 @@ export function toRegistrationFile(agent: Agent, { baseUrl, registry }: FilePlac
     ...(avatar === undefined ? {} : { image: avatar }),
     services: [
       { name: SERVICE, endpoint: `${baseUrl}/invoke/${agent.id}`, version: '1' },
+      ...faceServicesOf(place, agent.id),
       ...(website === undefined ? [] : [{ name: 'web', endpoint: website }]),
     ],
     x402Support: true,

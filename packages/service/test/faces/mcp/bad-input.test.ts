@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApp } from '../../../src/app.ts';
 import { databaseDigest } from '../../api/support/database-digest.ts';
 import { type Answer, type Harness, type RequestOptions, startHarness } from '../../support/harness.ts';
 import { rawRequest } from '../../support/raw-request.ts';
@@ -121,6 +122,14 @@ describe('a message that the protocol refuses', () => {
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer error="invalid_token"');
     expect(answer.headers.get('x-ratelimit-remaining')).toBeTruthy();
+  });
+
+  it('is for nobody when the operator leaves the face out', async () => {
+    const app = createApp({ ...h.ctx, faces: new Set() });
+    for (const path of ['/mcp', `/agents/${agent.id}/mcp`])
+      expect((await app.request(path, { method: 'POST', body: '{}' })).status).toBe(404);
+    const { interfaces } = (await h.request('GET', `/agents/${agent.id}`)).body.data;
+    expect(interfaces.mcp).toBe(`${h.baseUrl}/agents/${agent.id}/mcp`);
   });
 
   it('may come from a page of this machine', async () => {

@@ -41,7 +41,10 @@ describe('a verified agent', () => {
       x402Support: true,
       active: true,
       registrations: [{ agentId: Number(onChain.tokenId), agentRegistry: registry() }],
-      services: [{ name: 'agent-network', endpoint: `${h.baseUrl}/invoke/${agent.id}`, version: '1' }],
+      services: [
+        { name: 'agent-network', endpoint: `${h.baseUrl}/invoke/${agent.id}`, version: '1' },
+        { name: 'MCP', endpoint: `${h.baseUrl}/agents/${agent.id}/mcp`, version: '2026-07-28' },
+      ],
       agentNetwork: {
         kind: 'agent',
         id: agent.id,
