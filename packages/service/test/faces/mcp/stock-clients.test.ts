@@ -1,3 +1,4 @@
+import { verifyReceiptSignatureEIP712 } from '@x402/extensions/offer-receipt';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
@@ -111,9 +112,14 @@ describe.each(stockClients)('%s', (_name, connect, protocolVersion) => {
     expect(paid).toMatchObject({ isError: false, data: { status: 'completed', paymentMethod: 'x402', cost: '0.05' } });
     const settlement = { success: true, network: h.ctx.chain.caip2, transaction: paid.data.paymentHash };
     expect(paid.meta['x402/payment-response']).toMatchObject(settlement);
+    const { receipt } = paid.meta['x402/payment-response'].extensions['offer-receipt'].info;
+    const { signer, payload } = await verifyReceiptSignatureEIP712(receipt);
+    expect(signer.toLowerCase()).toBe(h.ctx.chain.wallet);
+    expect(payload).toMatchObject({ resourceUrl: 'mcp://tool/invoke_agent', transaction: paid.data.paymentHash });
     const calls = agent.calls.length;
     const again = await client.call('invoke_agent', args, { meta: { 'x402/payment': payment } });
     expect(again.data).toEqual(paid.data);
+    expect(again.meta['x402/payment-response']).toEqual(paid.meta['x402/payment-response']);
     expect(agent.calls.length).toBe(calls);
     await client.close();
   });

@@ -1,13 +1,16 @@
+import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import type { McpTool, mcpAgentTools, mcpTools } from '@agent-network/contracts/mcp-tools';
+import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import { describeAgents } from '../../../agents/search/describe-agents.ts';
 import { hasEnded } from '../../../invocations/invocation.ts';
+import { withReceipt } from '../../answer/payment-response.ts';
 import { readerOf } from '../../handlers/reader-of.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { type Answered, callEndpoint } from '../common/call-endpoint.ts';
 import type { FaceRequest } from '../common/face-request.ts';
-import { follow, followStarted, startPurchase } from '../common/purchase.ts';
+import { follow, followStarted, type Started, startPurchase } from '../common/purchase.ts';
 import { progressOf } from './progress.ts';
 import { createdTask, takesTasks } from './tasks.ts';
 import { invocationResult, toolResult } from './tool-result.ts';
@@ -65,7 +68,7 @@ type InvokeArgs = z.output<(typeof mcpAgentTools)['invoke']['args']>;
 async function invoke(
   ctx: HttpContext,
   { face, args, call }: Pick<ToolCall<McpTool>, 'face' | 'call'> & { readonly args: InvokeArgs },
-  agentId: string,
+  { agentId, tool }: { readonly agentId: string; readonly tool: string },
 ): Promise<CallToolResult> {
   const { task, maxCost, input, context, quoteId, waitSeconds, idempotencyKey } = args;
   const tell = progressOf(call);
@@ -84,12 +87,24 @@ async function invoke(
   const record = await followStarted(ctx, face, started, { waitMs: waitSeconds * 1000, signal, tell });
   // Tasks are read with a key.
   const isTask = takesTasks(call) && face.caller.kind !== 'anonymous';
-  if (hasEnded(record.data.status) || !isTask) return invocationResult(record, started.settlement);
   const { settlement } = started;
+  if (hasEnded(record.data.status) || !isTask)
+    return invocationResult(record, settlementOf(ctx, started, record.data, tool));
   return {
     ...createdTask(ctx, record.data),
     ...(settlement ? { _meta: { 'x402/payment-response': settlement } } : {}),
   };
+}
+
+/** How the call was paid; with the signed receipt when its result is in the answer. The resource is the one that the terms named. */
+function settlementOf(
+  ctx: HttpContext,
+  { settlement }: Started,
+  { status, completedAt }: Pick<RequestRecord, 'status'> & { readonly completedAt?: string | null },
+  tool: string,
+): SettleResponse | null {
+  if (!settlement || status !== 'completed' || !completedAt) return settlement;
+  return withReceipt(ctx, settlement, { resourceUrl: `mcp://tool/${tool}`, at: new Date(completedAt) });
 }
 
 async function getInvocation(ctx: HttpContext, { face, args, call }: ToolCall<typeof mcpTools.get_invocation>) {
@@ -115,7 +130,7 @@ export const runTools: Runs<typeof mcpTools> = {
   async quote_invocation(ctx, { face, args: { agentId, ...body } }) {
     return toolResult(await callEndpoint(ctx, face, 'quoteInvocation', { params: { agentId }, body }));
   },
-  invoke_agent: (ctx, call) => invoke(ctx, call, call.args.agentId),
+  invoke_agent: (ctx, call) => invoke(ctx, call, { agentId: call.args.agentId, tool: 'invoke_agent' }),
   get_invocation: getInvocation,
   cancel_invocation: cancelInvocation,
   get_balance: async (ctx, { face }) => toolResult(await callEndpoint(ctx, face, 'getBalance', {})),
@@ -123,7 +138,7 @@ export const runTools: Runs<typeof mcpTools> = {
 
 /** What the tools of the endpoint of one agent do. */
 export const runAgentTools: Runs<typeof mcpAgentTools> = {
-  invoke: (ctx, call) => invoke(ctx, call, call.agentId ?? ''),
+  invoke: (ctx, call) => invoke(ctx, call, { agentId: call.agentId ?? '', tool: 'invoke' }),
   get_invocation: getInvocation,
   cancel_invocation: cancelInvocation,
 };
