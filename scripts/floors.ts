@@ -82,6 +82,7 @@ export const floors: readonly string[] = [
   'http/handlers',
   'http/faces/common',
   'http/faces/mcp',
+  'http/faces/openai',
   'jobs.ts',
   'start-warnings.ts',
   'context.ts',

@@ -6,6 +6,7 @@ import { mountDashboard } from './http/dashboard/mount-dashboard.ts';
 import { mountDocuments } from './http/documents/documents.ts';
 import { limitDocuments } from './http/documents/limit-documents.ts';
 import { mountMcp } from './http/faces/mcp/mount-mcp.ts';
+import { mountOpenAi } from './http/faces/openai/mount-openai.ts';
 import { handlers } from './http/handlers/all.ts';
 import { mount, requestIdOf } from './http/mount.ts';
 import type { HttpContext } from './http/request/http-context.ts';
@@ -20,6 +21,7 @@ export function createApp(ctx: HttpContext): Hono {
   mountDocuments(app, ctx);
   const room = createAnswerRoom(ctx);
   if (ctx.faces.has('mcp')) mountMcp(app, ctx, room);
+  if (ctx.faces.has('openai')) mountOpenAi(app, ctx, room);
   mount(app, ctx, handlers, room);
   app.notFound((c) => failure(new AppError('NOT_FOUND', `There is no ${c.req.method} ${c.req.path}.`), requestIdOf(c)));
   app.onError((error, c) => {

@@ -142,7 +142,7 @@ export function toBody(
 }
 
 /** Ends the connection of a stream: its client reconnects with `Last-Event-ID`. */
-function breakOff(ctx: HttpContext, route: string, requestId: string, c: Context, reason: Error): void {
+export function breakOff(ctx: HttpContext, route: string, requestId: string, c: Context, reason: Error): void {
   if (reason instanceof StalledError) ctx.log.debug({ route, requestId }, 'client stopped reading its stream');
   else logFailure(ctx, route, requestId, reason);
   connectionOf(c)?.outgoing.destroy();

@@ -52,16 +52,27 @@ export interface StreamLink {
   readonly sent?: (bytes: number) => void;
 }
 
+/** The stream of an endpoint. */
+export const sseBody = (answer: SseAnswer, link?: StreamLink): ReadableStream<Uint8Array> =>
+  streamBody({ open: answer.open, encode: encodeEvent, opening: `retry: ${RETRY_MS}\n\n` }, link);
+
+/** What a stream is made of: its events, as bytes, after what opens it. */
+export interface StreamSource<T> {
+  readonly open: (signal: AbortSignal) => AsyncIterable<T>;
+  readonly encode: (event: T) => Uint8Array;
+  readonly opening: string;
+}
+
 /**
  * Produces the bytes of a stream at the pace of the client: unread events are not produced, so a slow reader costs no memory. Comments keep
  * an idle connection alive. Throws what opening the stream throws; then nothing is kept.
  */
-export function sseBody(
-  answer: SseAnswer,
+export function streamBody<T>(
+  { open, encode, opening }: StreamSource<T>,
   { socket, breakOff, sent }: StreamLink = { socket: null, breakOff: null },
 ): ReadableStream<Uint8Array> {
   const hangUp = new AbortController();
-  const events = answer.open(hangUp.signal)[Symbol.asyncIterator]();
+  const events = open(hangUp.signal)[Symbol.asyncIterator]();
   let isOver = false;
   let heartbeat: NodeJS.Timeout | undefined;
   let stalled: NodeJS.Timeout | undefined;
@@ -83,7 +94,7 @@ export function sseBody(
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`));
+        if (opening) controller.enqueue(encoder.encode(opening));
         heartbeat = setInterval(() => {
           if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(': alive\n\n'));
         }, HEARTBEAT_MS);
@@ -98,7 +109,7 @@ export function sseBody(
             controller.close();
             return;
           }
-          const bytes = encodeEvent(value);
+          const bytes = encode(value);
           sent?.(bytes.byteLength);
           controller.enqueue(bytes);
           stalled = setTimeout(() => fail(controller, new StalledError()), STALLED_MS);

@@ -1,4 +1,4 @@
-import type { PaymentRequiredV2 } from '@agent-network/contracts/payments/x402';
+import type { PaymentRequiredV1, PaymentRequiredV2 } from '@agent-network/contracts/payments/x402';
 import { AppError } from '../../../lib/app-error.ts';
 import { PaymentRequiredError } from '../../../payments/x402/payment-required.ts';
 import { toErrorAnswer } from '../../answer/errors.ts';
@@ -15,14 +15,17 @@ export interface FaceError {
   readonly error: Readonly<Record<string, unknown>> & { readonly code: string; readonly message: string };
   /** The terms of a 402; null for other errors. */
   readonly offer: PaymentRequiredV2 | null;
+  /** The same for clients of x402 version 1, which read them from the body. */
+  readonly termsV1: PaymentRequiredV1 | null;
 }
 
 /** Maps an error, and logs those that are the node's own. `route` names the face in the log. */
 export function faceErrorOf(ctx: HttpContext, route: string, requestId: string, error: unknown): FaceError {
   const { status, headers, body } = toErrorAnswer(error, requestId);
   if (status >= 500) logFailure(ctx, route, requestId, error);
-  const offer = error instanceof PaymentRequiredError ? error.offer.v2 : null;
-  return { status, headers, error: body.error as FaceError['error'], offer };
+  const offer = error instanceof PaymentRequiredError ? error.offer : null;
+  const terms = { offer: offer?.v2 ?? null, termsV1: offer?.v1 ?? null };
+  return { status, headers, error: body.error as FaceError['error'], ...terms };
 }
 
 /** A field of a face's message that is not what it must be, by its name in the message. */

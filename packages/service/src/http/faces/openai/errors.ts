@@ -1,0 +1,66 @@
+import type { FaceError } from '../common/face-error.ts';
+import { requestNameOf } from './requests.ts';
+
+/** Our codes, as clients of this API know them; others in lower case. */
+const codes: Readonly<Record<string, string>> = {
+  UNAUTHORIZED: 'invalid_api_key',
+  RATE_LIMITED: 'rate_limit_exceeded',
+};
+
+const types: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'payment_error',
+  403: 'permission_error',
+  424: 'agent_error',
+  429: 'rate_limit_error',
+};
+
+export interface OpenAiError {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: {
+    readonly error: Readonly<Record<string, unknown>> & { readonly message: string; readonly code: string };
+    readonly [field: string]: unknown;
+  };
+}
+
+const typeOf = (status: number) => types[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error');
+
+/** Repeating it costs nothing and may help: nothing was done, or the same purchase is found. */
+const isFreeToRepeat = (status: number) => status === 429 || status === 503;
+
+/**
+ * An error in the form of this API. Stock clients repeat 408, 409, 429 and 5xx by themselves, and obey `x-should-retry`: only what is free to
+ * repeat leaves it to them. `isModel`: what was not found is the agent.
+ */
+export function openAiError({ status, headers, error, termsV1 }: FaceError, isModel = false): OpenAiError {
+  const { code: ours, message, ...more } = error;
+  const code = ours === 'NOT_FOUND' && isModel ? 'model_not_found' : (codes[ours] ?? ours.toLowerCase());
+  const fields = (more as { details?: { fields?: readonly { path: string }[] } }).details?.fields;
+  const param = isModel && ours === 'NOT_FOUND' ? 'model' : fields?.[0] ? requestNameOf(fields[0].path) : null;
+  return {
+    status,
+    headers: { ...headers, ...(isFreeToRepeat(status) ? {} : { 'x-should-retry': 'false' }) },
+    body: { error: { message, type: typeOf(status), param, code, ...more }, ...termsV1 },
+  };
+}
+
+/** A request that its agent did not complete: the money is back. */
+export function failedRequest(record: {
+  readonly requestId: string;
+  readonly status: string;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly refund: string | null;
+}): OpenAiError {
+  const { requestId, status, error, refund } = record;
+  const code = error?.code ?? status;
+  const message = `${error?.message ?? `The request was ${status}.`} ${refund ?? '0.00'} USDC came back.`;
+  return {
+    status: 424,
+    headers: { 'x-should-retry': 'false' },
+    body: {
+      error: { message, type: typeOf(424), param: null, code, requestId },
+      agent_network: { request_id: requestId, status, refund },
+    },
+  };
+}

@@ -1,0 +1,175 @@
+import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import type { Context, Hono } from 'hono';
+import type { KnownCaller } from '../../../access/caller/caller.ts';
+import { hasEnded } from '../../../invocations/invocation.ts';
+import { AppError } from '../../../lib/app-error.ts';
+import type { AnswerRoom } from '../../answer/answer-room.ts';
+import { connectionOf } from '../../answer/connection.ts';
+import { streamBody } from '../../answer/sse.ts';
+import { breakOff } from '../../mount.ts';
+import type { HttpContext } from '../../request/http-context.ts';
+import { readBody } from '../../request/read-body.ts';
+import { callEndpoint } from '../common/call-endpoint.ts';
+import { faceJson, faceStream, noteFaceRequest } from '../common/face-answer.ts';
+import { faceErrorOf } from '../common/face-error.ts';
+import { type FaceRequest, newFaceHeaders, openFaceRequest } from '../common/face-request.ts';
+import { followStarted, type Started } from '../common/purchase.ts';
+import { textOf } from '../common/text-of.ts';
+import { chatCompletion, responseOf } from './answers.ts';
+import { failedRequest, openAiError } from './errors.ts';
+import { listModels, modelOfDetail } from './models.ts';
+import { createPurchases, type Purchases } from './purchases.ts';
+import { type OpenAiRequest, readChatRequest, readResponseRequest } from './requests.ts';
+import { chatStream, responseStream, type Streamed } from './streams.ts';
+
+/** Longer than the deadline of any request that somebody waits for. */
+const MAX_WAIT_MS = 15 * 60_000;
+
+interface Mounted {
+  readonly ctx: HttpContext;
+  readonly room: AnswerRoom;
+  readonly purchases: Purchases;
+}
+
+/** What a route does: its status and JSON, or a stream. */
+type Answer =
+  | { readonly status: number; readonly body: unknown; readonly headers?: Readonly<Record<string, string>> }
+  | Response;
+type Route = (mounted: Mounted, face: FaceRequest) => Promise<Answer>;
+
+/** Mounts the OpenAI face: models, chat completions and responses under `/v1`. */
+export function mountOpenAi(app: Hono, ctx: HttpContext, room: AnswerRoom): void {
+  const mounted = { ctx, room, purchases: createPurchases(ctx) };
+  const on = (method: string, path: string, name: string, route: Route) =>
+    app.on(method, path, (c) => answer(mounted, c, name, route));
+  on('GET', '/v1/models', 'openaiModels', models);
+  on('GET', '/v1/models/:id', 'openaiModel', model);
+  on('POST', '/v1/chat/completions', 'openaiChat', chat);
+  on('POST', '/v1/responses', 'openaiResponse', createResponse);
+  on('GET', '/v1/responses/:id', 'openaiReadResponse', readResponse);
+  on('POST', '/v1/responses/:id/cancel', 'openaiCancelResponse', cancelResponse);
+  app.all('/v1/*', (c) => answer(mounted, c, 'openaiUnknown', unknown));
+}
+
+async function answer(mounted: Mounted, c: Context, name: string, route: Route): Promise<Response> {
+  const startMs = performance.now();
+  const headers = newFaceHeaders(c);
+  const response = await serve(mounted, c, headers, route).catch((error) =>
+    refused(mounted.ctx, c, name, headers, error),
+  );
+  const requestId = headers['x-request-id'] ?? '';
+  noteFaceRequest(mounted.ctx, { route: name, requestId, status: response.status, startMs });
+  return response;
+}
+
+async function serve({ ctx, room, purchases }: Mounted, c: Context, headers: Record<string, string>, route: Route) {
+  const face = await openFaceRequest(ctx, room, c, headers);
+  const answered = await route({ ctx, room, purchases }, face);
+  if (answered instanceof Response) return answered;
+  const all = { ...headers, ...answered.headers };
+  return faceJson(ctx, c, { status: answered.status, headers: all, json: JSON.stringify(answered.body) });
+}
+
+function refused(
+  ctx: HttpContext,
+  c: Context,
+  name: string,
+  headers: Record<string, string>,
+  error: unknown,
+): Response {
+  const known = openAiError(faceErrorOf(ctx, name, headers['x-request-id'] ?? '', error), isOfModel(c));
+  const all = { ...headers, ...known.headers };
+  return faceJson(ctx, c, { status: known.status, headers: all, json: JSON.stringify(known.body) });
+}
+
+/** What is not found is the agent, except among responses. */
+const isOfModel = (c: Context) =>
+  c.req.method === 'POST' ? !c.req.path.endsWith('/cancel') : c.req.path.startsWith('/v1/models/');
+
+const models: Route = async ({ ctx }, { c }) => ({ status: 200, body: await listModels(ctx, c.req.query()) });
+
+const model: Route = async ({ ctx }, face) => {
+  const { data } = await callEndpoint(ctx, face, 'getAgent', { params: { id: face.c.req.param('id') ?? '' } });
+  return { status: 200, body: modelOfDetail(data) };
+};
+
+const unknown: Route = async (_, { c }) => {
+  throw new AppError('NOT_FOUND', `There is no ${c.req.method} ${c.req.path}.`);
+};
+
+const promptCharsOf = ({ body }: OpenAiRequest) => body.task.length + String(body.context ?? '').length;
+
+const chat: Route = async (mounted, face) => {
+  const request = readChatRequest(await readBody(face.c.req.raw));
+  const started = await mounted.purchases.buy(face, request);
+  const promptChars = promptCharsOf(request);
+  if (request.isStreamed) return stream(mounted.ctx, face, chatStream, streamedOf(started, request, null));
+  const record = await ended(mounted.ctx, face, started);
+  if (record.status !== 'completed') return failedRequest(record);
+  return { status: 200, body: chatCompletion(record, promptChars) };
+};
+
+const createResponse: Route = async (mounted, face) => {
+  const { ctx } = mounted;
+  const request = await readResponseRequest(await readBody(face.c.req.raw), async (requestId) => {
+    const { data } = await callEndpoint(ctx, face, 'getInvocation', { params: { requestId } });
+    return { task: data.task, answer: textOf(data.result) };
+  });
+  const started = await mounted.purchases.buy(face, request);
+  if (request.isStreamed) return stream(ctx, face, responseStream, streamedOf(started, request, request.previousId));
+  const { first } = started;
+  const record = request.isBackground ? (first.data as RequestRecord) : await ended(ctx, face, started);
+  return { status: 200, body: responseOf(record, promptCharsOf(request), request.previousId) };
+};
+
+const readResponse: Route = async ({ ctx }, face) => {
+  const requestId = face.c.req.param('id') ?? '';
+  const { data } = await callEndpoint(ctx, face, 'getInvocation', { params: { requestId } });
+  return { status: 200, body: responseOf(data, data.task.length) };
+};
+
+const cancelResponse: Route = async (mounted, face) => {
+  await callEndpoint(mounted.ctx, face, 'cancelInvocation', { params: { requestId: face.c.req.param('id') ?? '' } });
+  return readResponse(mounted, face);
+};
+
+/** The record of a purchase once it has ended. Throws UNAVAILABLE when it takes longer than a client waits: a repetition reads on. */
+async function ended(ctx: HttpContext, face: FaceRequest, started: Started): Promise<RequestRecord> {
+  const following = { waitMs: MAX_WAIT_MS, signal: face.c.req.raw.signal };
+  const { data } = await followStarted(ctx, face.caller as KnownCaller, started, following);
+  if (hasEnded(data.status)) return data as RequestRecord;
+  throw new AppError(
+    'UNAVAILABLE',
+    `The request ${data.requestId} still runs. Read it with GET /v1/responses/${data.requestId}.`,
+  );
+}
+
+function streamedOf({ first }: Started, request: OpenAiRequest, previousId: string | null): Streamed {
+  const { requestId, agentId, createdAt } = first.data;
+  const { includesUsage } = request;
+  return { requestId, agentId, createdAt, promptChars: promptCharsOf(request), includesUsage, previousId };
+}
+
+type OpenStream = (ctx: HttpContext, streamed: Streamed, signal: AbortSignal) => AsyncIterable<string>;
+
+const encoder = new TextEncoder();
+
+/** A stream of events. Nothing breaks it off but its client, whose work goes on. */
+function stream(ctx: HttpContext, face: FaceRequest, open: OpenStream, streamed: Streamed): Response {
+  const { c, headers, requestId } = face;
+  const source = {
+    open: (signal: AbortSignal) => {
+      const unawait = () => ctx.runner.unawait(streamed.requestId);
+      if (signal.aborted) unawait();
+      else signal.addEventListener('abort', unawait, { once: true });
+      return open(ctx, streamed, signal);
+    },
+    encode: (text: string) => encoder.encode(text),
+    opening: '',
+  };
+  const socket = connectionOf(c)?.incoming.socket ?? null;
+  return faceStream(
+    streamBody(source, { socket, breakOff: (reason) => breakOff(ctx, 'openai', requestId, c, reason) }),
+    headers,
+  );
+}
