@@ -100,7 +100,7 @@ async function register(session: Session, options: AgentOptions): Promise<void> 
     ]),
   );
   session.terminal.note(
-    'Keep the identityToken: it is shown once. The endpoint has to answer the challenge with it (docs/agents.md); then: ' +
+    'Keep the identityToken: it is shown once. The endpoint has to answer the challenge with it (see /docs of the node); then: ' +
       `agentnet agents verify ${registered.id}`,
   );
 }

@@ -49,7 +49,7 @@ function fill(text: string, parts: Readonly<Record<string, Html>>): Html {
 }
 
 /** One file for the API, and one for each other protocol. */
-const chapters = ['guides.md', 'guide-mcp.md'];
+const chapters = ['guides.md', 'guide-mcp.md', 'guide-openai.md'];
 
 /** The chapters before the reference, in order. */
 export function guidesOf(document: ApiDocument, limits: PlanLimits): Guide[] {

@@ -1,0 +1,287 @@
+import OpenAI, { type APIError } from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contradictions } from '../../support/books.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
+import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { balanceOf, type Client, newClient, untilEnded } from '../../support/treasury.ts';
+import { payV2 } from '../../support/x402-payer.ts';
+import { filled, runSnippet, snippetsOf } from '../guide-snippets.ts';
+
+let h: Harness;
+let buyer: Client;
+let writer: TestAgent;
+let slow: TestAgent;
+let failing: TestAgent;
+let streaming: TestAgent;
+
+beforeAll(async () => {
+  h = await startHarness();
+  buyer = await newClient(h, '10');
+  [writer, slow, failing, streaming] = await Promise.all([
+    startTestAgent(h, { name: 'Writer', capabilities: ['openai-test'], perRequest: '0.05', behaviour: answer }),
+    startTestAgent(h, { name: 'Slow', behaviour: () => undefined }),
+    startTestAgent(h, { name: 'Failing', behaviour: answerWith(500, { error: 'no' }) }),
+    startTestAgent(h, {
+      name: 'Streaming',
+      behaviour: (_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write('event: chunk\ndata: one \n\n');
+        response.write('event: chunk\ndata: {"text":"two"}\n\n');
+        response.end('event: result\ndata: {"result":{"text":"one two"}}\n\n');
+      },
+    }),
+  ]);
+});
+afterAll(async () => {
+  await Promise.all([writer, slow, failing, streaming].map((each) => each?.die()));
+  expect(await contradictions(h.databaseUrl)).toEqual([]);
+  await h?.stop();
+});
+
+/** Says what it was asked, and what it knows. */
+const answer: TestAgent['behave'] extends (behaviour: infer B) => void ? B : never = ({ body }, response) =>
+  answerWith(200, { result: { text: `${body.task}!`, context: body.context ?? null, input: body.input } })(
+    { headers: {}, body },
+    response,
+  );
+
+const open = (options: Partial<ConstructorParameters<typeof OpenAI>[0]> = {}) =>
+  new OpenAI({ baseURL: `${h.baseUrl}/v1`, apiKey: buyer.key, maxRetries: 2, ...options });
+
+// biome-ignore lint/suspicious/noExplicitAny: fields of ours are not among the types of the client
+type Any = any;
+const ours = (answered: unknown): Any => (answered as Any).agent_network;
+const said = (text: string) => [{ role: 'user' as const, content: text }];
+const spent = async (work: () => Promise<unknown>) => {
+  const before = Number((await balanceOf(h, buyer.key)).available);
+  await work();
+  return Number((before - Number((await balanceOf(h, buyer.key)).available)).toFixed(6));
+};
+const failure = (work: Promise<unknown>): Promise<APIError> =>
+  work.then(
+    () => expect.fail('it was answered'),
+    (error) => error as APIError,
+  );
+
+describe('models', () => {
+  it('are the agents that are online, with price and capabilities', async () => {
+    const { data } = await open().models.list();
+    const found = data.find(({ id }) => id === writer.id) as Any;
+    expect(found).toMatchObject({
+      object: 'model',
+      name: 'Writer',
+      capabilities: ['openai-test'],
+      pricing: { request: '0.05' },
+    });
+    expect(await open().models.retrieve(writer.id)).toMatchObject({ id: writer.id, object: 'model' });
+    expect((await failure(open().models.retrieve('agent_none'))).code).toBe('model_not_found');
+  });
+});
+
+describe('a chat completion', () => {
+  it('is one invocation, paid from the treasury, with the conversation as context', async () => {
+    const messages = [
+      { role: 'system' as const, content: 'Be brief.' },
+      { role: 'user' as const, content: 'Hi' },
+      { role: 'assistant' as const, content: 'Hello' },
+      { role: 'user' as const, content: [{ type: 'text' as const, text: 'How are you?' }] },
+    ];
+    let completion: Any;
+    const cost = await spent(async () => {
+      completion = await open().chat.completions.create({ model: writer.id, messages, temperature: 0.5 });
+    });
+    expect(cost).toBe(0.05);
+    expect(completion.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'How are you?!' } });
+    expect(completion.usage).toMatchObject({ cost: 0.05, total_tokens: expect.any(Number) });
+    const { result, request_id } = ours(completion);
+    expect(completion.id).toBe(request_id);
+    expect(result.context).toBe('system: Be brief.\nuser: Hi\nassistant: Hello');
+    expect(result.input).toEqual({ messages, temperature: 0.5 });
+    const record = (await h.request('GET', `/invoke/${request_id}`, { key: buyer.key })).body.data;
+    expect(record).toMatchObject({ status: 'completed', cost: '0.05' });
+  });
+
+  it('streams as the agent does, and ends with usage and our part', async () => {
+    const stream = await open().chat.completions.create({
+      ...{ model: streaming.id, messages: said('x'), stream: true },
+      stream_options: { include_usage: true },
+    });
+    const chunks: Any[] = [];
+    for await (const chunk of stream) chunks.push(chunk);
+    const deltas = chunks.flatMap(({ choices }) => choices[0]?.delta.content ?? []);
+    expect(deltas).toEqual(['', 'one ', 'two']);
+    expect(chunks.at(-2)).toMatchObject({
+      choices: [{ finish_reason: 'stop' }],
+      agent_network: { status: 'completed' },
+    });
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: expect.any(Number) } });
+  });
+
+  it('streams a failure as an error', async () => {
+    const stream = await open().chat.completions.create({ model: failing.id, messages: said('x'), stream: true });
+    const read = async () => {
+      for await (const _ of stream);
+    };
+    expect((await failure(read())).message).toContain('came back');
+  });
+
+  it('whose answer is lost is found by the repetition of the client: one run, one charge', async () => {
+    const calls = writer.calls.length;
+    let sent = 0;
+    const losing: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      sent += 1;
+      if (sent > 1) return response;
+      await response.text();
+      throw new TypeError('the connection was lost');
+    };
+    let completion: Any;
+    const cost = await spent(async () => {
+      completion = await open({ fetch: losing }).chat.completions.create({ model: writer.id, messages: said('once') });
+    });
+    expect([sent, writer.calls.length - calls, cost]).toEqual([2, 1, 0.05]);
+    expect(completion.choices[0].message.content).toBe('once!');
+  });
+
+  it('again without a repetition is another purchase; under one Idempotency-Key it is the same', async () => {
+    const ask = (key?: string) =>
+      open().chat.completions.create(
+        { model: writer.id, messages: said('twice') },
+        key ? { headers: { 'Idempotency-Key': key } } : {},
+      );
+    expect(await spent(async () => Promise.all([ask(), ask()]))).toBe(0.1);
+    const [first, second] = [await ask('openai-test-1'), await ask('openai-test-1')];
+    expect(second.id).toBe(first.id);
+  });
+
+  it('is paid by x402 without a treasury', async () => {
+    const stranger = await h.newAccount();
+    const wallet = await h.newWallet(1_000_000n);
+    const client = open({ apiKey: stranger.key });
+    const body = { model: writer.id, messages: said('paid') };
+    const asked = await failure(client.chat.completions.create(body));
+    expect([asked.status, asked.code]).toEqual([402, 'payment_required']);
+    const terms = await h.request('POST', '/v1/chat/completions', { key: stranger.key, body });
+    expect(terms.body).toMatchObject({
+      error: { code: 'payment_required' },
+      x402Version: 1,
+      accepts: [{ scheme: 'exact' }],
+    });
+    const headers = await payV2(h, wallet, terms);
+    const paid = await client.chat.completions.create(body, { headers });
+    expect(paid.choices[0]?.message.content).toBe('paid!');
+    expect((await client.chat.completions.create(body, { headers })).id).toBe(paid.id);
+  });
+});
+
+describe('a response', () => {
+  it('goes on from an earlier one', async () => {
+    const first = await open().responses.create({ model: writer.id, input: 'One', instructions: 'Count.' });
+    expect(first).toMatchObject({
+      status: 'completed',
+      output_text: 'One!',
+      usage: { total_tokens: expect.any(Number) },
+    });
+    const second = await open().responses.create({ model: writer.id, input: 'Two', previous_response_id: first.id });
+    expect(ours(second).result.context).toBe('user: One\nassistant: One!');
+    expect(await open().responses.retrieve(first.id)).toMatchObject({ id: first.id, output_text: 'One!' });
+  });
+
+  it('streams its events in order', async () => {
+    const events: Any[] = [];
+    for await (const event of await open().responses.create({ model: streaming.id, input: 'x', stream: true }))
+      events.push(event);
+    expect(events.map(({ type }) => type.replace('response.', ''))).toEqual([
+      ...[
+        'created',
+        'in_progress',
+        'output_item.added',
+        'content_part.added',
+        'output_text.delta',
+        'output_text.delta',
+      ],
+      ...['output_text.done', 'content_part.done', 'output_item.done', 'completed'],
+    ]);
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index));
+    expect(events.at(-1).response.output[0].content[0].text).toBe('one two');
+  });
+
+  it('in the background comes at once, and is cancelled with its money back', async () => {
+    const started = await open().responses.create({ model: slow.id, input: 'x', background: true });
+    expect(['queued', 'in_progress']).toContain(started.status);
+    const cancelled = await open().responses.cancel(started.id);
+    expect(cancelled.status).toBe('cancelled');
+    expect(await untilEnded(h, buyer.key, started.id)).toMatchObject({ status: 'cancelled', cost: '0.00' });
+  });
+});
+
+describe('an error', () => {
+  it('of an agent that fails is 424, is not repeated, and the money is back', async () => {
+    const calls = failing.calls.length;
+    const before = await balanceOf(h, buyer.key);
+    const error = await failure(open().chat.completions.create({ model: failing.id, messages: said('x') }));
+    expect([error.status, error.code]).toEqual([424, 'agent_error']);
+    expect(new Set(failing.calls.slice(calls).map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+    expect(await balanceOf(h, buyer.key)).toEqual(before);
+  });
+
+  it.each([
+    ['a bad key', { apiKey: 'ank_test_bad' }, {}, 401, 'invalid_api_key'],
+    ['an unknown model', {}, { model: 'agent_none' }, 404, 'model_not_found'],
+    ['no message of the user', {}, { messages: [{ role: 'system', content: 'x' }] }, 400, 'validation_error'],
+    ['no messages', {}, { messages: [] }, 400, 'validation_error'],
+    ['several answers', {}, { n: 2 }, 400, 'validation_error'],
+    ['an amount that is none', {}, { max_cost: '1e3' }, 400, 'validation_error'],
+    ['a cost above max_cost', {}, { max_cost: 0.01 }, 400, 'validation_error'],
+  ])('%s', async (_name, options, body, status, code) => {
+    const call = { model: writer.id, messages: said('x'), ...body } as Parameters<
+      OpenAI['chat']['completions']['create']
+    >[0];
+    const before = await balanceOf(h, buyer.key);
+    const error = await failure(open(options).chat.completions.create(call));
+    expect([error.status, error.code]).toEqual([status, code]);
+    expect(error.headers?.get('x-should-retry')).toBe('false');
+    expect(await balanceOf(h, buyer.key)).toEqual(before);
+  });
+
+  it('of a field names it as the request does', async () => {
+    const call = { model: writer.id, messages: said('x'), max_cost: '-1' };
+    expect((await failure(open().chat.completions.create(call))).param).toBe('max_cost');
+  });
+
+  it('of an unknown path, a wrong body or content has the shape of this API', async () => {
+    for (const [method, path, body] of [
+      ['GET', '/v1/files', undefined],
+      ['POST', '/v1/chat/completions', []],
+      ['POST', '/v1/chat/completions', 'text'],
+      ['POST', '/v1/responses', { model: writer.id, input: 7 }],
+      ['GET', '/v1/responses/req_none', undefined],
+    ] as const) {
+      const refused = await h.request(method, path, { key: buyer.key, body });
+      expect(refused.status).toBeGreaterThanOrEqual(400);
+      expect(refused.status).toBeLessThan(500);
+      expect(refused.body.error).toMatchObject({
+        message: expect.any(String),
+        type: expect.any(String),
+        param: expect.toSatisfy((p) => p === null || typeof p === 'string'),
+      });
+    }
+  });
+
+  it("of a treasury that holds too little is 422, and another caller's response is not found", async () => {
+    const poor = await newClient(h, '0.01');
+    const error = await failure(
+      open({ apiKey: poor.key }).chat.completions.create({ model: writer.id, messages: said('x') }),
+    );
+    expect([error.status, error.code]).toEqual([422, 'insufficient_funds']);
+    const mine = await open().responses.create({ model: writer.id, input: 'mine' });
+    expect((await failure(open({ apiKey: poor.key }).responses.retrieve(mine.id))).status).toBe(404);
+  });
+});
+
+it('the snippet of the guide works as it stands', async () => {
+  const [snippet = '', ...others] = snippetsOf('guide-openai.md', 'js');
+  expect(others).toEqual([]);
+  const values = { 'http://127.0.0.1:4020': h.baseUrl, YOUR_API_KEY: buyer.key, AGENT_ID: writer.id };
+  expect(await runSnippet(h.dataDir, filled(snippet, values))).toBe('Say hello.! 0.05');
+});
