@@ -174,6 +174,21 @@ describe('a chat completion', () => {
   });
 });
 
+it('without a key is paid by its wallet, and read again with its token only', async () => {
+  const wallet = await h.newWallet(1_000_000n);
+  const client = open({ apiKey: 'x402' });
+  const body = { model: writer.id, messages: said('keyless') };
+  const asked = await failure(client.chat.completions.create(body));
+  expect(asked.status).toBe(402);
+  const headers = await payV2(h, wallet, await h.request('POST', '/v1/chat/completions', { body }));
+  const { data: paid, response } = await client.chat.completions.create(body, { headers }).withResponse();
+  expect(paid.choices[0]?.message.content).toBe('keyless!');
+  const token = response.headers.get('x-result-token') ?? '';
+  expect((await failure(client.responses.retrieve(paid.id))).status).toBeGreaterThanOrEqual(401);
+  const read = await client.responses.retrieve(paid.id, {}, { headers: { 'x-result-token': token } });
+  expect(read.output_text).toBe('keyless!');
+});
+
 describe('a response', () => {
   it('goes on from an earlier one', async () => {
     const first = await open().responses.create({ model: writer.id, input: 'One', instructions: 'Count.' });

@@ -1,6 +1,5 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import type { Context, Hono } from 'hono';
-import type { KnownCaller } from '../../../access/caller/caller.ts';
 import { hasEnded } from '../../../invocations/invocation.ts';
 import { AppError } from '../../../lib/app-error.ts';
 import type { AnswerRoom } from '../../answer/answer-room.ts';
@@ -101,7 +100,7 @@ const promptCharsOf = ({ body }: OpenAiRequest) => body.task.length + String(bod
 
 const chat: Route = async (mounted, face) => {
   const request = readChatRequest(await readBody(face.c.req.raw));
-  const started = await mounted.purchases.buy(face, request);
+  const started = await buy(mounted, face, request);
   const promptChars = promptCharsOf(request);
   if (request.isStreamed) return stream(mounted.ctx, face, chatStream, streamedOf(started, request, null));
   const record = await ended(mounted.ctx, face, started);
@@ -115,7 +114,7 @@ const createResponse: Route = async (mounted, face) => {
     const { data } = await callEndpoint(ctx, face, 'getInvocation', { params: { requestId } });
     return { task: data.task, answer: textOf(data.result) };
   });
-  const started = await mounted.purchases.buy(face, request);
+  const started = await buy(mounted, face, request);
   if (request.isStreamed) return stream(ctx, face, responseStream, streamedOf(started, request, request.previousId));
   const { first } = started;
   const record = request.isBackground ? (first.data as RequestRecord) : await ended(ctx, face, started);
@@ -124,19 +123,42 @@ const createResponse: Route = async (mounted, face) => {
 
 const readResponse: Route = async ({ ctx }, face) => {
   const requestId = face.c.req.param('id') ?? '';
-  const { data } = await callEndpoint(ctx, face, 'getInvocation', { params: { requestId } });
+  const { data } = await callEndpoint(ctx, face, 'getInvocation', {
+    params: { requestId },
+    headers: readHeaders(face),
+  });
   return { status: 200, body: responseOf(data, data.task.length) };
 };
 
 const cancelResponse: Route = async (mounted, face) => {
-  await callEndpoint(mounted.ctx, face, 'cancelInvocation', { params: { requestId: face.c.req.param('id') ?? '' } });
+  const params = { requestId: face.c.req.param('id') ?? '' };
+  await callEndpoint(mounted.ctx, face, 'cancelInvocation', { params, headers: readHeaders(face) });
   return readResponse(mounted, face);
+};
+
+/** Starts the purchase, or finds it. Throws FORBIDDEN when its payment is shown by somebody who is not known to have made the call. */
+async function buy({ purchases }: Mounted, face: FaceRequest, request: OpenAiRequest): Promise<Started> {
+  const started = await purchases.buy(face, request);
+  const { requestId, resultToken } = started.first.data;
+  if (started.isWithheld)
+    throw new AppError(
+      'FORBIDDEN',
+      `This payment paid for ${requestId} before. Read it with its resultToken (X-Result-Token).`,
+    );
+  if (resultToken !== undefined) face.headers['x-result-token'] = resultToken;
+  return started;
+}
+
+/** The token that came with the answer of a call without a key. */
+const readHeaders = ({ c }: FaceRequest): Record<string, string> => {
+  const token = c.req.header('x-result-token');
+  return token === undefined ? {} : { 'x-result-token': token };
 };
 
 /** The record of a purchase once it has ended. Throws UNAVAILABLE when it takes longer than a client waits: a repetition reads on. */
 async function ended(ctx: HttpContext, face: FaceRequest, started: Started): Promise<RequestRecord> {
   const following = { waitMs: MAX_WAIT_MS, signal: face.c.req.raw.signal };
-  const { data } = await followStarted(ctx, face.caller as KnownCaller, started, following);
+  const { data } = await followStarted(ctx, face, started, following);
   if (hasEnded(data.status)) return data as RequestRecord;
   throw new AppError(
     'UNAVAILABLE',

@@ -73,7 +73,7 @@ export function createPurchases(ctx: HttpContext): Purchases {
 async function readStarted(ctx: HttpContext, face: FaceRequest, requestId: string): Promise<Started> {
   const found = await callEndpoint(ctx, face, 'getInvocation', { params: { requestId } });
   const first = found as unknown as { data: InvocationCreated | RequestRecord; json: string };
-  return { first, ending: ctx.runner.ending(requestId), settlement: null };
+  return { first, ending: ctx.runner.ending(requestId), isWithheld: false, settlement: null };
 }
 
 const nameOf = (caller: KnownCaller, { agentId, body }: OpenAiRequest): string =>
