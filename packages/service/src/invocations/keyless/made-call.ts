@@ -1,6 +1,6 @@
 import type { ChainPayment, NewChainPayment } from '../../payments/onchain/chain-payment.ts';
 import { type AuthorizeContext, echoesOffer, isFreshlySigned } from '../../payments/x402/authorize-payment.ts';
-import type { VoucherContext } from '../../payments/x402/channels/authorize-voucher.ts';
+import type { HasChannels } from '../../payments/x402/channels/channels.ts';
 import { isPrivateVoucher } from '../../payments/x402/channels/private-voucher.ts';
 import { isVoucher, payingWallet, type Shown, type ShownPayment } from '../../payments/x402/payment-header.ts';
 import type { Due } from '../../payments/x402/payment-required.ts';
@@ -22,7 +22,7 @@ export interface ShownProof {
  * the wallet, which is not public while it is unspent, or a good voucher, which is not before it is claimed.
  */
 export async function hasMadeCall(
-  ctx: AuthorizeContext & VoucherContext,
+  ctx: AuthorizeContext & HasChannels,
   { shown, resultToken, signedIn }: ShownProof,
   { invocation, payment, due }: Pick<Invoked, 'invocation' | 'payment'> & { readonly due: Due },
 ): Promise<boolean> {

@@ -1,9 +1,10 @@
+import type { HasChain } from '../../../chain/chain-info.ts';
 import type { ShownVoucher } from '../payment-header.ts';
-import type { VoucherContext } from './authorize-voucher.ts';
+import type { HasChannels } from './channels.ts';
 import { refusalOfVoucher } from './judge-voucher.ts';
 
 /** True if a voucher of a funded channel is signed, and was in no claim that went on chain: whoever shows it has it from the payer. */
-export async function isPrivateVoucher(ctx: VoucherContext, shown: ShownVoucher): Promise<boolean> {
+export async function isPrivateVoucher(ctx: HasChain & HasChannels, shown: ShownVoucher): Promise<boolean> {
   const { chain, channels } = ctx;
   const { voucher } = shown;
   if (!chain.channels || refusalOfVoucher(chain, chain.channels, shown, channels.compute(voucher))) return false;
