@@ -8,6 +8,7 @@ import {
   encodeFunctionData,
   type Hex,
   http,
+  type PublicClient,
   type TransactionReceipt,
 } from 'viem';
 import type { Authorization } from './authorization.ts';
@@ -46,26 +47,31 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
   /** Batches reads of the same moment into one request. */
   const gatherer = createPublicClient({ transport: http(options.rpcUrl, { ...transport, batch: { batchSize: 50 } }) });
 
+  return {
+    ...readsOf(client, gatherer),
+    ...authorizationsOf(client, token),
+    ...receiptsOf(client, token),
+    balanceOf: (address: string) =>
+      client.readContract({ address: token, abi: usdcAbi, functionName: 'balanceOf', args: [address as Hex] }),
+
+    async readToken() {
+      const read = (functionName: 'name' | 'version' | 'DOMAIN_SEPARATOR') =>
+        client.readContract({ address: token, abi: usdcAbi, functionName });
+      const [name, version, domainSeparator] = await Promise.all([
+        read('name'),
+        read('version'),
+        read('DOMAIN_SEPARATOR'),
+      ]);
+      return { name, version, domainSeparator: domainSeparator as Hex };
+    },
+  };
+}
+
+/** What becomes, or became, of authorizations. */
+function authorizationsOf(client: PublicClient, token: Hex) {
   async function tryAll(calls: readonly ContractCall[], blockTag: 'latest' | 'pending') {
     const { data } = await client.call({ blockTag, to: MULTICALL3_ADDRESS as Hex, data: aggregate(calls) });
     return decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: data ?? '0x' });
-  }
-
-  /** Block timestamp. Some RPC providers include it in the receipt, which saves a request. */
-  async function minedAt(receipt: { blockHash: string; blockTimestamp?: string | undefined }): Promise<bigint> {
-    if (receipt.blockTimestamp !== undefined) return BigInt(receipt.blockTimestamp);
-    return (await client.getBlock({ blockHash: receipt.blockHash as Hex })).timestamp;
-  }
-
-  async function findReceipt(hash: string): Promise<MinedTransaction | null> {
-    const receipt = await client.request({ method: 'eth_getTransactionReceipt', params: [hash as Hex] });
-    if (!receipt?.blockNumber) return null;
-    const logs = receipt.logs as unknown as TransactionReceipt['logs'];
-    const { blockHash, transactionIndex } = receipt;
-    const place = { blockNumber: BigInt(receipt.blockNumber), blockHash, index: Number(transactionIndex) };
-    const hasSucceeded = receipt.status === '0x1';
-    const gasUsed = BigInt(receipt.gasUsed);
-    return { hash, ...place, minedAtS: await minedAt(receipt), gasUsed, hasSucceeded, logs, ...movedIn(token, logs) };
   }
 
   const findEvents = (
@@ -82,21 +88,6 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
     });
 
   return {
-    ...readsOf(client, gatherer),
-    balanceOf: (address: string) =>
-      client.readContract({ address: token, abi: usdcAbi, functionName: 'balanceOf', args: [address as Hex] }),
-
-    async readToken() {
-      const read = (functionName: 'name' | 'version' | 'DOMAIN_SEPARATOR') =>
-        client.readContract({ address: token, abi: usdcAbi, functionName });
-      const [name, version, domainSeparator] = await Promise.all([
-        read('name'),
-        read('version'),
-        read('DOMAIN_SEPARATOR'),
-      ]);
-      return { name, version, domainSeparator: domainSeparator as Hex };
-    },
-
     /** For each payment: the reason it would not move money if all were submitted now in this order, or null if it would. */
     async simulate(batch: readonly SignedAuthorization[]): Promise<(string | null)[]> {
       // The pending block, because on a quiet chain the latest one may be old.
@@ -117,15 +108,6 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
       return spent;
     },
 
-    /** The mined one of several transactions that exclude one another; null when none is. */
-    async findMined(hashes: readonly string[]): Promise<MinedTransaction | null> {
-      for (const hash of hashes) {
-        const mined = await findReceipt(hash);
-        if (mined) return mined;
-      }
-      return null;
-    },
-
     /** Finds the use or cancellation of an authorization in a range of blocks; null when the logs there do not have it. */
     async findSpent(
       authorization: Pick<Authorization, 'from' | 'nonce'>,
@@ -138,6 +120,36 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
       }
       const [cancelled] = await findEvents('AuthorizationCanceled', authorization, range);
       return cancelled ? { cancelledInBlock: cancelled.blockNumber } : null;
+    },
+  };
+}
+
+function receiptsOf(client: PublicClient, token: Hex) {
+  /** Block timestamp. Some RPC providers include it in the receipt, which saves a request. */
+  async function minedAt(receipt: { blockHash: string; blockTimestamp?: string | undefined }): Promise<bigint> {
+    if (receipt.blockTimestamp !== undefined) return BigInt(receipt.blockTimestamp);
+    return (await client.getBlock({ blockHash: receipt.blockHash as Hex })).timestamp;
+  }
+
+  async function findReceipt(hash: string): Promise<MinedTransaction | null> {
+    const receipt = await client.request({ method: 'eth_getTransactionReceipt', params: [hash as Hex] });
+    if (!receipt?.blockNumber) return null;
+    const logs = receipt.logs as unknown as TransactionReceipt['logs'];
+    const { blockHash, transactionIndex } = receipt;
+    const place = { blockNumber: BigInt(receipt.blockNumber), blockHash, index: Number(transactionIndex) };
+    const hasSucceeded = receipt.status === '0x1';
+    const gasUsed = BigInt(receipt.gasUsed);
+    return { hash, ...place, minedAtS: await minedAt(receipt), gasUsed, hasSucceeded, logs, ...movedIn(token, logs) };
+  }
+
+  return {
+    /** The mined one of several transactions that exclude one another; null when none is. */
+    async findMined(hashes: readonly string[]): Promise<MinedTransaction | null> {
+      for (const hash of hashes) {
+        const mined = await findReceipt(hash);
+        if (mined) return mined;
+      }
+      return null;
     },
   };
 }
