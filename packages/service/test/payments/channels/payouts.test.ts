@@ -1,0 +1,56 @@
+import { testUsdcAbi } from '@agent-network/chain/artifacts';
+import { encodeFunctionData, type Hex } from 'viem';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { askDatabase, contradictions } from '../../support/books.ts';
+import { sendAs } from '../../support/chain-actions.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
+import { startTestAgent } from '../../support/test-agent.ts';
+import { newVoucherPayer } from '../../support/voucher-payer.ts';
+
+let h: Harness;
+beforeAll(async () => {
+  const env = { CHANNELS: 'true', CHANNEL_CLAIM_THRESHOLD: '100', CHANNEL_CLAIM_INTERVAL_SECONDS: '86400' };
+  h = await startHarness({ env });
+});
+afterAll(async () => {
+  expect(await contradictions(h.databaseUrl)).toEqual([]);
+  await h.stop();
+});
+
+const reserves = async () => (await h.request('GET', '/payments/reserves')).body.data;
+
+it('what vouchers paid an agent can be withdrawn at once: it is claimed when the wallet does not hold it', async () => {
+  const [owner, caller] = [await h.newAccount(), await h.newAccount()];
+  const agent = await startTestAgent(h, { perRequest: '0.05', owner });
+  const payer = newVoucherPayer(h);
+  const args = [payer.config.payer as Hex, 1_000_000n] as const;
+  const mint = encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args });
+  await sendAs(h.rpcUrl, payer.config.payer, h.ctx.chain.token, mint);
+  const call = (headers: Record<string, string> = {}) =>
+    h.request('POST', `/invoke/${agent.id}`, { key: caller.key, body: { task: 'x' }, headers });
+  const deposit = { payload: await payer.deposit(500_000n) };
+  expect((await call(payer.pay(await call(), 50_000n, deposit))).status).toBe(200);
+  expect((await call(payer.pay(await call(), 100_000n))).status).toBe(200);
+  expect(await h.usdcOf(h.ctx.chain.wallet)).toBe(0n);
+  expect(await reserves()).toMatchObject({
+    status: 'balanced',
+    onChain: '0.00',
+    channels: { vouchers: '0.10', claimed: '0.00' },
+    liabilities: { agents: '0.10', channels: '0.00', total: '0.10' },
+  });
+  const [treasury] = await askDatabase<{ id: string }>(
+    h.databaseUrl,
+    'select id from ledger_account where agent_id = $1',
+    [agent.id],
+  );
+  const body = { amount: '0.08', treasuryId: treasury?.id };
+  const withdrawn = await h.request('POST', '/payments/withdraw', { key: owner.key, body });
+  expect(withdrawn.status, JSON.stringify(withdrawn.body)).toBe(200);
+  await expect.poll(() => h.usdcOf(owner.address), { timeout: 10_000 }).toBe(80_000n);
+  await expect.poll(reserves, { timeout: 10_000 }).toMatchObject({
+    status: 'balanced',
+    onChain: '0.02',
+    channels: { vouchers: '0.00', claimed: '0.00' },
+  });
+  await agent.die();
+});
