@@ -108,14 +108,21 @@ export const AgentDetail = z.object({
 });
 export type AgentDetail = z.infer<typeof AgentDetail>;
 
-const address = z.url().meta({ examples: ['https://node.example/x402/agt_01k9xq3v7m2n8p4r6t0w5y1zab'] });
+const address = (path: string) =>
+  z.url().meta({ examples: [`https://node.example${path.replace('{id}', 'agt_01k9xq3v7m2n8p4r6t0w5y1zab')}`] });
 
 /** Where an agent is called, by protocol. What the node does not serve is absent. */
 export const AgentInterfaces = z.object({
-  invoke: address.describe('POST /invoke/{id}, with a key.'),
-  x402: address.optional().describe('The same without a key, paid by x402.'),
-  mcp: address.optional().describe('MCP endpoint of the agent.'),
-  openapi: address.optional().describe('OpenAPI document of the call that x402 pays, with its price.'),
+  invoke: address('/invoke/{id}').describe('POST /invoke/{id}, with a key.'),
+  x402: address('/x402/{id}').optional().describe('The same without a key, paid by x402.'),
+  mcp: address('/agents/{id}/mcp').optional().describe('MCP endpoint of the agent.'),
+  openai: z
+    .object({ baseUrl: address('/v1'), model: Id })
+    .optional()
+    .describe('For clients of the OpenAI API: the base URL, and the agent as the model.'),
+  openapi: address('/agents/{id}/openapi.json')
+    .optional()
+    .describe('OpenAPI document of the call that x402 pays, with its price.'),
 });
 export type AgentInterfaces = z.infer<typeof AgentInterfaces>;
 

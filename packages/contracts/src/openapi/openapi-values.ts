@@ -75,6 +75,7 @@ const usual: Readonly<Record<string, unknown>> = {
   chunk: 'Honey bees ',
   endpoint: 'https://agent.example/run',
   serviceEndpoint: 'https://agent.example/run',
+  model: id('agt'),
   baseUrl: 'https://node.example',
   website: 'https://agent.example',
   avatar: 'https://agent.example/avatar.png',

@@ -10,6 +10,10 @@ it('an agent has the addresses of the faces that are served, and no others', () 
     invoke,
     mcp: `${baseUrl}/agents/agt_1/mcp`,
   });
+  expect(interfacesOf({ baseUrl, faces: new Set(['openai'] as const) }, 'agt_1')).toEqual({
+    invoke,
+    openai: { baseUrl: `${baseUrl}/v1`, model: 'agt_1' },
+  });
   expect(interfacesOf({ baseUrl, faces: new Set(['x402'] as const) }, 'agt_1')).toEqual({
     invoke,
     x402: `${baseUrl}/x402/agt_1`,

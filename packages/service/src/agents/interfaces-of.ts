@@ -12,6 +12,7 @@ export interface HasFaces {
 const byFace: Partial<Record<Face, (baseUrl: string, id: string) => Omit<AgentInterfaces, 'invoke'>>> = {
   x402: (baseUrl, id) => ({ x402: `${baseUrl}/x402/${id}`, openapi: `${baseUrl}/agents/${id}/openapi.json` }),
   mcp: (baseUrl, id) => ({ mcp: `${baseUrl}/agents/${id}/mcp` }),
+  openai: (baseUrl, id) => ({ openai: { baseUrl: `${baseUrl}/v1`, model: id } }),
 };
 
 /** Where an agent is called, by protocol: what this node serves. */

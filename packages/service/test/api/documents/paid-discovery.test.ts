@@ -198,6 +198,7 @@ it('an agent tells where it is called', async () => {
     invoke: `${h.baseUrl}/invoke/${middle.id}`,
     x402: urlOf(middle),
     mcp: `${h.baseUrl}/agents/${middle.id}/mcp`,
+    openai: { baseUrl: `${h.baseUrl}/v1`, model: middle.id },
     openapi: `${h.baseUrl}/agents/${middle.id}/openapi.json`,
   });
   expect((await get(new URL(interfaces.openapi).pathname)).status).toBe(200);
