@@ -45,6 +45,13 @@ const tried: Record<ScenarioName, readonly Deaths[]> = {
     'before-accept-commit then after-accept-commit',
     'after-agent-call then before-keep-answer',
   ],
+  'calls of a payment channel, and its deposit': [
+    ...around('admit-voucher', 'channel-deposit-commit', 'channel-read-commit', 'channel-read'),
+    'after-write-ahead-commit',
+    'after-record-commit',
+    'before-finish-commit',
+    'after-write-ahead-commit then before-reconcile-commit then before-channel-read-commit',
+  ],
   'a bulk request under an Idempotency-Key': [
     ...around('bulk-commit', 'bulk-finish-commit'),
     'before-bulk-finish-commit:2',

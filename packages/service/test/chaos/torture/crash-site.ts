@@ -19,7 +19,8 @@ export interface CrashSite extends NodeCluster {
 
 export async function startCrashSite(chain: LocalChain): Promise<CrashSite> {
   const cluster = await startCluster({ chain });
-  const node = await startUndyingNode(cluster, { keepsAddress: true });
+  const startProcess: NodeCluster['startProcess'] = (env) => cluster.startProcess({ CHANNELS: 'true', ...env });
+  const node = await startUndyingNode({ ...cluster, startProcess }, { keepsAddress: true });
   const request = async (method: string, path: string, options?: RequestOptions) =>
     send(await node.baseUrl(), method, path, options);
   const owner = await cluster.newAccount();

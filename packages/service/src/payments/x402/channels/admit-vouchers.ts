@@ -33,10 +33,11 @@ export async function admitVouchers(
     now,
   );
   const free = judged.filter(({ requestId }) => kept.has(requestId));
+  failpoint('before-admit-voucher');
   const reserved = free.length === 0 ? new Set<string>() : await reserveCharges(tx, free, now);
   for (const { requestId } of judged)
     admissions.set(requestId, reserved.has(requestId) ? { kind: 'admitted' } : { kind: 'claimed' });
-  failpoint('before-admit-voucher');
+  failpoint('after-admit-voucher');
   return admissions;
 }
 

@@ -1,4 +1,5 @@
 import { type ChainPoint, newestStanding } from '../../../../chain/chain-point.ts';
+import { failpoint } from '../../../../lib/process/failpoint.ts';
 import type { ChainContext } from '../../../onchain/chain-context.ts';
 import {
   addChannelPoint,
@@ -42,15 +43,19 @@ export async function followChannels(ctx: ChainContext): Promise<ChannelNews> {
   if (isFar) await makeDue(ctx.db, chainId, null);
   const events = isFar ? { ids: [], hasClaims: true } : await readEvents(ctx, before.block + 1n, head);
   const due = await dueChannels(ctx.db, chainId, { block: head, readUpTo: before?.block ?? head });
+  failpoint('before-channel-read');
   const read = await readAtHead(ctx, [...new Set([...events.ids, ...due])]);
+  failpoint('after-channel-read');
   // The sums may be of a later block; its events are left to the next run. A reorg meanwhile: the events may be of removed blocks.
   if (read === null || read.block.number < head || (await ctx.settlementContract.hashAt(head)) !== hash) return nothing;
   const point = { block: head, hash };
   const withdrawRequested = await ctx.db.transaction(async (tx) => {
     if (!(await addChannelPoint(tx, chainId, { before, point }))) return [];
     const requested = await writeReadings(tx, read.block.number, read.readings, ctx.clock.now());
+    failpoint('before-channel-read-commit');
     return requested;
   });
+  failpoint('after-channel-read-commit');
   return { withdrawRequested, hasClaims: events.hasClaims };
 }
 

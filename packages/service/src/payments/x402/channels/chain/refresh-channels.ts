@@ -1,5 +1,6 @@
 import type { ChannelLog, ChannelOnChain } from '../../../../chain/channels/settlement-contract-client.ts';
 import { deepestOf, depthFor, isDeepEnough } from '../../../../chain/confirmation-depth.ts';
+import { failpoint } from '../../../../lib/process/failpoint.ts';
 import type { ChainContext } from '../../../onchain/chain-context.ts';
 import { type ChannelReading, writeReadings } from './channel-reading-store.ts';
 
@@ -18,7 +19,9 @@ export async function refreshChannels(ctx: ChainContext, ids: readonly string[])
   if (read === null) return false;
   await ctx.db.transaction(async (tx) => {
     await writeReadings(tx, read.block.number, read.readings, ctx.clock.now());
+    failpoint('before-channel-read-commit');
   });
+  failpoint('after-channel-read-commit');
   return true;
 }
 

@@ -4,6 +4,7 @@ import { depthFor } from '../../../../chain/confirmation-depth.ts';
 import type { Tx } from '../../../../db/sql.ts';
 import { AppError } from '../../../../lib/app-error.ts';
 import { newId } from '../../../../lib/id.ts';
+import { failpoint } from '../../../../lib/process/failpoint.ts';
 import { until } from '../../../../lib/until.ts';
 import type { ChainContext } from '../../../onchain/chain-context.ts';
 import type { ChainPayment, NewChainPayment } from '../../../onchain/chain-payment.ts';
@@ -12,6 +13,7 @@ import { findById, insertChainPayments } from '../../../onchain/chain-payment-st
 import { type Fate, findFate } from '../../../onchain/find-fate.ts';
 import type { RefusalReason } from '../../../onchain/refusal-reason.ts';
 import { isWithinGas } from '../../../settlement/contract-payers.ts';
+import { endSpent } from '../../../settlement/end-spent.ts';
 import type { SettleOutcome } from '../../../settlement/record-mined.ts';
 import type { HasSettler } from '../../../settlement/settler.ts';
 import { windowRefusalOf } from '../../check-payment.ts';
@@ -42,6 +44,8 @@ export interface DepositContext extends ChainContext, PaymentChecks, HasSettler 
 
 /** Maximum time that a request waits for the chain; the reconciler continues after that. */
 const WAIT_MS = 25_000;
+/** A living process has usually recorded a deposit by then. */
+const RECORDED_BY_NOW_MS = 3000;
 
 /**
  * Settles a deposit, in one transaction with other payments. `open` records the channel in the transaction that claims the deposit. The
@@ -68,8 +72,10 @@ export async function settleDeposit(
     const now = ctx.clock.now();
     await open(tx, now);
     const claimed = await insertChainPayments(tx, [payment], now);
+    failpoint('before-channel-deposit-commit');
     return claimed.has(payment.id);
   });
+  failpoint('after-channel-deposit-commit');
   if (isOurs) {
     return outcomeOfEnded(ctx, payment, await ctx.settler.settle(payment));
   }
@@ -150,13 +156,7 @@ async function outcomeOfEnded(
 ): Promise<DepositOutcome> {
   if (ended?.state === 'settled') return withBalance(ctx, payment, ended);
   if (ended?.state === 'unknown') return ended;
-  const stored = await until(
-    async () => {
-      const now = await findById(ctx.db, payment.id);
-      return now && !isOpen(now.state) ? now : null;
-    },
-    { timeoutMs: WAIT_MS, firstMs: 20, mostMs: 500 },
-  );
+  const stored = await until(() => findEnded(ctx, payment.id), { timeoutMs: WAIT_MS, firstMs: 20, mostMs: 500 });
   if (stored === null) return { state: 'unknown', transactionHash: null };
   const { state, transactionHash, reason } = stored;
   if (state === 'settled' && transactionHash !== null) return withBalance(ctx, payment, { state, transactionHash });
@@ -165,6 +165,16 @@ async function outcomeOfEnded(
   const outcome = isSpent ? outcomeOfFate(await findFate(ctx, payment, stored.createdAt)) : null;
   if (outcome?.state === 'settled') return withBalance(ctx, payment, outcome);
   return outcome ?? refused((reason as RefusalReason | null) ?? 'invalid_exact_evm_transaction_failed');
+}
+
+/** The deposit, once it has ended. One whose process died is ended here as soon as the chain has it, before the reconciler comes to it. */
+async function findEnded(ctx: DepositContext, id: string): Promise<ChainPayment | null> {
+  const stored = await findById(ctx.db, id);
+  if (stored === null || !isOpen(stored.state)) return stored;
+  const isOld = ctx.clock.now().getTime() - stored.createdAt.getTime() > RECORDED_BY_NOW_MS;
+  const [isSpent] = isOld ? await ctx.usdc.areSpent([stored.authorization]).catch(() => []) : [];
+  if (isSpent) await endSpent(ctx, stored);
+  return null;
 }
 
 /** A deposit that is in the channel, once the channel's balance was read at a block that has it as deep as the amount asks for. */

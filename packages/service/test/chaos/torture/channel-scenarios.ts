@@ -1,0 +1,61 @@
+import { expect } from 'vitest';
+import { DEPOSIT_COLLECTOR } from '../../../src/chain/channels/channel-calls.ts';
+import { createUsdcClient } from '../../../src/chain/usdc-client.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { askDatabase } from '../../support/books.ts';
+import { newVoucherPayer } from '../../support/voucher-payer.ts';
+import { type CrashSite, PRICE, PRICE_MICRO } from './crash-site.ts';
+import type { Insisted } from './insist.ts';
+import { tokenTransfers } from './token-transfers.ts';
+
+const DEPOSIT_MICRO = 4n * PRICE_MICRO;
+
+type RecordOf = (key: string, insisted: Insisted) => Promise<Record<string, unknown>>;
+
+/** The first call of a channel brings its deposit; the next one is paid by a voucher alone. */
+export async function channelCalls(site: CrashSite, arm: () => Promise<void>, recordOf: RecordOf) {
+  const [agent] = site.agents;
+  const { key } = await site.newAccount();
+  const payer = await payerAt(site);
+  const path = `/invoke/${agent.id}`;
+  const call = { key, body: { task: 'survive' } };
+  const unpaid = await site.request('POST', path, call);
+  const headers = payer.pay(unpaid, PRICE_MICRO, { payload: await payer.deposit(DEPOSIT_MICRO) });
+  await arm();
+
+  const insisted = await site.insist('POST', path, { ...call, headers });
+  const record = await recordOf(key, insisted);
+  expect(record).toMatchObject({ status: 'completed', result: { echo: 'survive' }, cost: PRICE });
+  const again = await site.insist('POST', path, { ...call, headers });
+  expect(again.answer.body.data.requestId).toBe(record.requestId);
+  expect(new Set(agent.calls.map((each) => each.headers['idempotency-key']))).toEqual(new Set([record.requestId]));
+  const deposits = await tokenTransfers(site.chain.rpcUrl, site.ctx.chain.token, {
+    from: payer.config.payer,
+    to: DEPOSIT_COLLECTOR,
+  });
+  expect(deposits.map(({ valueMicro }) => valueMicro)).toEqual([DEPOSIT_MICRO]);
+  expect(await channelRow(site, payer.channelId)).toEqual({ balance: '200000', charged: '50000', reserved: '0' });
+  const next = { key, body: { task: 'more' } };
+  const paid = payer.pay(await site.request('POST', path, next), 2n * PRICE_MICRO);
+  const { answer } = await site.insist('POST', path, { ...next, headers: paid });
+  expect(answer.body.data).toMatchObject({ status: 'completed', cost: PRICE });
+  expect(await channelRow(site, payer.channelId)).toEqual({ balance: '200000', charged: '100000', reserved: '0' });
+}
+
+async function payerAt(site: CrashSite) {
+  const { token } = site.ctx.chain;
+  const { domainSeparator } = await createUsdcClient({ rpcUrl: site.chain.rpcUrl, token }).readToken();
+  const chain = { ...site.ctx.chain, wallet: site.walletAddress, domainSeparator };
+  const payer = newVoucherPayer({ ctx: { chain, clock: systemClock } } as never);
+  await site.chain.fund([{ address: payer.config.payer as `0x${string}`, ethWei: 0n, usdcMicro: DEPOSIT_MICRO }]);
+  return payer;
+}
+
+const channelRow = async (site: CrashSite, channelId: string) =>
+  (
+    await askDatabase<Record<string, string>>(
+      site.databaseUrl,
+      'select balance_micro::text as balance, charged_micro::text as charged, reserved_micro::text as reserved from channel where id = $1',
+      [channelId],
+    )
+  )[0];
