@@ -188,7 +188,10 @@ describe('a settled payment that a stranger reads on chain', () => {
   it('pays for nothing when it was never shown, even to an account that has proven the wallet', async () => {
     const wallet = await h.newWallet(1_000_000n);
     await signIn(wallet);
-    const payment = await payV2(h, wallet, await call('x'));
+    const unpaid = await call('x');
+    const required = JSON.parse(Buffer.from(unpaid.headers.get('payment-required') ?? '', 'base64').toString());
+    // Bound to a keyless call of this agent, which is anybody's.
+    const payment = await payV2(h, wallet, unpaid, { nonce: required.accepts[0].extra.nonce });
     await submitPayment(h.rpcUrl, h, payment);
     const shown = await call('x', payment);
     expect(shown.status).toBe(402);
