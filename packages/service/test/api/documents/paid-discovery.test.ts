@@ -194,7 +194,7 @@ it('terms say how the call is made, in a header below 8 KB also for the longest 
 
 it('an agent tells where it is called', async () => {
   const { interfaces } = (await get(`/agents/${middle.id}`)).body.data;
-  expect(interfaces).toEqual({
+  expect(interfaces).toMatchObject({
     invoke: `${h.baseUrl}/invoke/${middle.id}`,
     x402: urlOf(middle),
     mcp: `${h.baseUrl}/agents/${middle.id}/mcp`,
