@@ -5,6 +5,7 @@ import { failpoint } from '../../../../lib/process/failpoint.ts';
 import { openSuspense } from '../../../deposits/suspense.ts';
 import { postTransfers } from '../../../ledger/ledger-store.ts';
 import { WATCHED_BLOCKS } from '../../../reconcile/watch-reorgs.ts';
+import { hasChannels } from '../chain/channel-reading-store.ts';
 import {
   type BookedReceiver,
   beginReceiver,
@@ -36,6 +37,7 @@ interface Reading {
  * time makes this run a no-op; the next one is due soon.
  */
 export async function bookClaims(ctx: ClaimContext): Promise<void> {
+  if (!(await hasChannels(ctx.db, ctx.chain.chainId))) return;
   const reading = await read(ctx);
   if (reading === null) return;
   const { claimed, lost } = await ctx.db.transaction(async (tx) => {

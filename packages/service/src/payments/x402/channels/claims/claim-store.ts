@@ -168,17 +168,21 @@ export async function moveClaim(
   return true;
 }
 
-/** Claims that were done in a block which no longer has their transaction, as the watch for reorgs has recorded. */
-export const listMovedClaims = (sql: Sql, chainId: number, fromBlock: bigint): Promise<Claim[]> =>
+/**
+ * Claims that were done in a block which no longer has their transaction, as the watch for reorgs has recorded: of those at most so many
+ * blocks below the newest.
+ */
+export const listMovedClaims = (sql: Sql, chainId: number, blocks: bigint): Promise<Claim[]> =>
   sql.query<Claim>(
     'list-moved-channel-claims',
     `select k.id, k.reason, k.state, k.transaction_hash as "transactionHash", k.block_hash as "blockHash"
        from channel_claim k
-      where k.chain_id = $1 and k.state = 'done' and k.block_number >= $2
+      where k.chain_id = $1 and k.state = 'done'
+        and k.block_number >= (select max(block_number) from channel_claim where chain_id = $1 and state = 'done') - $2::bigint
         and not exists (select from chain_transaction one
                           join chain_transaction t on t.chain_id = one.chain_id and t.signer = one.signer and t.nonce = one.nonce
                          where one.hash = k.transaction_hash and t.block_hash = k.block_hash)`,
-    [chainId, fromBlock],
+    [chainId, blocks],
   );
 
 /** Channels whose claims may have changed since a block: those of open claims, and of claims in blocks that a reorg may still remove. */

@@ -16,8 +16,7 @@ const MAX_AT_ONCE = 100;
  */
 export async function recordClaims(ctx: ClaimContext): Promise<void> {
   const { chainId } = ctx.chain;
-  const head = await ctx.settlementContract.headBlock();
-  for (const claim of await listMovedClaims(ctx.db, chainId, head - WATCHED_BLOCKS)) await reopen(ctx, claim);
+  for (const claim of await listMovedClaims(ctx.db, chainId, WATCHED_BLOCKS)) await reopen(ctx, claim);
   const open = await listOpenClaims(ctx.db, chainId, MAX_AT_ONCE);
   if (open.length === 0) return;
   const seen = await Promise.all(open.map(async (claim) => ({ claim, ...(await look(ctx, claim)) })));
