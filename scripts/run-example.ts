@@ -5,7 +5,7 @@ import { join } from 'node:path';
 // Runs one of examples/*.ts against the node that `npm start` started: npm run example -- NAME
 const folder = join(import.meta.dirname, '..', 'examples');
 const names = readdirSync(folder).flatMap(
-  (file) => /^((?:pay|invoke|run|stream|receive)-[\w-]+)\.ts$/.exec(file)?.[1] ?? [],
+  (file) => /^((?:call|find|pay|invoke|run|stream|receive)-[\w-]+)\.ts$/.exec(file)?.[1] ?? [],
 );
 const name = process.argv[2] ?? '';
 if (!names.includes(name)) {
