@@ -50,7 +50,7 @@ const tried: Record<ScenarioName, readonly Deaths[]> = {
     'after-write-ahead-commit',
     'after-record-commit',
     'before-finish-commit',
-    'after-write-ahead-commit then before-reconcile-commit then before-channel-read-commit',
+    'after-write-ahead-commit',
   ],
   'a bulk request under an Idempotency-Key': [
     ...around('bulk-commit', 'bulk-finish-commit'),
