@@ -9,6 +9,7 @@ import { mountMcp } from './http/faces/mcp/mount-mcp.ts';
 import { mountOpenAi } from './http/faces/openai/mount-openai.ts';
 import { handlers } from './http/handlers/all.ts';
 import { mount, requestIdOf } from './http/mount.ts';
+import { mountRefunds } from './http/mount-refunds.ts';
 import type { HttpContext } from './http/request/http-context.ts';
 import { AppError } from './lib/app-error.ts';
 
@@ -22,6 +23,7 @@ export function createApp(ctx: HttpContext): Hono {
   const room = createAnswerRoom(ctx);
   if (ctx.faces.has('mcp')) mountMcp(app, ctx, room);
   if (ctx.faces.has('openai')) mountOpenAi(app, ctx, room);
+  mountRefunds(app, ctx);
   mount(app, ctx, handlers, room);
   app.notFound((c) => failure(new AppError('NOT_FOUND', `There is no ${c.req.method} ${c.req.path}.`), requestIdOf(c)));
   app.onError((error, c) => {

@@ -30,7 +30,7 @@ export interface ChannelSettings {
 }
 
 export const readChannelSettings = (env: Env, mode: 'local' | 'production'): ChannelSettings => ({
-  isOn: flag(env, 'CHANNELS', false),
+  isOn: flag(env, 'CHANNELS', true),
   minDepositMicro: amountOf(env, 'CHANNEL_MIN_DEPOSIT', mode === 'local' ? '0.01' : '0.1'),
   withdrawDelayS: integer(env, 'CHANNEL_WITHDRAW_DELAY_SECONDS', 86_400, 900, 2_592_000),
 });

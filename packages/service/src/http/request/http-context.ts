@@ -18,6 +18,8 @@ import type { InvokeContext } from '../../invocations/start/invoke-agent.ts';
 import type { HasStreamPoller } from '../../invocations/stream/stream-poller.ts';
 import type { HasRetention } from '../../lib/retention.ts';
 import type { StatusContext } from '../../operator/read-status.ts';
+import type { HasClaimSettings } from '../../payments/x402/channels/claims/claim-context.ts';
+import type { HasClaimSimulator } from '../../payments/x402/channels/claims/claim-simulator-client.ts';
 import type { HasQueueStanding } from '../../queue/queue-standing.ts';
 import type { HasTokenClient } from '../../registry/read/registry-token-client.ts';
 import type { RegistryIndex } from '../../registry/read/registry-tokens.ts';
@@ -77,7 +79,10 @@ interface Faces extends HasFaces {
   };
 }
 
-interface HttpFace extends NodeState, Answering, Faces {}
+/** What refunds of channels need. */
+interface ChannelRefunds extends HasClaimSimulator, HasClaimSettings {}
+
+interface HttpFace extends NodeState, Answering, ChannelRefunds, Faces {}
 
 /** Dependencies of answering requests. */
 export interface HttpContext extends InvokeContext, Callers, AgentDirectory, EventFeeds, HttpFace {}

@@ -39,7 +39,7 @@ import { chooseMeans } from './choose-means.ts';
 import { type KeylessPayer, offeredAlternative, purchaseOf } from './invocation-purchase.ts';
 import { newInvocation } from './new-invocation.ts';
 import { type PayContext, payAndRun } from './pay-and-run.ts';
-import { depositFor, enterDeposits, findBoughtInvocation } from './pay-by-voucher.ts';
+import { acceptInTurn, depositFor, enterDeposits, findBoughtInvocation } from './pay-by-voucher.ts';
 import { quotedPrice, quoteUsed } from './quote-invocation.ts';
 import { callOf, requireLine, requireRoomToPay } from './require-line.ts';
 import { insufficient, requirePayable } from './require-payable.ts';
@@ -248,7 +248,7 @@ async function start(
     await openPayer(ctx, payment.authorization.from, invocation.createdAt);
     failpoint('after-open-payer');
   }
-  const answer = await ctx.acceptor.accept(item);
+  const answer = await acceptInTurn(ctx, item);
   if (answer.kind === 'insufficient') throw insufficient(caller, invocation.priceMicro, answer.availableMicro);
   if (answer.kind === 'agent_changed') throw new AgentChangedError(agent.id);
   if (answer.kind === 'over_budget') throw dayExceeded(answer.remainingMicro);
@@ -267,7 +267,6 @@ async function start(
     ctx.backlog.add(laneOf(invocation));
     return { invocation, ending: null, payment, due, deposit, isReplay: false };
   }
-  if (voucher) ctx.channels.turns.admitted(voucher.channelId, voucher.maxMicro);
   const run = async (signal: AbortSignal) => {
     if (payment) return payAndRun(ctx, invocation, payment, signal);
     if (voucher) await ctx.runner.enter(invocation, signal);

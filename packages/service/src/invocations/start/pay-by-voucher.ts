@@ -10,6 +10,7 @@ import { type TakenDeposit, takeDeposit } from '../../payments/x402/channels/tak
 import { isVoucher, type Shown } from '../../payments/x402/payment-header.ts';
 import type { Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
+import type { AcceptAnswer, Acceptance, HasAcceptor } from './accept-invocations.ts';
 
 /** Deposits into one channel are taken one by one, each until its call is admitted: of parallel ones with one sum, only the first. */
 export const enterDeposits = async (ctx: HasChannels, shown: Shown | null, voucher: NewVoucher | null) =>
@@ -33,3 +34,19 @@ export async function findBoughtInvocation(
   const requestId = shown && isVoucher(shown) ? await findBoughtBefore(ctx, shown, purchase) : null;
   return requestId === null ? null : findInvocation(ctx.db, requestId);
 }
+
+/** Accepts a call; while another call of its channel is in turn to be paid, it is refused as one for a wrong sum, and gets a turn of its own. */
+export async function acceptInTurn(ctx: HasAcceptor & HasChannels, item: Acceptance): Promise<AcceptAnswer> {
+  const { voucher } = item;
+  if (!voucher) return ctx.acceptor.accept(item);
+  const { turns } = ctx.channels;
+  const { channelId, requestId } = voucher;
+  if (turns.isOthers(channelId, requestId)) return outOfTurn;
+  return ctx.acceptor.accept(item).finally(() => turns.answered(channelId, requestId));
+}
+
+const outOfTurn: AcceptAnswer = {
+  kind: 'voucher_refused',
+  reason: 'invalid_batch_settlement_evm_cumulative_amount_mismatch',
+  isCorrected: true,
+};

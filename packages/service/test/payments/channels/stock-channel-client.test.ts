@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askDatabase, contradictions } from '../../support/books.ts';
 import { type Harness, startHarness, type TestAccount, type TestWallet } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { newVoucherPayer, requiredBy, type VoucherChanges } from '../../support/voucher-payer.ts';
 
 const PRICE = 10_000n;
 const MIN_DEPOSIT = 200_000n;
@@ -102,5 +103,56 @@ describe('the stock client with both schemes', () => {
     expect(answer.status).toBe(200);
     expect(await channelsOf(wallet)).toMatchObject([{ charged_micro: String(2n * PRICE) }]);
     expect(await contradictions(h.databaseUrl)).toEqual([]);
+  });
+
+  it('gets the rest of its deposit back, to the unit, and a part before', async () => {
+    const wallet = await h.newWallet(1_000_000n);
+    const { call, channel } = stockFetch(wallet);
+    await call('before the refund');
+    const url = `${h.baseUrl}/invoke/${agent.id}`;
+    expect(await channel.refund(url, { amount: '50000' })).toMatchObject({ success: true, amount: '50000' });
+    expect(await h.usdcOf(wallet.address)).toBe(1_000_000n - MIN_DEPOSIT + 50_000n);
+    expect((await call('between')).status).toBe(200);
+    const refunded = await channel.refund(url);
+    expect(refunded).toMatchObject({ success: true, transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/) });
+    expect(await h.usdcOf(wallet.address)).toBe(1_000_000n - 2n * PRICE);
+    await expect(channel.refund(url)).rejects.toThrow(/refund|balance/i);
+    expect(await contradictions(h.databaseUrl)).toEqual([]);
+  });
+});
+
+describe('an address that is asked for a refund', () => {
+  const url = () => `/invoke/${agent.id}`;
+
+  it('answers 402 with an offer that pays for no call, without a key; with a key it reads a request', async () => {
+    const offered = await h.request('GET', url());
+    expect(offered.status).toBe(402);
+    const required = JSON.parse(Buffer.from(offered.headers.get('payment-required') ?? '', 'base64').toString());
+    expect(required.accepts.map(({ scheme }: { scheme: string }) => scheme)).toEqual(['exact', 'batch-settlement']);
+    expect((await h.request('GET', url(), { key: account.key })).status).toBe(404);
+    expect((await h.request('GET', '/invoke/agt_unknown')).status).toBe(404);
+    expect((await h.request('GET', '/invoke/req_unknown')).status).toBe(401);
+    const payer = newVoucherPayer(h);
+    await payer.fund(1_000_000n);
+    const headers = payer.pay(offered, BigInt(required.accepts[1].amount));
+    const paid = await h.request('POST', url(), { key: account.key, body: { task: 'x' }, headers });
+    expect([paid.status, requiredBy(paid).error]).toEqual([402, 'invalid_offer']);
+  });
+
+  it.each<[string, VoucherChanges, string]>([
+    ['a voucher', {}, 'refund_payload'],
+    [
+      'a refund signed by a stranger',
+      { payload: { type: 'refund' }, key: `0x${'01'.repeat(32)}` },
+      'voucher_signature',
+    ],
+    ['a refund for another sum', { payload: { type: 'refund' } }, 'cumulative_amount_mismatch'],
+  ])('refuses %s by its code', async (_what, changes, code) => {
+    const payer = newVoucherPayer(h);
+    await payer.fund(1_000_000n);
+    const headers = payer.pay(await h.request('GET', url()), 7n, changes);
+    const refused = await h.request('GET', url(), { headers });
+    expect([refused.status, requiredBy(refused).error]).toEqual([402, `invalid_batch_settlement_evm_${code}`]);
+    expect(await h.usdcOf(payer.config.payer)).toBe(0n);
   });
 });

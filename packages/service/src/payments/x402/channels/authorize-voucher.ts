@@ -75,16 +75,18 @@ export function authorizeVoucher(ctx: VoucherContext, shown: ShownVoucher, purch
  */
 export async function refuseVoucher(
   ctx: VoucherContext,
-  { channelId }: Pick<NewVoucher, 'channelId'>,
+  { channelId, maxMicro, requestId }: Pick<NewVoucher, 'channelId' | 'maxMicro' | 'requestId'>,
   due: Purchase['due'],
   { reason, isCorrected }: { readonly reason: ChannelRefusal; readonly isCorrected: boolean },
 ): Promise<PaymentRequiredError> {
   if (!isCorrected) return refusal(ctx, due, reason);
   await ctx.channels.turns.take(channelId);
   const channel = await ctx.channels.read(channelId);
-  if (!channel) return refusal(ctx, due, reason);
-  ctx.channels.turns.told(channelId, channel.chargedMicro + channel.reservedMicro);
-  return refusal(ctx, due, reason, correctionOf(channel));
+  // Anybody can show a voucher that stands in a claim.
+  if (!channel || maxMicro <= channel.publishedMicro) return refusal(ctx, due, reason);
+  // Stock clients answer with the offer that they had, others with this one: both are for the same request.
+  ctx.channels.turns.told(channelId, requestId);
+  return refusal(ctx, { ...due, makeMemo: () => requestId }, reason, correctionOf(channel));
 }
 
 export const correctionOf = (channel: Channel): Correction => ({

@@ -6,25 +6,27 @@
 export interface ChannelTurns {
   /** Resolves when it is this call's turn; at the latest after `LONGEST_WAIT_MS`. */
   take(channelId: string): Promise<void>;
-  /** Notes the sum that the payer was told in its turn. */
-  told(channelId: string, sumMicro: bigint): void;
-  /** Ends the turn when this voucher is for more than the sum that was told: it is its answer. */
-  admitted(channelId: string, maxMicro: bigint): void;
+  /** Notes the request whose turn it is: by it, the answer is known. */
+  told(channelId: string, requestId: string): void;
+  /** True if another call is in turn: one that took its sum now would leave that one with a wrong sum. */
+  isOthers(channelId: string, requestId: string): boolean;
+  /** Ends the turn of this request: its answer was judged. */
+  answered(channelId: string, requestId: string): void;
 }
 
 /** A turn without an answer ends after this at least: clients on a busy machine need a while to sign. */
-const SHORTEST_TURN_MS = 2_000;
-const LONGEST_TURN_MS = 8_000;
+const SHORTEST_TURN_MS = 5_000;
+const LONGEST_TURN_MS = 10_000;
 /** Turns last several times what answers have taken lately. */
 const PATIENCE = 8;
-const LONGEST_WAIT_MS = 20_000;
+const LONGEST_WAIT_MS = 25_000;
 /** More calls than this do not wait on one channel: they are told at once. */
 const MOST_WAITING = 256;
 
 interface Line {
   readonly waiting: Set<() => void>;
   startedMs: number;
-  toldMicro: bigint | null;
+  toldId: string | null;
   timer: NodeJS.Timeout;
 }
 
@@ -49,7 +51,7 @@ export function createChannelTurns(): ChannelTurns {
       return;
     }
     line.startedMs = performance.now();
-    line.toldMicro = null;
+    line.toldId = null;
     line.timer = startTimer(channelId);
     first();
   }
@@ -59,7 +61,7 @@ export function createChannelTurns(): ChannelTurns {
       const line = lines.get(channelId);
       if (!line) {
         const timer = startTimer(channelId);
-        lines.set(channelId, { waiting: new Set(), startedMs: performance.now(), toldMicro: null, timer });
+        lines.set(channelId, { waiting: new Set(), startedMs: performance.now(), toldId: null, timer });
         return Promise.resolve();
       }
       if (line.waiting.size >= MOST_WAITING) return Promise.resolve();
@@ -73,13 +75,17 @@ export function createChannelTurns(): ChannelTurns {
         line.waiting.add(letIn);
       });
     },
-    told(channelId, sumMicro) {
+    told(channelId, requestId) {
       const line = lines.get(channelId);
-      if (line) line.toldMicro = sumMicro;
+      if (line) line.toldId = requestId;
     },
-    admitted(channelId, maxMicro) {
+    isOthers(channelId, requestId) {
       const line = lines.get(channelId);
-      if (!line || line.toldMicro === null || maxMicro <= line.toldMicro) return;
+      return line !== undefined && line.toldId !== null && line.toldId !== requestId;
+    },
+    answered(channelId, requestId) {
+      const line = lines.get(channelId);
+      if (line?.toldId !== requestId) return;
       usualMs = 0.8 * usualMs + 0.2 * (performance.now() - line.startedMs);
       next(channelId);
     },

@@ -1,0 +1,82 @@
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { SettleResponse } from '@agent-network/contracts/payments/x402';
+import type { Context, Hono, Next } from 'hono';
+import { requireAgent } from '../agents/alternatives/find-agent.ts';
+import { AUTO, keylessResourceOf, resourceOf } from '../invocations/start/invocation-purchase.ts';
+import { AppError } from '../lib/app-error.ts';
+import { newId } from '../lib/id.ts';
+import { toChannelState } from '../payments/x402/channels/channel.ts';
+import { refundByPayload } from '../payments/x402/channels/claims/refund-by-payload.ts';
+import { readPaymentHeader } from '../payments/x402/payment-header.ts';
+import type { Due } from '../payments/x402/payment-required.ts';
+import { commonHeaders } from './answer/common-headers.ts';
+import { encode, toErrorAnswer } from './answer/errors.ts';
+import { requestIdOf } from './mount.ts';
+import { countCall } from './request/count-call.ts';
+import type { HttpContext } from './request/http-context.ts';
+import { addressOf } from './request/remote-address.ts';
+
+/**
+ * Refunds of channels. Clients of the scheme ask the address that they pay, by GET and without the caller's key: they are answered 402 with
+ * an offer, and then show a payload of the type `refund`. Calls with a key are not for this: they read a request.
+ */
+export function mountRefunds(app: Hono, ctx: HttpContext): void {
+  if (!ctx.chain.channels) return;
+  const answer = (path: (agentId: string) => string) => (c: Context, next: Next) =>
+    c.req.header('authorization') === undefined ? refund(ctx, c, path) : next();
+  app.get(`/invoke/:agentId{agt_[^/]+|${AUTO}}`, answer(resourceOf));
+  app.get('/x402/:agentId{agt_[^/]+}', answer(keylessResourceOf));
+}
+
+const row = { limit: 'api', method: 'GET', auth: 'none' } as const;
+
+async function refund(ctx: HttpContext, c: Context, path: (agentId: string) => string): Promise<Response> {
+  const requestId = requestIdOf(c);
+  const headers: Record<string, string> = {
+    ...commonHeaders,
+    'content-type': 'application/json',
+    'x-request-id': requestId,
+  };
+  try {
+    if (!ctx.isReady()) throw new AppError('UNAVAILABLE', 'The node is starting or stopping.');
+    const address = addressOf(ctx, c);
+    await countCall(ctx, { caller: { kind: 'anonymous', address }, row, address: () => address }, headers);
+    const due = await refundDue(ctx, c.req.param('agentId') ?? '', path);
+    const shown = readPaymentHeader({
+      'payment-signature': c.req.header('payment-signature'),
+      'x-payment': c.req.header('x-payment'),
+    });
+    const { channel, amountMicro, transactionHash } = await refundByPayload(ctx, shown, { due, client: address });
+    const settled: SettleResponse = {
+      ...{ success: true, payer: channel.config.payer, transaction: transactionHash, network: ctx.chain.caip2 },
+      amount: amountMicro.toString(),
+      extra: { channelState: toChannelState(channel) },
+    };
+    const data = { channelId: channel.id, refunded: formatUsdc(amountMicro), transactionHash };
+    const all = { ...headers, 'payment-response': encode(settled) };
+    return new Response(JSON.stringify({ status: 'success', data }), { status: 200, headers: all });
+  } catch (error) {
+    const failure = toErrorAnswer(error, requestId);
+    if (failure.status >= 500) ctx.log.error({ err: error, requestId }, 'refund of a channel failed');
+    return new Response(JSON.stringify(failure.body), {
+      status: failure.status,
+      headers: { ...headers, ...failure.headers },
+    });
+  }
+}
+
+/** Of an account that is nobody's: an offer that is good for a refund, and for no call. */
+async function refundDue(ctx: HttpContext, agentId: string, path: (agentId: string) => string): Promise<Due> {
+  const agent = agentId === AUTO ? null : await requireAgent(ctx, agentId);
+  const leastMicro = ctx.paymentLimits.minPaymentMicro;
+  const priceMicro = agent?.perRequestMicro ?? 0n;
+  return {
+    purpose: 'invocation',
+    target: `refund ${agentId}`,
+    accountId: '',
+    amountMicro: priceMicro > leastMicro ? priceMicro : leastMicro,
+    resourceUrl: ctx.baseUrl + path(agentId),
+    description: 'Refund of a payment channel, with a payload of the type "refund"; calls are made by POST',
+    makeMemo: () => newId('req'),
+  };
+}
