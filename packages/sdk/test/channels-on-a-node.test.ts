@@ -39,7 +39,7 @@ describe('the stock client, with both schemes registered', () => {
     const reader = createPublicClient({ transport: http(h.rpcUrl) });
     const channels = new BatchSettlementEvmScheme(toClientEvmSigner(wallet, reader as never));
     const client = new x402Client().register(network(), new ExactEvmScheme(wallet)).register(network(), channels);
-    return { wallet, call: callerOf(client) };
+    return { wallet, channels, call: callerOf(client) };
   }
 
   function callerOf(client: x402Client) {
@@ -59,8 +59,8 @@ describe('the stock client, with both schemes registered', () => {
     };
   }
 
-  it(`pays ${CALLS} calls with one deposit and a top-up, exactly`, async () => {
-    const { wallet, call } = await startStock();
+  it(`pays ${CALLS} calls with one deposit and a top-up, exactly, and gets the rest back to the unit`, async () => {
+    const { wallet, channels, call } = await startStock();
     let deposits = 0;
     for (let count = 1; count <= CALLS; count += 1) {
       const { status, payment } = await call(`call ${count}`);
@@ -73,16 +73,18 @@ describe('the stock client, with both schemes registered', () => {
       });
     }
     expect(await spentBy(wallet)).toBe(2n * DEPOSIT);
+    const refund = await channels.refund(url());
+    expect(refund).toMatchObject({ success: true, amount: String(2n * DEPOSIT - BigInt(CALLS) * PRICE) });
+    expect(await spentBy(wallet)).toBe(BigInt(CALLS) * PRICE);
   }, 300_000);
 
   it('pays 16 parallel calls of one channel, all with 200', async () => {
-    const { wallet, call } = await startStock();
+    const { wallet, channels, call } = await startStock();
     expect((await call('first')).status).toBe(200);
     const answers = await Promise.all(Array.from({ length: 16 }, (_, index) => call(`parallel ${index}`)));
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 16 }, () => 200));
-    const { payment } = await call('last');
-    expect(payment?.extra).toMatchObject({ channelState: { chargedCumulativeAmount: String(18n * PRICE) } });
-    expect(await spentBy(wallet)).toBe(DEPOSIT);
+    await channels.refund(url());
+    expect(await spentBy(wallet)).toBe(17n * PRICE);
   }, 60_000);
 
   it('pays by transfer when it knows exact only', async () => {
@@ -112,7 +114,7 @@ describe('the SDK with channels', () => {
     return { wallet, clientOf };
   }
 
-  it('pays calls in a row and at once, and nothing for one that fails', async () => {
+  it('pays calls in a row and at once, nothing for one that fails, and closes to the unit', async () => {
     const { wallet, clientOf } = await startSdk({ deposit: '1' });
     const { payer, call } = clientOf();
     for (let count = 0; count < 3; count += 1) expect((await call('in a row')).cost).toBe('0.001');
@@ -122,7 +124,11 @@ describe('the SDK with channels', () => {
     const answers = await Promise.all(Array.from({ length: 16 }, (_, index) => call(`at once ${index}`)));
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 16 }, () => 'completed'));
     expect(await spentBy(wallet)).toBe(1_000_000n);
-    expect(await payer.channels()).toMatchObject([{ balance: '1.00', charged: '0.019' }]);
+    expect(await payer.close()).toMatchObject([{ charged: '0.019', refunded: '0.981' }]);
+    expect(await spentBy(wallet)).toBe(19n * PRICE);
+    expect((await call('after the refund')).status).toBe('completed');
+    await payer.close();
+    expect(await spentBy(wallet)).toBe(20n * PRICE);
   }, 60_000);
 
   it('finds its channel again after its books were lost, from the chain and from a corrective 402', async () => {
@@ -132,6 +138,7 @@ describe('the SDK with channels', () => {
     const last = clientOf();
     await last.call('from the node');
     expect(await spentBy(wallet)).toBe(1_000_000n);
-    expect(await last.payer.channels()).toMatchObject([{ balance: '1.00', charged: '0.003' }]);
+    expect(await last.payer.close()).toMatchObject([{ charged: '0.003', refunded: '0.997' }]);
+    expect(await spentBy(wallet)).toBe(3n * PRICE);
   });
 });

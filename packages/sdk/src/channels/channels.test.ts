@@ -19,6 +19,18 @@ describe('a payer with channels', () => {
     expect(await payer.close()).toEqual([]);
   });
 
+  it('asks for its refund again while a claim or a call keeps the channel busy', async () => {
+    let asked = 0;
+    await using world = await startWorld({
+      before: ({ payload }, _count, node) =>
+        payload.type === 'refund' && ++asked < 3 ? node.refuse(`${prefix}channel_busy`) : null,
+    });
+    const { payer, invoke } = world.clientOf({ deposit: '0.05' });
+    await invoke();
+    expect(await payer.close()).toMatchObject([{ refunded: '0.049' }]);
+    expect(asked).toBe(3);
+  });
+
   it('deposits again when the channel is used up, also after a refund', async () => {
     await using world = await startWorld();
     const { payer, invoke } = world.clientOf({ deposit: '0.01' });

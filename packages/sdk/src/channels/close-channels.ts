@@ -82,8 +82,7 @@ async function refund(
     if (response.status !== 402 || !terms) throw failed(channel.record, `the answer was ${response.status}`);
     const error = String(terms.answer.error ?? 'no reason');
     if (nothingThere.some((reason) => error.endsWith(reason))) return { refunded: formatUsdc(0n), transaction: null };
-    if (corrections > 0) await adoptForRefund(wallet, channel, terms, error);
-    if (corrections > mostCorrections) throw failed(channel.record, error);
+    if (corrections > 0) await prepareAgain(wallet, channel, { terms, error, corrections });
 
     const { record } = channel;
     const voucher = voucherToSign(record.channelId, terms.chainId, record.chargedMicro);
@@ -99,12 +98,16 @@ async function refund(
   }
 }
 
-async function adoptForRefund(
+/** After a refusal: waits while the channel is busy, or adopts the sum that the receiver named. */
+async function prepareAgain(
   wallet: ChannelWallet,
   channel: BookedChannel,
-  terms: ChannelTerms,
-  error: string,
+  refused: { readonly terms: ChannelTerms; readonly error: string; readonly corrections: number },
 ): Promise<void> {
+  const { terms, error, corrections } = refused;
+  const isBusy = error.endsWith('_channel_busy');
+  if (corrections > (isBusy ? mostRepeats : mostCorrections)) throw failed(channel.record, error);
+  if (isBusy) return wait(retryDelayMs(corrections, undefined, Math.random) ?? 0, undefined);
   const told = stateInOffer(terms);
   const adopted = adoptSum(channel.record, told, await provenSum(channel.record, terms.chainId, told), 0n);
   if (typeof adopted === 'string') throw failed(channel.record, `${error} (${adopted})`);
