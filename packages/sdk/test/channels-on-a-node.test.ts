@@ -78,15 +78,6 @@ describe('the stock client, with both schemes registered', () => {
     expect(await spentBy(wallet)).toBe(BigInt(CALLS) * PRICE);
   }, 300_000);
 
-  it('pays 16 parallel calls of one channel, all with 200', async () => {
-    const { wallet, channels, call } = await startStock();
-    expect((await call('first')).status).toBe(200);
-    const answers = await Promise.all(Array.from({ length: 16 }, (_, index) => call(`parallel ${index}`)));
-    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 16 }, () => 200));
-    await channels.refund(url());
-    expect(await spentBy(wallet)).toBe(17n * PRICE);
-  }, 60_000);
-
   it('pays by transfer when it knows exact only', async () => {
     const wallet = await h.newWallet();
     const call = callerOf(new x402Client().register(network(), new ExactEvmScheme(wallet)));
