@@ -1,6 +1,6 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { OperatorInvocation } from '@agent-network/contracts/network/operator-invocation';
-import { payerAddressOf } from '../payments/ledger/treasury.ts';
+import { isTreasury } from '../payments/ledger/treasury.ts';
 import type { TracePayment, TraceRow, TraceTransfer } from './invocation-trace-store.ts';
 
 type Refund = NonNullable<OperatorInvocation['refund']>;
@@ -30,7 +30,7 @@ export function refundOf(
 /** Refunds to a paying treasury: the unspent part of the hold, and bills that came back. */
 function treasuryParts(row: TraceRow, transfers: readonly TraceTransfer[]): Part[] {
   const { payerLedgerId, heldMicro, capturedMicro, releasedAt } = row;
-  if (payerLedgerId === null || payerAddressOf(payerLedgerId) !== null) return [];
+  if (payerLedgerId === null || !isTreasury(payerLedgerId)) return [];
   const part = (amountMicro: bigint, at: Date): Part => ({
     ...{ way: 'treasury', amount: formatUsdc(amountMicro), state: 'settled', to: payerLedgerId },
     ...{ transactionHash: null, at: at.toISOString() },

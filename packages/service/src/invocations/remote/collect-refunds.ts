@@ -1,7 +1,7 @@
 import { unspend } from '../../access/limits/spend.ts';
 import type { Tx } from '../../db/sql.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import { payerAddressOf } from '../../payments/ledger/treasury.ts';
+import { returnWalletOf } from '../../payments/ledger/treasury.ts';
 import type { ChainContext } from '../../payments/onchain/chain-context.ts';
 import { arrivedRefunds, bookRefund, type ReturnTo } from '../../payments/payouts/await-refunds.ts';
 import { owePayer } from '../../payments/payouts/refund-payer.ts';
@@ -39,7 +39,7 @@ async function collect(ctx: ChainContext, tx: Tx, arrived: Arrived): Promise<voi
   const amountMicro = await bookRefund(ctx, tx, arrived, to, note);
   // The end of an open request returns all that it does not cost, this amount included.
   if (amountMicro === 0n || !to || !isOver) return;
-  const address = payerAddressOf(to.payerLedgerId);
+  const address = await returnWalletOf(tx, to.payerLedgerId);
   if (address === null) return;
   await owePayer(ctx, tx, {
     ...{ requestId, accountId: to.accountId, address, amountMicro },

@@ -6,7 +6,7 @@ import type { Tx } from '../../db/sql.ts';
 import { emit } from '../../events/outbox/outbox.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { OUTGOING, postTransfers } from '../ledger/ledger-store.ts';
-import { agentTreasuryId, openAgentTreasury, payerAddressOf } from '../ledger/treasury.ts';
+import { agentTreasuryId, openAgentTreasury, returnWalletOf } from '../ledger/treasury.ts';
 import type { ChainPayment } from '../onchain/chain-payment.ts';
 import { nowhere } from '../onchain/chain-payment-store.ts';
 import { endPayments } from '../onchain/end-payments.ts';
@@ -64,7 +64,7 @@ export async function returnUncollected(ctx: ReturnContext, tx: Tx, bill: ChainP
     [{ id, debit: OUTGOING, credit: ledgerAccountId, amountMicro, kind: 'bill_return', subjectId }],
     now,
   );
-  const address = payerAddressOf(ledgerAccountId);
+  const address = await returnWalletOf(tx, ledgerAccountId);
   if (accountId === null) return true;
   if (address === null) {
     await emit(tx, [{ type: 'payment.refunded', accountId, subjectId: bill.id, data: toRefund(bill) }], now);

@@ -89,6 +89,16 @@ export async function findLedgerAccount(sql: Sql, id: string): Promise<LedgerAcc
 export const findLedgerAccounts = (sql: Sql, ids: readonly string[]): Promise<LedgerAccount[]> =>
   sql.query<LedgerAccount>('find-ledger-accounts', `select ${columns} from ledger_account where id = any($1)`, [ids]);
 
+/** The wallet behind an account; null: none. */
+export async function findWalletOf(sql: Sql, id: string): Promise<string | null> {
+  const rows = await sql.query<{ address: string | null }>(
+    'find-wallet-of',
+    'select address from ledger_account where id = $1',
+    [id],
+  );
+  return rows[0]?.address ?? null;
+}
+
 /** As `findLedgerAccount`, locked until the transaction ends. */
 export async function lockLedgerAccount(sql: Sql, id: string): Promise<LedgerAccount | null> {
   const rows = await sql.query<LedgerAccount>(

@@ -4,7 +4,7 @@ import type { LRUCache } from 'lru-cache';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { HasDb } from '../../db/database.ts';
-import type { Tx } from '../../db/sql.ts';
+import type { Sql, Tx } from '../../db/sql.ts';
 import { notFound } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { HasClock } from '../../lib/clock.ts';
@@ -15,6 +15,7 @@ import {
   findLedgerAccount,
   findTreasuryIds,
   findTreasuryOf,
+  findWalletOf,
   type LedgerAccount,
   listTreasuries,
   openLedgerAccount,
@@ -30,6 +31,16 @@ export const payerAccountId = (address: string): string => `payer:${address}`;
 /** Wallet of a payer's ledger account; null for a treasury's account. */
 export const payerAddressOf = (ledgerAccountId: string): string | null =>
   ledgerAccountId.startsWith('payer:') ? ledgerAccountId.slice('payer:'.length) : null;
+
+/** True for the account of a treasury, not of a wallet or a channel. */
+export const isTreasury = (ledgerAccountId: string): boolean => ledgerAccountId.startsWith('trs_');
+
+/**
+ * The wallet that money goes back to after a request has ended: the payer's, also of a channel, whose voucher covers only what was charged
+ * by then. null: the treasury that paid keeps it.
+ */
+export const returnWalletOf = async (sql: Sql, ledgerAccountId: string): Promise<string | null> =>
+  ledgerAccountId.startsWith('channel:') ? findWalletOf(sql, ledgerAccountId) : payerAddressOf(ledgerAccountId);
 
 /** Opens an agent's treasury, in the transaction that registers the agent. */
 export const openAgentTreasury = (tx: Tx, agent: { id: string; accountId: string }, now: Date): Promise<void> =>

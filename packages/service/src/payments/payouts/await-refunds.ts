@@ -6,7 +6,7 @@ import type { Tx } from '../../db/sql.ts';
 import { newId } from '../../lib/id.ts';
 import { invariant } from '../../lib/invariant.ts';
 import { creditTransfers } from '../deposits/credit-transfers.ts';
-import { payerAddressOf } from '../ledger/treasury.ts';
+import { returnWalletOf } from '../ledger/treasury.ts';
 import { type AwaitedRefund, insertAwaited, listArrived } from '../onchain/awaited-refund-store.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
@@ -79,7 +79,7 @@ export async function bookRefund(
     id: newId('pay'),
     ...{ chainId, token, direction: 'in', purpose, subjectId: requestId },
     // A wallet is notified when its refund has been forwarded to it.
-    accountId: payerAddressOf(to.payerLedgerId) === null ? to.accountId : null,
+    accountId: (await returnWalletOf(tx, to.payerLedgerId)) === null ? to.accountId : null,
     ledgerAccountId: to.payerLedgerId,
     authorization: { from, to: wallet, valueMicro, validAfterS: 0n, validBeforeS, nonce },
     ...{ signature: '0x', fingerprint: null, x402Version: null },
