@@ -62,6 +62,20 @@ describe('a payer with channels', () => {
     expect(await payer.close()).toHaveLength(1);
   });
 
+  it('goes on from its own books when a claim has just made the refused voucher public', async () => {
+    let isClaimed = false;
+    await using world = await startWorld({
+      before: ({ payload, books }, _count, node) => {
+        if (payload.type !== 'voucher' || isClaimed || books.charged < 3_000n) return null;
+        isClaimed = true;
+        return node.refuse(`${prefix}cumulative_amount_mismatch`);
+      },
+    });
+    const { invoke } = world.clientOf({ deposit: '0.05' });
+    for (let calls = 0; calls < 5; calls += 1) await invoke();
+    expect([isClaimed, world.only().charged, world.only().signed]).toEqual([true, 5_000n, 5_000n]);
+  });
+
   it('pays one call after the other where the receiver is busy with one', async () => {
     let running = 0;
     await using world = await startWorld({

@@ -11,6 +11,8 @@ const prefix = 'invalid_batch_settlement_evm_';
 const otherSum = ['cumulative_amount_mismatch', 'cumulative_below_claimed'];
 /** The channel holds too little, or nothing. */
 const noMoney = ['channel_not_found', 'cumulative_exceeds_balance', 'insufficient_balance'];
+/** So often a refusal without proof is answered from the payer's own books, before the chain is asked. */
+const ownBooksFirst = 4;
 /** The receiver does not know the channel, or takes no more vouchers of it: another salt makes another one. */
 const noChannel = 'missing_channel';
 
@@ -38,6 +40,18 @@ function adoptChain(record: ChannelRecord, { balanceMicro, claimedMicro }: Chann
 /** Money of ours that is in the channel, or may be on its way there. */
 const holdsOurs = ({ record, inFlight }: BookedChannel): boolean =>
   inFlight.size > 0 || record.deposit !== null || record.balanceMicro > record.chargedMicro;
+
+/** The sum of a corrective 402, once it is in the books; `null` when no signature of ours stands behind one. */
+async function adoptedSum(wallet: ChannelWallet, channel: BookedChannel, terms: ChannelTerms): Promise<bigint | null> {
+  const { record } = channel;
+  const told = stateInOffer(terms);
+  const proven = await provenSum(record, terms.chainId, told);
+  const adopted = adoptSum(record, told, proven, inFlightMicro(channel));
+  if (adopted === 'unexplained') throw unexplained(record);
+  if (adopted === 'unproven') return null;
+  await wallet.books.keep(channel, adopted.record);
+  return adopted.baseMicro;
+}
 
 /**
  * Corrects the books after a refused payment and resolves to the next attempt, or to `null` when another payment would not
@@ -68,22 +82,28 @@ export async function correctedBooks(
   };
   if (reason === noChannel) return holdsOurs(channel) ? null : openAnother();
   if (otherSum.includes(reason)) {
-    const told = stateInOffer(terms);
-    const proven = await provenSum(record, terms.chainId, told);
-    const adopted = adoptSum(record, told, proven, inFlightMicro(channel));
-    if (adopted === 'unexplained') throw unexplained(record);
-    if (adopted !== 'unproven') {
-      await wallet.books.keep(channel, adopted.record);
-      return { ...again, baseMicro: adopted.baseMicro };
-    }
+    const baseMicro = await adoptedSum(wallet, channel, terms);
+    if (baseMicro !== null) return { ...again, baseMicro };
     if (!record.isKnown && !wallet.readChannel) return openAnother();
+    // A claim has just made this voucher public, so that the node tells nothing: the books know of calls that were paid since.
+    if (record.isKnown && call.refusals < ownBooksFirst) return again;
   } else if (!noMoney.includes(reason)) return null;
   else if (!record.isKnown) {
     await wallet.books.keep(channel, { ...record, isKnown: true });
     return again;
   }
-  if (!wallet.readChannel || hasAskedChain) return null;
-  const onChain = await wallet.readChannel(terms.chainId, record.channelId);
-  await wallet.books.keep(channel, adoptChain(record, onChain));
-  return { ...again, hasAskedChain: true, baseMicro: otherSum.includes(reason) ? onChain.claimedMicro : null };
+  return hasAskedChain ? null : askedChain(wallet, channel, again, otherSum.includes(reason));
+}
+
+/** The attempt after the chain was asked; `null` without an RPC. */
+async function askedChain(
+  wallet: ChannelWallet,
+  channel: BookedChannel,
+  again: Attempt,
+  isOtherSum: boolean,
+): Promise<Attempt | null> {
+  if (!wallet.readChannel) return null;
+  const onChain = await wallet.readChannel(again.terms.chainId, channel.record.channelId);
+  await wallet.books.keep(channel, adoptChain(channel.record, onChain));
+  return { ...again, hasAskedChain: true, baseMicro: isOtherSum ? onChain.claimedMicro : null };
 }
