@@ -79,14 +79,25 @@ export async function refuseVoucher(
   due: Purchase['due'],
   { reason, isCorrected }: { readonly reason: ChannelRefusal; readonly isCorrected: boolean },
 ): Promise<PaymentRequiredError> {
-  if (!isCorrected) return refusal(ctx, due, reason);
-  await ctx.channels.turns.take(channelId);
-  const channel = await ctx.channels.read(channelId);
-  // Anybody can show a voucher that stands in a claim.
-  if (!channel || maxMicro <= channel.publishedMicro) return refusal(ctx, due, reason);
-  // Stock clients answer with the offer that they had, others with this one: both are for the same request.
-  ctx.channels.turns.told(channelId, requestId);
-  return refusal(ctx, { ...due, makeMemo: () => requestId }, reason, correctionOf(channel));
+  const { turns } = ctx.channels;
+  // Anybody can show a voucher that stands in a claim: it is told nothing, and takes no turn from the payer's own calls.
+  const readPrivate = async () => {
+    const channel = await ctx.channels.read(channelId);
+    return channel && maxMicro > channel.publishedMicro ? channel : null;
+  };
+  if (!isCorrected || !(await readPrivate())) return refusal(ctx, due, reason);
+  const isInTurn = await turns.take(channelId);
+  let isTold = false;
+  try {
+    const channel = await readPrivate();
+    if (!channel) return refusal(ctx, due, reason);
+    // Stock clients answer with the offer that they had, others with this one: both are for the same request.
+    if (isInTurn) turns.told(channelId, requestId);
+    isTold = true;
+    return refusal(ctx, { ...due, makeMemo: () => requestId }, reason, correctionOf(channel));
+  } finally {
+    if (isInTurn && !isTold) turns.pass(channelId);
+  }
 }
 
 export const correctionOf = (channel: Channel): Correction => ({

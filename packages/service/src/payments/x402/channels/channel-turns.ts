@@ -4,8 +4,10 @@
  * together, they would all sign the next sum, and again one of them would be right.
  */
 export interface ChannelTurns {
-  /** Resolves when it is this call's turn; at the latest after `LONGEST_WAIT_MS`. */
-  take(channelId: string): Promise<void>;
+  /** Resolves to true when it is this call's turn; to false after `LONGEST_WAIT_MS`, and when too many wait. */
+  take(channelId: string): Promise<boolean>;
+  /** Ends a turn that was taken and in which nothing was told. */
+  pass(channelId: string): void;
   /** Notes the request whose turn it is: by it, the answer is known. */
   told(channelId: string, requestId: string): void;
   /** True if another call is in turn: one that took its sum now would leave that one with a wrong sum. */
@@ -24,7 +26,7 @@ const LONGEST_WAIT_MS = 25_000;
 const MOST_WAITING = 256;
 
 interface Line {
-  readonly waiting: Set<() => void>;
+  readonly waiting: Set<(isInTurn: boolean) => void>;
   startedMs: number;
   toldId: string | null;
   timer: NodeJS.Timeout;
@@ -53,7 +55,7 @@ export function createChannelTurns(): ChannelTurns {
     line.startedMs = performance.now();
     line.toldId = null;
     line.timer = startTimer(channelId);
-    first();
+    first(true);
   }
 
   return {
@@ -62,18 +64,21 @@ export function createChannelTurns(): ChannelTurns {
       if (!line) {
         const timer = startTimer(channelId);
         lines.set(channelId, { waiting: new Set(), startedMs: performance.now(), toldId: null, timer });
-        return Promise.resolve();
+        return Promise.resolve(true);
       }
-      if (line.waiting.size >= MOST_WAITING) return Promise.resolve();
+      if (line.waiting.size >= MOST_WAITING) return Promise.resolve(false);
       return new Promise((resolve) => {
-        const tired = setTimeout(letIn, LONGEST_WAIT_MS);
-        function letIn() {
+        const tired = setTimeout(() => letIn(false), LONGEST_WAIT_MS);
+        function letIn(isInTurn: boolean) {
           clearTimeout(tired);
           line?.waiting.delete(letIn);
-          resolve();
+          resolve(isInTurn);
         }
         line.waiting.add(letIn);
       });
+    },
+    pass(channelId) {
+      if (lines.get(channelId)?.toldId === null) next(channelId);
     },
     told(channelId, requestId) {
       const line = lines.get(channelId);
