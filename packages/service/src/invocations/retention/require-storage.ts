@@ -8,7 +8,7 @@ import { storedBytes } from './storage-store.ts';
 
 /** Bytes of inputs, results and streams that accounts have stored. */
 export interface StorageMeter {
-  /** The limit of the account's plan, and its bytes: as they are now, or as of the last second while they were below half of the limit. */
+  /** The limit of the account's plan, and its bytes: as they are now, or as a request of the last minute found them while they were below half of the limit. */
   read(account: Pick<KnownCaller, 'accountId' | 'plan'>): Promise<{ stored: number; limit: number }>;
 }
 
@@ -16,21 +16,23 @@ export interface HasStorageMeter {
   readonly storageMeter: StorageMeter;
 }
 
-/** As long as an account may fill its storage unnoticed: streams of a few hundred megabytes a second. */
-const KNOWN_MS = 1_000;
+/** After this an account that makes requests is read again, beside its requests. */
+const FRESH_MS = 1_000;
+/** After this its request waits for the reading. */
+const KNOWN_MS = 60_000;
 const MAX_KNOWN = 50_000;
 
 /**
- * An account that is far from its limit is read once a second, however many requests it makes: those that run may exceed the limit, so it
- * is no exact one. `limits`: by plan.
+ * An account that is far from its limit is read once a second while it makes requests, and none of them waits for it: those that run may
+ * exceed the limit, so it is no exact one. `limits`: by plan.
  */
 export function createStorageMeter(ctx: HasDb & HasClock, limits: Readonly<Record<Plan, number>>): StorageMeter {
-  const known = createBoundedCache<{ readonly stored: number; readonly untilMs: number }>(MAX_KNOWN);
+  const known = createBoundedCache<{ readonly stored: number; readonly readMs: number }>(MAX_KNOWN);
   const reading = new Map<string, Promise<number>>();
 
   async function readNow(accountId: string): Promise<number> {
     const stored = Number(await storedBytes(ctx.db, accountId));
-    known.set(accountId, { stored, untilMs: ctx.clock.now().getTime() + KNOWN_MS });
+    known.set(accountId, { stored, readMs: ctx.clock.now().getTime() });
     return stored;
   }
 
@@ -46,8 +48,11 @@ export function createStorageMeter(ctx: HasDb & HasClock, limits: Readonly<Recor
       const limit = limits[plan];
       const last = known.get(accountId);
       if (!last || last.stored >= limit / 2) return { stored: await readNow(accountId), limit };
-      if (last.untilMs > ctx.clock.now().getTime()) return { stored: last.stored, limit };
-      return { stored: await readOnce(accountId), limit };
+      const ageMs = ctx.clock.now().getTime() - last.readMs;
+      if (ageMs >= KNOWN_MS) return { stored: await readOnce(accountId), limit };
+      // Without the database the request itself fails.
+      if (ageMs >= FRESH_MS) readOnce(accountId).catch(() => undefined);
+      return { stored: last.stored, limit };
     },
   };
 }

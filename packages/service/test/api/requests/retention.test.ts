@@ -112,8 +112,11 @@ it('an account whose plan has no room left is refused before it is charged, and 
   // It was found far below its limit, and has filled its storage in the two seconds since.
   await later(2 / 86_400);
   await h.ctx.db.query('', 'insert into storage_change (account_id, bytes) values ($1, 1e15::bigint)', [accountId]);
-  const balance = await balanceOf(h, key);
   const call = (who: string) => h.request('POST', `/invoke/${agent.id}`, { key: who, body: { task: 'x' } });
+  // A call that comes then does not wait for the reading, which is for the next ones.
+  await expect.poll(async () => (await call(key)).status, { timeout: 5_000 }).toBe(403);
+  await expect.poll(async () => (await balanceOf(h, key)).held).toBe('0.00');
+  const balance = await balanceOf(h, key);
   const bulk = await h.request('POST', '/invoke/bulk', { key, body: { task: 'x', agents: [agent.id] } });
   for (const refused of [await call(key), bulk]) {
     expect([refused.status, refused.body.error.code]).toEqual([403, 'STORAGE_LIMIT_EXCEEDED']);
