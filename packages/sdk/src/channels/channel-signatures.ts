@@ -30,7 +30,8 @@ export interface SignedDeposit {
 const domainOf = (chainId: number) =>
   ({ name: 'x402 Batch Settlement', version: '1', chainId, verifyingContract: settlementContract }) as const;
 
-const configType = [
+/** The fields of a channel's configuration, as signed and as in calls of the contract. */
+export const configType = [
   { name: 'payer', type: 'address' },
   { name: 'payerAuthorizer', type: 'address' },
   { name: 'receiver', type: 'address' },

@@ -1,21 +1,9 @@
 import { parseUsdc } from '@agent-network/contracts/money';
 import { encodeFunctionData } from 'viem/utils';
 import type { OpenChannel } from './channel-payer.ts';
-import { type Hex, settlementContract } from './channel-signatures.ts';
+import { configType, type Hex, settlementContract } from './channel-signatures.ts';
 
-const configInput = {
-  name: 'config',
-  type: 'tuple',
-  components: [
-    { name: 'payer', type: 'address' },
-    { name: 'payerAuthorizer', type: 'address' },
-    { name: 'receiver', type: 'address' },
-    { name: 'receiverAuthorizer', type: 'address' },
-    { name: 'token', type: 'address' },
-    { name: 'withdrawDelay', type: 'uint40' },
-    { name: 'salt', type: 'bytes32' },
-  ],
-} as const;
+const configInput = { name: 'config', type: 'tuple', components: configType } as const;
 
 const abi = [
   {

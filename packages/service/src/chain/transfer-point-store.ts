@@ -1,48 +1,13 @@
 import type { Sql } from '../db/sql.ts';
-import type { ChainPoint } from './chain-point.ts';
 import type { IncomingTransfer } from './incoming-transfer-client.ts';
+import { pointStore } from './point-store.ts';
 
-/** Number of points kept. A deeper reorg rewinds to the oldest. */
-const POINTS_KEPT = 500;
-
-/** The recorded points, newest first. */
-export const listTransferPoints = (sql: Sql, chainId: number): Promise<ChainPoint[]> =>
-  sql.query<ChainPoint>(
-    'list-transfer-points',
-    `select block_number as block, block_hash as hash from transfer_point where chain_id = $1 order by block_number desc`,
-    [chainId],
-  );
-
-/** Advances to a point, unless another process has reached or passed it. Returns whether it advanced. */
-export async function addTransferPoint(
-  sql: Sql,
-  chainId: number,
-  { before, point }: { before: ChainPoint | null; point: ChainPoint },
-): Promise<boolean> {
-  const rows = await sql.query(
-    'add-transfer-point',
-    `insert into transfer_point (chain_id, block_number, block_hash)
-     select $1, $2, $3
-      where (select max(block_number) from transfer_point where chain_id = $1) is not distinct from $4
-     on conflict do nothing returning block_number`,
-    [chainId, point.block, point.hash, before?.block ?? null],
-  );
-  if (rows.length === 0) return false;
-  await sql.query(
-    'forget-transfer-points',
-    `delete from transfer_point where chain_id = $1 and block_number < (
-       select block_number from transfer_point where chain_id = $1 order by block_number desc offset $2 limit 1)`,
-    [chainId, POINTS_KEPT - 1],
-  );
-  return true;
-}
+/** Up to where incoming transfers were read. */
+export const transferPoints = pointStore('transfer_point');
 
 /** Deletes every point above a block and the uncredited transfers seen there; those blocks will be read again. */
 export async function goBackToPoint(sql: Sql, chainId: number, block: bigint): Promise<void> {
-  await sql.query('go-back-to-point', 'delete from transfer_point where chain_id = $1 and block_number > $2', [
-    chainId,
-    block,
-  ]);
+  await transferPoints.goBack(sql, chainId, block);
   await sql.query('unsee-transfers', 'delete from unshown_transfer where chain_id = $1 and block_number > $2', [
     chainId,
     block,

@@ -1,9 +1,11 @@
 import type { HasDb } from '../../db/database.ts';
-import { findStoredListings } from './listing-row-store.ts';
+import { type AgentDescription, findDescriptions } from './listing-row-store.ts';
 
-/** The descriptions of listed agents, by id: the listing in memory does without them. */
-export async function describeAgents(ctx: HasDb, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  if (ids.length === 0) return new Map();
-  const rows = await findStoredListings(ctx.db, { agents: ids, accounts: [], nodes: [] });
-  return new Map(rows.map(({ id, description }) => [id, description]));
+/** What the listing in memory does without, by agent. */
+export async function describeAgents(
+  ctx: HasDb,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, AgentDescription>> {
+  const rows = ids.length === 0 ? [] : await findDescriptions(ctx.db, ids);
+  return new Map(rows.map((row) => [row.id, row]));
 }

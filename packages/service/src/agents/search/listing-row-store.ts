@@ -21,6 +21,21 @@ const listed = `select g.id, g.name, g.description, g.capabilities, g.metadata -
 export const listStoredListings = (sql: Sql, after: string, limit: number): Promise<StoredListing[]> =>
   sql.query<StoredListing>('list-listings', `${listed} and g.id > $1 order by g.id limit $2`, [after, limit]);
 
+/** What the listing in memory does without. */
+export interface AgentDescription {
+  readonly id: string;
+  readonly description: string;
+  readonly owner: string;
+  readonly createdAt: Date;
+}
+
+export const findDescriptions = (sql: Sql, ids: readonly string[]): Promise<AgentDescription[]> =>
+  sql.query<AgentDescription>(
+    'find-descriptions',
+    `select id, description, owner_address as owner, created_at as "createdAt" from agent where id = any($1)`,
+    [ids],
+  );
+
 export interface ListingChanges {
   readonly agents: readonly string[];
   readonly accounts: readonly string[];

@@ -2,12 +2,11 @@ import { type ChainPoint, newestStanding } from '../../chain/chain-point.ts';
 import type { HasIncomingTransfers, IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
 import {
   type AuthorizedTransfer,
-  addTransferPoint,
   forgetBooked,
   goBackToPoint,
   insertUnshown,
-  listTransferPoints,
   takeUnshown,
+  transferPoints,
 } from '../../chain/transfer-point-store.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { creditTransfers, nonceOfPlain } from '../deposits/credit-transfers.ts';
@@ -58,7 +57,7 @@ export async function readTransfers(ctx: ReadContext): Promise<void> {
 
 /** The point to continue from: the newest one that is still on the chain. Null when there is nothing to read yet. */
 async function currentPoint(ctx: ReadContext, last: bigint): Promise<ChainPoint | null> {
-  const points = await listTransferPoints(ctx.db, ctx.chain.chainId);
+  const points = await transferPoints.list(ctx.db, ctx.chain.chainId);
   const [newest] = points;
   if (newest === undefined) return startAt(ctx, last < 0n ? 0n : last);
   const { hashAt } = ctx.incomingTransfers;
@@ -75,7 +74,7 @@ async function startAt(ctx: ReadContext, block: bigint): Promise<ChainPoint | nu
   const hash = await ctx.incomingTransfers.hashAt(block);
   if (hash === null) return null;
   const point = { block, hash };
-  return (await addTransferPoint(ctx.db, ctx.chain.chainId, { before: null, point })) ? point : null;
+  return (await transferPoints.add(ctx.db, ctx.chain.chainId, { before: null, point })) ? point : null;
 }
 
 /**
@@ -94,7 +93,7 @@ async function readUpTo(ctx: ReadContext, before: ChainPoint, to: bigint): Promi
   if (hash === null || (await ctx.incomingTransfers.hashAt(to)) !== hash) return null;
   const point = { block: to, hash };
   const isAhead = await ctx.db.transaction(async (tx) => {
-    if (!(await addTransferPoint(tx, chainId, { before, point }))) return false;
+    if (!(await transferPoints.add(tx, chainId, { before, point }))) return false;
     const strangers = found.filter(({ from, valueMicro }) => from !== ctx.chain.wallet && valueMicro > 0n);
     const authorized = strangers.filter(isAuthorized);
     await relocateCredited(tx, ctx.chain, authorized);

@@ -73,7 +73,7 @@ describe('models', () => {
       capabilities: ['openai-test'],
       pricing: { request: '0.05' },
     });
-    expect(await open().models.retrieve(writer.id)).toMatchObject({ id: writer.id, object: 'model' });
+    expect(await open().models.retrieve(writer.id)).toEqual(found);
     expect((await failure(open().models.retrieve('agent_none'))).code).toBe('model_not_found');
   });
 });

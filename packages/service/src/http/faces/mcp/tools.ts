@@ -50,7 +50,7 @@ async function searchAgents(ctx: HttpContext, { face, args }: ToolCall<typeof mc
   const agents = data.agents.map(({ id, name, capabilities: able, rates, reputation, status, verified }) => ({
     agentId: id,
     name,
-    description: descriptions.get(id) ?? '',
+    description: descriptions.get(id)?.description ?? '',
     capabilities: able,
     price: rates.perRequest,
     reputation,

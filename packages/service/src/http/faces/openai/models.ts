@@ -9,28 +9,25 @@ import { invalidFields } from '../common/face-error.ts';
 /** Most agents in one list. */
 const MAX_MODELS = 1000;
 
-const modelOf = (agent: AgentListItem, description: string) => ({
-  id: agent.id,
+type Model = Pick<AgentDetail, 'id' | 'name' | 'description' | 'capabilities' | 'owner'> & {
+  readonly createdAt: Date;
+  readonly perRequest: string;
+};
+
+const modelOf = ({ id, name, description, capabilities, owner, createdAt, perRequest }: Model) => ({
+  id,
   object: 'model',
-  created: 0,
-  owned_by: agent.location,
-  name: agent.name,
+  created: Math.floor(createdAt.getTime() / 1000),
+  owned_by: owner,
+  name,
   description,
-  capabilities: agent.capabilities,
-  pricing: { request: agent.rates.perRequest, currency: 'USDC' },
+  capabilities,
+  pricing: { request: perRequest, currency: 'USDC' },
 });
 
 /** An agent as a model. */
-export const modelOfDetail = (agent: AgentDetail) => ({
-  id: agent.id,
-  object: 'model',
-  created: Math.floor(Date.parse(agent.createdAt) / 1000),
-  owned_by: agent.owner,
-  name: agent.name,
-  description: agent.description,
-  capabilities: agent.capabilities,
-  pricing: { request: agent.rates.perRequest, currency: 'USDC' },
-});
+export const modelOfDetail = (agent: AgentDetail) =>
+  modelOf({ ...agent, createdAt: new Date(agent.createdAt), perRequest: agent.rates.perRequest });
 
 /** Agents that are online, best reputation first. `after`: `next_after` of the list before. */
 export async function listModels(ctx: HttpContext, query: Readonly<Record<string, string>>) {
@@ -52,6 +49,10 @@ export async function listModels(ctx: HttpContext, query: Readonly<Record<string
     ctx,
     agents.map(({ id }) => id),
   );
-  const data = agents.map((agent) => modelOf(agent, descriptions.get(agent.id) ?? ''));
+  // An agent that was removed since it was found is left out.
+  const data = agents.flatMap((agent) => {
+    const described = descriptions.get(agent.id);
+    return described ? [modelOf({ ...agent, ...described, perRequest: agent.rates.perRequest })] : [];
+  });
   return { object: 'list', data, has_more: found.hasMore, next_after: found.nextCursor };
 }

@@ -5,7 +5,7 @@ import { AppError } from '../../../lib/app-error.ts';
 import type { AnswerRoom } from '../../answer/answer-room.ts';
 import { connectionOf } from '../../answer/connection.ts';
 import { streamBody } from '../../answer/sse.ts';
-import { breakOff } from '../../mount.ts';
+import { breakOff, countUntilTaken } from '../../mount.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { readBody } from '../../request/read-body.ts';
 import { callEndpoint } from '../common/call-endpoint.ts';
@@ -85,7 +85,13 @@ function refused(
 const isOfModel = (c: Context) =>
   c.req.method === 'POST' ? !c.req.path.endsWith('/cancel') : c.req.path.startsWith('/v1/models/');
 
-const models: Route = async ({ ctx }, { c }) => ({ status: 200, body: await listModels(ctx, c.req.query()) });
+/** Its bytes count as those of a list of agents: it is as large, and as public. */
+const models: Route = async ({ ctx, room }, { c, readers, headers }) => {
+  room.admit(readers, 'listAgents');
+  const json = JSON.stringify(await listModels(ctx, c.req.query()));
+  countUntilTaken(c, (bytes) => room.take(readers, 'listAgents', bytes), json);
+  return faceJson(ctx, c, { status: 200, headers, json });
+};
 
 const model: Route = async ({ ctx }, face) => {
   const { data } = await callEndpoint(ctx, face, 'getAgent', { params: { id: face.c.req.param('id') ?? '' } });

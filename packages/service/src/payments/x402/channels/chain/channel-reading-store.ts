@@ -1,4 +1,4 @@
-import type { ChainPoint } from '../../../../chain/chain-point.ts';
+import { pointStore } from '../../../../chain/point-store.ts';
 import type { Sql, Tx } from '../../../../db/sql.ts';
 
 /** What the chain says of a channel; see the table `channel`. */
@@ -92,45 +92,5 @@ export async function makeDue(sql: Sql, chainId: number, afterBlock: bigint | nu
   );
 }
 
-/** Number of points kept. A deeper reorg rewinds to the oldest. */
-const POINTS_KEPT = 500;
-
-/** The points up to which events were read, newest first. */
-export const listChannelPoints = (sql: Sql, chainId: number): Promise<ChainPoint[]> =>
-  sql.query<ChainPoint>(
-    'list-channel-points',
-    `select block_number as block, block_hash as hash from channel_point where chain_id = $1 order by block_number desc`,
-    [chainId],
-  );
-
-/** Advances to a point, unless another process has moved the newest one. Returns whether it advanced. */
-export async function addChannelPoint(
-  tx: Tx,
-  chainId: number,
-  { before, point }: { before: ChainPoint | null; point: ChainPoint },
-): Promise<boolean> {
-  const rows = await tx.query(
-    'add-channel-point',
-    `insert into channel_point (chain_id, block_number, block_hash)
-     select $1, $2, $3
-      where (select max(block_number) from channel_point where chain_id = $1) is not distinct from $4
-     on conflict do nothing returning block_number`,
-    [chainId, point.block, point.hash, before?.block ?? null],
-  );
-  if (rows.length === 0) return false;
-  await tx.query(
-    'forget-channel-points',
-    `delete from channel_point where chain_id = $1 and block_number < (
-       select block_number from channel_point where chain_id = $1 order by block_number desc offset $2 limit 1)`,
-    [chainId, POINTS_KEPT - 1],
-  );
-  return true;
-}
-
-/** Deletes the points above a block: a reorg replaced their blocks. */
-export async function dropChannelPoints(tx: Tx, chainId: number, aboveBlock: bigint): Promise<void> {
-  await tx.query('drop-channel-points', 'delete from channel_point where chain_id = $1 and block_number > $2', [
-    chainId,
-    aboveBlock,
-  ]);
-}
+/** Up to where events of the settlement contract were read. */
+export const channelPoints = pointStore('channel_point');

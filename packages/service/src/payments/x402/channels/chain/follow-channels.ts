@@ -2,12 +2,10 @@ import { type ChainPoint, newestStanding } from '../../../../chain/chain-point.t
 import { failpoint } from '../../../../lib/process/failpoint.ts';
 import type { ChainContext } from '../../../onchain/chain-context.ts';
 import {
-  addChannelPoint,
-  dropChannelPoints,
+  channelPoints,
   dueChannels,
   hasChannels,
   knownChannels,
-  listChannelPoints,
   makeDue,
   writeReadings,
 } from './channel-reading-store.ts';
@@ -50,7 +48,7 @@ export async function followChannels(ctx: ChainContext): Promise<ChannelNews> {
   if (read === null || read.block.number < head || (await ctx.settlementContract.hashAt(head)) !== hash) return nothing;
   const point = { block: head, hash };
   const withdrawRequested = await ctx.db.transaction(async (tx) => {
-    if (!(await addChannelPoint(tx, chainId, { before, point }))) return [];
+    if (!(await channelPoints.add(tx, chainId, { before, point }))) return [];
     const requested = await writeReadings(tx, read.block.number, read.readings, ctx.clock.now());
     failpoint('before-channel-read-commit');
     return requested;
@@ -62,14 +60,14 @@ export async function followChannels(ctx: ChainContext): Promise<ChannelNews> {
 /** The newest point that is still on the chain; null: none is. Blocks after it are read again when a reorg replaced them. */
 async function standingPoint(ctx: ChainContext): Promise<ChainPoint | null> {
   const { chainId } = ctx.chain;
-  const points = await listChannelPoints(ctx.db, chainId);
+  const points = await channelPoints.list(ctx.db, chainId);
   const [newest] = points;
   if (newest === undefined) return null;
   const point = await newestStanding(points, ctx.settlementContract.hashAt);
   if (point?.block === newest.block) return newest;
   const block = point?.block ?? -1n;
   await ctx.db.transaction(async (tx) => {
-    await dropChannelPoints(tx, chainId, block);
+    await channelPoints.goBack(tx, chainId, block);
     await makeDue(tx, chainId, block);
   });
   ctx.log.warn({ block: String(block) }, 'chain reorganised; reading payment channels again');

@@ -1,3 +1,4 @@
+import type { ChannelConfig } from '../../../../chain/channels/channel-digests.ts';
 import type { Sql, Tx } from '../../../../db/sql.ts';
 
 export interface ChannelRefund {
@@ -45,14 +46,7 @@ export async function findRefundOfClaim(sql: Sql, claimId: string): Promise<Chan
 }
 
 /** A channel as a refund sees it. */
-export interface RefundableChannel {
-  readonly payer: string;
-  readonly payerAuthorizer: string;
-  readonly receiver: string;
-  readonly receiverAuthorizer: string;
-  readonly token: string;
-  readonly withdrawDelayS: number;
-  readonly salt: string;
+export interface RefundableChannel extends ChannelConfig {
   readonly balanceMicro: bigint;
   readonly claimedMicro: bigint;
   readonly chargedMicro: bigint;
