@@ -1,7 +1,9 @@
+import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { expect } from 'vitest';
 import { DEPOSIT_COLLECTOR } from '../../../src/chain/channels/channel-calls.ts';
 import { createUsdcClient } from '../../../src/chain/usdc-client.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
+import { until } from '../../../src/lib/until.ts';
 import { askDatabase } from '../../support/books.ts';
 import { newVoucherPayer } from '../../support/voucher-payer.ts';
 import { type CrashSite, PRICE, PRICE_MICRO } from './crash-site.ts';
@@ -25,6 +27,7 @@ export async function channelCalls(site: CrashSite, arm: () => Promise<void>, re
 
   const insisted = await site.insist('POST', path, { ...call, headers });
   const record = await recordOf(key, insisted);
+  await untilFollowed(site);
   expect(record).toMatchObject({ status: 'completed', result: { echo: 'survive' }, cost: PRICE });
   const again = await site.insist('POST', path, { ...call, headers });
   expect(again.answer.body.data.requestId).toBe(record.requestId);
@@ -49,6 +52,14 @@ async function payerAt(site: CrashSite) {
   const payer = newVoucherPayer({ ctx: { chain, clock: systemClock } } as never);
   await site.chain.fund([{ address: payer.config.payer as `0x${string}`, ethWei: 0n, usdcMicro: DEPOSIT_MICRO }]);
   return payer;
+}
+
+/** Waits until the follower of the settlement contract has read the newest block: it may die over the deposit, and not over a later call. */
+async function untilFollowed(site: CrashSite): Promise<void> {
+  const head = Number(await callChain<string>(site.chain.rpcUrl, 'eth_blockNumber'));
+  const text = 'select 1 from channel_point where block_number >= $1';
+  const isRead = async () => ((await askDatabase(site.databaseUrl, text, [head])).length > 0 ? true : null);
+  expect(await until(isRead, { timeoutMs: 20_000, firstMs: 50, mostMs: 250 }), 'channels are read').toBe(true);
 }
 
 const channelRow = async (site: CrashSite, channelId: string) =>
