@@ -46,6 +46,14 @@ const anchorOf = (heading: string) =>
 
 const anchorsOf = (text: string) => [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
 
+/** The guides of `/docs` stand on one page, with each other and with the sections of the endpoints. */
+const chapters = new Set(
+  documents
+    .filter((document) => document.includes('/http/documents/'))
+    .flatMap((document) => [...readFileSync(join(root, document), 'utf8').matchAll(/^## .* \{#(\w+)\}$/gm)])
+    .map(([, id]) => id),
+);
+
 function brokenLinksOf(document: string, text: string): string[] {
   const targets = [...text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/\]\(([^)\s]+)\)/g)].map(([, to = '']) => to);
   return targets
@@ -53,8 +61,8 @@ function brokenLinksOf(document: string, text: string): string[] {
     .filter((to) => {
       const [path = '', anchor] = to.split('#');
       const target = path === '' ? join(root, document) : join(root, dirname(document), path);
-      // The guides of `/docs` stand on one page with the sections of the endpoints.
-      if (path === '' && document.includes('/http/documents/') && anchor !== undefined) return !(anchor in api);
+      if (path === '' && document.includes('/http/documents/') && anchor !== undefined)
+        return !(anchor in api || chapters.has(anchor));
       if (!existsSync(target) || relative(root, target).startsWith('..')) return true;
       return anchor !== undefined && !anchorsOf(readFileSync(target, 'utf8')).includes(anchor);
     });

@@ -53,6 +53,8 @@ export interface TestAgentOptions {
   readonly host?: string;
   /** Takes what comes to any other path than the endpoint's. */
   readonly aside?: RequestListener;
+  /** Answers a GET, as probes are; default 200. */
+  readonly probeStatus?: number;
 }
 
 /** An agent over real HTTP, registered with the node and online. Close it with `die`. */
@@ -65,7 +67,8 @@ export async function startTestAgent(harness: AgentHost, options: TestAgentOptio
 
   const server = createServer(async (message, response) => {
     if (options.aside && message.url !== '/agent') return void options.aside(message, response);
-    if (message.method === 'GET') return void answerWith(200, { ok: true })({ headers: {}, body: null }, response);
+    if (message.method === 'GET')
+      return void answerWith(options.probeStatus ?? 200, { ok: true })({ headers: {}, body: null }, response);
     const body = JSON.parse(await readText(message));
     if (body.type !== 'verification') {
       const request = { headers: message.headers, body };

@@ -97,7 +97,7 @@ function eventOf(agent: Agent, failedInARow: number, passedInARow: number): Agen
   return passedInARow >= ANSWERS_UNTIL_UP && agent.isAccepting ? 'came_up' : null;
 }
 
-/** Any HTTP answer means alive, including one that refuses GET. */
+/** Any HTTP answer below 500 means alive, and so does 501: the server of an agent that takes only POST. */
 async function answers(ctx: HasGuardedFetch, endpoint: string): Promise<boolean> {
   try {
     const { status } = await ctx.guardedFetch.request({
@@ -107,7 +107,7 @@ async function answers(ctx: HasGuardedFetch, endpoint: string): Promise<boolean>
       timeoutMs: PROBE_TIMEOUT_MS,
       maxBytes: 1024 * 1024,
     });
-    return status < 500;
+    return status < 500 || status === 501;
   } catch (error) {
     if (error instanceof GuardedFetchError) return false;
     throw error;

@@ -48,8 +48,8 @@ function fill(text: string, parts: Readonly<Record<string, Html>>): Html {
   return html`${pieces.map((piece, index) => (index % 2 === 1 ? parts[piece] : prose(piece)))}`;
 }
 
-/** One file for the API, and one for each other protocol. */
-const chapters = ['guides.md', 'guide-mcp.md', 'guide-openai.md'];
+/** One file for the API, one for agents, and one for each language and each other protocol. */
+const chapters = ['guides.md', 'guide-agents.md', 'guide-python.md', 'guide-mcp.md', 'guide-openai.md'];
 
 /** The chapters before the reference, in order. */
 export function guidesOf(document: ApiDocument, limits: PlanLimits): Guide[] {

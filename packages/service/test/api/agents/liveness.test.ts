@@ -81,6 +81,17 @@ describe('probes', () => {
     }
   });
 
+  it.each([
+    [405, true],
+    [501, true],
+    [500, false],
+    [503, false],
+  ])('that are answered with %i, time after time, leave the agent online: %j', async (probeStatus, isOnline) => {
+    const agent = await start({ probeStatus });
+    for (let probes = 0; probes < 3; probes++) await probe(agent.id);
+    expect((await read(agent.id)).online).toBe(isOnline);
+  });
+
   it('leave the reputation of an agent that stays away lower than before', async () => {
     const agent = await start();
     await probe(agent.id);

@@ -1,0 +1,121 @@
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../src/lib/until.ts';
+import { freePort } from '../../src/local/free-port.ts';
+import { filled, snippetsOf } from '../faces/guide-snippets.ts';
+import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
+
+import { type Client, newClient, untilEnded } from '../support/treasury.ts';
+
+const hasPython = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))']).status === 0;
+
+describe.skipIf(!hasPython)(
+  'the guides to Python (python3 of 3.9 or later) work as they stand',
+  { timeout: 60_000 },
+  () => {
+    let h: Harness;
+    let owner: TestAccount;
+    let buyer: Client;
+    let python: ChildProcess;
+    let port: number;
+    let agentId: string;
+
+    beforeAll(async () => {
+      h = await startHarness();
+      [owner, buyer] = [await h.newAccount(), await newClient(h, '1')];
+      port = await freePort(0);
+      const [code = '', ...others] = snippetsOf('guide-agents.md', 'python');
+      expect(others).toEqual([]);
+      const file = join(h.dataDir, 'agent.py');
+      writeFileSync(file, filled(code, { 'http://127.0.0.1:4020': h.baseUrl, '8801': String(port) }));
+      python = spawn('python3', [file], {
+        cwd: h.dataDir,
+        env: { ...process.env, API_KEY: owner.key },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const [said] = await once(python.stdout as NonNullable<ChildProcess['stdout']>, 'data');
+      agentId = /serving (agt_\w+)/.exec(String(said))?.[1] ?? '';
+      const isOnline = async () => {
+        await h.request('POST', '/identity/verify', { key: owner.key, body: { agentId, proof: 'endpoint' } });
+        return (await h.request('GET', `/agents/${agentId}`)).body.data.status === 'online' ? true : null;
+      };
+      expect(await until(isOnline, { timeoutMs: 20_000, firstMs: 100, mostMs: 1000 }), 'the agent is online').toBe(
+        true,
+      );
+    }, 60_000);
+    afterAll(async () => {
+      if (python && python.exitCode === null) {
+        python.kill('SIGKILL');
+        await once(python, 'exit');
+      }
+      await h?.stop();
+    });
+
+    const invoke = async (body: Record<string, unknown>, headers: Record<string, string> = {}) =>
+      (await h.request('POST', `/invoke/${agentId}`, { key: buyer.key, body, headers })).body.data;
+
+    it('the agent keeps its token in a file that only its user reads', () => {
+      expect(statSync(join(h.dataDir, 'shouter.json')).mode & 0o777).toBe(0o600);
+    });
+
+    it('the agent refuses a call that the node has not signed', async () => {
+      const body = JSON.stringify({ request_id: 'inv_forged', task: 'x', input: {}, stream: false });
+      const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body });
+      expect(answer.status).toBe(401);
+    });
+
+    it('the agent answers at once', async () => {
+      const { requestId } = await invoke({ task: 'say hello' }, { 'x-sync': 'true' });
+      expect(await untilEnded(h, buyer.key, requestId)).toMatchObject({
+        status: 'completed',
+        result: { text: 'SAY HELLO' },
+        cost: '0.01',
+      });
+    });
+
+    it('the agent answers later, at its status URL', async () => {
+      const { requestId } = await invoke({ task: 'say hello later', input: { later: true } });
+      expect(await untilEnded(h, buyer.key, requestId)).toMatchObject({ result: { text: 'SAY HELLO LATER' } });
+    });
+
+    it('the agent streams its answer in pieces', async () => {
+      const { requestId } = await invoke({ task: 'one two', stream: true });
+      await untilEnded(h, buyer.key, requestId);
+      const answer = await fetch(`${h.baseUrl}/invoke/${requestId}/events`, {
+        headers: { authorization: `Bearer ${buyer.key}`, accept: 'text/event-stream' },
+      });
+      const chunks = [...(await answer.text()).matchAll(/event: invocation\.chunk\ndata: (.*)/g)];
+      expect(chunks.map(([, data]) => JSON.parse(data ?? '').chunk)).toEqual(['ONE ', 'TWO ']);
+    });
+
+    it('the agent that fails is not paid, and the caller reads why', async () => {
+      const { requestId } = await invoke({ task: 'x', input: { pause: 'never' } });
+      const record = await untilEnded(h, buyer.key, requestId);
+      expect(record).toMatchObject({ status: 'failed', error: { code: 'agent_error' } });
+      expect(record.error?.message).toContain('shouting_failed');
+    });
+
+    it('the caller finds it, asks for the price, pays, streams, and reads errors and earnings', async () => {
+      const blocks = snippetsOf('guide-python.md', 'python');
+      expect(blocks).toHaveLength(7);
+      const file = join(h.dataDir, 'caller.py');
+      writeFileSync(file, filled(blocks.join('\n\n'), { 'http://127.0.0.1:4020': h.baseUrl }));
+      const { stdout } = await promisify(execFile)('python3', [file], { env: { ...process.env, API_KEY: buyer.key } });
+      const [available, price, result, ...rest] = stdout.trim().split('\n');
+      expect(available).toMatch(/^available: 0\.\d+ USDC$/);
+      expect(price).toBe('Shouter takes 0.01 USDC');
+      expect(result).toBe("{'text': 'SAY HELLO'} for 0.01 USDC");
+      expect(rest.filter((line) => line.startsWith('invocation.chunk'))).toEqual(
+        ['ONE', 'TWO', 'THREE']
+          .map((word) => `invocation.chunk ${word} `)
+          .map((line) => expect.stringContaining(line.trimEnd())),
+      );
+      expect(rest).toContain('invocation.completed ');
+      expect(rest.at(-1)).toBe('NOT_FOUND');
+    });
+  },
+);
