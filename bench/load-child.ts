@@ -1,3 +1,4 @@
+import { runChannelJob } from './channel-job.ts';
 import type { LoadAnswer, LoadJob, LoadResult } from './load-jobs.ts';
 import { runPaidJob } from './paid-job.ts';
 import { runPlainJob } from './plain-job.ts';
@@ -19,5 +20,6 @@ process.on('SIGINT', () => undefined);
 
 function run(job: LoadJob): Promise<LoadResult> {
   if (job.kind === 'plain') return runPlainJob(job);
+  if (job.kind === 'channel') return runChannelJob(job);
   return job.kind === 'paid' ? runPaidJob(job) : runStreamJob(job);
 }

@@ -22,6 +22,19 @@ export interface PaidJob extends MeasureOptions {
   readonly payerKeys: readonly `0x${string}`[];
 }
 
+/** x402 calls by vouchers, each caller through a channel of its own. */
+export interface ChannelJob extends MeasureOptions {
+  readonly kind: 'channel';
+  readonly request: Request;
+  readonly includes: string;
+  /** One for each caller. */
+  readonly payerKeys: readonly `0x${string}`[];
+  /** Decimal, as jobs go from process to process. */
+  readonly depositMicro: string;
+  /** Ends when each channel has paid so many calls; else when the time is up. */
+  readonly callsEach?: number;
+}
+
 /** Streams that are open at once, each read to its end. */
 export interface StreamJob {
   readonly kind: 'streams';
@@ -39,11 +52,13 @@ export interface StreamJob {
   readonly slow?: Pick<StreamJob, 'request' | 'chunks' | 'eventsUrl'> & { readonly readers: number };
 }
 
-export type LoadJob = PlainJob | PaidJob | StreamJob;
+export type LoadJob = PlainJob | PaidJob | ChannelJob | StreamJob;
 
 export interface LoadResult extends Measurement {
   /** What the stock client spends on one signature, on the payer's machine; no part of the other figures. */
   readonly signMs?: number;
+  /** What channels were charged in all, first calls included. */
+  readonly chargedMicro?: string;
   /** Of streams; the calls are then events, and the times those from the agent to the reader. */
   readonly streams?: { readonly openInMs: number; readonly droppedAndResumed: number };
 }

@@ -7,11 +7,11 @@ import { type Offer, type SignedTransfer, signTransfers } from './sign-transfers
 const FIRST_CALLS = 20;
 const MAX_SIGNED = 5000;
 const requiredHeader = headerPattern('payment-required');
-const responseHeader = headerPattern('payment-response');
+export const responseHeader = headerPattern('payment-response');
 
-interface PaymentRequired {
+interface PaymentRequired<Asked> {
   readonly resource: unknown;
-  readonly accepts: readonly [Offer];
+  readonly accepts: readonly [Asked, ...Asked[]];
 }
 
 /**
@@ -21,7 +21,7 @@ interface PaymentRequired {
 export async function runPaidJob(job: PaidJob): Promise<LoadResult> {
   const url = new URL(job.request.url);
   const connections = await Promise.all(Array.from({ length: job.callers }, () => openConnection(url)));
-  const first = await readOffer(connections[0] as Connection, requestText(job.request));
+  const first = await readOffers<Offer>(connections[0] as Connection, requestText(job.request));
   let stock: SignedTransfer[] = [];
   const pay = async (caller: number) => {
     const transfer = stock.pop();
@@ -41,7 +41,7 @@ export async function runPaidJob(job: PaidJob): Promise<LoadResult> {
 }
 
 async function payOnce(job: PaidJob, connection: Connection, transfer: SignedTransfer, terms: Offer): Promise<void> {
-  const { resource, accepts } = await readOffer(connection, requestText(job.request));
+  const { resource, accepts } = await readOffers<Offer>(connection, requestText(job.request));
   const [accepted] = accepts;
   if (accepted.payTo !== terms.payTo || accepted.amount !== terms.amount) throw new Error('the terms changed');
   const payment = encode({ x402Version: 2, resource, accepted, payload: transfer });
@@ -53,11 +53,12 @@ async function payOnce(job: PaidJob, connection: Connection, transfer: SignedTra
     throw new Error('an answer without a settled payment');
 }
 
-async function readOffer(connection: Connection, text: string): Promise<PaymentRequired> {
+/** Asks without a payment, and answers what is asked for. */
+export async function readOffers<Asked>(connection: Connection, text: string): Promise<PaymentRequired<Asked>> {
   const answer = await connection.send(text);
   requireAnswer(answer, { status: 402, includes: '' });
-  return decode(headerOf(answer.head, requiredHeader)) as PaymentRequired;
+  return decode(headerOf(answer.head, requiredHeader)) as PaymentRequired<Asked>;
 }
 
-const decode = (header: string | null): unknown => JSON.parse(Buffer.from(header ?? '', 'base64').toString());
-const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');
+export const decode = (header: string | null): unknown => JSON.parse(Buffer.from(header ?? '', 'base64').toString());
+export const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');

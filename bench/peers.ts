@@ -27,19 +27,24 @@ export function installPeers(): void {
 }
 
 /** Starts a peer on the chain of the service, with a funded wallet of its own to settle with. */
-export async function startPeer(stops: StopList, framework: 'express' | 'hono', { chain }: Local): Promise<Peer> {
+export async function startPeer(
+  stops: StopList,
+  framework: 'express' | 'hono',
+  { chain }: Pick<Local, 'chain'>,
+  scheme: 'exact' | 'batch-settlement' = 'exact',
+): Promise<Peer> {
   const facilitatorKey = generatePrivateKey();
   const ethWei = 10_000n * 10n ** 18n;
   await fundWallets(chain.rpcUrl, chain.usdc, [
     { address: privateKeyToAddress(facilitatorKey), ethWei, usdcMicro: 0n },
   ]);
-  const payTo = privateKeyToAddress(generatePrivateKey());
-  const settings = { rpcUrl: chain.rpcUrl, facilitatorKey, payTo, price: '$0.01' };
-  const child = startNode([`${peersFolder}server.mjs`, framework], {
+  const settings = { rpcUrl: chain.rpcUrl, facilitatorKey, payToKey: generatePrivateKey(), price: '$0.01' };
+  const child = startNode([`${peersFolder}server.mjs`, framework, scheme], {
     PEER_SETTINGS: JSON.stringify(settings),
     NODE_ENV: 'production',
   });
   stops.add(() => child.stop());
   const address = await child.line(/^http:/);
-  return { name: `@x402/${framework}`, url: `${address}/work` };
+  const name = `@x402/${framework}${scheme === 'exact' ? '' : `, ${scheme}`}`;
+  return { name, url: `${address}/work` };
 }

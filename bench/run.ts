@@ -1,6 +1,7 @@
 /** Measures our service beside its peers and prints ratios of the same run. See README.md. */
 import { parseArgs } from 'node:util';
 import { benchAsync } from './bench-async.ts';
+import { benchChannels } from './bench-channels.ts';
 import type { BenchContext, Figure } from './bench-context.ts';
 import { benchListing } from './bench-listing.ts';
 import { benchPaid } from './bench-paid.ts';
@@ -37,6 +38,7 @@ const benches: Record<string, Bench> = {
   g: { what: 'deliveries of webhooks', run: benchWebhooks, measurements: 0, besides: () => 60 },
   h: { what: 'a paid call, slow blocks', run: benchSlowBlocks, measurements: 6, besides: () => 40 },
   i: { what: 'questions to a registry of many agents', run: benchRegistry, measurements: 0, besides: seeding },
+  j: { what: 'a call paid by a voucher', run: benchChannels, measurements: 9, besides: () => 120 },
 };
 
 const { values, positionals } = parseArgs({

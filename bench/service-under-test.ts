@@ -30,7 +30,7 @@ const main = fileURLToPath(new URL('../packages/service/src/main.ts', import.met
 /** Starts a node as a newcomer has it after `npm start`, in a folder of its own: durable database, chain, example agents. */
 export async function startService(
   stops: StopList,
-  { isProfiled, chainRpcUrl }: { isProfiled: boolean; chainRpcUrl?: string },
+  { isProfiled, chainRpcUrl, env = {} }: { isProfiled: boolean; chainRpcUrl?: string; env?: Record<string, string> },
 ): Promise<ServiceUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-network-bench-'));
   stops.add(() => rm(folder, { recursive: true, force: true }));
@@ -46,6 +46,7 @@ export async function startService(
     // One account calls one agent, more at once than an account may by default.
     MAX_RUNNING: '16384',
     ...(chainRpcUrl === undefined ? {} : { CHAIN_RPC_URL: chainRpcUrl }),
+    ...env,
   });
   stops.add(() => child.stop());
   await child.line(/is running at/);

@@ -1,5 +1,6 @@
 import { x402Facilitator } from '@x402/core/facilitator';
 import { toFacilitatorEvmSigner } from '@x402/evm';
+import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/facilitator';
 import { ExactEvmScheme } from '@x402/evm/exact/facilitator';
 import { createWalletClient, http, nonceManager, publicActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -19,7 +20,9 @@ export function inProcessFacilitator({ rpcUrl, facilitatorKey }) {
   // The local chain keeps no older states: a read of `latest` fails when a block is mined meanwhile.
   const readContract = (read) => wallet.readContract({ ...read, blockTag: 'pending' });
   const signer = toFacilitatorEvmSigner({ ...wallet, readContract, address: account.address });
-  const facilitator = new x402Facilitator().register(network, new ExactEvmScheme(signer));
+  const facilitator = new x402Facilitator()
+    .register(network, new ExactEvmScheme(signer))
+    .register(network, new BatchSettlementEvmScheme(signer));
   return {
     verify: (payload, requirements) => facilitator.verify(payload, requirements),
     settle: (payload, requirements) => facilitator.settle(payload, requirements),
