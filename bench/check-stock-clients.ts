@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createPublicClient, erc20Abi, formatUnits, http } from 'viem';
 import { echoed, work } from './bench-context.ts';
+import { channelSettings, payByChannel } from './check-stock-channel.ts';
 import { installPeers, peersFolder } from './peers.ts';
 import { type ServiceUnderTest, startService } from './service-under-test.ts';
 import { startStockAgent } from './stock-agent.ts';
@@ -59,52 +60,9 @@ async function payWith(
   return `${script}: paid ${answer.data.cost} USDC in ${payment.transaction} and got the result`;
 }
 
-const channelCalls = 1000;
-
-interface PaidByChannel {
-  readonly statuses: Readonly<Record<string, number>>;
-  readonly deposits: number;
-  readonly deposited: string;
-  readonly charged: string;
-  readonly refunded: string;
-  readonly callsPerS: number;
-}
-
-/** Many calls in a row and 16 at once on one channel; the wallet has to hold to the unit what was not charged. */
-async function payByChannel({ local, echoAgentId }: ServiceUnderTest): Promise<string> {
-  const wallet = local.wallets[1];
-  assert.ok(wallet, 'the node has a second funded wallet');
-  const chain = createPublicClient({ transport: http(local.chain.rpcUrl) });
-  const args = [wallet.address] as const;
-  const balance = () =>
-    chain.readContract({ address: local.chain.usdc, abi: erc20Abi, functionName: 'balanceOf', args });
-  const before = await balance();
-  const settings = {
-    url: `${local.baseUrl}/invoke/${echoAgentId}`,
-    privateKey: wallet.privateKey,
-    rpcUrl: local.chain.rpcUrl,
-    calls: channelCalls,
-    request: {
-      method: 'POST',
-      headers: { authorization: `Bearer ${local.apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify(work),
-    },
-  };
-  const { stdout } = await promisify(execFile)(process.execPath, [`${peersFolder}x402-fetch-channel.mjs`], {
-    env: { ...process.env, CLIENT_SETTINGS: JSON.stringify(settings) },
-    timeout: 300_000,
-  });
-  const paid = JSON.parse(stdout) as PaidByChannel;
-  assert.deepEqual(paid.statuses, { 200: channelCalls + 16 }, stdout);
-  assert.equal(BigInt(paid.deposited) - BigInt(paid.charged), BigInt(paid.refunded), stdout);
-  assert.equal(before - (await balance()), BigInt(paid.charged), 'exactly what was charged left the wallet');
-  const charged = formatUnits(BigInt(paid.charged), 6);
-  return `x402-fetch-channel.mjs: ${channelCalls} calls in a row (${paid.callsPerS}/s) and 16 at once cost ${charged} USDC out of ${paid.deposits} deposits; the rest was refunded`;
-}
-
 async function check(stops: StopList): Promise<void> {
   installPeers();
-  const service = await startService(stops, { isProfiled: false });
+  const service = await startService(stops, { isProfiled: false, env: channelSettings });
   for (const script of scripts) console.log(await payWith(script, service, { id: service.echoAgentId }));
   console.log(await payByChannel(service));
   for (const framework of ['express', 'hono'] as const) {

@@ -1,4 +1,7 @@
-/** Pays many calls of an agent by channel with the stock version 2 client, has the rest refunded, and prints what happened as JSON. */
+/**
+ * Pays many calls of an agent by channel with the stock version 2 client, one after the other, then one more and 16 at once, has the rest
+ * refunded, and prints what happened as JSON.
+ */
 import { toClientEvmSigner } from '@x402/evm';
 import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client';
 import { ExactEvmScheme } from '@x402/evm/exact/client';
@@ -17,8 +20,7 @@ const client = new x402Client()
 const pay = wrapFetchWithPayment(fetch, client);
 
 const statuses = {};
-let deposited = 0n;
-let deposits = 0;
+const deposits = [];
 let charged = 0n;
 const call = async () => {
   const response = await pay(url, request);
@@ -28,13 +30,15 @@ const call = async () => {
   if (!header) return;
   const { amount, extra } = decodePaymentResponseHeader(header);
   charged += BigInt(extra?.chargedAmount ?? 0);
-  deposited += BigInt(amount || 0);
-  if (amount) deposits += 1;
+  if (amount) deposits.push(amount);
 };
 const startedAt = performance.now();
 for (let count = 0; count < calls; count += 1) await call();
 const inRowMs = performance.now() - startedAt;
+const depositsInRow = deposits.length;
+await call();
 await Promise.all(Array.from({ length: 16 }, call));
 const refund = await channels.refund(url);
-const sums = { deposited: String(deposited), charged: String(charged), refunded: String(refund.amount) };
-console.log(JSON.stringify({ statuses, deposits, ...sums, callsPerS: Math.round(calls / (inRowMs / 1000)) }));
+const callsPerS = Math.round(calls / (inRowMs / 1000));
+const sums = { charged: String(charged), refunded: String(refund.amount) };
+console.log(JSON.stringify({ statuses, deposits, depositsInRow, ...sums, callsPerS }));
