@@ -1,7 +1,12 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
+import type { Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { depositCall } from '../../../src/chain/channels/channel-calls.ts';
+import { gasInBatch, type SignedAuthorization, settlementCall } from '../../../src/chain/settlement-call.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { askDatabase } from '../../support/books.ts';
+import { sendAs } from '../../support/chain-actions.ts';
+import { channelOf, signDeposit } from '../../support/channels.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { type ProxiedHarness, startProxiedHarness } from '../../support/proxied-harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
@@ -11,12 +16,48 @@ import { payV2 } from '../../support/x402-payer.ts';
 const setGas = (rpcUrl: string, address: string, wei: bigint) =>
   callChain(rpcUrl, 'anvil_setBalance', address, `0x${wei.toString(16)}`);
 
+/** What USDC's proxy adds to each of the four calls that a deposit makes to the token: a cold address, and the call through it. */
+const PROXY_GAS = 4 * 11_000;
+const SOMEBODY = `0x${'cd'.repeat(20)}`;
+
+async function newDeposits(engine: Engine, count: number): Promise<SignedAuthorization[]> {
+  const payers = await Promise.all(Array.from({ length: count }, () => engine.newPayer()));
+  return payers.map((payer) => {
+    const config = channelOf(engine.ctx.chain, payer);
+    const { salt, ...deposit } = signDeposit(engine.ctx.chain, payer, config);
+    return { ...deposit, depositCall: depositCall(config, salt, deposit) };
+  });
+}
+
 describe('keys that run out of gas', () => {
   let engine: Engine;
   beforeAll(async () => {
     engine = await startEngine({ senders: 2 });
   });
   afterAll(() => engine.stop());
+
+  it.each([
+    { count: 1, atLeast: 120_000 },
+    { count: 20, atLeast: 80_000 },
+  ])(
+    '$count deposits into new channels take what is allowed for them, with room for the proxy of USDC',
+    async (deposits) => {
+      const { chain, ctx } = engine;
+      const batch = await newDeposits(engine, deposits.count);
+      const { to, data, gas } = settlementCall(ctx.chain.token as Hex, batch);
+      const hash = await sendAs(chain.rpcUrl, SOMEBODY, to, data);
+      const receipt = await callChain<{ gasUsed: Hex; logs: unknown[] }>(
+        chain.rpcUrl,
+        'eth_getTransactionReceipt',
+        hash,
+      );
+      expect(receipt.logs.length).toBeGreaterThanOrEqual(3 * deposits.count);
+      const each = Number(receipt.gasUsed) / deposits.count;
+      expect(each).toBeGreaterThan(deposits.atLeast);
+      expect(each + PROXY_GAS).toBeLessThan(Number(gasInBatch(batch[0] as SignedAuthorization)));
+      expect(Number(receipt.gasUsed) + deposits.count * PROXY_GAS).toBeLessThan(Number(gas));
+    },
+  );
 
   it('send as much as they can pay for, and the rest later', async () => {
     const { ctx, chain } = engine;
