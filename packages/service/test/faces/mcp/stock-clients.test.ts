@@ -44,7 +44,7 @@ afterAll(async () => {
   await h?.stop();
 });
 
-describe.each(stockClients)('%s', (_name, connect, protocolVersion) => {
+describe.each(stockClients)('%s', (_name, connect, { protocolVersion, sendsMeta, asksProgress, hangsUp }) => {
   const open = (key?: string, path = '/mcp') => connect(h.baseUrl + path, key);
 
   it('finds an agent, reads its price and pays it from the treasury', async () => {
@@ -97,7 +97,7 @@ describe.each(stockClients)('%s', (_name, connect, protocolVersion) => {
     await client.close();
   });
 
-  it('pays with x402, and the same payment again gives the same record', async () => {
+  it.runIf(sendsMeta)('pays with x402, and the same payment again gives the same record', async () => {
     const { key } = await h.newAccount();
     const client = await open(key);
     const args = { agentId: agent.id, task: 'Paid with the call.', maxCost: '0.05' };
@@ -124,7 +124,7 @@ describe.each(stockClients)('%s', (_name, connect, protocolVersion) => {
     await client.close();
   });
 
-  it('pays with x402 without a key, and reads on by the token of the answer', async () => {
+  it.runIf(sendsMeta)('pays with x402 without a key, and reads on by the token of the answer', async () => {
     const client = await open();
     const args = { agentId: agent.id, task: 'Without a key.', maxCost: '0.05' };
     const terms = await client.call('invoke_agent', args);
@@ -160,7 +160,16 @@ describe.each(stockClients)('%s', (_name, connect, protocolVersion) => {
     await client.close();
   });
 
-  it('is told the progress of a stream', async () => {
+  it.runIf(!sendsMeta)('is told the terms of x402, which it has no place for a payment of', async () => {
+    const client = await open((await h.newAccount()).key);
+    const calls = agent.calls.length;
+    const terms = await client.call('invoke_agent', { agentId: agent.id, task: 'Unpaid.', maxCost: '0.05' });
+    expect(terms).toMatchObject({ isError: true, data: { x402Version: 2, error: 'Payment required' } });
+    expect(agent.calls.length).toBe(calls);
+    await client.close();
+  });
+
+  it.runIf(asksProgress)('is told the progress of a stream', async () => {
     const client = await open(buyer.key);
     const told: string[] = [];
     const { data } = await client.call(
@@ -253,25 +262,30 @@ describe.each(stockClients)('%s', (_name, connect, protocolVersion) => {
     await client.close();
   });
 
-  it('hangs up, and the work is done all the same', async () => {
-    const client = await open(buyer.key);
-    const gone = new AbortController();
-    const before = slow.calls.length;
-    const args = {
-      agentId: slow.id,
-      task: 'Left alone.',
-      maxCost: '0.05',
-      idempotencyKey: `gone-${_name.length}-${protocolVersion}`,
-    };
-    const call = client.call('invoke_agent', args, { signal: gone.signal }).catch(() => null);
-    await expect.poll(() => slow.calls.length).toBe(before + 1);
-    gone.abort();
-    await call;
-    release();
-    const again = await client.call('invoke_agent', args);
-    expect(again.data).toMatchObject({ status: 'completed', result: { echo: 'Left alone.' } });
-    expect((await untilEnded(h, buyer.key, again.data.requestId)).status).toBe('completed');
-    expect(slow.calls.length).toBe(before + 1);
-    await client.close();
-  });
+  it.each([
+    ['under its key', (task: string) => ({ idempotencyKey: task.replaceAll(/\W/g, '-') })],
+    ...(hangsUp ? ([['without a key', () => ({})]] as const) : []),
+  ] as [string, (task: string) => { idempotencyKey?: string }][])(
+    'hangs up, and the identical call %s is the same purchase',
+    async (how, keyFor) => {
+      const client = await open(buyer.key);
+      const gone = new AbortController();
+      const before = slow.calls.length;
+      const task = `Left alone ${how} by ${_name}.`;
+      const args = { agentId: slow.id, task, maxCost: '0.05', ...keyFor(task) };
+      const { available } = await balanceOf(h, buyer.key);
+      const call = client.call('invoke_agent', args, { signal: gone.signal }).catch(() => null);
+      await expect.poll(() => slow.calls.length).toBe(before + 1);
+      gone.abort();
+      await call;
+      release();
+      const again = await client.call('invoke_agent', args);
+      expect(again.data).toMatchObject({ status: 'completed', result: { echo: task } });
+      expect((await untilEnded(h, buyer.key, again.data.requestId)).status).toBe('completed');
+      expect(slow.calls.length).toBe(before + 1);
+      const spent = Number(available) - Number((await balanceOf(h, buyer.key)).available);
+      expect(spent).toBeCloseTo(0.05, 6);
+      await client.close();
+    },
+  );
 });

@@ -1,3 +1,4 @@
+import { createMCPClient } from '@ai-sdk/mcp';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -27,6 +28,17 @@ export interface StockClient {
 }
 
 export type Connect = (url: string, key?: string) => Promise<StockClient>;
+
+/** What a program can do with a client beside calling tools. */
+export interface Abilities {
+  readonly protocolVersion: string;
+  /** It sends `_meta`, which a payment stands in. */
+  readonly sendsMeta: boolean;
+  /** It asks for progress. */
+  readonly asksProgress: boolean;
+  /** To abort a call it closes its connection; others send `notifications/cancelled`, which a server without sessions cannot tell from another client's. */
+  readonly hangsUp: boolean;
+}
 
 const info = { name: 'stock client', version: '1.0.0' };
 const init = (key?: string) =>
@@ -67,9 +79,41 @@ const v1: Connect = async (url, key) => {
   };
 };
 
+const vercel: Connect = async (url, key) => {
+  const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const client = await createMCPClient({ transport: { type: 'http', url, headers } });
+  return {
+    protocolVersion: client.initializeResult.protocolVersion,
+    listTools: async () => (await client.listTools()).tools,
+    // As a model calls it: a tool of the SDK.
+    async call(name, args, { signal } = {}) {
+      const tool = (await client.tools())[name];
+      if (!tool) return toAnswer(await client.callTool({ name, arguments: args }));
+      const options = { toolCallId: 'call-1', messages: [], context: undefined };
+      return toAnswer(await tool.execute?.(args, { ...options, ...(signal ? { abortSignal: signal } : {}) }));
+    },
+    close: () => client.close(),
+  };
+};
+
+const both = { sendsMeta: true, asksProgress: true };
+
 /** The published clients, as they are. */
-export const stockClients: readonly [name: string, connect: Connect, protocolVersion: string][] = [
-  ['@modelcontextprotocol/client, newest protocol', newest('auto'), '2026-07-28'],
-  ['@modelcontextprotocol/client, protocol with a handshake', newest('legacy'), '2025-11-25'],
-  ['@modelcontextprotocol/sdk v1', v1, '2025-11-25'],
+export const stockClients: readonly [name: string, connect: Connect, abilities: Abilities][] = [
+  [
+    '@modelcontextprotocol/client, newest protocol',
+    newest('auto'),
+    { protocolVersion: '2026-07-28', ...both, hangsUp: true },
+  ],
+  [
+    '@modelcontextprotocol/client, protocol with a handshake',
+    newest('legacy'),
+    { protocolVersion: '2025-11-25', ...both, hangsUp: false },
+  ],
+  ['@modelcontextprotocol/sdk v1', v1, { protocolVersion: '2025-11-25', ...both, hangsUp: false }],
+  [
+    '@ai-sdk/mcp of Vercel',
+    vercel,
+    { protocolVersion: '2026-07-28', sendsMeta: false, asksProgress: false, hangsUp: true },
+  ],
 ];

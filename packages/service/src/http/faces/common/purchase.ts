@@ -83,6 +83,12 @@ export async function startPurchase(ctx: HttpContext, face: FaceRequest, purchas
   return { first, ending, isWithheld, settlement };
 }
 
+/** A request that was started before, as its start. */
+export async function readStarted(ctx: HttpContext, face: FaceRequest, requestId: string): Promise<Started> {
+  const first: Started['first'] = await callEndpoint(ctx, face, 'getInvocation', { params: { requestId } });
+  return { first, ending: ctx.runner.ending(requestId), isWithheld: false, settlement: null };
+}
+
 /** The headers that the purchase would have as a request of its own. */
 function headersOf({ c }: FaceRequest, { idempotencyKey, payment }: Purchase): Record<string, string> {
   const method = c.req.header('x-payment-method');

@@ -6,6 +6,7 @@ import type { HttpContext } from '../../request/http-context.ts';
 import { callEndpoint } from '../common/call-endpoint.ts';
 import { invalidFields } from '../common/face-error.ts';
 import type { FaceRequest } from '../common/face-request.ts';
+import type { LostAnswers } from '../common/lost-answers.ts';
 import { serveTasks, TASKS } from './tasks.ts';
 import { toolError } from './tool-result.ts';
 import { runAgentTools, runTools, type ToolCall } from './tools.ts';
@@ -39,12 +40,13 @@ const ofAgent: ToolSet = {
 export interface McpRequest {
   readonly face: FaceRequest;
   readonly agentId: string | null;
+  readonly lost: LostAnswers;
   /** The method that it calls; others need no handler in its server. */
   readonly method: string;
 }
 
 /** The server of one request: the protocol is stateless, and so is the face. */
-export function createMcpServer(ctx: HttpContext, { face, agentId, method }: McpRequest): Server {
+export function createMcpServer(ctx: HttpContext, { face, agentId, lost, method }: McpRequest): Server {
   const set = agentId === null ? all : ofAgent;
   const server = new Server(info, { capabilities, ...(agentId === null ? { instructions } : {}) });
   server.setRequestHandler('tools/list', async () => ({
@@ -56,7 +58,7 @@ export function createMcpServer(ctx: HttpContext, { face, agentId, method }: Mcp
     const run = set.runs[name];
     if (!tool || !run) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}`);
     try {
-      return await run(ctx, { face, agentId, call, args: validArgs(tool, params.arguments ?? {}) });
+      return await run(ctx, { face, agentId, lost, call, args: validArgs(tool, params.arguments ?? {}) });
     } catch (error) {
       return toolError(ctx, face, name, error);
     }

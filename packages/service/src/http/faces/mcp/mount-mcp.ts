@@ -8,6 +8,7 @@ import { readBody } from '../../request/read-body.ts';
 import { faceJson, faceStream, noteFaceRequest } from '../common/face-answer.ts';
 import { faceErrorOf } from '../common/face-error.ts';
 import { newFaceHeaders, openFaceRequest } from '../common/face-request.ts';
+import { createLostAnswers, type LostAnswers } from '../common/lost-answers.ts';
 import { isAllowedHost, isAllowedOrigin } from './allowed-origin.ts';
 import { createMcpServer, type McpRequest } from './mcp-server.ts';
 
@@ -20,14 +21,16 @@ export function mountMcp(app: Hono, ctx: HttpContext, room: AnswerRoom): void {
     maxSubscriptions: MAX_SUBSCRIPTIONS,
     onerror: (err) => ctx.log.debug({ err }, 'message to the MCP face refused'),
   });
-  app.all('/mcp', (c) => answer({ ctx, room, handler }, c, null));
-  app.all('/agents/:id/mcp', (c) => answer({ ctx, room, handler }, c, c.req.param('id')));
+  const mounted = { ctx, room, handler, lost: createLostAnswers() };
+  app.all('/mcp', (c) => answer(mounted, c, null));
+  app.all('/agents/:id/mcp', (c) => answer(mounted, c, c.req.param('id')));
 }
 
 interface Mounted {
   readonly ctx: HttpContext;
   readonly room: AnswerRoom;
   readonly handler: McpHttpHandler;
+  readonly lost: LostAnswers;
 }
 
 const codes = { parse: -32_700, invalidRequest: -32_600, invalidParams: -32_602, ours: -32_000 };
@@ -58,7 +61,7 @@ async function answer(mounted: Mounted, c: Context, agentId: string | null): Pro
 
 /** Checks where the request comes from, who sends it and how often, then hands its one message to the protocol. */
 async function serve(
-  { ctx, room, handler }: Mounted,
+  { ctx, room, handler, lost }: Mounted,
   c: Context,
   agentId: string | null,
   headers: Record<string, string>,
@@ -74,7 +77,7 @@ async function serve(
   const message = await readMessage(c);
   if (agentId !== null) await requireAgent(ctx, agentId);
   const method = 'method' in message && typeof message.method === 'string' ? message.method : '';
-  const request: McpRequest = { face, agentId, method };
+  const request: McpRequest = { face, agentId, lost, method };
   const response = await handler.fetch(c.req.raw, {
     parsedBody: message,
     authInfo: { token: '', clientId: '', scopes: [], extra: { request } },

@@ -10,7 +10,8 @@ import { readerOf } from '../../handlers/reader-of.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { type Answered, callEndpoint } from '../common/call-endpoint.ts';
 import type { FaceRequest } from '../common/face-request.ts';
-import { follow, followStarted, type Started, startPurchase } from '../common/purchase.ts';
+import { callNameOf, type LostAnswers } from '../common/lost-answers.ts';
+import { follow, followStarted, type Purchase, readStarted, type Started, startPurchase } from '../common/purchase.ts';
 import { progressOf } from './progress.ts';
 import { createdTask, takesTasks } from './tasks.ts';
 import { invocationResult, toolResult } from './tool-result.ts';
@@ -20,6 +21,7 @@ export interface ToolCall<T extends McpTool> {
   readonly face: FaceRequest;
   readonly args: z.output<T['args']>;
   readonly call: ServerContext;
+  readonly lost: LostAnswers;
   /** The agent whose endpoint was called; null: that of all agents. */
   readonly agentId: string | null;
 }
@@ -67,13 +69,13 @@ type InvokeArgs = z.output<(typeof mcpAgentTools)['invoke']['args']>;
 /** Buys, then waits for the end as long as the client wants. Without it: a task for clients that take one, else the record as it is. */
 async function invoke(
   ctx: HttpContext,
-  { face, args, call }: Pick<ToolCall<McpTool>, 'face' | 'call'> & { readonly args: InvokeArgs },
+  { face, args, call, lost }: Pick<ToolCall<McpTool>, 'face' | 'call' | 'lost'> & { readonly args: InvokeArgs },
   { agentId, tool }: { readonly agentId: string; readonly tool: string },
 ): Promise<CallToolResult> {
   const { task, maxCost, input, context, quoteId, waitSeconds, idempotencyKey } = args;
   const tell = progressOf(call);
   const isAwaited = waitSeconds > 0;
-  const started = await startPurchase(ctx, face, {
+  const { started, lose } = await startOrFind(ctx, face, lost, {
     ...{ agentId, quoteId, idempotencyKey, isAwaited },
     payment: call.mcpReq._meta?.['x402/payment'],
     isStreamed: isAwaited && tell !== undefined,
@@ -84,7 +86,11 @@ async function invoke(
     },
   });
   const { signal } = call.mcpReq;
-  const record = await followStarted(ctx, face, started, { waitMs: waitSeconds * 1000, signal, tell });
+  const following = { waitMs: waitSeconds * 1000, signal, tell };
+  const record = await followStarted(ctx, face, started, following).catch((error) => {
+    lose();
+    throw error;
+  });
   // Tasks are read with a key.
   const isTask = takesTasks(call) && face.caller.kind !== 'anonymous';
   const { settlement } = started;
@@ -94,6 +100,23 @@ async function invoke(
     ...createdTask(ctx, record.data),
     ...(settlement ? { _meta: { 'x402/payment-response': settlement } } : {}),
   };
+}
+
+/** Starts a purchase. Without a key or a payment that says it is another: finds the identical one whose answer the client never got. */
+async function startOrFind(ctx: HttpContext, face: FaceRequest, lost: LostAnswers, purchase: Purchase) {
+  const { agentId, body, quoteId, payment, idempotencyKey } = purchase;
+  const isNamed = payment !== undefined || idempotencyKey !== undefined;
+  if (face.caller.kind === 'anonymous' || isNamed)
+    return { started: await startPurchase(ctx, face, purchase), lose: () => undefined };
+  const name = callNameOf(face.caller, agentId, [body, quoteId]);
+  const first = await lost.take(name);
+  const starting = first === null ? startPurchase(ctx, face, purchase) : readStarted(ctx, face, first);
+  const lose = lost.watch(
+    face,
+    name,
+    starting.then(({ first: { data } }) => data.requestId),
+  );
+  return { started: await starting, lose };
 }
 
 /** How the call was paid; with the signed receipt when its result is in the answer. The resource is the one that the terms named. */

@@ -17,7 +17,7 @@ import { textOf } from '../common/text-of.ts';
 import { chatCompletion, responseOf } from './answers.ts';
 import { failedRequest, openAiError } from './errors.ts';
 import { listModels, modelOfDetail } from './models.ts';
-import { createPurchases, type Purchases } from './purchases.ts';
+import { type Bought, createPurchases, type Purchases } from './purchases.ts';
 import { type OpenAiRequest, readChatRequest, readResponseRequest } from './requests.ts';
 import { chatStream, responseStream, type Streamed } from './streams.ts';
 
@@ -143,7 +143,7 @@ const cancelResponse: Route = async (mounted, face) => {
 };
 
 /** Starts the purchase, or finds it. Throws FORBIDDEN when its payment is shown by somebody who is not known to have made the call. */
-async function buy({ purchases }: Mounted, face: FaceRequest, request: OpenAiRequest): Promise<Started> {
+async function buy({ purchases }: Mounted, face: FaceRequest, request: OpenAiRequest): Promise<Bought> {
   const started = await purchases.buy(face, request);
   const { requestId, resultToken } = started.first.data;
   if (started.isWithheld)
@@ -162,10 +162,14 @@ const readHeaders = ({ c }: FaceRequest): Record<string, string> => {
 };
 
 /** The record of a purchase once it has ended. Throws UNAVAILABLE when it takes longer than a client waits: a repetition reads on. */
-async function ended(ctx: HttpContext, face: FaceRequest, started: Started): Promise<RequestRecord> {
+async function ended(ctx: HttpContext, face: FaceRequest, bought: Bought): Promise<RequestRecord> {
   const following = { waitMs: MAX_WAIT_MS, signal: face.c.req.raw.signal };
-  const { data } = await followStarted(ctx, face, started, following);
+  const { data } = await followStarted(ctx, face, bought, following).catch((error) => {
+    bought.lose();
+    throw error;
+  });
   if (hasEnded(data.status)) return data as RequestRecord;
+  bought.lose();
   throw new AppError(
     'UNAVAILABLE',
     `The request ${data.requestId} still runs. Read it with GET /v1/responses/${data.requestId}.`,

@@ -1,18 +1,22 @@
-import { createHash } from 'node:crypto';
-import type { InvocationCreated, RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import type { KnownCaller } from '../../../access/caller/caller.ts';
 import { findTwin, TWIN_WINDOW_MS } from '../../../invocations/read/find-twin.ts';
 import { invalid } from '../../../lib/app-error.ts';
 import { createBoundedCache } from '../../../lib/bounded-cache.ts';
 import type { HttpContext } from '../../request/http-context.ts';
-import { callEndpoint } from '../common/call-endpoint.ts';
 import type { FaceRequest } from '../common/face-request.ts';
-import { type Started, startPurchase } from '../common/purchase.ts';
+import { callNameOf, createLostAnswers } from '../common/lost-answers.ts';
+import { readStarted, type Started, startPurchase } from '../common/purchase.ts';
 import type { OpenAiRequest } from './requests.ts';
+
+/** A purchase, to be answered to its client. */
+export interface Bought extends Started {
+  /** Says that the client gets no answer to it but an error, which it may repeat the call for. */
+  lose(): void;
+}
 
 /** Buys what a request asks for. */
 export interface Purchases {
-  buy(face: FaceRequest, request: OpenAiRequest): Promise<Started>;
+  buy(face: FaceRequest, request: OpenAiRequest): Promise<Bought>;
 }
 
 const MAX_KNOWN = 10_000;
@@ -24,10 +28,12 @@ interface Known {
 
 /**
  * Stock clients repeat a call that they got no answer to, with a count of repetitions and without a key. Such a repetition of the same caller
- * and body within ten minutes is the same purchase: known here while the first one is being started, found in the database afterwards.
+ * and body within ten minutes is the same purchase: known here while the first one is being started, found in the database afterwards. Others
+ * (Vercel's) do not even count: there it is the same if the first answer was lost.
  */
 export function createPurchases(ctx: HttpContext): Purchases {
   const known = createBoundedCache<Known>(MAX_KNOWN);
+  const lost = createLostAnswers();
 
   async function findFirst(face: FaceRequest, request: OpenAiRequest, name: string): Promise<string | null> {
     const first = known.get(name);
@@ -60,26 +66,17 @@ export function createPurchases(ctx: HttpContext): Purchases {
     async buy(face, request) {
       const { c, caller } = face;
       if (caller.kind === 'anonymous' || c.req.header('idempotency-key') !== undefined)
-        return start(face, request, null);
-      const name = nameOf(caller, request);
+        return { ...(await start(face, request, null)), lose: () => undefined };
+      const name = callNameOf(caller, request.agentId, request.body);
       const isRepetition = Number(c.req.header('x-stainless-retry-count') ?? 0) >= 1;
-      const first = isRepetition ? await findFirst(face, request, name) : null;
-      return first === null ? start(face, request, name) : readStarted(ctx, face, first);
+      const first = (await lost.take(name)) ?? (isRepetition ? await findFirst(face, request, name) : null);
+      const started = first === null ? start(face, request, name) : readStarted(ctx, face, first);
+      const requestId = first === null ? started.then(({ first: { data } }) => data.requestId) : Promise.resolve(first);
+      const lose = lost.watch(face, name, requestId);
+      return { ...(await started), lose };
     },
   };
 }
-
-/** A request that was started before, as its start. */
-async function readStarted(ctx: HttpContext, face: FaceRequest, requestId: string): Promise<Started> {
-  const found = await callEndpoint(ctx, face, 'getInvocation', { params: { requestId } });
-  const first = found as unknown as { data: InvocationCreated | RequestRecord; json: string };
-  return { first, ending: ctx.runner.ending(requestId), isWithheld: false, settlement: null };
-}
-
-const nameOf = (caller: KnownCaller, { agentId, body }: OpenAiRequest): string =>
-  createHash('sha256')
-    .update(JSON.stringify([caller.accountId, caller.kind === 'agent' ? caller.agentId : null, agentId, body]))
-    .digest('base64');
 
 /** The payment of a request, as the common part of faces takes it. */
 function readPayment(header: string | undefined): unknown {

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import type { KnownCaller } from '../../../access/caller/caller.ts';
+import { TWIN_WINDOW_MS } from '../../../invocations/read/find-twin.ts';
+import { createBoundedCache } from '../../../lib/bounded-cache.ts';
+import type { FaceRequest } from './face-request.ts';
+
+const MAX_NAMES = 10_000;
+
+/**
+ * Purchases whose answer did not reach their client. Clients of protocols without a key for a call repeat it as it was, and say nothing of
+ * the first attempt: the identical call of the same caller within ten minutes is the same purchase. Known to this process alone, and lost
+ * with it; an answer that was sent whole counts as received.
+ */
+export interface LostAnswers {
+  /** A purchase of this name that nobody has the answer of, which counts as answered from here on; null: none. */
+  take(name: string): Promise<string | null>;
+  /** Keeps a purchase to be taken if its client goes before the answer is whole, or once the function that it returns says that there is none. */
+  watch(face: FaceRequest, name: string, requestId: Promise<string>): () => void;
+}
+
+export function createLostAnswers(): LostAnswers {
+  const lost = createBoundedCache<Promise<string>[]>(MAX_NAMES, TWIN_WINDOW_MS);
+  return {
+    async take(name) {
+      const requestIds = lost.get(name) ?? [];
+      for (let requestId = requestIds.pop(); requestId; requestId = requestIds.pop()) {
+        const started = await requestId.catch(() => null);
+        if (started) return started;
+      }
+      return null;
+    },
+    watch({ c }, name, requestId) {
+      const { signal } = c.req.raw;
+      const lose = () => {
+        signal.removeEventListener('abort', lose);
+        lost.set(name, [...(lost.get(name) ?? []), requestId]);
+      };
+      if (signal.aborted) lose();
+      else signal.addEventListener('abort', lose);
+      requestId.catch(() => signal.removeEventListener('abort', lose));
+      return lose;
+    },
+  };
+}
+
+/** A name of a call: the same for identical calls of the same caller, and for no others. */
+export const callNameOf = (caller: KnownCaller, agentId: string, body: unknown): string =>
+  createHash('sha256')
+    .update(JSON.stringify([caller.accountId, caller.kind === 'agent' ? caller.agentId : null, agentId, body]))
+    .digest('base64');

@@ -1,0 +1,173 @@
+import { createOpenAI, type OpenAIProviderSettings } from '@ai-sdk/openai';
+import { ExactEvmScheme } from '@x402/evm/exact/client';
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
+import { APICallError, generateText, streamText } from 'ai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contradictions } from '../../support/books.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
+import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { balanceOf, type Client, newClient } from '../../support/treasury.ts';
+
+let h: Harness;
+let buyer: Client;
+let writer: TestAgent;
+let failing: TestAgent;
+let streaming: TestAgent;
+let slow: TestAgent;
+let release: () => void = () => undefined;
+
+beforeAll(async () => {
+  h = await startHarness();
+  buyer = await newClient(h, '10');
+  [writer, slow, failing, streaming] = await Promise.all([
+    startTestAgent(h, {
+      name: 'Writer',
+      perRequest: '0.05',
+      behaviour: (request, response) =>
+        answerWith(200, { result: { text: `${request.body.task}!`, context: request.body.context ?? null } })(
+          request,
+          response,
+        ),
+    }),
+    startTestAgent(h, {
+      name: 'Slow',
+      perRequest: '0.05',
+      behaviour: (request, response) => {
+        release = () => answerWith(200, { result: `${request.body.task}!` })(request, response);
+      },
+    }),
+    startTestAgent(h, { name: 'Failing', behaviour: answerWith(500, { error: 'no' }) }),
+    startTestAgent(h, {
+      name: 'Streaming',
+      behaviour: (_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write('event: chunk\ndata: one \n\n');
+        response.write('event: chunk\ndata: {"text":"two"}\n\n');
+        response.end('event: result\ndata: {"result":{"text":"one two"}}\n\n');
+      },
+    }),
+  ]);
+});
+afterAll(async () => {
+  await Promise.all([writer, slow, failing, streaming].map((each) => each?.die()));
+  expect(await contradictions(h.databaseUrl)).toEqual([]);
+  await h?.stop();
+});
+
+const provider = (settings: OpenAIProviderSettings = {}) =>
+  createOpenAI({ baseURL: `${h.baseUrl}/v1`, apiKey: buyer.key, ...settings });
+
+const spent = async (work: () => Promise<unknown>) => {
+  const before = Number((await balanceOf(h, buyer.key)).available);
+  await work();
+  return Number((before - Number((await balanceOf(h, buyer.key)).available)).toFixed(6));
+};
+
+const failure = (work: PromiseLike<unknown>): Promise<APICallError> =>
+  Promise.resolve(work).then(
+    () => expect.fail('it was answered'),
+    (error) => (APICallError.isInstance(error) ? error : Promise.reject(error)),
+  );
+
+/** Both APIs of the provider: its default is responses. */
+const apis = [
+  ['chat completions', (settings?: OpenAIProviderSettings) => provider(settings).chat],
+  ['responses', (settings?: OpenAIProviderSettings) => provider(settings).responses],
+] as const;
+
+describe.each(apis)('Vercel ai with its OpenAI provider, by %s', (name, models) => {
+  it('pays a call from the treasury, with the conversation as context', async () => {
+    const cost = await spent(async () => {
+      const { text, usage, response } = await generateText({
+        model: models()(writer.id),
+        instructions: 'Be brief.',
+        messages: [
+          { role: 'user', content: 'Hi' },
+          { role: 'assistant', content: 'Hello' },
+          { role: 'user', content: 'How are you?' },
+        ],
+      });
+      expect(text).toBe('How are you?!');
+      expect(usage.totalTokens).toBeGreaterThan(0);
+      const { body } = await h.request('GET', `/invoke/${response.id}`, { key: buyer.key });
+      expect(body.data).toMatchObject({ status: 'completed', cost: '0.05' });
+      expect(body.data.result.context).toMatch(/^(system|developer): Be brief\.\nuser: Hi\nassistant: Hello$/);
+    });
+    expect(cost).toBe(0.05);
+  });
+
+  it('pays a call with x402 through the stock client of x402, without a key', async () => {
+    const wallet = await h.newWallet(1_000_000n);
+    const payer = new x402Client().register(h.ctx.chain.caip2 as `eip155:${number}`, new ExactEvmScheme(wallet));
+    const model = models({ apiKey: 'x402', fetch: wrapFetchWithPayment(fetch, payer) })(writer.id);
+    const { text, response } = await generateText({ model, prompt: `paid by ${name}` });
+    expect(text).toBe(`paid by ${name}!`);
+    expect(response.headers?.['payment-response']).toBeTruthy();
+    const token = response.headers?.['x-result-token'] ?? '';
+    const read = await h.request('GET', `/invoke/${response.id}`, { headers: { 'x-result-token': token } });
+    expect(read.body.data).toMatchObject({ status: 'completed', cost: '0.05', paymentMethod: 'x402' });
+  });
+
+  it('reads a stream as the agent speaks', async () => {
+    const { textStream, finishReason } = streamText({ model: models()(streaming.id), prompt: 'x' });
+    const parts: string[] = [];
+    for await (const part of textStream) parts.push(part);
+    expect(parts.filter((part) => part !== '')).toEqual(['one ', 'two']);
+    expect(await finishReason).toBe('stop');
+  });
+
+  it('reads the same purchase again under its Idempotency-Key', async () => {
+    const ask = () =>
+      generateText({
+        model: models()(writer.id),
+        prompt: 'again',
+        headers: { 'idempotency-key': `ai-${name.length}` },
+      });
+    const cost = await spent(async () => {
+      const [first, second] = [await ask(), await ask()];
+      expect(second.response.id).toBe(first.response.id);
+    });
+    expect(cost).toBe(0.05);
+  });
+
+  it('is refunded when the agent fails, and does not repeat the call', async () => {
+    const calls = failing.calls.length;
+    const cost = await spent(async () => {
+      const error = await failure(generateText({ model: models()(failing.id), prompt: 'x' }));
+      // A response that failed is read like any other, and says so.
+      expect([error.statusCode, error.isRetryable]).toEqual([name === 'responses' ? 200 : 424, false]);
+    });
+    expect(cost).toBe(0);
+    expect(new Set(failing.calls.slice(calls).map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+  });
+
+  it('is told of a bad key and of too little money', async () => {
+    const bad = await failure(generateText({ model: models({ apiKey: 'ank_test_bad' })(writer.id), prompt: 'x' }));
+    expect([bad.statusCode, bad.isRetryable]).toEqual([401, false]);
+    const poor = await newClient(h, '0.01');
+    const short = await failure(generateText({ model: models({ apiKey: poor.key })(writer.id), prompt: 'x' }));
+    expect([short.statusCode, short.isRetryable]).toEqual([422, false]);
+    expect(short.message).toContain('balance');
+  });
+
+  it('whose answer is lost repeats the call by itself, and it is the same purchase', async () => {
+    let sent = 0;
+    const losing: typeof fetch = async (input, init) => {
+      sent += 1;
+      if (sent > 1) return fetch(input, init);
+      const gone = new AbortController();
+      const lost = fetch(input, { ...init, signal: gone.signal });
+      await expect.poll(() => slow.calls.length).toBe(calls + 1);
+      gone.abort();
+      await lost.catch(() => null);
+      release();
+      throw Object.assign(new TypeError('fetch failed'), { cause: new Error('the connection was lost') });
+    };
+    const calls = slow.calls.length;
+    const cost = await spent(async () => {
+      const { text } = await generateText({ model: models({ fetch: losing })(slow.id), prompt: `lost ${name}` });
+      expect(text).toBe(`lost ${name}!`);
+    });
+    expect([sent, slow.calls.length - calls, cost]).toEqual([2, 1, 0.05]);
+  });
+});
