@@ -38,16 +38,21 @@ export async function inNameOfPayer(
   { payment, voucher, due }: Authorized & { readonly due: Purchase['due'] },
 ): Promise<Authorized & { readonly payer: KnownCaller }> {
   if (!keyless || !shown) return { payment, voucher, payer: caller };
-  if (voucher) await requireFunded(ctx, voucher, due);
+  if (voucher) await requireOfPayer(ctx, voucher, due);
   const payer = await keyless.admit(payingWallet(shown));
   const { accountId } = payer;
   return { payment: payment && { ...payment, accountId }, voucher: voucher && { ...voucher, accountId }, payer };
 }
 
-/** Anybody may name the payer of a channel that nobody has paid into: such a voucher opens no account. */
-async function requireFunded(ctx: VoucherContext, voucher: NewVoucher, due: Purchase['due']): Promise<void> {
+/**
+ * Refuses what does not show that it comes from the payer, before an account is opened for that wallet and a call of it counted: anybody may
+ * name the payer of a channel that nobody has paid into, and show a voucher that stands in a claim. A voucher for a wrong sum that is not
+ * public goes on: it may be that of a request which another process has just accepted.
+ */
+async function requireOfPayer(ctx: VoucherContext, voucher: NewVoucher, due: Purchase['due']): Promise<void> {
   const channel = await ctx.channels.read(voucher.channelId);
-  if (channel && channel.balanceMicro > 0n) return;
   const judgement = judgeVoucher(channel, voucher);
-  if (judgement.kind !== 'admitted') throw await refuseVoucher(ctx, voucher, due, judgement);
+  const isFunded = channel !== null && channel.balanceMicro > 0n;
+  if (judgement.kind !== 'admitted' && !(isFunded && judgement.isCorrected))
+    throw await refuseVoucher(ctx, voucher, due, judgement);
 }

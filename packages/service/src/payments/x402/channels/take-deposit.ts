@@ -1,5 +1,5 @@
 import type { RefusalReason } from '../../onchain/refusal-reason.ts';
-import type { Purchase } from '../authorize-payment.ts';
+import { keyHolderOf, type Purchase } from '../authorize-payment.ts';
 import type { ChannelRefusal } from '../channel-refusal.ts';
 import type { ShownVoucher } from '../payment-header.ts';
 import { paymentPending } from '../payment-required.ts';
@@ -34,7 +34,14 @@ export async function takeDeposit(
   const { config } = shown.voucher;
   const outcome = await settleDeposit(
     ctx,
-    { ...authorization, config, amountMicro, salt: BigInt(authorization.salt), accountId: due.accountId, client },
+    {
+      ...authorization,
+      config,
+      amountMicro,
+      salt: BigInt(authorization.salt),
+      accountId: keyHolderOf(purchase),
+      client,
+    },
     (tx, now) => openChannel(tx, { id: voucher.channelId, chainId: chain.chainId, config }, now),
   );
   if (outcome.state === 'unknown') throw paymentPending(voucher.requestId, outcome.transactionHash);
