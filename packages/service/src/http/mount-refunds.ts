@@ -7,8 +7,8 @@ import { AppError } from '../lib/app-error.ts';
 import { newId } from '../lib/id.ts';
 import { toChannelState } from '../payments/x402/channels/channel.ts';
 import { refundByPayload } from '../payments/x402/channels/claims/refund-by-payload.ts';
-import { readPaymentHeader } from '../payments/x402/payment-header.ts';
 import type { Due } from '../payments/x402/payment-required.ts';
+import { shownPayment } from '../payments/x402/shown-payment.ts';
 import { commonHeaders } from './answer/common-headers.ts';
 import { encode, toErrorAnswer } from './answer/errors.ts';
 import { requestIdOf } from './mount.ts';
@@ -42,7 +42,7 @@ async function refund(ctx: HttpContext, c: Context, path: (agentId: string) => s
     const address = addressOf(ctx, c);
     await countCall(ctx, { caller: { kind: 'anonymous', address }, row, address: () => address }, headers);
     const due = await refundDue(ctx, c.req.param('agentId') ?? '', path);
-    const shown = readPaymentHeader({
+    const shown = shownPayment(ctx, {
       'payment-signature': c.req.header('payment-signature'),
       'x-payment': c.req.header('x-payment'),
     });

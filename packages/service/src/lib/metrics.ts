@@ -66,7 +66,7 @@ export function createMetrics(): Metrics {
     }),
     channelRefusals: new Counter({
       name: 'x402_channel_refusals_total',
-      help: 'Vouchers, deposits and refunds of x402 channels that were refused, by code.',
+      help: 'Vouchers, deposits and refunds of x402 channels that were refused, by code of the scheme; also `malformed`, `unsupported_scheme`, `invalid_offer`, `used_for_another_request`, `refunded_too_often`.',
       labelNames: ['reason'],
       registers,
     }),

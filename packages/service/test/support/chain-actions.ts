@@ -53,8 +53,13 @@ export async function emptyWallet(
 }
 
 /** Somebody gives a wallet test USDC. */
-export async function refillWallet(rpcUrl: string, host: TokenHost, wallet: TestWallet, micro: bigint): Promise<void> {
-  const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args: [wallet.address, micro] });
+export async function refillWallet(
+  rpcUrl: string,
+  host: TokenHost,
+  wallet: { readonly address: string },
+  micro: bigint,
+): Promise<void> {
+  const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args: [wallet.address as Hex, micro] });
   await sendAs(rpcUrl, stranger(), host.ctx.chain.token, data);
 }
 

@@ -14,7 +14,7 @@ import { invokeBulk, readBulk } from '../../invocations/start/invoke-bulk.ts';
 import { quoteInvocation } from '../../invocations/start/quote-invocation.ts';
 import { readStream } from '../../invocations/stream/read-stream.ts';
 import { channelOf } from '../../payments/x402/channels/channel.ts';
-import { readPaymentHeader } from '../../payments/x402/payment-header.ts';
+import { shownPayment } from '../../payments/x402/shown-payment.ts';
 import { type Delivery, setPaymentResponse, setVoucherResponse } from '../answer/payment-response.ts';
 import { SseAnswer } from '../answer/sse.ts';
 import type { HandlerCall, Handlers } from '../request/handler.ts';
@@ -74,7 +74,7 @@ export async function answerInvoked(
   invoke: (asked: Asked) => Promise<Invoked & { readonly isWithheld?: boolean }>,
 ) {
   const { caller, headers, body } = call;
-  const shown = readPaymentHeader(headers);
+  const shown = shownPayment(ctx, headers);
   const isSync = headers['x-sync'] === 'true';
   const isStreamed = body.stream && (headers.accept ?? '').includes('text/event-stream');
   const invoked = await invoke({

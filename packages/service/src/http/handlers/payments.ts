@@ -6,14 +6,14 @@ import { createTreasury, readBalance, readTreasury } from '../../payments/ledger
 import { readWithdrawal } from '../../payments/payouts/withdraw.ts';
 import { listPayments } from '../../payments/statements/list-payments.ts';
 import { readStatement } from '../../payments/statements/read-statement.ts';
-import { readPaymentHeader } from '../../payments/x402/payment-header.ts';
+import { shownPayment } from '../../payments/x402/shown-payment.ts';
 import { setPaymentResponse } from '../answer/payment-response.ts';
 import type { Handlers } from '../request/handler.ts';
 
 export const paymentHandlers = {
   createTreasury: (ctx, { caller, body }) => createTreasury(ctx, caller, body),
   async depositToTreasury(ctx, call) {
-    const shown = readPaymentHeader(call.headers);
+    const shown = shownPayment(ctx, call.headers);
     const { data, payer, version, delivery } = await deposit(ctx, call.caller, call.body, shown, {
       once: call.once,
       client: call.client.address,

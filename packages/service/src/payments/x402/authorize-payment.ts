@@ -91,7 +91,10 @@ export async function authorizePayment(
   purchase: Purchase,
 ): Promise<NewChainPayment> {
   if (!shown) throw paymentRequired(ctx, purchase.due, null);
-  if (isVoucher(shown)) throw paymentRequired(ctx, purchase.due, 'unsupported_scheme');
+  if (isVoucher(shown)) {
+    ctx.metrics.channelRefusals.inc({ reason: 'unsupported_scheme' });
+    throw paymentRequired(ctx, purchase.due, 'unsupported_scheme');
+  }
   const { nowS, offer } = offerOf(ctx, shown, purchase);
   const amountMicro = offer?.amountMicro ?? purchase.due.amountMicro;
   const origin = originOf(ctx.chain, ctx.secrets, shown.authorization.nonce, { ...purchase.due, amountMicro });

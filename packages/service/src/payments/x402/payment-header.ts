@@ -67,20 +67,33 @@ export interface PaymentHeaders {
   readonly 'x-payment'?: string | undefined;
 }
 
-/** Parses the payment header of a request; null without one. Throws VALIDATION_ERROR (400) when it is malformed. */
-export function readPaymentHeader(headers: PaymentHeaders): Shown | null {
+/**
+ * Parses the payment header of a request; null without one. Throws VALIDATION_ERROR (400) when it is malformed; `onMalformed` is called
+ * before, unless it was certainly no payload of a channel.
+ */
+export function readPaymentHeader(headers: PaymentHeaders, onMalformed?: () => void): Shown | null {
   const v2 = headers['payment-signature'];
   const v1 = headers['x-payment'];
   if (v2 !== undefined && v1 !== undefined)
     throw invalid('X-PAYMENT', 'came together with PAYMENT-SIGNATURE; send one');
-  if (v2 !== undefined) return readV2(v2);
+  if (v2 !== undefined) return readV2(v2, onMalformed);
   return v1 === undefined ? null : readV1(v1);
 }
 
-function readV2(header: string): Shown {
-  const decoded = decode('PAYMENT-SIGNATURE', header);
-  const schemeOf = decoded as { accepted?: { scheme?: unknown } } | null;
-  if (schemeOf?.accepted?.scheme === CHANNEL_SCHEME) return readVoucher(decoded);
+function readV2(header: string, onMalformed?: () => void): Shown {
+  let isOfChannel = true;
+  try {
+    const decoded = decode('PAYMENT-SIGNATURE', header);
+    const schemeOf = decoded as { accepted?: { scheme?: unknown } } | null;
+    isOfChannel = schemeOf?.accepted?.scheme === CHANNEL_SCHEME;
+    return isOfChannel ? readVoucher(decoded) : readExact(decoded);
+  } catch (error) {
+    if (isOfChannel) onMalformed?.();
+    throw error;
+  }
+}
+
+function readExact(decoded: unknown): ShownPayment {
   const parsed = PaymentPayloadV2.safeParse(decoded);
   if (!parsed.success) throw malformed('PAYMENT-SIGNATURE', parsed.error);
   const { accepted, payload, extensions } = parsed.data;

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askDatabase, contradictions } from '../../support/books.ts';
 import { type Harness, startHarness, type TestAccount, type TestWallet } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
-import { newVoucherPayer, requiredBy, type VoucherChanges } from '../../support/voucher-payer.ts';
+import { newVoucherPayer, requiredBy } from '../../support/voucher-payer.ts';
 
 const PRICE = 10_000n;
 const MIN_DEPOSIT = 200_000n;
@@ -137,22 +137,5 @@ describe('an address that is asked for a refund', () => {
     const headers = payer.pay(offered, BigInt(required.accepts[1].amount));
     const paid = await h.request('POST', url(), { key: account.key, body: { task: 'x' }, headers });
     expect([paid.status, requiredBy(paid).error]).toEqual([402, 'invalid_offer']);
-  });
-
-  it.each<[string, VoucherChanges, string]>([
-    ['a voucher', {}, 'refund_payload'],
-    [
-      'a refund signed by a stranger',
-      { payload: { type: 'refund' }, key: `0x${'01'.repeat(32)}` },
-      'voucher_signature',
-    ],
-    ['a refund for another sum', { payload: { type: 'refund' } }, 'cumulative_amount_mismatch'],
-  ])('refuses %s by its code', async (_what, changes, code) => {
-    const payer = newVoucherPayer(h);
-    await payer.fund(1_000_000n);
-    const headers = payer.pay(await h.request('GET', url()), 7n, changes);
-    const refused = await h.request('GET', url(), { headers });
-    expect([refused.status, requiredBy(refused).error]).toEqual([402, `invalid_batch_settlement_evm_${code}`]);
-    expect(await h.usdcOf(payer.config.payer)).toBe(0n);
   });
 });

@@ -2,13 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askDatabase, contradictions } from '../../support/books.ts';
 import { type Answer, type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
-import {
-  newVoucherPayer,
-  requiredBy,
-  settledBy,
-  type VoucherChanges,
-  type VoucherPayer,
-} from '../../support/voucher-payer.ts';
+import { newVoucherPayer, requiredBy, settledBy, type VoucherPayer } from '../../support/voucher-payer.ts';
 
 const PRICE = 50_000n;
 let h: Harness;
@@ -188,103 +182,3 @@ describe('a voucher for a wrong sum', () => {
     expect((await call(payer.pay(refused, 2n * PRICE))).status).toBe(200);
   });
 });
-
-type Case = [string, (payer: VoucherPayer) => { max?: bigint; changes?: VoucherChanges; prepare?: string }, string];
-const other = `0x${'12'.repeat(20)}`;
-const cases: Case[] = [
-  ['of another network', () => ({ changes: { network: 'eip155:1' } }), 'network_mismatch'],
-  ['of an unknown type', () => ({ changes: { payload: { type: 'claim' } } }), 'payload_type'],
-  ['of the type refund', () => ({ changes: { payload: { type: 'refund' } } }), 'payload_type'],
-  ['of an id that is none', () => ({ changes: { channelId: '0x12' } }), 'channel_id_invalid'],
-  ['of a path for an id', () => ({ changes: { channelId: '../../etc' } }), 'channel_id_invalid'],
-  ["of another channel's id", () => ({ changes: { channelId: `0x${'12'.repeat(32)}` } }), 'channel_id_mismatch'],
-  ['for a receiver put in later', () => ({ changes: { config: { receiver: other } } }), 'channel_id_mismatch'],
-  ['of high s', (p) => ({ changes: { signature: highS(p.sign(PRICE)) } }), 'voucher_signature'],
-  ['with v of 0 or 1', (p) => ({ changes: { signature: lowV(p.sign(PRICE)) } }), 'voucher_signature'],
-  ['with 64 bytes', (p) => ({ changes: { signature: p.sign(PRICE).slice(0, 130) } }), 'voucher_signature'],
-  ['with no signature', () => ({ changes: { signature: '0x' } }), 'voucher_signature'],
-  ['signed by a stranger', () => ({ changes: { key: `0x${'01'.repeat(32)}` } }), 'voucher_signature'],
-  ['signed for another sum', (p) => ({ changes: { signature: p.sign(PRICE + 1n) } }), 'voucher_signature'],
-  ['above what was deposited', () => ({ prepare: 'balance_micro = 49999' }), 'cumulative_exceeds_balance'],
-  ['one unit short', () => ({ max: PRICE - 1n }), 'cumulative_amount_mismatch'],
-  ['one unit over', () => ({ max: PRICE + 1n }), 'cumulative_amount_mismatch'],
-  ['while its payer withdraws', () => ({ prepare: 'withdraw_requested_at = now()' }), 'missing_channel'],
-  ['of a channel that is closed', () => ({ prepare: 'published_micro = 1, signed_micro = 1' }), 'missing_channel'],
-  ['while a refund is under way', () => ({ prepare: `refund_id = 'crf_1'` }), 'channel_busy'],
-];
-
-const N = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
-function highS(signature: string): string {
-  const s = N - BigInt(`0x${signature.slice(66, 130)}`);
-  return `${signature.slice(0, 66)}${s.toString(16).padStart(64, '0')}${signature.endsWith('1b') ? '1c' : '1b'}`;
-}
-const lowV = (signature: string) => `${signature.slice(0, 130)}${signature.endsWith('1b') ? '00' : '01'}`;
-
-describe('a refused voucher', () => {
-  it.each(cases)('%s gets the code of the scheme; nothing runs, is charged or told', async (_what, make, code) => {
-    const payer = await funded();
-    const { max = PRICE, changes = {}, prepare } = make(payer);
-    if (prepare) await h.ctx.db.query('', `update channel set ${prepare} where id = $1`, [payer.channelId]);
-    const before = { calls: agent.calls.length, refused: await refusals(code) };
-    const unpaid = await ask();
-    const refused = await call(payer.pay(unpaid, max, changes));
-    expect(refused.status).toBe(402);
-    const required = requiredBy(refused);
-    expect(required.error).toBe(`invalid_batch_settlement_evm_${code}`);
-    expect(refused.body.error.details).toEqual({ reason: `invalid_batch_settlement_evm_${code}` });
-    const isTold = required.accepts[1].extra.channelState !== undefined;
-    expect(isTold).toBe(code === 'cumulative_amount_mismatch');
-    expect(agent.calls.length).toBe(before.calls);
-    expect(await refusals(code)).toBe(before.refused + 1);
-    expect(await channelOf(payer)).toMatchObject({ charged_micro: '0', reserved_micro: '0' });
-  });
-
-  it.each([
-    ['for another receiver', { receiver: other }, 'receiver_mismatch'],
-    ['for another authorizer', { receiverAuthorizer: other }, 'receiver_authorizer_mismatch'],
-    ['of another token', { token: other }, 'token_mismatch'],
-    ['of another delay', { withdrawDelayS: 900 }, 'withdraw_delay_mismatch'],
-    ['of a delay out of range', { withdrawDelayS: 899 }, 'withdraw_delay_out_of_range'],
-    ['without a signing key of its own', { payerAuthorizer: `0x${'00'.repeat(20)}` }, 'voucher_signature'],
-  ])('%s gets the code of the scheme', async (_what, change, code) => {
-    const payer = newVoucherPayer(h, change);
-    await payer.fund(1_000_000n);
-    const refused = await call(payer.pay(await ask(), PRICE));
-    expect([refused.status, requiredBy(refused).error]).toEqual([402, `invalid_batch_settlement_evm_${code}`]);
-  });
-
-  it('of a channel that the node does not know gets the code of the scheme', async () => {
-    const refused = await call(newVoucherPayer(h).pay(await ask(), PRICE));
-    expect(requiredBy(refused).error).toBe('invalid_batch_settlement_evm_channel_not_found');
-  });
-
-  it('for the offer of another account, or of none, gets a new offer', async () => {
-    const payer = await funded();
-    const stranger = await h.newAccount();
-    const foreign = payer.pay(await ask('hello', stranger.key), PRICE);
-    for (const headers of [foreign, payer.pay(await ask(), PRICE, { extra: { memo: 'req_1' } })])
-      expect(requiredBy(await call(headers)).error).toBe('invalid_offer');
-  });
-
-  it('that is malformed is a 400', async () => {
-    const payer = await funded();
-    for (const payload of [{ voucher: null }, { channelConfig: {} }, { voucher: { maxClaimableAmount: '1e3' } }]) {
-      const answer = await call(payer.pay(await ask(), PRICE, { payload }));
-      expect([answer.status, answer.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
-    }
-  });
-
-  it('of a treasury deposit is refused: channels pay for calls', async () => {
-    const payer = await funded();
-    const headers = payer.pay(await ask(), PRICE);
-    const { key } = await h.newAccount();
-    await h.request('POST', '/payments/treasury', { key, body: {} });
-    const answer = await h.request('POST', '/payments/treasury/deposit', { key, body: { amount: '1' }, headers });
-    expect([answer.status, requiredBy(answer).error]).toEqual([402, 'unsupported_scheme']);
-  });
-});
-
-async function refusals(code: string): Promise<number> {
-  const { values } = await h.ctx.metrics.channelRefusals.get();
-  return values.find(({ labels }) => labels.reason === `invalid_batch_settlement_evm_${code}`)?.value ?? 0;
-}

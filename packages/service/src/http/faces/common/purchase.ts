@@ -14,7 +14,7 @@ import { awaitEnd, type Wait } from '../../../invocations/stream/await-end.ts';
 import { readStream, type StreamEvent } from '../../../invocations/stream/read-stream.ts';
 import { invalid } from '../../../lib/app-error.ts';
 import { encodeJson } from '../../../lib/prepared-json.ts';
-import { readPaymentHeader } from '../../../payments/x402/payment-header.ts';
+import { shownPayment } from '../../../payments/x402/shown-payment.ts';
 import { encode } from '../../answer/errors.ts';
 import { notePayment } from '../../handlers/invocations.ts';
 import { readerOf } from '../../handlers/reader-of.ts';
@@ -115,7 +115,7 @@ const invokeWithKey = (
     quoteId: call.query.quote ?? null,
     body: call.body,
     via: null,
-    shown: readPaymentHeader(call.headers),
+    shown: shownPayment(ctx, call.headers),
     forced: call.headers['x-payment-method'] ?? null,
     isAwaited,
     isStreamed,
@@ -131,7 +131,7 @@ async function invokeWithoutKey(
   const invoked = await invokeKeyless(ctx, {
     agentId: call.params.agentId,
     body: call.body,
-    shown: readPaymentHeader(call.headers),
+    shown: shownPayment(ctx, call.headers),
     isAwaited,
     isStreamed,
     client: call.client.address,

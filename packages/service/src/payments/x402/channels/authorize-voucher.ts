@@ -40,8 +40,10 @@ export async function findBoughtBefore(
     (offer && (await ctx.channels.findPurchase(offer.memo))) ??
     (keys.length > 0 && accountId !== null ? ((await findKeyedPurchases(ctx.db, accountId, keys))[0] ?? null) : null);
   if (!known) return null;
-  if (!known.fingerprint?.equals(purchase.fingerprint))
+  if (!known.fingerprint?.equals(purchase.fingerprint)) {
+    ctx.metrics.channelRefusals.inc({ reason: 'used_for_another_request' });
     throw new AppError('CONFLICT', 'This payment was used for another request. Sign a new one for this request.');
+  }
   return known.requestId;
 }
 

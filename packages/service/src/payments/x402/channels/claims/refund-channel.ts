@@ -93,6 +93,7 @@ async function requireRarely(
   const since = { hourAgo: new Date(nowMs - HOUR_MS), dayAgo: new Date(nowMs - 24 * HOUR_MS) };
   const before = await countRefunds(ctx.db, { channelId, payer, client, ...since });
   if (!isTooOften(before, { isFull }, ctx.channelClaimSettings)) return;
+  ctx.metrics.channelRefusals.inc({ reason: 'refunded_too_often' });
   const limit = ctx.channelClaimSettings.refundsPerDay;
   throw new AppError(
     'RATE_LIMITED',
