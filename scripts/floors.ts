@@ -32,6 +32,7 @@ export const floors: readonly string[] = [
   'payments/x402',
   'payments/x402/channels/chain',
   'payments/x402/channels',
+  'payments/x402/channels/read',
   'payments/deposits',
   'payments/payouts',
   'payments/reconcile',

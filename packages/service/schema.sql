@@ -397,6 +397,7 @@ CREATE INDEX channel_read_block ON public.channel USING btree (chain_id, read_bl
 CREATE INDEX channel_refunding ON public.channel USING btree (chain_id, id) WHERE (refund_id IS NOT NULL);
 CREATE INDEX channel_unclaimed ON public.channel USING btree (chain_id, id) WHERE (charged_micro > (claimed_micro + lost_micro));
 CREATE INDEX channel_under_way ON public.channel USING btree (chain_id, id) WHERE ((charged_micro + reserved_micro) <> (claimed_micro + lost_micro));
+CREATE INDEX channel_withdrawing ON public.channel USING btree (chain_id, id) WHERE (withdraw_requested_at IS NOT NULL);
 
 create table channel_charge (
   request_id text not null,
@@ -427,12 +428,14 @@ create table channel_claim (
   block_hash text,
   created_at timestamp with time zone not null,
   ended_at timestamp with time zone,
+  gas_used bigint,
   constraint channel_claim_pkey PRIMARY KEY (id),
   constraint channel_claim_check CHECK (((state = 'sent'::text) = (ended_at IS NULL))),
   constraint channel_claim_reason_check CHECK ((reason = ANY (ARRAY['threshold'::text, 'age'::text, 'payout'::text, 'stop'::text, 'withdrawal'::text, 'refund'::text]))),
   constraint channel_claim_state_check CHECK ((state = ANY (ARRAY['sent'::text, 'done'::text, 'failed'::text])))
 );
 CREATE INDEX channel_claim_block ON public.channel_claim USING btree (chain_id, block_number) WHERE (state = 'done'::text);
+CREATE INDEX channel_claim_created ON public.channel_claim USING btree (chain_id, created_at, id);
 CREATE INDEX channel_claim_ended ON public.channel_claim USING btree (ended_at) WHERE (state <> 'sent'::text);
 CREATE INDEX channel_claim_open ON public.channel_claim USING btree (chain_id) WHERE (state = 'sent'::text);
 
@@ -447,6 +450,7 @@ create table channel_claim_row (
   constraint channel_claim_row_claim_id_fkey FOREIGN KEY (claim_id) REFERENCES channel_claim(id) ON DELETE CASCADE,
   constraint channel_claim_row_check CHECK ((total_micro <= max_micro))
 );
+CREATE INDEX channel_claim_row_channel ON public.channel_claim_row USING btree (channel_id);
 CREATE UNIQUE INDEX channel_claim_row_open ON public.channel_claim_row USING btree (channel_id) WHERE is_open;
 
 create table channel_point (
@@ -486,6 +490,7 @@ create table channel_refund (
   constraint channel_refund_amount_micro_check CHECK ((amount_micro > 0)),
   constraint channel_refund_state_check CHECK ((state = ANY (ARRAY['sent'::text, 'done'::text, 'failed'::text])))
 );
+CREATE INDEX channel_refund_channel ON public.channel_refund USING btree (channel_id, created_at);
 CREATE INDEX channel_refund_claim ON public.channel_refund USING btree (claim_id);
 CREATE INDEX channel_refund_created ON public.channel_refund USING btree (created_at);
 CREATE UNIQUE INDEX channel_refund_payload ON public.channel_refund USING btree (channel_id, payload_key) WHERE (state <> 'failed'::text);

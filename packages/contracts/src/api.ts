@@ -19,6 +19,8 @@ import { receiptEndpoints } from './invocations/receipts.ts';
 import { streamEndpoints } from './invocations/stream-events.ts';
 import { networkEndpoints } from './network/network.ts';
 import { operatorEndpoints } from './network/operator.ts';
+import { operatorChannelEndpoints } from './network/operator-channels.ts';
+import { channelEndpoints } from './payments/channels.ts';
 import { claimEndpoints } from './payments/claims.ts';
 import { paymentEndpoints } from './payments/payments.ts';
 import { reserveEndpoints } from './payments/reserves.ts';
@@ -44,6 +46,7 @@ export const api = {
   ...statementEndpoints,
   ...reserveEndpoints,
   ...claimEndpoints,
+  ...channelEndpoints,
   ...authEndpoints,
   ...sessionEndpoints,
   ...accessEndpoints,
@@ -52,6 +55,7 @@ export const api = {
   ...webhookEndpoints,
   ...networkEndpoints,
   ...operatorEndpoints,
+  ...operatorChannelEndpoints,
 } as const satisfies Record<string, Endpoint>;
 
 export type Api = typeof api;

@@ -45,6 +45,10 @@ export const routes: Readonly<Record<EndpointName, Route>> = {
   getStatement: {"method":"GET","path":"/payments/treasury/{treasuryId}/statement","auth":"key"},
   getReserves: {"method":"GET","path":"/payments/reserves","auth":"none"},
   claimWallet: {"method":"POST","path":"/payments/claims","auth":"key","hasBody":true},
+  listChannels: {"method":"GET","path":"/payments/channels","auth":"key"},
+  getChannel: {"method":"GET","path":"/payments/channels/{channelId}","auth":"key"},
+  listChannelHistory: {"method":"GET","path":"/payments/channels/{channelId}/history","auth":"key"},
+  listChannelCharges: {"method":"GET","path":"/payments/channels/{channelId}/charges","auth":"key"},
   requestSignIn: {"method":"POST","path":"/auth/challenge","auth":"none","hasBody":true},
   signIn: {"method":"POST","path":"/auth/sign-in","auth":"none","hasBody":true},
   createSession: {"method":"POST","path":"/auth/session","auth":"none","hasBody":true},
@@ -77,6 +81,8 @@ export const routes: Readonly<Record<EndpointName, Route>> = {
   listNetworkAgents: {"method":"GET","path":"/network/agents","auth":"none"},
   getOperatorStatus: {"method":"GET","path":"/operator/status","auth":"key"},
   getOperatorInvocation: {"method":"GET","path":"/operator/invocations/{id}","auth":"key"},
+  getOperatorChannels: {"method":"GET","path":"/operator/channels","auth":"key"},
+  listOperatorClaims: {"method":"GET","path":"/operator/claims","auth":"key"},
 };
 
 /** Every code of an error. */

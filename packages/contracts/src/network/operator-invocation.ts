@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { endReasons, requestStatuses } from '../invocations/invocations.ts';
+import { ChannelId } from '../payments/channels.ts';
 import { Id, Timestamp, TransactionHash, Usdc } from '../scalars.ts';
 
 /** Timeline events for operators, in causal order: the order of simultaneous events. */
@@ -29,15 +30,15 @@ const paymentStates = ['claimed', 'broadcasting', 'settled', 'failed', 'reversed
 
 const RefundPart = z.object({
   way: z
-    .enum(['treasury', 'on_chain', 'credited'])
+    .enum(['treasury', 'channel', 'on_chain', 'credited'])
     .describe(
-      'treasury: released to the paying treasury; on_chain: transferred to the paying wallet; credited: below its gas cost, credited at this node.',
+      'treasury: released to the paying treasury; channel: free again in the paying channel, as its next voucher is for less; on_chain: transferred to the paying wallet; credited: below its gas cost, credited at this node.',
     ),
   amount: Usdc,
   state: z
     .enum(['pending', 'settled', 'failed', 'reversed', 'lost'])
     .describe('pending: signed, not yet settled; lost: its block was removed by a reorg.'),
-  to: z.string().describe('Treasury, wallet, or credited ledger account.'),
+  to: z.string().describe('Treasury, channel, wallet, or credited ledger account.'),
   transactionHash: TransactionHash.nullable(),
   at: Timestamp,
 });
@@ -59,6 +60,16 @@ const Payment = z.object({
   createdAt: Timestamp,
   endedAt: Timestamp.nullable(),
   lostAt: Timestamp.nullable().describe('Time at which a reorg removed its block; null: not removed.'),
+});
+
+const Voucher = z.object({
+  channelId: ChannelId,
+  voucher: Usdc.describe('Sum of the voucher that came with the call: all calls before it, and its price.'),
+  reserved: Usdc.describe('Reserved in the channel as the call was admitted.'),
+  reservedAt: Timestamp,
+  charged: Usdc.nullable().describe('What the channel was charged in the end; null: it is reserved still.'),
+  released: Usdc.nullable().describe('The rest, free again; null: it is reserved still.'),
+  endedAt: Timestamp.nullable(),
 });
 
 const Transfer = z.object({
@@ -158,6 +169,9 @@ export const OperatorInvocation = z.object({
     }),
   ),
   payments: z.array(Payment).describe('Payments on chain, including signed payments that are not sent yet.'),
+  voucher: Voucher.nullable().describe(
+    'The voucher that paid for it; null: paid otherwise, or forgotten with the result.',
+  ),
   transfers: z.array(Transfer).describe('Ledger transfers.'),
   deliveries: z.array(Delivery).describe('Webhook deliveries of its events and of the events of its payments.'),
   jobs: z.array(Job).describe('Background jobs of its payments.'),

@@ -1,6 +1,7 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { OperatorInvocation } from '@agent-network/contracts/network/operator-invocation';
 import { isTreasury } from '../payments/ledger/treasury.ts';
+import { channelOf } from '../payments/x402/channels/channel.ts';
 import type { TracePayment, TraceRow, TraceTransfer } from './invocation-trace-store.ts';
 
 type Refund = NonNullable<OperatorInvocation['refund']>;
@@ -21,18 +22,21 @@ export function refundOf(
     amount: formatUsdc(refundMicro ?? 0n),
     expected: isExpected ? formatUsdc(promisedMicro - returnedMicro) : null,
     parts: [
-      ...treasuryParts(row, transfers),
+      ...heldParts(row, transfers),
       ...payments.flatMap((payment) => (outgoing.includes(payment.purpose) ? [chainPart(payment, transfers)] : [])),
     ],
   };
 }
 
-/** Refunds to a paying treasury: the unspent part of the hold, and bills that came back. */
-function treasuryParts(row: TraceRow, transfers: readonly TraceTransfer[]): Part[] {
+/** Refunds to a paying treasury or channel: the unspent part of the hold, and bills that came back to a treasury. */
+function heldParts(row: TraceRow, transfers: readonly TraceTransfer[]): Part[] {
   const { payerLedgerId, heldMicro, capturedMicro, releasedAt } = row;
-  if (payerLedgerId === null || !isTreasury(payerLedgerId)) return [];
+  if (payerLedgerId === null) return [];
+  const channelId = channelOf(payerLedgerId);
+  if (channelId === null && !isTreasury(payerLedgerId)) return [];
+  const way = channelId === null ? 'treasury' : 'channel';
   const part = (amountMicro: bigint, at: Date): Part => ({
-    ...{ way: 'treasury', amount: formatUsdc(amountMicro), state: 'settled', to: payerLedgerId },
+    ...{ way, amount: formatUsdc(amountMicro), state: 'settled', to: channelId ?? payerLedgerId },
     ...{ transactionHash: null, at: at.toISOString() },
   });
   const freedMicro = (heldMicro ?? 0n) - (capturedMicro ?? 0n);

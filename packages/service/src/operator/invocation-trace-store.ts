@@ -78,6 +78,26 @@ export const listTracePayments = (sql: Sql, id: string): Promise<TracePayment[]>
     [id],
   );
 
+export interface TraceVoucher {
+  readonly channelId: string;
+  readonly maxMicro: bigint;
+  readonly amountMicro: bigint;
+  readonly chargedMicro: bigint | null;
+  readonly createdAt: Date;
+  readonly endedAt: Date | null;
+}
+
+/** The voucher that paid for an invocation, without its signature; null: none. */
+export async function findTraceVoucher(sql: Sql, id: string): Promise<TraceVoucher | null> {
+  const [row] = await sql.query<TraceVoucher>(
+    'find-trace-voucher',
+    `select channel_id as "channelId", max_micro as "maxMicro", amount_micro as "amountMicro", charged_micro as "chargedMicro",
+            created_at as "createdAt", ended_at as "endedAt" from channel_charge where request_id = $1`,
+    [id],
+  );
+  return row ?? null;
+}
+
 export interface TraceTransfer {
   readonly id: string;
   readonly kind: string;
@@ -87,7 +107,7 @@ export interface TraceTransfer {
   readonly createdAt: Date;
 }
 
-/** Ledger transfers of an invocation and its payments, by primary key: the id of a transfer is its kind and its cause. */
+/** Ledger transfers of an invocation and its payments, by primary key: the id of a transfer is its purpose and its cause. */
 export const listTraceTransfers = (sql: Sql, id: string, paymentIds: readonly string[]): Promise<TraceTransfer[]> =>
   sql.query<TraceTransfer>(
     'list-trace-transfers',
@@ -101,7 +121,7 @@ export const listTraceTransfers = (sql: Sql, id: string, paymentIds: readonly st
     [
       id,
       paymentIds,
-      ['charge', 'fee', 'bill', 'bill_return', 'refund', 'home_refund', 'home_return'],
+      ['charge', 'fee', 'bill', 'bill_return', 'refund', 'home_refund', 'home_return', 'voucher', 'unused'],
       ['return', 'second_return'],
       ['deposit', 'payout', 'reversal', 'loss'],
     ],

@@ -10,6 +10,7 @@ import { courseOf } from './invocation-course.ts';
 import { refundOf } from './invocation-refund.ts';
 import {
   findTrace,
+  findTraceVoucher,
   listTraceAttempts,
   listTraceDeliveries,
   listTraceJobs,
@@ -21,6 +22,7 @@ import {
   type TracePayment,
   type TraceRow,
   type TraceTransfer,
+  type TraceVoucher,
 } from './invocation-trace-store.ts';
 
 /**
@@ -30,12 +32,13 @@ import {
 export async function readOperatorInvocation(ctx: HasDb, id: string): Promise<OperatorInvocation> {
   const trace = await ctx.db.transaction((tx) => readTrace(tx, id), { isolation: 'repeatable read' });
   if (!trace) throw notFound('request');
-  const { row, payments, transfers, deliveries, attempts, jobs, queues } = trace;
+  const { row, payments, voucher, transfers, deliveries, attempts, jobs, queues } = trace;
   return {
     ...toFacts(row),
     refund: refundOf(row, payments, transfers),
     timeline: courseOf(row, payments, attempts),
     payments: payments.map(toPayment),
+    voucher: voucher && toVoucher(voucher),
     transfers: transfers.map(toTransfer),
     deliveries: deliveries.map(toDelivery),
     jobs: jobs.map(toJob),
@@ -54,6 +57,7 @@ async function readTrace(tx: Tx, id: string) {
     row,
     payments,
     deliveries,
+    voucher: await findTraceVoucher(tx, id),
     transfers: await listTraceTransfers(tx, id, paymentIds),
     attempts: await listTraceAttempts(
       tx,
@@ -93,6 +97,16 @@ const toPayment = (payment: TracePayment): OperatorInvocation['payments'][number
     lostAt: iso(payment.lostAt),
   };
 };
+
+const toVoucher = ({ channelId, maxMicro, amountMicro, chargedMicro, createdAt, endedAt }: TraceVoucher) => ({
+  channelId,
+  voucher: formatUsdc(maxMicro),
+  reserved: formatUsdc(amountMicro),
+  reservedAt: createdAt.toISOString(),
+  charged: chargedMicro === null ? null : formatUsdc(chargedMicro),
+  released: chargedMicro === null ? null : formatUsdc(amountMicro - chargedMicro),
+  endedAt: iso(endedAt),
+});
 
 const toTransfer = ({ id, kind, debit, credit, amountMicro, createdAt }: TraceTransfer) => ({
   ...{ transferId: id, kind, debit, credit },

@@ -26,6 +26,7 @@ export const InvocationTrace = ({ trace }: TraceProps) => (
       </Card>
       <div className="min-w-0 space-y-5">
         <RefundCard refund={trace.refund} />
+        {trace.voucher && <VoucherCard voucher={trace.voucher} />}
         <FactsCard trace={trace} />
       </div>
     </div>
@@ -54,6 +55,7 @@ const toEntry = (step: TraceStep) => ({
 
 const ways = {
   treasury: 'Released to the treasury',
+  channel: 'Free again in the channel',
   on_chain: 'Transfer on chain',
   credited: 'Credited at this node',
 } as const;
@@ -91,6 +93,28 @@ const RefundCard = ({ refund }: Pick<OperatorInvocation, 'refund'>) => (
         </ul>
       </>
     )}
+  </Card>
+);
+
+const VoucherCard = ({ voucher }: { voucher: NonNullable<OperatorInvocation['voucher']> }) => (
+  <Card title="Voucher" actions={<Status value={voucher.endedAt === null ? 'reserved' : 'charged'} />}>
+    <dl>
+      <FactRow label="Channel">
+        <Copyable label="channel id" text={voucher.channelId} short />
+      </FactRow>
+      <FactRow label="Sum of the voucher">
+        <Money amount={voucher.voucher} />
+      </FactRow>
+      <FactRow label="Reserved">
+        <Money amount={voucher.reserved} />
+      </FactRow>
+      <FactRow label="Charged">
+        <Money amount={voucher.charged} />
+      </FactRow>
+      <FactRow label="Released">
+        <Money amount={voucher.released} />
+      </FactRow>
+    </dl>
   </Card>
 );
 

@@ -49,6 +49,10 @@ const toneByStatus: Readonly<Record<string, Tone>> = {
   due: 'warn',
   sent: 'accent',
   claimed: 'good',
+  charged: 'good',
+  open: 'good',
+  refunding: 'accent',
+  withdrawing: 'warn',
   registered: 'good',
   degraded: 'warn',
 };

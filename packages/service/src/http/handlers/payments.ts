@@ -6,6 +6,12 @@ import { createTreasury, readBalance, readTreasury } from '../../payments/ledger
 import { readWithdrawal } from '../../payments/payouts/withdraw.ts';
 import { listPayments } from '../../payments/statements/list-payments.ts';
 import { readStatement } from '../../payments/statements/read-statement.ts';
+import {
+  listChannelCharges,
+  listChannelHistory,
+  listChannels,
+  readChannel,
+} from '../../payments/x402/channels/read/read-channels.ts';
 import { shownPayment } from '../../payments/x402/shown-payment.ts';
 import { setPaymentResponse } from '../answer/payment-response.ts';
 import type { Handlers } from '../request/handler.ts';
@@ -30,4 +36,8 @@ export const paymentHandlers = {
   getReserves: (ctx) => ctx.reserves.read(),
   getBalance: (ctx, { caller }) => readBalance(ctx, caller),
   listPayments: (ctx, { caller, query }) => listPayments(ctx, caller, query),
+  listChannels: (ctx, { caller, query }) => listChannels(ctx, caller, query),
+  getChannel: (ctx, { caller, params }) => readChannel(ctx, caller, params.channelId),
+  listChannelHistory: (ctx, { caller, params, query }) => listChannelHistory(ctx, caller, params.channelId, query),
+  listChannelCharges: (ctx, { caller, params, query }) => listChannelCharges(ctx, caller, params.channelId, query),
 } satisfies Partial<Handlers>;

@@ -24,7 +24,10 @@ const bookkeeping = new Set(
 const storage = ['account_storage', 'storage_change'];
 
 /** What is read of the chain, in the background. */
-const read = ['registry_point', 'registry_reading', 'registry_log', 'registry_token', 'registry_change'];
+const read = ['registry_point', 'registry_reading', 'registry_log', 'registry_token', 'registry_change'].concat([
+  'channel_point',
+  'channel_receiver',
+]);
 
 /** What follows from outcomes and probes, in the background. */
 const derived = ['outcome_due', 'outcome_day', 'payer', 'payer_agent', 'payer_wallet', 'agent_payee'].concat([

@@ -8,6 +8,7 @@ import { type Harness, startHarness, type TestAccount } from '../../support/harn
 import { registerOnChain } from '../../support/registry-actions.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { deposit } from '../../support/treasury.ts';
+import { newVoucherPayer } from '../../support/voucher-payer.ts';
 import { databaseDigest } from './database-digest.ts';
 
 /** A node with one of everything that a call can name, belonging to `owner`; `stranger` owns an agent of its own. */
@@ -30,6 +31,8 @@ export interface World {
   /** The owner's treasury for the agent; holds 1 USDC. */
   readonly treasuryId: string;
   readonly withdrawalId: string;
+  /** A channel of the owner's wallet. */
+  readonly channelId: string;
   /** Takes every delivery. */
   readonly receiverUrl: string;
   readonly webhookId: string;
@@ -110,6 +113,8 @@ async function makeThings(h: Harness, { accountId, key, address }: TestAccount, 
   const { withdrawalId } = await post('/payments/withdraw', { amount: '0.01', treasuryId, to: address });
   const [webhookId, spareWebhookId] = [await newWebhook(), await newWebhook()];
   const { deliveryId } = await post(`/account/webhooks/${webhookId}/test`, undefined);
+  const channel = newVoucherPayer(h, { payer: address.toLowerCase() as `0x${string}` });
+  await channel.fund(1_000_000n);
   const now = h.ctx.clock.now();
   const { session } = await h.ctx.db.transaction((tx) =>
     startSession(tx, { accountId, userAgent: null, isLocal: false, now }),
@@ -117,7 +122,7 @@ async function makeThings(h: Harness, { accountId, key, address }: TestAccount, 
   const signIns = await Promise.all(Array.from({ length: 20 }, () => signedChallenge(post)));
   return {
     ...{ tokenId, quoteId, requestId, openRequestId, bulkId, keyId, rolledKeyId, treasuryId, withdrawalId },
-    ...{ webhookId, spareWebhookId, deliveryId, signIns, sessionId: session.sessionId },
+    ...{ channelId: channel.channelId, webhookId, spareWebhookId, deliveryId, signIns, sessionId: session.sessionId },
   };
 }
 

@@ -15,6 +15,7 @@ export interface Claim {
 export interface ClaimPlace {
   readonly blockNumber: bigint;
   readonly blockHash: string;
+  readonly gasUsed: bigint;
 }
 
 type UnclaimedRow = ChannelConfig &
@@ -148,7 +149,8 @@ export async function moveClaim(
   const isOpen = to.state === 'sent';
   const moved = await tx.query(
     'move-channel-claim',
-    `update channel_claim set state = $3, block_number = $4, block_hash = $5, ended_at = $6 where id = $1 and state = $2 returning id`,
+    `update channel_claim set state = $3, block_number = $4, block_hash = $5, ended_at = $6, gas_used = $7
+      where id = $1 and state = $2 returning id`,
     [
       claim.id,
       claim.state,
@@ -156,6 +158,7 @@ export async function moveClaim(
       to.place?.blockNumber ?? null,
       to.place?.blockHash ?? null,
       isOpen ? null : to.now,
+      to.place?.gasUsed ?? null,
     ],
   );
   if (moved.length === 0) return false;

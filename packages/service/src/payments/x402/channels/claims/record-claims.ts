@@ -54,7 +54,7 @@ async function record(
   const refund = claim.reason === 'refund' ? await endRefund(ctx, claim.id, { state, mined }) : null;
   await ctx.db.transaction(async (tx) => {
     if (mined) await noteMined(tx, mined);
-    const place = state === 'done' && mined ? { blockNumber: mined.blockNumber, blockHash: mined.blockHash } : null;
+    const place = state === 'done' ? mined : null;
     if (await moveClaim(tx, claim, { state, place, now })) await refund?.(tx, now);
     failpoint('before-channel-record-commit');
   });
