@@ -41,7 +41,8 @@ function manifestOf({ exports = {}, ...source }: Source): object {
   return {
     ...{ name: publishedAs ?? name, version, description, license, type, sideEffects, keywords, bin },
     engines: engines ?? { node: '>=20.19' },
-    files: ['dist', ...(bin ? ['bin'] : []), 'README.md', 'LICENSE'],
+    files: ['dist', ...(bin ? ['bin', 'man'] : []), 'README.md', 'LICENSE'],
+    ...(bin ? { man: Object.keys(bin).map((command) => `./man/${command}.1`) } : {}),
     exports: { ...Object.fromEntries(built), './package.json': './package.json' },
     dependencies,
   };
@@ -79,6 +80,12 @@ async function nameModules(file: string): Promise<void> {
   await writeFile(file, text.replace(/(?<=(?:from |import\()['"]\.{1,2}\/[^'"]*)\.ts(?=['"])/g, '.js'));
 }
 
+async function writeManPage(folder: string, command: string, path: string): Promise<void> {
+  const { stdout } = await run(process.execPath, [join(root, 'packages', folder, path), 'man']);
+  await mkdir(join(build, folder, 'man'));
+  await writeFile(join(build, folder, 'man', `${command}.1`), stdout);
+}
+
 async function buildPackage(folder: string): Promise<string> {
   const target = join(build, folder);
   await mkdir(target, { recursive: true });
@@ -86,6 +93,7 @@ async function buildPackage(folder: string): Promise<string> {
   await compile(folder, target);
   if (source.bin) await cp(join(root, 'packages', folder, 'bin'), join(target, 'bin'), { recursive: true });
   await writeFile(join(target, 'package.json'), `${JSON.stringify(manifestOf(source), null, 2)}\n`);
+  for (const [command, path] of Object.entries(source.bin ?? {})) await writeManPage(folder, command, path);
   await copyFile(join(root, 'packages', folder, 'README.md'), join(target, 'README.md'));
   await copyFile(join(root, 'LICENSE'), join(target, 'LICENSE'));
   const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', build], { cwd: target });

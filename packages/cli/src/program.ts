@@ -8,6 +8,7 @@ import { addDoctor } from './commands/doctor.ts';
 import { addKeys } from './commands/keys.ts';
 import { addListen } from './commands/listen.ts';
 import { addLogin } from './commands/login.ts';
+import { addMan } from './commands/man.ts';
 import { addMcp } from './commands/mcp.ts';
 import { addMoney } from './commands/money.ts';
 import { addProfiles } from './commands/profiles.ts';
@@ -50,7 +51,7 @@ export function createProgram(): Command {
     addServe,
     addMcp,
   ];
-  for (const add of [...subjects, addStatus, addDoctor, addUp, addCompletion]) add(program);
+  for (const add of [...subjects, addStatus, addDoctor, addUp, addCompletion, addMan]) add(program);
   for (const command of program.commands) inherit(command);
   return program;
 }

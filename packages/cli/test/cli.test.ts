@@ -148,6 +148,26 @@ describe('calling an agent', () => {
   });
 });
 
+it.each([
+  ['whoami'],
+  ['profiles list'],
+  ['search echo'],
+  ['agents list'],
+  ['agents show AGENT'],
+  ['quote AGENT hello'],
+  ['calls list'],
+  ['balance'],
+  ['history'],
+  ['keys list'],
+  ['status'],
+  ['doctor'],
+  ['completion bash'],
+  ['man'],
+])('%s --json prints one document, and nothing beside it', async (line) => {
+  const data = await json(...line.replace('AGENT', echo).split(' '));
+  expect(data).toBeTypeOf('object');
+});
+
 describe('errors', () => {
   it.each([
     ['an unknown command', ['fly'], 2],

@@ -6,7 +6,7 @@ import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts';
 import { readObject, readText, usdc } from '../output/arguments.ts';
 import { formatFacts, oneLine } from '../output/table.ts';
 import type { Session } from '../session.ts';
-import { endOf, showRecord, waitForEnd } from './record.ts';
+import { endOf, showRecord, waitForEnd, whileWaiting } from './record.ts';
 
 interface CallOptions {
   readonly input?: string;
@@ -109,16 +109,17 @@ const headersOf = ({ pay }: CallOptions) => (pay ? { headers: { 'x-payment-metho
 
 async function invoke(session: Session, client: Client, start: Start, options: CallOptions): Promise<ExitCode> {
   const { agentId, body, quoteId } = start;
-  const created = await client.invokeAgent(
-    { params: { agentId }, query: { quote: quoteId }, body, ...headersOf(options) },
-    optionsOf(options),
+  const request = { params: { agentId }, query: { quote: quoteId }, body, ...headersOf(options) };
+  const created = await whileWaiting(
+    () => null,
+    () => client.invokeAgent(request, optionsOf(options)),
   );
   if (options.async && !('paymentMethod' in created)) {
     session.terminal.result(created, () => created.requestId);
     session.terminal.note(`It runs. The result: agentnet calls wait ${created.requestId}`);
     return EXIT.done;
   }
-  const record = 'paymentMethod' in created ? created : await waitForEnd(client, created.requestId);
+  const record = 'paymentMethod' in created ? created : await waitForEnd(session, client, created.requestId);
   return showRecord(session, record);
 }
 

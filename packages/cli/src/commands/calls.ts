@@ -71,7 +71,7 @@ async function show(session: Session, requestId: string): Promise<void> {
 }
 
 const wait = async (session: Session, requestId: string): Promise<ExitCode> =>
-  showRecord(session, await waitForEnd(session.requireClient(), requestId));
+  showRecord(session, await waitForEnd(session, session.requireClient(), requestId));
 
 async function cancel(session: Session, requestId: string): Promise<void> {
   const answer = await session.requireClient().cancelInvocation({ params: { requestId } });

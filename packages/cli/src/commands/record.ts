@@ -10,11 +10,15 @@ const LONGEST_PAUSE_MS = 3_000;
 
 const isOpen = ({ status }: { status: string }) => status === 'pending' || status === 'processing';
 
-/** Names the request when the person stops waiting: it is paid for, and goes on. */
+/** Names the request when the person stops waiting: it is paid for, and goes on. `null`: the node has not named it yet. */
 export async function whileWaiting<T>(requestId: () => string | null, work: () => Promise<T>): Promise<T> {
   const onInterrupt = () => {
     const id = requestId();
-    if (id) process.stderr.write(`\n${id} goes on. Its result: agentnet calls wait ${id}\n`);
+    process.stderr.write(
+      id
+        ? `\n${id} goes on. Its result: agentnet calls wait ${id}\n`
+        : '\nThe request may have been accepted, and then goes on: agentnet calls list\n',
+    );
     process.exit(EXIT.interrupted);
   };
   process.once('SIGINT', onInterrupt);
@@ -25,18 +29,23 @@ export async function whileWaiting<T>(requestId: () => string | null, work: () =
   }
 }
 
-/** Polls a request until it has ended. */
-export const waitForEnd = (client: Client, requestId: string): Promise<RequestRecord> =>
-  whileWaiting(
+/** Polls a request until it has ended, and shows on a terminal that it waits. */
+export function waitForEnd({ terminal }: Session, client: Client, requestId: string): Promise<RequestRecord> {
+  const startMs = performance.now();
+  return whileWaiting(
     () => requestId,
     async () => {
       for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 1.5)) {
         const record = await client.getInvocation({ params: { requestId } });
+        terminal.progress('');
         if (!isOpen(record)) return record as RequestRecord;
+        const seconds = Math.round((performance.now() - startMs) / 1000);
+        terminal.progress(`${requestId} is ${record.status}, ${seconds} s. Ctrl-C stops waiting, not the request.`);
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
     },
   );
+}
 
 /** Shows the end of a request. A failed one is shown too; its reason goes to stderr. */
 export function showRecord(session: Session, record: RequestRecord): ExitCode {
@@ -86,7 +95,7 @@ export async function endOf(session: Session, client: Client, events: AsyncItera
         }
       }
       const { requestId } = shown;
-      return requestId === null ? EXIT.failed : showRecord(session, await waitForEnd(client, requestId));
+      return requestId === null ? EXIT.failed : showRecord(session, await waitForEnd(session, client, requestId));
     },
   );
 }

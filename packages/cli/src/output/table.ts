@@ -42,13 +42,15 @@ const pad = (text: string, width: number, alignsRight: boolean) => {
 /** Text of strangers on one line, without control characters, which could rewrite the screen. */
 export const oneLine = (text: string): string => text.replace(/[\p{Control}\p{Bidi_Control}]+/gu, ' ').trim();
 
-/** Lays rows out in columns. `columns`: the width of the terminal; null: as wide as needed. */
+/** Lays rows out in columns. `columns`: the width of the terminal; null: as wide as needed. The last columns are left out of a narrow one. */
 export function formatTable<T>(rows: readonly T[], table: readonly Column<T>[], columns: number | null): string {
   const cells = rows.map((row) => table.map(({ value }) => oneLine(value(row))));
   const widths = table.map(({ title }, index) =>
     Math.max(widthOf(title), ...cells.map((row) => widthOf(row[index] ?? ''))),
   );
   if (columns !== null) shrink(widths, table, columns);
+  if (columns !== null && table.length > 1 && excessOf(widths, columns) > 0)
+    return formatTable(rows, table.slice(0, -1), columns);
   const line = (values: readonly string[]) =>
     values
       .map((value, index) =>
@@ -59,8 +61,11 @@ export function formatTable<T>(rows: readonly T[], table: readonly Column<T>[], 
   return [line(table.map(({ title }) => title)), ...cells.map(line)].join('\n');
 }
 
+const excessOf = (widths: readonly number[], columns: number): number =>
+  widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1) - columns;
+
 function shrink(widths: number[], table: readonly Column<never>[], columns: number): void {
-  const excess = () => widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1) - columns;
+  const excess = () => excessOf(widths, columns);
   const flexible = table.flatMap(({ isFlexible }, index) => (isFlexible ? [index] : []));
   for (let over = excess(); over > 0; over = excess()) {
     const widest = flexible.reduce(

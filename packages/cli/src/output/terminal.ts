@@ -34,6 +34,11 @@ export function createTerminal(options: OutputOptions, process: NodeJS.Process) 
     note(text: string): void {
       if (!options.quiet && !options.json) stderr.write(`${text}\n`);
     },
+    /** Shows how far long work is, on a line that the next text replaces; on a terminal only. An empty text clears it. */
+    progress(text: string): void {
+      if (!stderr.isTTY || options.quiet || options.json) return;
+      stderr.write(`\r\u001b[2K${style(stderr, 'dim', text.slice(0, (stderr.columns ?? 80) - 1))}`);
+    },
     failure({ code, message, requestId }: Failure): void {
       if (options.json) stderr.write(`${JSON.stringify({ error: { code, message, requestId } })}\n`);
       else stderr.write(`${style(stderr, 'red', 'error')}: ${message}${requestId ? ` (${requestId})` : ''}\n`);
