@@ -4,6 +4,7 @@
  */
 export const floors: readonly string[] = [
   'lib',
+  'lib/json-schema',
   'lib/log',
   'lib/net',
   'lib/process',
@@ -44,6 +45,7 @@ export const floors: readonly string[] = [
   'registry/read',
   'registry/write',
   'agents',
+  'agents/types',
   'agents/search/words',
   'agents/search/index',
   'agents/search',
@@ -132,6 +134,11 @@ export const packageHomes = [
     packages: ['@modelcontextprotocol'],
     homes: ['http/faces/mcp/'],
     comment: 'The MCP SDK stays in its face.',
+  },
+  {
+    packages: ['@hyperjump', 're2js'],
+    homes: ['lib/json-schema/'],
+    comment: 'JSON Schemas are checked in lib/json-schema.',
   },
   { packages: ['undici'], homes: ['lib/net/guarded-fetch'], comment: 'Only lib/net/guarded-fetch reaches out.' },
 ];

@@ -70,10 +70,12 @@ create table agent (
   changed_at timestamp with time zone default now() not null,
   token_claimed_at timestamp with time zone,
   id_salt bytea,
+  types_id text,
   constraint agent_pkey PRIMARY KEY (id),
   constraint agent_token_hash_key UNIQUE (token_hash),
   constraint agent_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint agent_home_node_fkey FOREIGN KEY (home_node) REFERENCES network_node(id),
+  constraint agent_types_id_fkey FOREIGN KEY (types_id) REFERENCES agent_types(id),
   constraint agent_per_hour_micro_check CHECK ((per_hour_micro >= 0)),
   constraint agent_per_request_micro_check CHECK ((per_request_micro >= 0)),
   constraint agent_reputation_check CHECK (((reputation >= 0) AND (reputation <= 1000))),
@@ -89,6 +91,7 @@ CREATE INDEX agent_token_claimed ON public.agent USING btree (token_id) WHERE ((
 CREATE INDEX agent_unregistered ON public.agent USING btree (id) WHERE ((token_id IS NULL) AND (home_node IS NULL) AND (endpoint_proven_at IS NOT NULL));
 CREATE TRIGGER agent_added AFTER INSERT OR DELETE ON public.agent FOR EACH ROW EXECUTE FUNCTION note_replica_change('agent');
 CREATE TRIGGER agent_changed AFTER UPDATE OF account_id, owner_address, name, description, capabilities, per_request_micro, per_hour_micro, tiers, endpoint, metadata, status, reputation, token_hash, token_sealed, endpoint_proven_at, response_ms, is_accepting, home_node, token_id, frozen_at ON public.agent FOR EACH ROW WHEN (((((((((((((((((((((old.account_id IS DISTINCT FROM new.account_id) OR (old.owner_address IS DISTINCT FROM new.owner_address)) OR (old.name IS DISTINCT FROM new.name)) OR (old.description IS DISTINCT FROM new.description)) OR (old.capabilities IS DISTINCT FROM new.capabilities)) OR (old.per_request_micro IS DISTINCT FROM new.per_request_micro)) OR (old.per_hour_micro IS DISTINCT FROM new.per_hour_micro)) OR ((old.tiers)::text IS DISTINCT FROM (new.tiers)::text)) OR (old.endpoint IS DISTINCT FROM new.endpoint)) OR ((old.metadata)::text IS DISTINCT FROM (new.metadata)::text)) OR (old.status IS DISTINCT FROM new.status)) OR (old.reputation IS DISTINCT FROM new.reputation)) OR (old.token_hash IS DISTINCT FROM new.token_hash)) OR (old.token_sealed IS DISTINCT FROM new.token_sealed)) OR (old.endpoint_proven_at IS DISTINCT FROM new.endpoint_proven_at)) OR (old.response_ms IS DISTINCT FROM new.response_ms)) OR (old.is_accepting IS DISTINCT FROM new.is_accepting)) OR (old.home_node IS DISTINCT FROM new.home_node)) OR (old.token_id IS DISTINCT FROM new.token_id)) OR (old.frozen_at IS DISTINCT FROM new.frozen_at))) EXECUTE FUNCTION note_replica_change('agent');
+CREATE TRIGGER agent_types_changed AFTER UPDATE OF types_id ON public.agent FOR EACH ROW WHEN ((old.types_id IS DISTINCT FROM new.types_id)) EXECUTE FUNCTION note_replica_change('agent');
 
 create table agent_bill (
   request_id text not null,
@@ -149,6 +152,17 @@ create table agent_totals (
   constraint agent_totals_pkey PRIMARY KEY (agent_id),
   constraint agent_totals_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agent(id)
 );
+
+create table agent_types (
+  id text not null,
+  agent_id text not null,
+  declared json not null,
+  estimated_time text,
+  created_at timestamp with time zone not null,
+  replaced_at timestamp with time zone,
+  constraint agent_types_pkey PRIMARY KEY (id)
+);
+CREATE INDEX agent_types_agent ON public.agent_types USING btree (agent_id);
 
 create table agent_use (
   account_id text not null,
@@ -629,6 +643,8 @@ END) stored not null,
   cancel_reason text,
   chosen json,
   content_hashes bytea,
+  types_id text,
+  capability text,
   constraint invocation_pkey PRIMARY KEY (id),
   constraint invocation_cancel_reason_check CHECK ((cancel_reason = ANY (ARRAY['cancelled_by_caller'::text, 'bulk_decided'::text]))),
   constraint invocation_check CHECK (((status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])) = (completed_at IS NOT NULL))),

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { CapabilityList } from './agents/agent-search.ts';
+import { AgentTypes } from './agents/agent-types.ts';
 import { AgentDetail } from './agents/agents.ts';
 import { api } from './api.ts';
-import { RequestRecord, Task } from './invocations/invocations.ts';
+import { CallCapability, RequestRecord, Task } from './invocations/invocations.ts';
 import { type JsonSchema, jsonSchema } from './openapi/json-schema.ts';
 import { Id, JsonObject, plainText, Usdc } from './scalars.ts';
 
@@ -17,6 +18,7 @@ const Invoke = z.strictObject({
   task: Task.describe('The task for the agent, in words.'),
   maxCost: Usdc.describe('The most that the call may cost, in USDC. Nothing is charged above it.'),
   input: JsonObject.optional().describe('Structured input for the agent.'),
+  capability: CallCapability,
   context: plainText(100_000).optional().describe('What the agent should know beside the task.'),
   quoteId: Id.optional().describe('A quote of this agent, whose price is used.'),
   waitSeconds: waitSeconds(25).describe(
@@ -110,13 +112,13 @@ export const mcpTools = {
       'Reads everything that is known of an agent: rates, reputation, success rate, response time, endpoint.',
     annotations: reads,
     args: z.strictObject({ agentId: Id }),
-    data: z.object({ agent: AgentDetail }),
+    data: z.object({ agent: AgentDetail.extend({ types: AgentTypes.optional() }) }),
   },
   quote_invocation: {
     title: 'Quote a call',
     description: 'Tells the price of a call of an agent, and locks it for 15 minutes. Costs nothing.',
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
-    args: z.strictObject({ agentId: Id, task: Task, input: JsonObject.optional() }),
+    args: z.strictObject({ agentId: Id, task: Task, input: JsonObject.optional(), capability: CallCapability }),
     data: api.quoteInvocation.data,
   },
   invoke_agent: {

@@ -9,6 +9,7 @@ import { createFollower } from './agents/registry-entry/follow-writes.ts';
 import { createEntryKeeper } from './agents/registry-entry/keep-entries.ts';
 import type { RegistrationContext } from './agents/registry-entry/register-verified.ts';
 import { createListing } from './agents/search/listing.ts';
+import { createTypeChecks } from './agents/types/type-checks.ts';
 import { type ChainAccess, openChain } from './chain/chain-access.ts';
 import type { ChainInfo } from './chain/chain-info.ts';
 import { createSigningKeys } from './chain/gas-watch.ts';
@@ -134,6 +135,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     beginner: createBeginner({ db, clock, ledgerTurns }),
     listing: createListing({ replica, nodeLabel: config.nodeLabel }),
     agentFinder: createAgentFinder({ db, replica }),
+    typeChecks: createTypeChecks({ db }),
     ...paymentParts({ ...access, db, clock }),
     ...chainReaders(rpcUrl, chain),
     ...registryParts(config, rpcUrl, { db, log, clock, metrics, chain }),

@@ -5,6 +5,7 @@ import { endpoint } from '../endpoint.ts';
 import { cursorQuery, pageQuery, queryInteger } from '../page.ts';
 import { Duration, Fraction, Id, Timestamp, Usdc, WalletAddress, webUrl } from '../scalars.ts';
 import { AgentQuery, AgentSearch, Capability } from './agent-search.ts';
+import { AgentTypes } from './agent-types.ts';
 
 const Capabilities = z
   .array(Capability)
@@ -43,6 +44,7 @@ export const AgentRegistration = z.object({
   rates: RatesInput,
   endpoint: webUrl(2048),
   metadata: AgentMetadata.default({}),
+  types: AgentTypes.optional().describe('What the agent takes and gives, as JSON Schemas.'),
 });
 export type AgentRegistration = z.output<typeof AgentRegistration>;
 
@@ -55,6 +57,7 @@ export const AgentUpdate = z
     rates: RatesInput.partial().optional(),
     endpoint: webUrl(2048).optional(),
     metadata: AgentMetadata.optional(),
+    types: AgentTypes.nullable().optional().describe('Replaces all types of the agent; null: removes them.'),
   })
   .refine((body) => Object.keys(body).length > 0, 'names no field to change');
 export type AgentUpdate = z.output<typeof AgentUpdate>;
@@ -215,7 +218,10 @@ export const agentEndpoints = {
     isPublic: true,
     limit: 'api',
     params,
-    data: AgentDetail.extend({ interfaces: AgentInterfaces }),
+    data: AgentDetail.extend({
+      interfaces: AgentInterfaces,
+      types: AgentTypes.optional().describe('What the agent takes and gives; absent: it has not said.'),
+    }),
     errors: [],
   }),
   updateAgent: endpoint({

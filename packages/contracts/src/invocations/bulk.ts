@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { Id, JsonObject, plainText, Timestamp, Usdc, webUrl } from '../scalars.ts';
-import { priorities, requestStatuses, Task } from './invocations.ts';
+import { CallCapability, priorities, requestStatuses, Task } from './invocations.ts';
 
 export const bulkStrategies = ['first_success', 'all', 'majority'] as const;
 export type BulkStrategy = (typeof bulkStrategies)[number];
@@ -10,6 +10,7 @@ export type BulkStrategy = (typeof bulkStrategies)[number];
 export const BulkRequest = z.object({
   task: Task,
   input: JsonObject.default({}),
+  capability: CallCapability,
   agents: z
     .array(Id)
     .min(1)

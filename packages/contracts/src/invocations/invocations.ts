@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Capability } from '../agents/agent-search.ts';
 import { Chosen } from '../agents/match-score.ts';
 import { endpoint } from '../endpoint.ts';
 import {
@@ -36,9 +37,16 @@ export function foldCap<T extends Partial<Record<(typeof capAliases)[number], st
 /** The task for an agent, in words. */
 export const Task = plainText(100_000).min(1);
 
+/** The capability that a call is for. */
+export const CallCapability = Capability.optional().describe(
+  'The capability of the agent that the call is for: its schemas, where the agent declares some, are used. Absent: those of the agent as a whole.',
+);
+
 export const InvocationBody = z.object({
   task: Task,
   input: JsonObject.default({}),
+  // Without a default: bodies from before it was known keep their fingerprint.
+  capability: CallCapability,
   maxCost: Usdc.optional().describe('Maximum cost of this call. Nothing is charged above it.'),
   max_cost: Usdc.optional().describe('Alias of maxCost.'),
   max_spend: Usdc.optional().describe('Alias of maxCost.'),
@@ -99,6 +107,8 @@ export const failureReasons = [
   'bill_too_high',
   'bill_not_payable',
   'bill_repeated',
+  'result_invalid',
+  'input_invalid',
 ] as const;
 export type FailureReason = (typeof failureReasons)[number];
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { Id, JsonObject, plainText, Timestamp, Usdc } from '../scalars.ts';
-import { Task } from './invocations.ts';
+import { CallCapability, Task } from './invocations.ts';
 
 const Quote = z.object({
   quoteId: Id,
@@ -26,6 +26,7 @@ export const quoteEndpoints = {
     body: z.object({
       task: Task,
       input: JsonObject.default({}),
+      capability: CallCapability,
       context: plainText(100_000).optional(),
       metadata: JsonObject.optional(),
     }),

@@ -13,6 +13,7 @@ export type AgentChange = Partial<
     | 'tiers'
     | 'endpoint'
     | 'metadata'
+    | 'typesId'
     | 'status'
     | 'reputation'
     | 'endpointProvenAt'
@@ -48,6 +49,7 @@ const columnOf: Record<keyof StoredChange, string> = {
   tiers: 'tiers',
   endpoint: 'endpoint',
   metadata: 'metadata',
+  typesId: 'types_id',
   status: 'status',
   reputation: 'reputation',
   endpointProvenAt: 'endpoint_proven_at',

@@ -2,7 +2,7 @@ import type { Sql } from '../db/sql.ts';
 import type { Agent, AgentMetadata, CallableAgent } from './agent.ts';
 
 const columns = `g.id, g.account_id as "accountId", g.owner_address as owner, g.name, g.description, g.capabilities,
-  g.per_request_micro as "perRequestMicro", g.per_hour_micro as "perHourMicro", g.tiers, g.endpoint, g.metadata, g.status,
+  g.per_request_micro as "perRequestMicro", g.per_hour_micro as "perHourMicro", g.tiers, g.endpoint, g.metadata, g.types_id as "typesId", g.status,
   g.reputation, g.token_sealed as "tokenSealed", g.endpoint_proven_at as "endpointProvenAt",
   case when g.home_node is null and g.frozen_at is null then a.wallet_proven_at end as "walletProvenAt",
   g.home_node is not null or a.wallet_proven_at is not null and g.frozen_at is null as "isWalletProven",
@@ -31,6 +31,7 @@ export interface NewAgent {
   readonly tiers: Agent['tiers'];
   readonly endpoint: string;
   readonly metadata: AgentMetadata;
+  readonly typesId: string | null;
   readonly reputation: number;
   readonly tokenHash: Buffer;
   readonly tokenSealed: Buffer;
@@ -41,8 +42,8 @@ export async function insertAgent(sql: Sql, agent: NewAgent, now: Date): Promise
     'insert-agent',
     `insert into agent (id, account_id, owner_address, name, description, capabilities, per_request_micro, per_hour_micro,
        tiers, endpoint, metadata, status, reputation, token_hash, token_sealed, next_check_at, last_seen_at, created_at, updated_at, changed_at,
-       id_salt)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending_verification', $12, $13, $14, $15, $15, $15, $15, $15, $16)`,
+       id_salt, types_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending_verification', $12, $13, $14, $15, $15, $15, $15, $15, $16, $17)`,
     [
       agent.id,
       agent.accountId,
@@ -60,6 +61,7 @@ export async function insertAgent(sql: Sql, agent: NewAgent, now: Date): Promise
       agent.tokenSealed,
       now,
       agent.idSalt,
+      agent.typesId,
     ],
   );
   await sql.query('insert-agent-totals', 'insert into agent_totals (agent_id) values ($1)', [agent.id]);
@@ -166,11 +168,12 @@ export const findCallableRows = (sql: Sql, ids: readonly string[]): Promise<Call
   sql.query<CallableAgent>(
     'find-callable-agents',
     `select g.id, g.account_id as "accountId", g.capabilities, g.per_request_micro as "perRequestMicro", g.reputation, g.endpoint,
-            g.status, g.token_sealed as "tokenSealed", g.last_seen_at as "lastSeenAt",
+            g.status, g.token_sealed as "tokenSealed", g.last_seen_at as "lastSeenAt", g.types_id as "typesId", y.estimated_time as "declaredTime",
             case when t.completed > 0 then t.duration_ms::float8 / t.completed end as "averageMs",
             coalesce((g.metadata->>'priceHints')::boolean, false) as "takesHints",
             case when n.id is not null then json_build_object('nodeId', n.id, 'baseUrl', n.base_url, 'wallet', lower(n.wallet)) end as home
        from agent g join agent_totals t on t.agent_id = g.id left join network_node n on n.id = g.home_node
+            left join agent_types y on y.id = g.types_id
       where g.id = any($1) and g.status <> 'removed'`,
     [ids],
   );

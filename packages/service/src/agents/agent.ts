@@ -58,6 +58,8 @@ export interface Agent {
   readonly tiers: AgentTiers;
   readonly endpoint: string;
   readonly metadata: AgentMetadata;
+  /** The version of its declared types; null: it has not declared any, or another node is its home. */
+  readonly typesId: string | null;
   readonly status: StoredStatus;
   readonly reputation: number;
   /** null: another node is its home and calls it. */
@@ -130,8 +132,11 @@ export type CallableAgent = Pick<
   | 'status'
   | 'tokenSealed'
   | 'lastSeenAt'
+  | 'typesId'
 > & {
   readonly averageMs: number | null;
+  /** The time that its owner declares; null: none. */
+  readonly declaredTime: string | null;
   readonly home: Home | null;
   /** True when hints of callers (`metadata.priceHints`) change its price. */
   readonly takesHints: boolean;

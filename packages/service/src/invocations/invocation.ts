@@ -43,6 +43,10 @@ export interface Invocation {
   /** True when the agent was asked to stream. */
   readonly isStreamed: boolean;
   readonly input: Record<string, unknown>;
+  /** The capability that the call names; null: none. */
+  readonly capability: string | null;
+  /** The version of the agent's types that it was accepted with: its result is held to them. Null: the agent had none. */
+  readonly typesId: string | null;
   readonly context: string | null;
   readonly metadata: Record<string, unknown>;
   readonly priority: Priority;

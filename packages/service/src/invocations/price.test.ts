@@ -114,12 +114,19 @@ describe('the estimated time', () => {
     [10, '1-2s'],
     [2_000, '1-4s'],
     [10_000, '5-20s'],
-  ])('after an average of %s ms is %s', (averageMs, text) => expect(estimatedTime(averageMs)).toBe(text));
+  ])('after an average of %s ms is %s', (averageMs, text) =>
+    expect(estimatedTime({ averageMs, declaredTime: null })).toBe(text),
+  );
+
+  it('is that which the owner declares until a call has completed', () => {
+    expect(estimatedTime({ averageMs: null, declaredTime: '40-90s' })).toBe('40-90s');
+    expect(estimatedTime({ averageMs: 2000, declaredTime: '40-90s' })).toBe('1-4s');
+  });
 
   it('is always a range that goes up', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1e9, noNaN: true }), (averageMs) => {
-        const [, low, high] = /^(\d+)-(\d+)s$/.exec(estimatedTime(averageMs)) ?? [];
+        const [, low, high] = /^(\d+)-(\d+)s$/.exec(estimatedTime({ averageMs, declaredTime: '9s' })) ?? [];
         expect(Number(high)).toBeGreaterThan(Number(low));
       }),
     );

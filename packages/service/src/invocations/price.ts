@@ -75,9 +75,16 @@ export const rateReaching = (leastMicro: bigint, work: Work): bigint =>
 export const formatMultiplier = (hundredths: bigint): string =>
   `${(Number(hundredths) / 100).toFixed(2).replace(/0$/, '')}x`;
 
-/** A range of seconds around the agent's average; a default before its first completed call. */
-export function estimatedTime(averageMs: number | null): string {
-  if (averageMs === null) return '1-30s';
+interface Times {
+  /** Of its completed calls; null: there are none. */
+  readonly averageMs: number | null;
+  /** What its owner declares; null: nothing. */
+  readonly declaredTime: string | null;
+}
+
+/** A range of seconds around the agent's average; before its first completed call what its owner declares, or a default. */
+export function estimatedTime({ averageMs, declaredTime }: Times): string {
+  if (averageMs === null) return declaredTime ?? '1-30s';
   const low = Math.max(1, Math.floor(averageMs / 2000));
   return `${low}-${Math.max(low + 1, Math.ceil((averageMs * 2) / 1000))}s`;
 }

@@ -21,7 +21,8 @@ export type IdPrefix =
   | 'prc'
   | 'rgw'
   | 'clm'
-  | 'crf';
+  | 'crf'
+  | 'typ';
 
 /** Crockford's base32 in lower case: sorts like the encoded numbers, and has no i, l, o, u. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

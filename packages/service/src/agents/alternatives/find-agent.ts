@@ -1,3 +1,4 @@
+import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
 import type { AgentDetail, AgentStatusRecord } from '@agent-network/contracts/agents/agents';
 import type { HasDb } from '../../db/database.ts';
 import type { Sql } from '../../db/sql.ts';
@@ -9,6 +10,7 @@ import type { CallableAgent } from '../agent.ts';
 import { countRunning, findAgentRow, findCallableRows } from '../agent-store.ts';
 import { toDetail, toStatusRecord } from '../agent-view.ts';
 import type { HasListing, HasNodeLabel } from '../search/listing.ts';
+import { readTypes } from '../types/read-types.ts';
 import { nameAlternatives } from './find-alternatives.ts';
 
 /** Finds agents to call, from memory where they are known. */
@@ -61,10 +63,12 @@ export async function unavailable(ctx: HasListing, agent: CallableAgent): Promis
   });
 }
 
-export async function readAgent(ctx: HasDb & HasNodeLabel, id: string): Promise<AgentDetail> {
+/** The agent with its declared types, if any. */
+export async function readAgent(ctx: HasDb & HasNodeLabel, id: string): Promise<AgentDetail & { types?: AgentTypes }> {
   const agent = await findAgentRow(ctx.db, id);
   if (!agent) throw notFound('agent');
-  return toDetail(agent, ctx.nodeLabel);
+  const types = agent.typesId && (await readTypes(ctx.db, agent.typesId));
+  return { ...toDetail(agent, ctx.nodeLabel), ...(types ? { types } : {}) };
 }
 
 export async function readAgentStatus(

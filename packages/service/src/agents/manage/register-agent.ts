@@ -17,6 +17,8 @@ import { countOwnAgents, insertAgent, type NewAgent } from '../agent-store.ts';
 import type { EndpointChecks } from '../health/check-agents.ts';
 import { startReputation } from '../reputation/recompute-reputations.ts';
 import { newcomer } from '../reputation/reputation-parts.ts';
+import { declareTypes } from '../types/declare-types.ts';
+import { requireCapabilities, requireTypes } from '../types/require-types.ts';
 
 export type RegisterContext = Records & HomeKeyContext & HasSecrets & EndpointChecks & HasPlanCaps;
 
@@ -37,9 +39,11 @@ export async function registerAgent(
   once: Once = unkeyed,
 ): Promise<DataOf<Api['registerAgent']>> {
   requireCallable(ctx, input.endpoint);
+  requireCapabilities(input.types ?? null, input.capabilities);
+  if (input.types) await requireTypes(input.types);
   const identityToken = `0x${randomBytes(32).toString('hex')}`;
   const now = ctx.clock.now();
-  const agent: NewAgent = {
+  const agent: Omit<NewAgent, 'typesId'> = {
     ...newAgentId(await homeKeyOf(ctx), now),
     accountId: owner.accountId,
     owner: owner.address,
@@ -64,7 +68,8 @@ export async function registerAgent(
   } as const;
   await ctx.db.transaction(async (tx) => {
     await requireRoomForAgent(ctx, tx, owner.accountId, (most) => countOwnAgents(tx, owner.accountId, most));
-    await insertAgent(tx, agent, now);
+    const types = { agentId: agent.id, replaces: null, types: input.types ?? null };
+    await insertAgent(tx, { ...agent, typesId: await declareTypes(tx, types, now) }, now);
     await openAgentTreasury(tx, agent, now);
     await startReputation(tx, agent.id, now);
     await once.keep(tx, registered);

@@ -1,9 +1,11 @@
+import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
 import type { AgentUpdate } from '@agent-network/contracts/agents/agents';
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { parseUsdc } from '@agent-network/contracts/money';
 import type { AccountCaller } from '../../access/caller/caller.ts';
 import type { HasDb } from '../../db/database.ts';
+import type { Tx } from '../../db/sql.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import { type Agent, nextAgentStatus } from '../agent.ts';
@@ -11,6 +13,9 @@ import type { AgentChange } from '../agent-change-store.ts';
 import { changeAgent } from '../change-agent.ts';
 import type { HasAgentChecks } from '../health/check-agents.ts';
 import { lockOwnAgent } from '../lock-own-agent.ts';
+import { declareTypes } from '../types/declare-types.ts';
+import { readTypes } from '../types/read-types.ts';
+import { requireCapabilities, requireTypes } from '../types/require-types.ts';
 import { requireCallable } from './register-agent.ts';
 
 /** Changes the fields that the body names. A new endpoint has to be proven before the agent is invoked again. */
@@ -21,16 +26,33 @@ export async function updateAgent(
   input: AgentUpdate,
 ): Promise<DataOf<Api['updateAgent']>> {
   if (input.endpoint !== undefined) requireCallable(ctx, input.endpoint);
+  if (input.types) await requireTypes(input.types);
   const now = ctx.clock.now();
   const { updated, updatedAt } = await ctx.db.transaction(async (tx) => {
     const agent = await lockOwnAgent(tx, caller.accountId, agentId);
     const { change, names } = changeOf(agent, input, now);
+    const types = await typesChange(tx, agent, input);
+    if (types !== undefined) {
+      Object.assign(change, { typesId: await declareTypes(tx, { agentId, replaces: agent.typesId, types }, now) });
+      names.push('types');
+    }
     if (names.length === 0) return { updated: names, updatedAt: agent.updatedAt };
     await changeAgent(tx, agent, { ...change, updatedAt: now }, now);
     return { updated: names, updatedAt: now };
   });
   if (updated.includes('endpoint')) ctx.agentChecks.requestRun();
   return { id: agentId, updated, updatedAt: updatedAt.toISOString() };
+}
+
+/**
+ * The new types, if they change; null: none any more. Throws VALIDATION_ERROR for such that do not fit the agent's capabilities. Types of the
+ * body were checked before, outside of the transaction.
+ */
+async function typesChange(tx: Tx, agent: Agent, input: AgentUpdate): Promise<AgentTypes | null | undefined> {
+  const before = agent.typesId && (await readTypes(tx, agent.typesId));
+  const types = input.types === undefined ? before : input.types;
+  requireCapabilities(types || null, input.capabilities ?? agent.capabilities);
+  return input.types === undefined || isSame(input.types, before || null) ? undefined : input.types;
 }
 
 const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);

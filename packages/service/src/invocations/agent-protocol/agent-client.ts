@@ -60,6 +60,7 @@ const toAgentBody = (invocation: Invocation) => ({
   agent_id: invocation.agentId,
   task: invocation.task,
   input: invocation.input,
+  ...(invocation.capability === null ? {} : { capability: invocation.capability }),
   context: invocation.context,
   priority: invocation.priority,
   deadline: invocation.deadline.toISOString(),

@@ -6,9 +6,9 @@ import type { Invocation, Outcome } from '../invocation.ts';
 /** An agent that was given less time than this can't be blamed for missing the deadline. */
 const FAIR_MS = 30_000;
 
-/** Failures that are not the agent's doing: it had no chance to answer. */
+/** Failures that are not the agent's doing: it had no chance to answer, or its home node found that the input does not fit its schema. */
 export const isOthersFault = (reason: FailureReason): boolean =>
-  reason === 'payment_failed' || reason === 'agent_removed';
+  reason === 'payment_failed' || reason === 'agent_removed' || reason === 'input_invalid';
 
 /** The evidence of an ended paid invocation about its agent (`channelPayer`: the wallet of the channel that paid by voucher); null when nothing was paid, or when the end was not the agent's doing. */
 export function paidOutcomeOf(

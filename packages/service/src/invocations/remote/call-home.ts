@@ -178,6 +178,7 @@ function toRequest({ invocation, signal }: HomeCall, proof: PaymentProof | null,
 const toHomeBody = (invocation: Invocation) => ({
   task: invocation.task,
   input: invocation.input,
+  ...(invocation.capability === null ? {} : { capability: invocation.capability }),
   ...(invocation.context === null ? {} : { context: invocation.context }),
   metadata: invocation.metadata,
   priority: invocation.priority,

@@ -50,7 +50,9 @@ export function readHomeAnswer(answer: GuardedResponse): HomeAnswer {
   if (status >= 500) return again(answer, error, false);
   if (status === 401 || status === 403) return refuse('agent_unreachable', 'does not take calls of this node', error);
   if (status === 404) return refuse('agent_removed', 'does not have it', error);
-  if (isAbout(error, 'maxCost')) return refuse('bill_too_high', 'asks more than its listed price', error);
+  if (isAbout(error, /^maxCost$/)) return refuse('bill_too_high', 'asks more than its listed price', error);
+  if (status === 400 && isAbout(error, /^(input|capability)(\.|$)/))
+    return refuse('input_invalid', 'does not take the input', error);
   return refuse('agent_error', `answered ${status}`, error);
 }
 
@@ -87,9 +89,9 @@ function again({ headers }: GuardedResponse, error: Json, isPatient: boolean): H
   return { kind: 'again', afterMs, isPatient, outcome };
 }
 
-function isAbout({ details }: Json, field: string): boolean {
+function isAbout({ details }: Json, field: RegExp): boolean {
   const fields = isObject(details) ? details.fields : null;
-  return Array.isArray(fields) && fields.some((each) => isObject(each) && each.path === field);
+  return Array.isArray(fields) && fields.some((each) => isObject(each) && field.test(String(each.path)));
 }
 
 /** A record, or the short form of an accepted request; null for anything else. */

@@ -1,5 +1,6 @@
 import type { CallableAgent } from '../../agents/agent.ts';
 import type { HasAgentFinder } from '../../agents/alternatives/find-agent.ts';
+import type { HasTypeChecks } from '../../agents/types/type-checks.ts';
 import { invariant } from '../../lib/invariant.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { callAgent } from '../agent-protocol/agent-client.ts';
@@ -10,7 +11,7 @@ import type { HasRunner } from '../places/runner.ts';
 import type { HomeCallContext } from '../remote/call-home.ts';
 import { callHome } from '../remote/call-home.ts';
 
-export interface RunContext extends HomeCallContext, HasSecrets, HasFinisher, HasAgentFinder {}
+export interface RunContext extends HomeCallContext, HasSecrets, HasFinisher, HasAgentFinder, HasTypeChecks {}
 
 /**
  * Calls the agent and ends the invocation with the outcome. When this process is stopping, leaves it open: it is given back for another
@@ -41,8 +42,8 @@ const agentRemoved: Outcome = {
   message: 'The agent was removed before it could be called.',
 };
 
-/** Calls a local agent directly, a remote one through its home node. */
-function call(
+/** Calls a local agent directly, a remote one through its home node, which holds the result to the agent's schema. */
+async function call(
   ctx: RunContext,
   invocation: Invocation,
   { endpoint, tokenSealed, home }: Pick<CallableAgent, 'endpoint' | 'tokenSealed' | 'home'>,
@@ -50,7 +51,15 @@ function call(
 ): Promise<Outcome> {
   if (home) return callHome(ctx, { home, invocation, signal });
   invariant(tokenSealed !== null, 'an agent of this node has an identityToken');
-  return callAgent(ctx, { target: { endpoint, identityToken: ctx.secrets.open(tokenSealed) }, invocation, signal });
+  const target = { endpoint, identityToken: ctx.secrets.open(tokenSealed) };
+  return checked(ctx, invocation, await callAgent(ctx, { target, invocation, signal }));
+}
+
+/** A result that does not fit the schema that the agent declared when the request was accepted is a failure. */
+async function checked(ctx: RunContext, invocation: Invocation, outcome: Outcome): Promise<Outcome> {
+  if (outcome.kind !== 'completed' || invocation.typesId === null) return outcome;
+  const fault = await ctx.typeChecks.faultOfResult(invocation, outcome.result);
+  return fault === null ? outcome : { kind: 'failed', reason: 'result_invalid', message: fault };
 }
 
 /** The same for a caller that has just found the agent. */

@@ -6,12 +6,12 @@ import { AppError } from '../../lib/app-error.ts';
 
 /** The sale of a call, as decided before its request is stored. */
 export interface Sale {
-  readonly agent: Pick<CallableAgent, 'id' | 'perRequestMicro' | 'takesHints'>;
+  readonly agent: Pick<CallableAgent, 'id' | 'perRequestMicro' | 'takesHints' | 'typesId'>;
   /** True when a quote or a signed offer sets the price. */
   readonly isPriceLocked: boolean;
 }
 
-/** The agent was withdrawn, or costs something else, since the sale was decided. Nothing was charged or stored. */
+/** The agent was withdrawn, costs something else, or takes another input, since the sale was decided. Nothing was charged or stored. */
 export class AgentChangedError extends Error {
   readonly agentId: string;
 
@@ -36,6 +36,7 @@ export async function findChanged(tx: Tx, sales: readonly Sale[]): Promise<Reado
 const holds = ({ agent, isPriceLocked }: Sale, now: AgentTerms | undefined): boolean =>
   now !== undefined &&
   now.status === 'online' &&
+  now.typesId === agent.typesId &&
   (isPriceLocked || (now.perRequestMicro === agent.perRequestMicro && now.takesHints === agent.takesHints));
 
 const MAX_TRIES = 5;

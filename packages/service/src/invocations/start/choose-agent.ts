@@ -6,11 +6,14 @@ import type { CallableAgent } from '../../agents/agent.ts';
 import { type HasAgentFinder, unavailable } from '../../agents/alternatives/find-agent.ts';
 import { findStandIns, nameAlternatives } from '../../agents/alternatives/find-alternatives.ts';
 import type { HasListing } from '../../agents/search/listing.ts';
+import type { HasTypeChecks } from '../../agents/types/type-checks.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { Shown } from '../../payments/x402/payment-header.ts';
 import { priceOf, rateWithin } from '../price.ts';
 import { isPassedOn, requireAtHome } from '../remote/require-at-home.ts';
 import type { Wanted } from './invocation-purchase.ts';
+
+type ChoosingContext = HasListing & HasAgentFinder & HasTypeChecks;
 
 /** The agent to call, and its price. */
 export interface Choice {
@@ -40,11 +43,7 @@ export interface Asked extends Wanted {
  * and when the shown payment is for an unavailable agent: only the offered agent is paid. Throws SPENDING_LIMIT_EXCEEDED for a call that
  * the key may not make.
  */
-export async function chooseAgent(
-  ctx: HasListing & HasAgentFinder,
-  caller: KnownCaller,
-  asked: Asked,
-): Promise<Choice> {
+export async function chooseAgent(ctx: ChoosingContext, caller: KnownCaller, asked: Asked): Promise<Choice> {
   const { agent, priceMicro, quoteId } = asked;
   if (asked.offeredId !== null) return chooseOffered(ctx, caller, asked, asked.offeredId);
   const isWanted = agent.status === 'online' || !asked.body.fallback || asked.shown !== null;
@@ -55,7 +54,7 @@ export async function chooseAgent(
 }
 
 async function chooseOffered(
-  ctx: HasListing & HasAgentFinder,
+  ctx: ChoosingContext,
   caller: KnownCaller,
   asked: Asked,
   offeredId: string,
@@ -72,12 +71,13 @@ async function chooseOffered(
       },
     );
   requireAtHome(agent, caller, asked.via);
+  await ctx.typeChecks.requireInput(agent, asked.body);
   const choice = toChoice(asked, agent);
   requireWithinLimits(caller, agent.id, choice.priceMicro);
   return choice;
 }
 
-async function chooseAlternative(ctx: HasListing & HasAgentFinder, caller: KnownCaller, asked: Asked): Promise<Choice> {
+async function chooseAlternative(ctx: ChoosingContext, caller: KnownCaller, asked: Asked): Promise<Choice> {
   const mostMicro = agreedMicro(caller, asked);
   const standIns = await findStandIns(ctx, asked.agent, {
     maxPerRequestMicro: rateWithin(mostMicro, asked.body),
@@ -87,6 +87,7 @@ async function chooseAlternative(ctx: HasListing & HasAgentFinder, caller: Known
   for (const { agentId } of standIns) {
     const agent = await ctx.agentFinder.find(agentId);
     if (agent?.status !== 'online' || (agent.home && isPassedOn(caller, asked.via))) continue;
+    if (!(await ctx.typeChecks.fits(agent, asked.body))) continue;
     const choice = toChoice(asked, agent);
     if (choice.priceMicro <= mostMicro) return choice;
   }

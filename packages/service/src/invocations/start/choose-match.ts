@@ -7,6 +7,7 @@ import { type HasAgentFinder, unavailable } from '../../agents/alternatives/find
 import { matchTask, type TaskMatch } from '../../agents/matching/match-task.ts';
 import type { HasListing } from '../../agents/search/listing.ts';
 import { taskWords } from '../../agents/search/words/task-words.ts';
+import type { HasTypeChecks } from '../../agents/types/type-checks.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
@@ -14,7 +15,7 @@ import { priceOf, rateReaching, rateWithin } from '../price.ts';
 import { isPassedOn } from '../remote/require-at-home.ts';
 import type { Choice } from './choose-agent.ts';
 
-type ChoosingContext = HasListing & HasDb & HasClock & HasAgentFinder;
+type ChoosingContext = HasListing & HasDb & HasClock & HasAgentFinder & HasTypeChecks;
 
 export interface AskedAuto {
   readonly body: AutoRequest;
@@ -47,6 +48,7 @@ export async function chooseMatch(ctx: ChoosingContext, caller: KnownCaller, ask
   for (const [index, match] of matches.entries()) {
     const agent = await ctx.agentFinder.find(match.agent.id);
     if (agent?.status !== 'online' || (agent.home && isPassedOn(caller, null))) continue;
+    if (!(await ctx.typeChecks.fits(agent, body))) continue;
     const choice = toChoice(agent, body, match, { rank: index + 1, considered });
     if (fits(choice.priceMicro)) return choice;
   }
@@ -63,6 +65,7 @@ async function chooseOffered(
   if (agent && agent.status !== 'online') throw await unavailable(ctx, agent);
   const match = matches.find((each) => each.agent.id === offeredId);
   if (!agent || !match) throw noAgentFits(body, parseUsdc(body.maxCost), { considered, cheapestMicro: null });
+  await ctx.typeChecks.requireInput(agent, body);
   const choice = toChoice(agent, body, match, { rank: null, considered });
   requireWithinLimits(caller, agent.id, choice.priceMicro);
   return choice;

@@ -129,6 +129,7 @@ async function findPriced(
 ): Promise<{ readonly asked: CallableAgent; readonly price: Awaited<ReturnType<typeof lockedPrice>> }> {
   const asked = await looking;
   requireAtHome(asked, caller, input.via);
+  await ctx.typeChecks.requireInput(asked, input.body);
   return { asked, price: await lockedPrice(ctx, caller, asked, input) };
 }
 

@@ -113,6 +113,7 @@ function begin(ctx: InvokeContext, requests: readonly Invocation[], agents: read
 
 async function partOf(ctx: InvokeContext, agentId: string, body: BulkRequest): Promise<Part> {
   const agent = await requireAgent(ctx, agentId);
+  await ctx.typeChecks.requireInput(agent, body);
   const priceMicro = priceOf(agent, body).totalMicro;
   if (body.maxCostPerAgent !== undefined && parseUsdc(body.maxCostPerAgent) < priceMicro)
     throw invalid('maxCostPerAgent', `is below the price of ${formatUsdc(priceMicro)} USDC of agent ${agentId}`);

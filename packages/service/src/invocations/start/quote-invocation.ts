@@ -4,6 +4,7 @@ import type { KnownCaller } from '../../access/caller/caller.ts';
 import { type Once, unkeyed } from '../../access/idempotency/once.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
 import { type HasAgentFinder, requireAgent } from '../../agents/alternatives/find-agent.ts';
+import type { HasTypeChecks, TypedCall } from '../../agents/types/type-checks.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError, invalid, notFound } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
@@ -15,13 +16,14 @@ const VALID_MS = 15 * 60_000;
 
 /** Prices a call and locks the price for one call within 15 minutes. Works for any registered agent. */
 export async function quoteInvocation(
-  ctx: HasDb & HasClock & HasAgentFinder,
+  ctx: HasDb & HasClock & HasAgentFinder & HasTypeChecks,
   caller: KnownCaller,
   agentId: string,
-  body: Work,
+  body: Work & TypedCall,
   once: Once = unkeyed,
 ): Promise<Quote> {
   const agent = await requireAgent(ctx, agentId);
+  await ctx.typeChecks.requireInput(agent, body);
   const price = priceOf(agent, body);
   const id = newId('qte');
   const now = ctx.clock.now();
@@ -29,7 +31,7 @@ export async function quoteInvocation(
   const quote = {
     quoteId: id,
     estimatedCost: formatUsdc(price.totalMicro),
-    estimatedTime: estimatedTime(agent.averageMs),
+    estimatedTime: estimatedTime(agent),
     breakdown: {
       base_fee: formatUsdc(price.baseMicro),
       complexity_multiplier: formatMultiplier(price.multiplierHundredths),

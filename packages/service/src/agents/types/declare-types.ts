@@ -1,0 +1,27 @@
+import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
+import type { Tx } from '../../db/sql.ts';
+import { AppError } from '../../lib/app-error.ts';
+import { newId } from '../../lib/id.ts';
+import { countTypes, insertTypes, retireTypes } from './types-store.ts';
+
+/** Longer than the longest deadline: by then every call that was accepted with a replaced version is over. */
+const KEPT_MS = 48 * 3_600_000;
+/** Versions of one agent that are kept at a time. */
+const MAX_KEPT = 20;
+
+/** Stores types that are checked already, as a new version of the agent's, whose row the transaction has locked or made. Returns its id. */
+export async function declareTypes(
+  tx: Tx,
+  { agentId, replaces, types }: { agentId: string; replaces: string | null; types: AgentTypes | null },
+  now: Date,
+): Promise<string | null> {
+  if (replaces !== null) {
+    await retireTypes(tx, replaces, { now, since: new Date(now.getTime() - KEPT_MS) });
+    if ((await countTypes(tx, agentId)) >= MAX_KEPT)
+      throw new AppError('CONFLICT', `The types of this agent have changed ${MAX_KEPT} times in two days; try later.`);
+  }
+  if (types === null) return null;
+  const id = newId('typ');
+  await insertTypes(tx, { id, agentId, declared: types }, now);
+  return id;
+}

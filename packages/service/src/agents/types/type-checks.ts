@@ -1,0 +1,109 @@
+import { typesOfCall } from '@agent-network/contracts/agents/agent-types';
+import { LRUCache } from 'lru-cache';
+import type { HasDb } from '../../db/database.ts';
+import { AppError, invalid } from '../../lib/app-error.ts';
+import type { Fault } from '../../lib/json-schema/schema-rules.ts';
+import { compileSchema, type Validator } from '../../lib/json-schema/validator.ts';
+import type { CallableAgent } from '../agent.ts';
+import { findTypes } from './types-store.ts';
+
+/** The parts of a call that an agent's types are about. */
+export interface TypedCall {
+  readonly input: Record<string, unknown>;
+  readonly capability?: string | null | undefined;
+}
+
+type TypedAgent = Pick<CallableAgent, 'capabilities' | 'typesId'>;
+
+/** Holds calls and results to the types that agents declare. Schemas are compiled once for each version, and kept while they are used. */
+export interface TypeChecks {
+  /** Throws VALIDATION_ERROR, naming the fields, when the agent does not take this input, or has no such capability. */
+  requireInput(agent: TypedAgent, call: TypedCall): Promise<void>;
+  /** The same as a question. */
+  fits(agent: TypedAgent, call: TypedCall): Promise<boolean>;
+  /** Why a result is not what was declared, in words; null: it fits, or nothing was declared. */
+  faultOfResult(call: { typesId: string | null; capability: string | null }, result: unknown): Promise<string | null>;
+}
+
+export interface HasTypeChecks {
+  readonly typeChecks: TypeChecks;
+}
+
+/** Compiled schemas in memory, by the size of their JSON; compiled they take about ten times that. */
+const MAX_HELD_BYTES = 4_000_000;
+
+interface Compiled {
+  readonly validator: Validator | null;
+  readonly bytes: number;
+}
+
+export function createTypeChecks({ db }: HasDb): TypeChecks {
+  const held = new LRUCache<string, Compiled>({ maxSize: MAX_HELD_BYTES, sizeCalculation: ({ bytes }) => bytes });
+
+  async function validatorOf(
+    typesId: string,
+    capability: string | null,
+    name: 'inputSchema' | 'outputSchema',
+  ): Promise<Validator | null> {
+    const key = `${typesId} ${name} ${capability ?? ''}`;
+    const known = held.get(key);
+    if (known) return known.validator;
+    // A version is removed only when every call that was accepted with it is past its deadline.
+    const types = await findTypes(db, typesId);
+    const schema = types && typesOfCall(types, capability)[name];
+    const validator = schema ? await compileSchema(schema) : null;
+    if (validator && !('check' in validator)) throw new Error(`schema ${key} cannot be compiled any more`);
+    held.set(key, { validator, bytes: 200 + (schema ? JSON.stringify(schema).length : 0) });
+    return validator;
+  }
+
+  async function faultsOfInput({ typesId }: TypedAgent, { input, capability }: TypedCall) {
+    const validator = typesId === null ? null : await validatorOf(typesId, capability ?? null, 'inputSchema');
+    return validator?.check(input) ?? [];
+  }
+
+  return {
+    async requireInput(agent, call) {
+      if (!hasCapability(agent, call)) throw invalid('capability', 'is not a capability of this agent');
+      const faults = await faultsOfInput(agent, call);
+      if (faults === 'too_much')
+        throw invalid('input', "is too large to be checked against the agent's schema: it takes too many steps");
+      if (faults.length > 0) throw inputRefused(faults);
+    },
+    async fits(agent, call) {
+      return hasCapability(agent, call) && (await faultsOfInput(agent, call)).length === 0;
+    },
+    async faultOfResult({ typesId, capability }, result) {
+      const validator = typesId === null ? null : await validatorOf(typesId, capability, 'outputSchema');
+      const faults = validator?.check(result) ?? [];
+      if (faults === 'too_much') return "The result is too large to be checked against the agent's output schema.";
+      return faults.length === 0 ? null : resultFault(faults);
+    },
+  };
+}
+
+const hasCapability = ({ capabilities }: TypedAgent, { capability }: TypedCall): boolean =>
+  capability === undefined || capability === null || capabilities.includes(capability);
+
+const MAX_PATH = 200;
+const MAX_MESSAGE = 1000;
+
+/** Names come from callers and agents, and reach people's terminals. */
+function pathOf(root: string, at: readonly string[]): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: removing control characters is the point
+  const clean = [root, ...at].join('.').replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, ' ');
+  return clean.length > MAX_PATH ? `${clean.slice(0, MAX_PATH).toWellFormed()}…` : clean.toWellFormed();
+}
+
+function inputRefused(faults: readonly Fault[]): AppError<'VALIDATION_ERROR'> {
+  const fields = faults.map(({ at, message }) => ({ path: pathOf('input', at), message }));
+  const [first] = fields;
+  const message = `The input does not fit the schema that the agent declares: ${first?.path} ${first?.message}.`;
+  return new AppError('VALIDATION_ERROR', message, { details: { fields } });
+}
+
+function resultFault(faults: readonly Fault[]): string {
+  const list = faults.map(({ at, message }) => `${pathOf('result', at)} ${message}`).join('; ');
+  const shown = list.length > MAX_MESSAGE ? `${list.slice(0, MAX_MESSAGE).toWellFormed()}…` : list;
+  return `The result does not fit the schema that the agent declares: ${shown}.`;
+}

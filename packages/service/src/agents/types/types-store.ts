@@ -1,0 +1,45 @@
+import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
+import type { Sql, Tx } from '../../db/sql.ts';
+
+export interface NewTypes {
+  readonly id: string;
+  readonly agentId: string;
+  readonly declared: AgentTypes;
+}
+
+export async function insertTypes(tx: Tx, { id, agentId, declared }: NewTypes, now: Date): Promise<void> {
+  await tx.query(
+    'insert-agent-types',
+    'insert into agent_types (id, agent_id, declared, estimated_time, created_at) values ($1, $2, $3, $4, $5)',
+    [id, agentId, JSON.stringify(declared), declared.estimatedTime ?? null, now],
+  );
+}
+
+export async function findTypes(sql: Sql, id: string): Promise<AgentTypes | null> {
+  const [row] = await sql.query<{ declared: AgentTypes }>(
+    'find-agent-types',
+    'select declared from agent_types where id = $1',
+    [id],
+  );
+  return row?.declared ?? null;
+}
+
+/** Notes that a version is no longer the present one, and removes those of its agent that were replaced before `since`. */
+export async function retireTypes(tx: Tx, id: string, { now, since }: { now: Date; since: Date }): Promise<void> {
+  await tx.query('retire-agent-types', 'update agent_types set replaced_at = $2 where id = $1', [id, now]);
+  await tx.query(
+    'remove-old-agent-types',
+    `delete from agent_types o using agent_types t
+      where t.id = $1 and o.agent_id = t.agent_id and o.replaced_at < $2`,
+    [id, since],
+  );
+}
+
+export async function countTypes(tx: Tx, agentId: string): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(
+    'count-agent-types',
+    'select count(*)::int as count from agent_types where agent_id = $1',
+    [agentId],
+  );
+  return row?.count ?? 0;
+}
