@@ -1,4 +1,10 @@
-import { allOf, claimCall, refundCall, SETTLEMENT_CONTRACT } from '../../../../chain/channels/channel-calls.ts';
+import {
+  allOf,
+  claimCall,
+  refundCall,
+  SETTLEMENT_CONTRACT,
+  sweepCall,
+} from '../../../../chain/channels/channel-calls.ts';
 import { type ChannelConfig, channelDigestsOf } from '../../../../chain/channels/channel-digests.ts';
 import type { ChannelOnChain } from '../../../../chain/channels/settlement-contract-client.ts';
 import { AppError } from '../../../../lib/app-error.ts';
@@ -22,12 +28,12 @@ export type RefundAnswer =
 
 /** Calls in flight and claims end within this time, or the channel is busy. */
 const BUSY_MS = 3000;
-const GAS = 300_000n;
+const GAS = 400_000n;
 const HOUR_MS = 3_600_000;
 
 /**
- * Gives a payer back what is left in its channel, or a part of it: one transaction that claims what is charged, when all is refunded, and
- * refunds. The refund and its bytes are committed before they are sent, and close the channel for vouchers until the chain has decided.
+ * Gives a payer back what is left in its channel, or a part of it: one transaction that claims and sweeps what is charged, when all is
+ * refunded, and refunds. The refund and its bytes are committed before they are sent, and close the channel for vouchers until the chain has decided.
  * The same payload gets the same answer. Throws RATE_LIMITED after too many refunds, and UNAVAILABLE when the chain has not decided in
  * time: shown again, the payload gets the outcome.
  */
@@ -116,7 +122,11 @@ function refundCallOf(
   const refund = refundCall(config, amountMicro, onChain.refundNonce, signature);
   const entry = { channelId, config, ...voucher, totalMicro: channel.chargedMicro };
   const claims = of.isFull && channel.chargedMicro > onChain.claimedMicro ? [entry] : [];
-  const calls = claims.map((each) => claimCall([each], wallet.signDigest(digests.claimBatchDigest([each]))));
+  // What is claimed is swept as well: perhaps nothing else will be claimed that would bring it into the wallet.
+  const calls = claims.flatMap((each) => [
+    claimCall([each], wallet.signDigest(digests.claimBatchDigest([each]))),
+    sweepCall(chain.wallet, chain.token),
+  ]);
   return { to: SETTLEMENT_CONTRACT, data: allOf([...calls, refund]), gas: GAS };
 }
 
