@@ -96,7 +96,7 @@ export async function checkReserves(world: BankScene): Promise<void> {
     world.tally.violation(`the reserves say ${await read()} of themselves`);
 }
 
-/** The node's wallet has what the books say, and that is what it owes to clients and agents. */
+/** The node's wallet has what the books say, and that is what it owes to clients and agents, less what channels owe it. */
 export async function checkWallet(world: BankScene, owed: bigint): Promise<void> {
   const holds = async () => world.usdcOf(world.walletAddress);
   await until(async () => ((await holds()) === owed ? true : null), { timeoutMs: 2000, firstMs: 50, mostMs: 500 });

@@ -22,7 +22,8 @@ export async function checkDeal(facts: Facts, deal: Deal): Promise<void> {
 
 async function checkVisible({ world }: Facts, deal: Deal, id: string, wrong: (what: string) => void): Promise<void> {
   const path = deal.kind === 'bulk' ? `/invoke/bulk/${id}` : `/invoke/${id}`;
-  const { status, body } = await sendWithin(world.baseUrl(), 'GET', path, { key: deal.key });
+  const reader = deal.key === '' ? { headers: { 'x-result-token': deal.resultToken ?? '' } } : { key: deal.key };
+  const { status, body } = await sendWithin(world.baseUrl(), 'GET', path, reader);
   if (status !== 200) return wrong(`${id} is acknowledged, and reads as ${status}`);
   const { data } = body;
   if (['pending', 'processing'].includes(data.status)) return wrong(`${id} is still ${data.status}`);

@@ -1,6 +1,7 @@
 import { contradictions } from '../../support/books.ts';
 import { checkAgents, checkClient, checkReserves, checkWallet } from './audit-balances.ts';
 import { checkBills, letBillsExpire } from './audit-bills.ts';
+import { checkChannels, closeChannels } from './audit-channels.ts';
 import { checkDeal, checkDeposits } from './audit-deals.ts';
 import type { BankBook } from './bank-book.ts';
 import { gatherFacts, sum } from './bank-facts.ts';
@@ -12,6 +13,7 @@ export async function auditEnd(world: BankScene, book: BankBook, timeoutMs: numb
   const { tally } = world;
   await letBillsExpire(world, timeoutMs);
   for (const open of await untilNothingIsOpen(world.databaseUrl, timeoutMs)) tally.violation(`left open: ${open}`);
+  await closeChannels(world, timeoutMs);
   for (const problem of await contradictions(world.databaseUrl)) tally.violation(`at the end: ${problem}`);
   const facts = await gatherFacts(world, book);
   for (const deal of book.deals) await checkDeal(facts, deal);
@@ -21,6 +23,6 @@ export async function auditEnd(world: BankScene, book: BankBook, timeoutMs: numb
     ...(await Promise.all(world.clients.map((client) => checkClient(facts, client)))),
     await checkAgents(facts),
   ]);
-  await checkWallet(world, owed);
+  await checkWallet(world, owed - (await checkChannels(facts)));
   await checkReserves(world);
 }

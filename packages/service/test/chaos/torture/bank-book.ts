@@ -12,9 +12,11 @@ export interface SignedPayment {
 export interface Deal {
   /** Goes with the request in its metadata, and so is seen by the agent and kept in the database. */
   readonly mark: string;
-  readonly kind: 'treasury' | 'x402' | 'agent to agent' | 'bulk';
-  /** Reads the request. */
+  readonly kind: 'treasury' | 'x402' | 'channel' | 'keyless' | 'agent to agent' | 'bulk';
+  /** Reads the request; empty: it was made without a key. */
   readonly key: string;
+  /** Reads a request that was made without a key. */
+  resultToken?: string;
   /** What it was paid with, where the client signed something. */
   payment?: SignedPayment;
   /** Every id that it was given for this purchase: there has to be one. */

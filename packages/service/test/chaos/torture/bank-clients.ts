@@ -1,17 +1,17 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { paymentIn } from '../../support/chain-actions.ts';
-import type { Answer, RequestOptions } from '../../support/harness.ts';
+import type { Answer } from '../../support/harness.ts';
 import { payV1, payV2 } from '../../support/x402-payer.ts';
-import type { BankBook, Deal, SignedPayment } from './bank-book.ts';
-import type { BankClient, BankScene } from './bank-world.ts';
-import { type Insisted, insist } from './insist.ts';
-import type { Random } from './random.ts';
+import { type Act, type Acting, ask, askPerhapsTwice, bodyOf, codeOf, noteAnswers, openDeal } from './acting.ts';
+import type { BankBook, SignedPayment } from './bank-book.ts';
+import { callByChannel, refundPart, withdrawFromChannel } from './channel-acts.ts';
 
 /** What a client does, and how often compared with the rest. */
 const ACTS = {
   callFromTreasury: 30,
   callByX402: 30,
+  callByChannel: 30,
   depositMore: 8,
   withdrawSome: 7,
   callAgentToAgent: 8,
@@ -19,19 +19,9 @@ const ACTS = {
   callBulk: 9,
   sendPlainly: 8,
   claimItsWallet: 2,
+  refundPart: 3,
+  withdrawFromChannel: 1,
 } as const;
-
-const PATIENCE_MS = 8_000;
-const UNTIL_ANSWERED_MS = 120_000;
-
-export interface Acting {
-  readonly world: BankScene;
-  readonly client: BankClient;
-  readonly random: Random;
-  readonly book: BankBook;
-}
-
-type Act = (acting: Acting) => Promise<string>;
 
 /** One act of a client. What comes of it is counted; that it is never answered is a violation. */
 export async function actOnce(acting: Acting): Promise<void> {
@@ -43,41 +33,6 @@ export async function actOnce(acting: Acting): Promise<void> {
     world.tally.count('requests', `${name}: never answered`);
     world.tally.violation(`${client.name}, ${name}: ${error instanceof Error ? error.message : error}`);
   }
-}
-
-const ask = ({ world }: Acting, method: string, path: string, options: RequestOptions): Promise<Insisted> =>
-  insist(world.baseUrl, method, path, {
-    ...options,
-    patienceMs: PATIENCE_MS,
-    timeoutMs: world.untilAnsweredMs ?? UNTIL_ANSWERED_MS,
-  });
-
-const codeOf = ({ status, body }: Answer): string => (status === 200 ? 'done' : `${status} ${body?.error?.code}`);
-
-/** Sometimes the same request goes out twice at once, as from a client that hedges. */
-async function askPerhapsTwice(acting: Acting, path: string, options: RequestOptions): Promise<Insisted[]> {
-  const times = acting.random.chance(0.25) ? 2 : 1;
-  return Promise.all(Array.from({ length: times }, () => ask(acting, 'POST', path, options)));
-}
-
-function openDeal({ random, book }: Acting, kind: Deal['kind'], key: string, requests = 1): Deal {
-  const deal: Deal = { mark: random.id(), kind, key, ids: new Set(), wasToldToPay: false, requests };
-  book.deals.push(deal);
-  return deal;
-}
-
-/** The body stays the same however often it is sent, so its deadline is a time and not a span. */
-const bodyOf = ({ random }: Acting, { mark }: Deal) => ({
-  task: 'work',
-  metadata: { mark },
-  deadline: new Date(Date.now() + random.int(5000, 12_000)).toISOString(),
-});
-
-function noteAnswers(deal: Deal, insisted: readonly Insisted[]): string {
-  for (const { answer } of insisted)
-    if (answer.status === 200) deal.ids.add(answer.body.data.requestId ?? answer.body.data.bulkId);
-  const first = insisted[0] as Insisted;
-  return codeOf(first.answer);
 }
 
 async function callFromTreasury(acting: Acting): Promise<string> {
@@ -194,6 +149,7 @@ async function claimItsWallet(acting: Acting): Promise<string> {
 const acts: Record<keyof typeof ACTS, Act> = {
   callFromTreasury,
   callByX402,
+  callByChannel,
   depositMore,
   withdrawSome,
   callAgentToAgent,
@@ -201,4 +157,6 @@ const acts: Record<keyof typeof ACTS, Act> = {
   callBulk,
   sendPlainly,
   claimItsWallet,
+  refundPart,
+  withdrawFromChannel,
 };

@@ -10,6 +10,7 @@ import type { TestDatabase } from '../../support/test-database.ts';
 import { newClient } from '../../support/treasury.ts';
 import { type BankAgent, startBankAgent } from './bank-agents.ts';
 import { type BankChain, createBankChain } from './bank-chain.ts';
+import { type ChannelClient, channelHostOf, newChannelClient } from './bank-channels.ts';
 import { sendWithin } from './insist.ts';
 import type { Random } from './random.ts';
 import type { Tally } from './tally.ts';
@@ -19,6 +20,7 @@ export interface BankClient {
   readonly key: string;
   readonly treasuryId: string;
   readonly wallet: TestWallet;
+  readonly channel: ChannelClient;
 }
 
 /** What clients act on and the audit looks at: a node, however it is run, with its agents and its clients. */
@@ -59,6 +61,8 @@ export const FUNDS = '50.00';
 export const FUNDS_MICRO = 50_000_000n;
 export const WALLET_MICRO = 1_000_000_000n;
 const START_AGAIN_MS = 300;
+/** Channels are claimed now and again while all else goes on. */
+const CLAIMS = { CHANNEL_MIN_DEPOSIT: '0.01', CHANNEL_CLAIM_THRESHOLD: '0.03', CHANNEL_CLAIM_INTERVAL_SECONDS: '2' };
 
 export interface BankParts {
   readonly seed: string;
@@ -76,7 +80,7 @@ export async function startBankWorld(parts: BankParts): Promise<BankWorld> {
   // Processes that do not start while the chain is disturbed would tell it at length.
   const cluster = await startCluster({ ...parts, stderr: 'ignore' });
   const databaseProxy = await startDatabaseProxy(cluster.databaseUrl);
-  const start = () => cluster.startProcess({ DATABASE_URL: databaseProxy.url });
+  const start = () => cluster.startProcess({ ...CLAIMS, DATABASE_URL: databaseProxy.url });
   const seats = await Promise.all(Array.from({ length: parts.processes }, () => takeSeat(start, tally)));
   const baseUrl = () => {
     const taken = seats.flatMap(({ current }) => (current ? [current.baseUrl] : []));
@@ -94,10 +98,14 @@ export async function startBankWorld(parts: BankParts): Promise<BankWorld> {
       return startBankAgent(host, { owner, seed: `${parts.seed} ${index}`, perRequest: PRICE, till });
     }),
   );
+  const channelHost = await channelHostOf(cluster);
   const clients = await Promise.all(
     Array.from({ length: parts.clients }, async (_, index): Promise<BankClient> => {
       const { key, treasuryId } = await newClient(host, FUNDS);
-      return { name: `client ${index}`, key, treasuryId, wallet: await cluster.newWallet(WALLET_MICRO) };
+      const channel = newChannelClient(channelHost);
+      await cluster.chain.fund([{ address: channel.wallet.address, ethWei: 0n, usdcMicro: WALLET_MICRO }]);
+      const wallet = await cluster.newWallet(WALLET_MICRO);
+      return { name: `client ${index}`, key, treasuryId, wallet, channel };
     }),
   );
   await untilItReads(cluster);

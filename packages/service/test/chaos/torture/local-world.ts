@@ -6,6 +6,7 @@ import { silentLog } from '../../../src/lib/log/log.ts';
 import { type Harness, newAccount, newWallet, type TestWallet } from '../../support/harness.ts';
 import { newClient } from '../../support/treasury.ts';
 import { startBankAgent } from './bank-agents.ts';
+import { channelHostOf, newChannelClient } from './bank-channels.ts';
 import { type BankClient, type BankScene, FUNDS, untilItReads, WALLET_MICRO } from './bank-world.ts';
 import { insist, sendWithin } from './insist.ts';
 import type { LocalGroup } from './local-group.ts';
@@ -77,6 +78,7 @@ export async function startLocalWorld({
   const fund = async (wallet: TestWallet, micro: bigint) =>
     void (await thirdParties.transfer(funder, wallet.address, micro));
   const passers = await Promise.all(Array.from({ length: PASSERS }, () => host.newWallet(FUNDER_MICRO)));
+  const channelHost = await channelHostOf({ ctx, chain: { rpcUrl }, walletAddress });
   const clients: BankClient[] = [];
 
   const join = async (): Promise<BankClient> => {
@@ -92,7 +94,10 @@ export async function startLocalWorld({
       },
     };
     const { key, treasuryId } = await newClient(patient, FUNDS);
-    const joined = { name: `client ${clients.length}`, key, treasuryId, wallet: await patient.newWallet(WALLET_MICRO) };
+    const channel = newChannelClient(channelHost);
+    await fund(channel.wallet, WALLET_MICRO);
+    const wallet = await patient.newWallet(WALLET_MICRO);
+    const joined = { name: `client ${clients.length}`, key, treasuryId, wallet, channel };
     clients.push(joined);
     return joined;
   };

@@ -79,21 +79,22 @@ export function createThirdParties(rpcUrl: string, host: TokenHost, node: { wall
     );
     return turn;
   };
-  const call = (wallet: TestWallet, data: Hex) =>
+  const call = (wallet: TestWallet, to: string, data: Hex) =>
     inTurn(wallet.address, async () => {
       const nonce = Number(await ask<Hex>('eth_getTransactionCount', wallet.address, 'latest'));
-      const raw = await wallet.signTransaction({ chainId, to: token as Hex, data, nonce, ...FEES });
+      const raw = await wallet.signTransaction({ chainId, to: to as Hex, data, nonce, ...FEES });
       await send(raw);
       return raw;
     });
   const transfer = async (wallet: TestWallet, to: string, micro: bigint): Promise<PlainTransfer> => {
     const data = encodeFunctionData({ abi: usdcAbi, functionName: 'transfer', args: [to as Hex, micro] });
-    return { from: wallet.address.toLowerCase(), micro, raw: await call(wallet, data) };
+    return { from: wallet.address.toLowerCase(), micro, raw: await call(wallet, token, data) };
   };
 
   return {
     transfer,
     sendPlainly: (wallet, micro) => transfer(wallet, node.walletAddress, micro),
+    call: async (wallet, to, data) => void (await call(wallet, to, data)),
     submit: () => Promise.reject(new Error('these clients submit no payments themselves')),
     reorganise: () => Promise.reject(new Error('this chain takes nothing back')),
     hasMoved: async ({ raw }) => (await read(keccak256(raw)))?.status === '0x1',
