@@ -286,6 +286,15 @@ create table call_figure (
 );
 CREATE INDEX call_figure_hour ON public.call_figure USING btree (start) WHERE (span = 'hour'::text);
 
+create table card_key (
+  is_only boolean default true not null,
+  id text not null,
+  sealed bytea not null,
+  created_at timestamp with time zone not null,
+  constraint card_key_pkey PRIMARY KEY (is_only),
+  constraint card_key_is_only_check CHECK (is_only)
+);
+
 create table chain_payment (
   id text not null,
   chain_id integer not null,
@@ -1066,6 +1075,27 @@ create table unaudited_request (
   constraint unaudited_request_pkey PRIMARY KEY (request_id)
 );
 CREATE INDEX unaudited_request_since ON public.unaudited_request USING btree (since);
+
+create table unpaid_task (
+  id text not null,
+  account_id text,
+  caller_agent_id text,
+  holder text not null,
+  agent_id text not null,
+  body json not null,
+  quote_id text,
+  message_key text not null,
+  offer json not null,
+  refusal text,
+  ended text,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint unpaid_task_pkey PRIMARY KEY (id),
+  constraint unpaid_task_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint unpaid_task_ended_check CHECK ((ended = ANY (ARRAY['rejected'::text, 'cancelled'::text])))
+);
+CREATE INDEX unpaid_task_expires ON public.unpaid_task USING btree (expires_at);
+CREATE INDEX unpaid_task_holder ON public.unpaid_task USING btree (holder, created_at);
 
 create table unshown_transfer (
   chain_id integer not null,

@@ -5,6 +5,7 @@ import { toErrorAnswer } from './http/answer/errors.ts';
 import { mountDashboard } from './http/dashboard/mount-dashboard.ts';
 import { mountDocuments } from './http/documents/documents.ts';
 import { limitDocuments } from './http/documents/limit-documents.ts';
+import { mountA2a } from './http/faces/a2a/mount-a2a.ts';
 import { mountMcp } from './http/faces/mcp/mount-mcp.ts';
 import { mountOpenAi } from './http/faces/openai/mount-openai.ts';
 import { handlers } from './http/handlers/all.ts';
@@ -21,6 +22,7 @@ export function createApp(ctx: HttpContext): Hono {
   mountDashboard(app, ctx);
   mountDocuments(app, ctx);
   const room = createAnswerRoom(ctx);
+  if (ctx.faces.has('a2a')) mountA2a(app, ctx, room);
   if (ctx.faces.has('mcp')) mountMcp(app, ctx, room);
   if (ctx.faces.has('openai')) mountOpenAi(app, ctx, room);
   mountRefunds(app, ctx);

@@ -25,6 +25,7 @@ import type { HasBacklog } from './invocations/run/run-queued.ts';
 import type { PayContext } from './invocations/start/pay-and-run.ts';
 import { recoverInvocations } from './invocations/start/recover-invocations.ts';
 import { foldFigures } from './invocations/stats/fold-figures.ts';
+import { forgetUnpaid } from './invocations/unpaid/keep-unpaid.ts';
 import type { HasRetention } from './lib/retention.ts';
 import type { NetworkContext } from './network/nodes/network-context.ts';
 import { startNetwork } from './network/start-network.ts';
@@ -101,6 +102,7 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     repeatEvery(ctx, 'forget-old-strikes', 3_600_000, async () => void (await forgetOldStrikes(ctx))),
     repeatEvery(ctx, 'forget-contents', 60_000, () => forgetContents(ctx)),
     repeatEvery(ctx, 'forget-events', 60_000, () => forgetEvents(ctx)),
+    repeatEvery(ctx, 'forget-unpaid', 60_000, () => forgetUnpaid(ctx)),
     repeatEvery(ctx, 'forget-windows', 3_600_000, () => forgetWindows(ctx)),
     repeatEvery(ctx, 'forget-changes', 60_000, () => forgetOldChanges(ctx)),
     repeatEvery(ctx, 'fold-storage', 5000, () => foldStoredBytes(ctx)),

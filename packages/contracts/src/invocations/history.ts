@@ -35,6 +35,8 @@ export const historyEndpoints = {
       agentId: Id.optional(),
       bulkId: Id.optional(),
       status: z.enum(requestStatuses).optional(),
+      contextId: z.string().max(256).optional().describe('Of requests that came as tasks of A2A: their context.'),
+      changedAfter: Timestamp.optional().describe('The status changed last at this time or later.'),
       ...dayQuery,
       ...cursorQuery,
       ...pageQuery,

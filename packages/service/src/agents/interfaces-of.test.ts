@@ -10,6 +10,11 @@ it('an agent has the addresses of the faces that are served, and no others', () 
     invoke,
     mcp: `${baseUrl}/agents/agt_1/mcp`,
   });
+  expect(interfacesOf({ baseUrl, faces: new Set(['a2a'] as const) }, 'agt_1')).toEqual({
+    invoke,
+    a2a: `${baseUrl}/a2a/agt_1`,
+    agentCard: `${baseUrl}/a2a/agt_1/.well-known/agent-card.json`,
+  });
   expect(interfacesOf({ baseUrl, faces: new Set(['openai'] as const) }, 'agt_1')).toEqual({
     invoke,
     openai: { baseUrl: `${baseUrl}/v1`, model: 'agt_1' },
@@ -25,5 +30,8 @@ it('a registration file names the faces that are served, and no others', () => {
   expect(faceServicesOf({ baseUrl, faces: new Set(['x402'] as const) }, 'agt_1')).toEqual([]);
   expect(faceServicesOf({ baseUrl, faces: new Set(['mcp'] as const) }, 'agt_1')).toEqual([
     { name: 'MCP', endpoint: `${baseUrl}/agents/agt_1/mcp`, version: '2026-07-28' },
+  ]);
+  expect(faceServicesOf({ baseUrl, faces: new Set(['a2a'] as const) }, 'agt_1')).toEqual([
+    { name: 'A2A', endpoint: `${baseUrl}/a2a/agt_1/.well-known/agent-card.json`, version: '1.0' },
   ]);
 });

@@ -11,6 +11,10 @@ export interface HasFaces {
 /** Addresses that a face gives each agent. */
 const byFace: Partial<Record<Face, (baseUrl: string, id: string) => Omit<AgentInterfaces, 'invoke'>>> = {
   x402: (baseUrl, id) => ({ x402: `${baseUrl}/x402/${id}`, openapi: `${baseUrl}/agents/${id}/openapi.json` }),
+  a2a: (baseUrl, id) => ({
+    a2a: `${baseUrl}/a2a/${id}`,
+    agentCard: `${baseUrl}/a2a/${id}/.well-known/agent-card.json`,
+  }),
   mcp: (baseUrl, id) => ({ mcp: `${baseUrl}/agents/${id}/mcp` }),
   openai: (baseUrl, id) => ({ openai: { baseUrl: `${baseUrl}/v1`, model: id } }),
 };
@@ -23,6 +27,11 @@ type Service = AgentRegistrationFile['services'][number];
 
 /** What a face adds to the services of an ERC-8004 registration file, under the names that its readers know. */
 const serviceByFace: Partial<Record<Face, (baseUrl: string, id: string) => Service>> = {
+  a2a: (baseUrl, id) => ({
+    name: 'A2A',
+    endpoint: `${baseUrl}/a2a/${id}/.well-known/agent-card.json`,
+    version: '1.0',
+  }),
   mcp: (baseUrl, id) => ({ name: 'MCP', endpoint: `${baseUrl}/agents/${id}/mcp`, version: '2026-07-28' }),
 };
 

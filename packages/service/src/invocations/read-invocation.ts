@@ -6,7 +6,7 @@ import type { HasClock } from '../lib/clock.ts';
 import { daysBefore, type HasRetention } from '../lib/retention.ts';
 import type { Invocation } from './invocation.ts';
 import { toRecord } from './invocation-view.ts';
-import { findRecord, findStates, type InvocationState } from './record-store.ts';
+import { findRecord, findRecordsWithin, findStates, type InvocationState } from './record-store.ts';
 
 /** A record of the caller or of an agent of its account. Throws NOT_FOUND for others. */
 export function requireOwn<T extends Pick<Invocation, 'accountId' | 'callerAgentId'>>(
@@ -23,6 +23,23 @@ export function requireOwn<T extends Pick<Invocation, 'accountId' | 'callerAgent
 /** A request of the caller: of its account for a key, its own for an agent. */
 export const readInvocation = async (ctx: HasDb, caller: KnownCaller, requestId: string): Promise<RequestRecord> =>
   toRecord(requireOwn(await findRecord(ctx.db, requestId), caller));
+
+/** Bytes of results in one page of records: the rest is for the next page. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+
+/** The first of these requests of the caller, in order: all of them without their results, else as many as fill a page. */
+export async function readInvocations(
+  ctx: HasDb,
+  caller: KnownCaller,
+  ids: readonly string[],
+  { withResults }: { readonly withResults: boolean },
+): Promise<RequestRecord[]> {
+  if (ids.length === 0) return [];
+  if (withResults)
+    return (await findRecordsWithin(ctx.db, ids, PAGE_BYTES)).map((found) => toRecord(requireOwn(found, caller)));
+  const states = new Map((await findStates(ctx.db, ids)).map((state) => [state.id, state]));
+  return ids.map((id) => toRecord({ ...requireOwn(states.get(id) ?? null, caller), result: null }));
+}
 
 /** Its state for a reader of its events. Throws GONE when its stream may have been removed. */
 export async function readFollowed(

@@ -22,6 +22,6 @@ export const preflightHeaders: Readonly<Record<string, string>> = {
   ...commonHeaders,
   'access-control-allow-methods': 'GET, POST, PUT, DELETE, OPTIONS',
   'access-control-allow-headers':
-    'Accept, Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id, X-Sync, X-Payment-Method, X-Agent-Network-Via, Last-Event-ID, PAYMENT-SIGNATURE, X-PAYMENT, X-Result-Token, SIGN-IN-WITH-X, Access-Control-Expose-Headers, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
+    'Accept, Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id, X-Sync, X-Payment-Method, X-Agent-Network-Via, Last-Event-ID, PAYMENT-SIGNATURE, X-PAYMENT, X-Result-Token, SIGN-IN-WITH-X, Access-Control-Expose-Headers, MCP-Protocol-Version, Mcp-Method, Mcp-Name, A2A-Version, A2A-Extensions, X-A2A-Extensions',
   'access-control-max-age': '86400',
 };

@@ -20,6 +20,8 @@ const PATHS = [
   '/readyz',
   '/metrics',
   '/.well-known/*',
+  '/a2a/.well-known/*',
+  '/a2a/:id/.well-known/*',
   '/agents/:id/registration.json',
   '/agents/:id/openapi.json',
   '/discovery/*',

@@ -10,6 +10,10 @@ export interface HistoryQuery {
   readonly agentId: string | null;
   readonly status: RequestStatus | null;
   readonly bulkId: string | null;
+  /** The A2A context, as its metadata name it or as its id makes it. */
+  readonly contextId: string | null;
+  /** Its last change of status is at this time or later. */
+  readonly changedAfter: Date | null;
   readonly from: Date | null;
   readonly before: Date | null;
 }
@@ -36,7 +40,9 @@ export interface HistoryRow
 
 const filter = `account_id = $1 and ($2::text is null or caller_agent_id = $2) and ($3::text is null or agent_id = $3)
   and ($4::text is null or status = $4) and ($5::timestamptz is null or created_at >= $5)
-  and ($6::timestamptz is null or created_at < $6) and ($7::text is null or bulk_id = $7)`;
+  and ($6::timestamptz is null or created_at < $6) and ($7::text is null or bulk_id = $7)
+  and ($8::text is null or coalesce(metadata #>> '{a2a,contextId}', 'ctx_' || substr(id, 5)) = $8)
+  and ($9::timestamptz is null or coalesce(completed_at, started_at, created_at) >= $9)`;
 
 const parameters = (query: HistoryQuery) => [
   query.accountId,
@@ -46,6 +52,8 @@ const parameters = (query: HistoryQuery) => [
   query.from,
   query.before,
   query.bulkId,
+  query.contextId,
+  query.changedAfter,
 ];
 
 export const readHistory = (
@@ -60,8 +68,8 @@ export const readHistory = (
             v.cost_micro as "costMicro", v.refund_micro as "refundMicro", v.created_at as "createdAt",
             v.started_at as "startedAt", v.completed_at as "completedAt"
        from (
-         select * from invocation where ${filter} and ($8::timestamptz is null or created_at < $8 or (created_at = $8 and id > $9))
-          order by created_at desc, id limit $10 offset $11
+         select * from invocation where ${filter} and ($10::timestamptz is null or created_at < $10 or (created_at = $10 and id > $11))
+          order by created_at desc, id limit $12 offset $13
        ) v join agent g on g.id = v.agent_id
       order by v.created_at desc, v.id`,
     [...parameters(query), page.after?.createdAt ?? null, page.after?.id ?? '', page.limit, page.offset],
@@ -69,7 +77,8 @@ export const readHistory = (
 
 /** Number and total cost of the matches. Whole days, in total or by agent, come from stored sums; other ranges are counted. */
 export async function sumHistory(sql: Sql, query: HistoryQuery): Promise<{ total: number; costMicro: bigint }> {
-  const isKept = query.callerAgentId === null && query.status === null && query.bulkId === null;
+  const { callerAgentId, status, bulkId, contextId, changedAfter } = query;
+  const isKept = [callerAgentId, status, bulkId, contextId, changedAfter].every((filter) => filter === null);
   const [row] = await (isKept ? sumUse(sql, query) : sumRows(sql, query));
   return { total: Number(row?.requests ?? 0), costMicro: row?.spentMicro ?? 0n };
 }

@@ -24,6 +24,8 @@ export async function listInvocations(
     agentId: query.agentId ?? null,
     status: query.status ?? null,
     bulkId: query.bulkId ?? null,
+    contextId: query.contextId ?? null,
+    changedAfter: query.changedAfter === undefined ? null : new Date(query.changedAfter),
     ...readDays(query),
   };
   const [rows, sums] = await Promise.all([

@@ -44,6 +44,7 @@ describe('a verified agent', () => {
       services: [
         { name: 'agent-network', endpoint: `${h.baseUrl}/invoke/${agent.id}`, version: '1' },
         { name: 'MCP', endpoint: `${h.baseUrl}/agents/${agent.id}/mcp`, version: '2026-07-28' },
+        { name: 'A2A', endpoint: `${h.baseUrl}/a2a/${agent.id}/.well-known/agent-card.json`, version: '1.0' },
       ],
       agentNetwork: {
         kind: 'agent',

@@ -1,0 +1,29 @@
+import type { Context } from 'hono';
+import type { HttpContext } from '../../request/http-context.ts';
+import type { A2aCall, A2aStream } from './a2a-call.ts';
+import type { ShownError } from './errors.ts';
+import type { agentOperations } from './operations.ts';
+import type { StreamResponse } from './wire.ts';
+
+/** The agent that a path is of (null: the node's own), and the segments that follow. */
+export interface Place {
+  readonly agentId: string | null;
+  readonly rest: readonly string[];
+}
+
+/** An answer of a binding: a status and JSON (undefined: no body), or a stream. */
+export type Bound =
+  | { readonly status: number; readonly type: string; readonly body: unknown }
+  | { readonly stream: A2aStream<StreamResponse>; readonly show: (event: StreamResponse) => object };
+
+/** A request to a binding, and what the bindings share. */
+export interface BoundRequest {
+  readonly ctx: HttpContext;
+  readonly c: Context;
+  readonly place: Place;
+  readonly operations: typeof agentOperations;
+  /** Identifies the caller and counts the request. */
+  open(): Promise<A2aCall>;
+  refuse(error: unknown): ShownError;
+  send(bound: Bound, headers?: Readonly<Record<string, string>>): Response;
+}

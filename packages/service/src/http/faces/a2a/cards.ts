@@ -1,0 +1,115 @@
+import type { AgentDetail } from '@agent-network/contracts/agents/agents';
+import type { HasBaseUrl, HasChain } from '../../../chain/chain-info.ts';
+import { NODE_VERSION } from '../../../lib/process/node-version.ts';
+import { X402_EXTENSIONS } from './payments.ts';
+import { INVOKE_EXTENSION } from './tasks.ts';
+
+/** The address of an agent's face. */
+export const a2aUrlOf = (baseUrl: string, agentId: string): string => `${baseUrl}/a2a/${agentId}`;
+
+export const CARD_PATH = '/.well-known/agent-card.json';
+export const JWKS_PATH = '/.well-known/jwks.json';
+
+const modes = ['text/plain', 'application/json'];
+
+interface Skill {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+}
+
+interface Described {
+  readonly name: string;
+  readonly description: string;
+  readonly url: string;
+  readonly version: string;
+  readonly provider: { readonly organization: string; readonly url: string };
+  readonly skills: readonly Skill[];
+  readonly capabilities: {
+    readonly streaming: boolean;
+    readonly pushNotifications: boolean;
+    readonly extendedAgentCard: false;
+    readonly extensions?: readonly object[];
+  };
+}
+
+/** A card in two parts: what 1.0 says, and the fields by which clients of 0.3 know an agent. */
+export interface CardParts {
+  readonly card: object;
+  readonly before: object;
+}
+
+const scheme = 'An API key or an identityToken of this node. Without one, each task is paid with x402.';
+
+function partsOf({ url, capabilities, ...described }: Described): CardParts {
+  const at = (protocolBinding: string, protocolVersion: string) => ({ url, protocolBinding, protocolVersion });
+  return {
+    card: {
+      ...described,
+      supportedInterfaces: [at('JSONRPC', '1.0'), at('HTTP+JSON', '1.0'), at('JSONRPC', '0.3')],
+      capabilities,
+      defaultInputModes: modes,
+      defaultOutputModes: modes,
+      // Without `securityRequirements`: none is required.
+      securitySchemes: { apiKey: { httpAuthSecurityScheme: { scheme: 'Bearer', description: scheme } } },
+    },
+    before: {
+      protocolVersion: '0.3.0',
+      url,
+      preferredTransport: 'JSONRPC',
+      additionalInterfaces: [{ url, transport: 'JSONRPC' }],
+      security: [{ apiKey: [] }, {}],
+    },
+  };
+}
+
+/** The card of an agent. Nothing in it is empty: verifiers differ in what they make of that. */
+export function agentCard(ctx: HasBaseUrl & HasChain, agent: AgentDetail): CardParts {
+  const { id, name, description, capabilities, rates, owner, updatedAt } = agent;
+  const price = rates.perRequest;
+  const terms = { price, currency: 'USDC', network: ctx.chain.caip2 };
+  return partsOf({
+    name: name || id,
+    description: description || `An agent that ${capabilities.join(', ') || 'takes tasks'}.`,
+    url: a2aUrlOf(ctx.baseUrl, id),
+    version: updatedAt,
+    provider: { organization: owner, url: ctx.baseUrl },
+    skills: (capabilities.length > 0 ? capabilities : ['task']).map((capability) => ({
+      id: capability,
+      name: capability,
+      description: `${capability}, for ${price} USDC a task.`,
+      tags: [capability],
+    })),
+    capabilities: {
+      ...{ streaming: true, pushNotifications: false, extendedAgentCard: false },
+      extensions: [
+        ...X402_EXTENSIONS.map((uri) => ({ uri, description: 'Tasks are paid with x402 on the task.', params: terms })),
+        {
+          uri: INVOKE_EXTENSION,
+          description: 'Terms of a task in the metadata of its message: maxCost, priority, deadline, context, quoteId.',
+        },
+      ],
+    },
+  });
+}
+
+/** The card of the node's own agent, which finds the others. */
+export const nodeCard = ({ baseUrl }: HasBaseUrl): CardParts =>
+  partsOf({
+    name: 'agent-network',
+    description: 'Finds agents of this network: say what is to be done, and get agents with their cards. Free.',
+    url: `${baseUrl}/a2a`,
+    version: NODE_VERSION,
+    provider: { organization: 'agent-network', url: baseUrl },
+    skills: [
+      {
+        id: 'find-agents',
+        name: 'Find agents',
+        description:
+          'Text in; out come the agents that match it best, with price, reputation and the address of their card.',
+        tags: ['search', 'registry'],
+      },
+    ],
+    capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: false },
+  });

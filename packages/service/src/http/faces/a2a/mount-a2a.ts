@@ -1,0 +1,108 @@
+import type { Context, Hono } from 'hono';
+import type { AnswerRoom } from '../../answer/answer-room.ts';
+import { connectionOf } from '../../answer/connection.ts';
+import { streamBody } from '../../answer/sse.ts';
+import { breakOff } from '../../mount.ts';
+import type { HttpContext } from '../../request/http-context.ts';
+import { faceJson, faceStream, noteFaceRequest } from '../common/face-answer.ts';
+import { newFaceHeaders, openFaceRequest } from '../common/face-request.ts';
+import type { A2aCall } from './a2a-call.ts';
+import type { Bound, Place } from './bound-request.ts';
+import { mountCards } from './card-documents.ts';
+import { shownError } from './errors.ts';
+import { agentOperations, nodeOperations } from './operations.ts';
+import { X402_EXTENSIONS } from './payments.ts';
+import { answerRest } from './rest.ts';
+import { answerRpc } from './rpc.ts';
+import { INVOKE_EXTENSION } from './tasks.ts';
+import type { StreamResponse } from './wire.ts';
+
+/** Mounts the A2A face: cards, and for each agent JSON-RPC on its address with HTTP+JSON below; `/a2a` is the node's own agent. */
+export function mountA2a(app: Hono, ctx: HttpContext, room: AnswerRoom): void {
+  mountCards(app, ctx);
+  app.all('/a2a', (c) => answer(ctx, room, c));
+  app.all('/a2a/*', (c) => answer(ctx, room, c));
+}
+
+/** First segments below the node's own agent: all others are ids of agents. */
+const ownPaths: ReadonlySet<string> = new Set(['message:send', 'message:stream', 'tasks', 'extendedAgentCard']);
+
+/** The agent that a path is of, and what follows. */
+function placeOf(c: Context): Place {
+  const segments = c.req.path.split('/').slice(2).map(decoded);
+  const [first = ''] = segments;
+  const isOwn = first === '' || ownPaths.has(first);
+  const rest = (isOwn ? segments : segments.slice(1)).filter(
+    (segment, at, all) => segment !== '' || at < all.length - 1,
+  );
+  return { agentId: isOwn ? null : first, rest };
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+const known: readonly string[] = [...X402_EXTENSIONS, INVOKE_EXTENSION];
+
+/** Extensions that the client activates and this face has. Clients of the extension's first version name them in `X-A2A-Extensions`. */
+const extensionsOf = (c: Context): string[] =>
+  [c.req.header('a2a-extensions'), c.req.header('x-a2a-extensions')]
+    .flatMap((header) => header?.split(',') ?? [])
+    .map((uri) => uri.trim())
+    .filter((uri) => known.includes(uri));
+
+async function answer(ctx: HttpContext, room: AnswerRoom, c: Context): Promise<Response> {
+  const startMs = performance.now();
+  const headers = newFaceHeaders(c);
+  const place = placeOf(c);
+  const isRpc = place.rest.length === 0;
+  const response = await (isRpc ? answerRpc : answerRest)({
+    ctx,
+    c,
+    place,
+    operations: place.agentId === null ? nodeOperations : agentOperations,
+    open: async (): Promise<A2aCall> => {
+      const face = await openFaceRequest(ctx, room, c, headers);
+      const extensions = extensionsOf(c);
+      if (extensions.length > 0) headers['a2a-extensions'] = extensions.join(', ');
+      return { face, agentId: place.agentId ?? '', extensions };
+    },
+    refuse: (error) => shownError(ctx, 'a2a', headers['x-request-id'] ?? '', error),
+    send: (bound, more = {}) => sendAnswer(ctx, c, bound, { ...headers, ...more }),
+  });
+  const route = place.agentId === null ? 'a2aNode' : isRpc ? 'a2aRpc' : 'a2aRest';
+  noteFaceRequest(ctx, { route, requestId: headers['x-request-id'] ?? '', status: response.status, startMs });
+  return response;
+}
+
+const encoder = new TextEncoder();
+
+function sendAnswer(ctx: HttpContext, c: Context, bound: Bound, headers: Readonly<Record<string, string>>): Response {
+  if (!('stream' in bound)) {
+    const { status, type, body } = bound;
+    const json = body === undefined ? '' : JSON.stringify(body);
+    return faceJson(ctx, c, { status, headers: { 'content-type': type, ...headers }, json });
+  }
+  const { stream, show } = bound;
+  const { requestId } = stream;
+  const source = {
+    open: (signal: AbortSignal) => {
+      const unawait = () => void (requestId !== null && ctx.runner.unawait(requestId));
+      if (signal.aborted) unawait();
+      else signal.addEventListener('abort', unawait, { once: true });
+      return stream.open(signal);
+    },
+    encode: (event: StreamResponse) => encoder.encode(`data: ${JSON.stringify(show(event))}\n\n`),
+    opening: '',
+  };
+  const socket = connectionOf(c)?.incoming.socket ?? null;
+  const requestName = headers['x-request-id'] ?? '';
+  return faceStream(
+    streamBody(source, { socket, breakOff: (reason) => breakOff(ctx, 'a2a', requestName, c, reason) }),
+    headers,
+  );
+}

@@ -1,0 +1,103 @@
+import type { z } from 'zod';
+import type { HttpContext } from '../../request/http-context.ts';
+import type { A2aCall, A2aStream } from './a2a-call.ts';
+import { A2aError, type FieldViolation } from './errors.ts';
+import { findAgents } from './node-agent.ts';
+import { sendMessage, streamMessage } from './send-message.ts';
+import { once } from './streams.ts';
+import { cancelTask, findTask, listTasks, subscribeToTask } from './task-operations.ts';
+import * as wire from './wire.ts';
+
+/** What an operation answers with: a value, or a stream. */
+export type Answer = { readonly value: unknown } | { readonly stream: A2aStream<wire.StreamResponse> };
+
+type Run = (ctx: HttpContext, call: A2aCall, given: unknown) => Promise<Answer>;
+
+const operation =
+  <S extends z.ZodType>(
+    schema: S,
+    run: (ctx: HttpContext, call: A2aCall, params: z.output<S>) => Promise<Answer>,
+  ): Run =>
+  (ctx, call, given) =>
+    run(ctx, call, validParams(schema, given));
+
+function validParams<S extends z.ZodType>(schema: S, given: unknown): z.output<S> {
+  const parsed = schema.safeParse(given ?? {});
+  if (parsed.success) return parsed.data;
+  const violations: FieldViolation[] = parsed.error.issues.slice(0, 20).map(({ path, message }) => ({
+    field: path.map(String).join('.') || 'params',
+    description: message,
+  }));
+  const [first] = violations;
+  throw new A2aError('INVALID_PARAMS', `Invalid parameters: ${first?.field} ${first?.description}.`, { violations });
+}
+
+const none = (reason: ConstructorParameters<typeof A2aError>[0], message: string) => async (): Promise<never> => {
+  throw new A2aError(reason, message);
+};
+
+const noPush = none(
+  'PUSH_NOTIFICATION_NOT_SUPPORTED',
+  'This agent sends no push notifications. Read or follow the task.',
+);
+const noExtendedCard = none(
+  'UNSUPPORTED_OPERATION',
+  'This agent has no extended card: its public one says everything.',
+);
+
+export const operationNames = [
+  'SendMessage',
+  'SendStreamingMessage',
+  'GetTask',
+  'ListTasks',
+  'CancelTask',
+  'SubscribeToTask',
+  'CreateTaskPushNotificationConfig',
+  'GetTaskPushNotificationConfig',
+  'ListTaskPushNotificationConfigs',
+  'DeleteTaskPushNotificationConfig',
+  'GetExtendedAgentCard',
+] as const;
+export type OperationName = (typeof operationNames)[number];
+
+/** The operations of an agent's face, with the parameters of 1.0. */
+export const agentOperations: Readonly<Record<OperationName, Run>> = {
+  SendMessage: operation(wire.SendMessage, async (ctx, call, params) => ({
+    value: { task: await sendMessage(ctx, call, params) },
+  })),
+  SendStreamingMessage: operation(wire.SendMessage, async (ctx, call, params) => ({
+    stream: await streamMessage(ctx, call, params),
+  })),
+  GetTask: operation(wire.GetTask, async (ctx, call, params) => ({
+    value: await findTask(ctx, call, params.id, params),
+  })),
+  ListTasks: operation(wire.ListTasks, async (ctx, call, params) => ({ value: await listTasks(ctx, call, params) })),
+  CancelTask: operation(wire.TaskId, async (ctx, call, { id }) => ({ value: await cancelTask(ctx, call, id) })),
+  SubscribeToTask: operation(wire.TaskId, async (ctx, call, { id }) => ({
+    stream: await subscribeToTask(ctx, call, id),
+  })),
+  CreateTaskPushNotificationConfig: noPush,
+  GetTaskPushNotificationConfig: noPush,
+  ListTaskPushNotificationConfigs: noPush,
+  DeleteTaskPushNotificationConfig: noPush,
+  GetExtendedAgentCard: noExtendedCard,
+};
+
+const noTask = none('TASK_NOT_FOUND', "The node's own agent answers at once: it has no tasks.");
+
+/** The operations of the node's own agent, which answers with a message. */
+export const nodeOperations: Readonly<Record<OperationName, Run>> = {
+  ...agentOperations,
+  SendMessage: operation(wire.SendMessage, async (ctx, call, params) => ({
+    value: { message: await findAgents(ctx, call, params) },
+  })),
+  SendStreamingMessage: operation(wire.SendMessage, async (ctx, call, params) => ({
+    stream: once({ message: await findAgents(ctx, call, params) }),
+  })),
+  GetTask: operation(wire.GetTask, noTask),
+  ListTasks: operation(wire.ListTasks, async () => ({
+    value: { tasks: [], nextPageToken: '', pageSize: 0, totalSize: 0 },
+  })),
+  CancelTask: operation(wire.TaskId, noTask),
+  SubscribeToTask: operation(wire.TaskId, noTask),
+};

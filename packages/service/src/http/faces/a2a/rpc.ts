@@ -1,0 +1,79 @@
+import { AppError } from '../../../lib/app-error.ts';
+import { readBody } from '../../request/read-body.ts';
+import type { BoundRequest } from './bound-request.ts';
+import { A2aError, rpcError } from './errors.ts';
+import type { OperationName } from './operations.ts';
+import { operationOf, type Version, versionOf } from './versions.ts';
+import type { StreamResponse } from './wire.ts';
+import { event03, params10, value03 } from './wire03.ts';
+
+const JSON_TYPE = 'application/json';
+
+interface Envelope {
+  readonly id: string | number | null;
+  readonly method: string;
+  readonly params: unknown;
+}
+
+/** Answers a request of the JSON-RPC binding: one message in the body of a POST. */
+export async function answerRpc(request: BoundRequest): Promise<Response> {
+  const { ctx, c, operations, open, refuse, send } = request;
+  const told: { id: unknown } = { id: null };
+  try {
+    if (c.req.method !== 'POST')
+      throw new A2aError('INVALID_REQUEST', `Method not allowed: JSON-RPC is sent with POST.`, { status: 405 });
+    requireJson(c.req.header('content-type'));
+    const call = await open();
+    const { id, method, params } = readEnvelope(await readMessage(c.req.raw), told);
+    const version = versionOf(c);
+    const name = operationOf(method, version);
+    const answer = await operations[name](ctx, call, version === '0.3' ? params10(name, params) : params);
+    const shown = (result: unknown) => ({ jsonrpc: '2.0', id, result });
+    if ('stream' in answer) {
+      const show = (event: StreamResponse) => shown(version === '0.3' ? event03(event) : event);
+      return send({ stream: answer.stream, show });
+    }
+    return send({ status: 200, type: JSON_TYPE, body: shown(resultOf(name, version, answer.value)) });
+  } catch (error) {
+    const known = refuse(error);
+    const headers = known.status === 405 ? { allow: 'POST' } : known.headers;
+    const status =
+      known.status === 405 || (known.status === 404 && error instanceof AppError) ? known.status : known.rpcStatus;
+    return send({ status, type: JSON_TYPE, body: rpcError(told.id, known) }, headers);
+  }
+}
+
+const resultOf = (name: OperationName, version: Version, value: unknown) =>
+  (version === '0.3' ? value03(name, value) : value) ?? null;
+
+function requireJson(type: string | undefined): void {
+  if (/^application\/(json|a2a\+json)\s*(;|$)/i.test(type ?? '')) return;
+  throw new A2aError('INVALID_REQUEST', 'Content-Type must be application/json.', { status: 415 });
+}
+
+async function readMessage(request: Request): Promise<unknown> {
+  const message = await readBody(request).catch((error) => {
+    if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error;
+    throw new A2aError('PARSE_ERROR', `Invalid JSON payload. ${error.message}`);
+  });
+  if (message === undefined) throw new A2aError('PARSE_ERROR', 'Invalid JSON payload: the body is empty.');
+  return message;
+}
+
+const isId = (id: unknown): id is string | number | null =>
+  id === null || (typeof id === 'string' && id.length <= 1024) || Number.isSafeInteger(id);
+
+/** `told` gets the id as soon as it is known, for errors. Batches are not taken: they would hide calls from the limits. */
+function readEnvelope(message: unknown, told: { id: unknown }): Envelope {
+  const invalid = (what: string) => new A2aError('INVALID_REQUEST', `Request payload validation error: ${what}.`);
+  if (Array.isArray(message)) throw invalid('send one request; batches are not taken');
+  if (typeof message !== 'object' || message === null) throw invalid('it is no object');
+  const { jsonrpc, id = null, method, params } = message as Readonly<Record<string, unknown>>;
+  if (!isId(id)) throw invalid('id must be a string, an integer or null');
+  told.id = id;
+  if (jsonrpc !== '2.0') throw invalid('jsonrpc must be "2.0"');
+  if (typeof method !== 'string' || method === '') throw invalid('method is missing');
+  if (params !== undefined && (typeof params !== 'object' || params === null || Array.isArray(params)))
+    throw new A2aError('INVALID_PARAMS', 'Invalid parameters: params must be an object.');
+  return { id, method, params };
+}

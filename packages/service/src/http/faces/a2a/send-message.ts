@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import { hasEnded } from '../../../invocations/invocation.ts';
+import { giveUpUnpaid, readUnpaid } from '../../../invocations/unpaid/keep-unpaid.ts';
+import { PaymentRequiredError } from '../../../payments/x402/payment-required.ts';
+import type { HttpContext } from '../../request/http-context.ts';
+import { followStarted, type Started, startPurchase } from '../common/purchase.ts';
+import { type A2aCall, type A2aStream, shapeOf } from './a2a-call.ts';
+import { A2aError, invalidParam } from './errors.ts';
+import { readMessage } from './messages.ts';
+import { type PaymentStep, paymentStepOf } from './payments.ts';
+import { followTask, once } from './streams.ts';
+import { findTask } from './task-operations.ts';
+import { contextOf, type TaskShape, taskOf } from './tasks.ts';
+import { awaitPayment, type PayableCall, paymentFor, unpaidTask } from './unpaid-tasks.ts';
+import type { SendMessage, StreamResponse, WireTask } from './wire.ts';
+
+/** Longer than the deadline of any request that somebody waits for. */
+const MAX_WAIT_MS = 15 * 60_000;
+
+/** What a message came to: a request that was started or found, or a task that does not run. */
+type Begun =
+  | { readonly started: Started; readonly shape: TaskShape }
+  | { readonly started: null; readonly task: WireTask };
+
+interface Way {
+  readonly isAwaited: boolean;
+  readonly isStreamed: boolean;
+}
+
+/** Answers a message with its task: once it has ended or waits for its payment, or at once if the client wants. */
+export async function sendMessage(ctx: HttpContext, call: A2aCall, params: SendMessage): Promise<WireTask> {
+  const isAwaited = params.configuration?.returnImmediately !== true;
+  const begun = await begin(ctx, call, params, { isAwaited, isStreamed: false });
+  if (!begun.started) return begun.task;
+  const { face } = call;
+  const { signal } = face.c.req.raw;
+  const { data } = isAwaited
+    ? await followStarted(ctx, face, begun.started, { waitMs: MAX_WAIT_MS, signal })
+    : begun.started.first;
+  return taskOf(data, begun.shape);
+}
+
+/** Answers a message with the stream of its task. */
+export async function streamMessage(
+  ctx: HttpContext,
+  call: A2aCall,
+  params: SendMessage,
+): Promise<A2aStream<StreamResponse>> {
+  const begun = await begin(ctx, call, params, { isAwaited: true, isStreamed: true });
+  if (!begun.started) return once({ task: begun.task });
+  const { started, shape } = begun;
+  const { data } = started.first;
+  if (started.isWithheld || hasEnded(data.status)) return once({ task: taskOf(data, shape) });
+  return { requestId: data.requestId, open: (signal) => followTask(ctx, data, shape, signal) };
+}
+
+async function begin(ctx: HttpContext, call: A2aCall, params: SendMessage, way: Way): Promise<Begun> {
+  const { message } = params;
+  const step = paymentStepOf(message.metadata);
+  if (message.taskId !== undefined) return goOn(ctx, call, params, { ...way, step, taskId: message.taskId });
+  if (step.kind === 'rejected') throw invalidParam('message.taskId', 'is missing: it names the task that is not paid');
+  const asked = readMessage(params);
+  const messageKey = keyOf(call.agentId, message.messageId);
+  const payment = step.kind === 'submitted' ? step.payload : undefined;
+  return buy(ctx, call, { ...asked, messageKey, waiting: null }, { ...way, payment, params });
+}
+
+/** The Idempotency-Key of a message: its id is the client's, and may name one message of each agent. */
+const keyOf = (agentId: string, messageId: string): string =>
+  `a2a_${createHash('sha256').update(`${agentId}\n${messageId}`).digest('base64url')}`;
+
+/** A message for a task: only one that waits for its payment takes any. */
+async function goOn(
+  ctx: HttpContext,
+  call: A2aCall,
+  params: SendMessage,
+  { taskId, step, ...way }: Way & { readonly taskId: string; readonly step: PaymentStep },
+): Promise<Begun> {
+  const { contextId } = params.message;
+  const waiting = await readUnpaid(ctx, call.face.caller, taskId);
+  const isHere = waiting?.agentId === call.agentId;
+  const task = isHere ? unpaidTask(ctx, waiting, shapeOf(call, params)) : await findTask(ctx, call, taskId, {});
+  if (contextId !== undefined && contextId !== task.contextId)
+    throw invalidParam('message.contextId', 'is not the context of the task');
+  if (!isHere || waiting.ended || (waiting.isPaid && step.kind !== 'submitted'))
+    throw new A2aError('UNSUPPORTED_OPERATION', 'The task takes no further messages. Send one without taskId.');
+  if (step.kind === 'rejected') {
+    await giveUpUnpaid(ctx, taskId, 'rejected');
+    return { started: null, task: unpaidTask(ctx, { ...waiting, ended: 'rejected' }, shapeOf(call, params)) };
+  }
+  const payment = step.kind === 'submitted' ? paymentFor(waiting, step.payload) : undefined;
+  const { body, quoteId, messageKey } = waiting;
+  const asked = { body: body as PayableCall['body'], quoteId: quoteId ?? undefined, messageKey, waiting };
+  return buy(ctx, call, asked, { ...way, payment, params });
+}
+
+async function buy(
+  ctx: HttpContext,
+  call: A2aCall,
+  asked: PayableCall,
+  { payment, params, ...way }: Way & { readonly payment: unknown; readonly params: SendMessage },
+): Promise<Begun> {
+  const { face, agentId } = call;
+  const { body, quoteId, messageKey } = asked;
+  const shape = shapeOf(call, params);
+  try {
+    const started = await startPurchase(ctx, face, {
+      ...{ agentId, body, quoteId, payment, idempotencyKey: messageKey },
+      ...way,
+    });
+    const { first, settlement } = started;
+    const contextId = contextOf({
+      requestId: first.data.requestId,
+      metadata: body.metadata as Record<string, unknown>,
+    });
+    const network = ctx.chain.caip2;
+    const { messageId } = params.message;
+    const { historyLength } = shape;
+    return { started, shape: { contextId, messageId, text: body.task, settlement, network, historyLength } };
+  } catch (error) {
+    if (!(error instanceof PaymentRequiredError)) throw error;
+    return { started: null, task: unpaidTask(ctx, await awaitPayment(ctx, call, asked, error), shape) };
+  }
+}

@@ -1,0 +1,58 @@
+import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import { readStream, type StreamEvent } from '../../../invocations/stream/read-stream.ts';
+import { encodeJson } from '../../../lib/prepared-json.ts';
+import type { HttpContext } from '../../request/http-context.ts';
+import type { A2aStream } from './a2a-call.ts';
+import { contextOf, partsOf, resultArtifact, type TaskRecord, type TaskShape, taskOf, taskStatus } from './tasks.ts';
+import type { StreamResponse } from './wire.ts';
+
+/** A stream of one answer. */
+export const once = (answer: StreamResponse): A2aStream<StreamResponse> => ({
+  requestId: null,
+  async *open() {
+    yield answer;
+  },
+});
+
+const recordOf = (data: unknown): RequestRecord => JSON.parse(encodeJson(data).toString());
+
+/** The stream of a task: the task, what its agent says, its result, its end. */
+export async function* followTask(
+  ctx: HttpContext,
+  first: TaskRecord,
+  shape: TaskShape,
+  signal: AbortSignal,
+): AsyncGenerator<StreamResponse> {
+  const { requestId: taskId } = first;
+  const contextId = shape.contextId ?? contextOf(first);
+  yield { task: taskOf(first, shape) };
+  let chunks = 0;
+  for await (const event of readStream(ctx, taskId, 0, signal)) {
+    const chunk = chunkOf(event);
+    if (chunk) {
+      const artifact = { artifactId: 'stream', name: 'stream', parts: partsOf(chunk.value) };
+      yield { artifactUpdate: { taskId, contextId, artifact, ...(chunks > 0 ? { append: true } : {}) } };
+      chunks += 1;
+    }
+    if (event.type === 'invocation.status' && first.status === 'pending') {
+      const status = { state: 'TASK_STATE_WORKING', timestamp: String(fieldsOf(event).at) } as const;
+      yield { statusUpdate: { taskId, contextId, status } };
+    }
+    if (!ends.has(event.type)) continue;
+    const record = recordOf(event.data);
+    if (record.status === 'completed')
+      yield { artifactUpdate: { taskId, contextId, artifact: resultArtifact(record.result), lastChunk: true } };
+    yield { statusUpdate: { taskId, contextId, status: taskStatus(record, contextId, shape) } };
+  }
+}
+
+const ends: ReadonlySet<string> = new Set(['invocation.completed', 'invocation.failed', 'invocation.cancelled']);
+
+const fieldsOf = ({ data }: StreamEvent) => data as Readonly<Record<string, unknown>>;
+
+/** A piece of the answer; null: the event is none. */
+function chunkOf(event: StreamEvent): { readonly value: unknown } | null {
+  if (event.type !== 'invocation.chunk') return null;
+  const { requestId: _, ...fields } = fieldsOf(event);
+  return { value: fields.chunk ?? fields.value ?? fields };
+}

@@ -1,0 +1,157 @@
+import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import { hasEnded } from '../../../invocations/invocation.ts';
+import { readInvocations } from '../../../invocations/read-invocation.ts';
+import { giveUpUnpaid, listUnpaid, readUnpaid, type UnpaidTask } from '../../../invocations/unpaid/keep-unpaid.ts';
+import { AppError } from '../../../lib/app-error.ts';
+import { pageCursor } from '../../../lib/page-place.ts';
+import type { HttpContext } from '../../request/http-context.ts';
+import { callEndpoint } from '../common/call-endpoint.ts';
+import { type A2aCall, type A2aStream, shapeOf } from './a2a-call.ts';
+import { A2aError, taskNotFound } from './errors.ts';
+import { followTask, once } from './streams.ts';
+import { statusOf, taskOf } from './tasks.ts';
+import { unpaidTask } from './unpaid-tasks.ts';
+import type { ListTasks, StreamResponse, WireTask } from './wire.ts';
+
+const DEFAULT_PAGE = 50;
+
+/** A task of the caller: a request, or a call that waits for its payment. */
+type Found =
+  | { readonly record: RequestRecord; readonly unpaid: null }
+  | { readonly record: null; readonly unpaid: UnpaidTask };
+
+/** A task of this agent. Throws TASK_NOT_FOUND, also for those of other callers. */
+async function find(ctx: HttpContext, call: A2aCall, taskId: string): Promise<Found> {
+  const record = await readRecord(ctx, call, taskId);
+  if (record) {
+    if (record.agentId !== call.agentId && record.requestedAgentId !== call.agentId) throw taskNotFound();
+    return { record, unpaid: null };
+  }
+  const unpaid = await readUnpaid(ctx, call.face.caller, taskId);
+  if (!unpaid || unpaid.isPaid || unpaid.agentId !== call.agentId) throw taskNotFound();
+  return { record: null, unpaid };
+}
+
+/** Errors that say that the caller has no such request. Who has no key and shows no token has none. */
+const isUnknown = ({ code }: AppError, { face }: A2aCall) =>
+  code === 'NOT_FOUND' || code === 'VALIDATION_ERROR' || (code === 'UNAUTHORIZED' && face.caller.kind === 'anonymous');
+
+/** The token that came with the answer of a call without a key. */
+const tokenOf = ({ face }: A2aCall): Record<string, string> => {
+  const token = face.c.req.header('x-result-token');
+  return token === undefined ? {} : { 'x-result-token': token };
+};
+
+async function readRecord(ctx: HttpContext, call: A2aCall, requestId: string): Promise<RequestRecord | null> {
+  try {
+    const read = { params: { requestId }, headers: tokenOf(call) };
+    return (await callEndpoint(ctx, call.face, 'getInvocation', read)).data;
+  } catch (error) {
+    if (error instanceof AppError && isUnknown(error, call)) return null;
+    throw error;
+  }
+}
+
+interface Shape {
+  readonly historyLength?: number | null | undefined;
+}
+
+const shape = (ctx: HttpContext, { historyLength }: Shape) => ({
+  network: ctx.chain.caip2,
+  historyLength: historyLength ?? undefined,
+});
+
+const shown = (ctx: HttpContext, call: A2aCall, { record, unpaid }: Found, wanted: Shape): WireTask =>
+  record
+    ? taskOf(record, shape(ctx, wanted))
+    : unpaidTask(ctx, unpaid, { ...shapeOf(call, {}), historyLength: wanted.historyLength ?? undefined });
+
+export const findTask = async (ctx: HttpContext, call: A2aCall, taskId: string, wanted: Shape): Promise<WireTask> =>
+  shown(ctx, call, await find(ctx, call, taskId), wanted);
+
+/** Cancels a task. Throws TASK_NOT_CANCELABLE when it has ended. */
+export async function cancelTask(ctx: HttpContext, call: A2aCall, taskId: string): Promise<WireTask> {
+  const found = await find(ctx, call, taskId);
+  const ended = () => new A2aError('TASK_NOT_CANCELABLE', 'The task has ended: it cannot be cancelled.');
+  if (found.unpaid) {
+    if (found.unpaid.ended) throw ended();
+    await giveUpUnpaid(ctx, taskId, 'cancelled');
+    return shown(ctx, call, { record: null, unpaid: { ...found.unpaid, ended: 'cancelled' } }, {});
+  }
+  if (hasEnded(found.record.status)) throw ended();
+  try {
+    await callEndpoint(ctx, call.face, 'cancelInvocation', { params: { requestId: taskId } });
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'CONFLICT') throw ended();
+    throw error;
+  }
+  return findTask(ctx, call, taskId, {});
+}
+
+/** The stream of a task that has not ended. */
+export async function subscribeToTask(
+  ctx: HttpContext,
+  call: A2aCall,
+  taskId: string,
+): Promise<A2aStream<StreamResponse>> {
+  const found = await find(ctx, call, taskId);
+  const { record, unpaid } = found;
+  if (record ? hasEnded(record.status) : unpaid.ended)
+    throw new A2aError('UNSUPPORTED_OPERATION', 'The task has ended: there is nothing to follow. Read it.');
+  if (!record) return once({ task: shown(ctx, call, found, {}) });
+  return { requestId: taskId, open: (signal) => followTask(ctx, record, shape(ctx, {}), signal) };
+}
+
+export interface TaskPage {
+  readonly tasks: readonly WireTask[];
+  readonly nextPageToken: string;
+  readonly pageSize: number;
+  readonly totalSize: number;
+}
+
+/** The caller's tasks of this agent, newest first. Those that wait for their payment are listed by that state only. */
+export async function listTasks(ctx: HttpContext, call: A2aCall, wanted: ListTasks): Promise<TaskPage> {
+  const { contextId, pageSize, pageToken, statusTimestampAfter } = wanted;
+  const status = wanted.status && statusOf(wanted.status);
+  const isOfRequests = wanted.status === undefined || status !== undefined;
+  const { data } = await callEndpoint(ctx, call.face, 'listInvocations', {
+    query: {
+      agentId: call.agentId,
+      limit: String(isOfRequests ? (pageSize ?? DEFAULT_PAGE) : 1),
+      ...(status === undefined ? {} : { status }),
+      ...(contextId === undefined ? {} : { contextId }),
+      ...(statusTimestampAfter === undefined ? {} : { changedAfter: statusTimestampAfter }),
+      ...(pageToken === undefined ? {} : { cursor: pageToken }),
+    },
+  });
+  if (!isOfRequests) return unpaidPage(ctx, call, wanted);
+  const { caller } = call.face;
+  if (caller.kind === 'anonymous') throw taskNotFound();
+  const ids = data.requests.map(({ requestId }) => requestId);
+  const withArtifacts = wanted.includeArtifacts === true;
+  const records = await readInvocations(ctx, caller, ids, { withResults: withArtifacts });
+  const last = records.at(-1);
+  const isCut = records.length < ids.length;
+  return {
+    tasks: records.map((record) => taskOf(plain(record), { ...shape(ctx, wanted), withArtifacts })),
+    nextPageToken:
+      isCut && last ? pageCursor({ createdAt: new Date(last.createdAt), id: last.requestId }) : (data.nextCursor ?? ''),
+    pageSize: records.length,
+    totalSize: data.total,
+  };
+}
+
+/** A result is JSON as stored. */
+const plain = (record: RequestRecord): RequestRecord => JSON.parse(JSON.stringify(record));
+
+async function unpaidPage(ctx: HttpContext, call: A2aCall, wanted: ListTasks): Promise<TaskPage> {
+  const waiting =
+    wanted.status === 'TASK_STATE_INPUT_REQUIRED' ? await listUnpaid(ctx, call.face.caller, call.agentId) : [];
+  const all = waiting.map((unpaid) => shown(ctx, call, { record: null, unpaid }, wanted));
+  const after = wanted.statusTimestampAfter && Date.parse(wanted.statusTimestampAfter);
+  const tasks = all
+    .filter(({ contextId }) => wanted.contextId === undefined || contextId === wanted.contextId)
+    .filter(({ status }) => !after || Date.parse(status.timestamp) >= after)
+    .slice(0, wanted.pageSize ?? DEFAULT_PAGE);
+  return { tasks, nextPageToken: '', pageSize: tasks.length, totalSize: tasks.length };
+}

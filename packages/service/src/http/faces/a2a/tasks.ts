@@ -1,0 +1,130 @@
+import type { InvocationCreated, RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import type { SettleResponse } from '@agent-network/contracts/payments/x402';
+import { namedText } from '../common/text-of.ts';
+import { paidMetadata } from './payments.ts';
+import type { TaskState, WireArtifact, WireMessage, WirePart, WireStatus, WireTask } from './wire.ts';
+
+/** Name of what this node adds to messages and tasks. */
+export const INVOKE_EXTENSION = 'urn:agent-network:invoke';
+
+/** A request in any state, as REST shows it. */
+export type TaskRecord = Pick<InvocationCreated, 'requestId' | 'status' | 'createdAt'> &
+  Partial<RequestRecord> & { readonly resultToken?: string | undefined };
+
+/** What is known of a task beside its record. */
+export interface TaskShape {
+  /** Of the client's message; undefined: as the record has it. */
+  readonly contextId?: string | undefined;
+  readonly messageId?: string | undefined;
+  readonly text?: string | undefined;
+  readonly settlement?: SettleResponse | null | undefined;
+  /** As clients name the network of payments. */
+  readonly network: string;
+  readonly historyLength?: number | undefined;
+  /** Default: true. */
+  readonly withArtifacts?: boolean | undefined;
+}
+
+const states: Record<RequestRecord['status'], TaskState> = {
+  pending: 'TASK_STATE_SUBMITTED',
+  processing: 'TASK_STATE_WORKING',
+  completed: 'TASK_STATE_COMPLETED',
+  failed: 'TASK_STATE_FAILED',
+  cancelled: 'TASK_STATE_CANCELED',
+};
+
+/** The request's status that a state of tasks stands for; undefined: none. */
+export const statusOf = (state: TaskState): RequestRecord['status'] | undefined =>
+  (Object.keys(states) as RequestRecord['status'][]).find((status) => states[status] === state);
+
+/** Where the context and the message of a task stand in the metadata of its request. */
+const A2A = 'a2a';
+
+export const a2aMetadata = (contextId: string | undefined, messageId: string) => ({
+  [A2A]: { ...(contextId === undefined ? {} : { contextId }), messageId },
+});
+
+const named = (record: Pick<TaskRecord, 'metadata'>, name: 'contextId' | 'messageId'): string | undefined => {
+  const ours = record.metadata?.[A2A] as Readonly<Record<string, unknown>> | null | undefined;
+  const value = typeof ours === 'object' ? ours?.[name] : undefined;
+  return typeof value === 'string' && value !== '' ? value : undefined;
+};
+
+/** The context of a task whose client named none. */
+export const contextOfId = (requestId: string) => `ctx_${requestId.replace(/^req_/, '')}`;
+
+export const contextOf = (record: Pick<TaskRecord, 'requestId' | 'metadata'>): string =>
+  named(record, 'contextId') ?? contextOfId(record.requestId);
+
+/** A result, or a piece of one, as parts: the text that it names, and its data. */
+export function partsOf(result: unknown): WirePart[] {
+  if (typeof result === 'string') return [{ text: result }];
+  const text = namedText(result);
+  return [...(text === null ? [] : [{ text }]), { data: result ?? null }];
+}
+
+export const resultArtifact = (result: unknown): WireArtifact => ({
+  artifactId: 'result',
+  name: 'result',
+  parts: partsOf(result),
+});
+
+/** A request as the task that it is. */
+export function taskOf(record: TaskRecord, shape: TaskShape): WireTask {
+  const { requestId, result } = record;
+  const contextId = shape.contextId ?? contextOf(record);
+  const { historyLength, withArtifacts = true } = shape;
+  const isDone = record.status === 'completed';
+  const asked = shape.text ?? record.task;
+  const hasHistory = historyLength !== 0 && asked !== undefined;
+  return {
+    id: requestId,
+    contextId,
+    status: taskStatus(record, contextId, shape),
+    ...(isDone && withArtifacts ? { artifacts: [resultArtifact(result)] } : {}),
+    ...(hasHistory ? { history: [askedMessage(record, contextId, shape, asked)] } : {}),
+    metadata: { [INVOKE_EXTENSION]: ourPart(record) },
+  };
+}
+
+const askedMessage = (record: TaskRecord, contextId: string, shape: TaskShape, text: string): WireMessage => ({
+  messageId: shape.messageId ?? named(record, 'messageId') ?? record.requestId,
+  ...{ contextId, taskId: record.requestId, role: 'ROLE_USER', parts: [{ text }] },
+});
+
+const ourPart = ({ cost, refund, paymentMethod, resultToken }: TaskRecord) => ({
+  ...(typeof cost === 'string' ? { cost } : {}),
+  ...(typeof refund === 'string' ? { refund } : {}),
+  ...(paymentMethod === undefined ? {} : { paymentMethod }),
+  // It reads this task: without a key nothing else does.
+  ...(resultToken === undefined ? {} : { resultToken }),
+});
+
+/** The status of a task, with how it was paid and why it failed. */
+export function taskStatus(record: TaskRecord, contextId: string, shape: TaskShape): WireStatus {
+  const { requestId, status, error, refund } = record;
+  const paid = paidMetadata(record, shape);
+  const failed = status === 'failed' && error ? { code: error.code, refund: refund ?? null } : {};
+  const metadata = { ...failed, ...paid };
+  const text =
+    status === 'failed' && error
+      ? `${error.message} ${refund ?? '0.00'} USDC came back.`
+      : paid
+        ? 'The payment is settled.'
+        : null;
+  return {
+    state: states[status],
+    ...(text === null ? {} : { message: statusMessage(requestId, contextId, text, metadata) }),
+    timestamp: record.completedAt ?? record.createdAt,
+  };
+}
+
+export const statusMessage = (
+  taskId: string,
+  contextId: string,
+  text: string,
+  metadata: Readonly<Record<string, unknown>>,
+): WireMessage => ({
+  messageId: `${taskId}-status`,
+  ...{ contextId, taskId, role: 'ROLE_AGENT', parts: [{ text }], metadata },
+});

@@ -1,0 +1,106 @@
+import type { PaymentRequiredV1, PaymentRequiredV2 } from '@agent-network/contracts/payments/x402';
+import { keepUnpaid, refuseUnpaid, type UnpaidTask } from '../../../invocations/unpaid/keep-unpaid.ts';
+import type { PaymentRequiredError } from '../../../payments/x402/payment-required.ts';
+import { OFFER_LIFETIME_S } from '../../../payments/x402/terms.ts';
+import type { HttpContext } from '../../request/http-context.ts';
+import type { A2aCall } from './a2a-call.ts';
+import { invalidParam } from './errors.ts';
+import { rejectedMetadata, requiredMetadata } from './payments.ts';
+import { contextOf, INVOKE_EXTENSION, statusMessage } from './tasks.ts';
+import type { TaskState, WireTask } from './wire.ts';
+
+interface Terms {
+  readonly v1: PaymentRequiredV1;
+  readonly v2: PaymentRequiredV2;
+}
+
+/** A call that may have to wait for its payment. */
+export interface PayableCall {
+  readonly body: Readonly<Record<string, unknown>> & { readonly task: string };
+  readonly quoteId: string | undefined;
+  readonly messageKey: string;
+  /** Set when it waits already. */
+  readonly waiting: UnpaidTask | null;
+}
+
+/**
+ * The task of a call whose payment is due: kept until its terms end. One that waits already keeps its terms: they stand, and name the id
+ * of the task. Rethrows the 402 for a call that is too large to be kept.
+ */
+export async function awaitPayment(
+  ctx: HttpContext,
+  { face, agentId }: A2aCall,
+  { body, quoteId, messageKey, waiting }: PayableCall,
+  due: PaymentRequiredError,
+): Promise<UnpaidTask> {
+  if (waiting) return due.reason === null ? waiting : refuseUnpaid(ctx, waiting, due.reason);
+  const call = { agentId, body, messageKey, quoteId: quoteId ?? null, refusal: due.reason };
+  const expiresAt = new Date(ctx.clock.now().getTime() + OFFER_LIFETIME_S * 1000);
+  const { v1, v2, payment } = due.offer;
+  const kept = await keepUnpaid(ctx, face.caller, call, { id: payment.memo, offer: { v1, v2 }, expiresAt });
+  if (!kept) throw due;
+  return kept;
+}
+
+const endings: Record<'rejected' | 'cancelled', readonly [TaskState, string]> = {
+  rejected: ['TASK_STATE_FAILED', 'The payment was declined by the caller. Nothing was charged.'],
+  cancelled: ['TASK_STATE_CANCELED', 'The task was cancelled before it was paid. Nothing was charged.'],
+};
+
+/** The state of a call that waits for its payment. */
+export const stateOf = ({ ended }: UnpaidTask): TaskState => (ended ? endings[ended][0] : 'TASK_STATE_INPUT_REQUIRED');
+
+/** A call that waits for its payment, as a task. `takesV1`: its client asked for the terms of x402 version 1. */
+export function unpaidTask(
+  ctx: HttpContext,
+  unpaid: UnpaidTask,
+  { takesV1, historyLength }: { readonly takesV1: boolean; readonly historyLength?: number | undefined },
+): WireTask {
+  const { id, body, refusal, ended, createdAt } = unpaid;
+  const contextId = contextOf({ requestId: id, metadata: body.metadata as Record<string, unknown> });
+  const { v1, v2 } = unpaid.offer as Terms;
+  const required = takesV1 ? v1 : v2;
+  const network = takesV1 ? ctx.chain.name : ctx.chain.caip2;
+  const text = ended
+    ? endings[ended][1]
+    : refusal
+      ? `The payment was refused: ${refusal}. The terms stand.`
+      : 'Payment is required: send a message with this taskId and the payment.';
+  const metadata = ended === 'rejected' ? rejectedMetadata : ended ? {} : requiredMetadata(required, refusal, network);
+  const task = String(body.task);
+  return {
+    id,
+    contextId,
+    status: {
+      state: stateOf(unpaid),
+      message: statusMessage(id, contextId, text, metadata),
+      timestamp: createdAt.toISOString(),
+    },
+    ...(historyLength === 0
+      ? {}
+      : { history: [{ messageId: `${id}-task`, contextId, taskId: id, role: 'ROLE_USER', parts: [{ text: task }] }] }),
+    metadata: { [INVOKE_EXTENSION]: {} },
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
+const PAYLOAD = 'message.metadata["x402.payment.payload"]';
+
+/**
+ * The payment that a message shows for a task, bound to the terms of this task. A payload of version 1 has no place to name them: the task
+ * does. Throws INVALID_PARAMS when it names those of another one.
+ */
+export function paymentFor({ id, offer }: UnpaidTask, payload: unknown): unknown {
+  const shown = fieldsOf(payload);
+  const { v1, v2 } = offer as Terms;
+  const [accepted] = v2.accepts;
+  if (shown.x402Version === 1) {
+    const isSameNetwork = shown.network === v1.accepts[0]?.network;
+    const network = isSameNetwork ? accepted?.network : shown.network;
+    return { x402Version: 2, accepted: { ...accepted, scheme: shown.scheme, network }, payload: shown.payload };
+  }
+  const { memo } = fieldsOf(fieldsOf(shown.accepted).extra);
+  if (memo !== id) throw invalidParam(PAYLOAD, 'must echo the terms of this task in `accepted`, with their `extra`');
+  return payload;
+}

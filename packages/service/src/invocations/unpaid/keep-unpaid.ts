@@ -1,0 +1,85 @@
+import type { Caller } from '../../access/caller/caller.ts';
+import type { Records } from '../../db/records.ts';
+import { networkOf } from '../../lib/net/address-ranges.ts';
+import { removeInSteps } from '../../lib/retention.ts';
+import type { Offer } from '../../payments/x402/terms.ts';
+import {
+  endUnpaid,
+  findUnpaid,
+  findUnpaidOf,
+  type NewUnpaidTask,
+  noteRefusal,
+  removeUnpaid,
+  trimUnpaid,
+  type UnpaidTask,
+  writeUnpaid,
+} from './unpaid-store.ts';
+
+export type { UnpaidTask };
+
+/** Most that a caller has; the oldest make room. */
+const MAX_EACH = 20;
+/** Larger calls are not kept: their message is sent again with the payment. */
+const MAX_BYTES = 65_536;
+
+/** The callers of one account share nothing: an agent has its own. */
+function holderOf(caller: Caller): string {
+  if (caller.kind === 'anonymous') return `network ${networkOf(caller.address) ?? caller.address}`;
+  return caller.kind === 'agent' ? caller.agentId : caller.accountId;
+}
+
+export type UnpaidCall = Pick<NewUnpaidTask, 'agentId' | 'body' | 'quoteId' | 'messageKey' | 'refusal'>;
+
+/**
+ * Keeps a call that waits for its payment until the terms end, under the id of the request that the payment creates. Null: it is too large.
+ * A process that dies here has promised nothing: the same message gets new terms.
+ */
+export async function keepUnpaid(
+  ctx: Records,
+  caller: Caller,
+  call: UnpaidCall,
+  { id, offer, expiresAt }: { readonly id: string; readonly offer: Pick<Offer, 'v1' | 'v2'>; readonly expiresAt: Date },
+): Promise<UnpaidTask | null> {
+  if (Buffer.byteLength(JSON.stringify(call.body)) > MAX_BYTES) return null;
+  const holder = holderOf(caller);
+  const known = caller.kind === 'anonymous' ? null : caller;
+  const task = {
+    ...{ ...call, id, holder, offer, expiresAt },
+    accountId: known?.accountId ?? null,
+    callerAgentId: known?.kind === 'agent' ? known.agentId : null,
+    createdAt: ctx.clock.now(),
+  };
+  await ctx.db.transaction(async (tx) => {
+    await writeUnpaid(tx, task);
+    await trimUnpaid(tx, holder, MAX_EACH);
+  });
+  return { ...task, ended: null, isPaid: false };
+}
+
+/** A caller's call that waits for its payment, or whose payment has come lately. Without a key it is whose who knows its id. */
+export async function readUnpaid(ctx: Records, caller: Caller, id: string): Promise<UnpaidTask | null> {
+  const found = await findUnpaid(ctx.db, id, ctx.clock.now());
+  if (!found) return null;
+  if (caller.kind === 'anonymous') return found.accountId === null ? found : null;
+  const isTheirs =
+    found.accountId === caller.accountId && (caller.kind === 'account' || found.callerAgentId === caller.agentId);
+  return isTheirs ? found : null;
+}
+
+/** A caller's calls of an agent that wait for their payment, newest first. */
+export const listUnpaid = async (ctx: Records, caller: Caller, agentId: string): Promise<UnpaidTask[]> =>
+  findUnpaidOf(ctx.db, { holder: holderOf(caller), agentId, now: ctx.clock.now() });
+
+/** Records why the last payment of a call was refused: its terms stand. */
+export async function refuseUnpaid(ctx: Records, task: UnpaidTask, refusal: string): Promise<UnpaidTask> {
+  await noteRefusal(ctx.db, task.id, refusal);
+  return { ...task, refusal };
+}
+
+/** Ends a call that will not be paid. */
+export const giveUpUnpaid = (ctx: Records, id: string, how: 'rejected' | 'cancelled'): Promise<void> =>
+  endUnpaid(ctx.db, id, how);
+
+/** Removes calls whose terms have ended. */
+export const forgetUnpaid = (ctx: Records): Promise<void> =>
+  removeInSteps((most) => removeUnpaid(ctx.db, ctx.clock.now(), most));

@@ -1,0 +1,89 @@
+import type { Sql, Tx } from '../../db/sql.ts';
+
+/** A call that waits for its payment. */
+export interface UnpaidTask {
+  /** Id of the request that its payment creates. */
+  readonly id: string;
+  /** null: the caller has no API key. */
+  readonly accountId: string | null;
+  readonly callerAgentId: string | null;
+  readonly agentId: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly quoteId: string | null;
+  readonly messageKey: string;
+  readonly offer: unknown;
+  readonly refusal: string | null;
+  readonly ended: 'rejected' | 'cancelled' | null;
+  /** True when the payment has come: its request exists. */
+  readonly isPaid: boolean;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+export type NewUnpaidTask = Omit<UnpaidTask, 'ended' | 'isPaid'> & { readonly holder: string };
+
+const columns = `id, account_id as "accountId", caller_agent_id as "callerAgentId", agent_id as "agentId", body, quote_id as "quoteId",
+  message_key as "messageKey", offer, refusal, ended, created_at as "createdAt", expires_at as "expiresAt",
+  exists (select 1 from invocation v where v.id = u.id) as "isPaid"`;
+
+/** Keeps a call, or its newer terms. */
+export async function writeUnpaid(tx: Tx, task: NewUnpaidTask): Promise<void> {
+  await tx.query(
+    'write-unpaid',
+    `insert into unpaid_task (id, account_id, caller_agent_id, holder, agent_id, body, quote_id, message_key, offer, refusal, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6::json, $7, $8, $9::json, $10, $11, $12)
+     on conflict (id) do update set offer = excluded.offer, refusal = excluded.refusal, expires_at = excluded.expires_at, ended = null`,
+    [
+      ...[task.id, task.accountId, task.callerAgentId, task.holder, task.agentId, JSON.stringify(task.body)],
+      ...[task.quoteId, task.messageKey, JSON.stringify(task.offer), task.refusal, task.createdAt, task.expiresAt],
+    ],
+  );
+}
+
+/** Removes a holder's oldest ones beyond the number. */
+export async function trimUnpaid(tx: Tx, holder: string, most: number): Promise<void> {
+  await tx.query(
+    'trim-unpaid',
+    'delete from unpaid_task where id in (select id from unpaid_task where holder = $1 order by created_at desc, id offset $2)',
+    [holder, most],
+  );
+}
+
+export async function findUnpaid(sql: Sql, id: string, now: Date): Promise<UnpaidTask | null> {
+  const [row] = await sql.query<UnpaidTask>(
+    'find-unpaid',
+    `select ${columns} from unpaid_task u where id = $1 and expires_at > $2`,
+    [id, now],
+  );
+  return row ?? null;
+}
+
+/** Those of an account, newest first. A holder has few. */
+export const findUnpaidOf = (
+  sql: Sql,
+  { holder, agentId, now }: { holder: string; agentId: string; now: Date },
+): Promise<UnpaidTask[]> =>
+  sql.query<UnpaidTask>(
+    'find-unpaid-of',
+    `select ${columns} from unpaid_task u where holder = $1 and agent_id = $2 and expires_at > $3 and ended is null
+        and not exists (select 1 from invocation v where v.id = u.id) order by created_at desc, id`,
+    [holder, agentId, now],
+  );
+
+export async function noteRefusal(sql: Sql, id: string, refusal: string): Promise<void> {
+  await sql.query('note-refusal', 'update unpaid_task set refusal = $2 where id = $1', [id, refusal]);
+}
+
+export async function endUnpaid(sql: Sql, id: string, how: 'rejected' | 'cancelled'): Promise<void> {
+  await sql.query('end-unpaid', 'update unpaid_task set ended = $2 where id = $1 and ended is null', [id, how]);
+}
+
+export async function removeUnpaid(sql: Sql, before: Date, most: number): Promise<number> {
+  const rows = await sql.query(
+    'remove-unpaid',
+    `delete from unpaid_task where id in (select id from unpaid_task where expires_at <= $1 order by expires_at limit $2)
+     returning id`,
+    [before, most],
+  );
+  return rows.length;
+}
