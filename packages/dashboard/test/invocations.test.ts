@@ -75,6 +75,31 @@ it('shows all of an invocation, and how to make it again in the shell and with t
   expect(agent.calls.at(-1)?.body).toMatchObject({ task, input, context: 'said before', metadata: { by: 'test' } });
 });
 
+it('gets the signed receipt of an invocation and checks it in the browser; a changed one is refused', async () => {
+  agent.behave(echo);
+  const { page, key, invoke } = await payer();
+  const requestId = await invoke({ task: 'to be shown', input: { a: [1] } }, { 'x-sync': 'true' });
+  await page.goto(`/dashboard/invocations/${requestId}`);
+  const card = page.getByRole('region', { name: 'Receipt', exact: true });
+  await card.getByRole('button', { name: 'Get the receipt' }).click();
+  await card.getByRole('button', { name: 'Verify' }).click();
+  const said = card.getByRole('status').filter({ hasText: 'Verified in this browser' });
+  await said.getByText('have the hashes in the receipt: task, input, context, result.').waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'invocation-receipt');
+
+  const path = `/invoke/${requestId}/receipt`;
+  const { body } = await world.h.request('GET', path, { key });
+  body.data.message.cost = '1';
+  await page.route(`**${path}`, (route) => route.fulfill({ json: body }));
+  await page.reload();
+  await card.getByRole('button', { name: 'Get the receipt' }).click();
+  await card.getByRole('button', { name: 'Verify' }).click();
+  await card.getByText('The receipt is not good').waitFor();
+  await card.getByText('was not signed by this wallet, or was changed').waitFor();
+  expect(await said.count()).toBe(0);
+});
+
 it('runs an invocation again with the same input, for as much at most', async () => {
   agent.behave(echo);
   const { page, invoke } = await payer();

@@ -126,6 +126,13 @@ const treasury = createRoute({
   component: view(() => import('../pages/payments/treasury-view.tsx'), 'TreasuryView'),
 });
 
+const channel = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/payments/channels/$channelId',
+  validateSearch: searchOf('tab', 'cursor'),
+  component: view(() => import('../pages/payments/channels/channel-view.tsx'), 'ChannelView'),
+});
+
 const withdrawal = createRoute({
   getParentRoute: () => shellRoute,
   path: '/payments/withdrawals/$withdrawalId',
@@ -160,6 +167,7 @@ export const routeTree = rootRoute.addChildren([
     agent,
     payments,
     treasury,
+    channel,
     withdrawal,
     usage,
   ]),

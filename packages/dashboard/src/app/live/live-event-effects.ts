@@ -11,7 +11,8 @@ const money: readonly EndpointName[] = [
   'listOwnAgents',
   'getReserves',
 ];
-const calls: readonly EndpointName[] = ['listInvocations', 'getInvocation', 'getBulk', ...money];
+const channels: readonly EndpointName[] = ['listChannels', 'getChannel', 'listChannelCharges', 'listChannelHistory'];
+const calls: readonly EndpointName[] = ['listInvocations', 'getInvocation', 'getBulk', ...channels, ...money];
 const agents: readonly EndpointName[] = [
   'listAgents',
   'searchAgents',

@@ -11,6 +11,7 @@ import { type DetailedRecord, isOpen } from './invocation.ts';
 import { InvocationActions } from './invocation-actions.tsx';
 import { InvocationContent } from './invocation-content.tsx';
 import { InvocationFacts } from './invocation-facts.tsx';
+import { ReceiptCard } from './receipt-card.tsx';
 import { TimelineCard } from './timeline-card.tsx';
 
 /** Asked again this often while it runs: its end is told by an event, its beginning is not. */
@@ -58,6 +59,7 @@ const Invocation = ({ record }: { record: DetailedRecord }) => (
         <Card title="Payment">
           <InvocationFacts record={record} />
         </Card>
+        <ReceiptCard record={record} />
       </div>
     </div>
   </>

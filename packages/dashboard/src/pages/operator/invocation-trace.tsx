@@ -96,8 +96,13 @@ const RefundCard = ({ refund }: Pick<OperatorInvocation, 'refund'>) => (
   </Card>
 );
 
+function voucherState({ charged }: NonNullable<OperatorInvocation['voucher']>): string {
+  if (charged === null) return 'reserved';
+  return Number(charged) === 0 ? 'released' : 'charged';
+}
+
 const VoucherCard = ({ voucher }: { voucher: NonNullable<OperatorInvocation['voucher']> }) => (
-  <Card title="Voucher" actions={<Status value={voucher.endedAt === null ? 'reserved' : 'charged'} />}>
+  <Card title="Voucher" actions={<Status value={voucherState(voucher)} />}>
     <dl>
       <FactRow label="Channel">
         <Copyable label="channel id" text={voucher.channelId} short />

@@ -12,6 +12,7 @@ import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { groupDigits } from '../../ui/values/money.tsx';
 import { Note } from '../../ui/values/note.tsx';
 import { alarmsOf } from './alarms.ts';
+import { ChannelClaims } from './channel-claims.tsx';
 import { InvocationLookup } from './invocation-lookup.tsx';
 import { processColumns } from './process-columns.tsx';
 import { queueColumns } from './queue-columns.tsx';
@@ -29,6 +30,7 @@ export function OperatorView() {
         <>
           <InvocationLookup />
           <StatusParts />
+          <ChannelClaims />
         </>
       ) : (
         <Card>

@@ -5,6 +5,7 @@ import { Button } from '../../ui/controls/button.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { Tabs } from '../../ui/layout/tabs.tsx';
 import { Money } from '../../ui/values/money.tsx';
+import { ChannelList } from './channels/channel-list.tsx';
 import { FundDialog } from './fund-dialog.tsx';
 import { PaymentList } from './payment-list.tsx';
 import { ReservesPanel } from './reserves-panel.tsx';
@@ -12,7 +13,7 @@ import { TreasuryList } from './treasury-list.tsx';
 import { useTreasuries } from './use-treasuries.ts';
 import { WithdrawDialog } from './withdraw/withdraw-dialog.tsx';
 
-const tabIds = ['treasuries', 'history', 'reserves'] as const;
+const tabIds = ['treasuries', 'channels', 'history', 'reserves'] as const;
 type TabId = (typeof tabIds)[number];
 
 /** The open action and its treasury; undefined: the first treasury. */
@@ -64,6 +65,7 @@ export function PaymentsView() {
               />
             ),
           },
+          { id: 'channels', label: 'Channels', content: <ChannelList /> },
           { id: 'history', label: 'History', content: <PaymentList treasuries={treasuries} /> },
           { id: 'reserves', label: 'Reserves', content: <ReservesPanel /> },
         ]}

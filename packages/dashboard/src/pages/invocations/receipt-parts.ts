@@ -1,0 +1,30 @@
+import type { DetailedRecord } from './invocation.ts';
+
+/** The values that a receipt has hashes of, as far as the page still has them. */
+export interface ReceiptParts {
+  readonly task: string;
+  readonly input?: unknown;
+  readonly context?: string | null;
+  readonly result?: unknown;
+}
+
+/** What the receipt of an invocation is checked against. Removed contents and the result of one that did not complete are left out. */
+export function receiptParts({ task, detail, result, status, contentRemovedAt }: DetailedRecord): ReceiptParts {
+  if (contentRemovedAt !== undefined || !detail) return { task };
+  const { input, context } = detail;
+  return { task, input, context, ...(status === 'completed' ? { result } : {}) };
+}
+
+/** The checks in words: those made, and those that could not be. */
+export function checksOf(parts: ReceiptParts): { readonly made: readonly string[]; readonly left: readonly string[] } {
+  const values = ['task', 'input', 'context', 'result'] as const;
+  const named = (isThere: boolean) => values.filter((value) => value in parts === isThere);
+  return {
+    made: [
+      "The signature is that of the node's wallet, and nothing was changed after it was signed.",
+      'Chain and request are those of this page.',
+      `These values of this page have the hashes in the receipt: ${named(true).join(', ')}.`,
+    ],
+    left: named(false),
+  };
+}

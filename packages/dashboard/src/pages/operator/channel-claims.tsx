@@ -1,0 +1,87 @@
+import type { OperatorChannels } from '@agent-network/contracts/network/operator-channels';
+import { useState } from 'react';
+import { useApi } from '../../app/api-query.ts';
+import { Stat, Stats } from '../../ui/chart/stat.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { DataTable } from '../../ui/layout/data-table.tsx';
+import { EmptyState } from '../../ui/layout/empty-state.tsx';
+import { Pagination } from '../../ui/layout/pagination.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
+import { groupDigits, Money } from '../../ui/values/money.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
+import { claimColumns, owingColumns } from './channel-columns.tsx';
+
+const LOOK_MS = 5000;
+
+/** Payment channels of all payers, and the transactions that claim from them. */
+export function ChannelClaims() {
+  const { data, error, refetch } = useApi('getOperatorChannels', {}, { refetchIntervalMs: LOOK_MS });
+  return (
+    <section aria-label="Payment channels" className="space-y-5">
+      <h2 className="text-base font-semibold">Payment channels</h2>
+      {error && <ErrorNote title="The channels could not be read" error={error} onRetry={() => void refetch()} />}
+      {data && <Totals channels={data} />}
+      <Card title="Channels that owe" isFlush>
+        <DataTable
+          label="Channels that owe"
+          columns={owingColumns}
+          rows={data?.owing}
+          rowId={({ channelId }) => channelId}
+          empty={<EmptyState title="No channel owes anything, and no payer withdraws" />}
+        />
+      </Card>
+      <Claims />
+    </section>
+  );
+}
+
+const Totals = ({ channels }: { channels: OperatorChannels }) => (
+  <Stats>
+    <Stat label="Open channels" value={groupDigits(String(channels.open))} />
+    <Stat label="Unclaimed" value={<Money amount={channels.unclaimed} />} />
+    <Stat label="Oldest unclaimed" value={<TimeAgo at={channels.oldestUnclaimedAt} />} />
+    <Stat
+      label="In withdrawal"
+      value={<span className={channels.withdrawing > 0 ? 'text-warn' : undefined}>{channels.withdrawing}</span>}
+    />
+    {Number(channels.lost) > 0 && (
+      <Stat
+        label="Lost"
+        value={
+          <span className="text-bad">
+            <Money amount={channels.lost} />
+          </span>
+        }
+      />
+    )}
+  </Stats>
+);
+
+function Claims() {
+  const [cursor, setCursor] = useState<string>();
+  const call = { query: { limit: 10, ...(cursor ? { cursor } : {}) } };
+  const options = { keepsPrevious: true, refetchIntervalMs: LOOK_MS };
+  const { data, error, refetch } = useApi('listOperatorClaims', call, options);
+  return (
+    <Card title="Claims and refunds" isFlush>
+      <DataTable
+        label="Claims and refunds of channels"
+        columns={claimColumns}
+        rows={data?.claims}
+        rowId={({ claimId }) => claimId}
+        error={error}
+        onRetry={() => void refetch()}
+        empty={<EmptyState title="Nothing was claimed yet" />}
+      />
+      {data && (data.hasMore || cursor) && (
+        <Pagination
+          summary="Newest first"
+          hasNewer={cursor !== undefined}
+          hasOlder={data.hasMore}
+          onFirst={() => setCursor(undefined)}
+          onOlder={() => data.nextCursor && setCursor(data.nextCursor)}
+        />
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,185 @@
+import type { ChannelDetail } from '@agent-network/contracts/payments/channels';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useApi } from '../../../app/api-query.ts';
+import { ChainLink } from '../../../app/chain-link.tsx';
+import { Stat, Stats } from '../../../ui/chart/stat.tsx';
+import { Copyable } from '../../../ui/controls/copyable.tsx';
+import { Card } from '../../../ui/layout/card.tsx';
+import { DataTable } from '../../../ui/layout/data-table.tsx';
+import { EmptyState } from '../../../ui/layout/empty-state.tsx';
+import { FactRow } from '../../../ui/layout/fact-row.tsx';
+import { Page } from '../../../ui/layout/page.tsx';
+import { Pagination } from '../../../ui/layout/pagination.tsx';
+import { Skeleton } from '../../../ui/layout/skeleton.tsx';
+import { Tabs } from '../../../ui/layout/tabs.tsx';
+import { Status } from '../../../ui/values/badge.tsx';
+import { ErrorNote } from '../../../ui/values/error-note.tsx';
+import { linkClass } from '../../../ui/values/link.tsx';
+import { Money } from '../../../ui/values/money.tsx';
+import { Note } from '../../../ui/values/note.tsx';
+import { ExactTime } from '../../../ui/values/time-ago.tsx';
+import { chargeColumns, entryColumns } from './channel-columns.tsx';
+
+const REFRESH_MS = 10_000;
+const FROM = '/shell/payments/channels/$channelId';
+
+/** A payment channel: what it holds, whether the payer withdraws, and what happened with it. */
+export function ChannelView() {
+  const { channelId } = useParams({ from: FROM });
+  const { tab } = useSearch({ from: FROM });
+  const navigate = useNavigate({ from: '/payments/channels/$channelId' });
+  const call = { params: { channelId } };
+  const { data, error, refetch } = useApi('getChannel', call, { refetchIntervalMs: REFRESH_MS });
+  return (
+    <Page
+      title="Channel"
+      up={
+        <Link to="/payments" search={{ tab: 'channels' }} className={linkClass}>
+          Channels
+        </Link>
+      }
+      aside={
+        <>
+          {data && <Status value={data.state} />}
+          <Copyable label="channel id" text={channelId} short />
+        </>
+      }
+    >
+      {!data &&
+        (error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-64 w-full" />)}
+      {data && <Amounts channel={data} />}
+      {data && <Withdrawal channel={data} />}
+      {data && (
+        <div className="grid items-start gap-5 lg:grid-cols-[1fr_20rem]">
+          <div className="min-w-0">
+            <Tabs
+              active={tab === 'history' ? 'history' : 'calls'}
+              onChange={(id) => void navigate({ search: id === 'calls' ? {} : { tab: id } })}
+              tabs={[
+                { id: 'calls', label: 'Calls', content: <Calls channelId={channelId} /> },
+                { id: 'history', label: 'Deposits, claims, refunds', content: <History channelId={channelId} /> },
+              ]}
+            />
+          </div>
+          <Facts channel={data} />
+        </div>
+      )}
+    </Page>
+  );
+}
+
+const Amounts = ({ channel }: { channel: ChannelDetail }) => (
+  <Stats>
+    <Stat label="Left" value={<Money amount={channel.remaining} />} hint="for calls, or to be refunded" />
+    <Stat label="Balance" value={<Money amount={channel.balance} />} hint="deposits less refunds" />
+    <Stat label="Charged" value={<Money amount={channel.charged} />} hint="calls that have ended" />
+    <Stat label="In flight" value={<Money amount={channel.inFlight} />} hint="calls that are running" />
+  </Stats>
+);
+
+const Withdrawal = ({ channel: { state, withdrawal, remaining } }: { channel: ChannelDetail }) => {
+  if (state === 'refunding')
+    return <Note title="A refund is under way">Calls are not paid from this channel until the chain has it.</Note>;
+  if (!withdrawal) return null;
+  return (
+    <Note tone="warn" title="The wallet has begun to withdraw">
+      No call is paid from this channel any more. From <ExactTime at={withdrawal.availableAt} /> on, the wallet can take{' '}
+      <Money amount={remaining} /> out by a second transaction.
+    </Note>
+  );
+};
+
+const Facts = ({ channel: { payer, claimed, createdAt, changedAt, config } }: { channel: ChannelDetail }) => (
+  <Card title="Facts">
+    <dl>
+      <FactRow label="Wallet">
+        <ChainLink kind="address" id={payer} label="paying wallet" />
+      </FactRow>
+      <FactRow label="Signs vouchers">
+        <Copyable label="signer of vouchers" text={config.payerAuthorizer} short />
+      </FactRow>
+      <FactRow label="Paid to">
+        <ChainLink kind="address" id={config.receiver} label="receiving wallet" />
+      </FactRow>
+      <FactRow label="Claimed by the node">
+        <Money amount={claimed} />
+      </FactRow>
+      <FactRow label="Withdrawing takes">{delayText(config.withdrawDelay)}</FactRow>
+      <FactRow label="Opened">
+        <ExactTime at={createdAt} />
+      </FactRow>
+      <FactRow label="Changed">
+        <ExactTime at={changedAt} />
+      </FactRow>
+      <FactRow label="Salt">
+        <Copyable label="salt" text={config.salt} short />
+      </FactRow>
+    </dl>
+  </Card>
+);
+
+const delayText = (seconds: number) =>
+  seconds % 3600 === 0
+    ? `${seconds / 3600} ${seconds === 3600 ? 'hour' : 'hours'}`
+    : `${Math.ceil(seconds / 60)} minutes`;
+
+/** The page's cursor in the URL, and the ways to other pages. */
+function usePage() {
+  const { cursor } = useSearch({ from: FROM });
+  const navigate = useNavigate({ from: '/payments/channels/$channelId' });
+  const show = (next?: string) =>
+    void navigate({ search: ({ cursor: _, ...rest }) => ({ ...rest, ...(next ? { cursor: next } : {}) }) });
+  const pages = (next: string | null, summary: string) =>
+    next !== null || cursor ? (
+      <Pagination
+        summary={summary}
+        hasNewer={cursor !== undefined}
+        hasOlder={next !== null}
+        onFirst={() => show()}
+        onOlder={() => next && show(next)}
+      />
+    ) : null;
+  return { query: cursor ? { cursor } : {}, pages };
+}
+
+function Calls({ channelId }: { channelId: string }) {
+  const { query, pages } = usePage();
+  const call = { params: { channelId }, query };
+  const { data, error, refetch } = useApi('listChannelCharges', call, { keepsPrevious: true });
+  return (
+    <Card isFlush>
+      <DataTable
+        label="Calls of the channel"
+        columns={chargeColumns}
+        rows={data?.charges}
+        rowId={({ requestId }) => requestId}
+        error={error}
+        onRetry={() => void refetch()}
+        empty={
+          <EmptyState title="No calls that are kept">Calls are listed as long as their results are kept.</EmptyState>
+        }
+      />
+      {data && pages(data.nextCursor, 'Highest voucher first')}
+    </Card>
+  );
+}
+
+function History({ channelId }: { channelId: string }) {
+  const { query, pages } = usePage();
+  const call = { params: { channelId }, query };
+  const { data, error, refetch } = useApi('listChannelHistory', call, { keepsPrevious: true });
+  return (
+    <Card isFlush>
+      <DataTable
+        label="History of the channel"
+        columns={entryColumns}
+        rows={data?.entries}
+        rowId={({ entryId }) => entryId}
+        error={error}
+        onRetry={() => void refetch()}
+        empty={<EmptyState title="Nothing happened on chain yet" />}
+      />
+      {data && pages(data.nextCursor, 'Newest first')}
+    </Card>
+  );
+}
