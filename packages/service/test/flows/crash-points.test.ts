@@ -52,6 +52,11 @@ const tried: Record<ScenarioName, readonly Deaths[]> = {
     'before-finish-commit',
     'after-write-ahead-commit',
   ],
+  'a call paid by a voucher': [
+    ...around('accept-commit', 'finish-commit'),
+    'after-accept-commit then after-agent-call then after-finish-commit',
+  ],
+  'a failed call paid by a voucher': around('finish-commit'),
   'a bulk request under an Idempotency-Key': [
     ...around('bulk-commit', 'bulk-finish-commit'),
     'before-bulk-finish-commit:2',
@@ -86,9 +91,17 @@ const all = Object.entries(tried).flatMap(([scenario, each]) =>
   each.map((deaths) => ({ scenario: scenario as ScenarioName, deaths })),
 );
 
+/** What they commit at a place is another thing than in the scenarios before them: they are tried there too. */
+const apart: ReadonlySet<string> = new Set<ScenarioName>([
+  'a call paid by a voucher',
+  'a failed call paid by a voucher',
+]);
 /** Every place, in the first scenario that comes by it, and every chain of deaths; in the long run, every scenario. */
-const seen = new Set<Deaths>();
-const cases = all.filter(({ deaths }) => isLong || (!seen.has(deaths) && seen.add(deaths)));
+const seen = new Set<string>();
+const cases = all.filter(({ scenario, deaths }) => {
+  const place = apart.has(scenario) ? `${scenario}: ${deaths}` : deaths;
+  return isLong || (!seen.has(place) && seen.add(place));
+});
 
 function parse(deaths: Deaths): [ArmedFailpoint, ...ArmedFailpoint[]] {
   const parsed = deaths.split(' then ').map((text) => {

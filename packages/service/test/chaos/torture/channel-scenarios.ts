@@ -5,7 +5,8 @@ import { createUsdcClient } from '../../../src/chain/usdc-client.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { until } from '../../../src/lib/until.ts';
 import { askDatabase } from '../../support/books.ts';
-import { newVoucherPayer } from '../../support/voucher-payer.ts';
+import { answerWith, echo } from '../../support/test-agent.ts';
+import { newVoucherPayer, settledBy } from '../../support/voucher-payer.ts';
 import { type CrashSite, PRICE, PRICE_MICRO } from './crash-site.ts';
 import type { Insisted } from './insist.ts';
 import { tokenTransfers } from './token-transfers.ts';
@@ -43,6 +44,58 @@ export async function channelCalls(site: CrashSite, arm: () => Promise<void>, re
   const { answer } = await site.insist('POST', path, { ...next, headers: paid });
   expect(answer.body.data).toMatchObject({ status: 'completed', cost: PRICE });
   expect(await channelRow(site, payer.channelId)).toEqual({ balance: '200000', charged: '100000', reserved: '0' });
+}
+
+/** A call that is paid by a voucher of a channel which has been used: its commits charge the channel, and move nothing on the chain. */
+export async function voucherCall(site: CrashSite, arm: () => Promise<void>, recordOf: RecordOf) {
+  const { key, path, payer } = await usedChannel(site);
+  const [agent] = site.agents;
+  const call = { key, body: { task: 'survive' } };
+  const headers = payer.pay(await site.request('POST', path, call), 2n * PRICE_MICRO);
+  agent.calls.length = 0;
+  await arm();
+  const insisted = await site.insist('POST', path, { ...call, headers });
+  const record = await recordOf(key, insisted);
+  expect(record).toMatchObject({ status: 'completed', result: { echo: 'survive' }, cost: PRICE });
+  const { answer } = await site.insist('POST', path, { ...call, headers });
+  expect(answer.body.data.requestId).toBe(record.requestId);
+  expect(settledBy(answer).extra).toMatchObject({
+    chargedAmount: '50000',
+    channelState: { chargedCumulativeAmount: '100000' },
+  });
+  expect(new Set(agent.calls.map((each) => each.headers['idempotency-key']))).toEqual(new Set([record.requestId]));
+  expect(await channelRow(site, payer.channelId)).toEqual({ balance: '200000', charged: '100000', reserved: '0' });
+}
+
+/** A call that fails: its voucher is released, and pays for the next one. */
+export async function failedVoucherCall(site: CrashSite, arm: () => Promise<void>, recordOf: RecordOf) {
+  const { key, path, payer } = await usedChannel(site);
+  const [agent] = site.agents;
+  const call = { key, body: { task: 'fail' } };
+  const headers = payer.pay(await site.request('POST', path, call), 2n * PRICE_MICRO);
+  agent.behave(answerWith(500, { error: { message: 'no' } }));
+  await arm();
+  const insisted = await site.insist('POST', path, { ...call, headers });
+  expect(await recordOf(key, insisted)).toMatchObject({ status: 'failed', cost: '0.00', refund: PRICE });
+  expect(await channelRow(site, payer.channelId)).toEqual({ balance: '200000', charged: '50000', reserved: '0' });
+  agent.behave(echo);
+  const next = { key, body: { task: 'more' } };
+  const paid = payer.pay(await site.request('POST', path, next), 2n * PRICE_MICRO);
+  const { answer } = await site.insist('POST', path, { ...next, headers: paid });
+  expect(answer.body.data).toMatchObject({ status: 'completed', cost: PRICE });
+  expect(await channelRow(site, payer.channelId)).toEqual({ balance: '200000', charged: '100000', reserved: '0' });
+}
+
+/** A channel whose deposit has come with a first call. */
+async function usedChannel(site: CrashSite) {
+  const path = `/invoke/${site.agents[0].id}`;
+  const { key } = await site.newAccount();
+  const payer = await payerAt(site);
+  const first = { key, body: { task: 'first' } };
+  const unpaid = await site.request('POST', path, first);
+  const headers = payer.pay(unpaid, PRICE_MICRO, { payload: await payer.deposit(DEPOSIT_MICRO) });
+  expect((await site.insist('POST', path, { ...first, headers })).answer.status).toBe(200);
+  return { key, path, payer };
 }
 
 async function payerAt(site: CrashSite) {
