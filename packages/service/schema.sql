@@ -404,6 +404,8 @@ create table channel (
   lost_micro bigint default 0 not null,
   booking integer default 0 not null,
   refund_id text,
+  turn_request text,
+  turn_until timestamp with time zone,
   constraint channel_pkey PRIMARY KEY (id),
   constraint channel_balance_micro_check CHECK ((balance_micro >= 0)),
   constraint channel_charged_micro_check CHECK ((charged_micro >= 0)),

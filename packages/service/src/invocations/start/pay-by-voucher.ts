@@ -35,18 +35,14 @@ export async function findBoughtInvocation(
   return requestId === null ? null : findInvocation(ctx.db, requestId);
 }
 
-/** Accepts a call; while another call of its channel is in turn to be paid, it is refused as one for a wrong sum, and gets a turn of its own. */
+/** Accepts a call. One that was told its channel's sum has had its turn then: with its admission, or because it is not admitted. */
 export async function acceptInTurn(ctx: HasAcceptor & HasChannels, item: Acceptance): Promise<AcceptAnswer> {
   const { voucher } = item;
   if (!voucher) return ctx.acceptor.accept(item);
   const { turns } = ctx.channels;
   const { channelId, requestId } = voucher;
-  if (turns.isOthers(channelId, requestId)) return outOfTurn;
-  return ctx.acceptor.accept(item).finally(() => turns.answered(channelId, requestId));
+  const answer = await ctx.acceptor.accept(item);
+  if (answer.kind === 'accepted') turns.admitted(channelId, requestId);
+  else await turns.end(channelId, requestId);
+  return answer;
 }
-
-const outOfTurn: AcceptAnswer = {
-  kind: 'voucher_refused',
-  reason: 'invalid_batch_settlement_evm_cumulative_amount_mismatch',
-  isCorrected: true,
-};

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { askDatabase, contradictions } from '../../support/books.ts';
 import { type Answer, type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
@@ -35,10 +35,14 @@ const channelOf = async (payer: VoucherPayer) =>
   (
     await askDatabase<Record<string, string>>(
       h.databaseUrl,
-      `select charged_micro, reserved_micro, signed_micro, signature from channel where id = $1`,
+      `select charged_micro, reserved_micro, signed_micro, signature, turn_request from channel where id = $1`,
       [payer.channelId],
     )
   )[0];
+
+/** As if a claim had put vouchers up to this sum on the chain. */
+const publish = (payer: VoucherPayer, maxMicro: bigint) =>
+  h.ctx.db.query('', 'update channel set published_micro = $2 where id = $1', [payer.channelId, maxMicro]);
 
 describe('a call paid by a voucher', () => {
   it('is offered beside exact, runs, and answers what it was charged', async () => {
@@ -180,5 +184,35 @@ describe('a voucher for a wrong sum', () => {
     });
     expect(refused.headers.get('payment-response')).toBeNull();
     expect((await call(payer.pay(refused, 2n * PRICE))).status).toBe(200);
+  });
+
+  it('is told the sum also when a claim has published the voucher while the call waited for its turn', async () => {
+    const payer = await funded();
+    await buy(payer, PRICE);
+    const { turns } = h.ctx.channels;
+    expect(await turns.take(payer.channelId, 'req_before')).toBe(true);
+    const take = vi.spyOn(turns, 'take');
+    const waiting = buy(payer, PRICE);
+    await vi.waitFor(() => expect(take).toHaveBeenCalled());
+    await publish(payer, PRICE);
+    await turns.end(payer.channelId, 'req_before');
+    expect(requiredBy(await waiting).accepts[1].extra).toMatchObject({
+      channelState: { chargedCumulativeAmount: '50000' },
+      voucherState: { signedMaxClaimable: '50000' },
+    });
+    take.mockRestore();
+    await publish(payer, 0n);
+  });
+
+  it('waits for the call that was told the sum: a right voucher does not overtake it', async () => {
+    const payer = await funded();
+    await buy(payer, PRICE);
+    const told = await buy(payer, PRICE);
+    const overtaking = buy(payer, 2n * PRICE);
+    await vi.waitFor(async () => expect((await channelOf(payer))?.turn_request).not.toBeNull());
+    expect((await call(payer.pay(told, 2n * PRICE))).status).toBe(200);
+    const corrected = await overtaking;
+    expect(requiredBy(corrected).accepts[1].extra.channelState.chargedCumulativeAmount).toBe('100000');
+    expect((await call(payer.pay(corrected, 3n * PRICE))).status).toBe(200);
   });
 });

@@ -5,7 +5,7 @@ import { takeKeys } from '../claim-payments.ts';
 import type { NewVoucher } from './authorize-voucher.ts';
 import type { Channel } from './channel.ts';
 import { lockChannels, reserveCharges } from './channel-store.ts';
-import { judgeVoucher } from './judge-voucher.ts';
+import { judgeVoucher, type VoucherJudgement } from './judge-voucher.ts';
 
 export type Admission =
   | { readonly kind: 'admitted' }
@@ -41,6 +41,16 @@ export async function admitVouchers(
   return admissions;
 }
 
+/** False while another call of the channel is in turn: one that took its sum now would leave that one with a wrong sum. */
+const isTurnOf = (channel: Channel | null, requestId: string): boolean =>
+  !channel || channel.turnRequestId === null || channel.turnRequestId === requestId;
+
+const outOfTurn: VoucherJudgement = {
+  kind: 'refused',
+  reason: 'invalid_batch_settlement_evm_cumulative_amount_mismatch',
+  isCorrected: true,
+};
+
 function judgeAll(
   channels: ReadonlyMap<string, Channel>,
   vouchers: readonly NewVoucher[],
@@ -55,8 +65,10 @@ function judgeAll(
       const ahead = reserved.get(channelId) ?? 0n;
       const standing = channel && { ...channel, reservedMicro: channel.reservedMicro + ahead };
       const judgement = judgeVoucher(standing, voucher);
-      if (judgement.kind === 'admitted') reserved.set(channelId, ahead + priceMicro);
-      else admissions.set(requestId, { ...judgement, kind: 'voucher_refused' });
-      return judgement.kind === 'admitted';
+      const isInTurn = ahead > 0n || isTurnOf(channel, requestId);
+      const answer = judgement.kind === 'admitted' && !isInTurn ? outOfTurn : judgement;
+      if (answer.kind === 'admitted') reserved.set(channelId, ahead + priceMicro);
+      else admissions.set(requestId, { ...answer, kind: 'voucher_refused' });
+      return answer.kind === 'admitted';
     });
 }

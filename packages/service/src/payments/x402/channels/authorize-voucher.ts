@@ -77,29 +77,17 @@ export function authorizeVoucher(ctx: VoucherContext, shown: ShownVoucher, purch
  */
 export async function refuseVoucher(
   ctx: VoucherContext,
-  { channelId, maxMicro, requestId }: Pick<NewVoucher, 'channelId' | 'maxMicro' | 'requestId'>,
+  { channelId, requestId }: Pick<NewVoucher, 'channelId' | 'requestId'>,
   due: Purchase['due'],
   { reason, isCorrected }: { readonly reason: ChannelRefusal; readonly isCorrected: boolean },
 ): Promise<PaymentRequiredError> {
-  const { turns } = ctx.channels;
-  // Anybody can show a voucher that stands in a claim: it is told nothing, and takes no turn from the payer's own calls.
-  const readPrivate = async () => {
-    const channel = await ctx.channels.read(channelId);
-    return channel && maxMicro > channel.publishedMicro ? channel : null;
-  };
-  if (!isCorrected || !(await readPrivate())) return refusal(ctx, due, reason);
-  const isInTurn = await turns.take(channelId);
-  let isTold = false;
-  try {
-    const channel = await readPrivate();
-    if (!channel) return refusal(ctx, due, reason);
-    // Stock clients answer with the offer that they had, others with this one: both are for the same request.
-    if (isInTurn) turns.told(channelId, requestId);
-    isTold = true;
-    return refusal(ctx, { ...due, makeMemo: () => requestId }, reason, correctionOf(channel));
-  } finally {
-    if (isInTurn && !isTold) turns.pass(channelId);
-  }
+  if (!isCorrected) return refusal(ctx, due, reason);
+  // It was not public when it was shown: it is told the sum even if a claim has published it while it waited.
+  await ctx.channels.turns.take(channelId, requestId);
+  const channel = await ctx.channels.read(channelId);
+  if (!channel) throw new Error(`channel ${channelId} of a voucher is gone`);
+  // Stock clients answer with the offer that they had, others with this one: both are for the same request.
+  return refusal(ctx, { ...due, makeMemo: () => requestId }, reason, correctionOf(channel));
 }
 
 export const correctionOf = (channel: Channel): Correction => ({

@@ -7,7 +7,7 @@ const columns = `id, payer, payer_authorizer as "payerAuthorizer", receiver, rec
   withdraw_delay_s as "withdrawDelayS", salt, balance_micro as "balanceMicro", claimed_micro as "claimedMicro",
   charged_micro as "chargedMicro", reserved_micro as "reservedMicro", signed_micro as "signedMicro", signature,
   published_micro as "publishedMicro", refund_nonce as "refundNonce", withdraw_requested_at as "withdrawRequestedAt",
-  refund_id as "refundId"`;
+  refund_id as "refundId", case when turn_until > now() then turn_request end as "turnRequestId"`;
 
 type Row = Omit<Channel, 'config'> & ChannelConfig;
 
@@ -81,7 +81,8 @@ export async function reserveCharges(tx: Tx, charges: readonly NewCharge[], now:
      ), moved as (
        update channel c
           set reserved_micro = c.reserved_micro + s.reserved, signed_micro = greatest(c.signed_micro, s.signed),
-              signature = case when s.signed > c.signed_micro then s.signature else c.signature end, changed_at = $7
+              signature = case when s.signed > c.signed_micro then s.signature else c.signature end, changed_at = $7,
+            turn_request = case when c.turn_request = any($1) then null else c.turn_request end
          from sum s where c.id = s.channel_id
      )
      select request_id as id from charge`,

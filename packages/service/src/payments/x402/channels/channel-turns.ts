@@ -1,19 +1,27 @@
+import { createOneByOne } from '../../../lib/one-by-one.ts';
+import type { TurnWish } from './channel-turn-store.ts';
+
+type Wish = Omit<TurnWish, 'lengthMs'>;
+
 /**
- * Takes turns at correcting the payers of a channel in this process. Parallel calls on one channel are all signed for the same sum, and one
- * of them is right: the others are told the new sum one after another, each as soon as the call of the one before was admitted. Told
- * together, they would all sign the next sum, and again one of them would be right.
+ * Takes turns at correcting the payers of a channel. Parallel calls on one channel are all signed for the same sum, and one of them is
+ * right: the others are told the new sum one after another, each as soon as the call of the one before was admitted. Told together, they
+ * would all sign the next sum, and again one of them would be right. The turn is in the channel's row, so it holds in all processes: a
+ * call, and the call that answers its correction, may come to different ones. Those that wait in this process are in a line of their own.
  */
 export interface ChannelTurns {
-  /** Resolves to true when it is this call's turn; to false after `LONGEST_WAIT_MS`, and when too many wait. */
-  take(channelId: string): Promise<boolean>;
-  /** Ends a turn that was taken and in which nothing was told. */
-  pass(channelId: string): void;
-  /** Notes the request whose turn it is: by it, the answer is known. */
-  told(channelId: string, requestId: string): void;
-  /** True if another call is in turn: one that took its sum now would leave that one with a wrong sum. */
-  isOthers(channelId: string, requestId: string): boolean;
-  /** Ends the turn of this request: its answer was judged. */
-  answered(channelId: string, requestId: string): void;
+  /** Resolves to true when it is this request's turn; to false after `LONGEST_WAIT_MS`, and when too many wait. */
+  take(channelId: string, requestId: string): Promise<boolean>;
+  /** Ends the turn of a request, if it has it: its answer was refused. */
+  end(channelId: string, requestId: string): Promise<void>;
+  /** Notes that a request was admitted, which ends its turn in the same transaction. */
+  admitted(channelId: string, requestId: string): void;
+}
+
+export interface TurnStore {
+  /** True if the turn was free, or is this request's; it ends by itself after `lengthMs`. */
+  take(wish: TurnWish): Promise<boolean>;
+  end(turn: Wish): Promise<void>;
 }
 
 /** A turn without an answer ends after this at least: clients on a busy machine need a while to sign. */
@@ -24,75 +32,69 @@ const PATIENCE = 8;
 const LONGEST_WAIT_MS = 25_000;
 /** More calls than this do not wait on one channel: they are told at once. */
 const MOST_WAITING = 256;
+/** How often the first of a line looks whether the turn of another process has ended. */
+const FIRST_LOOK_MS = 10;
+const MOST_LOOK_MS = 100;
+/** Answers that are awaited here; those that come to other processes are forgotten. */
+const MOST_AWAITED = 10_000;
 
-interface Line {
-  readonly waiting: Set<(isInTurn: boolean) => void>;
-  startedMs: number;
-  toldId: string | null;
-  timer: NodeJS.Timeout;
-}
-
-export function createChannelTurns(): ChannelTurns {
-  const lines = new Map<string, Line>();
+export function createChannelTurns(store: TurnStore): ChannelTurns {
+  const order = createOneByOne();
+  const waiting = new Map<string, number>();
+  const wakers = new Map<string, () => void>();
+  const toldAtMs = new Map<string, number>();
   let usualMs = 0;
-  const turnMs = () => Math.min(LONGEST_TURN_MS, Math.max(SHORTEST_TURN_MS, PATIENCE * usualMs));
+  const lengthMs = () => Math.round(Math.min(LONGEST_TURN_MS, Math.max(SHORTEST_TURN_MS, PATIENCE * usualMs)));
+  const wake = (channelId: string) => wakers.get(channelId)?.();
 
-  function startTimer(channelId: string): NodeJS.Timeout {
-    const timer = setTimeout(() => next(channelId), turnMs());
-    timer.unref();
-    return timer;
-  }
+  const pause = (channelId: string, ms: number) =>
+    new Promise<void>((resolve) => {
+      const awake = () => {
+        clearTimeout(timer);
+        wakers.delete(channelId);
+        resolve();
+      };
+      const timer = setTimeout(awake, ms);
+      wakers.set(channelId, awake);
+    });
 
-  function next(channelId: string): void {
-    const line = lines.get(channelId);
-    if (!line) return;
-    clearTimeout(line.timer);
-    const [first] = line.waiting;
-    if (!first) {
-      lines.delete(channelId);
-      return;
+  async function insist(wish: Wish, endMs: number): Promise<boolean> {
+    for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(2 * lookMs, MOST_LOOK_MS)) {
+      if (await store.take({ ...wish, lengthMs: lengthMs() })) return true;
+      if (performance.now() >= endMs) return false;
+      await pause(wish.channelId, lookMs);
     }
-    line.startedMs = performance.now();
-    line.toldId = null;
-    line.timer = startTimer(channelId);
-    first(true);
   }
 
   return {
-    take(channelId) {
-      const line = lines.get(channelId);
-      if (!line) {
-        const timer = startTimer(channelId);
-        lines.set(channelId, { waiting: new Set(), startedMs: performance.now(), toldId: null, timer });
-        return Promise.resolve(true);
+    async take(channelId, requestId) {
+      const before = waiting.get(channelId) ?? 0;
+      if (before >= MOST_WAITING) return false;
+      waiting.set(channelId, before + 1);
+      const endMs = performance.now() + LONGEST_WAIT_MS;
+      const leave = await order.enter(channelId);
+      try {
+        const isInTurn = await insist({ channelId, requestId }, endMs);
+        if (toldAtMs.size >= MOST_AWAITED) toldAtMs.clear();
+        if (isInTurn) toldAtMs.set(requestId, performance.now());
+        return isInTurn;
+      } finally {
+        leave();
+        const left = (waiting.get(channelId) ?? 1) - 1;
+        if (left > 0) waiting.set(channelId, left);
+        else waiting.delete(channelId);
       }
-      if (line.waiting.size >= MOST_WAITING) return Promise.resolve(false);
-      return new Promise((resolve) => {
-        const tired = setTimeout(() => letIn(false), LONGEST_WAIT_MS);
-        function letIn(isInTurn: boolean) {
-          clearTimeout(tired);
-          line?.waiting.delete(letIn);
-          resolve(isInTurn);
-        }
-        line.waiting.add(letIn);
-      });
     },
-    pass(channelId) {
-      if (lines.get(channelId)?.toldId === null) next(channelId);
+    async end(channelId, requestId) {
+      toldAtMs.delete(requestId);
+      await store.end({ channelId, requestId });
+      wake(channelId);
     },
-    told(channelId, requestId) {
-      const line = lines.get(channelId);
-      if (line) line.toldId = requestId;
-    },
-    isOthers(channelId, requestId) {
-      const line = lines.get(channelId);
-      return line !== undefined && line.toldId !== null && line.toldId !== requestId;
-    },
-    answered(channelId, requestId) {
-      const line = lines.get(channelId);
-      if (line?.toldId !== requestId) return;
-      usualMs = 0.8 * usualMs + 0.2 * (performance.now() - line.startedMs);
-      next(channelId);
+    admitted(channelId, requestId) {
+      const startedMs = toldAtMs.get(requestId);
+      toldAtMs.delete(requestId);
+      if (startedMs !== undefined) usualMs = 0.8 * usualMs + 0.2 * (performance.now() - startedMs);
+      wake(channelId);
     },
   };
 }

@@ -19,6 +19,8 @@ export interface Channel {
   readonly withdrawRequestedAt: Date | null;
   /** The cooperative refund under way; null: none. */
   readonly refundId: string | null;
+  /** The request that was told the sum, and whose answer no other call overtakes; null: none. */
+  readonly turnRequestId: string | null;
 }
 
 /** Ledger account of a channel: carries the charge of a call from its admission to its end. */

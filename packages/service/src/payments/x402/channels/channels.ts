@@ -7,7 +7,8 @@ import { createOneByOne, type OneByOne } from '../../../lib/one-by-one.ts';
 import type { ShownVoucher } from '../payment-header.ts';
 import type { Channel } from './channel.ts';
 import { findChannels } from './channel-store.ts';
-import { type ChannelTurns, createChannelTurns } from './channel-turns.ts';
+import { endTurns, type TurnWish, takeTurns } from './channel-turn-store.ts';
+import { type ChannelTurns, createChannelTurns, type TurnStore } from './channel-turns.ts';
 import type { Computed } from './judge-voucher.ts';
 import { type EarlierPurchase, findPurchases } from './purchase-store.ts';
 
@@ -28,6 +29,28 @@ export interface HasChannels {
 }
 
 const MAX_FOUND = 200;
+
+/** One query for the turns that concurrent calls take or end; a channel is in a batch once. */
+function createTurnStore({ db }: HasDb): TurnStore {
+  const keyOf = ({ channelId }: { readonly channelId: string }) => channelId;
+  const takes = createBatcher<TurnWish, boolean>({
+    maxSize: MAX_FOUND,
+    keyOf,
+    async run(wishes) {
+      const taken = await takeTurns(db, wishes);
+      return wishes.map(({ channelId }) => taken.has(channelId));
+    },
+  });
+  const ends = createBatcher<Omit<TurnWish, 'lengthMs'>, void>({
+    maxSize: MAX_FOUND,
+    keyOf,
+    async run(turns) {
+      await endTurns(db, turns);
+      return turns.map(() => undefined);
+    },
+  });
+  return { take: (wish) => takes.add(wish), end: (turn) => ends.add(turn) };
+}
 
 export function createChannels(ctx: HasDb & HasChain): Channels {
   const digests = channelDigestsOf(ctx.chain.chainId);
@@ -54,7 +77,7 @@ export function createChannels(ctx: HasDb & HasChain): Channels {
     },
     read: (channelId) => reader.add(channelId),
     findPurchase: (requestId) => purchases.add(requestId),
-    turns: createChannelTurns(),
+    turns: createChannelTurns(createTurnStore(ctx)),
     deposits: createOneByOne(),
   };
 }
