@@ -70,6 +70,11 @@ create table agent (
   changed_at timestamp with time zone default now() not null,
   token_claimed_at timestamp with time zone,
   id_salt bytea,
+  protocol text default 'http'::text not null,
+  upstream json default '{}'::json not null,
+  upstream_headers_sealed bytea,
+  upstream_digest text,
+  fault text,
   types_id text,
   constraint agent_pkey PRIMARY KEY (id),
   constraint agent_token_hash_key UNIQUE (token_hash),
@@ -92,6 +97,7 @@ CREATE INDEX agent_unregistered ON public.agent USING btree (id) WHERE ((token_i
 CREATE TRIGGER agent_added AFTER INSERT OR DELETE ON public.agent FOR EACH ROW EXECUTE FUNCTION note_replica_change('agent');
 CREATE TRIGGER agent_changed AFTER UPDATE OF account_id, owner_address, name, description, capabilities, per_request_micro, per_hour_micro, tiers, endpoint, metadata, status, reputation, token_hash, token_sealed, endpoint_proven_at, response_ms, is_accepting, home_node, token_id, frozen_at ON public.agent FOR EACH ROW WHEN (((((((((((((((((((((old.account_id IS DISTINCT FROM new.account_id) OR (old.owner_address IS DISTINCT FROM new.owner_address)) OR (old.name IS DISTINCT FROM new.name)) OR (old.description IS DISTINCT FROM new.description)) OR (old.capabilities IS DISTINCT FROM new.capabilities)) OR (old.per_request_micro IS DISTINCT FROM new.per_request_micro)) OR (old.per_hour_micro IS DISTINCT FROM new.per_hour_micro)) OR ((old.tiers)::text IS DISTINCT FROM (new.tiers)::text)) OR (old.endpoint IS DISTINCT FROM new.endpoint)) OR ((old.metadata)::text IS DISTINCT FROM (new.metadata)::text)) OR (old.status IS DISTINCT FROM new.status)) OR (old.reputation IS DISTINCT FROM new.reputation)) OR (old.token_hash IS DISTINCT FROM new.token_hash)) OR (old.token_sealed IS DISTINCT FROM new.token_sealed)) OR (old.endpoint_proven_at IS DISTINCT FROM new.endpoint_proven_at)) OR (old.response_ms IS DISTINCT FROM new.response_ms)) OR (old.is_accepting IS DISTINCT FROM new.is_accepting)) OR (old.home_node IS DISTINCT FROM new.home_node)) OR (old.token_id IS DISTINCT FROM new.token_id)) OR (old.frozen_at IS DISTINCT FROM new.frozen_at))) EXECUTE FUNCTION note_replica_change('agent');
 CREATE TRIGGER agent_types_changed AFTER UPDATE OF types_id ON public.agent FOR EACH ROW WHEN ((old.types_id IS DISTINCT FROM new.types_id)) EXECUTE FUNCTION note_replica_change('agent');
+CREATE TRIGGER agent_upstream_changed AFTER UPDATE OF protocol, upstream, upstream_headers_sealed ON public.agent FOR EACH ROW WHEN (((old.protocol IS DISTINCT FROM new.protocol) OR ((old.upstream)::text IS DISTINCT FROM (new.upstream)::text) OR (old.upstream_headers_sealed IS DISTINCT FROM new.upstream_headers_sealed))) EXECUTE FUNCTION note_replica_change('agent');
 
 create table agent_bill (
   request_id text not null,
@@ -1110,6 +1116,14 @@ create table unshown_transfer (
   seen_at timestamp with time zone not null,
   constraint unshown_transfer_pkey PRIMARY KEY (chain_id, from_address, nonce),
   constraint unshown_transfer_value_micro_check CHECK ((value_micro > 0))
+);
+
+create table upstream_call (
+  request_id text not null,
+  sent_at timestamp with time zone not null,
+  handle text,
+  constraint upstream_call_pkey PRIMARY KEY (request_id),
+  constraint upstream_call_request_id_fkey FOREIGN KEY (request_id) REFERENCES invocation(id)
 );
 
 create table used_challenge (

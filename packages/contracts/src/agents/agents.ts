@@ -6,6 +6,7 @@ import { cursorQuery, pageQuery, queryInteger } from '../page.ts';
 import { Duration, Fraction, Id, Timestamp, Usdc, WalletAddress, webUrl } from '../scalars.ts';
 import { AgentQuery, AgentSearch, Capability } from './agent-search.ts';
 import { AgentTypes } from './agent-types.ts';
+import { AgentProtocolName, Upstream, UpstreamUpdate } from './upstream.ts';
 
 const Capabilities = z
   .array(Capability)
@@ -43,6 +44,8 @@ export const AgentRegistration = z.object({
   capabilities: Capabilities,
   rates: RatesInput,
   endpoint: webUrl(2048),
+  protocol: AgentProtocolName.optional(),
+  upstream: Upstream.optional(),
   metadata: AgentMetadata.default({}),
   types: AgentTypes.optional().describe('What the agent takes and gives, as JSON Schemas.'),
 });
@@ -56,6 +59,8 @@ export const AgentUpdate = z
     capabilities: Capabilities.optional(),
     rates: RatesInput.partial().optional(),
     endpoint: webUrl(2048).optional(),
+    protocol: AgentProtocolName.optional(),
+    upstream: UpstreamUpdate.optional(),
     metadata: AgentMetadata.optional(),
     types: AgentTypes.nullable().optional().describe('Replaces all types of the agent; null: removes them.'),
   })
@@ -222,6 +227,7 @@ export const agentEndpoints = {
     params,
     data: AgentDetail.extend({
       interfaces: AgentInterfaces,
+      protocol: AgentProtocolName,
       types: AgentTypes.optional().describe('What the agent takes and gives; absent: it has not said.'),
     }),
     errors: [],

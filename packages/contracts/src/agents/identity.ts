@@ -79,12 +79,17 @@ const OwnerSignature = WalletSignature.extend({
 export const VerifyRequest = z.union([EndpointProof, WalletChallengeRequest, OwnerSignature]);
 export type VerifyRequest = z.output<typeof VerifyRequest>;
 
+/** Ways to prove an endpoint, in the order in which they are tried. */
+const endpointProofs = ['challenge', 'well-known', 'card', 'dns', 'erc8004'] as const;
+export type EndpointProofName = (typeof endpointProofs)[number];
+
 const EndpointVerified = z.object({
   agentId: Id,
   proof: z.literal('endpoint'),
   verified: z.boolean().describe('Endpoint and wallet are proven.'),
   status: z.enum(agentStatuses),
   reason: z.string().nullable().describe('Why the proof failed; null when it passed.'),
+  by: z.enum(endpointProofs).nullable().describe('The proof that passed; null when none did.'),
 });
 export type EndpointVerified = z.infer<typeof EndpointVerified>;
 const WalletChallenge = z.object({

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LimitUse, Plan } from '../access/access.ts';
 import { AgentListItem, agentStatuses } from '../agents/agents.ts';
+import { AgentProtocolName, OwnUpstream } from '../agents/upstream.ts';
 import { endpoint } from '../endpoint.ts';
 import { cursorQuery, pageQuery } from '../page.ts';
 import { Fraction, Id, Timestamp, Usdc } from '../scalars.ts';
@@ -79,6 +80,9 @@ export type Overview = z.infer<typeof Overview>;
 export const OwnAgent = AgentListItem.omit({ status: true }).extend({
   description: z.string(),
   endpoint: z.string(),
+  protocol: AgentProtocolName,
+  upstream: OwnUpstream,
+  fault: z.string().nullable().describe('What is wrong with its endpoint, as the last check found; null: nothing.'),
   status: z.enum(agentStatuses),
   frozen: z.boolean(),
   verification: z.object({

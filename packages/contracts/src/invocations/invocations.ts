@@ -103,6 +103,7 @@ export const failureReasons = [
   'response_too_large',
   'agent_redirected',
   'agent_removed',
+  'agent_needs_input',
   'payment_failed',
   'bill_too_high',
   'bill_not_payable',

@@ -12,6 +12,11 @@ export type AgentChange = Partial<
     | 'perHourMicro'
     | 'tiers'
     | 'endpoint'
+    | 'protocol'
+    | 'upstream'
+    | 'upstreamHeadersSealed'
+    | 'upstreamDigest'
+    | 'fault'
     | 'metadata'
     | 'typesId'
     | 'status'
@@ -48,6 +53,11 @@ const columnOf: Record<keyof StoredChange, string> = {
   perHourMicro: 'per_hour_micro',
   tiers: 'tiers',
   endpoint: 'endpoint',
+  protocol: 'protocol',
+  upstream: 'upstream',
+  upstreamHeadersSealed: 'upstream_headers_sealed',
+  upstreamDigest: 'upstream_digest',
+  fault: 'fault',
   metadata: 'metadata',
   typesId: 'types_id',
   status: 'status',
@@ -76,7 +86,7 @@ const columnOf: Record<keyof StoredChange, string> = {
 };
 /** `changedAt`: time of the change in the feed to other nodes; absent when they need not hear of it. */
 type StoredChange = AgentChange & { readonly changedAt?: Date };
-const jsonColumns: ReadonlySet<string> = new Set(['tiers', 'metadata']);
+const jsonColumns: ReadonlySet<string> = new Set(['tiers', 'metadata', 'upstream']);
 
 /** Writes the named fields; the row must be locked by the transaction. */
 export async function updateAgentRow(sql: Sql, id: string, change: StoredChange): Promise<void> {

@@ -11,6 +11,7 @@ const columns = `g.id, g.account_id as "accountId", g.owner_address as owner, g.
   case when g.status = 'online' then greatest(g.last_seen_at, n.last_seen_at) else g.last_seen_at end as "lastSeenAt",
   g.response_ms as "responseMs", g.reported_load as "reportedLoad", g.reported_at as "reportedAt",
   g.is_accepting as "isAccepting", g.created_at as "createdAt", g.updated_at as "updatedAt",
+  g.protocol, g.upstream, g.upstream_headers_sealed as "upstreamHeadersSealed", g.upstream_digest as "upstreamDigest", g.fault,
   t.completed, t.failed, t.duration_ms as "durationMs", t.probes_passed as "probesPassed", t.probes,
   g.token_id::text as "tokenId", encode(g.id_salt, 'hex') as "idSalt", g.home_node as "homeNode", n.label as "homeLabel", n.base_url as "homeUrl"`;
 
@@ -30,6 +31,9 @@ export interface NewAgent {
   readonly perHourMicro: bigint;
   readonly tiers: Agent['tiers'];
   readonly endpoint: string;
+  readonly protocol: Agent['protocol'];
+  readonly upstream: Agent['upstream'];
+  readonly upstreamHeadersSealed: Buffer | null;
   readonly metadata: AgentMetadata;
   readonly typesId: string | null;
   readonly reputation: number;
@@ -42,8 +46,8 @@ export async function insertAgent(sql: Sql, agent: NewAgent, now: Date): Promise
     'insert-agent',
     `insert into agent (id, account_id, owner_address, name, description, capabilities, per_request_micro, per_hour_micro,
        tiers, endpoint, metadata, status, reputation, token_hash, token_sealed, next_check_at, last_seen_at, created_at, updated_at, changed_at,
-       id_salt, types_id)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending_verification', $12, $13, $14, $15, $15, $15, $15, $15, $16, $17)`,
+       id_salt, types_id, protocol, upstream, upstream_headers_sealed)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending_verification', $12, $13, $14, $15, $15, $15, $15, $15, $16, $17, $18, $19, $20)`,
     [
       agent.id,
       agent.accountId,
@@ -62,6 +66,9 @@ export async function insertAgent(sql: Sql, agent: NewAgent, now: Date): Promise
       now,
       agent.idSalt,
       agent.typesId,
+      agent.protocol,
+      JSON.stringify(agent.upstream),
+      agent.upstreamHeadersSealed,
     ],
   );
   await sql.query('insert-agent-totals', 'insert into agent_totals (agent_id) values ($1)', [agent.id]);
@@ -169,6 +176,7 @@ export const findCallableRows = (sql: Sql, ids: readonly string[]): Promise<Call
     'find-callable-agents',
     `select g.id, g.account_id as "accountId", g.capabilities, g.per_request_micro as "perRequestMicro", g.reputation, g.endpoint,
             g.status, g.token_sealed as "tokenSealed", g.last_seen_at as "lastSeenAt", g.types_id as "typesId", y.estimated_time as "declaredTime",
+            g.protocol, g.upstream, g.upstream_headers_sealed as "upstreamHeadersSealed",
             case when t.completed > 0 then t.duration_ms::float8 / t.completed end as "averageMs",
             coalesce((g.metadata->>'priceHints')::boolean, false) as "takesHints",
             case when n.id is not null then json_build_object('nodeId', n.id, 'baseUrl', n.base_url, 'wallet', lower(n.wallet)) end as home

@@ -1,4 +1,5 @@
 import type { AgentStatus } from '@agent-network/contracts/agents/agents';
+import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
 
 /** The events of the agent state machine. `refused`: the agent reported itself that it takes no calls. */
 export type AgentEvent = 'proven' | 'came_up' | 'went_down' | 'refused' | 'endpoint_changed' | 'removed';
@@ -57,6 +58,14 @@ export interface Agent {
   readonly perHourMicro: bigint;
   readonly tiers: AgentTiers;
   readonly endpoint: string;
+  readonly protocol: AgentProtocol;
+  readonly upstream: StoredUpstream;
+  /** Values of the headers with the origin that they are for; null: it has none. */
+  readonly upstreamHeadersSealed: Buffer | null;
+  /** Digest of what the endpoint took when it was last accepted; null: not read yet. */
+  readonly upstreamDigest: string | null;
+  /** What the last check found wrong with the endpoint; null: nothing. */
+  readonly fault: string | null;
   readonly metadata: AgentMetadata;
   /** The version of its declared types; null: it has not declared any, or another node is its home. */
   readonly typesId: string | null;
@@ -104,6 +113,14 @@ export interface Agent {
 
 export type AgentTiers = { [Name in 'basic' | 'premium' | 'enterprise']?: string | undefined };
 
+/** How an endpoint is called, without the values of its headers. */
+export interface StoredUpstream {
+  readonly tool?: string | undefined;
+  readonly model?: string | undefined;
+  /** Names of the headers that are sent along. */
+  readonly headers?: readonly string[] | undefined;
+}
+
 export interface AgentMetadata {
   avatar?: string | undefined;
   website?: string | undefined;
@@ -129,6 +146,9 @@ export type CallableAgent = Pick<
   | 'perRequestMicro'
   | 'reputation'
   | 'endpoint'
+  | 'protocol'
+  | 'upstream'
+  | 'upstreamHeadersSealed'
   | 'status'
   | 'tokenSealed'
   | 'lastSeenAt'

@@ -11,6 +11,8 @@ export interface EndpointClaim {
   readonly agentId: string;
   readonly endpoint: string;
   readonly identityToken: string;
+  /** Headers of the owner for the endpoint's origin, names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 const TIMEOUT_MS = 5000;
@@ -36,6 +38,7 @@ async function tryChallenge(ctx: HasGuardedFetch & HasClock, claim: EndpointClai
       url: claim.endpoint,
       method: 'POST',
       headers: {
+        ...claim.headers,
         'content-type': 'application/json',
         ...signAgentCall(claim.identityToken, `vrf_${challenge.slice(0, 24)}`, body, ctx.clock.now()),
       },

@@ -1,7 +1,7 @@
 import { emit } from '../../events/outbox/outbox.ts';
 import { type EndpointProof, proveEndpoint } from '../../identity/prove-endpoint.ts';
 import type { HasLog } from '../../lib/log/log.ts';
-import { GuardedFetchError, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { type Agent, type AgentEvent, nextAgentStatus } from '../agent.ts';
 import type { AgentChange } from '../agent-change-store.ts';
@@ -11,6 +11,9 @@ import { changeAgent } from '../change-agent.ts';
 import { type RegistrationContext, registerVerified } from '../registry-entry/register-verified.ts';
 import { reputationAfterProbe } from '../reputation/recompute-reputations.ts';
 import type { HasNodeLabel } from '../search/listing.ts';
+import { checkUpstream, type UpstreamCheck } from '../upstream/check-upstream.ts';
+import { openUpstream } from '../upstream/upstream.ts';
+import { UpstreamFault } from '../upstream/upstream-client.ts';
 import { ANSWERS_UNTIL_UP, MISSES_UNTIL_DOWN, nextProbe, nextVerification } from './check-schedule.ts';
 import { addProbe } from './probe-store.ts';
 
@@ -27,7 +30,6 @@ export interface EndpointChecks extends HasGuardedFetch, HasAgentChecks {}
 const BATCH = 50;
 /** Lease of a check: after it the check counts as lost with its process, and is due again. */
 const LOST_AFTER_MS = 30_000;
-const PROBE_TIMEOUT_MS = 5000;
 /** Weight of the newest response time in the moving average. */
 const NEWEST = 0.2;
 
@@ -50,81 +52,91 @@ async function checkAgent(ctx: CheckContext, agent: Agent): Promise<void> {
   }
 }
 
-/** Tries to prove the endpoint of an agent and records the result. */
+/** Tries to prove the endpoint of an agent and records the result. An agent whose upstream is wrong is proven and offline. */
 export async function tryProof(ctx: CheckContext, agent: Agent): Promise<EndpointProof> {
   if (agent.tokenSealed === null) return { isProven: false, reason: 'Its home is another node, which proves it.' };
   const identityToken = ctx.secrets.open(agent.tokenSealed);
-  const proof = await proveEndpoint(ctx, { agentId: agent.id, endpoint: agent.endpoint, identityToken });
+  const upstream = openUpstream(ctx.secrets, agent);
+  const { endpoint, headers } = upstream;
+  const proof = await proveEndpoint(ctx, { agentId: agent.id, endpoint, identityToken, headers });
+  const { fault, digest } = proof.isProven && agent.protocol !== 'http' ? await checkUpstream(ctx, upstream) : unasked;
   const now = ctx.clock.now();
   await record(ctx, agent, (current) => {
     const checksDone = current.checksDone + 1;
     if (!proof.isProven) {
       const nextCheckAt = current.status === 'pending_verification' ? nextVerification(checksDone, now) : now;
-      return { event: null, change: { checksDone, nextCheckAt, lastPingAt: now } };
+      return { events: [], change: { checksDone, nextCheckAt, lastPingAt: now, fault: proof.reason } };
     }
     const responseMs = current.responseMs ?? proof.tookMs;
     const seen = { lastPingAt: now, lastSeenAt: now, failedInARow: 0, passedInARow: 1, responseMs };
     const nextCheckAt = nextProbe(false, Math.random(), now);
+    // A proof on demand accepts what the endpoint takes now.
+    const found = { upstreamDigest: digest, fault: fault?.message ?? null };
     return {
-      event: current.isAccepting ? 'proven' : null,
-      change: { checksDone, endpointProvenAt: now, nextCheckAt, ...seen },
+      events: [...(current.isAccepting ? (['proven'] as const) : []), ...(fault ? (['went_down'] as const) : [])],
+      change: { checksDone, endpointProvenAt: now, nextCheckAt, ...seen, ...found },
     };
   });
   return proof;
 }
 
+const unasked: UpstreamCheck = { fault: null, digest: null };
+
 async function probe(ctx: CheckContext, agent: Agent): Promise<void> {
   const startMs = performance.now();
-  const isAlive = await answers(ctx, agent.endpoint);
+  const found = await checkUpstream(ctx, openUpstream(ctx.secrets, agent));
+  const fault = found.fault ?? changedFault(agent, found.digest);
+  const isAlive = fault === null;
   const tookMs = performance.now() - startMs;
   const now = ctx.clock.now();
   // Counted first, so that the reputation computed below includes it.
   await addProbe(ctx.db, agent.id, isAlive ? tookMs : null, now);
   await record(ctx, agent, (current) => {
+    const isOut = fault?.isCertain === true && agent.protocol !== 'http';
     const failedInARow = isAlive ? 0 : current.failedInARow + 1;
     const passedInARow = isAlive ? current.passedInARow + 1 : 0;
-    const event = eventOf(current, failedInARow, passedInARow);
+    const event = isOut ? 'went_down' : eventOf(current, failedInARow, passedInARow);
     const isDeciding = event === null && isAlive !== (current.status === 'online') && current.isAccepting;
     const nextCheckAt = nextProbe(isDeciding, Math.random(), now);
     const average = current.responseMs === null ? tookMs : current.responseMs * (1 - NEWEST) + tookMs * NEWEST;
     const seen = isAlive ? { lastSeenAt: now, responseMs: average } : {};
-    return { event, change: { failedInARow, passedInARow, nextCheckAt, lastPingAt: now, ...seen } };
+    const known = { fault: fault?.message ?? null, ...(isAlive ? { upstreamDigest: found.digest } : {}) };
+    const change = { failedInARow, passedInARow, nextCheckAt, lastPingAt: now, ...seen, ...known };
+    return { events: event === null ? [] : [event], change };
   });
 }
+
+/** The fault of an endpoint that takes something else than it took when its owner listed it. */
+const changedFault = ({ upstreamDigest }: Agent, digest: string | null): UpstreamFault | null =>
+  upstreamDigest === null || digest === null || upstreamDigest === digest
+    ? null
+    : new UpstreamFault(
+        'The endpoint changed the schema of its input or result. To accept it, prove the endpoint again (POST /identity/verify).',
+      );
 
 function eventOf(agent: Agent, failedInARow: number, passedInARow: number): AgentEvent | null {
   if (failedInARow >= MISSES_UNTIL_DOWN) return 'went_down';
   return passedInARow >= ANSWERS_UNTIL_UP && agent.isAccepting ? 'came_up' : null;
 }
 
-/** Any HTTP answer below 500 means alive, and so does 501: the server of an agent that takes only POST. */
-async function answers(ctx: HasGuardedFetch, endpoint: string): Promise<boolean> {
-  try {
-    const { status } = await ctx.guardedFetch.request({
-      url: endpoint,
-      method: 'GET',
-      headers: { accept: 'application/json' },
-      timeoutMs: PROBE_TIMEOUT_MS,
-      maxBytes: 1024 * 1024,
-    });
-    return status < 500 || status === 501;
-  } catch (error) {
-    if (error instanceof GuardedFetchError) return false;
-    throw error;
-  }
-}
+/** True when the endpoint, how it is called, and the secret that proves it are still those of the check. */
+const isAsChecked = (current: Agent, checked: Agent): boolean =>
+  current.endpoint === checked.endpoint &&
+  current.protocol === checked.protocol &&
+  JSON.stringify(current.upstream) === JSON.stringify(checked.upstream) &&
+  current.tokenSealed?.equals(checked.tokenSealed ?? Buffer.alloc(0)) === true;
 
 /** Applies a result to the current state of the agent, which may have been changed or removed during the check. */
 async function record(
   ctx: RegistrationContext & HasNodeLabel,
   checked: Agent,
-  find: (current: Agent) => { event: AgentEvent | null; change: AgentChange },
+  find: (current: Agent) => { events: readonly AgentEvent[]; change: AgentChange },
 ): Promise<void> {
   await ctx.db.transaction(async (tx) => {
     const current = await lockAgentRow(tx, checked.id);
-    if (!current || current.endpoint !== checked.endpoint) return;
-    const { event, change } = find(current);
-    const status = event === null ? current.status : nextAgentStatus(current.status, event);
+    if (!current || !isAsChecked(current, checked)) return;
+    const { events, change } = find(current);
+    const status = events.reduce(nextAgentStatus, current.status);
     const after = { ...current, ...change, status };
     const now = ctx.clock.now();
     const reputation = await reputationAfterProbe(tx, after, now);

@@ -28,6 +28,7 @@ export async function verifyAgent(
     verified: isVerified(after),
     status: after.status,
     reason: proof.isProven ? null : proof.reason,
+    by: proof.isProven ? proof.by : null,
   };
 }
 

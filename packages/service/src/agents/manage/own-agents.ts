@@ -3,6 +3,7 @@ import { type Agent, isVerified } from '../agent.ts';
 import { countAgentsOf, listAgentsOf, type OwnAgentsPage } from '../agent-store.ts';
 import { toListItem } from '../agent-view.ts';
 import type { HasNodeLabel } from '../search/listing.ts';
+import { toOwnUpstream } from '../upstream/upstream.ts';
 
 /** A page of the agents that an account registered here, newest first, with the total; with `agentId` only that agent. */
 export async function ownAgents(
@@ -26,6 +27,9 @@ export function toOwnAgent({ nodeLabel }: HasNodeLabel, agent: Agent) {
     ...shown,
     description: agent.description,
     endpoint: agent.endpoint,
+    protocol: agent.protocol,
+    upstream: toOwnUpstream(agent.upstream),
+    fault: agent.fault,
     status: agent.status === 'removed' ? ('offline' as const) : agent.status,
     verified: isVerified(agent),
     frozen: agent.frozenAt !== null,

@@ -19,6 +19,7 @@ import { startReputation } from '../reputation/recompute-reputations.ts';
 import { newcomer } from '../reputation/reputation-parts.ts';
 import { declareTypes } from '../types/declare-types.ts';
 import { requireCapabilities, requireTypes } from '../types/require-types.ts';
+import { newUpstream } from '../upstream/upstream.ts';
 
 export type RegisterContext = Records & HomeKeyContext & HasSecrets & EndpointChecks & HasPlanCaps;
 
@@ -53,7 +54,7 @@ export async function registerAgent(
     perRequestMicro: parseUsdc(input.rates.perRequest),
     perHourMicro: parseUsdc(input.rates.perHour ?? input.rates.perRequest),
     tiers: input.rates.tiers ?? {},
-    endpoint: input.endpoint,
+    ...newUpstream(ctx.secrets, input.endpoint, input),
     metadata: input.metadata,
     reputation: newcomer.score.score,
     tokenHash: hashSecret(identityToken),

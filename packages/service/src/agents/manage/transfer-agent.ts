@@ -29,6 +29,9 @@ export async function transferAgent(
     frozenAt: null,
     tokenHash: hashSecret(identityToken),
     tokenSealed: ctx.secrets.seal(identityToken),
+    // The credentials of the former owner.
+    upstream: { ...agent.upstream, headers: [] },
+    upstreamHeadersSealed: null,
     endpointProvenAt: null,
     status: nextAgentStatus(agent.status, 'endpoint_changed'),
     checksDone: 0,

@@ -7,20 +7,21 @@ import type { AccountCaller } from '../../access/caller/caller.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 import type { HasClock } from '../../lib/clock.ts';
-import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import type { HasSecrets, Secrets } from '../../lib/secrets.ts';
 import { type Agent, nextAgentStatus } from '../agent.ts';
 import type { AgentChange } from '../agent-change-store.ts';
 import { changeAgent } from '../change-agent.ts';
-import type { HasAgentChecks } from '../health/check-agents.ts';
+import type { EndpointChecks } from '../health/check-agents.ts';
 import { lockOwnAgent } from '../lock-own-agent.ts';
 import { declareTypes } from '../types/declare-types.ts';
 import { readTypes } from '../types/read-types.ts';
 import { requireCapabilities, requireTypes } from '../types/require-types.ts';
+import { mergeUpstream, toOwnUpstream } from '../upstream/upstream.ts';
 import { requireCallable } from './register-agent.ts';
 
-/** Changes the fields that the body names. A new endpoint has to be proven before the agent is invoked again. */
+/** Changes the fields that the body names. A new endpoint or protocol has to be proven before the agent is invoked again. */
 export async function updateAgent(
-  ctx: HasDb & HasClock & HasGuardedFetch & HasAgentChecks,
+  ctx: HasDb & HasClock & HasSecrets & EndpointChecks,
   caller: Pick<AccountCaller, 'accountId'>,
   agentId: string,
   input: AgentUpdate,
@@ -30,7 +31,7 @@ export async function updateAgent(
   const now = ctx.clock.now();
   const { updated, updatedAt } = await ctx.db.transaction(async (tx) => {
     const agent = await lockOwnAgent(tx, caller.accountId, agentId);
-    const { change, names } = changeOf(agent, input, now);
+    const { change, names } = changeOf(ctx.secrets, agent, input, now);
     const types = await typesChange(tx, agent, input);
     if (types !== undefined) {
       Object.assign(change, { typesId: await declareTypes(tx, { agentId, replaces: agent.typesId, types }, now) });
@@ -40,7 +41,7 @@ export async function updateAgent(
     await changeAgent(tx, agent, { ...change, updatedAt: now }, now);
     return { updated: names, updatedAt: now };
   });
-  if (updated.includes('endpoint')) ctx.agentChecks.requestRun();
+  if (checkedFields.some((name) => updated.includes(name))) ctx.agentChecks.requestRun();
   return { id: agentId, updated, updatedAt: updatedAt.toISOString() };
 }
 
@@ -55,10 +56,18 @@ async function typesChange(tx: Tx, agent: Agent, input: AgentUpdate): Promise<Ag
   return input.types === undefined || isSame(input.types, before || null) ? undefined : input.types;
 }
 
+/** Fields whose change is followed by a check of the endpoint. */
+const checkedFields = ['endpoint', 'protocol', 'upstream'];
+
 const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
 /** The fields that differ from the stored agent, and their names on the wire. */
-function changeOf(agent: Agent, input: AgentUpdate, now: Date): { change: AgentChange; names: string[] } {
+function changeOf(
+  secrets: Secrets,
+  agent: Agent,
+  input: AgentUpdate,
+  now: Date,
+): { change: AgentChange; names: string[] } {
   const change: AgentChange = {};
   const names: string[] = [];
   for (const name of ['name', 'description', 'capabilities', 'metadata'] as const) {
@@ -72,18 +81,34 @@ function changeOf(agent: Agent, input: AgentUpdate, now: Date): { change: AgentC
     Object.assign(change, rates);
     names.push('rates');
   }
-  if (input.endpoint !== undefined && input.endpoint !== agent.endpoint) {
-    const status = nextAgentStatus(agent.status, 'endpoint_changed');
-    Object.assign(change, {
-      endpoint: input.endpoint,
-      endpointProvenAt: null,
-      status,
-      checksDone: 0,
-      nextCheckAt: now,
-    });
-    names.push('endpoint');
-  }
+  const upstream = upstreamChange(secrets, agent, input, now);
+  Object.assign(change, upstream.change);
+  names.push(...upstream.names);
   return { change, names };
+}
+
+/** Where and how the endpoint is called. Headers that are given are taken for new ones: they are not compared. */
+function upstreamChange(
+  secrets: Secrets,
+  agent: Agent,
+  input: AgentUpdate,
+  now: Date,
+): { change: AgentChange; names: string[] } {
+  const after = mergeUpstream(secrets, agent, input);
+  const isMoved = after.endpoint !== agent.endpoint;
+  const isTranslated = after.protocol !== agent.protocol;
+  const isUpstreamNew =
+    input.upstream?.headers !== undefined || !isSame(toOwnUpstream(after.upstream), toOwnUpstream(agent.upstream));
+  const names = [
+    ...(isMoved ? ['endpoint'] : []),
+    ...(isTranslated ? ['protocol'] : []),
+    ...(isUpstreamNew ? ['upstream'] : []),
+  ];
+  if (names.length === 0) return { change: {}, names };
+  const unread = { upstreamDigest: null, nextCheckAt: now };
+  if (!isMoved && !isTranslated) return { change: { ...after, ...unread }, names };
+  const status = nextAgentStatus(agent.status, 'endpoint_changed');
+  return { change: { ...after, ...unread, endpointProvenAt: null, status, checksDone: 0, fault: null }, names };
 }
 
 function ratesChange(agent: Agent, rates: NonNullable<AgentUpdate['rates']>): AgentChange {

@@ -1,5 +1,5 @@
 import { requireAccount } from '../../access/caller/caller.ts';
-import { readAgent, readAgentStatus } from '../../agents/alternatives/find-agent.ts';
+import { readAgent, readAgentStatus, requireAgent } from '../../agents/alternatives/find-agent.ts';
 import { listAlternatives } from '../../agents/alternatives/list-alternatives.ts';
 import { readHealth } from '../../agents/health/read-health.ts';
 import { recordHeartbeat } from '../../agents/health/verify-agent.ts';
@@ -26,6 +26,7 @@ export const agentHandlers = {
   getAgent: async (ctx, { params }) => ({
     ...(await readAgent(ctx, params.id)),
     interfaces: interfacesOf(ctx, params.id),
+    protocol: (await requireAgent(ctx, params.id)).protocol,
   }),
   updateAgent: (ctx, { caller, params, body }) => updateAgent(ctx, requireAccount(caller), params.id, body),
   removeAgent: (ctx, { caller, params }) => removeAgent(ctx, requireAccount(caller), params.id),

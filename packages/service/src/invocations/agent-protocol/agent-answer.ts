@@ -17,6 +17,15 @@ export type Answered =
 
 export const failed = (reason: FailureReason, message: string): Outcome => ({ kind: 'failed', reason, message });
 
+/** The end with a result that an adapter made of an answer. */
+export const completed = (result: unknown): Outcome =>
+  isDeeperThan(result, MAX_RESULT_DEPTH) ? tooDeep : { kind: 'completed', result, claimedMicro: null };
+
+const tooDeep = failed(
+  'invalid_response',
+  `The agent answered with a result nested deeper than ${MAX_RESULT_DEPTH} levels.`,
+);
+
 const ended = (outcome: Outcome, isRetryable = false): Answered => ({ kind: 'ended', outcome, isRetryable });
 
 type Json = Record<string, unknown>;
@@ -36,11 +45,7 @@ export function readAnswer(answer: { status: number; body: Buffer }): Answered {
 export function readResult(value: Json | undefined): Outcome {
   if (value === undefined || !('result' in value))
     return failed('invalid_response', 'The agent answered without a JSON result.');
-  if (isDeeperThan(value.result, MAX_RESULT_DEPTH))
-    return failed(
-      'invalid_response',
-      `The agent answered with a result nested deeper than ${MAX_RESULT_DEPTH} levels.`,
-    );
+  if (isDeeperThan(value.result, MAX_RESULT_DEPTH)) return tooDeep;
   const { cost } = value;
   if (cost !== undefined && cost !== null && !(typeof cost === 'string' && usdcPattern.test(cost)))
     return failed('invalid_response', 'The agent returned a cost that is not a USDC amount.');

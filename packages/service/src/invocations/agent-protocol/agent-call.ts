@@ -1,3 +1,4 @@
+import type { Upstream } from '../../agents/upstream/upstream.ts';
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { SigningKeys } from '../../chain/gas-watch.ts';
 import type { Records } from '../../db/records.ts';
@@ -6,8 +7,7 @@ import type { HasWalletFunds } from '../../payments/onchain/channel-claims.ts';
 import type { Invocation } from '../invocation.ts';
 import type { ChunkOutput } from '../stream/record-chunks.ts';
 
-export interface CallTarget {
-  readonly endpoint: string;
+export interface CallTarget extends Upstream {
   readonly identityToken: string;
 }
 

@@ -9,6 +9,11 @@ import type { Invocation, Outcome } from '../invocation.ts';
 import { failed } from './agent-answer.ts';
 import type { CallContext } from './agent-call.ts';
 
+/** Pauses before the same payment is shown again to an agent that asks for one: it may still be waiting for the chain. */
+export const BILLED_PAUSES_MS: readonly number[] = [200, 1000, 2000];
+
+export const billedAgain = failed('bill_repeated', 'The agent asked for payment again after it was shown a payment.');
+
 /** The payment that an earlier attempt signed, to be shown unchanged; null: none. */
 export const proofSigned = async (ctx: CallContext, { id, billedMicro }: Invocation): Promise<PaymentProof | null> =>
   billedMicro === null ? null : proofOf(ctx, id);

@@ -1,15 +1,16 @@
 import type { CallableAgent } from '../../agents/agent.ts';
 import type { HasAgentFinder } from '../../agents/alternatives/find-agent.ts';
 import type { HasTypeChecks } from '../../agents/types/type-checks.ts';
+import { openUpstream, type UpstreamFields } from '../../agents/upstream/upstream.ts';
 import { invariant } from '../../lib/invariant.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import { callAgent } from '../agent-protocol/agent-client.ts';
 import type { HasFinisher } from '../finish/end-invocations.ts';
 import { hasEnded, type Invocation, type Outcome } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import type { HasRunner } from '../places/runner.ts';
 import type { HomeCallContext } from '../remote/call-home.ts';
 import { callHome } from '../remote/call-home.ts';
+import { callAgent } from './call-agent.ts';
 
 export interface RunContext extends HomeCallContext, HasSecrets, HasFinisher, HasAgentFinder, HasTypeChecks {}
 
@@ -42,16 +43,18 @@ const agentRemoved: Outcome = {
   message: 'The agent was removed before it could be called.',
 };
 
+type RunnableAgent = UpstreamFields & Pick<CallableAgent, 'tokenSealed' | 'home'>;
+
 /** Calls a local agent directly, a remote one through its home node, which holds the result to the agent's schema. */
 async function call(
   ctx: RunContext,
   invocation: Invocation,
-  { endpoint, tokenSealed, home }: Pick<CallableAgent, 'endpoint' | 'tokenSealed' | 'home'>,
+  { tokenSealed, home, ...agent }: RunnableAgent,
   signal: AbortSignal,
 ): Promise<Outcome> {
   if (home) return callHome(ctx, { home, invocation, signal });
   invariant(tokenSealed !== null, 'an agent of this node has an identityToken');
-  const target = { endpoint, identityToken: ctx.secrets.open(tokenSealed) };
+  const target = { ...openUpstream(ctx.secrets, agent), identityToken: ctx.secrets.open(tokenSealed) };
   return checked(ctx, invocation, await callAgent(ctx, { target, invocation, signal }));
 }
 
@@ -66,7 +69,7 @@ async function checked(ctx: RunContext, invocation: Invocation, outcome: Outcome
 export async function runOn(
   ctx: RunContext & HasRunner,
   invocation: Invocation,
-  agent: Pick<CallableAgent, 'endpoint' | 'tokenSealed' | 'home'>,
+  agent: RunnableAgent,
   signal: AbortSignal,
 ): Promise<Invocation> {
   const outcome = await call(ctx, invocation, agent, signal);

@@ -67,6 +67,7 @@ describe('an endpoint proof', () => {
       verified: false,
       status: 'pending_verification',
       reason: expect.stringContaining('404'),
+      by: null,
     });
     for (const text of [
       '{',
@@ -86,6 +87,7 @@ describe('an endpoint proof', () => {
       verified: true,
       status: 'online',
       reason: null,
+      by: 'well-known',
     });
   });
 

@@ -44,7 +44,7 @@ const writtenByChecks = [
   'last_ping_at',
   'last_seen_at',
 ]
-  .concat(['response_ms', 'reputation'])
+  .concat(['response_ms', 'reputation', 'fault', 'upstream_digest'])
   .map((column) => `'${column}'`);
 
 /** Left out is what using a key, or the checks of agents in the background, changes at any moment. */

@@ -1,32 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatUsdc } from '@agent-network/contracts/money';
-import { signAgentCall } from '../../identity/agent-signature.ts';
-import type { GuardedResponse } from '../../lib/net/guarded-fetch.ts';
-import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
-import { failpoint } from '../../lib/process/failpoint.ts';
-import type { PaymentProof } from '../../payments/x402/payment-proof.ts';
-import type { Invocation, Outcome } from '../invocation.ts';
-import { createChunkRecorder } from '../stream/record-chunks.ts';
-import { type Answered, failed, MAX_RESULT_BYTES, readAnswer } from './agent-answer.ts';
-import type { AgentCall, CallContext } from './agent-call.ts';
-import { readFailure } from './agent-failure.ts';
-import { followAccepted } from './agent-poll.ts';
-import { followStream } from './agent-stream.ts';
-import { payAgentBill, proofSigned } from './pay-agent-bill.ts';
+import { signAgentCall } from '../../../identity/agent-signature.ts';
+import type { GuardedResponse } from '../../../lib/net/guarded-fetch.ts';
+import { GuardedFetchError } from '../../../lib/net/guarded-fetch-error.ts';
+import { failpoint } from '../../../lib/process/failpoint.ts';
+import type { PaymentProof } from '../../../payments/x402/payment-proof.ts';
+import type { Invocation, Outcome } from '../../invocation.ts';
+import { createChunkRecorder } from '../../stream/record-chunks.ts';
+import { type Answered, failed, MAX_RESULT_BYTES, readAnswer } from '../agent-answer.ts';
+import type { AgentCall, CallContext } from '../agent-call.ts';
+import { readFailure } from '../agent-failure.ts';
+import { MAX_STREAM_BYTES, readAll } from '../exchange.ts';
+import { BILLED_PAUSES_MS, billedAgain, payAgentBill, proofSigned } from '../pay-agent-bill.ts';
+import { followAccepted } from './http-poll.ts';
+import { followStream } from './http-stream.ts';
 
 /** Pauses before the second and third attempt. Retries carry the same Idempotency-Key. */
 const RETRY_PAUSES_MS: readonly number[] = [200, 1000];
-/** Pauses before the same payment is shown again to an agent that asks for one: it may still be waiting for the chain. */
-const BILLED_PAUSES_MS: readonly number[] = [200, 1000, 2000];
-/** Maximum bytes of a stream, framing included. */
-const MAX_STREAM_BYTES = 16 * 1024 * 1024;
-
 /**
  * Calls the agent until it answers, at most three times and until the deadline (docs/design.md, section 4, "agent contract: call"). An
  * agent that answers 402 is paid once and called again with the payment; every later call shows the same payment bytes. Never throws for a
  * fault of the agent or the network: every end is an outcome.
  */
-export async function callAgent(ctx: CallContext, call: AgentCall): Promise<Outcome> {
+export async function callHttp(ctx: CallContext, call: AgentCall): Promise<Outcome> {
   const body = JSON.stringify(toAgentBody(call.invocation));
   let proof = await proofSigned(ctx, call.invocation);
   for (let tries = 0; ; ) {
@@ -42,18 +38,14 @@ export async function callAgent(ctx: CallContext, call: AgentCall): Promise<Outc
       proof = paid;
       continue;
     }
-    const { outcome, isRetryable } = answered.kind === 'billed' ? billedAgain : answered;
+    const { outcome, isRetryable } =
+      answered.kind === 'billed' ? { outcome: billedAgain, isRetryable: true } : answered;
     const pausesMs = answered.kind === 'billed' ? BILLED_PAUSES_MS : RETRY_PAUSES_MS;
     const pauseMs = pausesMs[tries++];
     if (!isRetryable || pauseMs === undefined || pauseMs >= leftMs || call.signal.aborted) return outcome;
     await sleep(pauseMs, undefined, { signal: call.signal }).catch(() => undefined);
   }
 }
-
-const billedAgain = {
-  outcome: failed('bill_repeated', 'The agent asked for payment again after it was shown a payment.'),
-  isRetryable: true,
-};
 
 const toAgentBody = (invocation: Invocation) => ({
   request_id: invocation.id,
@@ -85,6 +77,7 @@ async function tryOnce(
     url: target.endpoint,
     method: 'POST',
     headers: {
+      ...target.headers,
       'content-type': 'application/json',
       accept: invocation.isStreamed ? 'text/event-stream, application/json' : 'application/json',
       'idempotency-key': invocation.id,
@@ -119,14 +112,3 @@ type BilledAnswer = GuardedResponse & { readonly kind: 'billed' };
 
 const readCallAnswer = (answer: GuardedResponse): Answered | BilledAnswer =>
   answer.status === 402 ? { kind: 'billed', ...answer } : readAnswer(answer);
-
-async function readAll(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let length = 0;
-  for await (const part of bytes) {
-    length += part.byteLength;
-    if (length > MAX_RESULT_BYTES) throw new GuardedFetchError('too_large');
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
-}

@@ -1,9 +1,9 @@
 import type { EventSourceMessage } from 'eventsource-parser';
-import { isDeeperThan } from '../../lib/json-depth.ts';
-import type { Outcome } from '../invocation.ts';
-import { type ChunkRecorder, MAX_CHUNK_BYTES, MAX_CHUNKS, type Said } from '../stream/record-chunks.ts';
-import { describeError, failed, MAX_RESULT_BYTES, parseObject, readResult } from './agent-answer.ts';
-import { messagesOf } from './event-messages.ts';
+import { isDeeperThan } from '../../../lib/json-depth.ts';
+import type { Outcome } from '../../invocation.ts';
+import { type ChunkRecorder, MAX_CHUNK_BYTES, MAX_CHUNKS, type Said } from '../../stream/record-chunks.ts';
+import { describeError, failed, MAX_RESULT_BYTES, parseObject, readResult } from '../agent-answer.ts';
+import { messagesOf } from '../event-messages.ts';
 
 /**
  * Follows a streaming agent: stores `progress` and `chunk` events as they come; `result` or `error` ends it. A stream that ends without

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
-import type { Outcome } from '../invocation.ts';
-import { isStopping } from '../places/stopping.ts';
-import { type Answered, failed, MAX_RESULT_BYTES, readProgress } from './agent-answer.ts';
-import type { AgentCall, CallContext } from './agent-call.ts';
-import { readFailure } from './agent-failure.ts';
+import { GuardedFetchError } from '../../../lib/net/guarded-fetch-error.ts';
+import type { Outcome } from '../../invocation.ts';
+import { isStopping } from '../../places/stopping.ts';
+import { type Answered, failed, MAX_RESULT_BYTES, readProgress } from '../agent-answer.ts';
+import type { AgentCall, CallContext } from '../agent-call.ts';
+import { readFailure } from '../agent-failure.ts';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
@@ -28,7 +28,7 @@ export async function followAccepted(ctx: CallContext, call: AgentCall, accepted
   for (let misses = 0; ; ) {
     await sleep(Math.min(pauseMs, msLeft()), undefined, { signal }).catch(() => undefined);
     if (signal.aborted || invocation.deadline <= ctx.clock.now()) {
-      if (!isStopping(signal)) void tellCancelled(ctx, url, invocation.id);
+      if (!isStopping(signal)) void tellCancelled(ctx, url, call);
       return failed('deadline_exceeded', 'The deadline passed before the agent had its result.');
     }
     const answered = await ask(ctx, url, call, Math.min(ASK_TIMEOUT_MS, msLeft()));
@@ -56,14 +56,14 @@ function pauseAfter(answered: Answered, beforeMs: number): number {
 async function ask(
   ctx: CallContext,
   url: string,
-  { invocation, signal }: AgentCall,
+  { target, invocation, signal }: AgentCall,
   timeoutMs: number,
 ): Promise<Answered> {
   try {
     const answer = await ctx.guardedFetch.request({
       url,
       method: 'GET',
-      headers: { accept: 'application/json', 'x-request-id': invocation.id },
+      headers: { ...target.headers, accept: 'application/json', 'x-request-id': invocation.id },
       timeoutMs,
       maxBytes: MAX_RESULT_BYTES,
       signal,
@@ -77,7 +77,8 @@ async function ask(
   }
 }
 
-async function tellCancelled(ctx: CallContext, url: string, requestId: string): Promise<void> {
-  const request = { url, method: 'DELETE', headers: { 'x-request-id': requestId }, timeoutMs: 2000, maxBytes: 4096 };
+async function tellCancelled(ctx: CallContext, url: string, { target, invocation }: AgentCall): Promise<void> {
+  const headers = { ...target.headers, 'x-request-id': invocation.id };
+  const request = { url, method: 'DELETE', headers, timeoutMs: 2000, maxBytes: 4096 };
   await ctx.guardedFetch.request(request).catch(() => undefined);
 }

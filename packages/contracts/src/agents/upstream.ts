@@ -1,0 +1,67 @@
+import { z } from 'zod';
+
+/** The protocols in which the node calls agents. `http` is the node's own contract. */
+export const agentProtocols = ['http', 'openai'] as const;
+export type AgentProtocol = (typeof agentProtocols)[number];
+
+export const AgentProtocolName = z
+  .enum(agentProtocols)
+  .describe('Protocol of the endpoint: `http` (the contract of this node) or `openai`. Default: `http`.');
+
+/** Stands for the value of a header that is stored and never shown. */
+export const HIDDEN_VALUE = '***';
+
+const HeaderName = z
+  .string()
+  .max(64)
+  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'is not a header name');
+const HeaderValue = z
+  .string()
+  .min(1)
+  .max(4096)
+  .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, 'must be visible ASCII characters');
+const Headers = z
+  .record(HeaderName, HeaderValue)
+  .refine((headers) => Object.keys(headers).length <= 16, 'names more than 16 headers');
+const Tool = z
+  .string()
+  .min(1)
+  .max(200)
+  .meta({ examples: ['summarize'] });
+const Model = z
+  .string()
+  .min(1)
+  .max(200)
+  .meta({ examples: ['gpt-5-mini'] });
+
+const example = { headers: { 'X-Team': 'blue' } };
+
+/** How the node calls the endpoint; at registration. */
+export const Upstream = z
+  .object({
+    tool: Tool.optional().describe('mcp: the tool to call. Default: the only tool of the server.'),
+    model: Model.optional().describe('openai: the model to ask. Required.'),
+    headers: Headers.optional().describe(
+      "Headers of every call, such as `Authorization`. Sent to the endpoint's origin only. Values are stored encrypted and never shown.",
+    ),
+  })
+  .meta({ examples: [example] });
+
+/** The same in an update: what it does not name stays. */
+export const UpstreamUpdate = z
+  .object({
+    tool: Tool.nullable().optional(),
+    model: Model.nullable().optional(),
+    headers: Headers.optional().describe('Replaces all headers; the value `***` keeps the stored one.'),
+  })
+  .meta({ examples: [example] });
+export type UpstreamUpdate = z.output<typeof UpstreamUpdate>;
+
+/** The owner's view. */
+export const OwnUpstream = z
+  .object({
+    tool: z.string().nullable(),
+    model: z.string().nullable(),
+    headers: z.record(z.string(), z.literal(HIDDEN_VALUE)).describe('Names of the headers; values are never shown.'),
+  })
+  .meta({ examples: [{ tool: null, model: null, headers: { 'X-Team': HIDDEN_VALUE } }] });

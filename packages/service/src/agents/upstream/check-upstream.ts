@@ -1,0 +1,40 @@
+import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
+import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import { requireModel } from './openai-models-client.ts';
+import type { Upstream } from './upstream.ts';
+import { UpstreamFault as Fault, faultOf, getFrom, type UpstreamFault } from './upstream-client.ts';
+
+export interface UpstreamCheck {
+  /** null: the endpoint can be called. */
+  readonly fault: UpstreamFault | null;
+  /** Digest of what the endpoint takes; null: it does not say. */
+  readonly digest: string | null;
+}
+
+type Check = (ctx: HasGuardedFetch, upstream: Upstream) => Promise<string | null>;
+
+/** Any HTTP answer below 500 means alive, and so does 501: the server of an agent that takes only POST. */
+const answersAnything: Check = async (ctx, upstream) => {
+  const { status } = await getFrom(ctx, upstream, upstream.endpoint);
+  if (status >= 500 && status !== 501)
+    throw new Fault(`The endpoint answered with status ${status}.`, { isCertain: false });
+  return null;
+};
+
+/** How each protocol tells that an endpoint can be called; returns a digest of what it takes. */
+const checks: Record<AgentProtocol, Check> = {
+  http: answersAnything,
+  openai: async (ctx, upstream) => {
+    await requireModel(ctx, upstream);
+    return null;
+  },
+};
+
+/** Checks that an endpoint can be called in its protocol, without calling it. */
+export async function checkUpstream(ctx: HasGuardedFetch, upstream: Upstream): Promise<UpstreamCheck> {
+  try {
+    return { fault: null, digest: await checks[upstream.protocol](ctx, upstream) };
+  } catch (error) {
+    return { fault: faultOf(error), digest: null };
+  }
+}

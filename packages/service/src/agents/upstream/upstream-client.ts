@@ -1,0 +1,73 @@
+import { GuardedFetchError, type GuardedResponse, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import { headersTo, type Upstream, withoutSecrets } from './upstream.ts';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** Limits of one exchange. */
+interface Limits {
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export const CHECK_LIMITS: Limits = { timeoutMs: 5000, maxBytes: 1024 * 1024 };
+
+/** What is wrong with an endpoint. `isCertain`: it answered so, and an equal question would get an equal answer. */
+export class UpstreamFault extends Error {
+  override readonly name = 'UpstreamFault';
+  readonly isCertain: boolean;
+
+  constructor(message: string, { isCertain = true } = {}) {
+    super(message);
+    this.isCertain = isCertain;
+  }
+}
+
+/** Reads an address of the endpoint's origin, with the owner's headers. Any status except 3xx is an answer. */
+export const getFrom = (ctx: HasGuardedFetch, upstream: Upstream, url: string, limits = CHECK_LIMITS) =>
+  ctx.guardedFetch.request({
+    url,
+    method: 'GET',
+    headers: { ...headersTo(upstream, url), accept: 'application/json' },
+    ...limits,
+  });
+
+/** The object that an address of the endpoint answers. Throws UpstreamFault. */
+export async function readObject(ctx: HasGuardedFetch, upstream: Upstream, url: string, name: string): Promise<Json> {
+  const answer = await getFrom(ctx, upstream, url);
+  requireGood(upstream, answer, name);
+  const value = parseObject(answer.body.toString('utf8'));
+  if (value === undefined) throw new UpstreamFault(`${name} is not answered with a JSON object.`);
+  return value;
+}
+
+/** Throws UpstreamFault unless the status is 200. */
+export function requireGood(upstream: Upstream, { status, body }: GuardedResponse, name: string): void {
+  if (status === 200) return;
+  if (status === 401 || status === 403)
+    throw new UpstreamFault(`${name} is refused with status ${status}: upstream.headers may lack valid credentials.`);
+  const said = parseObject(body.toString('utf8'))?.error;
+  const message = typeof said === 'string' ? said : (said as Json | undefined)?.message;
+  const detail = typeof message === 'string' ? ` (${withoutSecrets(upstream, message).slice(0, 200)})` : '';
+  const isCertain = status < 500 && status !== 429 && status !== 408;
+  throw new UpstreamFault(`${name} is answered with status ${status}${detail}.`, { isCertain });
+}
+
+export function parseObject(text: string): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A failed exchange as a fault; other errors are thrown on. */
+export function faultOf(error: unknown): UpstreamFault {
+  if (error instanceof UpstreamFault) return error;
+  if (!(error instanceof GuardedFetchError)) throw error;
+  return new UpstreamFault(error.message, { isCertain: error.kind === 'redirect' });
+}

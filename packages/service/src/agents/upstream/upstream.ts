@@ -1,0 +1,177 @@
+import { type AgentProtocol, HIDDEN_VALUE, type UpstreamUpdate } from '@agent-network/contracts/agents/upstream';
+import { invalid } from '../../lib/app-error.ts';
+import type { Secrets } from '../../lib/secrets.ts';
+import type { Agent, StoredUpstream } from '../agent.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** An endpoint as the node calls it. */
+export interface Upstream {
+  readonly endpoint: string;
+  readonly protocol: AgentProtocol;
+  readonly tool: string | null;
+  readonly model: string | null;
+  /** Names in lower case. For the endpoint's origin only: see `headersTo`. */
+  readonly headers: Headers;
+}
+
+/** Headers that the node sets itself, or that would change how a message is read or whose it is. */
+const refusedHeaders = new Set([
+  ...['host', 'content-length', 'content-type', 'content-encoding', 'transfer-encoding', 'connection', 'keep-alive'],
+  ...[
+    'te',
+    'trailer',
+    'upgrade',
+    'expect',
+    'proxy-authorization',
+    'proxy-connection',
+    'cookie',
+    'cookie2',
+    'set-cookie',
+  ],
+  ...['accept', 'accept-encoding', 'forwarded', 'via', 'idempotency-key', 'x-request-id', 'x-deadline'],
+  ...['webhook-id', 'webhook-timestamp', 'webhook-signature', 'payment-signature', 'x-payment', 'last-event-id'],
+  ...[
+    'a2a-version',
+    'a2a-extensions',
+    'x-a2a-extensions',
+    'mcp-protocol-version',
+    'mcp-session-id',
+    'mcp-method',
+    'mcp-name',
+  ],
+]);
+const MAX_HEADER_CHARS = 8192;
+
+/** Throws VALIDATION_ERROR for a header that an owner may not set. */
+function requireAllowed(headers: Headers): void {
+  const names = new Set<string>();
+  let chars = 0;
+  for (const [name, value] of Object.entries(headers)) {
+    const lower = name.toLowerCase();
+    if (refusedHeaders.has(lower) || lower.startsWith('x-forwarded-') || lower.startsWith('sec-'))
+      throw invalid(`upstream.headers.${name}`, 'is a header that the node sets itself or never sends');
+    if (names.has(lower)) throw invalid(`upstream.headers.${name}`, 'is named twice');
+    names.add(lower);
+    chars += name.length + value.length;
+  }
+  if (chars > MAX_HEADER_CHARS) throw invalid('upstream.headers', `are longer than ${MAX_HEADER_CHARS} characters`);
+}
+
+/** Throws VALIDATION_ERROR for fields that the protocol does not have, or lacks. */
+function requireFitting(protocol: AgentProtocol, { tool, model }: StoredUpstream): void {
+  if (tool !== undefined) throw invalid('upstream.tool', 'is for the protocol mcp');
+  if (model !== undefined && protocol !== 'openai') throw invalid('upstream.model', 'is for the protocol openai');
+  if (model === undefined && protocol === 'openai')
+    throw invalid('upstream.model', 'is required for the protocol openai');
+}
+
+/** The part of an agent's row that says how its endpoint is called. */
+export type UpstreamFields = Pick<Agent, 'endpoint' | 'protocol' | 'upstream' | 'upstreamHeadersSealed'>;
+
+interface UpstreamInput {
+  readonly endpoint?: string | undefined;
+  readonly protocol?: AgentProtocol | undefined;
+  readonly upstream?: UpstreamUpdate | undefined;
+}
+
+export const newUpstream = (secrets: Secrets, endpoint: string, input: UpstreamInput): UpstreamFields =>
+  mergeUpstream(secrets, { endpoint, protocol: 'http', upstream: {}, upstreamHeadersSealed: null }, input);
+
+/**
+ * The fields after a change. Headers are sealed with the origin that they are for. An endpoint on another origin never gets the stored ones:
+ * whoever may change the endpoint could otherwise read them there. Throws VALIDATION_ERROR.
+ */
+export function mergeUpstream(secrets: Secrets, before: UpstreamFields, input: UpstreamInput): UpstreamFields {
+  const endpoint = input.endpoint ?? before.endpoint;
+  const protocol = input.protocol ?? before.protocol;
+  const stored = openHeaders(secrets, before.upstreamHeadersSealed, endpoint);
+  const { headers: given } = input.upstream ?? {};
+  if (given === undefined && before.upstreamHeadersSealed !== null && stored === null)
+    throw invalid(
+      'upstream.headers',
+      'must be given again with an endpoint on another origin: secrets stay with theirs',
+    );
+  const headers = given === undefined ? (stored ?? {}) : keepHidden(given, stored ?? {});
+  const asked = { ...before.upstream, ...input.upstream };
+  const upstream: StoredUpstream = {
+    ...(asked.tool == null ? {} : { tool: asked.tool }),
+    ...(asked.model == null ? {} : { model: asked.model }),
+    headers: Object.keys(headers),
+  };
+  requireFitting(protocol, upstream);
+  const isSame = given === undefined && before.endpoint === endpoint;
+  return {
+    endpoint,
+    protocol,
+    upstream,
+    upstreamHeadersSealed: isSame ? before.upstreamHeadersSealed : sealHeaders(secrets, headers, endpoint),
+  };
+}
+
+/** Replaces values that stand for stored ones; names are compared in any case. */
+function keepHidden(given: Headers, stored: Headers): Headers {
+  requireAllowed(given);
+  const storedOf = new Map(Object.entries(stored).map(([name, value]) => [name.toLowerCase(), value]));
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => {
+      if (value !== HIDDEN_VALUE) return [name, value];
+      const kept = storedOf.get(name.toLowerCase());
+      if (kept === undefined)
+        throw invalid(`upstream.headers.${name}`, `has no stored value that ${HIDDEN_VALUE} could keep`);
+      return [name, kept];
+    }),
+  );
+}
+
+const sealHeaders = (secrets: Secrets, headers: Headers, endpoint: string): Buffer | null =>
+  Object.keys(headers).length === 0
+    ? null
+    : secrets.seal(JSON.stringify({ origin: new URL(endpoint).origin, headers }));
+
+/** The stored headers; null: there are none for this endpoint's origin. */
+function openHeaders(secrets: Secrets, sealed: Buffer | null, endpoint: string): Headers | null {
+  if (sealed === null) return null;
+  const { origin, headers } = JSON.parse(secrets.open(sealed)) as { origin: string; headers: Headers };
+  return origin === new URL(endpoint).origin ? headers : null;
+}
+
+/** The endpoint of an agent, with its secrets opened. */
+export function openUpstream(secrets: Secrets, agent: UpstreamFields): Upstream {
+  const headers = openHeaders(secrets, agent.upstreamHeadersSealed, agent.endpoint) ?? {};
+  return {
+    endpoint: agent.endpoint,
+    protocol: agent.protocol,
+    tool: agent.upstream.tool ?? null,
+    model: agent.upstream.model ?? null,
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+  };
+}
+
+/** The owner's headers for a URL: none outside of the endpoint's origin. */
+export const headersTo = ({ endpoint, headers }: Pick<Upstream, 'endpoint' | 'headers'>, url: string): Headers =>
+  new URL(url).origin === new URL(endpoint).origin ? headers : {};
+
+/** Values shorter than this are words rather than secrets. */
+const LEAST_SECRET_CHARS = 6;
+
+/** A text of the upstream without the owner's secrets: some servers repeat the credentials that they refuse. */
+export function withoutSecrets({ headers }: Pick<Upstream, 'headers'>, text: string): string {
+  const secrets = Object.values(headers).flatMap((value) => [value, ...value.split(' ')]);
+  return secrets
+    .filter((secret) => secret.length >= LEAST_SECRET_CHARS)
+    .reduce((shown, secret) => shown.replaceAll(secret, HIDDEN_VALUE), text);
+}
+
+/** The address of something below a base URL, with its query. */
+export function urlBelow(base: string, path: string): string {
+  const url = new URL(base);
+  url.pathname = url.pathname.replace(/\/+$/, '') + path;
+  return url.href;
+}
+
+export const toOwnUpstream = ({ tool, model, headers = [] }: StoredUpstream) => ({
+  tool: tool ?? null,
+  model: model ?? null,
+  headers: Object.fromEntries(headers.map((name) => [name, HIDDEN_VALUE] as const)),
+});

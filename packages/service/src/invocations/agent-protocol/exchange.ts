@@ -1,0 +1,92 @@
+import { headersTo } from '../../agents/upstream/upstream.ts';
+import type { GuardedResponse } from '../../lib/net/guarded-fetch.ts';
+import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
+import type { PaymentProof } from '../../payments/x402/payment-proof.ts';
+import { type Billed, CallFailedError, msLeft } from './adapter.ts';
+import { describeError, MAX_RESULT_BYTES } from './agent-answer.ts';
+import type { AgentCall, CallContext } from './agent-call.ts';
+
+/** Maximum bytes of a stream, framing included. */
+export const MAX_STREAM_BYTES = 16 * 1024 * 1024;
+
+interface Posted {
+  readonly url: string;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly proof: PaymentProof | null;
+}
+
+export type Reply =
+  | Billed
+  | (GuardedResponse & { readonly kind: 'whole' })
+  | {
+      readonly kind: 'events';
+      readonly headers: GuardedResponse['headers'];
+      readonly bytes: AsyncIterable<Buffer>;
+    };
+
+const toRequest = ({ target, invocation, signal }: AgentCall, { url, body, headers, proof }: Posted) => ({
+  url,
+  method: 'POST',
+  headers: {
+    ...headersTo(target, url),
+    'content-type': 'application/json',
+    accept: 'application/json',
+    'idempotency-key': invocation.id,
+    'x-request-id': invocation.id,
+    'x-deadline': invocation.deadline.toISOString(),
+    ...(proof === null ? {} : { [proof.headerName]: proof.headerValue }),
+    ...headers,
+  },
+  body: JSON.stringify(body),
+  signal,
+});
+
+/** Posts JSON and reads the whole answer. */
+export async function post(
+  ctx: CallContext,
+  call: AgentCall,
+  posted: Posted,
+): Promise<Exclude<Reply, { kind: 'events' }>> {
+  const timeoutMs = msLeft(ctx, call);
+  const request = { ...toRequest(call, posted), timeoutMs, maxBytes: MAX_RESULT_BYTES };
+  return toWhole(await ctx.guardedFetch.request(request));
+}
+
+/** Posts JSON to what may answer with a stream of events, or as a whole. */
+export async function postForEvents(ctx: CallContext, call: AgentCall, posted: Posted): Promise<Reply> {
+  const timeoutMs = msLeft(ctx, call);
+  const headers = { ...posted.headers, accept: 'application/json, text/event-stream' };
+  const request = { ...toRequest(call, { ...posted, headers }), timeoutMs, idleTimeoutMs: timeoutMs };
+  const answer = await ctx.guardedFetch.stream({ ...request, maxBytes: MAX_STREAM_BYTES });
+  const type = String(answer.headers['content-type'] ?? '').toLowerCase();
+  if (answer.status === 200 && type.startsWith('text/event-stream'))
+    return { kind: 'events', headers: answer.headers, bytes: answer.body };
+  return toWhole({ ...answer, body: await readAll(answer.body) });
+}
+
+const toWhole = (answer: GuardedResponse) => ({
+  ...answer,
+  kind: answer.status === 402 ? ('billed' as const) : ('whole' as const),
+});
+
+export async function readAll(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of bytes) {
+    length += part.byteLength;
+    if (length > MAX_RESULT_BYTES) throw new GuardedFetchError('too_large');
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+/** Ends the call for an answer with an error. */
+export function refused(status: number, error: unknown): never {
+  const said = typeof error === 'string' ? { message: error } : error;
+  throw new CallFailedError('agent_error', `The agent answered ${status}${describeError(said)}.`);
+}
+
+export function invalidAnswer(what: string): never {
+  throw new CallFailedError('invalid_response', `The agent answered ${what}.`);
+}

@@ -1,0 +1,69 @@
+import { urlBelow } from '../../../agents/upstream/upstream.ts';
+import { isObject, type Json, parseObject } from '../../../agents/upstream/upstream-client.ts';
+import type { Invocation, Outcome } from '../../invocation.ts';
+import { createChunkRecorder } from '../../stream/record-chunks.ts';
+import type { Adapter } from '../adapter.ts';
+import { invalidAnswer, post, postForEvents, refused } from '../exchange.ts';
+import { toResult } from './openai-result.ts';
+import { followCompletion } from './openai-stream.ts';
+
+/** Chat completions of the OpenAI API, as many servers of models answer them. */
+export const openaiAdapter: Adapter = {
+  async prepare(ctx, call) {
+    const { target, invocation } = call;
+    const url = urlBelow(target.endpoint, '/chat/completions');
+    const body = toCompletionRequest(invocation, target.model ?? '');
+    return async (proof) => {
+      const reply = invocation.isStreamed
+        ? await postForEvents(ctx, call, { url, body, proof })
+        : await post(ctx, call, { url, body, proof });
+      if (reply.kind === 'billed') return reply;
+      if (reply.kind === 'events') return followCompletion(reply.bytes, await createChunkRecorder(ctx, invocation));
+      const value = parseObject(reply.body.toString('utf8'));
+      if (reply.status !== 200) return refused(reply.status, value?.error);
+      return readCompletion(value);
+    };
+  },
+};
+
+/** Parameters of a call in the API's own form that are passed on. Others could change who answers, or how. */
+const passedOn = [
+  ...['temperature', 'top_p', 'max_tokens', 'max_completion_tokens', 'stop', 'seed', 'presence_penalty'],
+  ...['frequency_penalty', 'response_format', 'reasoning_effort'],
+];
+
+function toCompletionRequest(invocation: Invocation, model: string): Json {
+  const { input, isStreamed } = invocation;
+  const isNative = Array.isArray(input.messages) && input.messages.length > 0;
+  const own = isNative ? passedOn.filter((name) => input[name] != null).map((name) => [name, input[name]]) : [];
+  return {
+    ...Object.fromEntries(own),
+    model,
+    messages: isNative ? input.messages : messagesOf(invocation),
+    stream: isStreamed,
+    ...(isStreamed ? { stream_options: { include_usage: true } } : {}),
+  };
+}
+
+function messagesOf({ task, context, input }: Invocation): Json[] {
+  const data = Object.keys(input).length === 0 ? '' : `\n\n${JSON.stringify(input)}`;
+  const user = { role: 'user', content: task + data };
+  return context === null || context === '' ? [user] : [{ role: 'system', content: context }, user];
+}
+
+function readCompletion(value: Json | undefined): Outcome {
+  const [choice] = Array.isArray(value?.choices) ? value.choices : [];
+  const message = isObject(choice) ? choice.message : undefined;
+  if (!isObject(message)) return invalidAnswer('without choices[0].message');
+  const text = textIn(message.content);
+  if (text === null) return invalidAnswer('with a message that has no text');
+  return toResult(text, { finishReason: choice.finish_reason, usage: value?.usage, model: value?.model });
+}
+
+/** Text of a message's content: a text, parts with texts, or none. */
+function textIn(content: unknown): string | null {
+  if (content === null || content === undefined) return '';
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return null;
+  return content.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('');
+}

@@ -1,0 +1,66 @@
+import type { EventSourceMessage } from 'eventsource-parser';
+import { isObject, type Json, parseObject } from '../../../agents/upstream/upstream-client.ts';
+import type { Outcome } from '../../invocation.ts';
+import { type ChunkRecorder, MAX_CHUNK_BYTES, MAX_CHUNKS } from '../../stream/record-chunks.ts';
+import { describeError, failed, MAX_RESULT_BYTES } from '../agent-answer.ts';
+import { messagesOf } from '../event-messages.ts';
+import { toResult } from './openai-result.ts';
+
+/** What has been streamed so far. */
+interface Course {
+  text: string;
+  finishReason: unknown;
+  usage: unknown;
+  model: unknown;
+  isOver: boolean;
+}
+
+/** Follows a streamed completion: stores its deltas as chunks, those that came together as one. */
+export async function followCompletion(bytes: AsyncIterable<Buffer>, recorder: ChunkRecorder): Promise<Outcome> {
+  const course: Course = { text: '', finishReason: null, usage: null, model: null, isOver: false };
+  let count = 0;
+  for await (const { messages, isTooLarge } of messagesOf(bytes, 1024)) {
+    const before = course.text.length;
+    const failure = messages.map((message) => take(course, message)).find((each) => each !== null);
+    if (failure) return failure;
+    const delta = course.text.slice(before);
+    if (isTooLarge || Buffer.byteLength(delta) > MAX_CHUNK_BYTES || Buffer.byteLength(course.text) > MAX_RESULT_BYTES)
+      return failed('response_too_large', 'The agent streamed too much text.');
+    if (delta !== '') {
+      count += 1;
+      if (count > MAX_CHUNKS) return failed('response_too_large', `The agent streamed more than ${MAX_CHUNKS} events.`);
+      if (!(await recorder.add([{ type: 'invocation.chunk', data: { chunk: delta } }])))
+        return failed('agent_error', 'Another process has taken the request over.');
+    }
+    if (course.isOver) return toResult(course.text, course);
+  }
+  // Some servers close the stream without the last line.
+  if (course.finishReason !== null) return toResult(course.text, course);
+  return failed('invalid_response', 'The agent ended its stream without an end of its answer.');
+}
+
+/** Adds an event; returns the outcome if it is an error. */
+function take(course: Course, { data }: EventSourceMessage): Outcome | null {
+  if (course.isOver) return null;
+  if (data.trim() === '[DONE]') {
+    course.isOver = true;
+    return course.finishReason === null
+      ? failed('invalid_response', 'The agent ended its stream without an end of its answer.')
+      : null;
+  }
+  const value = parseObject(data);
+  if (value === undefined) return failed('invalid_response', 'The agent streamed an event that is not a JSON object.');
+  if (value.error != null) return failed('agent_error', `The agent failed${describeError(value.error)}.`);
+  const choice = choiceOf(value);
+  const delta = choice && isObject(choice.delta) ? choice.delta.content : undefined;
+  if (typeof delta === 'string') course.text += delta;
+  course.finishReason = choice?.finish_reason ?? course.finishReason;
+  course.usage = value.usage ?? course.usage;
+  course.model = value.model ?? course.model;
+  return null;
+}
+
+function choiceOf({ choices }: Json): Json | undefined {
+  const [choice] = Array.isArray(choices) ? choices : [];
+  return isObject(choice) ? choice : undefined;
+}

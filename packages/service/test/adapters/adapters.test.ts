@@ -1,0 +1,214 @@
+import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { findMoneyContradictions } from '../../src/invocations/audit/audit-money.ts';
+import { settleBills } from '../../src/invocations/finish/settle-bills.ts';
+import { recoverInvocations } from '../../src/invocations/start/recover-invocations.ts';
+import { until } from '../../src/lib/until.ts';
+import { askDatabase, contradictions, walletByBooks } from '../support/books.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { balanceOf, type Client, newClient, untilEnded, untilUsdc } from '../support/treasury.ts';
+import { protocols } from './support/protocols.ts';
+import { createTerms } from './support/terms.ts';
+import { type Listed, listUpstream, type TestUpstream } from './support/upstream.ts';
+
+const sync = { 'x-sync': 'true' };
+const SECRET = 'sk-upstream-secret-0123456789';
+
+let h: Harness;
+let client: Client;
+beforeAll(async () => {
+  h = await startHarness();
+  client = await newClient(h, '10.00');
+});
+afterEach(async () => {
+  await h.ctx.settler.idle();
+  await settleBills(h.ctx);
+  expect(await contradictions(h.databaseUrl)).toEqual([]);
+  expect(await findMoneyContradictions(h.ctx)).toEqual([]);
+  expect(await walletByBooks(h.databaseUrl)).toBe(await h.usdcOf(h.ctx.wallet.address));
+});
+afterAll(() => h.stop());
+
+describe.each(protocols)('an agent behind $protocol', ({ start, task, input, result, streamed, cancels, resumes }) => {
+  let site: TestUpstream;
+  let agent: Listed;
+  let before: string;
+  beforeAll(async () => {
+    site = await start();
+    agent = await listUpstream(h, site, { headers: { Authorization: `Bearer ${SECRET}` } });
+  });
+  afterAll(() => site.stop());
+
+  const invoke = async (headers: Record<string, string> = sync, more: Record<string, unknown> = {}) => {
+    before = (await balanceOf(h, client.key)).available;
+    site.work.length = 0;
+    const body = { task, input, ...more };
+    return (await h.request('POST', `/invoke/${agent.id}`, { key: client.key, body, headers })).body
+      .data as RequestRecord;
+  };
+  const spent = async () => Number((Number(before) - Number((await balanceOf(h, client.key)).available)).toFixed(6));
+  const untilWork = async () => {
+    const came = await until(async () => (site.work.length > 0 ? true : null), {
+      timeoutMs: 8000,
+      firstMs: 2,
+      mostMs: 20,
+    });
+    expect(came).toBe(true);
+  };
+
+  const untilNoted = async (requestId: string) => {
+    const noted = 'select from upstream_call where request_id = $1 and handle is not null';
+    const isNoted = async () => ((await askDatabase(h.databaseUrl, noted, [requestId])).length > 0 ? true : null);
+    expect(await until(isNoted, { timeoutMs: 8000, firstMs: 5, mostMs: 50 })).toBe(true);
+  };
+
+  it('shows its protocol to everybody, and how it is called to its owner without secrets', async () => {
+    const shown = await h.request('GET', `/agents/${agent.id}`);
+    expect(shown.body.data).toMatchObject({ protocol: site.protocol, status: 'online' });
+    expect(JSON.stringify(shown.body)).not.toContain('Authorization');
+    const own = await h.request('GET', `/account/agents?agentId=${agent.id}`, { key: agent.owner.key });
+    expect(own.body.data.agents[0]).toMatchObject({
+      protocol: site.protocol,
+      fault: null,
+      upstream: { headers: { Authorization: '***' } },
+    });
+    expect(JSON.stringify(own.body)).not.toContain(SECRET);
+  });
+
+  it('does its work for a caller who waits, with the headers of its owner, and is paid', async () => {
+    site.mode = { kind: 'works' };
+    const record = await invoke();
+    expect(record).toMatchObject({ status: 'completed', result, cost: '0.05' });
+    expect(await spent()).toBe(0.05);
+    expect(site.work).toHaveLength(1);
+    expect(site.work[0]?.headers).toMatchObject({
+      authorization: `Bearer ${SECRET}`,
+      'idempotency-key': record.requestId,
+      'x-request-id': record.requestId,
+    });
+  });
+
+  it('does its work for a caller who does not wait', async () => {
+    site.mode = { kind: 'works' };
+    const { requestId } = await invoke({});
+    expect(await untilEnded(h, client.key, requestId)).toMatchObject({ status: 'completed', result, cost: '0.05' });
+  });
+
+  it('streams', async () => {
+    site.mode = { kind: 'works' };
+    before = (await balanceOf(h, client.key)).available;
+    const { body } = await h.request('POST', `/invoke/${agent.id}`, {
+      key: client.key,
+      body: { task, input, stream: true },
+      headers: { accept: 'text/event-stream' },
+    });
+    for (const part of streamed) expect(body).toContain(part);
+    expect(body).toContain('event: invocation.completed');
+    expect(await spent()).toBe(0.05);
+  });
+
+  it('hears of a cancellation, and the money is back', async () => {
+    site.mode = { kind: cancels };
+    const { requestId } = await invoke({});
+    await untilWork();
+    const cancelled = await h.request('POST', `/invoke/${requestId}/cancel`, { key: client.key });
+    expect(cancelled.body.data).toMatchObject({ cancelled: true, refund: '0.05' });
+    const heard = await until(async () => (site.isCancelled() ? true : null), {
+      timeoutMs: 8000,
+      firstMs: 5,
+      mostMs: 50,
+    });
+    expect(heard).toBe(true);
+    expect(await spent()).toBe(0);
+  });
+
+  it('runs out of time, and the money is back', async () => {
+    site.mode = { kind: 'hangs' };
+    const record = await invoke(sync, { deadline: new Date(Date.now() + 1200).toISOString() });
+    expect(record).toMatchObject({ status: 'failed', cost: '0.00', error: { code: 'deadline_exceeded' } });
+    expect(await spent()).toBe(0);
+    expect(site.work).toHaveLength(1);
+  });
+
+  it.each([
+    ['text that is not JSON', 200, 'hello', 'invalid_response'],
+    ['JSON of no meaning', 200, '{"a":1}', 'invalid_response'],
+    ['a list', 200, '[]', 'invalid_response'],
+    ['more than a megabyte', 200, `"${'x'.repeat(1_100_000)}"`, 'response_too_large'],
+    ['a server error', 503, '{}', 'agent_error'],
+    ['a refusal that repeats the credentials', 401, `{"error":{"message":"bad key ${SECRET}"}}`, 'agent_error'],
+    ['terms that nobody can read', 402, '{}', 'bill_not_payable'],
+  ])('answers with %s: the call fails once, and the money is back', async (_name, status, text, code) => {
+    site.mode = { kind: 'says', status, text };
+    const record = await invoke();
+    expect(record).toMatchObject({ status: 'failed', cost: '0.00', refund: '0.05', error: { code } });
+    expect(JSON.stringify(record)).not.toContain(SECRET);
+    expect(await spent()).toBe(0);
+    expect(site.work).toHaveLength(1);
+  });
+
+  it('redirects: nothing follows, no header reaches the other origin', async () => {
+    const thief = await start();
+    site.mode = { kind: 'says', status: 307, text: '', headers: { location: thief.endpoint } };
+    expect(await invoke()).toMatchObject({ status: 'failed', cost: '0.00', error: { code: 'agent_redirected' } });
+    expect(thief.seen).toEqual([]);
+    expect(await spent()).toBe(0);
+    await thief.stop();
+  });
+
+  it('fails in its own way: the call fails, and the money is back', async () => {
+    site.mode = { kind: 'fails' };
+    expect(await invoke()).toMatchObject({ status: 'failed', cost: '0.00', error: { code: 'agent_error' } });
+    expect(await spent()).toBe(0);
+  });
+
+  it('demands a payment and gets it from the hold, once', async () => {
+    const terms = createTerms(h, 30_000n);
+    site.mode = { kind: 'bills', terms };
+    const record = await invoke();
+    expect(record).toMatchObject({ status: 'completed', result, cost: '0.03', refund: '0.02' });
+    expect(await spent()).toBe(0.03);
+    expect(await untilUsdc(h, terms.payTo, 30_000n)).toBe(30_000n);
+  });
+
+  it('demands more than the price, and gets nothing', async () => {
+    const terms = createTerms(h, 50_001n);
+    site.mode = { kind: 'bills', terms };
+    expect(await invoke()).toMatchObject({ status: 'failed', cost: '0.00', error: { code: 'bill_too_high' } });
+    expect(await spent()).toBe(0);
+    expect(await h.usdcOf(terms.payTo)).toBe(0n);
+  });
+
+  it('is not called a second time when its process dies before the answer', async () => {
+    site.mode = { kind: resumes ? 'pends' : 'hangs' };
+    const deadline = new Date(Date.now() + 2500).toISOString();
+    const { requestId } = await invoke({}, { deadline });
+    await untilWork();
+    if (resumes) await untilNoted(requestId);
+    // The writes of this process are void from now on, as those of a dead one.
+    const takeAway = 'update invocation set attempt = attempt + 1, worker = gen_random_uuid() where id = $1';
+    await askDatabase(h.databaseUrl, takeAway, [requestId]);
+    site.mode = { kind: 'works' };
+    site.letGo();
+    const isLetGo = async () => (h.ctx.runner.trackedIds().includes(requestId) ? null : true);
+    expect(await until(isLetGo, { timeoutMs: 5000, firstMs: 5, mostMs: 50 })).toBe(true);
+    await recoverInvocations(h.ctx);
+    const record = await untilEnded(h, client.key, requestId);
+    expect(site.work).toHaveLength(1);
+    if (resumes) expect(record).toMatchObject({ status: 'completed', cost: '0.05' });
+    else {
+      expect(record).toMatchObject({ status: 'failed', cost: '0.00', error: { code: 'deadline_exceeded' } });
+      expect(Date.parse(record.completedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(deadline));
+      expect(await spent()).toBe(0);
+    }
+  });
+
+  it('is called again when certainly nothing reached it', async () => {
+    const closed = await start();
+    const away = await listUpstream(h, closed);
+    await closed.stop();
+    const body = { task, input };
+    const { data } = (await h.request('POST', `/invoke/${away.id}`, { key: client.key, body, headers: sync })).body;
+    expect(data).toMatchObject({ status: 'failed', cost: '0.00', error: { code: 'agent_unreachable' } });
+  });
+});

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkDueAgents } from '../../src/agents/health/check-agents.ts';
+import { fixedClock } from '../../src/lib/clock.ts';
+import { until } from '../../src/lib/until.ts';
+import { askDatabase } from '../support/books.ts';
+import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
+import { untilStatus } from '../support/test-agent.ts';
+import { startOpenaiUpstream } from './support/openai-upstream.ts';
+import { listUpstream, type TestUpstream } from './support/upstream.ts';
+
+const SECRET = 'Bearer sk-very-secret-9876543210';
+const clock = fixedClock(new Date());
+let h: Harness;
+let owner: TestAccount;
+let site: TestUpstream;
+beforeAll(async () => {
+  h = await startHarness({ clock });
+  owner = await h.newAccount();
+  site = await startOpenaiUpstream();
+});
+afterAll(async () => {
+  await site.stop();
+  await h.stop();
+});
+
+const register = (changes: Record<string, unknown>) =>
+  h.request('POST', '/agents', {
+    key: owner.key,
+    body: {
+      name: 'Listed',
+      capabilities: ['x'],
+      rates: { perRequest: '0.05' },
+      endpoint: site.endpoint,
+      protocol: 'openai',
+      upstream: { model: 'test-model-1' },
+      ...changes,
+    },
+  });
+const update = (id: string, body: unknown) => h.request('PUT', `/agents/${id}`, { key: owner.key, body });
+const own = async (id: string) =>
+  (await h.request('GET', `/account/agents?agentId=${id}`, { key: owner.key })).body.data.agents[0];
+const sealed = async (id: string) =>
+  (
+    await askDatabase<{ it: Buffer | null }>(
+      h.databaseUrl,
+      'select upstream_headers_sealed as it from agent where id = $1',
+      [id],
+    )
+  )[0]?.it;
+
+describe('a registration is refused', () => {
+  it.each([
+    ['in an unknown protocol', { protocol: 'gopher' }, 'protocol'],
+    ['of a chat endpoint without a model', { upstream: {} }, 'upstream.model'],
+    ['with a tool for a protocol that has none', { upstream: { model: 'm', tool: 't' } }, 'upstream.tool'],
+    ['with a model for a protocol that has none', { protocol: 'http', upstream: { model: 'm' } }, 'upstream.model'],
+    ...[
+      ...['Host', 'content-length', 'Content-Type', 'Connection', 'Transfer-Encoding', 'Cookie', 'Idempotency-Key'],
+      ...['X-Forwarded-For', 'X-Payment', 'Sec-Fetch-Site', 'Webhook-Signature', 'Accept-Encoding'],
+    ].map((name) => [
+      `with the header ${name}`,
+      { upstream: { model: 'm', headers: { [name]: 'x' } } },
+      `upstream.headers.${name}`,
+    ]),
+    ['with a header twice', { upstream: { model: 'm', headers: { 'X-A': '1', 'x-a': '2' } } }, 'upstream.headers.x-a'],
+    [
+      'with a line break in a header',
+      { upstream: { model: 'm', headers: { 'X-A': 'a\r\nHost: b' } } },
+      'upstream.headers.X-A',
+    ],
+    ['with a header name that is none', { upstream: { model: 'm', headers: { 'X A': 'a' } } }, 'upstream.headers.X A'],
+    [
+      'that keeps a value that is not stored',
+      { upstream: { model: 'm', headers: { 'X-A': '***' } } },
+      'upstream.headers.X-A',
+    ],
+    [
+      'with too many headers',
+      { upstream: { model: 'm', headers: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`x-${n}`, 'a'])) } },
+      'upstream.headers',
+    ],
+    [
+      'with too long headers',
+      { upstream: { model: 'm', headers: { a: 'x'.repeat(4096), b: 'x'.repeat(4096) } } },
+      'upstream.headers',
+    ],
+  ] as [string, Record<string, unknown>, string][])('%s', async (_name, changes, path) => {
+    const { status, body } = await register(changes);
+    expect(status).toBe(400);
+    expect(body.error.details.fields.map((field: { path: string }) => field.path)).toContain(path);
+    expect(JSON.stringify(body)).not.toContain('xxxxxxxx');
+  });
+});
+
+describe('headers of an owner', () => {
+  it('are sealed, rotated by an update, kept by ***, removed, and never read back', async () => {
+    const { id } = await listUpstream(h, site, { owner, headers: { Authorization: SECRET, 'X-Team': 'blue' } });
+    expect((await sealed(id))?.toString('latin1')).not.toContain('secret');
+    expect(await own(id)).toMatchObject({ upstream: { headers: { Authorization: '***', 'X-Team': '***' } } });
+
+    site.seen.length = 0;
+    const kept = await update(id, { upstream: { headers: { authorization: '***', 'X-Team': 'green' } } });
+    expect(kept.body.data.updated).toEqual(['upstream']);
+    const isAsked = async () => (site.seen.length > 0 ? true : null);
+    expect(await until(isAsked, { timeoutMs: 5000, firstMs: 2, mostMs: 20 })).toBe(true);
+    expect(site.seen.at(-1)?.headers).toMatchObject({ authorization: SECRET, 'x-team': 'green' });
+
+    await update(id, { upstream: { headers: {} } });
+    expect(await sealed(id)).toBeNull();
+    expect((await own(id)).upstream).toEqual({ tool: null, model: 'test-model-1', headers: {} });
+    const rows = await askDatabase(h.databaseUrl, 'select * from idempotency');
+    expect(JSON.stringify(rows)).not.toContain('very-secret');
+  });
+
+  it('do not follow the endpoint to another origin, whoever moves it', async () => {
+    const { id } = await listUpstream(h, site, { owner, headers: { Authorization: SECRET } });
+    const thief = await startOpenaiUpstream();
+    const refused = await update(id, { endpoint: thief.endpoint });
+    expect([refused.status, refused.body.error.details.fields[0].path]).toEqual([400, 'upstream.headers']);
+    const hidden = await update(id, { endpoint: thief.endpoint, upstream: { headers: { Authorization: '***' } } });
+    expect(hidden.status).toBe(400);
+    const given = await update(id, { endpoint: thief.endpoint, upstream: { headers: { 'X-New': 'new' } } });
+    expect(given.body.data.updated).toEqual(['endpoint', 'upstream']);
+    thief.named.push(id);
+    await h.request('POST', '/identity/verify', { key: owner.key, body: { agentId: id, proof: 'endpoint' } });
+    expect(thief.seen.length).toBeGreaterThan(0);
+    expect(JSON.stringify(thief.seen)).not.toContain('very-secret');
+    await thief.stop();
+  });
+});
+
+describe('the state of an endpoint', () => {
+  it('a new protocol has to be proven; what is called changes without', async () => {
+    const { id } = await listUpstream(h, site, { owner });
+    await update(id, { upstream: { model: 'another' } });
+    expect((await own(id)).status).toBe('online');
+    await update(id, { protocol: 'http', upstream: { model: null } });
+    expect(await own(id)).toMatchObject({
+      status: 'pending_verification',
+      protocol: 'http',
+      upstream: { model: null },
+    });
+  });
+
+  it('a model that is not there is told at the proof, and the agent is offline', async () => {
+    const { id } = await listUpstream(h, site, { owner });
+    await update(id, { upstream: { model: 'gone' } });
+    await untilStatus(h, id, 'offline');
+    expect((await own(id)).fault).toBe('GET /models does not list the model "gone".');
+    await update(id, { upstream: { model: 'another' } });
+    await h.request('POST', '/identity/verify', { key: owner.key, body: { agentId: id, proof: 'endpoint' } });
+    expect(await own(id)).toMatchObject({ status: 'online', fault: null });
+  });
+
+  it.each([
+    ['redirects', 302, 'The endpoint answered with a redirect, which is not followed.'],
+    [
+      'refuses the credentials',
+      401,
+      'GET /models is refused with status 401: upstream.headers may lack valid credentials.',
+    ],
+    ['is something else', 404, 'GET /models is answered with status 404.'],
+  ])(
+    'an upstream that %s takes its agent offline at once, with the reason for its owner alone',
+    async (_name, status, fault) => {
+      const { id } = await listUpstream(h, site, { owner });
+      site.down = status;
+      clock.advance(120_000);
+      await checkDueAgents(h.ctx);
+      site.down = null;
+      expect(await own(id)).toMatchObject({ status: 'offline', fault });
+      expect(JSON.stringify((await h.request('GET', `/agents/${id}`)).body)).not.toContain(fault);
+      const called = await h.request('POST', `/invoke/${id}`, { key: owner.key, body: { task: 'x' } });
+      expect(called.body.error.code).toBe('AGENT_UNAVAILABLE');
+    },
+  );
+});

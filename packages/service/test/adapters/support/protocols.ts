@@ -1,0 +1,36 @@
+import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
+import { startOpenaiUpstream } from './openai-upstream.ts';
+import type { TestUpstream } from './upstream.ts';
+
+/** One row for each protocol that the node speaks to agents beside its own. */
+export interface ProtocolRow {
+  readonly protocol: AgentProtocol;
+  start(): Promise<TestUpstream>;
+  readonly task: string;
+  readonly input: Record<string, unknown>;
+  readonly result: unknown;
+  /** Texts in a stream of the answer. */
+  readonly streamed: readonly string[];
+  /** The mode in which a cancellation reaches it. */
+  readonly cancels: 'hangs' | 'pends';
+  /** True if work that has begun is found again after the process died. */
+  readonly resumes: boolean;
+}
+
+export const protocols: readonly ProtocolRow[] = [
+  {
+    protocol: 'openai',
+    start: startOpenaiUpstream,
+    task: 'Say hello',
+    input: { tone: 'kind' },
+    result: {
+      text: 'Say hello\n\n{"tone":"kind"}!',
+      finishReason: 'stop',
+      usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+      model: 'test-model-1-2026',
+    },
+    streamed: ['{"chunk":"Say"', 'event: invocation.chunk'],
+    cancels: 'hangs',
+    resumes: false,
+  },
+];
