@@ -134,6 +134,7 @@ describe('the state of an endpoint', () => {
     const { id } = await listUpstream(h, site, { owner });
     await update(id, { upstream: { model: 'another' } });
     expect((await own(id)).status).toBe('online');
+    site.named.length = 0;
     await update(id, { protocol: 'http', upstream: { model: null } });
     expect(await own(id)).toMatchObject({
       status: 'pending_verification',
