@@ -37,6 +37,17 @@ const invoke = (body: object, headers: Record<string, string> = {}, query = '') 
 const earned = async () => parseUsdc((await balanceOf(h, owner.key)).available);
 
 describe('a call paid from a treasury', () => {
+  it('of an agent to itself completes, and no account pays itself', async () => {
+    await invoke({}, sync);
+    const before = await earned();
+    const { body } = await h.request('POST', `/invoke/${agent.id}`, {
+      ...{ key: agent.identityToken, body: { task: 'again' } },
+      headers: { ...sync, 'x-payment-method': 'treasury' },
+    });
+    expect(body.data).toMatchObject({ status: 'completed', cost: '0.00' });
+    expect(await earned()).toBe(before);
+  });
+
   it('sync: answers the result, takes exactly the price, and the agent gains exactly that', async () => {
     const before = await earned();
     const { status, body } = await invoke({ input: { a: 1 } }, sync);

@@ -98,7 +98,9 @@ export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now:
 }
 
 function toRow({ invocation, outcome }: End): InvocationEnd {
-  const costMicro = outcome.kind === 'cancelled' ? 0n : costOf(outcome, invocation.priceMicro);
+  // An agent that calls itself owes itself nothing: no account pays itself.
+  const isToSelf = invocation.payerLedgerId === agentTreasuryId(invocation.agentId);
+  const costMicro = outcome.kind === 'cancelled' || isToSelf ? 0n : costOf(outcome, invocation.priceMicro);
   // A payment that never came in is not refunded.
   const paidMicro = outcome.kind === 'failed' && outcome.reason === 'payment_failed' ? 0n : invocation.priceMicro;
   return {
