@@ -1,13 +1,17 @@
 import { execFile } from 'node:child_process';
-import { copyFile, cp, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { copyFile, cp, glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-// Builds what is published to npm: JavaScript modules with types, as tarballs in build/. Usage: npm run build:packages
+// Builds what is published to npm: JavaScript modules with types, as tarballs in build/. Usage: npm run build:packages [-- --served]
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..');
-const build = join(root, 'build');
+/** With it, the tarballs that a node serves: each has what it needs of ours inside. Nothing is done when they are there already. */
+const isServed = process.argv.includes('--served');
+const served = join(root, 'build/served');
+const build = join(root, isServed ? `build/.served-${process.pid}` : 'build');
 
 interface Source {
   readonly name: string;
@@ -100,5 +104,54 @@ async function buildPackage(folder: string): Promise<string> {
   return join('build', stdout.trim());
 }
 
-await rm(build, { recursive: true, force: true });
-for (const folder of folders) console.log(await buildPackage(folder));
+/** A package of ours among the dependencies goes into the tarball: it need not be published. */
+async function packBundled(folder: string, inside: readonly string[]): Promise<void> {
+  const target = join(build, 'bundled', folder);
+  await cp(join(build, folder), target, { recursive: true });
+  const manifest = JSON.parse(await readFile(join(target, 'package.json'), 'utf8'));
+  const names = inside.map((each) => `@agent-network/${each}`);
+  for (const [index, each] of inside.entries())
+    await cp(join(build, each), join(target, 'node_modules', names[index] ?? ''), { recursive: true });
+  // What the packages inside need is installed with the package around them.
+  const needed = await Promise.all(
+    inside.map(async (each) => JSON.parse(await readFile(join(build, each, 'package.json'), 'utf8')).dependencies),
+  );
+  const dependencies = Object.assign({}, ...needed, manifest.dependencies);
+  const bundled = { ...manifest, dependencies, bundleDependencies: names };
+  await writeFile(join(target, 'package.json'), `${JSON.stringify(bundled, null, 2)}\n`);
+  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', build], { cwd: target });
+  await rename(join(build, stdout.trim()), join(build, `${folder}.tgz`));
+}
+
+/** Names the build that the sources would give. */
+async function sourceHash(): Promise<string> {
+  const hash = createHash('sha256');
+  const paths = await Array.fromAsync(
+    glob('packages/{contracts,sdk,cli}/{package.json,README.md,{src,bin}/**/*.{ts,js}}', { cwd: root }),
+  );
+  for (const path of [...paths.sort(), 'package-lock.json', 'scripts/build-packages.ts'])
+    hash.update(`${path}\0`).update(await readFile(join(root, path)));
+  return hash.digest('hex');
+}
+
+async function buildServed(): Promise<void> {
+  const hash = await sourceHash();
+  const built = await readFile(join(served, 'built.json'), 'utf8').catch(() => '{}');
+  if (JSON.parse(built).hash === hash) return;
+  try {
+    for (const folder of folders) await buildPackage(folder);
+    await packBundled('sdk', ['contracts']);
+    await packBundled('cli', ['contracts', 'sdk']);
+    await mkdir(served, { recursive: true });
+    for (const folder of ['sdk', 'cli']) await rename(join(build, `${folder}.tgz`), join(served, `${folder}.tgz`));
+    await writeFile(join(served, 'built.json'), JSON.stringify({ hash }));
+  } finally {
+    await rm(build, { recursive: true, force: true });
+  }
+}
+
+if (isServed) await buildServed();
+else {
+  await rm(build, { recursive: true, force: true });
+  for (const folder of folders) console.log(await buildPackage(folder));
+}

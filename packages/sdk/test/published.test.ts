@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, inject, it, onTestFinished } from 'vitest';
+import { startHarness } from '../../service/test/support/harness.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../..');
@@ -26,6 +27,28 @@ export const micro: bigint = parseUsdc('0.05');
 // @ts-expect-error an agent has no such field
 client.getAgent({ params: { id: 'agent_1' } }).then((agent) => agent.nothing);
 `;
+
+it.runIf(inject('isLong'))(
+  'the tarballs of a node are installed by their address alone',
+  { timeout: 300_000 },
+  async () => {
+    const h = await startHarness();
+    const project = await mkdtemp(join(tmpdir(), 'agent-network-served-'));
+    onTestFinished(async () => {
+      await h.stop();
+      await rm(project, { recursive: true, force: true });
+    });
+    await writeFile(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+    const install = ['install', '--no-audit', '--no-fund', `${h.baseUrl}/sdk.tgz`, `${h.baseUrl}/cli.tgz`];
+    await run('npm', install, { cwd: project });
+    await writeFile(join(project, 'use.mjs'), script);
+    const used = await run(process.execPath, ['use.mjs', h.baseUrl], { cwd: project });
+    expect(JSON.parse(used.stdout)).toEqual({ agents: [], kinds: ['function', 'function'] });
+    const command = join(project, 'node_modules/.bin/agentnet');
+    const searched = await run(command, ['search', '--json', '--url', h.baseUrl], { cwd: project });
+    expect(JSON.parse(searched.stdout)).toMatchObject({ agents: [], total: 0 });
+  },
+);
 
 /** The node version that runs the tests, and another one when it is installed: packages run on 20. */
 async function nodes(): Promise<string[]> {

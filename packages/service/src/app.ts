@@ -2,9 +2,11 @@ import { Hono } from 'hono';
 import { createAnswerRoom } from './http/answer/answer-room.ts';
 import { commonHeaders, preflightHeaders } from './http/answer/common-headers.ts';
 import { toErrorAnswer } from './http/answer/errors.ts';
+import { createPackageBuild } from './http/build/package-build.ts';
 import { mountDashboard } from './http/dashboard/mount-dashboard.ts';
 import { mountDocuments } from './http/documents/documents.ts';
 import { limitDocuments } from './http/documents/limit-documents.ts';
+import { mountPackages } from './http/documents/mount-packages.ts';
 import { mountA2a } from './http/faces/a2a/mount-a2a.ts';
 import { mountMcp } from './http/faces/mcp/mount-mcp.ts';
 import { mountOpenAi } from './http/faces/openai/mount-openai.ts';
@@ -21,6 +23,7 @@ export function createApp(ctx: HttpContext): Hono {
   limitDocuments(app, ctx);
   mountDashboard(app, ctx);
   mountDocuments(app, ctx);
+  mountPackages(app, ctx, createPackageBuild());
   const room = createAnswerRoom(ctx);
   if (ctx.faces.has('a2a')) mountA2a(app, ctx, room);
   if (ctx.faces.has('mcp')) mountMcp(app, ctx, room);
@@ -30,7 +33,7 @@ export function createApp(ctx: HttpContext): Hono {
   app.notFound((c) => failure(new AppError('NOT_FOUND', `There is no ${c.req.method} ${c.req.path}.`), requestIdOf(c)));
   app.onError((error, c) => {
     const requestId = requestIdOf(c);
-    ctx.log.error({ err: error, requestId }, 'request failed outside of its handler');
+    if (!(error instanceof AppError)) ctx.log.error({ err: error, requestId }, 'request failed outside of its handler');
     return failure(error, requestId);
   });
   return app;

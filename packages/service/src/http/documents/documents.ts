@@ -27,6 +27,8 @@ const start = {
   llms: '/llms.txt',
   agents: '/agents',
   discovery: '/discovery/resources',
+  sdk: '/sdk.tgz',
+  cli: '/cli.tgz',
 };
 
 /** Mounts the routes outside of the endpoint table: health, metrics and documents. */

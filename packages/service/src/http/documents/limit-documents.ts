@@ -27,6 +27,7 @@ const PATHS = [
   '/discovery/*',
   '/agents/:id/feedback/:file{.+\\.json}',
   '/dashboard/*',
+  '/:file{(sdk|cli)\\.tgz}',
 ];
 
 interface Limit {

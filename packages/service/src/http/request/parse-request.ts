@@ -1,5 +1,6 @@
 import type { Endpoint, Parsed } from '@agent-network/contracts/endpoint';
 import { AppError } from '../../lib/app-error.ts';
+import { unknownFields } from './unknown-fields.ts';
 
 interface Raw {
   readonly params: Record<string, string>;
@@ -7,6 +8,8 @@ interface Raw {
   readonly header: (name: string) => string | undefined;
   readonly body: unknown;
 }
+
+const MOST_NAME = 100;
 
 type Problem = { path: string; message: string };
 
@@ -32,11 +35,22 @@ export function parseRequest(row: Endpoint, raw: Raw): Parsed<Endpoint> {
     headers: check(row.headers, Object.fromEntries(given)),
     body: check(row.body, raw.body),
   };
+  problems.push(...unknownProblems(row, raw.body));
   if (problems.length > 0) throw new AppError('VALIDATION_ERROR', summary(problems), { details: { fields: problems } });
   return parsed as Parsed<Endpoint>;
 }
 
-const summary = ([first]: readonly Problem[]) => `Invalid request: ${first?.path} ${first?.message}.`;
+/** A field that is silently dropped would mislead: `maxcost` is no cap. */
+const unknownProblems = ({ body: schema }: Endpoint, body: unknown): Problem[] =>
+  schema === undefined
+    ? []
+    : unknownFields(schema, body).map(({ path, nearest }) => ({
+        path: path.slice(0, MOST_NAME),
+        message: `is not a field of this call${nearest === null ? '' : `; did you mean ${nearest}?`}`,
+      }));
+
+const summary = ([first]: readonly Problem[]) =>
+  `Invalid request: ${first?.path} ${first?.message}${first?.message.endsWith('?') ? '' : '.'}`;
 
 /** Refuses unknown and repeated query parameters: a filter that is silently ignored would mislead. */
 function singleValues(row: Endpoint, query: Record<string, string[]>, problems: Problem[]): Record<string, string> {

@@ -93,7 +93,7 @@ it('what has ended is removed when its time is over: state, money and books stay
 it('an event that a webhook is still to be told of stays, and so does the delivery', async () => {
   const { h, agent, key, count } = await startOld();
   agent.behave(answerWith(200, { result: 'r' }));
-  const body = { url: 'http://127.0.0.1:1/closed', events: ['invocation.completed'] };
+  const body = { url: 'http://127.0.0.1:1/closed', eventTypes: ['invocation.completed'] };
   expect((await h.request('POST', '/account/webhooks', { key, body })).status).toBe(200);
   const call = (who: string) =>
     h.request('POST', `/invoke/${agent.id}`, { key: who, body: { task: 'x' }, headers: { 'x-sync': 'true' } });

@@ -47,11 +47,12 @@ const writtenByChecks = [
   .concat(['response_ms', 'reputation', 'fault', 'upstream_digest'])
   .map((column) => `'${column}'`);
 
-/** Left out is what using a key, or the checks of agents in the background, changes at any moment. */
+/** Left out is what using a key, or the checks of agents and the readings of channels in the background, change at any moment. */
 const contentOf: Record<string, string> = {
   api_key: 'row(x.id, x.account_id, x.name, x.scopes, x.secret_hash, x.expires_at, x.revoked_at)',
   agent: `(to_jsonb(x) - array[${writtenByChecks}])`,
   agent_totals: 'row(x.agent_id, x.completed, x.failed, x.duration_ms)',
+  channel: `(to_jsonb(x) - array['balance_micro', 'refund_nonce', 'withdraw_requested_at', 'read_block', 'due_block', 'changed_at'])`,
   event: 'row(x.id, x.account_id, x.type, x.subject_id, x.created_at)',
 };
 

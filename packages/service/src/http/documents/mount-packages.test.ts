@@ -1,0 +1,45 @@
+import { Hono } from 'hono';
+import { describe, expect, it } from 'vitest';
+import { silentLog } from '../../lib/log/log.ts';
+import { toErrorAnswer } from '../answer/errors.ts';
+import type { PackageBuild } from '../build/package-build.ts';
+import { mountPackages } from './mount-packages.ts';
+
+function serving(tarball: PackageBuild['tarball']): Hono {
+  const app = new Hono();
+  mountPackages(app, { log: silentLog }, { tarball });
+  app.onError((error) => new Response(error.message, { status: toErrorAnswer(error, 'req_1').status }));
+  return app;
+}
+
+describe('the npm packages of a node', () => {
+  it('are built once, sent with a tag, and not sent again to who has them', async () => {
+    const asked: string[] = [];
+    const app = serving(async (name) => {
+      asked.push(name);
+      return new Uint8Array([1, 2, 3]);
+    });
+    const first = await app.request('/sdk.tgz');
+    expect([first.status, first.headers.get('content-type')]).toEqual([200, 'application/gzip']);
+    expect(new Uint8Array(await first.arrayBuffer())).toEqual(new Uint8Array([1, 2, 3]));
+    const again = await app.request('/sdk.tgz', { headers: { 'if-none-match': first.headers.get('etag') ?? '' } });
+    expect([again.status, asked]).toEqual([304, ['sdk']]);
+    expect((await app.request('/other.tgz')).status).toBe(404);
+  });
+
+  it('are built again after a build that failed', async () => {
+    let builds = 0;
+    const app = serving(async () => {
+      builds += 1;
+      if (builds === 1) throw new Error('no disk');
+      return new Uint8Array([1]);
+    });
+    const failed = await app.request('/cli.tgz');
+    expect([failed.status, await failed.text()]).toEqual([503, expect.not.stringContaining('disk')]);
+    expect((await app.request('/cli.tgz')).status).toBe(200);
+  });
+
+  it('are not there where the node has no sources to build them from', async () => {
+    expect((await serving(async () => null).request('/sdk.tgz')).status).toBe(404);
+  });
+});

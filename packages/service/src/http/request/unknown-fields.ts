@@ -1,0 +1,109 @@
+import type { z } from 'zod';
+
+export interface UnknownField {
+  /** Names from the top of the body, joined by dots. */
+  readonly path: string;
+  /** A known field of the same object whose name is close to it. */
+  readonly nearest: string | null;
+}
+
+/** The fields that a value may have. `null`: any, as in `input`, `context` and `metadata`. */
+type Known = { readonly fields: ReadonlyMap<string, Known> } | { readonly items: Known } | null;
+
+const knownOf = new WeakMap<object, Known>();
+
+/** Finds the fields of a body that its schema does not have; those of free objects are never unknown. At most 20. */
+export function unknownFields(schema: z.ZodType, body: unknown): UnknownField[] {
+  const found: UnknownField[] = [];
+  collect(fieldsOf(schema), body, '', found);
+  return found;
+}
+
+const MOST_FOUND = 20;
+
+function collect(known: Known, value: unknown, path: string, found: UnknownField[]): void {
+  if (known === null || typeof value !== 'object' || value === null) return;
+  if ('items' in known) {
+    if (Array.isArray(value))
+      for (const [index, item] of value.entries()) collect(known.items, item, `${path}${index}.`, found);
+    return;
+  }
+  if (Array.isArray(value)) return;
+  for (const [name, inner] of Object.entries(value)) {
+    if (found.length >= MOST_FOUND) return;
+    const field = known.fields.get(name);
+    if (field !== undefined) collect(field, inner, `${path}${name}.`, found);
+    else found.push({ path: `${path}${name}`, nearest: nearestTo(name, [...known.fields.keys()]) });
+  }
+}
+
+function fieldsOf(schema: z.core.$ZodType): Known {
+  const kept = knownOf.get(schema);
+  if (kept !== undefined) return kept;
+  const known = readFields(schema);
+  knownOf.set(schema, known);
+  return known;
+}
+
+function readFields(schema: z.core.$ZodType): Known {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case 'object':
+      if (def.catchall && def.catchall._zod.def.type !== 'never') return null;
+      return { fields: new Map(Object.entries(def.shape).map(([name, field]) => [name, fieldsOf(field)])) };
+    case 'array':
+      return { items: fieldsOf(def.element) };
+    case 'optional':
+    case 'nullable':
+    case 'default':
+    case 'prefault':
+    case 'readonly':
+      return fieldsOf(def.innerType);
+    case 'pipe':
+      return fieldsOf(def.in);
+    case 'union':
+      return def.options.map(fieldsOf).reduce(either);
+    default:
+      return null;
+  }
+}
+
+/** The fields of either form: one of them takes the value, and says what is missing. */
+function either(one: Known, other: Known): Known {
+  if (one === null || other === null) return null;
+  if ('items' in one && 'items' in other) return { items: either(one.items, other.items) };
+  if ('items' in one || 'items' in other) return null;
+  const names = new Set([...one.fields.keys(), ...other.fields.keys()]);
+  const formOf = (name: string): Known => {
+    const [first, second] = [one.fields.get(name), other.fields.get(name)];
+    return first === undefined || second === undefined ? (first ?? second ?? null) : either(first, second);
+  };
+  return { fields: new Map([...names].map((name) => [name, formOf(name)])) };
+}
+
+const MOST_EDITS = 2;
+
+function nearestTo(name: string, known: readonly string[]): string | null {
+  const plain = (text: string) => text.toLowerCase().replaceAll(/[_-]/g, '');
+  const same = known.find((each) => plain(each) === plain(name));
+  if (same !== undefined || name.length > 64) return same ?? null;
+  const ranked = known
+    .map((each) => ({ each, edits: editsBetween(plain(name), plain(each)) }))
+    .filter(({ each, edits }) => edits <= Math.min(MOST_EDITS, Math.floor(each.length / 3)))
+    .sort((a, b) => a.edits - b.edits);
+  return ranked[0]?.each ?? null;
+}
+
+/** Characters to insert, delete or replace (Levenshtein). */
+function editsBetween(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [index, letter] of [...from].entries()) {
+    const next = [index + 1];
+    for (let at = 1; at <= to.length; at++) {
+      const replaced = (row[at - 1] ?? 0) + (letter === to[at - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[at] ?? 0) + 1, (next[at - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}
