@@ -188,7 +188,7 @@ describe.each(stockClients)('%s', (_name, connect, { protocolVersion, sendsMeta,
     const first = await client.call('invoke_agent', args);
     expect(first).toMatchObject({ isError: false, data: { status: 'processing' } });
     const { requestId } = first.data;
-    await expect.poll(() => slow.calls.length).toBeGreaterThan(0);
+    await expect.poll(() => slow.calls.at(-1)?.body.request_id, { timeout: 10_000 }).toBe(requestId);
     release();
     const ended = await client.call('get_invocation', { requestId, waitSeconds: 20 });
     expect(ended.data).toMatchObject({ requestId, status: 'completed' });
