@@ -15,6 +15,7 @@ import { addProfiles } from './commands/profiles.ts';
 import { addSearch } from './commands/search.ts';
 import { addServe } from './commands/serve.ts';
 import { addStatus } from './commands/status.ts';
+import { addTypes } from './commands/types.ts';
 import { addUp } from './commands/up.ts';
 import { EXIT, failureOf } from './exit-codes.ts';
 import { createTerminal } from './output/terminal.ts';
@@ -43,6 +44,7 @@ export function createProgram(): Command {
     addProfiles,
     addSearch,
     addAgents,
+    addTypes,
     addCall,
     addCalls,
     addMoney,

@@ -6,6 +6,7 @@ import { api } from './api.ts';
 import { CallCapability, RequestRecord, Task } from './invocations/invocations.ts';
 import { type JsonSchema, jsonSchema } from './openapi/json-schema.ts';
 import { Id, JsonObject, plainText, Usdc } from './scalars.ts';
+import { needsFields, rebased } from './schema-places.ts';
 
 /** Most results of one search. */
 const MAX_FOUND = 25;
@@ -172,6 +173,30 @@ export const listedTools = (tools: Readonly<Record<string, McpTool>>): ListedToo
     outputSchema: openSchema(jsonSchema(data, 'output')),
     annotations,
   }));
+
+/** The tool that invokes an agent, with the input that the agent declares. */
+export function withInput(tool: ListedTool, types: AgentTypes | undefined): ListedTool {
+  const inputs = [types, ...Object.values(types?.capabilities ?? {})]
+    .map((part) => part?.inputSchema)
+    .filter((schema) => schema !== undefined);
+  const [only] = inputs;
+  if (only === undefined) return tool;
+  const { properties, required } = tool.inputSchema as JsonSchema as { properties: JsonSchema; required?: string[] };
+  const place = '/properties/input';
+  const isAlone = inputs.length === 1 && types?.inputSchema === only;
+  const input = isAlone
+    ? rebased(only, place)
+    : { anyOf: inputs.map((schema, index) => rebased(schema, `${place}/anyOf/${index}`)) };
+  const isRequired = isAlone && needsFields(only);
+  return {
+    ...tool,
+    inputSchema: {
+      ...tool.inputSchema,
+      properties: { ...properties, input: { description: 'Structured input for the agent.', ...input } },
+      ...(isRequired ? { required: [...(required ?? []), 'input'] } : {}),
+    },
+  };
+}
 
 /** Keywords that an answer may break: terms of a payment and errors come in the place of the result, and clients check them too. */
 const closing = new Set(['required', 'additionalProperties', 'pattern', 'format', 'propertyNames', 'examples']);

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { callTool } from '../faces/mcp/raw-client.ts';
+import { isOthersFault } from '../../src/invocations/finish/paid-outcome.ts';
+import { readHomeAnswer } from '../../src/invocations/remote/home-answer.ts';
+import { callTool, modern } from '../faces/mcp/raw-client.ts';
 import { contradictions } from '../support/books.ts';
 import { type Answer, type Harness, startHarness, type TestAccount } from '../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
@@ -296,6 +298,50 @@ describe('a result that does not fit', () => {
     expect((await call(fitting)).body.data.error).toMatchObject({
       code: 'result_invalid',
       message: expect.stringContaining('too large to be checked'),
+    });
+  });
+});
+
+it('input that the home node of an agent refuses is a failure that is not held against the agent', () => {
+  const error = { code: 'VALIDATION_ERROR', details: { fields: [{ path: 'input.text', message: 'is missing' }] } };
+  const answer = { status: 400, headers: {}, body: Buffer.from(JSON.stringify({ status: 'error', error })) };
+  expect(readHomeAnswer(answer)).toMatchObject({ kind: 'refused', outcome: { reason: 'input_invalid' } });
+  expect(isOthersFault('input_invalid')).toBe(true);
+  expect(isOthersFault('result_invalid')).toBe(false);
+});
+
+describe('types are shown to callers', () => {
+  it('in the OpenAPI document of the agent, with references that lead somewhere', async () => {
+    const { body } = await h.request('GET', `/agents/${agent.id}/openapi.json`);
+    const { post } = body.paths[`/x402/${agent.id}`];
+    const { schema } = post.requestBody.content['application/json'];
+    expect(schema.required).toContain('input');
+    expect(schema.properties.input).toMatchObject({
+      $ref: '#/components/schemas/Input',
+      examples: [{ text: 'two words' }],
+    });
+    const { Input, Output } = body.components.schemas;
+    expect(Input.properties.style).toEqual({ $ref: '#/components/schemas/Input/$defs/style' });
+    expect(Input.$defs.style).toEqual({ enum: ['short', 'long'] });
+    expect(Output).toEqual(types.outputSchema);
+    const answer = post.responses[200].content['application/json'].schema.properties.data;
+    expect(answer.properties.result).toEqual({ anyOf: [{ $ref: '#/components/schemas/Output' }, { type: 'null' }] });
+  });
+
+  it('as the arguments of its tool over MCP', async () => {
+    const inputSchemaOf = async () => {
+      const path = `/agents/${agent.id}/mcp`;
+      const { body } = await h.request('POST', path, { key: buyer.key, ...modern('tools/list') });
+      return body.result.tools[0].inputSchema;
+    };
+    const { properties, required } = await inputSchemaOf();
+    expect(required).toEqual(expect.arrayContaining(['task', 'maxCost', 'input']));
+    expect(properties.input.properties.style).toEqual({ $ref: '#/properties/input/$defs/style' });
+    await declare({ capabilities: { count: { inputSchema: types.inputSchema } } });
+    const byCapability = await inputSchemaOf();
+    expect(byCapability.required).not.toContain('input');
+    expect(byCapability.properties.input.anyOf[0].properties.style).toEqual({
+      $ref: '#/properties/input/anyOf/0/$defs/style',
     });
   });
 });

@@ -1,3 +1,4 @@
+import { schemasIn } from '@agent-network/contracts/schema-places';
 import { isDeeperThan } from '../json-depth.ts';
 import { compilePattern } from './pattern.ts';
 
@@ -13,21 +14,6 @@ export const schemaBounds = { maxBytes: 32_768, maxDepth: 32, maxSchemas: 500, m
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
-const single = new Set([
-  'additionalProperties',
-  'contains',
-  'contentSchema',
-  'else',
-  'if',
-  'items',
-  'not',
-  'propertyNames',
-  'then',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-]);
-const lists = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
-const maps = new Set(['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties']);
 /** Their schemas apply to the same value as the schema that they stand in. */
 const inPlace = new Set(['allOf', 'anyOf', 'dependentSchemas', 'else', 'if', 'not', 'oneOf', 'then']);
 /** Keywords that change the meaning of others from afar, or name other documents. */
@@ -101,13 +87,6 @@ function walk(schema: unknown, at: readonly string[], found: Map<string, Visited
       if (inPlace.has(keyword)) visited.sameValue.push(pointerOf(place));
       walk(each, place, found, faults);
     }
-}
-
-function schemasIn(keyword: string, value: unknown): [readonly string[], unknown][] {
-  if (single.has(keyword)) return [[[], value]];
-  if (lists.has(keyword) && Array.isArray(value)) return value.map((each, index) => [[String(index)], each]);
-  if (maps.has(keyword) && isObject(value)) return Object.entries(value).map(([name, each]) => [[name], each]);
-  return [];
 }
 
 function faultsOfKeywords(schema: Json, at: readonly string[]): Fault[] {

@@ -1,5 +1,5 @@
 import type { AgentDetail } from '@agent-network/contracts/agents/agents';
-import { listedTools, type McpTool, mcpAgentTools, mcpTools } from '@agent-network/contracts/mcp-tools';
+import { listedTools, type McpTool, mcpAgentTools, mcpTools, withInput } from '@agent-network/contracts/mcp-tools';
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import { NODE_VERSION } from '../../../lib/process/node-version.ts';
 import type { HttpContext } from '../../request/http-context.ts';
@@ -80,7 +80,10 @@ async function namedTools(ctx: HttpContext, face: FaceRequest, agentId: string) 
   const { data } = await callEndpoint(ctx, face, 'getAgent', { params: { id: agentId } });
   const [invoke, ...others] = ofAgent.listed;
   return invoke
-    ? [{ ...invoke, title: data.name, description: descriptionOf(data, invoke.description) }, ...others]
+    ? [
+        { ...withInput(invoke, data.types), title: data.name, description: descriptionOf(data, invoke.description) },
+        ...others,
+      ]
     : [];
 }
 

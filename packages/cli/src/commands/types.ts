@@ -1,0 +1,23 @@
+import { writeFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { action } from '../command.ts';
+import { CommandError } from '../exit-codes.ts';
+import { typeScriptOf } from '../output/type-writer.ts';
+import type { Session } from '../session.ts';
+
+export function addTypes(program: Command): void {
+  program
+    .command('types')
+    .argument('<agent>', 'its id')
+    .option('-o, --output <file.ts>', 'write there instead of to stdout')
+    .description('TypeScript types of what an agent takes and gives')
+    .action(action<[string, { output?: string }]>(writeTypes));
+}
+
+async function writeTypes({ client, terminal }: Session, id: string, { output }: { output?: string }): Promise<void> {
+  const { name, types } = await client.getAgent({ params: { id } });
+  if (!types) throw new CommandError('This agent declares no types.');
+  const text = typeScriptOf({ id, name }, types);
+  if (output !== undefined) await writeFile(output, text);
+  terminal.result({ types, typescript: text }, () => (output === undefined ? text : `Written to ${output}.`));
+}
