@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../../../../..');
+const SCRIPT = join(ROOT, 'scripts/build-packages.ts');
+const MAX_OUTPUT = 4000;
+
+export const servedPackages = ['sdk', 'cli'] as const;
+export type ServedPackage = (typeof servedPackages)[number];
+
+/** npm packages of this release, as tarballs that `npm install <url>` takes. */
+export interface PackageBuild {
+  /** Builds what is not up to date with the sources, once. Null: this installation has no sources to build from. Rejects when the build fails. */
+  tarball(name: ServedPackage): Promise<Uint8Array<ArrayBuffer> | null>;
+}
+
+/** Builds on first use, in a child process: most nodes are never asked. A failed build is tried again at the next request. */
+export function createPackageBuild(): PackageBuild {
+  let built: Promise<void> | null = null;
+  return {
+    async tarball(name) {
+      if (!existsSync(SCRIPT)) return null;
+      built ??= runBuild().catch((error: unknown) => {
+        built = null;
+        throw error;
+      });
+      await built;
+      return new Uint8Array(await readFile(join(ROOT, 'build/served', `${name}.tgz`)));
+    },
+  };
+}
+
+function runBuild(): Promise<void> {
+  const child = spawn(process.execPath, [SCRIPT, '--served'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { PATH: process.env.PATH, HOME: process.env.HOME },
+  });
+  let output = '';
+  child.stderr.on('data', (part: Buffer) => {
+    output = (output + part.toString()).slice(-MAX_OUTPUT);
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => (code === 0 ? resolve() : reject(new Error(`ended with ${code}: ${output.trim()}`))));
+  });
+}
