@@ -686,6 +686,7 @@ create table invocation_chunk (
   type text not null,
   data json not null,
   created_at timestamp with time zone not null,
+  bytes integer,
   constraint invocation_chunk_pkey PRIMARY KEY (invocation_id, "position"),
   constraint invocation_chunk_type_check CHECK ((type = ANY (ARRAY['invocation.status'::text, 'invocation.chunk'::text])))
 );

@@ -1,34 +1,47 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { askDatabase } from '../../../packages/service/test/support/books.ts';
 import type { Attack } from '../attack.ts';
-import { type HostileAgent, startHostileAgent, streams } from '../hostile-agent.ts';
+import { answersWith, startHostileAgent, streams } from '../hostile-agent.ts';
 import { STORAGE_MIB } from '../limits.ts';
 import { paced, type Sender } from '../send.ts';
 import type { Site } from '../site.ts';
 
 const CHUNKS = 60;
 const CHUNK_BYTES = 60_000;
+const RESULT_BYTES = 900_000;
 const PER_SECOND = 2;
 const AT_ONCE = 4;
 /** What calls may bring that run when the last room is given away: a stream has at most 16 MiB. */
 const OF_RUNNING_MIB = AT_ONCE * 16;
+/** What the account had stored before, so that half a minute fills the rest at the rate at which an account stores. */
+const BEFORE_MIB = STORAGE_MIB - 24;
 /** The sweep comes once a minute. */
 const SWEEP_MS = 90_000;
 const DAYS = 30;
 const MIB = 1024 * 1024;
 
-/** Streams stored to the limit of the plan; then they grow old, are removed, and the room is filled again. */
+/** Streams and results stored to the limit of the plan; then they grow old, are removed, and the room is filled again. */
 export const fillDisk: Attack = {
-  does: `${PER_SECOND} a second, ${AT_ONCE} at a time: streams of 3.6 MB until the plan's room is full; aged by ${DAYS} days in the database, and once more`,
+  does: `${PER_SECOND} a second, ${AT_ONCE} at a time: streams of 3.6 MB, and as often results of 900 kB, until the plan's room is full; aged by ${DAYS} days in the database, and once more`,
   async run(site, sender, begin) {
-    const agent = await startHostileAgent(sender, { key: site.rich.apiKey, answer: streams(CHUNKS, CHUNK_BYTES) });
+    const { apiKey: key } = site.rich;
+    const streaming = await startHostileAgent(sender, { key, answer: streams(CHUNKS, CHUNK_BYTES) });
+    const large = await startHostileAgent(sender, { key, answer: answersWith(RESULT_BYTES) });
+    const calls = [
+      { agentId: streaming.id, headers: { accept: 'text/event-stream' }, body: { task: 'x', stream: true } },
+      { agentId: large.id, headers: { 'x-sync': 'true' }, body: { task: 'x' } },
+    ];
+    await addStored(site, BEFORE_MIB);
     begin();
-    const most = await fill(site, sender, agent);
+    const most = await fill(site, sender, calls);
     const refused = sender.answers['403'] ?? 0;
+    await addStored(site, -BEFORE_MIB);
     await age(site);
     const left = await untilSwept(site);
-    const again = await fill(site, sender, agent);
-    agent.stop();
+    await addStored(site, BEFORE_MIB);
+    const again = await fill(site, sender, calls);
+    streaming.stop();
+    large.stop();
     const bound = STORAGE_MIB + OF_RUNNING_MIB;
     return [
       {
@@ -37,22 +50,22 @@ export const fillDisk: Attack = {
       },
       { text: `beyond ${STORAGE_MIB} MiB calls were refused (${refused})`, held: most < STORAGE_MIB || refused > 0 },
       { text: `what was old was removed (${left.toFixed(1)} MiB left)`, held: left < 1 },
-      { text: 'and there was room again', held: again > 1 },
+      { text: 'and there was room again', held: again > BEFORE_MIB + 1 },
     ];
   },
 };
 
-async function fill(site: Site, sender: Sender, agent: HostileAgent): Promise<number> {
-  const headers = { accept: 'text/event-stream' };
-  await paced({ perSecond: PER_SECOND, seconds: site.seconds / 2, atOnce: AT_ONCE }, () =>
-    sender.send({
-      method: 'POST',
-      path: `/invoke/${agent.id}`,
-      key: site.rich.apiKey,
-      headers,
-      body: { task: 'x', stream: true },
-    }),
-  );
+interface Call {
+  readonly agentId: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+async function fill(site: Site, sender: Sender, calls: readonly Call[]): Promise<number> {
+  const pace = { perSecond: PER_SECOND, seconds: site.seconds / 2, atOnce: AT_ONCE };
+  const send = ({ agentId, ...call }: Call) =>
+    sender.send({ method: 'POST', path: `/invoke/${agentId}`, key: site.rich.apiKey, ...call });
+  await Promise.all(calls.map((call) => paced(pace, () => send(call))));
   return storedMib(site);
 }
 
@@ -65,6 +78,10 @@ async function storedMib({ database, rich }: Site): Promise<number> {
   );
   return Number(row?.bytes) / MIB;
 }
+
+/** As if more had been stored, or less. */
+const addStored = ({ database, rich }: Site, mib: number) =>
+  askDatabase(database, 'insert into storage_change (account_id, bytes) values ($1, $2)', [rich.accountId, mib * MIB]);
 
 /** As if so many days had passed since. */
 async function age({ database, rich }: Site): Promise<void> {

@@ -36,6 +36,8 @@ export interface Limits {
   readonly documentBytesPerMinute: number;
   /** Bytes of large answers and streams that a network address or an account reads in a minute, from each process. */
   readonly answerBytesPerMinute: number;
+  /** Bytes of streams and large results that an account stores in a minute, in each process, which stores four times as many in all. */
+  readonly storedBytesPerMinute: number;
 }
 
 const MIB = 1024 * 1024;
@@ -84,6 +86,7 @@ export function readLimits(env: Env, isPrivate: boolean): Limits {
     documentsPerHour: perHour('DOCUMENTS_PER_HOUR', isPrivate ? UNLIMITED : 36_000),
     documentBytesPerMinute: perHour('DOCUMENT_BYTES_PER_MINUTE', isPrivate ? UNLIMITED : 32 * MIB),
     answerBytesPerMinute: perHour('ANSWER_BYTES_PER_MINUTE', isPrivate ? UNLIMITED : 64 * MIB),
+    storedBytesPerMinute: perHour('STORED_BYTES_PER_MINUTE', isPrivate ? UNLIMITED : 64 * MIB),
   };
 }
 

@@ -36,6 +36,7 @@ import { createAcceptor } from './invocations/start/accept-invocations.ts';
 import { createBeginner } from './invocations/start/begin-invocations.ts';
 import { createChangeHub } from './invocations/stream/change-hub.ts';
 import { createChunkWriter } from './invocations/stream/record-chunks.ts';
+import { createStoragePace } from './invocations/stream/storage-pace.ts';
 import { createStreamPoller } from './invocations/stream/stream-poller.ts';
 import type { JobContext } from './jobs.ts';
 import { type Clock, type HasClock, systemClock } from './lib/clock.ts';
@@ -108,6 +109,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const replicaDb = openDatabase(parts.databaseUrl, { max: 1, log });
   const replica = createReplica({ db: replicaDb, log, metrics }, parts);
   const ledgerTurns = createTurns();
+  const storagePace = createStoragePace(config.storedBytesPerMinute);
   const privateKeys = { senders: parts.senderPrivateKeys, registrar: parts.registrarPrivateKey };
   const keys = createSigningKeys(wallet, privateKeys, { ...access, log, metrics });
   const secrets = createSecrets(parts.secretKey);
@@ -128,7 +130,8 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     ...accessParts(parts, { db, clock, replica }),
     homeKeys: createHomeKeys({ db, secrets, guardedFetch, chain, wallet, clock, baseUrl: parts.baseUrl }),
     changeHub: createChangeHub(),
-    chunkWriter: createChunkWriter({ db }),
+    storagePace,
+    chunkWriter: createChunkWriter({ db, storagePace }),
     runner: createRunner(config.placeLimits),
     ledgerTurns,
     acceptor: createAcceptor({ db, clock, ledgerTurns }),

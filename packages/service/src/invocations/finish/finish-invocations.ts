@@ -2,13 +2,16 @@ import { isRolledBack } from '../../db/database-away.ts';
 import type { Records } from '../../db/records.ts';
 import type { HasWebhookDispatcher } from '../../events/deliveries/webhook-dispatcher.ts';
 import { createBatcher } from '../../lib/batcher.ts';
+import { jsonSizeUpTo } from '../../lib/json-size.ts';
 import type { Telemetry } from '../../lib/log/telemetry.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import type { HasLedgerTurns } from '../../payments/ledger/hold-money.ts';
+import { MAX_RESULT_BYTES } from '../agent-protocol/agent-answer.ts';
 import type { Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import type { HasRunner } from '../places/runner.ts';
 import type { HasChangeHub } from '../stream/change-hub.ts';
+import type { HasStoragePace } from '../stream/storage-pace.ts';
 import { endBulkRequest } from './bulk.ts';
 import { type End, type EndContext, type Ended, endAll, type Finisher } from './end-invocations.ts';
 import { reportEnded } from './report-ended.ts';
@@ -16,17 +19,26 @@ import { reportEnded } from './report-ended.ts';
 /** Who is told of an end: webhooks, readers of the stream, the process that runs the request. */
 interface EndNotices extends HasWebhookDispatcher, HasChangeHub, HasRunner {}
 
-export type FinishContext = EndContext & Records & Telemetry & EndNotices & HasLedgerTurns;
+/** Who ends now: one batch at a time of those that lock the ledger, and large results at the pace of their accounts. */
+interface EndTurns extends HasLedgerTurns, HasStoragePace {}
+
+export type FinishContext = EndContext & Records & Telemetry & EndNotices & EndTurns;
 
 const MAX_BATCH = 100;
+/** A result of this size has a transaction of its own, beside the others, at the pace of its account. */
+const LARGE_BYTES = 64 * 1024;
 
-/** Batches ends: requests that end during a transaction share the next one; those of a bulk request end under its lock. */
+const resultBytes = ({ outcome }: End) =>
+  outcome.kind === 'completed' ? jsonSizeUpTo(MAX_RESULT_BYTES, outcome.result) : 0;
+
+/**
+ * Batches ends: requests that end during a transaction share the next one; those of a bulk request end under its lock. Who ends with a
+ * small result never waits until large ones are stored.
+ */
 export function createFinisher(ctx: FinishContext): Finisher {
-  const batcher = createBatcher<End, Invocation | null>({
-    maxSize: MAX_BATCH,
+  const batches = {
     canSplit: isRolledBack,
-    turns: ctx.ledgerTurns,
-    run: async (ends) => {
+    run: async (ends: End[]) => {
       const done = await ctx.db.transaction(async (tx) => {
         const ended = await endAll(ctx, tx, ends, ctx.clock.now());
         failpoint('before-finish-commit');
@@ -36,10 +48,15 @@ export function createFinisher(ctx: FinishContext): Finisher {
       follow(ctx, done);
       return ends.map(({ invocation }) => done.invocations.get(invocation.id) ?? null);
     },
-  });
+  };
+  const batcher = createBatcher<End, Invocation | null>({ ...batches, maxSize: MAX_BATCH, turns: ctx.ledgerTurns });
+  const largeOnes = createBatcher<End, Invocation | null>({ ...batches, maxSize: 1 });
   const finishOne = async (end: End): Promise<Invocation | null> => {
     const { bulkId } = end.invocation;
-    if (bulkId === null) return batcher.add(end);
+    const bytes = resultBytes(end);
+    const isLarge = bytes >= LARGE_BYTES;
+    if (isLarge) await ctx.storagePace.take(end.invocation.accountId, bytes, inTime(ctx, end.invocation));
+    if (bulkId === null) return (isLarge ? largeOnes : batcher).add(end);
     const done = await ctx.db.transaction(async (tx) => {
       const ended = await endBulkRequest(ctx, tx, bulkId, end);
       failpoint('before-bulk-finish-commit');
@@ -55,6 +72,12 @@ export function createFinisher(ctx: FinishContext): Finisher {
       return finished ?? (await findInvocation(ctx.db, end.invocation.id)) ?? end.invocation;
     },
   };
+}
+
+/** Aborts while there is time to store a result before its deadline, and when the process stops. */
+function inTime({ clock, runner }: FinishContext, { deadline }: Invocation): AbortSignal {
+  const leftMs = Math.max(0, deadline.getTime() - clock.now().getTime());
+  return AbortSignal.any([AbortSignal.timeout(Math.floor(leftMs / 2)), runner.signal]);
 }
 
 /** Side effects of a committed end. None is needed for correctness: a job repeats each of them. */

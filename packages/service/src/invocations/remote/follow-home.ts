@@ -97,7 +97,7 @@ interface Reader {
 
 function createReader(
   ctx: CallContext & HasHomeKeys & HasBaseUrl,
-  { invocation }: HomeCall,
+  { invocation, signal }: HomeCall,
   stored: number,
   knownId: string | null,
 ): Reader {
@@ -127,7 +127,7 @@ function createReader(
       else ended ??= next;
       if (ended) break;
     }
-    if (chunks.length > 0 && !(await storeChunks(ctx, invocation, chunks))) return lost;
+    if (chunks.length > 0 && !(await storeChunks(ctx, invocation, chunks, signal))) return lost;
     return ended;
   }
 

@@ -55,7 +55,7 @@ export async function removeChunks(tx: Tx, before: Date, most: number): Promise<
        delete from invocation_chunk c using (
          select invocation_id, position from invocation_chunk where created_at < $1 order by created_at limit $2) old
         where c.invocation_id = old.invocation_id and c.position = old.position
-       returning c.invocation_id, octet_length(c.data::text) as bytes
+       returning c.invocation_id, coalesce(c.bytes, octet_length(c.data::text)) as bytes
      ), counted as (
        insert into storage_change (account_id, bytes)
        select v.account_id, -sum(gone.bytes) from gone join invocation v on v.id = gone.invocation_id group by v.account_id

@@ -4,7 +4,8 @@ import { createBatcher } from '../../lib/batcher.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { Invocation } from '../invocation.ts';
 import type { HasChangeHub } from './change-hub.ts';
-import { type Append, appendChunks, type Chunk, readChunks } from './stream-store.ts';
+import type { HasStoragePace } from './storage-pace.ts';
+import { type Append, appendChunks, type Chunk, type EncodedChunk, readChunks } from './stream-store.ts';
 
 /** Maximum number of an agent's chunks. */
 export const MAX_CHUNKS = 10_000;
@@ -22,8 +23,8 @@ export interface ChunkRecorder {
 
 /** Stores the chunks of agents. */
 export interface ChunkWriter {
-  /** Resolves false when another attempt has the request. */
-  write(append: Append): Promise<boolean>;
+  /** Resolves false when another attempt has the request. Does not wait for its turn once the signal aborts. */
+  write(append: Append, signal: AbortSignal): Promise<boolean>;
 }
 
 export interface HasChunkWriter {
@@ -33,12 +34,20 @@ export interface HasChunkWriter {
 /** Output of running requests: stored in batches, and announced to readers. */
 export interface ChunkOutput extends HasChunkWriter, HasChangeHub {}
 
-const MAX_BATCH = 500;
+/** What a chunk costs beside its bytes, as bytes. */
+const CHUNK_BYTES = 512;
+const MAX_BATCH_BYTES = 500 * CHUNK_BYTES;
+const weightOf = ({ chunks }: Append) =>
+  chunks.reduce((sum, { json }) => sum + Math.max(Buffer.byteLength(json), CHUNK_BYTES), 0);
 
-/** Batches writes: chunks that arrive during a transaction share the next one, so that thousands of streams need few connections. */
-export function createChunkWriter(ctx: HasDb): ChunkWriter {
+/**
+ * Batches writes at the pace of their accounts: chunks that arrive during a transaction share the next one, up to a size, so that thousands
+ * of streams need few connections.
+ */
+export function createChunkWriter(ctx: HasDb & HasStoragePace): ChunkWriter {
   const batcher = createBatcher<Append, boolean>({
-    maxSize: MAX_BATCH,
+    maxSize: MAX_BATCH_BYTES,
+    weightOf,
     canSplit: isRolledBack,
     // Batches must keep two attempts at one request apart, because one of them has lost it.
     keyOf: ({ request }) => request.id,
@@ -47,7 +56,12 @@ export function createChunkWriter(ctx: HasDb): ChunkWriter {
       return appends.map(({ request }) => stored.has(request.id));
     },
   });
-  return { write: (append) => batcher.add(append) };
+  return {
+    async write(append, signal) {
+      await ctx.storagePace.take(append.request.accountId, weightOf(append), signal);
+      return batcher.add(append);
+    },
+  };
 }
 
 /**
@@ -56,7 +70,7 @@ export function createChunkWriter(ctx: HasDb): ChunkWriter {
  */
 export async function createChunkRecorder(
   ctx: HasDb & HasClock & HasChangeHub & HasChunkWriter,
-  invocation: Invocation,
+  { invocation, signal }: { readonly invocation: Invocation; readonly signal: AbortSignal },
 ): Promise<ChunkRecorder> {
   const earlier = invocation.attempt === 1 ? [] : await readChunks(ctx.db, invocation.id, 0, MAX_CHUNKS);
   let position = earlier.length;
@@ -78,7 +92,7 @@ export async function createChunkRecorder(
         position += 1;
         return { ...each, position, createdAt };
       });
-      return storeChunks(ctx, invocation, chunks);
+      return storeChunks(ctx, invocation, chunks, signal);
     },
   };
 }
@@ -88,11 +102,11 @@ export async function storeChunks(
   ctx: HasChangeHub & HasChunkWriter,
   invocation: Invocation,
   chunks: readonly Chunk[],
+  signal: AbortSignal,
 ): Promise<boolean> {
-  const isStored = await ctx.chunkWriter.write({ request: invocation, chunks });
-  ctx.changeHub.changed(invocation.id, isStored && isShort(chunks) ? chunks : undefined);
+  const encoded = chunks.map((chunk): EncodedChunk => ({ ...chunk, json: JSON.stringify(chunk.data) }));
+  const isStored = await ctx.chunkWriter.write({ request: invocation, chunks: encoded }, signal);
+  const chars = encoded.reduce((sum, { json }) => sum + json.length, 0);
+  ctx.changeHub.changed(invocation.id, isStored && chars <= MAX_HANDED_CHARS ? chunks : undefined);
   return isStored;
 }
-
-const isShort = (chunks: readonly Chunk[]) =>
-  chunks.reduce((chars, { data }) => chars + JSON.stringify(data).length, 0) <= MAX_HANDED_CHARS;

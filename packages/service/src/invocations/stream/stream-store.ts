@@ -8,10 +8,15 @@ export interface Chunk {
   readonly createdAt: Date;
 }
 
+/** A chunk with its data as JSON, encoded once. */
+export interface EncodedChunk extends Chunk {
+  readonly json: string;
+}
+
 /** The next chunks of a request's agent. */
 export interface Append {
-  readonly request: { readonly id: string; readonly attempt: number };
-  readonly chunks: readonly Chunk[];
+  readonly request: { readonly id: string; readonly attempt: number; readonly accountId: string };
+  readonly chunks: readonly EncodedChunk[];
 }
 
 /** Appends chunks, but not to a request that another attempt has. Returns the ids of those appended to. */
@@ -24,11 +29,11 @@ export async function appendChunks(sql: Sql, appends: readonly Append[]): Promis
        select v.id, v.account_id from invocation v join unnest($1::text[], $2::int[]) as r(id, attempt) on v.id = r.id and v.attempt = r.attempt
         where v.status = 'processing' for share of v
      ), stored as (
-     insert into invocation_chunk (invocation_id, position, type, data, created_at)
-     select open.id, c.position, c.type, c.data::json, c.created_at
+     insert into invocation_chunk (invocation_id, position, type, data, created_at, bytes)
+     select open.id, c.position, c.type, c.data::json, c.created_at, octet_length(c.data)
        from unnest($3::text[], $4::int[], $5::text[], $6::text[], $7::timestamptz[]) as c(id, position, type, data, created_at)
        join open on open.id = c.id
-     on conflict do nothing returning invocation_id as id, octet_length(data::text) as bytes
+     on conflict do nothing returning invocation_id as id, bytes
      ), counted as (
        insert into storage_change (account_id, bytes)
        select open.account_id, sum(stored.bytes) from stored join open on open.id = stored.id group by open.account_id
@@ -40,7 +45,7 @@ export async function appendChunks(sql: Sql, appends: readonly Append[]): Promis
       rows.map((row) => row.requestId),
       rows.map((row) => row.position),
       rows.map((row) => row.type),
-      rows.map((row) => JSON.stringify(row.data)),
+      rows.map((row) => row.json),
       rows.map((row) => row.createdAt),
     ],
   );
@@ -68,34 +73,31 @@ export interface ChunkPage {
   readonly isWhole: boolean;
 }
 
-const nextAfter = (position: string) => `select position, type, data, created_at, octet_length(data::text) as own
-  from invocation_chunk where invocation_id = r.id and position > ${position} order by position limit 1`;
-
 /** The next chunks for each position, up to a size; at least one, if there is one. */
 export async function readChunkPages(
   sql: Sql,
   places: readonly Place[],
   page: { chunks: number; bytes: number },
 ): Promise<ChunkPage[]> {
-  const rows = await sql.query<Chunk & { nth: bigint; bytes: number }>(
+  const rows = await sql.query<Chunk & { nth: bigint; bytes: bigint }>(
     'read-chunk-pages',
-    // Recursive: a large chunk that exceeds the page is not even read.
-    `select r.nth, p.position, p.type, p.data, p.created_at as "createdAt", p.bytes
-       from unnest($1::text[], $2::int[]) with ordinality as r(id, after, nth) cross join lateral (
-         with recursive page as (
-           select first.*, own as bytes, 1 as number from (${nextAfter('r.after')}) first
-           union all
-           select next.*, page.bytes + next.own, page.number + 1
-             from page cross join lateral (${nextAfter('page.position')}) next where page.number < $3 and page.bytes < $4
-         )
-         select * from page) p
-      order by r.nth, p.position`,
+    // Sizes first: chunks that exceed the page are not even read.
+    `select r.nth, c.position, c.type, c.data, c.created_at as "createdAt", p.bytes
+       from unnest($1::text[], $2::int[]) with ordinality as r(id, after, nth)
+       cross join lateral (
+         select position, own, sum(own) over (order by position) as bytes from (
+           select position, coalesce(bytes, octet_length(data::text)) as own
+             from invocation_chunk where invocation_id = r.id and position > r.after order by position limit $3) next
+       ) p
+       join invocation_chunk c on c.invocation_id = r.id and c.position = p.position
+      where p.bytes - p.own < $4
+      order by r.nth, c.position`,
     [places.map(({ requestId }) => requestId), places.map(({ after }) => after), page.chunks, page.bytes],
   );
   const pages = Map.groupBy(rows, ({ nth }) => Number(nth));
   return places.map((_, index) => {
     const chunks = pages.get(index + 1) ?? [];
-    const isFull = chunks.length === page.chunks || (chunks.at(-1)?.bytes ?? 0) >= page.bytes;
+    const isFull = chunks.length === page.chunks || (chunks.at(-1)?.bytes ?? 0n) >= page.bytes;
     return { chunks, isWhole: !isFull };
   });
 }

@@ -97,7 +97,7 @@ async function tryOnce(
     const type = String(answer.headers['content-type'] ?? '').toLowerCase();
     if (answer.status !== 200 || !type.startsWith('text/event-stream'))
       return readCallAnswer({ ...answer, body: await readAll(answer.body) });
-    const outcome = await followStream(answer.body, await createChunkRecorder(ctx, invocation));
+    const outcome = await followStream(answer.body, await createChunkRecorder(ctx, call));
     return { kind: 'ended', outcome, isRetryable: false };
   } catch (error) {
     if (!(error instanceof GuardedFetchError)) throw error;

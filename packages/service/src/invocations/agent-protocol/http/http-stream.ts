@@ -31,16 +31,15 @@ const MAX_CHUNK_DEPTH = 128;
 function read(messages: readonly EventSourceMessage[]): { said: Said[]; outcome: Outcome | null } {
   const said: Said[] = [];
   for (const message of messages) {
-    const outcome = endOf(message);
-    if (outcome) return { said, outcome };
-    const { event, data } = message;
-    if (event === 'chunk') said.push({ type: 'invocation.chunk', data: parse(data) });
-    if (event === 'progress') said.push({ type: 'invocation.status', data: parse(data) });
+    const next = readOne(message);
+    if (next && 'kind' in next) return { said, outcome: next };
+    if (next) said.push(next);
   }
   return { said, outcome: null };
 }
 
-function endOf({ event, data }: EventSourceMessage): Outcome | null {
+/** A chunk, or the end; null: an event without a meaning here. */
+function readOne({ event = '', data }: EventSourceMessage): Said | Outcome | null {
   const bytes = Buffer.byteLength(data);
   if (bytes > MAX_RESULT_BYTES) return resultTooLarge;
   if (event === 'result') return readResult(parseObject(data));
@@ -48,12 +47,19 @@ function endOf({ event, data }: EventSourceMessage): Outcome | null {
     const value = parseObject(data);
     return failed('agent_error', `The agent failed${describeError(value?.error ?? value)}.`);
   }
-  if (event !== 'chunk' && event !== 'progress') return null;
+  const type = typeOf.get(event);
+  if (!type) return null;
   if (bytes > MAX_CHUNK_BYTES) return failed('response_too_large', 'The agent streamed an event of more than 64 KiB.');
-  return isDeeperThan(parse(data), MAX_CHUNK_DEPTH)
+  const value = parse(data);
+  return isDeeperThan(value, MAX_CHUNK_DEPTH)
     ? failed('invalid_response', `The agent streamed an event nested deeper than ${MAX_CHUNK_DEPTH} levels.`)
-    : null;
+    : { type, data: value };
 }
+
+const typeOf: ReadonlyMap<string, Said['type']> = new Map([
+  ['chunk', 'invocation.chunk'],
+  ['progress', 'invocation.status'],
+]);
 
 /** Parses JSON; any other text is the chunk itself, because chunks are often plain text. */
 function parse(data: string): unknown {

@@ -18,7 +18,7 @@ export const openaiAdapter: Adapter = {
         ? await postForEvents(ctx, call, { url, body, proof })
         : await post(ctx, call, { url, body, proof });
       if (reply.kind === 'billed') return reply;
-      if (reply.kind === 'events') return followCompletion(reply.bytes, await createChunkRecorder(ctx, invocation));
+      if (reply.kind === 'events') return followCompletion(reply.bytes, await createChunkRecorder(ctx, call));
       const value = parseObject(reply.body.toString('utf8'));
       if (reply.status !== 200) return refused(reply.status, value?.error);
       return readCompletion(value);
