@@ -19,6 +19,8 @@ import type { TokenHost } from './x402-payer.ts';
 export interface NodeProcess {
   readonly baseUrl: string;
   readonly child: ChildProcess;
+  /** Its row among the processes of the node. */
+  readonly processId: string;
   /** Resolves when it has ended, with the signal that ended it. */
   readonly ended: Promise<NodeJS.Signals | null>;
   /** Ends it at once, as a power cut does. */
@@ -123,10 +125,11 @@ async function startedNode(child: ChildProcess): Promise<NodeProcess> {
   const exited = once(child, 'exit');
   const ended = exited.then(([, signal]) => signal as NodeJS.Signals | null);
   const first = await Promise.race([once(child, 'message'), exited]);
-  const [message] = first as [{ baseUrl: string } | number];
+  const [message] = first as [{ baseUrl: string; processId: string } | number];
   if (typeof message !== 'object' || message === null) throw new Error(`the service process ended with ${message}`);
   return {
     baseUrl: message.baseUrl,
+    processId: message.processId,
     child,
     ended,
     async kill() {
