@@ -8,6 +8,7 @@ export const floors: readonly string[] = [
   'lib/log',
   'lib/net',
   'lib/process',
+  'config-keys.ts',
   'config-limits.ts',
   'config-payments.ts',
   'config.ts',

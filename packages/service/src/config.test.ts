@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readConfig } from './config.ts';
 import { ConfigError } from './lib/read-env.ts';
+import { misspeltSettings } from './start-warnings.ts';
 
 const stepsOf = (env: Record<string, string>) => readConfig(env).config.confirmations;
 
@@ -26,6 +27,61 @@ describe('CONFIRMATIONS', () => {
 });
 
 const key = `0x${'1'.repeat(64)}`;
+
+describe('a start with wrong settings', () => {
+  const messageOf = (env: Record<string, string>): string => {
+    try {
+      readConfig(env);
+      return '';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+
+  it('names all of them at once, with their values, and what production needs beside', () => {
+    const env = {
+      NODE_ENV: 'production',
+      PORT: '80a',
+      DASHBOARD: 'yes',
+      CHAIN_ID: '1',
+      SECRET_KEY: 'short and secret',
+      CHAIN_RPC_URL: 'ftp://user:password@x',
+    };
+    const lines = messageOf(env).split('\n');
+    expect(lines[0]).toBe('6 settings are wrong:');
+    expect(
+      lines
+        .slice(1)
+        .map((line) => line.split(' ')[1])
+        .sort(),
+    ).toEqual(['CHAIN_ID', 'CHAIN_RPC_URL', 'DASHBOARD', 'NODE_ENV=production', 'PORT', 'SECRET_KEY']);
+    expect(lines).toContain('- PORT must be a whole number from 0 to 65535. It is "80a".');
+    expect(lines).toContain('- NODE_ENV=production needs DATABASE_URL, SETTLEMENT_PRIVATE_KEY, BASE_URL, NODE_LABEL.');
+    expect(messageOf(env)).not.toMatch(/short and secret|password/);
+  });
+
+  it('says one alone without a list', () =>
+    expect(messageOf({ DASHBOARD: 'yes' })).toBe('DASHBOARD must be true or false. It is "yes".'));
+});
+
+it('names variables that are almost settings', () => {
+  expect(
+    misspeltSettings({
+      SETTLMENT_PRIVATE_KEY: key,
+      MIN_PAYMENTS: '1',
+      PORT: '1',
+      PATH: '/bin',
+      HOSTNAME: 'x',
+      LOG_LEVEL: 'info',
+    }),
+  ).toEqual([
+    { name: 'SETTLMENT_PRIVATE_KEY', nearest: 'SETTLEMENT_PRIVATE_KEY' },
+    { name: 'MIN_PAYMENTS', nearest: 'MIN_PAYMENT' },
+  ]);
+});
+
+it('takes a key as openssl prints it', () =>
+  expect(readConfig({ SETTLEMENT_PRIVATE_KEY: '1'.repeat(64) }).secrets.settlementPrivateKey).toBe(key));
 
 describe('REGISTRAR_PRIVATE_KEY', () => {
   const read = (env: Record<string, string>) => readConfig(env).secrets.registrarPrivateKey;

@@ -2,6 +2,7 @@ import { isKnownChainId, type KnownChainId, LOCAL_CHAIN_ID } from '@agent-networ
 import { nameText } from '@agent-network/contracts/display-text';
 import { type Face, faces } from '@agent-network/contracts/endpoint';
 import { parseUsdc } from '@agent-network/contracts/money';
+import { type ConfiguredSecrets, readSecrets } from './config-keys.ts';
 import { type Limits, readLimits } from './config-limits.ts';
 import {
   type ChannelClaimSettings,
@@ -16,7 +17,7 @@ import { type AddressRanges, parseAddressRanges } from './lib/net/address-ranges
 import { isLoopbackHost } from './lib/net/guarded-fetch-address.ts';
 import { isServerAddress } from './lib/net/guarded-fetch-resolve.ts';
 import { type ArmedFailpoint, parseFailpoint } from './lib/process/failpoint.ts';
-import { ConfigError, type Env, flag, integer } from './lib/read-env.ts';
+import { ConfigError, type Env, flag, integer, readAll } from './lib/read-env.ts';
 
 /**
  * Confirmation depth by amount, in rising order from 0; depth 1 means included in a block. The last step whose amount is reached applies.
@@ -73,26 +74,18 @@ export interface Config extends Limits {
   readonly servesDashboard: boolean;
 }
 
-/** Kept apart from the configuration, which may be logged. null: made in local mode. */
-export interface ConfiguredSecrets {
-  readonly settlementPrivateKey: `0x${string}` | null;
-  /** Keys that only send transactions and pay their gas. null: not configured. */
-  readonly senderPrivateKeys: readonly `0x${string}`[] | null;
-  /** The key that writes to the shared registry. `none`: this node does not, as in production without one. */
-  readonly registrarPrivateKey: `0x${string}` | 'none' | null;
-  readonly secretKey: string | null;
+export interface ReadConfig {
+  readonly config: Config;
+  readonly secrets: ConfiguredSecrets;
 }
 
-/** Reads the configuration (docs/design.md, section 6). Throws ConfigError that names the variable and its valid values. */
-export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecrets } {
+/** Reads the configuration (docs/design.md, section 6). Throws ConfigError that names every wrong variable, with its valid values. */
+export const readConfig = (env: Env): ReadConfig => readAll(env, readSettings);
+
+/** `wrong`: settings that were found wrong before, and are left out of `env`. */
+function readSettings(env: Env, wrong: ReadonlySet<string>): ReadConfig {
   const mode = env.NODE_ENV === 'production' ? 'production' : 'local';
-  const secrets = {
-    settlementPrivateKey: privateKeyOf(env, 'SETTLEMENT_PRIVATE_KEY'),
-    senderPrivateKeys: env.SENDER_PRIVATE_KEYS === undefined ? null : senderKeysOf(env.SENDER_PRIVATE_KEYS),
-    registrarPrivateKey: registrarKeyOf(env, mode),
-    secretKey: env.SECRET_KEY === undefined ? null : secretKeyOf(env.SECRET_KEY),
-  };
-  requireApart(secrets);
+  const secrets = readSecrets(env, mode);
   const host = env.HOST ?? '127.0.0.1';
   const baseUrl = env.BASE_URL === undefined ? null : baseUrlOf(urlOf('BASE_URL', env.BASE_URL, /^https?:$/));
   const trustedProxies = addressesOf('TRUSTED_PROXIES', env.TRUSTED_PROXIES ?? '');
@@ -133,7 +126,7 @@ export function readConfig(env: Env): { config: Config; secrets: ConfiguredSecre
     faces: facesOf(env.FACES),
     servesDashboard: flag(env, 'DASHBOARD', true),
   });
-  if (mode === 'production') requireExplicit(env);
+  if (mode === 'production') requireExplicit(env, wrong);
   return { config, secrets };
 }
 
@@ -154,7 +147,7 @@ export function isLocalChain({
 }
 
 /** Requires every setting in production: it handles other people's money. */
-function requireExplicit(env: Env): void {
+function requireExplicit(env: Env, wrong: ReadonlySet<string>): void {
   const names = [
     'DATABASE_URL',
     'CHAIN_RPC_URL',
@@ -164,7 +157,7 @@ function requireExplicit(env: Env): void {
     'BASE_URL',
     'NODE_LABEL',
   ];
-  const missing = names.filter((name) => env[name] === undefined);
+  const missing = names.filter((name) => env[name] === undefined && !wrong.has(name));
   if (missing.length > 0) throw new ConfigError(`NODE_ENV=production needs ${missing.join(', ')}.`);
 }
 
@@ -220,35 +213,6 @@ function chainIdOf(env: Env): KnownChainId {
   return chainId;
 }
 
-const isPrivateKey = (text: string): text is `0x${string}` => /^0x[0-9a-fA-F]{64}$/.test(text);
-
-function privateKeyOf(env: Env, name: string): `0x${string}` | null {
-  const text = env[name];
-  if (text === undefined) return null;
-  if (!isPrivateKey(text)) throw new ConfigError(`${name} must be 0x and 64 hex digits.`);
-  return text;
-}
-
-/** No registrar if the setting is absent in production, or empty. */
-const registrarKeyOf = (env: Env, mode: Config['mode']): ConfiguredSecrets['registrarPrivateKey'] =>
-  env.REGISTRAR_PRIVATE_KEY === '' || (mode === 'production' && env.REGISTRAR_PRIVATE_KEY === undefined)
-    ? 'none'
-    : privateKeyOf(env, 'REGISTRAR_PRIVATE_KEY');
-
-/** Requires the registrar's key to differ from the payment keys: its tokens must not share their risk, nor wait for their transactions. */
-function requireApart({ settlementPrivateKey, senderPrivateKeys, registrarPrivateKey }: ConfiguredSecrets): void {
-  const others = [settlementPrivateKey, ...(senderPrivateKeys ?? [])].map((key) => key?.toLowerCase());
-  if (registrarPrivateKey !== null && others.includes(registrarPrivateKey.toLowerCase()))
-    throw new ConfigError('REGISTRAR_PRIVATE_KEY must differ from the other private keys.');
-}
-
-function senderKeysOf(text: string): readonly `0x${string}`[] {
-  const keys = text === '' ? [] : text.split(',').map((key) => key.trim());
-  if (!keys.every(isPrivateKey))
-    throw new ConfigError('SENDER_PRIVATE_KEYS must be keys of 0x and 64 hex digits, separated by commas.');
-  return keys;
-}
-
 function confirmationsOf(text: string): Confirmations {
   const refuse = () =>
     new ConfigError('CONFIRMATIONS must be like 0:1,10:3 (USDC:blocks, amounts rising from 0, 1 to 100 blocks).');
@@ -263,11 +227,6 @@ function confirmationsOf(text: string): Confirmations {
   const areDeep = steps.every(({ depthBlocks }) => depthBlocks >= 1 && depthBlocks <= 100);
   if (steps[0]?.fromMicro !== 0n || !isRising || !areDeep) throw refuse();
   return steps;
-}
-
-function secretKeyOf(text: string): string {
-  if (text.length < 32) throw new ConfigError('SECRET_KEY must have at least 32 characters.');
-  return text;
 }
 
 function facesOf(text: string = faces.join(',')): ReadonlySet<Face> {

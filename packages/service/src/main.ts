@@ -5,11 +5,13 @@ import { redactText } from './lib/log/redact.ts';
 import { stopAsked } from './lib/process/stop-asked.ts';
 import { startLocalNode } from './local-mode.ts';
 import { startNode } from './node.ts';
+import { warnOfMisspelt } from './start-warnings.ts';
 
 /** Reads the configuration, starts the node, waits for a stop signal, stops. Exit code 1: start or orderly stop failed. */
 async function main(): Promise<void> {
   const { config, secrets } = readConfig(process.env);
   const log = createLog({ level: config.logLevel, pretty: config.mode === 'local' });
+  warnOfMisspelt(process.env, log);
   process.on('unhandledRejection', (err) => log.error({ err }, 'unhandled promise rejection'));
   const dashboard = config.servesDashboard ? startDashboardBuild(log) : undefined;
   const start = config.mode === 'local' ? startLocalNode : startNode;

@@ -1,5 +1,6 @@
 import { createApp } from './app.ts';
-import type { Config, ConfiguredSecrets } from './config.ts';
+import type { Config } from './config.ts';
+import type { ConfiguredSecrets } from './config-keys.ts';
 import { createContext, type NodeContext } from './context.ts';
 import { migrate } from './db/migrate.ts';
 import type { DashboardBuild } from './http/build/dashboard-build.ts';

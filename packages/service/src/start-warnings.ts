@@ -1,7 +1,9 @@
 import type { HasSignatureEngine } from './chain/signature-engine.ts';
-import type { Config } from './config.ts';
+import { type Config, readConfig } from './config.ts';
 import type { HasLog, Log } from './lib/log/log.ts';
 import type { HasMetrics } from './lib/metrics.ts';
+import { nearestName } from './lib/nearest-name.ts';
+import type { Env } from './lib/read-env.ts';
 
 /** Logs at start which local-mode features are off because others reach the node, and which settings expose its network. */
 export function warnOfReach(config: Config, baseUrl: string, log: Log): void {
@@ -40,4 +42,30 @@ export function noteSignatureEngine({ signatureEngine, metrics, log }: HasSignat
       },
       'secp256k1 has no native build here: signatures are checked in JavaScript, which is many times slower',
     );
+}
+
+/** Variables that are not settings, and the settings whose names they are close to: most likely misspelt. */
+export function misspeltSettings(env: Env): { readonly name: string; readonly nearest: string }[] {
+  const known = new Set<string>();
+  const noting = new Proxy(env, {
+    get: (target, name) => {
+      known.add(String(name));
+      return target[String(name)];
+    },
+  });
+  readConfig(noting);
+  const settings = [...known].filter((name) => name.length >= SHORTEST_COMPARED);
+  return Object.keys(env).flatMap((name) => {
+    const nearest = known.has(name) ? null : nearestName(name, settings);
+    return nearest === null ? [] : [{ name, nearest }];
+  });
+}
+
+/** Shorter names are close to too many others. */
+const SHORTEST_COMPARED = 6;
+
+export function warnOfMisspelt(env: Env, log: Log): void {
+  const variables = misspeltSettings(env);
+  if (variables.length > 0)
+    log.warn({ variables }, 'environment variables are not settings of the node, but have names close to some');
 }

@@ -5,6 +5,54 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
+/** The variable that a message is about: its first word. */
+const settingOf = ({ message }: ConfigError): string | null => /^[A-Z][A-Z0-9_]+(?= )/.exec(message)?.[0] ?? null;
+
+/** Values that are not repeated: keys, and addresses that may hold a password. */
+const SECRET = /KEY|SECRET|URL/;
+const MAX_VALUE = 60;
+
+/**
+ * Reads settings; those that are wrong are left out and all others read again, so that one ConfigError names all of them. `read` gets the
+ * names that were wrong.
+ */
+export function readAll<T>(env: Env, read: (env: Env, wrong: ReadonlySet<string>) => T): T {
+  const wrong = new Set<string>();
+  const messages: string[] = [];
+  let left = env;
+  for (;;) {
+    const settings = tried(() => read(left, wrong));
+    if (!(settings instanceof ConfigError)) {
+      if (messages.length === 0) return settings;
+      break;
+    }
+    const setting = settingOf(settings);
+    const value = setting === null ? undefined : left[setting];
+    messages.push(settings.message + shown(setting, value));
+    if (setting === null || value === undefined) break;
+    wrong.add(setting);
+    left = { ...left, [setting]: undefined };
+  }
+  const [first = '', ...others] = messages;
+  if (others.length === 0) throw new ConfigError(first);
+  const list = messages.map((each) => `- ${each}`).join('\n');
+  throw new ConfigError(`${messages.length} settings are wrong:\n${list}`);
+}
+
+function tried<T>(read: () => T): T | ConfigError {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+}
+
+const shown = (setting: string | null, value: string | undefined): string =>
+  setting === null || value === undefined || SECRET.test(setting)
+    ? ''
+    : ` It is ${JSON.stringify(value.slice(0, MAX_VALUE))}.`;
+
 export function integer(env: Env, name: string, fallback: number, min: number, max: number): number {
   const text = env[name];
   if (text === undefined) return fallback;

@@ -10,9 +10,8 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const allOf = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map((match) => match[1] as string);
 
 /** Every variable that the configuration reads. */
-const known = new Set(
-  allOf(read('packages/service/src/config.ts'), /(?:\benv\.|\(env, ')([A-Z][A-Z0-9_]+)/g).concat('NODE_ENV'),
-);
+const known = new Set<string>();
+readConfig(new Proxy({} as Record<string, string | undefined>, { get: (_env, name) => void known.add(String(name)) }));
 /** For the database of Compose. */
 const ofDatabase = ['POSTGRES_PASSWORD'];
 const example = Object.fromEntries(

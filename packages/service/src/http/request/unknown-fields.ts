@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { nearestName } from '../../lib/nearest-name.ts';
 
 export interface UnknownField {
   /** Names from the top of the body, joined by dots. */
@@ -33,7 +34,7 @@ function collect(known: Known, value: unknown, path: string, found: UnknownField
     if (found.length >= MOST_FOUND) return;
     const field = known.fields.get(name);
     if (field !== undefined) collect(field, inner, `${path}${name}.`, found);
-    else found.push({ path: `${path}${name}`, nearest: nearestTo(name, [...known.fields.keys()]) });
+    else found.push({ path: `${path}${name}`, nearest: nearestName(name, [...known.fields.keys()]) });
   }
 }
 
@@ -79,31 +80,4 @@ function either(one: Known, other: Known): Known {
     return first === undefined || second === undefined ? (first ?? second ?? null) : either(first, second);
   };
   return { fields: new Map([...names].map((name) => [name, formOf(name)])) };
-}
-
-const MOST_EDITS = 2;
-
-function nearestTo(name: string, known: readonly string[]): string | null {
-  const plain = (text: string) => text.toLowerCase().replaceAll(/[_-]/g, '');
-  const same = known.find((each) => plain(each) === plain(name));
-  if (same !== undefined || name.length > 64) return same ?? null;
-  const ranked = known
-    .map((each) => ({ each, edits: editsBetween(plain(name), plain(each)) }))
-    .filter(({ each, edits }) => edits <= Math.min(MOST_EDITS, Math.floor(each.length / 3)))
-    .sort((a, b) => a.edits - b.edits);
-  return ranked[0]?.each ?? null;
-}
-
-/** Characters to insert, delete or replace (Levenshtein). */
-function editsBetween(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [index, letter] of [...from].entries()) {
-    const next = [index + 1];
-    for (let at = 1; at <= to.length; at++) {
-      const replaced = (row[at - 1] ?? 0) + (letter === to[at - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[at] ?? 0) + 1, (next[at - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] ?? 0;
 }
