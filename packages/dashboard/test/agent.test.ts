@@ -62,6 +62,33 @@ it('shows what an agent does, costs and is, as text, and who could do it in its 
   await page.getByRole('heading', { name: '2 agents' }).waitFor();
 });
 
+it('shows the call of an agent for each client, to be copied, and those only that the node serves', async () => {
+  await open();
+  const card = page.getByRole('region', { name: 'Ways to call', exact: true });
+  const { interfaces } = await api(`/agents/${agent.id}`);
+  for (const [label, part] of [
+    ['@x402/fetch', interfaces.x402],
+    ['MCP host', interfaces.mcp],
+    ['A2A client', interfaces.agentCard],
+    ['Python openai', interfaces.openai.baseUrl],
+  ]) {
+    await card.getByRole('button', { name: label, exact: true }).click();
+    await card.getByRole('button', { name: 'Copy Ways to call' }).click();
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toContain(`"${part}"`);
+  }
+  await expectAccessible(page);
+  await lookAt(page, 'agent-ways');
+  const { data } = (await world.h.request('GET', `/agents/${agent.id}`)).body;
+  const invoke = { invoke: interfaces.invoke };
+  await page.route(`**/agents/${agent.id}`, (route) =>
+    route.fulfill({ json: { status: 'success', data: { ...data, interfaces: invoke } } }),
+  );
+  await open();
+  await card.getByRole('button', { name: 'curl', exact: true }).waitFor();
+  expect(await card.getByRole('button', { name: 'A2A client' }).count()).toBe(0);
+  await page.unroute(`**/agents/${agent.id}`);
+});
+
 it('explains its reputation: the parts add up to it', async () => {
   await open('reputation');
   const { score, components } = await api(`/agents/${agent.id}/reputation`);

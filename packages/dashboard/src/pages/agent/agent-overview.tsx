@@ -1,4 +1,4 @@
-import type { AgentDetail } from '@agent-network/contracts/agents/agents';
+import type { AgentDetail, AgentInterfaces } from '@agent-network/contracts/agents/agents';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ChainLink } from '../../app/chain-link.tsx';
@@ -13,6 +13,7 @@ import { groupDigits, Money } from '../../ui/values/money.tsx';
 import { percentText } from '../../ui/values/percent.ts';
 import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { Alternatives } from './alternatives.tsx';
+import { WaysToCall } from './ways-to-call.tsx';
 
 /** No uptime for an agent that answers and was not yet checked: its 0 means that nothing was measured. */
 const uptimeOf = ({ uptime, online }: AgentDetail) => (uptime === 0 && online ? null : uptime);
@@ -20,7 +21,7 @@ const uptimeOf = ({ uptime, online }: AgentDetail) => (uptime === 0 && online ? 
 const isMeasured = (duration: string) => Number.parseFloat(duration) > 0;
 
 /** An agent's capabilities, prices and track record. */
-export const AgentOverview = ({ agent }: { agent: AgentDetail }) => (
+export const AgentOverview = ({ agent }: { agent: AgentDetail & { readonly interfaces: AgentInterfaces } }) => (
   <div className="space-y-5">
     <Stats>
       <Stat label="Price" value={<Money amount={agent.rates.perRequest} />} hint="a request" />
@@ -47,6 +48,7 @@ export const AgentOverview = ({ agent }: { agent: AgentDetail }) => (
           <Terms label="Capabilities" names={agent.capabilities} search={(all) => ({ all })} />
           <Terms label="Tags" names={agent.metadata.tags ?? []} search={(text) => ({ text })} />
         </Card>
+        <WaysToCall agent={agent} />
         <Alternatives agentId={agent.id} />
       </div>
       <div className="min-w-0 space-y-5">

@@ -16,8 +16,8 @@ export function CodeBlock({ samples, label }: { samples: readonly CodeSample[]; 
   if (!shown) return null;
   return (
     <div className="min-w-0 overflow-hidden rounded-md border border-line bg-sunken">
-      <div className="flex items-center justify-between gap-2 border-b border-line pl-3">
-        <div className="flex gap-3">
+      <div className="flex items-start justify-between gap-2 border-b border-line pl-3">
+        <div className="flex min-w-0 flex-wrap gap-x-3">
           {samples.length === 1 ? (
             <span className="py-1.5 text-xs text-muted">{shown.label}</span>
           ) : (
