@@ -178,7 +178,7 @@ async function withChannels(access: ChainAccess, { config, log }: ContextParts):
   const fault = isOn ? await access.settlementContract.whyUnusable() : 'they are off';
   if (fault !== null) {
     if (isOn) log.warn({ fault }, 'payment channels cannot be used; calls are paid one by one');
-    return access;
+    return { ...access, chain: { ...access.chain, channelFault: fault } };
   }
   return { ...access, chain: { ...access.chain, channels: { withdrawDelayS, minDepositMicro } } };
 }

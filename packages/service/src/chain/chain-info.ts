@@ -16,6 +16,8 @@ export interface ChainInfo {
   readonly wallet: string;
   /** Terms of payment channels; absent: the settlement contract was not found, or is not used. */
   readonly channels?: ChannelTerms | null;
+  /** Why there are no terms of payment channels; absent: there are. */
+  readonly channelFault?: string;
 }
 
 /** What the node asks of an x402 channel (scheme `batch-settlement`). */

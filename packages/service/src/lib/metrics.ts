@@ -14,6 +14,8 @@ export interface Metrics {
   readonly moneyContradictions: Counter<'kind'>;
   readonly channelsOpen: Gauge;
   readonly channelUnclaimed: Gauge;
+  readonly channelClaimsOverdue: Gauge;
+  readonly channelWithdrawals: Gauge;
   readonly channelOldestUnclaimedSeconds: Gauge;
   readonly channelClaims: Counter<'outcome'>;
   readonly channelClaimed: Counter;
@@ -118,6 +120,16 @@ const channelMetrics = (registers: Registry[]) => ({
   channelUnclaimed: new Gauge({
     name: 'channel_unclaimed_micro',
     help: 'Charged by vouchers and not claimed on chain yet, in micro-USDC.',
+    registers,
+  }),
+  channelClaimsOverdue: new Gauge({
+    name: 'channel_claims_overdue',
+    help: 'Channels whose vouchers should have been claimed ten minutes ago, or five minutes after their payer began to withdraw.',
+    registers,
+  }),
+  channelWithdrawals: new Gauge({
+    name: 'channel_withdrawals',
+    help: 'Channels that owe something while their payer withdraws.',
     registers,
   }),
   channelOldestUnclaimedSeconds: new Gauge({

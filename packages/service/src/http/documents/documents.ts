@@ -47,7 +47,12 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
   // Start and stop are reported at once, without the cache.
   app.get('/readyz', async (c) =>
     ctx.isReady() && ctx.replica.isLoaded() && (await isReady())
-      ? json(c, { status: 'ready', jobs: jobsOf(ctx), signatures: ctx.signatureEngine })
+      ? json(c, {
+          status: 'ready',
+          jobs: jobsOf(ctx),
+          signatures: ctx.signatureEngine,
+          channels: await channelsOf(ctx),
+        })
       : json(c, { status: 'not ready' }, 503),
   );
   app.get('/metrics', async (c) => {
@@ -66,6 +71,20 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
 function jobsOf({ queueStanding }: HttpContext) {
   const { isRunning, oldestDueS } = queueStanding.read();
   return { isRunning, oldestDueS: Math.round(oldestDueS) };
+}
+
+/** Whether payment channels are offered, and claims of this process's last count that are overdue: neither keeps a node from serving. */
+async function channelsOf({ chain, metrics }: HttpContext) {
+  if (!chain.channels) return { isOffered: false, reason: chain.channelFault ?? 'they are off' };
+  const [overdue, withdrawals] = await Promise.all([
+    metrics.channelClaimsOverdue.get(),
+    metrics.channelWithdrawals.get(),
+  ]);
+  return {
+    isOffered: true,
+    claimsOverdue: overdue.values[0]?.value ?? 0,
+    withdrawals: withdrawals.values[0]?.value ?? 0,
+  };
 }
 
 /** Allows the node's own machine, not through a proxy, or a key with the scope `operator`. */

@@ -1,4 +1,5 @@
 import { expect, vi } from 'vitest';
+import { type Clock, systemClock } from '../../../../src/lib/clock.ts';
 import { contradictions } from '../../../support/books.ts';
 import { refillWallet } from '../../../support/chain-actions.ts';
 import { type Answer, type Harness, startHarness } from '../../../support/harness.ts';
@@ -53,8 +54,12 @@ export interface RefusalSite {
   stop(): Promise<void>;
 }
 
-export async function startRefusalSite(env: Record<string, string> = {}): Promise<RefusalSite> {
+export async function startRefusalSite(
+  env: Record<string, string> = {},
+  clock: Clock = systemClock,
+): Promise<RefusalSite> {
   const h = await startHarness({
+    clock,
     env: { CHANNELS: 'true', CHANNEL_MIN_DEPOSIT: '0.2', CHANNEL_MIN_REFUND: '0.01', ...env },
   });
   const agent = await startTestAgent(h, { perRequest: '0.05' });

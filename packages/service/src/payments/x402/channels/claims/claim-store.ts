@@ -223,20 +223,39 @@ export async function deleteOldCharges(sql: Sql, before: Date, most: number): Pr
   return rows.length;
 }
 
-/** Channels that hold more than was charged, and what is charged and not claimed. */
+/** Figures of channels, and what is charged and not claimed. */
+export interface ChannelFigures {
+  /** Channels that hold more than was charged. */
+  readonly open: number;
+  readonly unclaimedMicro: bigint;
+  readonly oldestAt: Date | null;
+  /** Channels whose claim is worth its gas, and was due at the given times. */
+  readonly overdue: number;
+  /** Channels that owe something while their payer withdraws. */
+  readonly withdrawals: number;
+}
+
+/** Claims of old charges are overdue since `chargedBefore`, those of channels whose payers withdraw since `withdrawnBefore`. */
 export async function readChannelFigures(
   sql: Sql,
   chainId: number,
-): Promise<{ open: number; unclaimedMicro: bigint; oldestAt: Date | null }> {
-  const [row] = await sql.query<{ open: number; unclaimedMicro: bigint; oldestAt: Date | null }>(
+  due: { readonly minMicro: bigint; readonly chargedBefore: Date; readonly withdrawnBefore: Date },
+): Promise<ChannelFigures> {
+  const [row] = await sql.query<ChannelFigures>(
     'read-channel-figures',
     `select (select count(*)::int from channel where chain_id = $1 and balance_micro > charged_micro) as open,
-            coalesce(sum(c.charged_micro - c.claimed_micro - c.lost_micro), 0)::bigint as "unclaimedMicro", min(oldest.at) as "oldestAt"
+            coalesce(sum(c.charged_micro - c.claimed_micro - c.lost_micro), 0)::bigint as "unclaimedMicro", min(oldest.at) as "oldestAt",
+            count(*) filter (where c.withdraw_requested_at is not null)::int as withdrawals,
+            count(*) filter (where least(covered.max, c.balance_micro) - c.claimed_micro >= $2 and covered.at < $3
+               or least(c.charged_micro, c.balance_micro) - c.claimed_micro >= $2 and c.withdraw_requested_at < $4
+               or c.withdraw_requested_at + c.withdraw_delay_s * interval '0.5 s' < $4)::int as overdue
        from channel c
        left join lateral (select min(ended_at) as at from channel_charge
                            where channel_id = c.id and max_micro > c.claimed_micro and charged_micro > 0) oldest on true
+       left join lateral (select min(ended_at) as at, max(max_micro) as max from channel_charge
+                           where channel_id = c.id and max_micro > c.claimed_micro and max_micro <= c.charged_micro) covered on true
       where c.chain_id = $1 and c.charged_micro > c.claimed_micro + c.lost_micro`,
-    [chainId],
+    [chainId, due.minMicro, due.chargedBefore, due.withdrawnBefore],
   );
-  return row ?? { open: 0, unclaimedMicro: 0n, oldestAt: null };
+  return row ?? { open: 0, unclaimedMicro: 0n, oldestAt: null, overdue: 0, withdrawals: 0 };
 }
