@@ -24,7 +24,7 @@ export type PaymentStep =
 export function paymentStepOf(metadata: Metadata = {}): PaymentStep {
   const status = metadata[STATUS];
   if (status === 'payment-rejected') return { kind: 'rejected' };
-  return status === 'payment-submitted' ? { kind: 'submitted', payload: metadata[PAYLOAD] } : { kind: 'none' };
+  return status === 'payment-submitted' ? { kind: 'submitted', payload: metadata[PAYLOAD] ?? null } : { kind: 'none' };
 }
 
 /** Metadata of a message without what is meant for this node. */

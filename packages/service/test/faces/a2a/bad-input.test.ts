@@ -1,0 +1,282 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { forgetUnpaid } from '../../../src/invocations/unpaid/keep-unpaid.ts';
+import { contradictions } from '../../support/books.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
+import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { balanceOf, type Client, deposit, newClient } from '../../support/treasury.ts';
+import { paymentOf, payV1 } from '../../support/x402-payer.ts';
+
+/** What the node's clock is ahead by. */
+let aheadMs = 0;
+let h: Harness;
+let buyer: Client;
+let other: Client;
+let echo: TestAgent;
+let second: TestAgent;
+
+beforeAll(async () => {
+  h = await startHarness({ clock: { now: () => new Date(Date.now() + aheadMs) } });
+  [buyer, other] = [await newClient(h, '10'), await newClient(h, '1')];
+  [echo, second] = [await startTestAgent(h, { name: 'Echo' }), await startTestAgent(h, { name: 'Second' })];
+});
+afterAll(async () => {
+  await Promise.all([echo, second].map((each) => each?.die()));
+  expect(await contradictions(h.databaseUrl)).toEqual([]);
+  await h?.stop();
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+type Any = any;
+
+const v1 = { 'a2a-version': '1.0', 'content-type': 'application/json' };
+const pathOf = (agent = echo) => `/a2a/${agent.id}`;
+const message = (more: object = {}) => ({
+  messageId: randomUUID(),
+  role: 'ROLE_USER',
+  parts: [{ text: 'hello' }],
+  ...more,
+});
+const envelope = (method: string, params: unknown, id: unknown = 1) => ({ jsonrpc: '2.0', id, method, params });
+const send = (more: object = {}) => envelope('SendMessage', { message: message(more) });
+
+interface Sending {
+  readonly key?: string | undefined;
+  readonly headers?: Record<string, string>;
+  readonly agent?: TestAgent;
+}
+
+const rpc = async (body: unknown, { key, headers = v1, agent = echo }: Sending = {}): Promise<Any> => {
+  const text = typeof body === 'string' ? { text: body } : { body };
+  const answer = await h.request('POST', pathOf(agent), { key, headers, ...text });
+  expect(answer.status).not.toBe(500);
+  return { ...answer.body, status: answer.status };
+};
+const STATUS = 'x402.payment.status';
+const waiting = async (sending: Sending = {}): Promise<Any> => {
+  const { result } = await rpc(send(), sending);
+  expect(result.task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+  return result.task;
+};
+const termsOf = (task: Any) => task.status.message.metadata['x402.payment.required'];
+const paying = (taskId: string, payload: unknown) =>
+  send({ taskId, metadata: { [STATUS]: 'payment-submitted', 'x402.payment.payload': payload } });
+
+describe('a bad request is answered with the error of the protocol, and spends nothing', () => {
+  const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+  const cases: readonly (readonly [
+    name: string,
+    body: () => unknown,
+    code: number,
+    headers?: Record<string, string>,
+  ])[] = [
+    ['an unknown version', () => send(), -32_009, { ...v1, 'a2a-version': '2.0' }],
+    ['a version that is none', () => send(), -32_009, { ...v1, 'a2a-version': 'x'.repeat(5000) }],
+    ['a method of 1.0 without a version', () => send(), -32_601, { 'content-type': 'application/json' }],
+    ['a method of 0.3 in 1.0', () => envelope('message/send', { message: message() }), -32_601],
+    ['a method that objects inherit', () => envelope('constructor', {}), -32_601],
+    ['the same in 0.3', () => envelope('toString', {}), -32_601, { 'content-type': 'application/json' }],
+    ['a batch', () => [send(), send()], -32_600],
+    ['an empty batch', () => [], -32_600],
+    ['a string', () => '"x"', -32_600],
+    ['null', () => 'null', -32_600],
+    ['an empty body', () => '', -32_700],
+    ['deep JSON', () => deep(1000), -32_700],
+    ['a key that is no data', () => '{"jsonrpc":"2.0","__proto__":{},"method":"GetTask","id":1}', -32_700],
+    ['an id that is a fraction', () => envelope('GetTask', { id: 'x' }, 1.5), -32_600],
+    ['params that are a list', () => envelope('GetTask', ['x']), -32_602],
+    ['a body that is too large', () => `{"a":"${'x'.repeat(1_100_000)}"}`, -30_413],
+    ['another content type', () => JSON.stringify(send()), -32_600, { ...v1, 'content-type': 'text/plain' }],
+    ['no parts', () => send({ parts: [] }), -32_602],
+    ['a part with two contents', () => send({ parts: [{ text: 'a', data: {} }] }), -32_602],
+    ['a part with none', () => send({ parts: [{}] }), -32_602],
+    ['bytes that are no base64', () => send({ parts: [{ raw: '§' }] }), -32_602],
+    ['a message of an agent', () => send({ role: 'ROLE_AGENT' }), -32_602],
+    ['a message id that is too long', () => send({ messageId: 'x'.repeat(300) }), -32_602],
+    ['a message id with a null character', () => send({ messageId: 'a\u0000b' }), -32_602],
+    ['metadata that are a list', () => send({ metadata: [] }), -32_602],
+    ['terms that are no object', () => send({ metadata: { 'urn:agent-network:invoke': 'x' } }), -32_602],
+    [
+      'a maximum below the price',
+      () => send({ metadata: { 'urn:agent-network:invoke': { maxCost: '0.001' } } }),
+      -32_602,
+    ],
+    [
+      'a deadline that is none',
+      () => send({ metadata: { 'urn:agent-network:invoke': { deadline: 'soon' } } }),
+      -32_602,
+    ],
+    [
+      'a payment that is none',
+      () => send({ metadata: { [STATUS]: 'payment-submitted', 'x402.payment.payload': 7 } }),
+      -32_602,
+    ],
+    ['a payment that is missing', () => send({ metadata: { [STATUS]: 'payment-submitted' } }), -32_602],
+    ['a payment declined for no task', () => send({ metadata: { [STATUS]: 'payment-rejected' } }), -32_602],
+    ['a null character in the text', () => send({ parts: [{ text: 'a\u0000b' }] }), -32_602],
+  ];
+  const named = cases.map(([name, body, code, headers = v1]) => ({ name, body, code, headers }));
+  it.each(named)('$name', async ({ body, code, headers }) => {
+    const before = await balanceOf(h, buyer.key);
+    const answer = await rpc(body(), { key: buyer.key, headers });
+    expect(answer).toMatchObject({ jsonrpc: '2.0', error: { code, message: expect.any(String) } });
+    expect(answer).not.toHaveProperty('result');
+    expect(await balanceOf(h, buyer.key)).toEqual(before);
+  });
+
+  it('over HTTP+JSON too', async () => {
+    const rest = (method: string, at: string, options: Any = {}) =>
+      h.request(method, pathOf() + at, { key: buyer.key, headers: v1, ...options });
+    const before = await balanceOf(h, buyer.key);
+    const answers = [
+      await rest('POST', '/message:send', {
+        body: { message: message() },
+        headers: { 'content-type': 'application/json' },
+      }),
+      await rest('POST', '/message:send', { body: [] }),
+      await rest('POST', '/message:send', { text: '{' }),
+      await rest('POST', '/message:send', { text: 'x', headers: { ...v1, 'content-type': 'text/plain' } }),
+      await rest('GET', '/tasks/%ff%fe'),
+      await rest('GET', '/tasks/%2e%2e%2f'),
+      await rest('GET', '/tasks?pageSize=1e9'),
+      await rest('GET', '//'),
+      await rest('PUT', '/tasks/x'),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 400, 404, 404, 400, 404, 405]);
+    for (const { body } of answers) {
+      expect(body.error.message).toEqual(expect.any(String));
+      expect(body.error.details[0].reason).toEqual(expect.any(String));
+    }
+    expect(await balanceOf(h, buyer.key)).toEqual(before);
+  });
+
+  it('an unknown agent, and another method than POST', async () => {
+    const unknown = await h.request('POST', '/a2a/agt_none', { key: buyer.key, headers: v1, body: send() });
+    expect([unknown.status, unknown.body.error.code]).toEqual([404, -30_404]);
+    const got = await h.request('GET', pathOf(), { key: buyer.key });
+    expect([got.status, got.headers.get('allow'), got.body.error.code]).toEqual([405, 'POST', -32_600]);
+  });
+});
+
+describe("another caller's task is not found", () => {
+  const operations = (id: string) => [
+    envelope('GetTask', { id }),
+    envelope('CancelTask', { id }),
+    envelope('SubscribeToTask', { id }),
+    send({ taskId: id }),
+    send({ taskId: id, metadata: { [STATUS]: 'payment-rejected' } }),
+  ];
+  const expectNone = async (id: string, sendings: readonly Sending[]) => {
+    for (const sending of sendings)
+      for (const operation of operations(id)) expect((await rpc(operation, sending)).error?.code).toBe(-32_001);
+  };
+
+  it('whether it ran or waits for its payment', async () => {
+    const { task } = (await rpc(send(), { key: buyer.key })).result;
+    expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+    const strangers = [{ key: other.key }, { key: second.identityToken }, {}, { key: buyer.key, agent: second }];
+    await expectNone(task.id, strangers);
+    const listed = async (sending: Sending) => (await rpc(envelope('ListTasks', {}), sending)).result?.tasks;
+    expect(await listed({ key: other.key })).toEqual([]);
+    expect(await listed({ key: buyer.key, agent: second })).toEqual([]);
+
+    const poor = await h.newAccount();
+    const unpaid = await waiting({ key: poor.key });
+    await expectNone(unpaid.id, [...strangers, { key: poor.key, agent: second }]);
+    const status = 'TASK_STATE_INPUT_REQUIRED';
+    const [mine] = (await rpc(envelope('ListTasks', { status }), { key: poor.key })).result.tasks;
+    expect(mine.id).toBe(unpaid.id);
+    expect((await rpc(envelope('ListTasks', { status }), { key: other.key })).result.tasks).toEqual([]);
+    expect((await rpc(envelope('ListTasks', {}))).error.code).toBe(-30_401);
+  });
+});
+
+describe('payment on the task', () => {
+  it('shown twice at once pays once, and one that names other terms is not collected', async () => {
+    const wallet = await h.newWallet(1_000_000n);
+    const [first, another] = [await waiting(), await waiting()];
+    const payload = await paymentOf(h, wallet, termsOf(first));
+    expect((await rpc(paying(another.id, payload))).error.code).toBe(-32_602);
+    expect(await h.usdcOf(wallet.address)).toBe(1_000_000n);
+    const calls = echo.calls.length;
+    const answers = await Promise.all([1, 2, 3].map(() => rpc(paying(first.id, payload))));
+    for (const { result } of answers) expect(result.task).toMatchObject({ id: first.id, contextId: first.contextId });
+    expect([echo.calls.length - calls, await h.usdcOf(wallet.address)]).toEqual([1, 950_000n]);
+    // A second wallet that pays the same terms is refused, and not collected.
+    const late = await h.newWallet(1_000_000n);
+    const refused = await rpc(paying(first.id, await paymentOf(h, late, termsOf(first))));
+    expect(refused.error?.code ?? refused.result.task.status.state).not.toBe('TASK_STATE_COMPLETED');
+    expect(await h.usdcOf(late.address)).toBe(1_000_000n);
+  });
+
+  it('with the terms and a payment of x402 version 1, for clients of the first extension', async () => {
+    const wallet = await h.newWallet(1_000_000n);
+    const headers = { ...v1, 'x-a2a-extensions': 'https://github.com/google-a2a/a2a-x402/v0.1' };
+    const task = await waiting({ headers });
+    const required = termsOf(task);
+    expect(required).toMatchObject({ x402Version: 1, accepts: [{ maxAmountRequired: '50000' }] });
+    const header = (await payV1(h, wallet, { body: required, headers: new Headers() }))['x-payment'] ?? '';
+    const payload = JSON.parse(Buffer.from(header, 'base64').toString());
+    const wrong = (await rpc(paying(task.id, { ...payload, network: 'base' }), { headers })).result.task;
+    expect(wrong.status.message.metadata).toMatchObject({
+      [STATUS]: 'payment-failed',
+      'x402.payment.error': 'NETWORK_MISMATCH',
+    });
+    const paid = (await rpc(paying(task.id, payload), { headers })).result.task;
+    expect(paid).toMatchObject({ id: task.id, status: { state: 'TASK_STATE_COMPLETED' } });
+  });
+
+  it('in the message itself is a purchase at once', async () => {
+    const wallet = await h.newWallet(1_000_000n);
+    const terms = termsOf(await waiting());
+    const metadata = { [STATUS]: 'payment-submitted', 'x402.payment.payload': await paymentOf(h, wallet, terms) };
+    const { task } = (await rpc(send({ metadata }))).result;
+    expect(task.status).toMatchObject({
+      state: 'TASK_STATE_COMPLETED',
+      message: { metadata: { [STATUS]: 'payment-completed' } },
+    });
+  });
+
+  it('of a key whose treasury was filled meanwhile needs no payment', async () => {
+    const poor = await h.newAccount();
+    const { id } = await waiting({ key: poor.key });
+    const { treasuryId } = (await h.request('POST', '/payments/treasury', { key: poor.key, body: {} })).body.data;
+    await deposit(h, poor.key, treasuryId, '1');
+    const { task } = (await rpc(send({ taskId: id }), { key: poor.key })).result;
+    expect(task).toMatchObject({ id, status: { state: 'TASK_STATE_COMPLETED' } });
+    expect((await balanceOf(h, poor.key)).available).toBe('0.95');
+  });
+
+  it('is waited for by so many tasks of a caller, the oldest make room; a large one is told its terms only', async () => {
+    const poor = await h.newAccount();
+    const key = poor.key;
+    const first = await waiting({ key });
+    for (let i = 0; i < 20; i++) await waiting({ key });
+    expect((await rpc(envelope('GetTask', { id: first.id }), { key })).error.code).toBe(-32_001);
+    const status = 'TASK_STATE_INPUT_REQUIRED';
+    expect((await rpc(envelope('ListTasks', { status }), { key })).result.tasks).toHaveLength(20);
+    const large = send({ parts: [{ text: 'hello' }, { data: { a: 'x'.repeat(70_000) } }] });
+    const { error } = await rpc(large, { key });
+    expect(error.code).toBe(-30_402);
+    const terms = error.data.find((each: Any) => each.x402Version === 2);
+    expect(terms.accepts[0]).toMatchObject({ scheme: 'exact' });
+  });
+
+  it('is waited for until the terms end: then the task is gone, and so is what was kept of it', async () => {
+    const task = await waiting();
+    const payload = await paymentOf(h, await h.newWallet(1_000_000n), termsOf(task));
+    const keptNow = async () =>
+      (await h.ctx.db.query('test-unpaid', 'select id from unpaid_task where id = $1', [task.id])).length;
+    await forgetUnpaid(h.ctx);
+    expect(await keptNow()).toBe(1);
+    aheadMs = 16 * 60_000;
+    try {
+      expect((await rpc(envelope('GetTask', { id: task.id }))).error.code).toBe(-32_001);
+      expect((await rpc(paying(task.id, payload))).error.code).toBe(-32_001);
+      await forgetUnpaid(h.ctx);
+      expect(await keptNow()).toBe(0);
+    } finally {
+      aheadMs = 0;
+    }
+  });
+});
