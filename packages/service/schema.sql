@@ -2,6 +2,28 @@
 
 create sequence registry_change_number;
 
+create table a2a_push (
+  task_id text not null,
+  id text not null,
+  account_id text not null,
+  url text not null,
+  version text not null,
+  scheme text,
+  sealed bytea not null,
+  told text default 'nothing'::text not null,
+  is_open boolean default true not null,
+  tries integer default 0 not null,
+  next_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  constraint a2a_push_pkey PRIMARY KEY (task_id, id),
+  constraint a2a_push_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint a2a_push_told_check CHECK ((told = ANY (ARRAY['nothing'::text, 'pending'::text, 'processing'::text, 'result'::text, 'ended'::text]))),
+  constraint a2a_push_version_check CHECK ((version = ANY (ARRAY['1.0'::text, '0.3'::text])))
+);
+CREATE INDEX a2a_push_account ON public.a2a_push USING btree (account_id) WHERE is_open;
+CREATE INDEX a2a_push_created ON public.a2a_push USING btree (created_at);
+CREATE INDEX a2a_push_open ON public.a2a_push USING btree (next_at) WHERE is_open;
+
 create table account (
   id text not null,
   address text not null,
@@ -1105,6 +1127,7 @@ create table unpaid_task (
 );
 CREATE INDEX unpaid_task_expires ON public.unpaid_task USING btree (expires_at);
 CREATE INDEX unpaid_task_holder ON public.unpaid_task USING btree (holder, created_at);
+CREATE INDEX unpaid_task_keyless ON public.unpaid_task USING btree (id) WHERE (account_id IS NULL);
 
 create table unshown_transfer (
   chain_id integer not null,

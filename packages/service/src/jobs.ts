@@ -13,6 +13,7 @@ import { recomputeReputations } from './agents/reputation/recompute-reputations.
 import type { HasListing } from './agents/search/listing.ts';
 import type { HasWebhookDispatcher } from './events/deliveries/webhook-dispatcher.ts';
 import { forgetEvents } from './events/outbox/forget-events.ts';
+import { forgetPushes, startPushes } from './http/faces/a2a/send-pushes.ts';
 import { auditMoney } from './invocations/audit/audit-money.ts';
 import { releaseStaleHolds } from './invocations/audit/release-stale-holds.ts';
 import type { EndContext } from './invocations/finish/end-invocations.ts';
@@ -87,6 +88,7 @@ export function startRecurring(ctx: JobContext): Repeating[] {
   return [
     ctx.webhookDispatcher.start(),
     startNetwork(ctx),
+    startPushes(ctx),
     repeatEvery(ctx, 'check-agents', 1000, () => checkDueAgents(ctx)),
     repeatEvery(ctx, 'recompute-reputations', 2000, () => recomputeReputations(ctx)),
     repeatEvery(ctx, 'give-feedback', 2000, () => giveFeedback(ctx)),
@@ -103,6 +105,7 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     repeatEvery(ctx, 'forget-contents', 60_000, () => forgetContents(ctx)),
     repeatEvery(ctx, 'forget-events', 60_000, () => forgetEvents(ctx)),
     repeatEvery(ctx, 'forget-unpaid', 60_000, () => forgetUnpaid(ctx)),
+    repeatEvery(ctx, 'forget-pushes', 3_600_000, () => forgetPushes(ctx)),
     repeatEvery(ctx, 'forget-windows', 3_600_000, () => forgetWindows(ctx)),
     repeatEvery(ctx, 'forget-changes', 60_000, () => forgetOldChanges(ctx)),
     repeatEvery(ctx, 'fold-storage', 5000, () => foldStoredBytes(ctx)),

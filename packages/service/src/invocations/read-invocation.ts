@@ -24,6 +24,12 @@ export function requireOwn<T extends Pick<Invocation, 'accountId' | 'callerAgent
 export const readInvocation = async (ctx: HasDb, caller: KnownCaller, requestId: string): Promise<RequestRecord> =>
   toRecord(requireOwn(await findRecord(ctx.db, requestId), caller));
 
+/** A request for work of the node's own, whose account it is known to be of. */
+export async function readUnowned(ctx: HasDb, requestId: string): Promise<RequestRecord | null> {
+  const found = await findRecord(ctx.db, requestId);
+  return found && toRecord(found);
+}
+
 /** Bytes of results in one page of records: the rest is for the next page. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 

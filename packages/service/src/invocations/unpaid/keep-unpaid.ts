@@ -7,6 +7,7 @@ import {
   endUnpaid,
   findUnpaid,
   findUnpaidOf,
+  hasManyKeyless,
   type NewUnpaidTask,
   noteRefusal,
   removeUnpaid,
@@ -21,6 +22,9 @@ export type { UnpaidTask };
 const MAX_EACH = 20;
 /** Larger calls are not kept: their message is sent again with the payment. */
 const MAX_BYTES = 65_536;
+/** Without a key: networks are cheap, so these bound what all of them may store. */
+const MAX_KEYLESS_BYTES = 16_384;
+const MAX_KEYLESS = 10_000;
 
 /** The callers of one account share nothing: an agent has its own. */
 function holderOf(caller: Caller): string {
@@ -31,7 +35,7 @@ function holderOf(caller: Caller): string {
 export type UnpaidCall = Pick<NewUnpaidTask, 'agentId' | 'body' | 'quoteId' | 'messageKey' | 'refusal'>;
 
 /**
- * Keeps a call that waits for its payment until the terms end, under the id of the request that the payment creates. Null: it is too large.
+ * Keeps a call that waits for its payment until the terms end, under the id of the request that the payment creates. Null: it is too large, or too many wait.
  * A process that dies here has promised nothing: the same message gets new terms.
  */
 export async function keepUnpaid(
@@ -40,9 +44,10 @@ export async function keepUnpaid(
   call: UnpaidCall,
   { id, offer, expiresAt }: { readonly id: string; readonly offer: Pick<Offer, 'v1' | 'v2'>; readonly expiresAt: Date },
 ): Promise<UnpaidTask | null> {
-  if (Buffer.byteLength(JSON.stringify(call.body)) > MAX_BYTES) return null;
-  const holder = holderOf(caller);
   const known = caller.kind === 'anonymous' ? null : caller;
+  if (Buffer.byteLength(JSON.stringify(call.body)) > (known ? MAX_BYTES : MAX_KEYLESS_BYTES)) return null;
+  if (!known && (await hasManyKeyless(ctx.db, MAX_KEYLESS))) return null;
+  const holder = holderOf(caller);
   const task = {
     ...{ ...call, id, holder, offer, expiresAt },
     accountId: known?.accountId ?? null,

@@ -40,6 +40,16 @@ export async function writeUnpaid(tx: Tx, task: NewUnpaidTask): Promise<void> {
   );
 }
 
+/** True when the node keeps so many calls of callers without a key. */
+export async function hasManyKeyless(sql: Sql, most: number): Promise<boolean> {
+  const rows = await sql.query(
+    'has-many-keyless',
+    'select id from unpaid_task where account_id is null order by id offset $1 limit 1',
+    [most - 1],
+  );
+  return rows.length > 0;
+}
+
 /** Removes a holder's oldest ones beyond the number. */
 export async function trimUnpaid(tx: Tx, holder: string, most: number): Promise<void> {
   await tx.query(

@@ -191,6 +191,19 @@ describe("another caller's task is not found", () => {
   });
 });
 
+it('a storm of one message is one purchase', async () => {
+  const before = Number((await balanceOf(h, buyer.key)).available);
+  const calls = echo.calls.length;
+  const again = { ...send(), id: 'storm' };
+  const answers = await Promise.all(Array.from({ length: 8 }, () => rpc(again, { key: buyer.key })));
+  // Those that come while the first one is being started may be told so.
+  const ids = answers.map(({ result, error }) => result?.task.id ?? error.code);
+  const { task } = (await rpc(again, { key: buyer.key })).result;
+  expect(new Set(ids.filter((id) => id !== -30_409))).toEqual(new Set([task.id]));
+  expect(echo.calls.length - calls).toBe(1);
+  expect(Number((before - Number((await balanceOf(h, buyer.key)).available)).toFixed(6))).toBe(0.05);
+});
+
 describe('payment on the task', () => {
   it('shown twice at once pays once, and one that names other terms is not collected', async () => {
     const wallet = await h.newWallet(1_000_000n);
@@ -256,6 +269,9 @@ describe('payment on the task', () => {
     const status = 'TASK_STATE_INPUT_REQUIRED';
     expect((await rpc(envelope('ListTasks', { status }), { key })).result.tasks).toHaveLength(20);
     const large = send({ parts: [{ text: 'hello' }, { data: { a: 'x'.repeat(70_000) } }] });
+    expect((await rpc(send({ parts: [{ text: 'hello' }, { data: { a: 'x'.repeat(20_000) } }] }))).error.code).toBe(
+      -30_402,
+    );
     const { error } = await rpc(large, { key });
     expect(error.code).toBe(-30_402);
     const terms = error.data.find((each: Any) => each.x402Version === 2);

@@ -1,10 +1,12 @@
 import type { FaceRequest } from '../common/face-request.ts';
 import { X402_EXTENSIONS } from './payments.ts';
+import type { Version } from './versions.ts';
 
 /** A request to the face of an agent. */
 export interface A2aCall {
   readonly face: FaceRequest;
   readonly agentId: string;
+  readonly version: Version;
   /** The URIs of the extensions that the client activates. */
   readonly extensions: readonly string[];
 }

@@ -23,7 +23,7 @@ export interface BoundRequest {
   readonly place: Place;
   readonly operations: typeof agentOperations;
   /** Identifies the caller and counts the request. */
-  open(): Promise<A2aCall>;
+  open(): Promise<Omit<A2aCall, 'version'>>;
   refuse(error: unknown): ShownError;
   send(bound: Bound, headers?: Readonly<Record<string, string>>): Response;
 }

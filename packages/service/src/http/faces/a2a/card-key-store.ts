@@ -5,12 +5,19 @@ export interface StoredCardKey {
   readonly sealed: Buffer;
 }
 
-/** The key, which is this one if there was none. */
-export async function keepCardKey(sql: Sql, key: StoredCardKey, now: Date): Promise<StoredCardKey> {
+/** The key, which is this one if there was none, or the one of the id `before`. */
+export async function keepCardKey(
+  sql: Sql,
+  key: StoredCardKey,
+  before: string | null,
+  now: Date,
+): Promise<StoredCardKey> {
   await sql.query(
     'keep-card-key',
-    'insert into card_key (id, sealed, created_at) values ($1, $2, $3) on conflict (is_only) do nothing',
-    [key.id, key.sealed, now],
+    `insert into card_key (id, sealed, created_at) values ($1, $2, $3)
+     on conflict (is_only) do update set id = excluded.id, sealed = excluded.sealed, created_at = excluded.created_at
+      where card_key.id = $4`,
+    [key.id, key.sealed, now, before],
   );
   return (await findCardKey(sql)) ?? key;
 }

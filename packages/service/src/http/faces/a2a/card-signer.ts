@@ -29,8 +29,11 @@ const base64url = (text: string) => Buffer.from(text).toString('base64url');
 export function createCardSigner(ctx: Records & HasSecrets): CardSigner {
   let reading: Promise<Key> | null = null;
 
+  const make = (before: string | null) => keepCardKey(ctx.db, newKey(ctx), before, ctx.clock.now());
+
   async function read(): Promise<Key> {
-    const stored = (await findCardKey(ctx.db)) ?? (await keepCardKey(ctx.db, newKey(ctx), ctx.clock.now()));
+    const found = await findCardKey(ctx.db);
+    const stored = found && opened(ctx, found) ? found : await make(found?.id ?? null);
     const secret = createPrivateKey(ctx.secrets.open(stored.sealed));
     const jwk = createPublicKey(secret).export({ format: 'jwk' });
     return { id: stored.id, secret, jwk: { ...jwk, kid: stored.id, alg: 'ES256', use: 'sig' } };
@@ -54,6 +57,15 @@ export function createCardSigner(ctx: Records & HasSecrets): CardSigner {
     },
     jwks: async () => ({ keys: [(await key()).jwk] }),
   };
+}
+
+/** False: it was sealed with another secret of the node. */
+function opened({ secrets }: HasSecrets, { sealed }: StoredCardKey): boolean {
+  try {
+    return secrets.open(sealed) !== '';
+  } catch {
+    return false;
+  }
 }
 
 function newKey(ctx: HasSecrets): StoredCardKey {

@@ -82,7 +82,7 @@ export function agentCard(ctx: HasBaseUrl & HasChain, agent: AgentDetail): CardP
       tags: [capability],
     })),
     capabilities: {
-      ...{ streaming: true, pushNotifications: false, extendedAgentCard: false },
+      ...{ streaming: true, pushNotifications: true, extendedAgentCard: false },
       extensions: [
         ...X402_EXTENSIONS.map((uri) => ({ uri, description: 'Tasks are paid with x402 on the task.', params: terms })),
         {

@@ -6,7 +6,6 @@ import { breakOff } from '../../mount.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { faceJson, faceStream, noteFaceRequest } from '../common/face-answer.ts';
 import { newFaceHeaders, openFaceRequest } from '../common/face-request.ts';
-import type { A2aCall } from './a2a-call.ts';
 import type { Bound, Place } from './bound-request.ts';
 import { mountCards } from './card-documents.ts';
 import { shownError } from './errors.ts';
@@ -65,7 +64,7 @@ async function answer(ctx: HttpContext, room: AnswerRoom, c: Context): Promise<R
     c,
     place,
     operations: place.agentId === null ? nodeOperations : agentOperations,
-    open: async (): Promise<A2aCall> => {
+    open: async () => {
       const face = await openFaceRequest(ctx, room, c, headers);
       const extensions = extensionsOf(c);
       if (extensions.length > 0) headers['a2a-extensions'] = extensions.join(', ');

@@ -3,9 +3,11 @@ import type { HttpContext } from '../../request/http-context.ts';
 import type { A2aCall, A2aStream } from './a2a-call.ts';
 import { A2aError, type FieldViolation } from './errors.ts';
 import { findAgents } from './node-agent.ts';
+import { createPush, deletePush, listPushes, readPush } from './push-configs.ts';
 import { sendMessage, streamMessage } from './send-message.ts';
 import { once } from './streams.ts';
 import { cancelTask, findTask, listTasks, subscribeToTask } from './task-operations.ts';
+import type { OperationName } from './versions.ts';
 import * as wire from './wire.ts';
 
 /** What an operation answers with: a value, or a stream. */
@@ -36,29 +38,10 @@ const none = (reason: ConstructorParameters<typeof A2aError>[0], message: string
   throw new A2aError(reason, message);
 };
 
-const noPush = none(
-  'PUSH_NOTIFICATION_NOT_SUPPORTED',
-  'This agent sends no push notifications. Read or follow the task.',
-);
 const noExtendedCard = none(
   'UNSUPPORTED_OPERATION',
   'This agent has no extended card: its public one says everything.',
 );
-
-export const operationNames = [
-  'SendMessage',
-  'SendStreamingMessage',
-  'GetTask',
-  'ListTasks',
-  'CancelTask',
-  'SubscribeToTask',
-  'CreateTaskPushNotificationConfig',
-  'GetTaskPushNotificationConfig',
-  'ListTaskPushNotificationConfigs',
-  'DeleteTaskPushNotificationConfig',
-  'GetExtendedAgentCard',
-] as const;
-export type OperationName = (typeof operationNames)[number];
 
 /** The operations of an agent's face, with the parameters of 1.0. */
 export const agentOperations: Readonly<Record<OperationName, Run>> = {
@@ -76,14 +59,27 @@ export const agentOperations: Readonly<Record<OperationName, Run>> = {
   SubscribeToTask: operation(wire.TaskId, async (ctx, call, { id }) => ({
     stream: await subscribeToTask(ctx, call, id),
   })),
-  CreateTaskPushNotificationConfig: noPush,
-  GetTaskPushNotificationConfig: noPush,
-  ListTaskPushNotificationConfigs: noPush,
-  DeleteTaskPushNotificationConfig: noPush,
+  CreateTaskPushNotificationConfig: operation(wire.CreatePushConfig, async (ctx, call, params) => ({
+    value: await createPush(ctx, call, params),
+  })),
+  GetTaskPushNotificationConfig: operation(wire.PushConfigId, async (ctx, call, { taskId, id }) => ({
+    value: await readPush(ctx, call, taskId, id),
+  })),
+  ListTaskPushNotificationConfigs: operation(wire.PushConfigsOf, async (ctx, call, { taskId }) => ({
+    value: await listPushes(ctx, call, taskId),
+  })),
+  DeleteTaskPushNotificationConfig: operation(wire.PushConfigId, async (ctx, call, { taskId, id }) => ({
+    value: await deletePush(ctx, call, taskId, id),
+  })),
   GetExtendedAgentCard: noExtendedCard,
 };
 
 const noTask = none('TASK_NOT_FOUND', "The node's own agent answers at once: it has no tasks.");
+
+const noPush = none(
+  'PUSH_NOTIFICATION_NOT_SUPPORTED',
+  "The node's own agent answers at once: it sends no notifications.",
+);
 
 /** The operations of the node's own agent, which answers with a message. */
 export const nodeOperations: Readonly<Record<OperationName, Run>> = {
@@ -98,6 +94,10 @@ export const nodeOperations: Readonly<Record<OperationName, Run>> = {
   ListTasks: operation(wire.ListTasks, async () => ({
     value: { tasks: [], nextPageToken: '', pageSize: 0, totalSize: 0 },
   })),
+  CreateTaskPushNotificationConfig: noPush,
+  GetTaskPushNotificationConfig: noPush,
+  ListTaskPushNotificationConfigs: noPush,
+  DeleteTaskPushNotificationConfig: noPush,
   CancelTask: operation(wire.TaskId, noTask),
   SubscribeToTask: operation(wire.TaskId, noTask),
 };

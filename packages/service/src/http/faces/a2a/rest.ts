@@ -2,8 +2,7 @@ import type { Context } from 'hono';
 import { readBody } from '../../request/read-body.ts';
 import type { BoundRequest } from './bound-request.ts';
 import { A2aError, invalidParam, restError } from './errors.ts';
-import type { OperationName } from './operations.ts';
-import { versionOf } from './versions.ts';
+import { type OperationName, versionOf } from './versions.ts';
 import type { StreamResponse } from './wire.ts';
 
 const A2A_TYPE = 'application/a2a+json';
@@ -61,7 +60,7 @@ export async function answerRest({ ctx, c, place, operations, open, refuse, send
     if (versionOf(c) !== '1.0')
       throw new A2aError('VERSION_NOT_SUPPORTED', 'HTTP+JSON is of version 1.0: send "A2A-Version: 1.0".');
     const given = c.req.method === 'POST' ? await bodyOf(c) : queryOf(c);
-    const answer = await operations[name](ctx, call, { ...given, ...path });
+    const answer = await operations[name](ctx, { ...call, version: '1.0' }, { ...given, ...path });
     if ('stream' in answer) return send({ stream: answer.stream, show: (event: StreamResponse) => event });
     return send({ status: 200, type: A2A_TYPE, body: answer.value ?? {} });
   } catch (error) {

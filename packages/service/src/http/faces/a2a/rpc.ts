@@ -2,8 +2,7 @@ import { AppError } from '../../../lib/app-error.ts';
 import { readBody } from '../../request/read-body.ts';
 import type { BoundRequest } from './bound-request.ts';
 import { A2aError, rpcError } from './errors.ts';
-import type { OperationName } from './operations.ts';
-import { operationOf, type Version, versionOf } from './versions.ts';
+import { type OperationName, operationOf, type Version, versionOf } from './versions.ts';
 import type { StreamResponse } from './wire.ts';
 import { event03, params10, value03 } from './wire03.ts';
 
@@ -27,7 +26,11 @@ export async function answerRpc(request: BoundRequest): Promise<Response> {
     const { id, method, params } = readEnvelope(await readMessage(c.req.raw), told);
     const version = versionOf(c);
     const name = operationOf(method, version);
-    const answer = await operations[name](ctx, call, version === '0.3' ? params10(name, params) : params);
+    const answer = await operations[name](
+      ctx,
+      { ...call, version },
+      version === '0.3' ? params10(name, params) : params,
+    );
     const shown = (result: unknown) => ({ jsonrpc: '2.0', id, result });
     if ('stream' in answer) {
       const show = (event: StreamResponse) => shown(version === '0.3' ? event03(event) : event);

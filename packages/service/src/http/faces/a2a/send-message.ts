@@ -8,6 +8,7 @@ import { type A2aCall, type A2aStream, shapeOf } from './a2a-call.ts';
 import { A2aError, invalidParam } from './errors.ts';
 import { readMessage } from './messages.ts';
 import { type PaymentStep, paymentStepOf } from './payments.ts';
+import { addPush, requirePushable } from './push-configs.ts';
 import { followTask, once } from './streams.ts';
 import { findTask } from './task-operations.ts';
 import { contextOf, type TaskShape, taskOf } from './tasks.ts';
@@ -55,6 +56,15 @@ export async function streamMessage(
 }
 
 async function begin(ctx: HttpContext, call: A2aCall, params: SendMessage, way: Way): Promise<Begun> {
+  const push = params.configuration?.taskPushNotificationConfig;
+  if (push) requirePushable(ctx, call, push);
+  const begun = await beginTask(ctx, call, params, way);
+  // A process that dies here tells nobody: the same message again finds the task, and adds it.
+  if (push) await addPush(ctx, call, begun.started ? begun.started.first.data.requestId : begun.task.id, push);
+  return begun;
+}
+
+async function beginTask(ctx: HttpContext, call: A2aCall, params: SendMessage, way: Way): Promise<Begun> {
   const { message } = params;
   const step = paymentStepOf(message.metadata);
   if (message.taskId !== undefined) return goOn(ctx, call, params, { ...way, step, taskId: message.taskId });

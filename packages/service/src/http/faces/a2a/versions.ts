@@ -1,7 +1,20 @@
 import type { Context } from 'hono';
 import { A2aError } from './errors.ts';
-import type { OperationName } from './operations.ts';
-import { operationNames } from './operations.ts';
+
+export const operationNames = [
+  'SendMessage',
+  'SendStreamingMessage',
+  'GetTask',
+  'ListTasks',
+  'CancelTask',
+  'SubscribeToTask',
+  'CreateTaskPushNotificationConfig',
+  'GetTaskPushNotificationConfig',
+  'ListTaskPushNotificationConfigs',
+  'DeleteTaskPushNotificationConfig',
+  'GetExtendedAgentCard',
+] as const;
+export type OperationName = (typeof operationNames)[number];
 
 /** Versions of the protocol. Patches do not count. */
 export type Version = '1.0' | '0.3';

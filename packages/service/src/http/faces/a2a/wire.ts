@@ -112,6 +112,10 @@ export const ListTasks = z.object({
 });
 export type ListTasks = z.output<typeof ListTasks>;
 
+export const CreatePushConfig = PushConfig.extend({ taskId });
+export const PushConfigId = z.object({ taskId, id: taskId });
+export const PushConfigsOf = z.object({ taskId });
+
 /** What the face writes. */
 export type WirePart = { readonly text: string } | { readonly data: unknown };
 

@@ -1,5 +1,5 @@
 import { A2aError } from './errors.ts';
-import type { OperationName } from './operations.ts';
+import type { OperationName } from './versions.ts';
 import type { StreamResponse, WireArtifact, WireMessage, WirePart, WireStatus, WireTask } from './wire.ts';
 
 // The shapes of version 0.3, as those of 1.0 that they mean, and back.
@@ -134,5 +134,13 @@ export function event03(event: StreamResponse): object {
 /** The result of an operation of 1.0, as 0.3 shows it. */
 export function value03(name: OperationName, value: unknown): unknown {
   if (name === 'SendMessage') return event03(value as StreamResponse);
-  return name === 'GetTask' || name === 'CancelTask' ? task03(value as WireTask) : value;
+  if (name === 'GetTask' || name === 'CancelTask') return task03(value as WireTask);
+  if (name === 'ListTaskPushNotificationConfigs') return (value as { configs: readonly Fields[] }).configs.map(push03);
+  return /PushNotificationConfig$/.test(name) && isFields(value) ? push03(value) : value;
+}
+
+function push03({ taskId, authentication, ...config }: Fields) {
+  const { scheme, ...rest } = fieldsOf(authentication);
+  const shown = authentication === undefined ? {} : { authentication: { ...rest, schemes: [scheme] } };
+  return { taskId, pushNotificationConfig: { ...config, ...shown } };
 }

@@ -1,0 +1,87 @@
+import { AppError, invalid } from '../../../lib/app-error.ts';
+import { newId } from '../../../lib/id.ts';
+import type { HttpContext } from '../../request/http-context.ts';
+import type { A2aCall } from './a2a-call.ts';
+import { invalidParam, taskNotFound } from './errors.ts';
+import { findPushes, type PushRow, removePush, writePush } from './push-store.ts';
+import { findTask } from './task-operations.ts';
+import type { PushConfig } from './wire.ts';
+
+const MAX_OF_TASK = 5;
+const MAX_OF_ACCOUNT = 200;
+
+/** What a push is sent with, beside its body. */
+export interface PushSecrets {
+  readonly token?: string | undefined;
+  readonly credentials?: string | undefined;
+}
+
+/** The account whose task it is. Throws UNAUTHORIZED without a key: who pays by wallet follows the task, or reads it. */
+function accountOf({ face }: A2aCall): string {
+  if (face.caller.kind !== 'anonymous') return face.caller.accountId;
+  throw new AppError('UNAUTHORIZED', 'Push notifications need an API key.');
+}
+
+const isHeader = (text: string) => /^[\x20-\x7e]*$/.test(text);
+
+/** Checks a configuration before anything is bought: its address is one that this node calls, and what it sends fits into headers. */
+export function requirePushable(ctx: HttpContext, call: A2aCall, { url, token, authentication }: PushConfig): void {
+  accountOf(call);
+  const check = ctx.guardedFetch.checkUrl(url);
+  if (!check.ok) throw invalidParam('url', check.reason);
+  const { scheme = 'Bearer', credentials = '' } = authentication ?? {};
+  if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(scheme)) throw invalidParam('authentication.scheme', 'is no HTTP scheme');
+  if (!isHeader(credentials) || !isHeader(token ?? ''))
+    throw invalidParam('token', 'and credentials must be visible ASCII characters');
+}
+
+/** Adds a configuration to a task of the caller. */
+export async function addPush(ctx: HttpContext, call: A2aCall, taskId: string, config: PushConfig) {
+  requirePushable(ctx, call, config);
+  const { url, token, authentication } = config;
+  const secrets: PushSecrets = { token, credentials: authentication?.credentials };
+  const push = {
+    ...{ taskId, url, id: config.id ?? newId('whk'), accountId: accountOf(call), version: call.version },
+    scheme: authentication?.scheme ?? null,
+    sealed: ctx.secrets.seal(JSON.stringify(secrets)),
+  };
+  const most = { ofTask: MAX_OF_TASK, ofAccount: MAX_OF_ACCOUNT };
+  if (!(await writePush(ctx.db, push, most, ctx.clock.now())))
+    throw invalid('taskId', `has ${MAX_OF_TASK} configurations, or the account has ${MAX_OF_ACCOUNT} of running tasks`);
+  return shown(push);
+}
+
+/** Credentials are not shown again. */
+const shown = ({ id, taskId, url, scheme }: Pick<PushRow, 'id' | 'taskId' | 'url' | 'scheme'>) => ({
+  ...{ id, taskId, url },
+  ...(scheme === null ? {} : { authentication: { scheme } }),
+});
+
+export async function createPush(
+  ctx: HttpContext,
+  call: A2aCall,
+  { taskId, ...config }: PushConfig & { taskId: string },
+) {
+  accountOf(call);
+  await findTask(ctx, call, taskId, {});
+  return addPush(ctx, call, taskId, { ...config, taskId });
+}
+
+export async function listPushes(ctx: HttpContext, call: A2aCall, taskId: string) {
+  await findTask(ctx, call, taskId, {});
+  return { configs: (await findPushes(ctx.db, taskId)).map(shown), nextPageToken: '' };
+}
+
+export async function readPush(ctx: HttpContext, call: A2aCall, taskId: string, id: string) {
+  const { configs } = await listPushes(ctx, call, taskId);
+  const found = configs.find((config) => config.id === id);
+  if (!found) throw taskNotFound();
+  return found;
+}
+
+/** Removes a configuration; again is the same. */
+export async function deletePush(ctx: HttpContext, call: A2aCall, taskId: string, id: string): Promise<null> {
+  await findTask(ctx, call, taskId, {});
+  await removePush(ctx.db, taskId, id);
+  return null;
+}

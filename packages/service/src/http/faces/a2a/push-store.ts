@@ -1,0 +1,111 @@
+import type { Sql } from '../../../db/sql.ts';
+import type { Told } from './next-push.ts';
+import type { Version } from './versions.ts';
+
+/** Where a caller wants to be told of a task. */
+export interface PushRow {
+  readonly taskId: string;
+  readonly id: string;
+  readonly accountId: string;
+  readonly url: string;
+  readonly version: Version;
+  readonly scheme: string | null;
+  readonly sealed: Buffer;
+  readonly told: Told;
+  readonly tries: number;
+}
+
+const columns = `p.task_id as "taskId", p.id, p.account_id as "accountId", p.url, p.version, p.scheme, p.sealed, p.told, p.tries`;
+
+type NewPush = Omit<PushRow, 'told' | 'tries'>;
+
+/** Adds one, or changes the one of this id, within these numbers of a task and of an account. False: they are used up. */
+export async function writePush(
+  sql: Sql,
+  push: NewPush,
+  most: { readonly ofTask: number; readonly ofAccount: number },
+  now: Date,
+): Promise<boolean> {
+  const rows = await sql.query(
+    'write-push',
+    `insert into a2a_push (task_id, id, account_id, url, version, scheme, sealed, next_at, created_at)
+     select $1, $2, $3, $4, $5, $6, $7, $8, $8
+      where (select count(*) from a2a_push where task_id = $1 and id <> $2) < $9
+        and (select count(*) from a2a_push where account_id = $3 and is_open) < $10
+     on conflict (task_id, id) do update set url = excluded.url, version = excluded.version, scheme = excluded.scheme,
+       sealed = excluded.sealed, next_at = excluded.next_at, tries = 0, is_open = a2a_push.told <> 'ended'
+     returning id`,
+    [
+      ...[push.taskId, push.id, push.accountId, push.url, push.version, push.scheme, push.sealed, now],
+      ...[most.ofTask, most.ofAccount],
+    ],
+  );
+  return rows.length > 0;
+}
+
+export const findPushes = (sql: Sql, taskId: string): Promise<PushRow[]> =>
+  sql.query<PushRow>(
+    'find-pushes',
+    `select ${columns} from a2a_push p where p.task_id = $1 order by p.created_at, p.id`,
+    [taskId],
+  );
+
+export async function removePush(sql: Sql, taskId: string, id: string): Promise<void> {
+  await sql.query('remove-push', 'delete from a2a_push where task_id = $1 and id = $2', [taskId, id]);
+}
+
+/** Takes those that have something to tell, a few of each account, until `until`: later another process may take them over. */
+export const takePushes = (
+  sql: Sql,
+  wanted: { readonly limit: number; readonly each: number; readonly busy: readonly string[]; now: Date; until: Date },
+): Promise<PushRow[]> =>
+  sql.query<PushRow>(
+    'take-pushes',
+    `with due as (
+       select p.task_id, p.id, row_number() over (partition by p.account_id order by p.next_at) as nth
+         from a2a_push p join invocation v on v.id = p.task_id
+        where p.is_open and p.next_at <= $1 and p.told <> v.status and not (p.account_id = any($3))
+     ), taken as (
+       select p.task_id, p.id from a2a_push p join due using (task_id, id)
+        where due.nth <= $4 and p.is_open and p.next_at <= $1 order by p.next_at limit $5 for update of p skip locked
+     )
+     update a2a_push p set next_at = $2 from taken t where p.task_id = t.task_id and p.id = t.id returning ${columns}`,
+    [wanted.now, wanted.until, wanted.busy, wanted.each, wanted.limit],
+  );
+
+/** Records a message that was told, if nobody else did so. */
+export async function notePushed(
+  sql: Sql,
+  { taskId, id, told: before }: PushRow,
+  { told, nextAt }: { readonly told: Told; readonly nextAt: Date },
+): Promise<boolean> {
+  const rows = await sql.query(
+    'note-pushed',
+    `update a2a_push set told = $4, tries = 0, next_at = $5, is_open = is_open and $4 <> 'ended'
+      where task_id = $1 and id = $2 and told = $3 returning id`,
+    [taskId, id, before, told, nextAt],
+  );
+  return rows.length > 0;
+}
+
+/** Records a failure; `nextAt` null: it is given up. */
+export async function notePushFailed(sql: Sql, { taskId, id, told }: PushRow, nextAt: Date | null): Promise<void> {
+  await sql.query(
+    'note-push-failed',
+    `update a2a_push set tries = tries + 1, next_at = coalesce($4, next_at), is_open = is_open and $4 is not null
+      where task_id = $1 and id = $2 and told = $3`,
+    [taskId, id, told, nextAt],
+  );
+}
+
+/** Removes those that are over and old, and those whose task was never paid. */
+export async function removeOldPushes(sql: Sql, over: Date, all: Date, most: number): Promise<number> {
+  const rows = await sql.query(
+    'remove-old-pushes',
+    `delete from a2a_push where (task_id, id) in (
+       select task_id, id from a2a_push where created_at < $1 and (not is_open or created_at < $2) order by created_at limit $3
+     ) returning id`,
+    [over, all, most],
+  );
+  return rows.length;
+}

@@ -1,0 +1,126 @@
+import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import type { HasChain } from '../../../chain/chain-info.ts';
+import type { Records } from '../../../db/records.ts';
+import { judge } from '../../../events/webhooks/attempt.ts';
+import { postWebhook } from '../../../events/webhooks/webhook-client.ts';
+import { readUnowned } from '../../../invocations/read-invocation.ts';
+import type { HasLog } from '../../../lib/log/log.ts';
+import type { HasGuardedFetch } from '../../../lib/net/guarded-fetch.ts';
+import { daysBefore, removeInSteps } from '../../../lib/retention.ts';
+import type { HasSecrets } from '../../../lib/secrets.ts';
+import { type Repeating, repeatHere } from '../../../queue/repeat-every.ts';
+import { nextPush, type Push } from './next-push.ts';
+import type { PushSecrets } from './push-configs.ts';
+import { notePushed, notePushFailed, type PushRow, removeOldPushes, takePushes } from './push-store.ts';
+import { contextOf, resultArtifact, taskOf, taskStatus } from './tasks.ts';
+import type { StreamResponse } from './wire.ts';
+import { task03 } from './wire03.ts';
+
+interface Sending extends Records, HasSecrets, HasGuardedFetch {}
+type PushContext = Sending & HasChain & HasLog;
+
+const TICK_MS = 500;
+/** Messages on their way from this process, and those of one account. */
+const MAX_AT_ONCE = 64;
+const MAX_EACH = 4;
+/** Longer than an attempt: after it, the process is taken for dead, and another one sends the message again. */
+const LEASE_MS = 60_000;
+
+/** Sends the pushes of tasks. A process that dies after a message and before its record sends it again: receivers take duplicates. */
+export function startPushes(ctx: PushContext): Repeating {
+  const stopping = new AbortController();
+  const running = new Map<Promise<void>, string>();
+
+  function track({ accountId }: PushRow, work: Promise<void>): void {
+    const tracked = work
+      .catch((err: unknown) => {
+        if (!stopping.signal.aborted) ctx.log.warn({ err }, 'push of a task failed; it is repeated');
+      })
+      .finally(() => running.delete(tracked));
+    running.set(tracked, accountId);
+  }
+
+  const take = async () => {
+    const limit = MAX_AT_ONCE - running.size;
+    if (limit <= 0) return;
+    const now = ctx.clock.now();
+    const counts = Map.groupBy(running.values(), (accountId) => accountId);
+    const busy = [...counts].flatMap(([accountId, all]) => (all.length >= MAX_EACH ? [accountId] : []));
+    const until = new Date(now.getTime() + LEASE_MS);
+    for (const row of await takePushes(ctx.db, { limit, each: MAX_EACH, busy, now, until }))
+      track(row, tellAll(ctx, row, stopping.signal));
+  };
+
+  const repeating = repeatHere(ctx, 'send-pushes', TICK_MS, take);
+  return {
+    async stop() {
+      await repeating.stop();
+      stopping.abort();
+      await Promise.all(running.keys());
+    },
+  };
+}
+
+/** Tells a receiver all that is new, one message after the other. */
+async function tellAll(ctx: PushContext, first: PushRow, signal: AbortSignal): Promise<void> {
+  let row = first;
+  for (;;) {
+    const record = await readUnowned(ctx, row.taskId);
+    const push = record && nextPush(row.told, record.status);
+    if (!record || !push) return;
+    const secrets = secretsOf(ctx, row);
+    if (!secrets) return notePushFailed(ctx.db, row, null);
+    const answer = await send(ctx, { ...row, ...secrets }, bodyOf(ctx, row, push, record), signal);
+    const now = ctx.clock.now();
+    const verdict = judge(answer, row.tries + 1, now, Math.random());
+    if (verdict.state !== 'delivered') return notePushFailed(ctx.db, row, verdict.nextAttemptAt);
+    const { told } = push;
+    if (!(await notePushed(ctx.db, row, { told, nextAt: now }))) return;
+    row = { ...row, told, tries: 0 };
+  }
+}
+
+/** What goes with the messages; null: it was sealed with another secret of the node, and is lost. */
+function secretsOf({ secrets }: HasSecrets, { sealed }: PushRow): PushSecrets | null {
+  try {
+    return JSON.parse(secrets.open(sealed));
+  } catch {
+    return null;
+  }
+}
+
+function send(
+  ctx: Sending,
+  { url, scheme, token, credentials }: PushRow & PushSecrets,
+  message: { readonly type: string; readonly body: string },
+  signal: AbortSignal,
+) {
+  const headers = {
+    'content-type': message.type,
+    ...(scheme === null ? {} : { authorization: `${scheme} ${credentials ?? ''}`.trim() }),
+    ...(token === undefined ? {} : { 'x-a2a-notification-token': token }),
+  };
+  return postWebhook(ctx, { url, headers, body: message.body, signal });
+}
+
+/** A message: in 1.0 an event of a stream, in 0.3 the task as it is. */
+function bodyOf(ctx: HasChain, { version }: PushRow, { what }: Push, given: RequestRecord) {
+  const record: RequestRecord = JSON.parse(JSON.stringify(given));
+  const shape = { network: ctx.chain.caip2 };
+  const task = taskOf(record, shape);
+  if (version === '0.3') return { type: 'application/json', body: JSON.stringify(task03(task)) };
+  const contextId = contextOf(record);
+  const place = { taskId: record.requestId, contextId };
+  const events: Record<Push['what'], () => StreamResponse> = {
+    task: () => ({ task }),
+    status: () => ({ statusUpdate: { ...place, status: taskStatus(record, contextId, shape) } }),
+    result: () => ({ artifactUpdate: { ...place, artifact: resultArtifact(record.result), lastChunk: true } }),
+  };
+  return { type: 'application/a2a+json', body: JSON.stringify(events[what]()) };
+}
+
+/** Removes configurations whose task has long ended. */
+export const forgetPushes = (ctx: Records): Promise<void> => {
+  const now = ctx.clock.now();
+  return removeInSteps((most) => removeOldPushes(ctx.db, daysBefore(now, 1), daysBefore(now, 7), most));
+};

@@ -1,0 +1,195 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { forgetPushes } from '../../../src/http/faces/a2a/send-pushes.ts';
+import { until } from '../../../src/lib/until.ts';
+import { contradictions } from '../../support/books.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
+import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { balanceOf, type Client, newClient } from '../../support/treasury.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+type Any = any;
+
+let aheadMs = 0;
+let h: Harness;
+let buyer: Client;
+let agent: TestAgent;
+let receiver: Server;
+let hook: string;
+let got: { headers: IncomingHttpHeaders; body: Any }[] = [];
+/** Statuses of the next answers; then 200. */
+let refusals: number[] = [];
+/** Lets the agent answer. */
+let answers: ServerResponse[] = [];
+
+beforeAll(async () => {
+  receiver = createServer(async (message, response) => {
+    let text = '';
+    for await (const chunk of message) text += chunk;
+    got.push({ headers: message.headers, body: JSON.parse(text) });
+    response.writeHead(refusals.shift() ?? 200).end();
+  });
+  await once(receiver.listen(0, '127.0.0.1'), 'listening');
+  hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+  h = await startHarness({ clock: { now: () => new Date(Date.now() + aheadMs) } });
+  buyer = await newClient(h, '10');
+  agent = await startTestAgent(h, { behaviour: (_request, response) => void answers.push(response) });
+});
+afterAll(async () => {
+  await agent?.die();
+  expect(await contradictions(h.databaseUrl)).toEqual([]);
+  await h?.stop();
+  receiver.close();
+});
+beforeEach(() => {
+  got = [];
+  refusals = [];
+  answers = [];
+});
+
+const finish = async () => {
+  await untilTrue(() => answers.length > 0);
+  answers.shift()?.end(JSON.stringify({ result: { text: 'done' } }));
+};
+const untilTrue = async (is: () => boolean) =>
+  expect(await until(async () => (is() ? true : null), { timeoutMs: 10_000, firstMs: 5, mostMs: 50 })).toBe(true);
+
+const rpc = async (
+  method: string,
+  params: object,
+  { version = '1.0', key = buyer.key as string | null } = {},
+): Promise<Any> => {
+  const body = { jsonrpc: '2.0', id: 1, method, params };
+  return (
+    await h.request('POST', `/a2a/${agent.id}`, { key: key ?? undefined, headers: { 'a2a-version': version }, body })
+  ).body;
+};
+let messages = 0;
+const send = (config?: object, key?: string): Promise<Any> =>
+  rpc(
+    'SendMessage',
+    {
+      message: { messageId: `push-${++messages}`, role: 'ROLE_USER', parts: [{ text: 'go' }] },
+      configuration: { returnImmediately: true, ...(config ? { taskPushNotificationConfig: config } : {}) },
+    },
+    key === undefined ? {} : { key },
+  );
+const isEnd = ({ body }: { body: Any }) => body.statusUpdate?.status.state === 'TASK_STATE_COMPLETED';
+
+it('tells of the task, its result and its end, with what the receiver wants to be sent', async () => {
+  const authentication = { scheme: 'Bearer', credentials: 'secret-1' };
+  const { task } = (await send({ url: hook, token: 'token-1', authentication })).result;
+  await untilTrue(() => got.length > 0);
+  await finish();
+  await untilTrue(() => got.some(isEnd));
+  const kinds = got
+    .map(({ body }) => Object.keys(body)[0])
+    .filter((kind, at) => kind !== 'statusUpdate' || at === got.length - 1);
+  expect(kinds).toEqual(['task', 'artifactUpdate', 'statusUpdate']);
+  for (const { headers, body } of got) {
+    expect(headers).toMatchObject({
+      'content-type': 'application/a2a+json',
+      authorization: 'Bearer secret-1',
+      'x-a2a-notification-token': 'token-1',
+    });
+    const [event]: Any[] = Object.values(body);
+    expect([event.id ?? event.taskId, event.contextId]).toEqual([task.id, task.contextId]);
+  }
+  const result = got.find(({ body }) => body.artifactUpdate)?.body.artifactUpdate;
+  expect(result).toMatchObject({ lastChunk: true, artifact: { artifactId: 'result', parts: [{ text: 'done' }, {}] } });
+});
+
+it('repeats what was refused, on the schedule of webhooks, and gives up on 410', async () => {
+  refusals = [500];
+  await send({ url: hook });
+  await untilTrue(() => got.length > 0);
+  const [first] = got;
+  aheadMs += 10_000;
+  await untilTrue(() => got.length > 1);
+  expect(got[1]?.body).toEqual(first?.body);
+  refusals = [410];
+  await finish();
+  await untilTrue(() => got.length > 2);
+  const isOpen = async () => {
+    const [row] = await h.ctx.db.query<{ open: boolean }>(
+      'test-open-pushes',
+      'select bool_or(is_open) as open from a2a_push where account_id = $1',
+      [buyer.accountId],
+    );
+    return row?.open ?? false;
+  };
+  expect(await until(async () => ((await isOpen()) ? null : true), { timeoutMs: 10_000, firstMs: 5, mostMs: 50 })).toBe(
+    true,
+  );
+  expect(got.length).toBe(3);
+});
+
+it('is configured, read, listed and removed, in both versions, and sends tasks to receivers of 0.3', async () => {
+  const { task } = (await send()).result;
+  const made = (await rpc('CreateTaskPushNotificationConfig', { taskId: task.id, id: 'mine', url: hook })).result;
+  expect(made).toEqual({ taskId: task.id, id: 'mine', url: hook });
+  expect((await rpc('GetTaskPushNotificationConfig', { taskId: task.id, id: 'mine' })).result).toEqual(made);
+  expect((await rpc('ListTaskPushNotificationConfigs', { taskId: task.id })).result.configs).toEqual([made]);
+  const removal = await rpc('DeleteTaskPushNotificationConfig', { taskId: task.id, id: 'mine' });
+  expect(removal).not.toHaveProperty('error');
+  expect(await rpc('DeleteTaskPushNotificationConfig', { taskId: task.id, id: 'mine' })).toEqual(removal);
+  expect((await rpc('GetTaskPushNotificationConfig', { taskId: task.id, id: 'mine' })).error.code).toBe(-32_001);
+  got = [];
+
+  const pushNotificationConfig = { url: hook, authentication: { schemes: ['Basic'], credentials: 'eDp5' } };
+  const set = await rpc(
+    'tasks/pushNotificationConfig/set',
+    { taskId: task.id, pushNotificationConfig },
+    { version: '0.3' },
+  );
+  expect(set.result).toMatchObject({
+    taskId: task.id,
+    pushNotificationConfig: { url: hook, authentication: { schemes: ['Basic'] } },
+  });
+  const listed = await rpc('tasks/pushNotificationConfig/list', { id: task.id }, { version: '0.3' });
+  expect(listed.result).toEqual([set.result]);
+  await finish();
+  await untilTrue(() => got.some(({ body }) => body.kind === 'task' && body.status.state === 'completed'));
+  expect(got.at(-1)?.headers).toMatchObject({ authorization: 'Basic eDp5', 'content-type': 'application/json' });
+});
+
+it('goes to no address that the node does not call, needs a key, is bounded, and is of the caller only; nothing is bought', async () => {
+  const before = await balanceOf(h, buyer.key);
+  for (const url of ['http://169.254.169.254/latest', 'ftp://x.example', 'http://[::ffff:169.254.169.254]/'])
+    expect((await send({ url })).error.code).toBe(-32_602);
+  expect((await send({ url: hook, token: 'a\r\nb' })).error.code).toBe(-32_602);
+  expect(
+    (
+      await rpc(
+        'SendMessage',
+        {
+          message: { messageId: 'x', role: 'ROLE_USER', parts: [{ text: 'go' }] },
+          configuration: { taskPushNotificationConfig: { url: hook } },
+        },
+        { key: null },
+      )
+    ).error.code,
+  ).toBe(-30_401);
+  expect(await balanceOf(h, buyer.key)).toEqual(before);
+
+  const { task } = (await send()).result;
+  const other = await newClient(h, '1');
+  const params = { taskId: task.id, id: 'x', url: hook };
+  for (const method of ['Create', 'Get', 'Delete'])
+    expect((await rpc(`${method}TaskPushNotificationConfig`, params, { key: other.key })).error.code).toBe(-32_001);
+  for (let n = 0; n < 5; n++)
+    expect(await rpc('CreateTaskPushNotificationConfig', { taskId: task.id, url: hook })).toHaveProperty('result');
+  expect((await rpc('CreateTaskPushNotificationConfig', { taskId: task.id, url: hook })).error.code).toBe(-32_602);
+  await finish();
+});
+
+it('of a task that has long ended is forgotten', async () => {
+  const count = async () => (await h.ctx.db.query('test-pushes', 'select id from a2a_push', [])).length;
+  await forgetPushes(h.ctx);
+  expect(await count()).toBeGreaterThan(0);
+  aheadMs += 8 * 86_400_000;
+  await forgetPushes(h.ctx);
+  expect(await count()).toBe(0);
+});
