@@ -153,6 +153,48 @@ it('pays by wallet, once, no more than the quote', async () => {
   await lookAt(page, 'try-it-wallet');
 });
 
+it('pays by channel: the deposit is said before it is signed, the next call is one voucher, the rest comes back', async () => {
+  const { h } = world;
+  const signed = () => wallet.asked.filter((method) => method === 'eth_signTypedData_v4').length;
+  const byChannel = async () => {
+    await quote({ mode: 'sync' });
+    await page.getByLabel('Paid by').selectOption({ label: 'Test wallet (channel)' });
+  };
+  agent.behave(answerWith(200, { result: 'by voucher' }));
+  const held = await h.usdcOf(wallet.address);
+  await byChannel();
+  await page.getByText('a deposit of 0.50 USDC into a payment channel, which leaves the wallet').waitFor();
+  await page.getByLabel('Deposit').fill('0.01');
+  await page.getByText('must be at least 0.05 USDC').waitFor();
+  await page.getByLabel('Deposit').fill('0.20');
+  await page.getByText('a deposit of 0.20 USDC into a payment channel').waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'try-it-channel-deposit');
+  expect(await page.getByRole('region', { name: /^The same call, / }).count()).toBe(1);
+  const before = signed();
+  await run().click();
+  await ended('completed');
+  expect(signed() - before).toBe(2);
+  expect(held - (await h.usdcOf(wallet.address))).toBe(200_000n);
+
+  await byChannel();
+  await page.getByText('Nothing leaves the wallet.').waitFor();
+  await page.getByText('Left in the channel').waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'try-it-channel');
+  await run().click();
+  await ended('completed');
+  expect(signed() - before).toBe(3);
+  expect(held - (await h.usdcOf(wallet.address))).toBe(200_000n);
+
+  await byChannel();
+  await page.getByRole('button', { name: 'Close the channel: refund 0.10 USDC' }).click();
+  await page.getByText('0.10 USDC came back to the wallet').waitFor();
+  expect(held - (await h.usdcOf(wallet.address))).toBe(100_000n);
+  await page.goto('/dashboard/payments?tab=channels');
+  await page.getByRole('table', { name: 'Channels' }).getByText('used up').waitFor();
+});
+
 it('explains a wallet that declines or stays on another chain; nothing is paid, and it can be tried again', async () => {
   const held = await world.h.usdcOf(wallet.address);
   const before = await requestCount();

@@ -1,4 +1,4 @@
-import { createPayer, type Payer } from '@agent-network/sdk';
+import { type ChannelOptions, type ChannelPayer, createPayer } from '@agent-network/sdk';
 import type { Eip1193Provider } from './injected-wallets.ts';
 import type { PaidIn } from './paid-in.ts';
 import { signTypedData } from './sign-typed-data.ts';
@@ -9,9 +9,11 @@ export const sdkPayer = (
   address: `0x${string}`,
   { chainId, usdc }: PaidIn,
   most: string,
-): Payer =>
+  channels?: ChannelOptions,
+): ChannelPayer =>
   createPayer({
     signer: { address, signTypedData: (typedData) => signTypedData(provider, address, typedData) },
     maxPerCall: most,
+    ...(channels ? { channels } : {}),
     tokens: { [`eip155:${chainId}`]: usdc },
   });

@@ -21,7 +21,10 @@ export interface SampledCall {
   readonly body: object;
   readonly mode: 'sync' | 'async' | 'stream';
   /** Paid by wallet, and at most this much USDC; else from the treasury. */
-  readonly byWallet?: { readonly maxPerCall: string };
+  readonly byWallet?: {
+    readonly maxPerCall: string /** Through a channel, with deposits of this. */;
+    readonly deposit?: string;
+  };
 }
 
 /** From a shell. One that is paid by wallet is answered with the terms: signing them takes more than curl. */
@@ -59,11 +62,15 @@ function sdkCall({ agentId, body, mode, byWallet }: SampledCall): string[] {
   return [`const { requestId } = await client.invokeAgent(${call});`, 'console.log(requestId);'];
 }
 
+const channelOption = ({ deposit }: NonNullable<SampledCall['byWallet']>) =>
+  deposit === undefined ? '' : `, channels: { deposit: ${JSON.stringify(deposit)} }`;
+
 function sdkSample(call: SampledCall, origin: string): string {
   const { mode, byWallet } = call;
   const names = ['createClient', ...(byWallet ? ['createPayer'] : []), ...(mode === 'sync' ? ['invokeAndWait'] : [])];
   const payer =
-    byWallet && `createPayer({ privateKey: process.env.WALLET_PRIVATE_KEY, maxPerCall: '${byWallet.maxPerCall}' })`;
+    byWallet &&
+    `createPayer({ privateKey: process.env.WALLET_PRIVATE_KEY, maxPerCall: '${byWallet.maxPerCall}'${channelOption(byWallet)} })`;
   const options = `baseUrl: ${JSON.stringify(origin)}, apiKey: process.env.AGENT_NETWORK_KEY${payer ? ', payer' : ''}`;
   return [
     `import { ${names.join(', ')} } from '@agent-network/sdk';`,

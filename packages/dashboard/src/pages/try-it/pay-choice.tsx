@@ -5,14 +5,22 @@ import { groupDigits } from '../../ui/values/money.tsx';
 import { useInjectedWallets } from '../../wallet/injected-wallets.ts';
 
 export const TREASURY = 'treasury';
+const BY_CHANNEL = 'channel ';
+
+/** The wallet of a choice, and whether its channel pays; null: the treasury does. */
+export function walletChoice(value: string): { readonly walletId: string; readonly isByChannel: boolean } | null {
+  if (value === TREASURY) return null;
+  const isByChannel = value.startsWith(BY_CHANNEL);
+  return { walletId: isByChannel ? value.slice(BY_CHANNEL.length) : value, isByChannel };
+}
 
 interface PayChoiceProps {
-  /** `TREASURY`, or the id of a wallet. */
+  /** `TREASURY`, or a wallet: see `walletChoice`. */
   readonly value: string;
   readonly onChange: (value: string) => void;
 }
 
-/** Choice of the payer: the account's treasury, or a wallet of this browser. */
+/** Choice of the payer: the account's treasury, or a wallet of this browser, by a transfer or by its channel. */
 export function PayChoice({ value, onChange }: PayChoiceProps) {
   const wallets = useInjectedWallets();
   const { data } = useApi('getBalance');
@@ -25,7 +33,10 @@ export function PayChoice({ value, onChange }: PayChoiceProps) {
         onChange={onChange}
         options={[
           { value: TREASURY, label: `Treasury${available ?? ''}` },
-          ...wallets.map(({ id, name }) => ({ value: id, label: `${name} (x402)` })),
+          ...wallets.flatMap(({ id, name }) => [
+            { value: id, label: `${name} (x402)` },
+            { value: BY_CHANNEL + id, label: `${name} (channel)` },
+          ]),
         ]}
       />
     </Field>

@@ -9,15 +9,18 @@ import { Button } from '../../ui/controls/button.tsx';
 import { Card } from '../../ui/layout/card.tsx';
 import { CodeBlock } from '../../ui/values/code-block.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
-import { useInjectedWallets } from '../../wallet/injected-wallets.ts';
-import { walletPayer } from '../../wallet/wallet-payer.ts';
+import { channelPayer } from '../../wallet/channel-payer.ts';
+import { type InjectedWallet, useInjectedWallets } from '../../wallet/injected-wallets.ts';
+import { type WalletPayer, walletPayer } from '../../wallet/wallet-payer.ts';
 import { samplesOf } from '../invocations/call-samples.ts';
 import type { Attempt } from './attempt.ts';
 import { AttemptError } from './attempt-error.tsx';
 import { AttemptPanel } from './attempt-panel.tsx';
 import { CallFields } from './call-form.tsx';
 import { type CallValues, callBody, emptyCall } from './call-values.ts';
-import { PayChoice, TREASURY } from './pay-choice.tsx';
+import { ChannelPanel, useWalletChannel } from './channel-panel.tsx';
+import { planOf, usualDeposit } from './channel-plan.ts';
+import { PayChoice, TREASURY, walletChoice } from './pay-choice.tsx';
 import { QuotePanel } from './quote-panel.tsx';
 import { useAttempt } from './use-attempt.ts';
 
@@ -32,6 +35,7 @@ export function TryIt({ agent }: { agent: AgentDetail }) {
   const [payer, setPayer] = useState(TREASURY);
   const run = useAttempt();
   const openAttempt = useOpenAttempt(agent.id);
+  const channel = useChannelChoice(payer, run.requestId);
   const form = useForm({
     initial: emptyCall,
     schema: InvocationRequest,
@@ -39,6 +43,7 @@ export function TryIt({ agent }: { agent: AgentDetail }) {
     async onSubmit({ task, input = {} }, values) {
       const quote = await client.quoteInvocation({ params: { agentId: agent.id }, body: { task, input } });
       run.reset();
+      channel.setDeposit(usualDeposit(quote.estimatedCost));
       setQuoted({ values, quote });
     },
   });
@@ -72,9 +77,19 @@ export function TryIt({ agent }: { agent: AgentDetail }) {
               isStale={quoted.values !== form.values}
               isBusy={run.isBusy}
               isFree={isFree}
-              onRun={() => run.begin(() => openAttempt(quoted, isFree ? TREASURY : payer))}
+              onRun={() => run.begin(() => openAttempt(quoted, isFree ? TREASURY : payer, channel))}
             >
               {!isFree && <PayChoice value={payer} onChange={setPayer} />}
+              {!isFree && channel.wallet && (
+                <ChannelPanel
+                  wallet={channel.wallet}
+                  price={quoted.quote.estimatedCost}
+                  channel={channel.found}
+                  error={channel.error}
+                  deposit={channel.deposit}
+                  onDeposit={channel.setDeposit}
+                />
+              )}
             </QuotePanel>
           </Card>
         )}
@@ -101,7 +116,9 @@ export function TryIt({ agent }: { agent: AgentDetail }) {
                 agentId: agent.id,
                 body: callBody(form.values, Date.now(), quoted?.quote.estimatedCost),
                 mode: form.values.mode,
-                ...(payer !== TREASURY && !isFree ? { byWallet: { maxPerCall } } : {}),
+                ...(payer !== TREASURY && !isFree
+                  ? { byWallet: { maxPerCall, ...(channel.wallet ? { deposit: channel.deposit } : {}) } }
+                  : {}),
               },
               location.origin,
             )}
@@ -118,13 +135,34 @@ const Offline = () => (
   </p>
 );
 
+type ChannelChoice = ReturnType<typeof useChannelChoice>;
+
+/** The wallet whose channel pays, its channel as far as this browser knows, and the deposit that is asked for. */
+function useChannelChoice(payer: string, calls: unknown) {
+  const wallets = useInjectedWallets();
+  const choice = walletChoice(payer);
+  const wallet = choice?.isByChannel ? wallets.find(({ id }) => id === choice.walletId) : undefined;
+  const { data: found, error } = useWalletChannel(wallet, calls);
+  const [deposit, setDeposit] = useState('');
+  return { wallet, found, error, deposit, setDeposit };
+}
+
 /** Makes an attempt of what was quoted; when a wallet pays, it is readied first, and pays no more than the quote. */
 function useOpenAttempt(agentId: string) {
   const { chainId, usdc } = useSessionInfo();
   const wallets = useInjectedWallets();
-  return async ({ values, quote }: Quoted, paidBy: string): Promise<Attempt> => {
+  return async ({ values, quote }: Quoted, paidBy: string, channel: ChannelChoice): Promise<Attempt> => {
     const maxPerCall = quote.estimatedCost;
-    const wallet = paidBy === TREASURY ? null : wallets.find(({ id }) => id === paidBy);
+    const choice = walletChoice(paidBy);
+    const wallet = choice && wallets.find(({ id }) => id === choice.walletId);
+    const paidIn = { chainId, usdc };
+    const payerOf = ({ provider }: InjectedWallet): Promise<WalletPayer> => {
+      if (!choice?.isByChannel) return walletPayer(provider, paidIn, maxPerCall);
+      const { deposit, found = null } = channel;
+      const { needsDeposit, problem } = planOf(maxPerCall, deposit, found);
+      if (problem) throw new Error(`The deposit ${problem}. Nothing was signed.`);
+      return channelPayer(provider, paidIn, { most: maxPerCall, deposit: deposit.trim(), needsDeposit });
+    };
     if (wallet === undefined) throw new Error('The wallet is gone from this browser.');
     return {
       key: crypto.randomUUID(),
@@ -132,7 +170,7 @@ function useOpenAttempt(agentId: string) {
       body: callBody(values, Date.now(), maxPerCall),
       quoteId: quote.quoteId,
       mode: values.mode,
-      payer: wallet && (await walletPayer(wallet.provider, { chainId, usdc }, maxPerCall)),
+      payer: wallet && (await payerOf(wallet)),
       isFree: Number(maxPerCall) === 0,
     };
   };

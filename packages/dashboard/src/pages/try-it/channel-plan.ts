@@ -1,0 +1,32 @@
+import { formatUsdc, parseUsdc, usdcPattern } from '@agent-network/contracts/money';
+
+/** Calls that the usual deposit pays for. */
+const USUAL_CALLS = 10n;
+
+export const usualDeposit = (price: string): string => formatUsdc(parseUsdc(price) * USUAL_CALLS);
+
+export interface ChannelPlan {
+  /** What the channel has left, in USDC. */
+  readonly left: string;
+  readonly needsDeposit: boolean;
+  /** Why the deposit cannot be this; undefined: it can. */
+  readonly problem: string | undefined;
+}
+
+/** What a call by channel will have the wallet sign. `channel` null: there is none yet. */
+export function planOf(
+  price: string,
+  deposit: string,
+  channel: { readonly balance: string; readonly charged: string } | null,
+): ChannelPlan {
+  const leftMicro = channel ? parseUsdc(channel.balance) - parseUsdc(channel.charged) : 0n;
+  const missingMicro = parseUsdc(price) - leftMicro;
+  const left = formatUsdc(leftMicro > 0n ? leftMicro : 0n);
+  if (missingMicro <= 0n) return { left, needsDeposit: false, problem: undefined };
+  return { left, needsDeposit: true, problem: problemOf(deposit.trim(), missingMicro) };
+}
+
+function problemOf(deposit: string, missingMicro: bigint): string | undefined {
+  if (!usdcPattern.test(deposit)) return 'must be an amount of USDC with at most 6 decimals';
+  return parseUsdc(deposit) < missingMicro ? `must be at least ${formatUsdc(missingMicro)} USDC` : undefined;
+}

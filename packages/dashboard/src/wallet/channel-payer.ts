@@ -1,0 +1,104 @@
+import type { ChannelPayer, ClosedChannel, OpenChannel, PaymentHeaders } from '@agent-network/sdk';
+import { browserStorage, holdBooks } from './channel-storage.ts';
+import type { Eip1193Provider } from './injected-wallets.ts';
+import { onlyChannels } from './only-channels.ts';
+import type { PaidIn } from './paid-in.ts';
+import { requireUsdc } from './require-usdc.ts';
+import { connectWallet } from './sign-text.ts';
+import { switchChain } from './switch-chain.ts';
+import { walletError } from './wallet-error.ts';
+import type { WalletPayer } from './wallet-payer.ts';
+
+/** Stands for the wallet, which reads the chain: what it has of a channel whose books this browser does not have. */
+const WALLET_RPC = 'https://wallet.invalid/';
+
+/** Calls of the chain go to the wallet. Refunds are asked for without the session: the voucher says whose channel it is. */
+const fetchWith =
+  (provider: Eip1193Provider): typeof fetch =>
+  async (input, init) => {
+    if (input !== WALLET_RPC) return fetch(input, { ...init, credentials: 'omit' });
+    const { method, params } = JSON.parse(String(init?.body)) as { method: string; params: unknown[] };
+    const result = await provider.request({ method, params }).catch((error) => {
+      throw walletError(error);
+    });
+    return Response.json({ result });
+  };
+
+interface Amounts {
+  readonly most: string;
+  readonly deposit: string;
+}
+
+async function open(provider: Eip1193Provider, paidIn: PaidIn, { most, deposit }: Amounts): Promise<ChannelPayer> {
+  const address = await connectWallet(provider);
+  const { sdkPayer } = await import('./sdk-payer.ts');
+  const storage = browserStorage();
+  const channels = { deposit, storage, rpcUrl: WALLET_RPC, fetch: fetchWith(provider) };
+  return sdkPayer(provider, address, paidIn, most, channels);
+}
+
+const nothing: Amounts = { most: '0', deposit: '0' };
+
+const ownChannel = async (payer: ChannelPayer, { chainId }: PaidIn): Promise<OpenChannel | null> => {
+  const channels = await payer.channels();
+  const isHere = ({ network, url }: OpenChannel) =>
+    network === `eip155:${chainId}` && new URL(url).origin === location.origin;
+  return channels.find(isHere) ?? null;
+};
+
+/** The channel of a wallet with this node, by the books of this browser; null: none. */
+export const findChannel = async (provider: Eip1193Provider, paidIn: PaidIn): Promise<OpenChannel | null> =>
+  ownChannel(await open(provider, paidIn, nothing), paidIn);
+
+/** Has the node refund what the channel of a wallet holds. */
+export async function closeChannel(provider: Eip1193Provider, paidIn: PaidIn): Promise<readonly ClosedChannel[]> {
+  const letGo = await holdBooks();
+  try {
+    await switchChain(provider, paidIn.chainId);
+    return await (await open(provider, paidIn, nothing)).close();
+  } finally {
+    letGo();
+  }
+}
+
+/**
+ * Pays one call by the wallet's channel with this node: a voucher for at most `most`, and a deposit of `deposit` when the channel has
+ * less left (USDC). Throws in words when the wallet stays on another chain, or does not hold the deposit.
+ */
+export async function channelPayer(
+  provider: Eip1193Provider,
+  paidIn: PaidIn,
+  amounts: Amounts & { readonly needsDeposit: boolean },
+): Promise<WalletPayer> {
+  const payer = await open(provider, paidIn, amounts);
+  await switchChain(provider, paidIn.chainId);
+  if (amounts.needsDeposit) await requireUsdc(provider, payer.address, { usdc: paidIn.usdc, amount: amounts.deposit });
+  let payment: PaymentHeaders | undefined;
+  let letGo = () => {};
+  return {
+    address: payer.address,
+    signed: () => payment,
+    async pay(header, url) {
+      letGo = await holdBooks();
+      try {
+        payment = await payer.pay(onlyChannels(header), url);
+        return payment;
+      } catch (error) {
+        letGo();
+        throw error;
+      }
+    },
+    async answered(shown, answer) {
+      let next: PaymentHeaders | null = null;
+      try {
+        const required = answer?.paymentRequired;
+        const told = answer && required ? { ...answer, paymentRequired: onlyChannels(required) } : answer;
+        next = (await payer.answered?.(shown, told)) ?? null;
+        payment = next ?? payment;
+        return next;
+      } finally {
+        if (next === null) letGo();
+      }
+    },
+  };
+}
