@@ -1,12 +1,14 @@
 import { z } from 'zod';
 
 /** The protocols in which the node calls agents. `http` is the node's own contract. */
-export const agentProtocols = ['http', 'openai'] as const;
+export const agentProtocols = ['http', 'a2a', 'openai', 'mcp', 'mip-003'] as const;
 export type AgentProtocol = (typeof agentProtocols)[number];
 
 export const AgentProtocolName = z
   .enum(agentProtocols)
-  .describe('Protocol of the endpoint: `http` (the contract of this node) or `openai`. Default: `http`.');
+  .describe(
+    'Protocol of the endpoint: `http` (the contract of this node), `a2a`, `openai`, `mcp` or `mip-003`. Default: `http`.',
+  );
 
 /** Stands for the value of a header that is stored and never shown. */
 export const HIDDEN_VALUE = '***';

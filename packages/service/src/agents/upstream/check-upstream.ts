@@ -1,5 +1,8 @@
 import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import { readA2aAgent } from './a2a-card-client.ts';
+import { requireTool } from './mcp-client.ts';
+import { requireAvailable } from './mip-client.ts';
 import { requireModel } from './openai-models-client.ts';
 import type { Upstream } from './upstream.ts';
 import { UpstreamFault as Fault, faultOf, getFrom, type UpstreamFault } from './upstream-client.ts';
@@ -28,6 +31,12 @@ const checks: Record<AgentProtocol, Check> = {
     await requireModel(ctx, upstream);
     return null;
   },
+  mcp: requireTool,
+  a2a: async (ctx, upstream) => {
+    await readA2aAgent(ctx, upstream);
+    return null;
+  },
+  'mip-003': requireAvailable,
 };
 
 /** Checks that an endpoint can be called in its protocol, without calling it. */

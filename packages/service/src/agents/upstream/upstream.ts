@@ -60,7 +60,7 @@ function requireAllowed(headers: Headers): void {
 
 /** Throws VALIDATION_ERROR for fields that the protocol does not have, or lacks. */
 function requireFitting(protocol: AgentProtocol, { tool, model }: StoredUpstream): void {
-  if (tool !== undefined) throw invalid('upstream.tool', 'is for the protocol mcp');
+  if (tool !== undefined && protocol !== 'mcp') throw invalid('upstream.tool', 'is for the protocol mcp');
   if (model !== undefined && protocol !== 'openai') throw invalid('upstream.model', 'is for the protocol openai');
   if (model === undefined && protocol === 'openai')
     throw invalid('upstream.model', 'is required for the protocol openai');

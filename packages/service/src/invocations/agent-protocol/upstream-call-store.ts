@@ -27,3 +27,9 @@ export async function markUpstreamCall(sql: Sql, { id, attempt }: Invocation, no
   );
   return rows.length > 0;
 }
+export async function noteHandle(sql: Sql, requestId: string, handle: string): Promise<void> {
+  await sql.query('note-upstream-handle', 'update upstream_call set handle = $2 where request_id = $1', [
+    requestId,
+    handle,
+  ]);
+}

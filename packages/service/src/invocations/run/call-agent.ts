@@ -1,9 +1,12 @@
 import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
 import { withoutSecrets } from '../../agents/upstream/upstream.ts';
+import { a2aAdapter } from '../agent-protocol/a2a/a2a-call-client.ts';
 import type { Adapter } from '../agent-protocol/adapter.ts';
 import type { AgentCall, CallContext } from '../agent-protocol/agent-call.ts';
 import { callOnce } from '../agent-protocol/call-once.ts';
 import { callHttp } from '../agent-protocol/http/http-client.ts';
+import { mcpAdapter } from '../agent-protocol/mcp/mcp-call-client.ts';
+import { mipAdapter } from '../agent-protocol/mip-003/mip-call-client.ts';
 import { openaiAdapter } from '../agent-protocol/openai/openai-client.ts';
 import type { Outcome } from '../invocation.ts';
 
@@ -16,7 +19,10 @@ const once =
 
 const calls: Record<AgentProtocol, Call> = {
   http: callHttp,
+  a2a: once(a2aAdapter),
   openai: once(openaiAdapter),
+  mcp: once(mcpAdapter),
+  'mip-003': once(mipAdapter),
 };
 
 /** Calls an agent in the protocol of its endpoint. Never throws for a fault of the agent or the network: every end is an outcome. */

@@ -1,4 +1,7 @@
 import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
+import { startA2aUpstream } from './a2a-upstream.ts';
+import { startMcpUpstream } from './mcp-upstream.ts';
+import { startMipUpstream } from './mip-upstream.ts';
 import { startOpenaiUpstream } from './openai-upstream.ts';
 import type { TestUpstream } from './upstream.ts';
 
@@ -11,8 +14,8 @@ export interface ProtocolRow {
   readonly result: unknown;
   /** Texts in a stream of the answer. */
   readonly streamed: readonly string[];
-  /** The mode in which a cancellation reaches it. */
-  readonly cancels: 'hangs' | 'pends';
+  /** The mode in which a cancellation reaches it; null: its protocol has none. */
+  readonly cancels: 'hangs' | 'pends' | null;
   /** True if work that has begun is found again after the process died. */
   readonly resumes: boolean;
 }
@@ -32,5 +35,45 @@ export const protocols: readonly ProtocolRow[] = [
     streamed: ['{"chunk":"Say"', 'event: invocation.chunk'],
     cancels: 'hangs',
     resumes: false,
+  },
+  {
+    protocol: 'mcp',
+    start: () => startMcpUpstream(),
+    task: 'Hello',
+    input: {},
+    result: { text: 'shout: Hello!' },
+    streamed: ['half way', 'event: invocation.status'],
+    cancels: 'hangs',
+    resumes: false,
+  },
+  {
+    protocol: 'mcp',
+    start: () => startMcpUpstream(true),
+    task: 'Hello',
+    input: {},
+    result: { text: 'shout: Hello!' },
+    streamed: ['half way', 'event: invocation.status'],
+    cancels: 'hangs',
+    resumes: false,
+  },
+  {
+    protocol: 'a2a',
+    start: startA2aUpstream,
+    task: 'Hello',
+    input: { tone: 'kind' },
+    result: { text: 'Hello!' },
+    streamed: ['{"chunk":"Hello!"', 'event: invocation.chunk'],
+    cancels: 'pends',
+    resumes: true,
+  },
+  {
+    protocol: 'mip-003',
+    start: startMipUpstream,
+    task: 'Hello',
+    input: {},
+    result: { text: 'Hello!' },
+    streamed: ['"text":"Hello!"'],
+    cancels: null,
+    resumes: true,
   },
 ];

@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { A2aAgent } from '../../../agents/upstream/a2a-card-client.ts';
+import { headersTo } from '../../../agents/upstream/upstream.ts';
+import { isObject, type Json, parseObject } from '../../../agents/upstream/upstream-client.ts';
+import type { GuardedResponse } from '../../../lib/net/guarded-fetch.ts';
+import type { Outcome } from '../../invocation.ts';
+import { isStopping } from '../../places/stopping.ts';
+import { type Billed, CallFailedError } from '../adapter.ts';
+import { completed, describeError, MAX_RESULT_BYTES } from '../agent-answer.ts';
+import type { AgentCall, CallContext } from '../agent-call.ts';
+import { invalidAnswer, refused } from '../exchange.ts';
+import { patiently, pollPauses } from '../poll.ts';
+import { billOf } from '../x402-terms.ts';
+import { type A2aTask, dialects, partsOf, readTask, resultOf, textsOf } from './a2a-wire.ts';
+
+/** A task as the last answer has it, and what it says of a payment. */
+export interface Followed {
+  readonly outcome: Outcome | Billed;
+  readonly task: A2aTask;
+}
+
+/** The end of a task; null: it goes on. */
+export function endOf(task: A2aTask): Outcome | Billed | null {
+  const said = describeError({ message: textsOf(partsOf(task.message)).join(' ') });
+  switch (task.state) {
+    case 'submitted':
+    case 'working':
+      return null;
+    case 'completed':
+      return completed(resultOf(resultParts(task)));
+    case 'input-required':
+    case 'auth-required':
+      return demandOf(task) ?? needsInput;
+    case 'failed':
+    case 'rejected':
+    case 'canceled':
+      throw new CallFailedError('agent_error', `The agent ended its task as ${task.state}${said}.`);
+    default:
+      return invalidAnswer('with a task in no state of A2A');
+  }
+}
+
+const needsInput: Outcome = {
+  kind: 'failed',
+  reason: 'agent_needs_input',
+  message: 'The agent asked for more input, which a call does not have.',
+};
+
+/** The terms of the x402 extension in a task's status. */
+function demandOf({ message }: A2aTask): Billed | null {
+  const metadata = isObject(message?.metadata) ? message.metadata : {};
+  return metadata['x402.payment.required'] === undefined ? null : billOf(metadata['x402.payment.required']);
+}
+
+/** The parts of the artifact `result`, if one is named so; else of all artifacts, else of the last message. */
+function resultParts({ artifacts, message }: A2aTask): Json[] {
+  const named = artifacts.filter(({ artifactId }) => artifactId === 'result');
+  return artifacts.length === 0 ? partsOf(message) : (named.length > 0 ? named : artifacts).flatMap(partsOf);
+}
+
+/** Asks for a task until it ends. One that has become pointless is cancelled. */
+export async function followTask(ctx: CallContext, call: AgentCall, agent: A2aAgent, task: A2aTask): Promise<Followed> {
+  let current = task;
+  for (const pauseMs of pollPauses(ctx, call)) {
+    const outcome = endOf(current);
+    if (outcome?.kind === 'failed') cancelTask(ctx, call, agent, current.id);
+    if (outcome) return { outcome, task: current };
+    await sleep(pauseMs, undefined, { signal: call.signal }).catch(() => undefined);
+    if (!call.signal.aborted) current = await readTaskAgain(ctx, call, agent, current.id);
+  }
+  if (!isStopping(call.signal)) cancelTask(ctx, call, agent, current.id);
+  throw new CallFailedError('deadline_exceeded', 'The deadline passed before the agent had its result.');
+}
+
+export async function readTaskAgain(
+  ctx: CallContext,
+  call: AgentCall,
+  agent: A2aAgent,
+  taskId: string,
+): Promise<A2aTask> {
+  const { methods } = dialects[agent.version];
+  const answer = await patiently(ctx, call, (timeoutMs) =>
+    askRpc(ctx, call, agent, { method: methods.get, params: { id: taskId }, timeoutMs, signal: call.signal }),
+  );
+  const value = parseObject(answer.body.toString('utf8'));
+  if (answer.status !== 200 || isObject(value?.error)) return refused(answer.status, value?.error);
+  return readTask(value?.result) ?? invalidAnswer('without a task');
+}
+
+export function cancelTask(ctx: CallContext, call: AgentCall, agent: A2aAgent, id: string): void {
+  const { methods } = dialects[agent.version];
+  askRpc(ctx, call, agent, { method: methods.cancel, params: { id }, timeoutMs: 2000 }).catch(() => undefined);
+}
+
+interface Question {
+  readonly method: string;
+  readonly params: Json;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+const askRpc = (
+  ctx: CallContext,
+  { target, invocation }: AgentCall,
+  agent: A2aAgent,
+  { method, params, timeoutMs, signal }: Question,
+): Promise<GuardedResponse> =>
+  ctx.guardedFetch.request({
+    url: agent.url,
+    method: 'POST',
+    headers: {
+      ...headersTo(target, agent.url),
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'x-request-id': invocation.id,
+      ...dialects[agent.version].headers,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    timeoutMs,
+    maxBytes: MAX_RESULT_BYTES,
+    signal,
+  });

@@ -1,0 +1,142 @@
+import { isObject, type Json } from '../../../agents/upstream/upstream-client.ts';
+import type { Invocation } from '../../invocation.ts';
+
+/** Messages of A2A 1.0 and 0.3, which differ in names and shapes only. */
+export interface A2aDialect {
+  readonly methods: { readonly send: string; readonly stream: string; readonly get: string; readonly cancel: string };
+  readonly headers: Readonly<Record<string, string>>;
+  /** Parameters of a message that is answered with its task at once. */
+  toParams(message: A2aMessage): Json;
+}
+
+export interface A2aMessage {
+  readonly id: string;
+  readonly text: string;
+  readonly data: Json | null;
+  readonly task: A2aTask | null;
+  readonly metadata: Json | null;
+}
+
+export const dialects: Record<'1.0' | '0.3', A2aDialect> = {
+  '1.0': {
+    methods: { send: 'SendMessage', stream: 'SendStreamingMessage', get: 'GetTask', cancel: 'CancelTask' },
+    headers: { 'a2a-version': '1.0' },
+    toParams: ({ id, text, data, task, metadata }) => ({
+      message: {
+        messageId: id,
+        role: 'ROLE_USER',
+        parts: [{ text }, ...(data === null ? [] : [{ data }])],
+        ...idsOf(task),
+        ...(metadata === null ? {} : { metadata }),
+      },
+      configuration: { returnImmediately: true },
+    }),
+  },
+  '0.3': {
+    methods: { send: 'message/send', stream: 'message/stream', get: 'tasks/get', cancel: 'tasks/cancel' },
+    headers: {},
+    toParams: ({ id, text, data, task, metadata }) => ({
+      message: {
+        kind: 'message',
+        messageId: id,
+        role: 'user',
+        parts: [{ kind: 'text', text }, ...(data === null ? [] : [{ kind: 'data', data }])],
+        ...idsOf(task),
+        ...(metadata === null ? {} : { metadata }),
+      },
+      configuration: { blocking: false },
+    }),
+  },
+};
+
+const idsOf = (task: A2aTask | null): Json =>
+  task === null ? {} : { taskId: task.id, ...(task.contextId === null ? {} : { contextId: task.contextId }) };
+
+export const firstMessage = ({ id, task, context, input }: Invocation): A2aMessage => ({
+  id,
+  text: context === null || context === '' ? task : `${context}\n\n${task}`,
+  data: Object.keys(input).length === 0 ? null : input,
+  task: null,
+  metadata: null,
+});
+
+/** A task as both versions have it, with the state in words of its own. */
+export interface A2aTask {
+  readonly id: string;
+  readonly contextId: string | null;
+  /** `completed`, `input-required` and so on. */
+  readonly state: string;
+  /** The message of its status. */
+  readonly message: Json | null;
+  readonly artifacts: readonly Json[];
+}
+
+/** What an answer or an event of a stream tells. */
+export type A2aSaid =
+  | { readonly kind: 'task'; readonly task: A2aTask }
+  | { readonly kind: 'message'; readonly parts: readonly Json[] }
+  | { readonly kind: 'status'; readonly taskId: string; readonly state: string; readonly message: Json | null }
+  | { readonly kind: 'artifact'; readonly taskId: string; readonly artifact: Json; readonly isAppended: boolean };
+
+/** Reads a result of either version; null: it is none. */
+export function readSaid(result: unknown): A2aSaid | null {
+  if (!isObject(result)) return null;
+  const { kind } = result;
+  if (kind === 'task' || isObject(result.task)) {
+    const task = readTask(kind === 'task' ? result : result.task);
+    return task && { kind: 'task', task };
+  }
+  const message = kind === 'message' ? result : result.message;
+  if (isObject(message)) return { kind: 'message', parts: partsOf(message) };
+  const status = kind === 'status-update' ? result : result.statusUpdate;
+  if (isObject(status) && isObject(status.status))
+    return { kind: 'status', taskId: String(status.taskId), ...readStatus(status.status) };
+  const update = kind === 'artifact-update' ? result : result.artifactUpdate;
+  if (isObject(update) && isObject(update.artifact))
+    return {
+      kind: 'artifact',
+      taskId: String(update.taskId),
+      artifact: update.artifact,
+      isAppended: update.append === true,
+    };
+  return null;
+}
+
+export function readTask(value: unknown): A2aTask | null {
+  if (!isObject(value) || typeof value.id !== 'string' || !isObject(value.status)) return null;
+  if (value.id === '' || value.id.length > 500) return null;
+  return {
+    id: value.id,
+    contextId: typeof value.contextId === 'string' ? value.contextId : null,
+    ...readStatus(value.status),
+    artifacts: Array.isArray(value.artifacts) ? value.artifacts.filter(isObject) : [],
+  };
+}
+
+const readStatus = ({ state, message }: Json) => ({
+  state: String(state)
+    .replace(/^TASK_STATE_/, '')
+    .toLowerCase()
+    .replaceAll('_', '-'),
+  message: isObject(message) ? message : null,
+});
+
+export const partsOf = (owner: Json | null): Json[] =>
+  Array.isArray(owner?.parts) ? owner.parts.filter(isObject) : [];
+
+export const textsOf = (parts: readonly Json[]): string[] =>
+  parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
+
+const isData = (part: Json) => 'data' in part && part.data !== undefined && part.kind !== 'file';
+
+/** The result that parts make: one part of data is it, texts are a text, and anything else stays as it is. */
+export function resultOf(parts: readonly Json[]): unknown {
+  const [data, another] = parts.filter(isData);
+  const texts = textsOf(parts);
+  if (data && !another && parts.length - texts.length === 1 && areSaidIn(texts, data.data)) return data.data;
+  return texts.length === parts.length ? { text: texts.join('\n') } : { parts };
+}
+
+/** True when data holds all texts beside it: some agents say both. */
+const areSaidIn = (texts: readonly string[], data: unknown): boolean =>
+  texts.every((text) => isObject(data) && Object.values(data).includes(text));

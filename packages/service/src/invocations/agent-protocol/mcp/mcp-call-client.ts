@@ -1,0 +1,124 @@
+import {
+  closeMcp,
+  findTool,
+  type McpSession,
+  type McpTool,
+  mcpMessage,
+  openMcp,
+} from '../../../agents/upstream/mcp-client.ts';
+import { isObject, type Json, parseObject } from '../../../agents/upstream/upstream-client.ts';
+import type { PaymentProof } from '../../../payments/x402/payment-proof.ts';
+import type { Invocation, Outcome } from '../../invocation.ts';
+import { isStopping } from '../../places/stopping.ts';
+import { createChunkRecorder } from '../../stream/record-chunks.ts';
+import { type Adapter, type Billed, CallFailedError } from '../adapter.ts';
+import type { AgentCall, CallContext } from '../agent-call.ts';
+import { messagesOf } from '../event-messages.ts';
+import { invalidAnswer, postForEvents, refused } from '../exchange.ts';
+import { payloadOf } from '../x402-terms.ts';
+import { readToolMessage } from './tool-result.ts';
+
+/** One call of a tool of an MCP server. */
+export const mcpAdapter: Adapter = {
+  async prepare(ctx, call) {
+    const { target, signal } = call;
+    const session = await openMcp(ctx, target, signal);
+    const tool = await findTool(ctx, target, session, signal);
+    return async (proof) => {
+      const outcome = await callTool(ctx, call, { session, tool, proof }).finally(() => {
+        if (signal.aborted && !isStopping(signal)) tellCancelled(ctx, call, session);
+      });
+      if (outcome.kind !== 'billed') closeMcp(ctx, target, session);
+      return outcome;
+    };
+  },
+};
+
+/** The caller's input; its task as well, where the tool has a place for it. */
+function toArguments({ inputSchema }: McpTool, { task, input }: Invocation): Json {
+  const properties = isObject(inputSchema.properties) ? inputSchema.properties : {};
+  return Object.hasOwn(properties, 'task') && !Object.hasOwn(input, 'task') ? { ...input, task } : input;
+}
+
+interface ToolCall {
+  readonly session: McpSession;
+  readonly tool: McpTool;
+  readonly proof: PaymentProof | null;
+}
+
+async function callTool(
+  ctx: CallContext,
+  call: AgentCall,
+  { session, tool, proof }: ToolCall,
+): Promise<Outcome | Billed> {
+  const { invocation, target } = call;
+  const _meta = {
+    ...(invocation.isStreamed ? { progressToken: invocation.id } : {}),
+    ...(proof === null ? {} : { 'x402/payment': payloadOf(proof) }),
+  };
+  const params = { name: tool.name, arguments: toArguments(tool, invocation), _meta };
+  const { headers, body } = mcpMessage(session, 'tools/call', params, invocation.id);
+  const reply = await postForEvents(ctx, call, { url: target.endpoint, body, headers, proof });
+  if (reply.kind === 'billed') return reply;
+  if (reply.kind === 'events') return followMessages(ctx, invocation, reply.bytes);
+  const message = parseObject(reply.body.toString('utf8'));
+  const isOurs = message !== undefined && message.id === invocation.id;
+  if (reply.status !== 200 && !(isOurs && isObject(message.error))) return refused(reply.status, message?.error);
+  return isOurs ? readToolMessage(message) : invalidAnswer('without the result of the tool');
+}
+
+async function followMessages(
+  ctx: CallContext,
+  invocation: Invocation,
+  bytes: AsyncIterable<Buffer>,
+): Promise<Outcome | Billed> {
+  const recorder = invocation.isStreamed ? await createChunkRecorder(ctx, invocation) : null;
+  for await (const { messages, isTooLarge } of messagesOf(bytes, 1024)) {
+    for (const { data } of messages) {
+      const message = parseObject(data);
+      if (message?.id === invocation.id && !('method' in message)) return readToolMessage(message);
+      const progress = progressIn(message);
+      if (progress && recorder && !(await recorder.add([{ type: 'invocation.status', data: statusOf(progress) }])))
+        throw new CallFailedError('agent_error', 'Another process has taken the request over.');
+    }
+    if (isTooLarge) throw new CallFailedError('response_too_large', 'The agent streamed a message of more than 1 MiB.');
+  }
+  return invalidAnswer('without the result of the tool');
+}
+
+/** The parameters of a progress notification; null: another message. A request to the caller ends the call. */
+function progressIn(message: Json | undefined): Json | null {
+  if (typeof message?.method !== 'string') return null;
+  if ('id' in message && message.method !== 'ping')
+    throw new CallFailedError('agent_needs_input', 'The agent asked for more input, which a call does not have.');
+  return message.method === 'notifications/progress' && isObject(message.params) ? message.params : null;
+}
+
+/** Progress as an event of the request. */
+function statusOf({ progress, total, message }: Json): Json {
+  return {
+    ...(typeof progress === 'number' ? { progress } : {}),
+    ...(typeof total === 'number' ? { total } : {}),
+    ...(typeof message === 'string' ? { message: message.slice(0, 2000) } : {}),
+  };
+}
+
+/** With a handshake a closed connection is no cancellation yet; without, this message is not needed. */
+function tellCancelled(ctx: CallContext, { target, invocation }: AgentCall, session: McpSession): void {
+  if (session.sessionId === null) return;
+  const { headers, body } = mcpMessage(session, 'notifications/cancelled', { requestId: invocation.id });
+  const request = {
+    url: target.endpoint,
+    method: 'POST',
+    headers: {
+      ...target.headers,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...headers,
+    },
+    body: JSON.stringify(body),
+    timeoutMs: 2000,
+    maxBytes: 65_536,
+  };
+  ctx.guardedFetch.request(request).catch(() => undefined);
+}

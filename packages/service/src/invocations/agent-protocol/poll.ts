@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { headersTo } from '../../agents/upstream/upstream.ts';
+import { GuardedFetchError, type GuardedResponse } from '../../lib/net/guarded-fetch.ts';
+import { msLeft } from './adapter.ts';
+import { MAX_RESULT_BYTES } from './agent-answer.ts';
+import type { AgentCall, CallContext } from './agent-call.ts';
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 10_000;
+const ASK_TIMEOUT_MS = 10_000;
+/** Consecutive failed questions after which the upstream is given up. */
+const MISSES_UNTIL_GIVEN_UP = 5;
+const MISS_PAUSE_MS = 500;
+
+/** Pauses between questions, growing; ends when the call has become pointless. */
+export function* pollPauses(ctx: CallContext, call: AgentCall): Generator<number> {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
+    if (call.signal.aborted || call.invocation.deadline <= ctx.clock.now()) return;
+    yield Math.min(pauseMs, msLeft(ctx, call));
+  }
+}
+
+/** Asks a question that changes nothing, a few times if the upstream is away for a moment. */
+export async function patiently(
+  ctx: CallContext,
+  call: AgentCall,
+  ask: (timeoutMs: number) => Promise<GuardedResponse>,
+): Promise<GuardedResponse> {
+  for (let misses = 1; ; misses++) {
+    try {
+      const answer = await ask(Math.min(ASK_TIMEOUT_MS, msLeft(ctx, call)));
+      if (answer.status < 500 || misses >= MISSES_UNTIL_GIVEN_UP) return answer;
+    } catch (error) {
+      const isPassing =
+        error instanceof GuardedFetchError && (error.isRetryable || error.kind === 'timeout' || error.kind === 'reset');
+      if (!isPassing || misses >= MISSES_UNTIL_GIVEN_UP || call.signal.aborted) throw error;
+    }
+    await sleep(Math.min(MISS_PAUSE_MS, msLeft(ctx, call)), undefined, { signal: call.signal }).catch(() => undefined);
+  }
+}
+
+export const getPatiently = (ctx: CallContext, call: AgentCall, url: string): Promise<GuardedResponse> =>
+  patiently(ctx, call, (timeoutMs) =>
+    ctx.guardedFetch.request({
+      url,
+      method: 'GET',
+      headers: { ...headersTo(call.target, url), accept: 'application/json', 'x-request-id': call.invocation.id },
+      timeoutMs,
+      maxBytes: MAX_RESULT_BYTES,
+      signal: call.signal,
+    }),
+  );
