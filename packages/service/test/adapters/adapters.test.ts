@@ -162,6 +162,12 @@ describe.each(protocols)('an agent behind $protocol', ({ start, task, input, res
     expect(await spent()).toBe(0);
   });
 
+  it.runIf(resumes)('asks for more input, which a call does not have: it fails, and the money is back', async () => {
+    site.mode = { kind: 'needs input' };
+    expect(await invoke()).toMatchObject({ status: 'failed', cost: '0.00', error: { code: 'agent_needs_input' } });
+    expect(await spent()).toBe(0);
+  });
+
   it('demands a payment and gets it from the hold, once', async () => {
     const terms = createTerms(h, 30_000n);
     site.mode = { kind: 'bills', terms };

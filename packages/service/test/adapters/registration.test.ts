@@ -5,8 +5,9 @@ import { until } from '../../src/lib/until.ts';
 import { askDatabase } from '../support/books.ts';
 import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
 import { untilStatus } from '../support/test-agent.ts';
+import { schema, startMcpUpstream } from './support/mcp-upstream.ts';
 import { startOpenaiUpstream } from './support/openai-upstream.ts';
-import { listUpstream, type TestUpstream } from './support/upstream.ts';
+import { json, listUpstream, startUpstream, type TestUpstream } from './support/upstream.ts';
 
 const SECRET = 'Bearer sk-very-secret-9876543210';
 const clock = fixedClock(new Date());
@@ -175,4 +176,41 @@ describe('the state of an endpoint', () => {
       expect(called.body.error.code).toBe('AGENT_UNAVAILABLE');
     },
   );
+
+  it('a tool that takes something else than it did takes its agent offline, until its owner proves it again', async () => {
+    const server = await startMcpUpstream();
+    const { id } = await listUpstream(h, server, { owner });
+    const check = async () => {
+      clock.advance(120_000);
+      await checkDueAgents(h.ctx);
+    };
+    schema.properties = { task: { type: 'string', description: 'Explained anew.' } };
+    await check();
+    expect(await own(id)).toMatchObject({ status: 'online', fault: null });
+    schema.properties = { task: { type: 'number' } };
+    await check();
+    expect(await own(id)).toMatchObject({ status: 'offline', fault: expect.stringContaining('changed the schema') });
+    await h.request('POST', '/identity/verify', { key: owner.key, body: { agentId: id, proof: 'endpoint' } });
+    expect(await own(id)).toMatchObject({ status: 'online', fault: null });
+    await update(id, { upstream: { tool: 'gone' } });
+    await untilStatus(h, id, 'offline');
+    expect((await own(id)).fault).toBe('tools/list does not list the tool "gone".');
+    await server.stop();
+  });
+
+  it.each([
+    ['on another origin', 'http://127.0.0.2:9/rpc'],
+    ['beside its own address', '/other/rpc'],
+  ])('a card that names an interface %s is refused: it speaks for no other address', async (_name, url) => {
+    const server = await startUpstream(() => ({
+      protocol: 'a2a',
+      path: '/agent',
+      isWork: () => false,
+      answer: (_seen, _request, response) =>
+        json(response, 200, { supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }] }),
+    }));
+    const { id } = await listUpstream(h, server, { owner, awaited: 'offline' });
+    expect((await own(id)).fault).toBe('The agent card names an interface that is not below its own address.');
+    await server.stop();
+  });
 });
