@@ -74,7 +74,7 @@ async function sendMessage(
   if (reply.kind === 'billed') return reply;
   const note = (taskId: string) => noteHandle(ctx.db, invocation.id, taskId);
   if (reply.kind === 'events') {
-    const streamed = await followA2aStream(reply.bytes, await createChunkRecorder(ctx, invocation), note);
+    const streamed = await followA2aStream(reply.bytes, await createChunkRecorder(ctx, call), note);
     if (streamed.outcome) return { outcome: streamed.outcome, task: null };
     if (!streamed.task) return invalidAnswer('with a stream of nothing');
     return followTask(ctx, call, agent, streamed.task);

@@ -60,7 +60,7 @@ async function callTool(
   const { headers, body } = mcpMessage(session, 'tools/call', params, invocation.id);
   const reply = await postForEvents(ctx, call, { url: target.endpoint, body, headers, proof });
   if (reply.kind === 'billed') return reply;
-  if (reply.kind === 'events') return followMessages(ctx, invocation, reply.bytes);
+  if (reply.kind === 'events') return followMessages(ctx, call, reply.bytes);
   const message = parseObject(reply.body.toString('utf8'));
   const isOurs = message !== undefined && message.id === invocation.id;
   if (reply.status !== 200 && !(isOurs && isObject(message.error))) return refused(reply.status, message?.error);
@@ -69,10 +69,11 @@ async function callTool(
 
 async function followMessages(
   ctx: CallContext,
-  invocation: Invocation,
+  call: AgentCall,
   bytes: AsyncIterable<Buffer>,
 ): Promise<Outcome | Billed> {
-  const recorder = invocation.isStreamed ? await createChunkRecorder(ctx, invocation) : null;
+  const { invocation } = call;
+  const recorder = invocation.isStreamed ? await createChunkRecorder(ctx, call) : null;
   for await (const { messages, isTooLarge } of messagesOf(bytes, 1024)) {
     for (const { data } of messages) {
       const message = parseObject(data);
