@@ -1,6 +1,6 @@
 import { createPublicKey, randomUUID } from 'node:crypto';
 import { verifyAgentCardSignature } from '@a2a-js/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { contradictions } from '../../support/books.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
@@ -107,6 +107,14 @@ describe.each(stockClients)('%s', (_name, connect) => {
     expect(cost).toBe(0);
   });
 
+  it('configures where it is told of a task', async () => {
+    const client = await connect(urlOf(slow), bearer(buyer.key));
+    const { id } = await client.send({ text: 'wait', isImmediate: true });
+    const url = `${h.baseUrl}/hook`;
+    expect(await client.configurePush(id, url)).toEqual([url, [url]]);
+    await client.cancel(id);
+  });
+
   it('is told why an agent failed, and gets the money back', async () => {
     const client = await connect(urlOf(failing), bearer(buyer.key));
     const cost = await spent(async () => {
@@ -193,9 +201,12 @@ describe('the card of an agent', () => {
       asked.push([kid, jku]);
       return createPublicKey({ key: keys[0], format: 'jwk' });
     });
+    // The client tells of each signature that is not good.
+    const debug = vi.spyOn(console, 'debug').mockImplementation(() => undefined);
     await verify(json);
     expect(asked).toEqual([[keys[0].kid, `${h.baseUrl}/.well-known/jwks.json`]]);
     await expect(verify({ ...json, name: 'Another' })).rejects.toThrow();
+    debug.mockRestore();
     expect(json).toMatchObject({
       name: 'Echo',
       url: urlOf(echo),

@@ -39,6 +39,8 @@ export interface StockClient {
   follow(id: string): AsyncIterable<readonly [kind: string, what: string, id: string]>;
   get(id: string, headers?: Record<string, string>): Promise<Seen>;
   cancel(id: string): Promise<Seen>;
+  /** Adds a push configuration, reads it, lists it and removes it; answers the addresses as read and as listed. */
+  configurePush(taskId: string, url: string): Promise<readonly [read: string, listed: readonly string[]]>;
 }
 
 type Connect = (url: string, headers?: Record<string, string>) => Promise<StockClient>;
@@ -119,6 +121,22 @@ const connect10 =
       get: async (id, serviceParameters = {}) =>
         seen10(await client.getTask({ tenant: '', id, historyLength: undefined } as Any, { serviceParameters } as Any)),
       cancel: async (id) => seen10(await client.cancelTask({ tenant: '', id, metadata: undefined } as Any)),
+      async configurePush(taskId, url) {
+        const authentication = undefined;
+        const made = await client.createTaskPushNotificationConfig({
+          tenant: '',
+          id: '',
+          taskId,
+          url,
+          token: '',
+          authentication,
+        });
+        const named = { tenant: '', taskId, id: made.id };
+        const read = await client.getTaskPushNotificationConfig(named);
+        const listed = await client.listTaskPushNotificationConfig({ tenant: '', taskId, pageSize: 0, pageToken: '' });
+        await client.deleteTaskPushNotificationConfig(named);
+        return [read.url, listed.configs.map((each) => each.url)];
+      },
     };
   };
 
@@ -176,6 +194,14 @@ const connect03: Connect = async (url, headers = {}) => {
     follow: (id) => shown(client.resubscribeTask({ id })),
     get: async (id, serviceParameters = {}) => seen03(await client.getTask({ id }, { serviceParameters } as Any)),
     cancel: async (id) => seen03(await client.cancelTask({ id })),
+    async configurePush(taskId, url) {
+      const made = await client.setTaskPushNotificationConfig({ taskId, pushNotificationConfig: { url } });
+      const named = { id: taskId, pushNotificationConfigId: made.pushNotificationConfig.id ?? '' };
+      const read = await client.getTaskPushNotificationConfig(named);
+      const listed = await client.listTaskPushNotificationConfig({ id: taskId });
+      await client.deleteTaskPushNotificationConfig(named);
+      return [read.pushNotificationConfig.url, listed.map((each) => each.pushNotificationConfig.url)];
+    },
   };
 };
 
