@@ -25,6 +25,8 @@ interface EndTurns extends HasLedgerTurns, HasStoragePace {}
 export type FinishContext = EndContext & Records & Telemetry & EndNotices & EndTurns;
 
 const MAX_BATCH = 100;
+/** Bytes of results of a batch. */
+const MAX_BATCH_BYTES = 256 * 1024;
 /** A result of this size has a transaction of its own, beside the others, at the pace of its account. */
 const LARGE_BYTES = 64 * 1024;
 
@@ -49,7 +51,12 @@ export function createFinisher(ctx: FinishContext): Finisher {
       return ends.map(({ invocation }) => done.invocations.get(invocation.id) ?? null);
     },
   };
-  const batcher = createBatcher<End, Invocation | null>({ ...batches, maxSize: MAX_BATCH, turns: ctx.ledgerTurns });
+  const batcher = createBatcher<End, Invocation | null>({
+    ...batches,
+    maxSize: MAX_BATCH_BYTES,
+    weightOf: (end) => Math.max(Math.floor(MAX_BATCH_BYTES / MAX_BATCH), resultBytes(end)),
+    turns: ctx.ledgerTurns,
+  });
   const largeOnes = createBatcher<End, Invocation | null>({ ...batches, maxSize: 1 });
   const finishOne = async (end: End): Promise<Invocation | null> => {
     const { bulkId } = end.invocation;

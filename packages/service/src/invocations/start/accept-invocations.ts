@@ -5,6 +5,7 @@ import { isRolledBack } from '../../db/database-away.ts';
 import type { Tx } from '../../db/sql.ts';
 import { createBatcher } from '../../lib/batcher.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { jsonSizeUpTo } from '../../lib/json-size.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { type HasLedgerTurns, holdMoney, holdVouchers } from '../../payments/ledger/hold-money.ts';
 import type { NewChainPayment } from '../../payments/onchain/chain-payment.ts';
@@ -57,13 +58,19 @@ export interface HasAcceptor {
 export interface Intake extends HasAcceptor, HasStorageMeter, HasPlaceLimits, HasBacklog, HasProcessId {}
 
 const MAX_BATCH = 100;
+/** Bytes of inputs of a batch: a larger one has a transaction of its own. */
+const MAX_BATCH_BYTES = 256 * 1024;
 
-/** Batches acceptances: requests that arrive during a transaction share the next one. */
+const weightOf = ({ invocation: { input, context } }: Acceptance) =>
+  Math.max(Math.floor(MAX_BATCH_BYTES / MAX_BATCH), jsonSizeUpTo(MAX_BATCH_BYTES, [input, context]));
+
+/** Batches acceptances, up to a size: requests that arrive during a transaction share the next one. */
 export function createAcceptor(ctx: HasDb & HasClock & HasLedgerTurns): Acceptor {
   const run = (items: readonly Acceptance[]) => acceptPresent(ctx, items);
   const batcher = createBatcher<Acceptance, AcceptAnswer>({
     run,
-    maxSize: MAX_BATCH,
+    maxSize: MAX_BATCH_BYTES,
+    weightOf,
     canSplit: isRolledBack,
     turns: ctx.ledgerTurns,
   });
