@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUNDLES } from '../../service/test/support/bundled.ts';
 import { startLocal } from '../../service/test/support/local-node.ts';
 
 const bin = join(import.meta.dirname, '../bin/agentnet.js');
@@ -34,6 +35,8 @@ interface Ended {
 
 const envOf = (more: Record<string, string> = {}) => ({
   ...{ PATH: process.env.PATH, HOME: folder, AGENTNET_CONFIG_DIR: join(folder, 'config') },
+  // Loading the program anew would be most of each command's time.
+  NODE_COMPILE_CACHE: BUNDLES,
   ...more,
 });
 

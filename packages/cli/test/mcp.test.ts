@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { BUNDLES } from '../../service/test/support/bundled.ts';
 import { startLocal } from '../../service/test/support/local-node.ts';
 
 const bin = join(import.meta.dirname, '../bin/agentnet.js');
@@ -26,7 +27,7 @@ async function connect(args: readonly string[], env: Record<string, string>): Pr
     command: process.execPath,
     args: [bin, 'mcp', '--url', node.local.baseUrl, ...args],
     stderr: 'ignore',
-    env: { PATH: process.env.PATH ?? '', AGENTNET_CONFIG_DIR: folder, ...env },
+    env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: BUNDLES, AGENTNET_CONFIG_DIR: folder, ...env },
   });
   await client.connect(transport);
   onTestFinished(() => client.close());

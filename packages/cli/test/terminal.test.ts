@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUNDLES } from '../../service/test/support/bundled.ts';
 import { type Harness, startHarness } from '../../service/test/support/harness.ts';
 import { echo, startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
 import { balanceOf, type Client, newClient } from '../../service/test/support/treasury.ts';
@@ -48,7 +49,7 @@ async function inTerminal(
   const words = [process.execPath, bin, ...args].map((word) => `'${word}'`).join(' ');
   const terminal = spawn('script', ['-qfec', `stty cols ${COLUMNS} rows 40; exec ${words}`, '/dev/null'], {
     env: {
-      ...{ PATH: process.env.PATH, SHELL: '/bin/sh', TERM: 'xterm-256color' },
+      ...{ PATH: process.env.PATH, SHELL: '/bin/sh', TERM: 'xterm-256color', NODE_COMPILE_CACHE: BUNDLES },
       ...{ AGENTNET_URL: h.baseUrl, AGENTNET_CONFIG_DIR: folder, ...env },
     },
   });

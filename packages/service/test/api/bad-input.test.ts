@@ -1,5 +1,5 @@
 import { jsonSchema } from '@agent-network/contracts/openapi/json-schema';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { badValues, withBadValue } from './support/bad-values.ts';
 import { databaseDigest } from './support/database-digest.ts';
 import { problemWithError } from './support/expect-error.ts';
@@ -10,14 +10,14 @@ let world: World;
 let digest: Record<string, string>;
 beforeAll(async () => {
   world = await startWorld();
+  digest = await databaseDigest(world.h);
 });
 afterAll(() => world.stop());
 
-beforeEach(async () => {
-  digest = await databaseDigest(world.h);
-});
 afterEach(async () => {
-  expect(await databaseDigest(world.h), 'what was refused has changed the database').toEqual(digest);
+  const before = digest;
+  digest = await databaseDigest(world.h);
+  expect(digest, 'what was refused has changed the database').toEqual(before);
   expect([...world.agent.calls, ...world.strangersAgent.calls], 'what was refused has reached an agent').toEqual([]);
 });
 

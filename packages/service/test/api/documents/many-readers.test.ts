@@ -89,6 +89,7 @@ describe('documents', () => {
 
 describe('readiness', () => {
   it('is checked once a second, however many ask', async () => {
+    await expect.poll(async () => (await get('/readyz')).status).toBe(200);
     const queries = await queriesOf(['ready'], async () => {
       const answers = await times(300, '/readyz');
       expect(answers.every(({ status }) => status === 200)).toBe(true);
