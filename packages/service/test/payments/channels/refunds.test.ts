@@ -115,22 +115,26 @@ it('parts are refunded a few times an hour, and all that is left once an hour wh
   expect(await refund(ask(channel, 0n))).toMatchObject({ kind: 'refunded', amountMicro: 3000n });
 });
 
-it('a reorg that takes a refund back closes the channel until its bytes are mined again', async () => {
-  const channel = await openChannel(engine, 5000n);
-  await engine.mine(1);
-  const answer = await refund(ask(channel, 0n));
-  expect(answer).toMatchObject({ kind: 'refunded' });
-  await callChain(engine.chain.rpcUrl, 'anvil_rollback', 1);
-  await callChain(engine.chain.rpcUrl, 'evm_increaseTime', 1);
-  await engine.mine(2);
-  expect(await onChain(channel)).toMatchObject({ refundNonce: 0n });
-  await engine.ctx.reorgWatch.look();
-  await recordClaims(engine.ctx);
-  expect((await rowOf(channel))?.refund).not.toBeNull();
-  await askDatabase(engine.databaseUrl, `update chain_transaction set created_at = created_at - interval '1 minute'`);
-  await reconcilePayments(engine.ctx, 0);
-  await recordClaims(engine.ctx);
-  await bookClaims(engine.ctx);
-  expect(await rowOf(channel)).toMatchObject({ refund: null, balance: '0' });
-  expect(await engine.ctx.usdc.balanceOf(channel.payer.address)).toBe(5000n);
-});
+it.each([1, 3, 10])(
+  'a reorg of %i blocks that takes a refund back closes the channel until its bytes are mined again',
+  async (depth) => {
+    const channel = await openChannel(engine, 5000n);
+    await engine.mine(1);
+    const answer = await refund(ask(channel, 0n));
+    expect(answer).toMatchObject({ kind: 'refunded' });
+    await engine.mine(depth - 1);
+    await callChain(engine.chain.rpcUrl, 'anvil_rollback', depth);
+    await callChain(engine.chain.rpcUrl, 'evm_increaseTime', 1);
+    await engine.mine(depth + 1);
+    expect(await onChain(channel)).toMatchObject({ refundNonce: 0n });
+    await engine.ctx.reorgWatch.look();
+    await recordClaims(engine.ctx);
+    expect((await rowOf(channel))?.refund).not.toBeNull();
+    await askDatabase(engine.databaseUrl, `update chain_transaction set created_at = created_at - interval '1 minute'`);
+    await reconcilePayments(engine.ctx, 0);
+    await recordClaims(engine.ctx);
+    await bookClaims(engine.ctx);
+    expect(await rowOf(channel)).toMatchObject({ refund: null, balance: '0' });
+    expect(await engine.ctx.usdc.balanceOf(channel.payer.address)).toBe(5000n);
+  },
+);

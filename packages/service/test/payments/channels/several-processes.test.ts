@@ -167,6 +167,7 @@ async function killOne(): Promise<void> {
 
 const CHANNELS = 32;
 const CALLS = isLong ? 20 : 3;
+// The seventh failure of the reference server: one that loses its memory forfeits what it has not claimed.
 it('processes are killed under 32 channels: no acknowledged charge is lost, and the wallet gains what was charged', async () => {
   const [walletBefore, callsBefore] = [await settledWallet(), agent.calls.length];
   const callers = await Promise.all(

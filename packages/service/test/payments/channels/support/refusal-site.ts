@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../../../src/lib/clock.ts';
 import { contradictions } from '../../../support/books.ts';
 import { refillWallet } from '../../../support/chain-actions.ts';
 import { type Answer, type Harness, startHarness } from '../../../support/harness.ts';
-import { startTestAgent } from '../../../support/test-agent.ts';
+import { startTestAgent, type TestAgent } from '../../../support/test-agent.ts';
 import {
   newVoucherPayer,
   requiredBy,
@@ -33,6 +33,7 @@ export interface Refused {
 /** A node that takes channels, with one agent: where payloads that have to be refused are shown. */
 export interface RefusalSite {
   readonly h: Harness;
+  readonly agent: TestAgent;
   /** A call of the agent with a key, and without one; the address that gives refunds. */
   readonly keyed: Call;
   readonly keyless: Call;
@@ -90,7 +91,7 @@ export async function startRefusalSite(
     return { ...row, runs: agent.calls.length, wallet: await h.usdcOf(config.payer) };
   };
   return {
-    ...{ h, keyed, keyless, richPayer, refusals, world },
+    ...{ h, agent, keyed, keyless, richPayer, refusals, world },
     askRefund: (headers = {}) => h.request('GET', `/invoke/${agent.id}`, { headers }),
     async usedPayer(call = keyed) {
       const payer = newVoucherPayer(h);
