@@ -918,6 +918,8 @@ create table quote (
   used_by text,
   created_at timestamp with time zone not null,
   multiplier_hundredths integer,
+  unit_count bigint,
+  unit_pointer text,
   constraint quote_pkey PRIMARY KEY (id),
   constraint quote_used_by_key UNIQUE (used_by),
   constraint quote_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),

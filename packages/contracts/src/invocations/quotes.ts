@@ -7,7 +7,23 @@ const Quote = z.object({
   quoteId: Id,
   estimatedCost: Usdc,
   estimatedTime: z.string(),
-  breakdown: z.object({ base_fee: Usdc, complexity_multiplier: z.string(), total: Usdc }),
+  breakdown: z.object({
+    base_fee: Usdc,
+    complexity_multiplier: z.string(),
+    units: z
+      .object({
+        unit: z.string().meta({ examples: ['page'] }),
+        count: z.int().min(0),
+        price: Usdc,
+        amount: Usdc,
+        maximum: Usdc,
+      })
+      .optional()
+      .describe(
+        'Of an agent with a price by units: `amount` is `count` times `price`, at most `maximum`. `total` is the higher of it and the price per request times the multiplier.',
+      ),
+    total: Usdc,
+  }),
   validUntil: Timestamp,
   acceptUrl: z.string(),
 });

@@ -127,6 +127,16 @@ export interface AgentMetadata {
   tags?: string[] | undefined;
   maxConcurrency?: number | undefined;
   priceHints?: boolean | undefined;
+  perUnit?: PerUnit | undefined;
+}
+
+/** A price by units that the input of a call names; amounts as on the wire. */
+export interface PerUnit {
+  readonly price: string;
+  readonly unit: string;
+  /** JSON pointer into the input. */
+  readonly count: string;
+  readonly maximum: string;
 }
 
 /** The home node of an agent. */
@@ -160,6 +170,8 @@ export type CallableAgent = Pick<
   readonly home: Home | null;
   /** True when hints of callers (`metadata.priceHints`) change its price. */
   readonly takesHints: boolean;
+  /** Its price by units (`metadata.perUnit`); null: none. */
+  readonly perUnit: PerUnit | null;
 };
 
 /** Spec `verified`: the endpoint and the owner's wallet are proven; for a remote agent, its home node says so. */

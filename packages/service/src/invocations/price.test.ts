@@ -1,6 +1,8 @@
+import { formatUsdc } from '@agent-network/contracts/money';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  countUnits,
   estimatedTime,
   formatMultiplier,
   multiplierOf as multiplier,
@@ -15,7 +17,7 @@ const inputOf = (bytes: number, extra: Record<string, unknown> = {}) => {
   return { ...extra, text: 'x'.repeat(bytes - frame - 1) };
 };
 const workOf = (input: Record<string, unknown>, task = 't') => ({ task, input });
-const rateOf = (perRequestMicro: bigint, takesHints = true) => ({ perRequestMicro, takesHints });
+const rateOf = (perRequestMicro: bigint, takesHints = true) => ({ perRequestMicro, takesHints, perUnit: null });
 const multiplierOf = (input: Record<string, unknown>) =>
   priceOf(rateOf(1_000_000n), workOf(input)).multiplierHundredths;
 
@@ -97,6 +99,73 @@ describe('the price', () => {
       2n ** 63n,
     );
   });
+});
+
+describe('a price by units', () => {
+  const perUnit = { price: '0.02', unit: 'page', count: '/pages', maximum: '1.5' };
+  const rate = { perRequestMicro: 50_000n, takesHints: false, perUnit };
+  const totalOf = (input: Record<string, unknown>) => priceOf(rate, workOf(input)).totalMicro;
+
+  it.each<[unknown, bigint, bigint]>([
+    [undefined, 0n, 50_000n],
+    [2, 2n, 50_000n],
+    [3, 3n, 60_000n],
+    [2.1, 3n, 60_000n],
+    [-7, 0n, 50_000n],
+    [75, 75n, 1_500_000n],
+    [76, 76n, 1_500_000n],
+    [1e308, 1_000_000_000_000n, 1_500_000n],
+    [['a', 'b', 'c'], 3n, 60_000n],
+    ['äöü😀', 4n, 80_000n],
+    [{ length: 9 }, 0n, 50_000n],
+    [true, 0n, 50_000n],
+    [null, 0n, 50_000n],
+  ])('of %j pages counts %s of them and costs %s', (pages, count, total) => {
+    const price = priceOf(rate, workOf({ pages }));
+    expect([price.units?.count, price.totalMicro]).toEqual([count, total]);
+  });
+
+  it('is counted where the pointer leads, and nowhere else', () => {
+    const at = (count: string, input: Record<string, unknown>) => countUnits(count, { input });
+    expect(at('/a/0/b~1c~0', { a: [{ 'b/c~': 5 }] })).toBe(5n);
+    expect(at('/', { '': 4 })).toBe(4n);
+    for (const pointer of ['/constructor/length', '/__proto__/x', '/a/length', '/toString'])
+      expect(at(pointer, { a: [1, 2] })).toBe(0n);
+  });
+
+  const amount = fc.bigInt(0n, 10n ** 12n);
+  const rates = fc.record({ least: amount, each: amount, most: amount });
+  const by = ({ least, each, most }: { least: bigint; each: bigint; most: bigint }) => ({
+    perRequestMicro: least,
+    takesHints: false,
+    perUnit: { ...perUnit, price: formatUsdc(each), maximum: formatUsdc(most) },
+  });
+
+  it('is exact between the price per request and the maximum, and grows with the units', () => {
+    fc.assert(
+      fc.property(rates, fc.nat(10_000), fc.nat(10_000), (given, units, more) => {
+        const { least, each, most } = given;
+        const total = priceOf(by(given), workOf({ pages: units })).totalMicro;
+        expect(total).toBeGreaterThanOrEqual(least);
+        expect(total).toBeLessThanOrEqual(most > least ? most : least);
+        const exact = BigInt(units) * each;
+        if (exact >= least && exact <= most) expect(total).toBe(exact);
+        expect(priceOf(by(given), workOf({ pages: units + more })).totalMicro).toBeGreaterThanOrEqual(total);
+      }),
+    );
+  });
+
+  it('is never below what a search for cheap agents is told', () => {
+    fc.assert(
+      fc.property(rates, fc.nat(1000), (given, pages) => {
+        const { totalMicro } = priceOf(by(given), workOf({ pages }));
+        expect(given.least).toBeLessThanOrEqual(rateWithin(totalMicro, workOf({ pages })));
+      }),
+    );
+  });
+
+  it('has no effect of its own on the size step', () =>
+    expect(totalOf({ pages: 1, text: 'x'.repeat(20_000) })).toBe(62_500n));
 });
 
 it.each([

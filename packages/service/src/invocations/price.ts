@@ -1,4 +1,5 @@
-import { timesHundredths } from '@agent-network/contracts/money';
+import { minMicro, parseUsdc, timesHundredths } from '@agent-network/contracts/money';
+import type { PerUnit } from '../agents/agent.ts';
 
 /** Effect of the hint `input.complexity` on the price of agents that take hints, in hundredths (docs/decisions/0005-price.md). */
 const complexityHundredths: ReadonlyMap<unknown, bigint> = new Map([
@@ -18,6 +19,8 @@ export interface Price {
   readonly baseMicro: bigint;
   /** 1.5x is 150. */
   readonly multiplierHundredths: bigint;
+  /** What its units cost; null: the agent has no price by units. */
+  readonly units: { readonly count: bigint; readonly amountMicro: bigint } | null;
   readonly totalMicro: bigint;
 }
 
@@ -26,6 +29,7 @@ export interface Rate {
   readonly perRequestMicro: bigint;
   /** True when hints of callers change the price; set by the agent's owner. */
   readonly takesHints: boolean;
+  readonly perUnit: PerUnit | null;
 }
 
 /** The parts of a call that the agent receives, and so all that can raise its price. */
@@ -54,13 +58,38 @@ export const multiplierOf = (takesHints: boolean, work: Work): bigint =>
 export const priceClassOf = (work: Work): string => `${sizeHundredths(work)} ${hintHundredths(work)}`;
 
 /** The price of a call. Quotes and direct calls use the same rule; a quote locks the result. */
-export function priceOf({ perRequestMicro, takesHints }: Rate, work: Work): Price {
+export function priceOf({ perRequestMicro, takesHints, perUnit }: Rate, work: Work): Price {
   const multiplierHundredths = multiplierOf(takesHints, work);
+  const leastMicro = timesHundredths(perRequestMicro, multiplierHundredths);
+  const units = perUnit && unitsOf(perUnit, work);
   return {
     baseMicro: perRequestMicro,
     multiplierHundredths,
-    totalMicro: timesHundredths(perRequestMicro, multiplierHundredths),
+    units,
+    totalMicro: units && units.amountMicro > leastMicro ? units.amountMicro : leastMicro,
   };
+}
+
+function unitsOf({ price, count: pointer, maximum }: PerUnit, work: Work): NonNullable<Price['units']> {
+  const count = countUnits(pointer, work);
+  return { count, amountMicro: minMicro(count * parseUsdc(price), parseUsdc(maximum)) };
+}
+
+/** Units beyond this are as many: the maximum bounds what they cost. */
+const MOST_UNITS = 1_000_000_000_000;
+
+/** The number of units that a call asks for: what the pointer leads to in its input. */
+export function countUnits(pointer: string, { input }: Pick<Work, 'input'>): bigint {
+  let value: unknown = input;
+  for (const name of pointer.split('/').slice(1)) {
+    const key = name.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return 0n;
+    if (Array.isArray(value) && key === 'length') return 0n;
+    value = (value as Record<string, unknown>)[key];
+  }
+  if (typeof value === 'number') return BigInt(Math.ceil(Math.min(Math.max(value, 0), MOST_UNITS)));
+  if (typeof value === 'string') return BigInt(Array.from(value).length);
+  return Array.isArray(value) ? BigInt(value.length) : 0n;
 }
 
 /** The highest rate at which some agent's price for this call stays within the maximum; each agent decides whether it takes hints. */

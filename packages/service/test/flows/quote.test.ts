@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readTerms } from '../../src/agents/read-terms.ts';
+import { findChanged } from '../../src/invocations/start/agent-changed.ts';
 import { contradictions } from '../support/books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
+import { answerWith, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, newClient } from '../support/treasury.ts';
 import { payV1, payV2 } from '../support/x402-payer.ts';
 
@@ -79,4 +81,100 @@ describe('a quote', () => {
       expect(await h.usdcOf(wallet.address)).toBe(950_000n);
     },
   );
+});
+
+describe('an agent with a price by units', () => {
+  const perUnit = { price: '0.02', unit: 'page', count: '/pages', maximum: '0.50' };
+  let pager: TestAgent;
+  beforeAll(async () => {
+    pager = await startTestAgent(h, { owner, perRequest: '0.05', metadata: { perUnit } });
+  });
+  afterAll(() => pager.die());
+  const ask = (key: string | undefined, path: string, pages: number, headers: Record<string, string> = {}) =>
+    h.request('POST', path, {
+      key,
+      body: { task: 'read', input: { pages } },
+      headers: { 'x-sync': 'true', ...headers },
+    });
+
+  it('explains its price in quotes, and charges it', async () => {
+    const { key } = await newClient(h, '2.00');
+    const path = `/invoke/${pager.id}`;
+    const { breakdown, estimatedCost, acceptUrl } = (await ask(key, `${path}/quote`, 7)).body.data;
+    expect(estimatedCost).toBe('0.14');
+    expect(breakdown).toEqual({
+      base_fee: '0.05',
+      complexity_multiplier: '1.0x',
+      units: { unit: 'page', count: 7, price: '0.02', amount: '0.14', maximum: '0.50' },
+      total: '0.14',
+    });
+    const refused = await ask(key, acceptUrl, 8);
+    expect([refused.status, refused.body.error.details.fields[0].message]).toEqual([
+      400,
+      expect.stringMatching(/fewer units/),
+    ]);
+    expect((await ask(key, acceptUrl, 7)).body.data).toMatchObject({ status: 'completed', cost: '0.14' });
+    for (const [pages, cost] of [
+      [1, '0.05'],
+      [10, '0.20'],
+      [1000, '0.50'],
+    ] as const)
+      expect((await ask(key, path, pages)).body.data).toMatchObject({ status: 'completed', cost });
+    expect(await balanceOf(h, key)).toEqual({ available: '1.11', held: '0.00' });
+    const bulk = { task: 'read', input: { pages: 10 }, agents: [pager.id], maxCostPerAgent: '0.19' };
+    expect((await h.request('POST', '/invoke/bulk', { key, body: bulk })).body.error.message).toMatch(
+      /below the price of 0.20/,
+    );
+  });
+
+  it('is not called for many units with the offer, signed, for few', async () => {
+    const path = `/x402/${pager.id}`;
+    const wallet = await h.newWallet(1_000_000n);
+    const few = await ask(undefined, path, 5);
+    expect(few.body.error.payment.amount).toBe('0.10');
+    const headers = await payV2(h, wallet, few);
+    const calls = pager.calls.length;
+    const many = await ask(undefined, path, 20, headers);
+    expect([many.status, many.body.error.payment.amount]).toEqual([402, '0.40']);
+    expect(pager.calls.length).toBe(calls);
+    expect((await ask(undefined, path, 5, headers)).body.data).toMatchObject({ status: 'completed', cost: '0.10' });
+    expect(await h.usdcOf(wallet.address)).toBe(900_000n);
+  });
+
+  it('charges what it reports, at most the price', async () => {
+    const { key } = await newClient(h, '1.00');
+    pager.behave(answerWith(200, { result: 1, cost: '0.07' }));
+    expect((await ask(key, `/invoke/${pager.id}`, 10)).body.data.cost).toBe('0.07');
+    pager.behave(answerWith(200, { result: 1, cost: '9.00' }));
+    expect((await ask(key, `/invoke/${pager.id}`, 10)).body.data.cost).toBe('0.20');
+    pager.behave(echo);
+  });
+
+  it('costs the new price when it changes between the decision and the acceptance', async () => {
+    const { key } = await newClient(h, '1.00');
+    const reprice = (price: string) =>
+      h.request('PUT', `/agents/${pager.id}`, {
+        key: owner.key,
+        body: { metadata: { perUnit: { ...perUnit, price } } },
+      });
+    expect((await ask(key, `/invoke/${pager.id}`, 10)).body.data.cost).toBe('0.20');
+    // Another process may have changed the row: the copy in memory is as it was.
+    const id = pager.id;
+    const before = await h.ctx.agentFinder.find(id);
+    expect((await reprice('0.03')).status).toBe(200);
+    const [terms] = await h.ctx.db.transaction(async (tx) => [...(await readTerms(tx, [id])).values()]);
+    expect(terms?.perUnit).toEqual({ ...perUnit, price: '0.03' });
+    expect(before?.perUnit).toEqual(perUnit);
+    const sale = before && { agent: before, isPriceLocked: false };
+    if (!sale) throw new Error('the agent is gone');
+    expect((await h.ctx.db.transaction((tx) => findChanged(tx, [sale]))).has(sale)).toBe(true);
+    expect((await ask(key, `/invoke/${id}`, 10)).body.data.cost).toBe('0.30');
+    await reprice('0.02');
+  });
+
+  it('with a pointer that is none is refused', async () => {
+    const body = { metadata: { perUnit: { ...perUnit, count: 'pages' } } };
+    const { status, body: answer } = await h.request('PUT', `/agents/${pager.id}`, { key: owner.key, body });
+    expect([status, answer.error.details.fields[0].path]).toEqual([400, 'metadata.perUnit.count']);
+  });
 });

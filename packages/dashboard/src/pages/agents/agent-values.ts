@@ -69,6 +69,9 @@ export function valuesOf({ name, description, capabilities, endpoint, rates, met
 
 const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
+/** Metadata that the form does not show, and keeps. */
+const unshown = ({ metadata: { perUnit } }: AgentDetail) => (perUnit ? { perUnit } : {});
+
 /**
  * The body of PUT /agents/{id}: only what differs from the agent. A price that follows the one per request is sent along when that one
  * changes, as the node keeps what it was given.
@@ -89,6 +92,8 @@ export function updateBody(values: AgentValues, agent: AgentDetail) {
   return {
     ...Object.fromEntries(texts),
     ...(isSame(rates, {}) ? {} : { rates }),
-    ...(isSame(metadataOf(values), metadataOf(before)) ? {} : { metadata: metadataOf(values) }),
+    ...(isSame(metadataOf(values), metadataOf(before))
+      ? {}
+      : { metadata: { ...unshown(agent), ...metadataOf(values) } }),
   };
 }

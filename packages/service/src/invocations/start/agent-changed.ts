@@ -6,7 +6,7 @@ import { AppError } from '../../lib/app-error.ts';
 
 /** The sale of a call, as decided before its request is stored. */
 export interface Sale {
-  readonly agent: Pick<CallableAgent, 'id' | 'perRequestMicro' | 'takesHints' | 'typesId'>;
+  readonly agent: Pick<CallableAgent, 'id' | 'perRequestMicro' | 'takesHints' | 'perUnit' | 'typesId'>;
   /** True when a quote or a signed offer sets the price. */
   readonly isPriceLocked: boolean;
 }
@@ -37,7 +37,12 @@ const holds = ({ agent, isPriceLocked }: Sale, now: AgentTerms | undefined): boo
   now !== undefined &&
   now.status === 'online' &&
   now.typesId === agent.typesId &&
-  (isPriceLocked || (now.perRequestMicro === agent.perRequestMicro && now.takesHints === agent.takesHints));
+  (isPriceLocked || isSamePrice(now, agent));
+
+const isSamePrice = (now: AgentTerms, then: Sale['agent']): boolean =>
+  now.perRequestMicro === then.perRequestMicro &&
+  now.takesHints === then.takesHints &&
+  JSON.stringify(now.perUnit) === JSON.stringify(then.perUnit);
 
 const MAX_TRIES = 5;
 

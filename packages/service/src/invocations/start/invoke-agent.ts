@@ -21,7 +21,7 @@ import type { TakenDeposit } from '../../payments/x402/channels/take-deposit.ts'
 import { paymentOf } from '../../payments/x402/claim-payments.ts';
 import type { PaymentChecks } from '../../payments/x402/payment-checks.ts';
 import type { Shown } from '../../payments/x402/payment-header.ts';
-import type { Due } from '../../payments/x402/payment-required.ts';
+import { type Due, paymentRequired } from '../../payments/x402/payment-required.ts';
 import { deadlineOf } from '../deadline.ts';
 import type { Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
@@ -175,6 +175,7 @@ export async function startChosen(
   const authorized = means.method === 'x402' ? await authorizeCall(ctx, input.shown, purchase) : unpaid;
   const priceMicro =
     authorized.payment?.authorization.valueMicro ?? authorized.voucher?.priceMicro ?? choice.priceMicro;
+  requireUnitsPaid(ctx, choice, priceMicro, purchase.due);
   requireAffordable(input.body, priceMicro);
   const side = input.isAwaited ? 'front' : 'back';
   const place = authorized === unpaid ? reserve(ctx, callOf(caller, agent.id), side) : null;
@@ -219,6 +220,11 @@ export async function startChosen(
 }
 
 const unpaid = { payment: null, voucher: null };
+
+/** An offer is good for a class of sizes. Units are counted one by one: throws 402 when it was made for fewer of them. */
+function requireUnitsPaid(ctx: InvokeContext, { agent, priceMicro }: Choice, paidMicro: bigint, due: Due): void {
+  if (agent.perUnit && paidMicro < priceMicro) throw paymentRequired(ctx, due, 'invalid_offer');
+}
 
 /** Calls with a waiting caller bypass the queue, as far as there is room in front. */
 const reserve = (ctx: InvokeContext, call: Call, side: Side): Reservation =>

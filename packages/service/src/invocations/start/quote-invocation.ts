@@ -2,14 +2,14 @@ import type { Quote } from '@agent-network/contracts/invocations/quotes';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import { type Once, unkeyed } from '../../access/idempotency/once.ts';
-import type { CallableAgent } from '../../agents/agent.ts';
+import type { CallableAgent, PerUnit } from '../../agents/agent.ts';
 import { type HasAgentFinder, requireAgent } from '../../agents/alternatives/find-agent.ts';
 import type { HasTypeChecks, TypedCall } from '../../agents/types/type-checks.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError, invalid, notFound } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
-import { estimatedTime, formatMultiplier, multiplierOf, priceOf, type Work } from '../price.ts';
+import { countUnits, estimatedTime, formatMultiplier, multiplierOf, type Price, priceOf, type Work } from '../price.ts';
 import { findQuote, insertQuote } from './quote-store.ts';
 
 const VALID_MS = 15 * 60_000;
@@ -35,6 +35,7 @@ export async function quoteInvocation(
     breakdown: {
       base_fee: formatUsdc(price.baseMicro),
       complexity_multiplier: formatMultiplier(price.multiplierHundredths),
+      ...unitsShown(agent.perUnit, price),
       total: formatUsdc(price.totalMicro),
     },
     validUntil: validUntil.toISOString(),
@@ -43,6 +44,7 @@ export async function quoteInvocation(
   const row = {
     ...{ id, accountId: caller.accountId, agentId, priceMicro: price.totalMicro, validUntil },
     multiplierHundredths: Number(price.multiplierHundredths),
+    ...{ unitCount: price.units?.count ?? null, unitPointer: agent.perUnit?.count ?? null },
   };
   // Without a key there is no answer to keep: one statement, not a transaction of three.
   if (once === unkeyed) {
@@ -55,10 +57,23 @@ export async function quoteInvocation(
   });
 }
 
+const unitsShown = (perUnit: PerUnit | null, { units }: Price): Pick<Quote['breakdown'], 'units'> =>
+  perUnit && units
+    ? {
+        units: {
+          unit: perUnit.unit,
+          count: Number(units.count),
+          price: perUnit.price,
+          amount: formatUsdc(units.amountMicro),
+          maximum: perUnit.maximum,
+        },
+      }
+    : {};
+
 export const quoteUsed = () => new AppError('CONFLICT', 'This quote was used already; ask for a new one.');
 
 /**
- * The price that the caller's quote locks for this agent, for a call whose multiplier is at most the quoted one. `useQuotes` decides
+ * The price that the caller's quote locks for this agent, for a call whose multiplier and units are at most the quoted ones. `useQuotes` decides
  * whether the quote is still unused.
  */
 export async function quotedPrice(
@@ -74,5 +89,8 @@ export async function quotedPrice(
   if (quote.validUntil <= ctx.clock.now()) throw invalid('quote', 'has expired');
   if (quote.multiplierHundredths !== null && multiplierOf(agent.takesHints, work) > quote.multiplierHundredths)
     throw invalid('quote', 'is for a smaller or simpler call than this one; ask for a new one with this input');
+  const { unitCount, unitPointer } = quote;
+  if (unitCount !== null && unitPointer !== null && countUnits(unitPointer, work) > unitCount)
+    throw invalid('quote', 'is for fewer units than this call has; ask for a new one with this input');
   return { priceMicro: quote.priceMicro, isUsed: quote.usedBy !== null };
 }

@@ -87,7 +87,7 @@ async function namedTools(ctx: HttpContext, face: FaceRequest, agentId: string) 
     : [];
 }
 
-const descriptionOf = ({ name, description, rates }: AgentDetail, what: string): string =>
-  `Invokes the agent "${name}" for ${rates.perRequest} USDC a call. ${what}${
-    description === '' ? '' : ` The agent's owner says of it: "${description}"`
-  }`;
+const descriptionOf = ({ name, description, rates, metadata: { perUnit } }: AgentDetail, what: string): string =>
+  `Invokes the agent "${name}" for ${perUnit ? 'at least ' : ''}${rates.perRequest} USDC a call${
+    perUnit ? `, ${perUnit.price} USDC for each ${perUnit.unit}, at most ${perUnit.maximum} USDC` : ''
+  }. ${what}${description === '' ? '' : ` The agent's owner says of it: "${description}"`}`;
