@@ -46,6 +46,7 @@ import { createMetrics, type Metrics } from './lib/metrics.ts';
 import { createGuardedFetch } from './lib/net/guarded-fetch.ts';
 import { isLoopbackHost } from './lib/net/guarded-fetch-address.ts';
 import { createResolver } from './lib/net/guarded-fetch-resolve.ts';
+import { createTextRecords } from './lib/net/text-records.ts';
 import { createSecrets } from './lib/secrets.ts';
 import { createTurns } from './lib/turns.ts';
 import { createSeenTreasuries } from './payments/ledger/treasury.ts';
@@ -113,7 +114,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const privateKeys = { senders: parts.senderPrivateKeys, registrar: parts.registrarPrivateKey };
   const keys = createSigningKeys(wallet, privateKeys, { ...access, log, metrics });
   const secrets = createSecrets(parts.secretKey);
-  const guardedFetch = createOutboundCalls(config);
+  const outbound = createOutboundCalls(config);
   const base = {
     db,
     log,
@@ -126,9 +127,9 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     ...metersOf(metrics),
     processId: () => heartbeat.processId(),
     secrets,
-    guardedFetch,
+    ...outbound,
     ...accessParts(parts, { db, clock, replica }),
-    homeKeys: createHomeKeys({ db, secrets, guardedFetch, chain, wallet, clock, baseUrl: parts.baseUrl }),
+    homeKeys: createHomeKeys({ db, secrets, ...outbound, chain, wallet, clock, baseUrl: parts.baseUrl }),
     changeHub: createChangeHub(),
     storagePace,
     chunkWriter: createChunkWriter({ db, storagePace }),
@@ -274,13 +275,16 @@ function registryParts(config: Config, rpcUrl: string, needs: RegistryNeeds) {
   };
 }
 
-const createOutboundCalls = (config: Config) =>
-  createGuardedFetch({
-    allowPrivate: config.allowPrivateEndpoints,
+/** What reaches out to addresses and names that strangers gave us. */
+const createOutboundCalls = ({ dnsServers: servers, allowPrivateEndpoints }: Config) => ({
+  guardedFetch: createGuardedFetch({
+    allowPrivate: allowPrivateEndpoints,
     userAgent: 'agent-network',
     connections: 4096,
-    resolve: createResolver({ servers: config.dnsServers }),
-  });
+    resolve: createResolver({ servers }),
+  }),
+  textRecords: createTextRecords({ servers }),
+});
 
 /** Runs work soon after a request; requests in between share one run. */
 function createOnDemandRun(work: () => Promise<void>, log: Log): { requestRun(): void } {

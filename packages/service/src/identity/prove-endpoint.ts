@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import type { EndpointProofName } from '@agent-network/contracts/agents/identity';
 import type { HasClock } from '../lib/clock.ts';
 import { GuardedFetchError, type HasGuardedFetch } from '../lib/net/guarded-fetch.ts';
 import { challengeResponse, isChallengeMet, signAgentCall } from './agent-signature.ts';
 
 export type EndpointProof =
-  | { readonly isProven: true; readonly by: 'challenge' | 'well-known'; readonly tookMs: number }
+  | { readonly isProven: true; readonly by: EndpointProofName; readonly tookMs: number }
   | { readonly isProven: false; readonly reason: string };
 
 export interface EndpointClaim {
@@ -19,17 +20,10 @@ const TIMEOUT_MS = 5000;
 const MAX_BYTES = 64 * 1024;
 
 /**
- * Asks the endpoint to prove that it belongs to the agent: by answering a challenge with the identityToken, or by naming the agent in
- * `/.well-known/agent-registration.json` on its origin. The failure reason tells the owner what to correct and reveals nothing else about
- * the address.
+ * Asks the endpoint to answer a challenge with the identityToken of the agent. The failure reason tells the owner what to correct and reveals
+ * nothing else about the address.
  */
-export async function proveEndpoint(ctx: HasGuardedFetch & HasClock, claim: EndpointClaim): Promise<EndpointProof> {
-  const challenged = await tryChallenge(ctx, claim);
-  if (challenged.isProven) return challenged;
-  return (await isNamedInWellKnown(ctx, claim)) ? { isProven: true, by: 'well-known', tookMs: 0 } : challenged;
-}
-
-async function tryChallenge(ctx: HasGuardedFetch & HasClock, claim: EndpointClaim): Promise<EndpointProof> {
+export async function tryChallenge(ctx: HasGuardedFetch & HasClock, claim: EndpointClaim): Promise<EndpointProof> {
   const challenge = randomBytes(32).toString('hex');
   const body = JSON.stringify({ type: 'verification', agent_id: claim.agentId, challenge });
   const startMs = performance.now();
@@ -63,19 +57,22 @@ async function tryChallenge(ctx: HasGuardedFetch & HasClock, claim: EndpointClai
   }
 }
 
-async function isNamedInWellKnown(ctx: HasGuardedFetch, claim: EndpointClaim): Promise<boolean> {
+/** The registrations that the well-known file of an endpoint's origin names; none when it has no such file. */
+export async function readWellKnown(ctx: HasGuardedFetch, endpoint: string): Promise<Record<string, unknown>[]> {
   try {
     const { status, body } = await ctx.guardedFetch.request({
-      url: new URL('/.well-known/agent-registration.json', claim.endpoint).href,
+      url: new URL('/.well-known/agent-registration.json', endpoint).href,
       method: 'GET',
       headers: {},
       timeoutMs: TIMEOUT_MS,
       maxBytes: MAX_BYTES,
     });
     const registrations = status === 200 ? parseObject(body)?.registrations : null;
-    return Array.isArray(registrations) && registrations.some((each) => each?.agentId === claim.agentId);
+    return Array.isArray(registrations)
+      ? registrations.filter((each) => typeof each === 'object' && each !== null)
+      : [];
   } catch (error) {
-    if (error instanceof GuardedFetchError) return false;
+    if (error instanceof GuardedFetchError) return [];
     throw error;
   }
 }

@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 afterAll(() => h.stop());
 
-describe.each(protocols)('an agent behind $protocol', ({ start, task, input, result, streamed, cancels, resumes }) => {
+describe.each(protocols)('an agent behind $name', ({ start, task, input, result, streamed, cancels, resumes }) => {
   let site: TestUpstream;
   let agent: Listed;
   let before: string;

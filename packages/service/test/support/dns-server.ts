@@ -12,10 +12,15 @@ export interface DnsServer {
 }
 
 const A = 1;
+const TXT = 16;
 const NXDOMAIN = 3;
 
 /** A DNS server on loopback, over UDP, that answers what a test says. */
-export async function startDnsServer(answer: DnsServer['answer'], ttlS = 30): Promise<DnsServer> {
+export async function startDnsServer(
+  answer: DnsServer['answer'],
+  ttlS = 30,
+  textsOf: (name: string) => readonly string[] = () => [],
+): Promise<DnsServer> {
   const socket = createSocket('udp4');
   const asked: string[] = [];
   const server: DnsServer = {
@@ -29,9 +34,13 @@ export async function startDnsServer(answer: DnsServer['answer'], ttlS = 30): Pr
   socket.on('message', (query, from) => {
     const { name, type, end } = questionOf(query);
     asked.push(name);
-    const addresses = server.answer(name);
+    const texts = type === TXT ? textsOf(name) : [];
+    const addresses = texts.length > 0 ? [] : server.answer(name);
     if (addresses === null) return;
-    const records = type === A ? (addresses ?? []).map((address) => recordOf(address, ttlS)) : [];
+    const records = [
+      ...(type === A ? (addresses ?? []).map((address) => recordOf(address, ttlS)) : []),
+      ...texts.map((text) => textRecordOf(text, ttlS)),
+    ];
     const head = Buffer.from(query.subarray(0, 12));
     head.writeUInt16BE(0x8180 | (addresses ? 0 : NXDOMAIN), 2);
     head.writeUInt16BE(1, 4);
@@ -52,6 +61,19 @@ function questionOf(query: Buffer): { name: string; type: number; end: number } 
     at += 1 + length;
   }
   return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
+}
+
+/** A text of at most 255 characters, of the name that was asked for. */
+function textRecordOf(text: string, ttlS: number): Buffer {
+  const record = Buffer.alloc(13 + text.length);
+  record.writeUInt16BE(0xc00c, 0);
+  record.writeUInt16BE(TXT, 2);
+  record.writeUInt16BE(1, 4);
+  record.writeUInt32BE(ttlS, 6);
+  record.writeUInt16BE(text.length + 1, 10);
+  record.writeUInt8(text.length, 12);
+  record.write(text, 13, 'latin1');
+  return record;
 }
 
 /** Of the name that was asked for. */

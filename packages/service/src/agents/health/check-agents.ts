@@ -1,5 +1,5 @@
 import { emit } from '../../events/outbox/outbox.ts';
-import { type EndpointProof, proveEndpoint } from '../../identity/prove-endpoint.ts';
+import type { EndpointProof } from '../../identity/prove-endpoint.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
@@ -16,8 +16,9 @@ import { openUpstream } from '../upstream/upstream.ts';
 import { UpstreamFault } from '../upstream/upstream-client.ts';
 import { ANSWERS_UNTIL_UP, MISSES_UNTIL_DOWN, nextProbe, nextVerification } from './check-schedule.ts';
 import { addProbe } from './probe-store.ts';
+import { type ProofSources, proveAgent } from './prove-agent.ts';
 
-export interface CheckContext extends RegistrationContext, HasLog, HasSecrets, HasGuardedFetch, HasNodeLabel {}
+export interface CheckContext extends RegistrationContext, HasLog, HasSecrets, ProofSources, HasNodeLabel {}
 
 /** Runs the due checks now rather than at the next tick. */
 export interface HasAgentChecks {
@@ -57,8 +58,7 @@ export async function tryProof(ctx: CheckContext, agent: Agent): Promise<Endpoin
   if (agent.tokenSealed === null) return { isProven: false, reason: 'Its home is another node, which proves it.' };
   const identityToken = ctx.secrets.open(agent.tokenSealed);
   const upstream = openUpstream(ctx.secrets, agent);
-  const { endpoint, headers } = upstream;
-  const proof = await proveEndpoint(ctx, { agentId: agent.id, endpoint, identityToken, headers });
+  const proof = await proveAgent(ctx, { agent, upstream, identityToken });
   const { fault, digest } = proof.isProven && agent.protocol !== 'http' ? await checkUpstream(ctx, upstream) : unasked;
   const now = ctx.clock.now();
   await record(ctx, agent, (current) => {

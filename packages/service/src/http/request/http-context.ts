@@ -16,6 +16,7 @@ import type { WalletProofs } from '../../identity/prove-wallet.ts';
 import type { HasPaymentTurns } from '../../invocations/keyless/invoke-keyless.ts';
 import type { InvokeContext } from '../../invocations/start/invoke-agent.ts';
 import type { HasStreamPoller } from '../../invocations/stream/stream-poller.ts';
+import type { HasTextRecords } from '../../lib/net/text-records.ts';
 import type { HasRetention } from '../../lib/retention.ts';
 import type { StatusContext } from '../../operator/read-status.ts';
 import type { HasClaimSettings } from '../../payments/x402/channels/claims/claim-context.ts';
@@ -51,7 +52,9 @@ interface RegistryEntries extends RegistryIndex, HasTokenClient, HasRegistryWrit
 
 interface AgentSearch extends HasListing, HasReplica {}
 
-interface AgentDirectory extends AgentSearch, HasNodeLabel, HasAgentChecks, RegistryEntries {}
+interface EndpointWork extends HasAgentChecks, HasTextRecords {}
+
+interface AgentDirectory extends AgentSearch, HasNodeLabel, EndpointWork, RegistryEntries {}
 
 /** What happens, as it happens. */
 interface EventFeeds extends HasWebhookDispatcher, HasSubjects, HasSubjectPages, HasLiveEvents, HasStreamPoller {}

@@ -7,6 +7,7 @@ import type { TestUpstream } from './upstream.ts';
 
 /** One row for each protocol that the node speaks to agents beside its own. */
 export interface ProtocolRow {
+  readonly name: string;
   readonly protocol: AgentProtocol;
   start(): Promise<TestUpstream>;
   readonly task: string;
@@ -22,6 +23,7 @@ export interface ProtocolRow {
 
 export const protocols: readonly ProtocolRow[] = [
   {
+    name: 'openai',
     protocol: 'openai',
     start: startOpenaiUpstream,
     task: 'Say hello',
@@ -37,6 +39,7 @@ export const protocols: readonly ProtocolRow[] = [
     resumes: false,
   },
   {
+    name: 'mcp',
     protocol: 'mcp',
     start: () => startMcpUpstream(),
     task: 'Hello',
@@ -47,6 +50,7 @@ export const protocols: readonly ProtocolRow[] = [
     resumes: false,
   },
   {
+    name: 'mcp with a handshake',
     protocol: 'mcp',
     start: () => startMcpUpstream(true),
     task: 'Hello',
@@ -57,6 +61,7 @@ export const protocols: readonly ProtocolRow[] = [
     resumes: false,
   },
   {
+    name: 'a2a',
     protocol: 'a2a',
     start: startA2aUpstream,
     task: 'Hello',
@@ -67,6 +72,7 @@ export const protocols: readonly ProtocolRow[] = [
     resumes: true,
   },
   {
+    name: 'mip-003',
     protocol: 'mip-003',
     start: startMipUpstream,
     task: 'Hello',

@@ -50,6 +50,8 @@ export interface TestUpstream {
   down: number | null;
   /** Ids of agents that the well-known file names. */
   readonly named: string[];
+  /** Further registrations in it. */
+  readonly registrations: object[];
   /** True once the node cancelled, in the way of the protocol. */
   readonly isCancelled: () => boolean;
   /** Closes the connections that hang. */
@@ -85,6 +87,7 @@ export async function startUpstream(speaker: (origin: string) => Speaker): Promi
   let isClosed = false;
   const hanging = new Set<ServerResponse>();
   const named: string[] = [];
+  const registrations: object[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
@@ -93,7 +96,7 @@ export async function startUpstream(speaker: (origin: string) => Speaker): Promi
     const seen = { method, path: url, headers, body };
     site.seen.push(seen);
     if (url === '/.well-known/agent-registration.json')
-      return json(response, 200, { registrations: named.map((agentId) => ({ agentId })) });
+      return json(response, 200, { registrations: [...registrations, ...named.map((agentId) => ({ agentId }))] });
     if (spoken.isCancel?.(seen)) isClosed = true;
     if (site.down !== null) return json(response, site.down, {}, { location: '/elsewhere' });
     if (!spoken.isWork(seen)) return spoken.answer(seen, request, response, site);
@@ -123,6 +126,7 @@ export async function startUpstream(speaker: (origin: string) => Speaker): Promi
     mode: { kind: 'works' },
     down: null,
     named,
+    registrations,
     isCancelled: () => isClosed,
     letGo: () => hanging.forEach((response) => void response.destroy()),
     async stop() {

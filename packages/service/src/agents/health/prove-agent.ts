@@ -1,0 +1,128 @@
+import { isIP } from 'node:net';
+import { agentRegistryOf } from '@agent-network/contracts/agents/registration';
+import { type EndpointProof, readWellKnown, tryChallenge } from '../../identity/prove-endpoint.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { GuardedFetchError, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import type { HasTextRecords } from '../../lib/net/text-records.ts';
+import type { HasRegistry } from '../../registry/read/registry-info.ts';
+import type { HasRegistryTokens } from '../../registry/read/registry-tokens.ts';
+import type { Agent } from '../agent.ts';
+import { readA2aAgent } from '../upstream/a2a-card-client.ts';
+import type { Upstream } from '../upstream/upstream.ts';
+import { isObject, type Json, parseObject, UpstreamFault } from '../upstream/upstream-client.ts';
+
+/** Where proofs of endpoints are looked for. */
+export interface ProofSources extends HasGuardedFetch, HasTextRecords, HasRegistryTokens {}
+
+type ProofContext = ProofSources & HasRegistry & HasClock;
+
+interface Claim {
+  readonly agent: Agent;
+  readonly upstream: Upstream;
+  readonly identityToken: string;
+}
+
+/** Extension by which an A2A card names its agent here. */
+const AGENT_EXTENSION = 'urn:agent-network:agent';
+/** Tokens of a well-known file that are looked at. */
+const MOST_TOKENS = 5;
+const MAX_FILE_BYTES = 64 * 1024;
+
+/**
+ * Looks for a proof that the endpoint belongs to the agent. Each is a statement of who controls the endpoint's address, and names this agent
+ * or a token of its owner: what an owner states elsewhere proves nothing, and a shared host proves for nobody but whom it names.
+ */
+export async function proveAgent(ctx: ProofContext, { agent, upstream, identityToken }: Claim): Promise<EndpointProof> {
+  const { id } = agent;
+  const { endpoint, headers, protocol } = upstream;
+  const challenged =
+    protocol === 'http' ? await tryChallenge(ctx, { agentId: id, endpoint, identityToken, headers }) : null;
+  if (challenged?.isProven) return challenged;
+  const registrations = await readWellKnown(ctx, endpoint);
+  const isNamed = registrations.some((each) => each.agentId === id);
+  if (isNamed) return proven('well-known');
+  if (protocol === 'a2a' && (await isNamedInCard(ctx, upstream, id))) return proven('card');
+  if (await isNamedInDns(ctx, endpoint, id)) return proven('dns');
+  if (await isOwnersToken(ctx, agent, registrations)) return proven('erc8004');
+  return challenged ?? { isProven: false, reason: waysOf(upstream, id) };
+}
+
+const proven = (by: 'well-known' | 'card' | 'dns' | 'erc8004'): EndpointProof => ({ isProven: true, by, tookMs: 0 });
+
+function waysOf({ endpoint, protocol }: Upstream, id: string): string {
+  const { origin, hostname } = new URL(endpoint);
+  const ways = [
+    `"registrations": [{"agentId": "${id}"}] in ${origin}/.well-known/agent-registration.json`,
+    ...(protocol === 'a2a'
+      ? [`the extension ${AGENT_EXTENSION} with params {"agentId": "${id}"} in its agent card`]
+      : []),
+    ...(isName(hostname) ? [`the TXT record "agent-network-verify=${id}" of _agent-network.${hostname}`] : []),
+    'a token of its proven owner that the well-known file names and whose file lists the endpoint',
+  ];
+  return `No proof was found. One of these proves the endpoint: ${ways.join('; ')}.`;
+}
+
+async function isNamedInCard(ctx: ProofContext, upstream: Upstream, id: string): Promise<boolean> {
+  try {
+    const { extensions } = await readA2aAgent(ctx, upstream);
+    return extensions.some(({ uri, params }) => uri === AGENT_EXTENSION && isObject(params) && params.agentId === id);
+  } catch (error) {
+    if (error instanceof UpstreamFault || error instanceof GuardedFetchError) return false;
+    throw error;
+  }
+}
+
+/** Addresses have no records, and names without a dot are not public. */
+const isName = (hostname: string): boolean =>
+  isIP(hostname.replace(/^\[|\]$/g, '')) === 0 && hostname.replace(/\.$/, '').includes('.');
+
+async function isNamedInDns(ctx: HasTextRecords, endpoint: string, id: string): Promise<boolean> {
+  const { hostname } = new URL(endpoint);
+  if (!isName(hostname)) return false;
+  return (await ctx.textRecords.find(`_agent-network.${hostname}`)).includes(`agent-network-verify=${id}`);
+}
+
+/**
+ * True when the well-known file of the endpoint's origin names an ERC-8004 token that the agent's proven owner holds, and the token's file
+ * lists the endpoint. The file alone proves nothing: its author may list what is not theirs.
+ */
+async function isOwnersToken(ctx: ProofContext, agent: Agent, registrations: readonly Json[]): Promise<boolean> {
+  if (!agent.isWalletProven) return false;
+  const registry = agentRegistryOf(ctx.registry.chainId, ctx.registry.address);
+  const named = registrations.filter(
+    ({ agentRegistry, agentId }) =>
+      typeof agentRegistry === 'string' &&
+      agentRegistry.toLowerCase() === registry &&
+      /^\d{1,78}$/.test(String(agentId)),
+  );
+  for (const { agentId } of named.slice(0, MOST_TOKENS)) {
+    const known = await ctx.registryTokens.at(BigInt(String(agentId)));
+    if (!known?.isSafe || known.token.owner !== agent.owner) continue;
+    if (await fileLists(ctx, known.token.uri, agent.endpoint)) return true;
+  }
+  return false;
+}
+
+async function fileLists(ctx: HasGuardedFetch, uri: string, endpoint: string): Promise<boolean> {
+  const file = await readFile(ctx, uri);
+  const listed = [file?.services, file?.endpoints].flatMap((list) =>
+    Array.isArray(list) ? list.filter(isObject) : [],
+  );
+  return listed.some(
+    (service) => typeof service.endpoint === 'string' && URL.parse(service.endpoint)?.href === new URL(endpoint).href,
+  );
+}
+
+async function readFile(ctx: HasGuardedFetch, uri: string): Promise<Json | undefined> {
+  const [, data] = /^data:application\/json;base64,([\w+/=]{1,90000})$/.exec(uri) ?? [];
+  if (data !== undefined) return parseObject(Buffer.from(data, 'base64').toString('utf8'));
+  if (!/^https?:/.test(uri)) return undefined;
+  try {
+    const request = { url: uri, method: 'GET', headers: {}, timeoutMs: 5000, maxBytes: MAX_FILE_BYTES };
+    const { status, body } = await ctx.guardedFetch.request(request);
+    return status === 200 ? parseObject(body.toString('utf8')) : undefined;
+  } catch (error) {
+    if (error instanceof GuardedFetchError) return undefined;
+    throw error;
+  }
+}

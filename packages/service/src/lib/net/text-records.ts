@@ -1,0 +1,38 @@
+import { Resolver } from 'node:dns/promises';
+import { domainOf } from './guarded-fetch-resolve.ts';
+import { createLookupRoom } from './guarded-fetch-room.ts';
+
+/** TXT records of names that strangers gave us. */
+export interface TextRecords {
+  /** The texts of a name; none when it has none or nobody answers in time. */
+  find(name: string): Promise<string[]>;
+}
+
+export interface HasTextRecords {
+  readonly textRecords: TextRecords;
+}
+
+const TIMEOUT_MS = 1000;
+const TRIES = 2;
+const MOST = 32;
+const MOST_OF_DOMAIN = 4;
+
+/** Asks by c-ares, which needs no thread, with a bound on concurrent questions in total and by domain. Answers are not kept. */
+export function createTextRecords({ servers }: { readonly servers: readonly string[] }): TextRecords {
+  const room = createLookupRoom({ most: MOST, mostOfKey: MOST_OF_DOMAIN });
+  return {
+    async find(name) {
+      const domain = domainOf(name);
+      if (!(await room.enter(domain, TRIES * TIMEOUT_MS))) return [];
+      const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES, maxTimeout: TIMEOUT_MS });
+      if (servers.length > 0) resolver.setServers(servers);
+      try {
+        return (await resolver.resolveTxt(name)).map((parts) => parts.join(''));
+      } catch {
+        return [];
+      } finally {
+        room.leave(domain);
+      }
+    },
+  };
+}
