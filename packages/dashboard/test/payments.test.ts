@@ -320,6 +320,7 @@ it('shows the reserves as the node tells of them, and is used with the keyboard 
   await tab.focus();
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowRight');
   await page.keyboard.press('Enter');
   await poll(() => new URL(page.url()).searchParams.get('tab')).toBe('reserves');
   const proof = page.getByRole('table', { name: 'Proof of reserves' });
