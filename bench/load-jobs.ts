@@ -1,6 +1,9 @@
 import type { Request } from './http-connection.ts';
 import type { Measurement, MeasureOptions } from './measure.ts';
 
+/** In a request of a question: other characters in each call, as many. */
+export const UNIQUE = 'UNIQUE-IN-EACH-CALL';
+
 /** A request and what its answer must be to count. */
 export interface Question {
   readonly request: Request;

@@ -1,5 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { type Answer, openConnection, requestText } from './http-connection.ts';
-import type { LoadResult, PlainJob } from './load-jobs.ts';
+import { type LoadResult, type PlainJob, UNIQUE } from './load-jobs.ts';
 import { measure } from './measure.ts';
 
 const WARM_UP_SECONDS = 0.5;
@@ -10,11 +11,13 @@ export async function runPlainJob(job: PlainJob): Promise<LoadResult> {
   const url = new URL(job.questions[0]?.request.url ?? '');
   const connections = await Promise.all(Array.from({ length: job.callers }, () => openConnection(url)));
   let asked = 0;
+  const run = randomBytes(4).toString('hex');
   const ask = async (caller: number) => {
     const question = questions[asked++ % questions.length];
     const connection = connections[caller];
     if (!question || !connection) throw new Error('a caller without a connection or a question');
-    requireAnswer(await connection.send(question.text), question);
+    const unique = `${run}-${String(asked).padStart(UNIQUE.length - run.length - 1, '0')}`;
+    requireAnswer(await connection.send(question.text.replaceAll(UNIQUE, unique)), question);
     return true;
   };
   try {
