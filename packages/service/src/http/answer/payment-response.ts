@@ -63,16 +63,6 @@ export async function setVoucherResponse(
   call.setHeader('payment-response', encode(response));
 }
 
-/** The same settlement with the receipt of what was delivered for it since. */
-export const withReceipt = (
-  ctx: HasChain & HasWallet,
-  settlement: SettleResponse,
-  delivery: Delivery,
-): SettleResponse => ({
-  ...settlement,
-  ...receiptOf(ctx, { payer: settlement.payer ?? '', transactionHash: settlement.transaction, delivery }),
-});
-
 type Delivered = Pick<Paid, 'payer' | 'transactionHash' | 'delivery'>;
 
 const receiptOf = (ctx: HasChain & HasWallet, paid: Delivered): Pick<SettleResponse, 'extensions'> =>

@@ -4,6 +4,7 @@ import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import type { KnownCaller } from '../../../access/caller/caller.ts';
 import { DatabaseAwayError } from '../../../db/database-away.ts';
 import { hasEnded, type Invocation } from '../../../invocations/invocation.ts';
+import { findInvocation } from '../../../invocations/invocation-store.ts';
 import { toCreated, toRecord } from '../../../invocations/invocation-view.ts';
 import { invokeKeyless } from '../../../invocations/keyless/invoke-keyless.ts';
 import { readInvocation, requireOwn } from '../../../invocations/read-invocation.ts';
@@ -47,8 +48,10 @@ export interface Started {
   readonly ending: Promise<Invocation> | null;
   /** True when the caller may be a stranger who shows somebody's spent payment: nothing more is told. */
   readonly isWithheld: boolean;
-  /** The settlement of its x402 payment; null: it was paid otherwise. */
+  /** The settlement of its x402 payment as it began; null: it was paid otherwise. */
   readonly settlement: SettleResponse | null;
+  /** What was started or found by a payment; null: a repetition found it otherwise. */
+  readonly invoked: Invoked | null;
 }
 
 /**
@@ -77,16 +80,43 @@ export async function startPurchase(ctx: HttpContext, face: FaceRequest, purchas
         ...(quoteId === undefined ? {} : { query: { quote: quoteId } }),
         handler: async (_, call) => begin(call, await invokeWithKey(ctx, call, purchase)),
       });
-  const { ending = null, isWithheld = false } = (made as Made | null) ?? {};
-  const settled = face.headers['payment-response'] ?? face.headers['x-payment-response'];
-  const settlement = settled === undefined ? null : JSON.parse(Buffer.from(settled, 'base64').toString());
-  return { first, ending, isWithheld, settlement };
+  const invoked = made as Made | null;
+  const { ending = null, isWithheld = false } = invoked ?? {};
+  return { first, ending, isWithheld, settlement: settlementIn(face.headers), invoked };
+}
+
+function settlementIn(headers: Readonly<Record<string, string>>): SettleResponse | null {
+  const settled = headers['payment-response'] ?? headers['x-payment-response'];
+  return settled === undefined ? null : JSON.parse(Buffer.from(settled, 'base64').toString());
+}
+
+/**
+ * How x402 paid for a request that has ended, also in the headers of the answer: what a voucher was charged, its channel by now, and the
+ * signed receipt of what was delivered, for the resource that the terms named. null: it was paid otherwise.
+ */
+export async function settlementAtEnd(
+  ctx: HttpContext,
+  { headers }: FaceRequest,
+  { first, ending, invoked, settlement }: Started,
+  resourceUrl: string,
+): Promise<SettleResponse | null> {
+  if (!settlement || !invoked) return settlement;
+  const known = hasEnded(invoked.invocation.status) ? invoked.invocation : await ending?.catch(() => null);
+  const ended = known ?? (await findInvocation(ctx.db, first.data.requestId));
+  if (!ended || !hasEnded(ended.status)) return settlement;
+  const { status, completedAt } = ended;
+  const delivery = status === 'completed' && completedAt ? { resourceUrl, at: completedAt } : null;
+  const setHeader = (name: string, value: string) => {
+    headers[name] = value;
+  };
+  await notePayment(ctx, { setHeader }, invoked, ended, delivery);
+  return settlementIn(headers);
 }
 
 /** A request that was started before, as its start. */
 export async function readStarted(ctx: HttpContext, face: FaceRequest, requestId: string): Promise<Started> {
   const first: Started['first'] = await callEndpoint(ctx, face, 'getInvocation', { params: { requestId } });
-  return { first, ending: ctx.runner.ending(requestId), isWithheld: false, settlement: null };
+  return { first, ending: ctx.runner.ending(requestId), isWithheld: false, settlement: null, invoked: null };
 }
 
 /** The headers that the purchase would have as a request of its own. */

@@ -1,17 +1,21 @@
-import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import type { McpTool, mcpAgentTools, mcpTools } from '@agent-network/contracts/mcp-tools';
-import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import { describeAgents } from '../../../agents/search/describe-agents.ts';
 import { hasEnded } from '../../../invocations/invocation.ts';
-import { withReceipt } from '../../answer/payment-response.ts';
 import { readerOf } from '../../handlers/reader-of.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { type Answered, callEndpoint } from '../common/call-endpoint.ts';
 import type { FaceRequest } from '../common/face-request.ts';
 import { callNameOf, type LostAnswers } from '../common/lost-answers.ts';
-import { follow, followStarted, type Purchase, readStarted, type Started, startPurchase } from '../common/purchase.ts';
+import {
+  follow,
+  followStarted,
+  type Purchase,
+  readStarted,
+  settlementAtEnd,
+  startPurchase,
+} from '../common/purchase.ts';
 import { progressOf } from './progress.ts';
 import { createdTask, takesTasks } from './tasks.ts';
 import { invocationResult, toolResult } from './tool-result.ts';
@@ -93,9 +97,10 @@ async function invoke(
   });
   // Tasks are read with a key.
   const isTask = takesTasks(call) && face.caller.kind !== 'anonymous';
+  if (hasEnded(record.data.status))
+    return invocationResult(record, await settlementAtEnd(ctx, face, started, `mcp://tool/${tool}`));
   const { settlement } = started;
-  if (hasEnded(record.data.status) || !isTask)
-    return invocationResult(record, settlementOf(ctx, started, record.data, tool));
+  if (!isTask) return invocationResult(record, settlement);
   return {
     ...createdTask(ctx, record.data),
     ...(settlement ? { _meta: { 'x402/payment-response': settlement } } : {}),
@@ -117,17 +122,6 @@ async function startOrFind(ctx: HttpContext, face: FaceRequest, lost: LostAnswer
     starting.then(({ first: { data } }) => data.requestId),
   );
   return { started: await starting, lose };
-}
-
-/** How the call was paid; with the signed receipt when its result is in the answer. The resource is the one that the terms named. */
-function settlementOf(
-  ctx: HttpContext,
-  { settlement }: Started,
-  { status, completedAt }: Pick<RequestRecord, 'status'> & { readonly completedAt?: string | null },
-  tool: string,
-): SettleResponse | null {
-  if (!settlement || status !== 'completed' || !completedAt) return settlement;
-  return withReceipt(ctx, settlement, { resourceUrl: `mcp://tool/${tool}`, at: new Date(completedAt) });
 }
 
 async function getInvocation(ctx: HttpContext, { face, args, call }: ToolCall<typeof mcpTools.get_invocation>) {

@@ -1,6 +1,7 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import type { Context, Hono } from 'hono';
 import { hasEnded } from '../../../invocations/invocation.ts';
+import { keylessResourceOf, resourceOf } from '../../../invocations/start/invocation-purchase.ts';
 import { AppError } from '../../../lib/app-error.ts';
 import type { AnswerRoom } from '../../answer/answer-room.ts';
 import { connectionOf } from '../../answer/connection.ts';
@@ -12,7 +13,7 @@ import { callEndpoint } from '../common/call-endpoint.ts';
 import { faceJson, faceStream, noteFaceRequest } from '../common/face-answer.ts';
 import { faceErrorOf } from '../common/face-error.ts';
 import { type FaceRequest, newFaceHeaders, openFaceRequest } from '../common/face-request.ts';
-import { followStarted, type Started } from '../common/purchase.ts';
+import { followStarted, type Started, settlementAtEnd } from '../common/purchase.ts';
 import { textOf } from '../common/text-of.ts';
 import { chatCompletion, responseOf } from './answers.ts';
 import { failedRequest, openAiError } from './errors.ts';
@@ -109,7 +110,7 @@ const chat: Route = async (mounted, face) => {
   const started = await buy(mounted, face, request);
   const promptChars = promptCharsOf(request);
   if (request.isStreamed) return stream(mounted.ctx, face, chatStream, streamedOf(started, request, null));
-  const record = await ended(mounted.ctx, face, started);
+  const record = await ended(mounted.ctx, face, started, request);
   if (record.status !== 'completed') return failedRequest(record);
   return { status: 200, body: chatCompletion(record, promptChars) };
 };
@@ -123,7 +124,7 @@ const createResponse: Route = async (mounted, face) => {
   const started = await buy(mounted, face, request);
   if (request.isStreamed) return stream(ctx, face, responseStream, streamedOf(started, request, request.previousId));
   const { first } = started;
-  const record = request.isBackground ? (first.data as RequestRecord) : await ended(ctx, face, started);
+  const record = request.isBackground ? (first.data as RequestRecord) : await ended(ctx, face, started, request);
   return { status: 200, body: responseOf(record, promptCharsOf(request), request.previousId) };
 };
 
@@ -162,13 +163,22 @@ const readHeaders = ({ c }: FaceRequest): Record<string, string> => {
 };
 
 /** The record of a purchase once it has ended. Throws UNAVAILABLE when it takes longer than a client waits: a repetition reads on. */
-async function ended(ctx: HttpContext, face: FaceRequest, bought: Bought): Promise<RequestRecord> {
+async function ended(
+  ctx: HttpContext,
+  face: FaceRequest,
+  bought: Bought,
+  { agentId }: OpenAiRequest,
+): Promise<RequestRecord> {
   const following = { waitMs: MAX_WAIT_MS, signal: face.c.req.raw.signal };
   const { data } = await followStarted(ctx, face, bought, following).catch((error) => {
     bought.lose();
     throw error;
   });
-  if (hasEnded(data.status)) return data as RequestRecord;
+  if (hasEnded(data.status)) {
+    const resource = face.caller.kind === 'anonymous' ? keylessResourceOf(agentId) : resourceOf(agentId);
+    await settlementAtEnd(ctx, face, bought, ctx.baseUrl + resource);
+    return data as RequestRecord;
+  }
   bought.lose();
   throw new AppError(
     'UNAVAILABLE',

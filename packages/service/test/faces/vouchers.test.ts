@@ -1,0 +1,152 @@
+import type { SettleResponse } from '@agent-network/contracts/payments/x402';
+import { verifyReceiptSignatureEIP712 } from '@x402/extensions/offer-receipt';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contradictions } from '../support/books.ts';
+import { type Answer, type Harness, startHarness } from '../support/harness.ts';
+import { answerWith, startTestAgent, type TestAgent } from '../support/test-agent.ts';
+import { newVoucherPayer, type VoucherPayer } from '../support/voucher-payer.ts';
+import { payV2 } from '../support/x402-payer.ts';
+import { callTool, modern } from './mcp/raw-client.ts';
+
+const PRICE = 50_000n;
+const COST = 20_000n;
+let h: Harness;
+let account: { key: string };
+let agent: TestAgent;
+let failing: TestAgent;
+beforeAll(async () => {
+  h = await startHarness({ env: { CHANNELS: 'true' } });
+  account = await h.newAccount();
+  [agent, failing] = await Promise.all([
+    startTestAgent(h, { perRequest: '0.05', behaviour: answerWith(200, { result: { text: 'done' }, cost: '0.02' }) }),
+    startTestAgent(h, { perRequest: '0.05', behaviour: answerWith(500, { error: 'no' }) }),
+  ]);
+});
+afterAll(async () => {
+  expect(await contradictions(h.databaseUrl)).toEqual([]);
+  await Promise.all([agent.die(), failing.die()]);
+  await h.stop();
+});
+
+const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');
+// biome-ignore lint/suspicious/noExplicitAny: what a header of the node holds
+const decode = (text: string | null | undefined): any => JSON.parse(Buffer.from(text ?? '', 'base64').toString());
+
+interface Told {
+  readonly requestId: string;
+  readonly isDone: boolean;
+  readonly settlement: SettleResponse;
+}
+
+/** One call through a face: its terms as HTTP carries them, and what a paid one is told. */
+interface Way {
+  readonly resourceOf: (agentId: string, key: string | undefined) => string;
+  readonly ask: (agentId: string, key: string | undefined, task: string) => Promise<Answer>;
+  readonly pay: (agentId: string, key: string | undefined, task: string, payment: string) => Promise<Told>;
+}
+
+const openAi = (agentId: string, key: string | undefined, task: string, headers: Record<string, string> = {}) => {
+  const body = { model: agentId, messages: [{ role: 'user', content: task }] };
+  return h.request('POST', '/v1/chat/completions', { key: key ?? 'x402', body, headers });
+};
+
+const ways: Record<string, Way> = {
+  MCP: {
+    resourceOf: () => 'mcp://tool/invoke_agent',
+    async ask(agentId, key, task) {
+      const args = { agentId, task, maxCost: '0.05' };
+      const { body } = await callTool(h.baseUrl, key, 'invoke_agent', args);
+      const headers = new Headers({ 'payment-required': encode(body.result.structuredContent) });
+      return { status: 402, headers, body } as Answer;
+    },
+    async pay(agentId, key, task, payment) {
+      const call = modern('tools/call', {
+        ...{ name: 'invoke_agent', arguments: { agentId, task, maxCost: '0.05' } },
+        _meta: { 'x402/payment': decode(payment) },
+      });
+      const { result } = (await h.request('POST', '/mcp', { key, ...call })).body;
+      const { requestId, status } = result.structuredContent;
+      return { requestId, isDone: status === 'completed', settlement: result._meta['x402/payment-response'] };
+    },
+  },
+  OpenAI: {
+    resourceOf: (agentId, key) => `${h.baseUrl}/${key === undefined ? 'x402' : 'invoke'}/${agentId}`,
+    ask: (agentId, key, task) => openAi(agentId, key, task),
+    async pay(agentId, key, task, payment) {
+      const { status, body, headers } = await openAi(agentId, key, task, { 'payment-signature': payment });
+      const requestId = body.id ?? body.error.requestId;
+      return { requestId, isDone: status === 200, settlement: decode(headers.get('payment-response')) };
+    },
+  },
+};
+
+const header = (headers: Record<string, string>) => headers['payment-signature'] ?? '';
+const funded = async (): Promise<VoucherPayer> => {
+  const payer = newVoucherPayer(h);
+  await payer.fund(1_000_000n);
+  return payer;
+};
+// biome-ignore lint/suspicious/noExplicitAny: extensions are open
+const receiptIn = ({ extensions }: SettleResponse) => (extensions as any)?.['offer-receipt']?.info.receipt;
+
+describe.each(Object.entries(ways))('through %s', (_name, { ask, pay, resourceOf }) => {
+  describe.each([
+    ['with a key', (): string | undefined => account.key],
+    ['without a key', (): string | undefined => undefined],
+  ] as const)('%s', (_who, keyOf) => {
+    it('a voucher pays for a call, is charged what it cost, and buys its result once', async () => {
+      const payer = await funded();
+      const [key, task] = [keyOf(), `voucher ${_name} ${_who}`];
+      const payment = header(payer.pay(await ask(agent.id, key, task), PRICE));
+      const calls = agent.calls.length;
+      const paid = await pay(agent.id, key, task, payment);
+      expect(paid.isDone).toBe(true);
+      expect(paid.settlement).toMatchObject({
+        ...{ success: true, payer: payer.config.payer },
+        extra: { chargedAmount: String(COST), channelState: { chargedCumulativeAmount: String(COST) } },
+      });
+      const { signer, payload } = await verifyReceiptSignatureEIP712(receiptIn(paid.settlement));
+      expect(signer.toLowerCase()).toBe(h.ctx.chain.wallet);
+      expect(payload).toMatchObject({ resourceUrl: resourceOf(agent.id, key), payer: payer.config.payer });
+      const again = await pay(agent.id, key, task, payment);
+      expect(again.requestId).toBe(paid.requestId);
+      expect(again.settlement).toEqual(paid.settlement);
+      expect(agent.calls.length).toBe(calls + 1);
+    });
+
+    it('an agent that fails leaves a voucher uncharged, and gives no receipt', async () => {
+      const payer = await funded();
+      const [key, task] = [keyOf(), `failing ${_name} ${_who}`];
+      const failed = await pay(failing.id, key, task, header(payer.pay(await ask(failing.id, key, task), PRICE)));
+      expect(failed.isDone).toBe(false);
+      expect(failed.settlement).toMatchObject({
+        extra: { chargedAmount: '0', channelState: { chargedCumulativeAmount: '0' } },
+      });
+      expect(receiptIn(failed.settlement)).toBeUndefined();
+    });
+
+    it('a voucher that another key signed is refused, and nothing runs', async () => {
+      const [payer, thief] = [await funded(), newVoucherPayer(h)];
+      const [key, task] = [keyOf(), `forged ${_name} ${_who}`];
+      const forged = header(payer.pay(await ask(agent.id, key, task), PRICE, { key: thief.key }));
+      const calls = agent.calls.length;
+      await pay(agent.id, key, task, forged).then(
+        ({ isDone }) => expect(isDone).toBe(false),
+        () => undefined,
+      );
+      expect(agent.calls.length).toBe(calls);
+    });
+
+    it('an exact payment that delivered has the signed receipt', async () => {
+      const [key, task] = [keyOf(), `exact ${_name} ${_who}`];
+      const wallet = await h.newWallet(1_000_000n);
+      const payment = header(await payV2(h, wallet, await ask(agent.id, key, task)));
+      const paid = await pay(agent.id, key, task, payment);
+      const { payload } = await verifyReceiptSignatureEIP712(receiptIn(paid.settlement));
+      expect(payload).toMatchObject({
+        ...{ resourceUrl: resourceOf(agent.id, key), transaction: paid.settlement.transaction },
+        payer: wallet.address.toLowerCase(),
+      });
+    });
+  });
+});
