@@ -20,7 +20,7 @@ interface Rule {
   /** What a key must be allowed to do; null: no key is needed. */
   readonly scope: Scope | null;
   /** What another account, and the identityToken of our agent, get for a request of ours. */
-  readonly others: 200 | 404;
+  readonly others: 200 | 400 | 404;
 }
 
 const said = (text: string) => [{ role: 'user', content: text }];
@@ -56,6 +56,7 @@ const rules: Record<string, Rule> = {
       previous_response_id: requestId,
     }),
     ...ofRequest,
+    others: 400,
   },
   'GET /v1/responses/{id}': { method: 'GET', path: ({ requestId }) => `/v1/responses/${requestId}`, ...ofRequest },
   'POST /v1/responses/{id}/cancel': {
@@ -152,7 +153,8 @@ describe.each([
       if (status !== 429) expect(headers.get('x-should-retry')).toBe('false');
       if (isRefusal(status)) expect(agent.calls.length + strangersAgent.calls.length, text).toBe(calls);
     });
-    await fc.assert(property, { seed, numRuns: isLong ? 2000 : 60 });
+    const plain = { model: strangersAgent.id, messages: said('x'), input: 'x' };
+    await fc.assert(property, { seed, numRuns: isLong ? 2000 : 60, examples: [[plain, owner.key]] });
     expect(answered).toBeGreaterThan(0);
   }, 600_000);
 });

@@ -1,4 +1,5 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import { isJsonContentType } from '@modelcontextprotocol/server';
 import type { Context, Hono } from 'hono';
 import { hasEnded } from '../../../invocations/invocation.ts';
 import { keylessResourceOf, resourceOf } from '../../../invocations/start/invocation-purchase.ts';
@@ -11,7 +12,7 @@ import type { HttpContext } from '../../request/http-context.ts';
 import { readBody } from '../../request/read-body.ts';
 import { callEndpoint } from '../common/call-endpoint.ts';
 import { faceJson, faceStream, noteFaceRequest } from '../common/face-answer.ts';
-import { faceErrorOf } from '../common/face-error.ts';
+import { faceErrorOf, invalidFields } from '../common/face-error.ts';
 import { type FaceRequest, newFaceHeaders, openFaceRequest } from '../common/face-request.ts';
 import { followStarted, type Started, settlementAtEnd } from '../common/purchase.ts';
 import { textOf } from '../common/text-of.ts';
@@ -84,7 +85,7 @@ function refused(
 
 /** What is not found is the agent, except among responses. */
 const isOfModel = (c: Context) =>
-  c.req.method === 'POST' ? !c.req.path.endsWith('/cancel') : c.req.path.startsWith('/v1/models/');
+  ['/v1/chat/completions', '/v1/responses'].includes(c.req.path) || c.req.path.startsWith('/v1/models/');
 
 /** Its bytes count as those of a list of agents: it is as large, and as public. */
 const models: Route = async ({ ctx, room }, { c, readers, headers }) => {
@@ -105,8 +106,16 @@ const unknown: Route = async (_, { c }) => {
 
 const promptCharsOf = ({ body }: OpenAiRequest) => body.task.length + String(body.context ?? '').length;
 
+/** Reads a body that says that it is JSON, as every client of this API does. */
+async function readJson({ c }: FaceRequest): Promise<unknown> {
+  const type = c.req.header('content-type');
+  if (type !== undefined && !isJsonContentType(type))
+    throw invalidFields([{ path: 'Content-Type', message: 'must be application/json' }]);
+  return readBody(c.req.raw);
+}
+
 const chat: Route = async (mounted, face) => {
-  const request = readChatRequest(await readBody(face.c.req.raw));
+  const request = readChatRequest(await readJson(face));
   const started = await buy(mounted, face, request);
   const promptChars = promptCharsOf(request);
   if (request.isStreamed) return stream(mounted.ctx, face, chatStream, streamedOf(started, request, null));
@@ -117,8 +126,11 @@ const chat: Route = async (mounted, face) => {
 
 const createResponse: Route = async (mounted, face) => {
   const { ctx } = mounted;
-  const request = await readResponseRequest(await readBody(face.c.req.raw), async (requestId) => {
-    const { data } = await callEndpoint(ctx, face, 'getInvocation', { params: { requestId } });
+  const request = await readResponseRequest(await readJson(face), async (requestId) => {
+    const { data } = await callEndpoint(ctx, face, 'getInvocation', { params: { requestId } }).catch((error) => {
+      if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error;
+      throw invalidFields([{ path: 'previous_response_id', message: 'names no response of yours' }]);
+    });
     return { task: data.task, answer: textOf(data.result) };
   });
   const started = await buy(mounted, face, request);
