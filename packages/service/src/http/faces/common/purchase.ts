@@ -4,12 +4,11 @@ import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import type { KnownCaller } from '../../../access/caller/caller.ts';
 import { DatabaseAwayError } from '../../../db/database-away.ts';
 import { hasEnded, type Invocation } from '../../../invocations/invocation.ts';
-import { findInvocation } from '../../../invocations/invocation-store.ts';
 import { toCreated, toRecord } from '../../../invocations/invocation-view.ts';
 import { invokeKeyless } from '../../../invocations/keyless/invoke-keyless.ts';
 import { readInvocation, requireOwn } from '../../../invocations/read-invocation.ts';
 import { resultTokenOf } from '../../../invocations/result-token.ts';
-import { awaitBegun } from '../../../invocations/start/await-invocation.ts';
+import { awaitBegun, awaitInvocation } from '../../../invocations/start/await-invocation.ts';
 import { type Invoked, invokeAgent } from '../../../invocations/start/invoke-agent.ts';
 import { awaitEnd, type Wait } from '../../../invocations/stream/await-end.ts';
 import { readStream, type StreamEvent } from '../../../invocations/stream/read-stream.ts';
@@ -97,14 +96,13 @@ function settlementIn(headers: Readonly<Record<string, string>>): SettleResponse
 export async function settlementAtEnd(
   ctx: HttpContext,
   { headers }: FaceRequest,
-  { first, ending, invoked, settlement }: Started,
+  { invoked, settlement }: Started,
   resourceUrl: string,
 ): Promise<SettleResponse | null> {
   if (!settlement || !invoked) return settlement;
-  const known = hasEnded(invoked.invocation.status) ? invoked.invocation : await ending?.catch(() => null);
-  const ended = known ?? (await findInvocation(ctx.db, first.data.requestId));
-  if (!ended || !hasEnded(ended.status)) return settlement;
+  const ended = await awaitInvocation(ctx, invoked, 0);
   const { status, completedAt } = ended;
+  if (!hasEnded(status)) return settlement;
   const delivery = status === 'completed' && completedAt ? { resourceUrl, at: completedAt } : null;
   const setHeader = (name: string, value: string) => {
     headers[name] = value;

@@ -1,5 +1,4 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
-import { isJsonContentType } from '@modelcontextprotocol/server';
 import type { Context, Hono } from 'hono';
 import { hasEnded } from '../../../invocations/invocation.ts';
 import { keylessResourceOf, resourceOf } from '../../../invocations/start/invocation-purchase.ts';
@@ -106,10 +105,12 @@ const unknown: Route = async (_, { c }) => {
 
 const promptCharsOf = ({ body }: OpenAiRequest) => body.task.length + String(body.context ?? '').length;
 
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json *(?:;|$)/i;
+
 /** Reads a body that says that it is JSON, as every client of this API does. */
 async function readJson({ c }: FaceRequest): Promise<unknown> {
   const type = c.req.header('content-type');
-  if (type !== undefined && !isJsonContentType(type))
+  if (type !== undefined && !JSON_TYPE.test(type))
     throw invalidFields([{ path: 'Content-Type', message: 'must be application/json' }]);
   return readBody(c.req.raw);
 }
