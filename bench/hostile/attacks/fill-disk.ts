@@ -1,9 +1,10 @@
+import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { askDatabase } from '../../../packages/service/test/support/books.ts';
 import type { Attack } from '../attack.ts';
 import { answersWith, startHostileAgent, streams } from '../hostile-agent.ts';
 import { STORAGE_MIB } from '../limits.ts';
-import { paced, type Sender } from '../send.ts';
+import { type HostileRequest, paced, type Sender } from '../send.ts';
 import type { Site } from '../site.ts';
 
 const CHUNKS = 60;
@@ -25,23 +26,26 @@ export const fillDisk: Attack = {
   does: `${PER_SECOND} a second, ${AT_ONCE} at a time: streams of 3.6 MB, and as often results of 900 kB, until the plan's room is full; aged by ${DAYS} days in the database, and once more`,
   async run(site, sender, begin) {
     const { apiKey: key } = site.rich;
-    const streaming = await startHostileAgent(sender, { key, answer: streams(CHUNKS, CHUNK_BYTES) });
-    const large = await startHostileAgent(sender, { key, answer: answersWith(RESULT_BYTES) });
-    const calls = [
-      { agentId: streaming.id, headers: { accept: 'text/event-stream' }, body: { task: 'x', stream: true } },
-      { agentId: large.id, headers: { 'x-sync': 'true' }, body: { task: 'x' } },
-    ];
+    const stream = streams(CHUNKS, CHUNK_BYTES);
+    const result = answersWith(RESULT_BYTES);
+    const answer = (response: ServerResponse) =>
+      response.req.headers.accept?.includes('text/event-stream') ? stream(response) : result(response);
+    const agent = await startHostileAgent(sender, { key, answer });
+    const path = `/invoke/${agent.id}`;
+    const awaited = { method: 'POST', path, key, headers: { 'x-sync': 'true' }, body: { task: 'x' } };
+    const streamed = { ...awaited, headers: { accept: 'text/event-stream' }, body: { task: 'x', stream: true } };
+    const calls = [streamed, awaited];
     await addStored(site, BEFORE_MIB);
     begin();
     const most = await fill(site, sender, calls);
+    if (most >= STORAGE_MIB) await sender.send(awaited);
     const refused = sender.answers['403'] ?? 0;
     await addStored(site, -BEFORE_MIB);
     await age(site);
     const left = await untilSwept(site);
     await addStored(site, BEFORE_MIB);
     const again = await fill(site, sender, calls);
-    streaming.stop();
-    large.stop();
+    agent.stop();
     const bound = STORAGE_MIB + OF_RUNNING_MIB;
     return [
       {
@@ -55,17 +59,9 @@ export const fillDisk: Attack = {
   },
 };
 
-interface Call {
-  readonly agentId: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
-}
-
-async function fill(site: Site, sender: Sender, calls: readonly Call[]): Promise<number> {
+async function fill(site: Site, sender: Sender, calls: readonly HostileRequest[]): Promise<number> {
   const pace = { perSecond: PER_SECOND, seconds: site.seconds / 2, atOnce: AT_ONCE };
-  const send = ({ agentId, ...call }: Call) =>
-    sender.send({ method: 'POST', path: `/invoke/${agentId}`, key: site.rich.apiKey, ...call });
-  await Promise.all(calls.map((call) => paced(pace, () => send(call))));
+  await Promise.all(calls.map((call) => paced(pace, () => sender.send(call))));
   return storedMib(site);
 }
 
