@@ -118,6 +118,17 @@ export async function findById(sql: Sql, id: string): Promise<ChainPayment | nul
   return rows[0] ? toChainPayment(rows[0]) : null;
 }
 
+/** A deposit into a channel that has not ended; null: none. */
+export async function findOpenDeposit(sql: Sql, channelId: string): Promise<ChainPayment | null> {
+  const rows = await sql.query<ChainPaymentRow>(
+    'find-open-channel-deposit',
+    `select ${chainPaymentColumns} from chain_payment
+      where channel_id = $1 and state in ('claimed', 'broadcasting') order by created_at desc limit 1`,
+    [channelId],
+  );
+  return rows[0] ? toChainPayment(rows[0]) : null;
+}
+
 /** The payment for a request, deposit or refund. */
 export async function findBySubject(sql: Sql, subjectId: string, purpose: ChainPurpose): Promise<ChainPayment | null> {
   const rows = await sql.query<ChainPaymentRow>(

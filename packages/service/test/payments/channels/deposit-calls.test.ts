@@ -81,6 +81,42 @@ describe('a deposit with a voucher', () => {
     expect(await rowOf(payer)).toEqual({ balance_micro: '200000', charged_micro: '50000', reserved_micro: '0' });
   });
 
+  it('whose answer was lost, signed anew, is not taken a second time: the channel covers the call', async () => {
+    const payer = await richPayer();
+    const [first, second] = [await payer.deposit(DEPOSIT), await payer.deposit(DEPOSIT)];
+    await post(payer.pay(await post(), PRICE, { payload: first }));
+    const again = await post(payer.pay(await post(), 2n * PRICE, { payload: second }));
+    expect(again.body.data.status).toBe('completed');
+    expect(settledBy(again)).toMatchObject({
+      transaction: '',
+      amount: '',
+      extra: { channelState: { balance: '200000' } },
+    });
+    expect(await h.usdcOf(payer.config.payer)).toBe(1_000_000n - DEPOSIT);
+    expect(await rowOf(payer)).toEqual({ balance_micro: '200000', charged_micro: '100000', reserved_micro: '0' });
+  });
+
+  it('is not taken while the books are behind the chain, which has an earlier one', async () => {
+    const payer = await richPayer(DEPOSIT);
+    await post(payer.pay(await post(), PRICE, { payload: await payer.deposit(DEPOSIT) }));
+    await h.ctx.db.query('', 'update channel set balance_micro = $2, read_block = 0 where id = $1', [
+      payer.channelId,
+      PRICE,
+    ]);
+    const paid = await post(payer.pay(await post(), 2n * PRICE, { payload: await payer.deposit(DEPOSIT) }));
+    expect(paid.status).toBe(200);
+    expect(await rowOf(payer)).toEqual({ balance_micro: '200000', charged_micro: '100000', reserved_micro: '0' });
+  });
+
+  it('tops a channel up that does not cover the call', async () => {
+    const payer = await richPayer();
+    await post(payer.pay(await post(), PRICE, { payload: await payer.deposit(DEPOSIT) }));
+    for (const calls of [2n, 3n, 4n]) await post(payer.pay(await post(), calls * PRICE));
+    const topUp = await post(payer.pay(await post(), 5n * PRICE, { payload: await payer.deposit(DEPOSIT) }));
+    expect(settledBy(topUp)).toMatchObject({ amount: '200000', extra: { channelState: { balance: '400000' } } });
+    expect(await h.usdcOf(payer.config.payer)).toBe(1_000_000n - 2n * DEPOSIT);
+  });
+
   it('with a stale sum is corrected before it is taken', async () => {
     const payer = await richPayer();
     await post(payer.pay(await post(), PRICE, { payload: await payer.deposit(DEPOSIT) }));

@@ -11,9 +11,9 @@ import { judgeVoucher, refusalOfDeposit } from './judge-voucher.ts';
 export type TakenDeposit = { readonly amountMicro: bigint; readonly transactionHash: string };
 
 /**
- * Takes the deposit that came with a voucher; null: none came. The voucher's sum is judged first: a payer with a stale sum is corrected, and
- * keeps its money. Throws PAYMENT_REQUIRED when the deposit certainly moved nothing, and PAYMENT_PENDING while that is unknown: the same
- * payload, shown again, finds the deposit and goes on.
+ * Takes the deposit that came with a voucher; null: none came, or the channel covers the voucher without it. The voucher's sum is judged
+ * first: a payer with a stale sum is corrected, and keeps its money. Throws PAYMENT_REQUIRED when the deposit certainly moved nothing, and
+ * PAYMENT_PENDING while that is unknown: the same payload, shown again, finds the deposit and goes on.
  */
 export async function takeDeposit(
   ctx: VoucherContext & DepositContext,
@@ -41,9 +41,11 @@ export async function takeDeposit(
       salt: BigInt(authorization.salt),
       accountId: keyHolderOf(purchase),
       client,
+      ...(channel === null ? {} : { voucherMicro: voucher.maxMicro }),
     },
     (tx, now) => openChannel(tx, { id: voucher.channelId, chainId: chain.chainId, config }, now),
   );
+  if (outcome.state === 'needless') return null;
   if (outcome.state === 'unknown') throw paymentPending(voucher.requestId, outcome.transactionHash);
   if (outcome.state === 'refused') throw refusal(ctx, due, codes[outcome.reason]);
   return { amountMicro, transactionHash: outcome.transactionHash };

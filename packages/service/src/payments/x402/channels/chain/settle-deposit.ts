@@ -9,7 +9,7 @@ import { until } from '../../../../lib/until.ts';
 import type { ChainContext } from '../../../onchain/chain-context.ts';
 import type { ChainPayment, NewChainPayment } from '../../../onchain/chain-payment.ts';
 import { isOpen } from '../../../onchain/chain-payment-state.ts';
-import { findById, insertChainPayments } from '../../../onchain/chain-payment-store.ts';
+import { findById, findOpenDeposit, insertChainPayments } from '../../../onchain/chain-payment-store.ts';
 import { type Fate, findFate } from '../../../onchain/find-fate.ts';
 import type { RefusalReason } from '../../../onchain/refusal-reason.ts';
 import { isWithinGas } from '../../../settlement/contract-payers.ts';
@@ -18,6 +18,7 @@ import type { SettleOutcome } from '../../../settlement/record-mined.ts';
 import type { HasSettler } from '../../../settlement/settler.ts';
 import { windowRefusalOf } from '../../check-payment.ts';
 import type { PaymentChecks } from '../../payment-checks.ts';
+import { findChannels } from '../channel-store.ts';
 import { wasReadAt } from './channel-reading-store.ts';
 import { refreshChannels } from './refresh-channels.ts';
 
@@ -32,11 +33,17 @@ export interface ChannelDeposit {
   /** Account and network address that showed it: failures that cost gas are counted against them. */
   readonly accountId: string | null;
   readonly client: string | null;
+  /** Sum of the voucher that came with it: a channel that covers it needs no deposit. */
+  readonly voucherMicro?: bigint;
 }
 
-/** `settled`: the money is in the channel, as deep as the amount asks for, and the channel's balance has it. `refused`: nothing moved. */
+/**
+ * `settled`: the money is in the channel, as deep as the amount asks for, and the channel's balance has it. `needless`: the channel covers
+ * the voucher without it. `refused`: nothing moved.
+ */
 export type DepositOutcome =
   | { readonly state: 'settled'; readonly transactionHash: string }
+  | { readonly state: 'needless' }
   | { readonly state: 'refused'; readonly reason: RefusalReason }
   | { readonly state: 'unknown'; readonly transactionHash: string | null };
 
@@ -62,6 +69,8 @@ export async function settleDeposit(
   if (known) return outcomeOfKnown(ctx, payment, known);
   const nowS = BigInt(Math.floor(ctx.clock.now().getTime() / 1000));
   const early = windowRefusalOf(payment.authorization, nowS);
+  const covered = early ? null : await coveredBefore(ctx, payment, deposit.voucherMicro);
+  if (covered !== null) return covered;
   const judged = early ? refused(early) : await judge(ctx, payment);
   if (judged !== null && judged.state !== 'settled') return judged;
   if (judged !== null) {
@@ -81,6 +90,31 @@ export async function settleDeposit(
   }
   const holder = await ctx.paymentFinder.find(namesOf(payment));
   return holder ? outcomeOfKnown(ctx, payment, holder) : { state: 'unknown', transactionHash: null };
+}
+
+/**
+ * A payer that lost the answer to its deposit signs another one: that one is not taken when the first is in the channel, or on its way
+ * there. Null: the voucher is not covered without this deposit, or the deposit is to be refused in any case.
+ */
+async function coveredBefore(
+  ctx: DepositContext,
+  payment: OfChannel,
+  voucherMicro: bigint | undefined,
+): Promise<DepositOutcome | null> {
+  const { channelId } = payment;
+  // A chain that does not answer is told of when the deposit itself is judged.
+  if (voucherMicro === undefined || !(await ctx.signatureChecker.mayBeGood(payment).catch(() => false))) return null;
+  const isCovered = async () => {
+    const balanceMicro = (await findChannels(ctx.db, [channelId])).get(channelId)?.balanceMicro ?? 0n;
+    return balanceMicro >= voucherMicro;
+  };
+  const before = await findOpenDeposit(ctx.db, channelId);
+  if (before !== null) {
+    const { id, authorization } = before;
+    const outcome = await outcomeOfEnded(ctx, { ...payment, id, authorization }, null);
+    if (outcome.state === 'unknown') return outcome;
+  } else if (!(await isCovered())) await refreshChannels(ctx, [channelId]).catch(() => false);
+  return (await isCovered()) ? { state: 'needless' } : null;
 }
 
 type OfChannel = NewChainPayment & { readonly channelId: string };
