@@ -10,6 +10,8 @@ export interface Bought {
   readonly hasResult: boolean;
   /** The end of the story, for whoever asks why there is none. */
   readonly lastAnswer: string;
+  /** Has what is left in the channel refunded, where one was paid through. */
+  readonly close?: () => Promise<void>;
 }
 
 export interface BuyerOptions {
@@ -30,6 +32,7 @@ export const policy = [
   'One wallet and one Idempotency-Key per purchase; @x402/fetch 2.27 signs, and signs anew whenever it is asked to pay again.',
   `Time-out (${TIMEOUT_MS / 1000} s unless said otherwise), 5xx, or a 402 to the payment: the call is repeated through it after 0.5, 1, 2, 4 s (${MAX_FAILURES} calls at most).`,
   'Server not reached or connection broken, 409, 425, 429: repeated after 1 s, for a minute.',
+  'By channel: no key, and the same client with both schemes registered. It signs anew after a 503, too, and has the rest of its channel refunded in the end.',
   '503 with Retry-After to a payment: the identical request is sent again after that time. Any other answer ends it.',
 ] as const;
 
@@ -43,7 +46,7 @@ type Outcome = {
 export async function buy(contender: Contender, purchase: Purchase, options: BuyerOptions = {}): Promise<Bought> {
   const asked = contender.ask(purchase);
   const { firstTimeoutMs = TIMEOUT_MS, send = fetch } = options;
-  const stock = await stockClient(purchase, send);
+  const stock = await stockClient(contender, purchase, send);
   const untilMs = performance.now() + PATIENCE_MS;
   let outcome: Outcome = { kind: 'later', text: 'never sent' };
   for (let calls = 0, failures = 0; failures < MAX_FAILURES && performance.now() < untilMs; calls++) {
@@ -53,23 +56,30 @@ export async function buy(contender: Contender, purchase: Purchase, options: Buy
     if (outcome.kind === 'failure') await sleep(500 * 2 ** failures++);
     else await sleep(outcome.waitMs ?? 1000);
   }
-  return { hasResult: outcome.kind === 'result', lastAnswer: outcome.text };
+  const bought = { hasResult: outcome.kind === 'result', lastAnswer: outcome.text };
+  return stock.close ? { ...bought, close: stock.close } : bought;
 }
 
 /** The stock client of one purchase, and what is sent by hand: the payment again that the server asked to see again. */
-async function stockClient({ payerKey }: Purchase, send: Send) {
-  const { stockFetch } = await import(`${peersFolder}stock-fetch.mjs`);
+async function stockClient(contender: Contender, purchase: Purchase, send: Send) {
+  const { stockFetch, stockChannelFetch } = await import(`${peersFolder}stock-fetch.mjs`);
   let paidHeaders: Headers | null = null;
   let isToBeShownAgain = false;
   const noting: Send = (request) => {
     if (request.headers.has('payment-signature')) paidHeaders = new Headers(request.headers);
     return send(request);
   };
-  const fetchPaying = stockFetch(noting, payerKey) as typeof fetch;
+  const { payerKey } = purchase;
+  const { channelChain } = contender;
+  const channels = channelChain && stockChannelFetch(noting, payerKey, channelChain);
+  const fetchPaying = (channels ? channels.pay : stockFetch(noting, payerKey)) as typeof fetch;
+  const close = async () => void (await channels.close(contender.ask(purchase).url));
   return {
+    ...(channels ? { close } : {}),
     async call({ url, headers, body }: Asked, signal: AbortSignal): Promise<Response> {
       const init = { method: 'POST', body, signal };
-      const again = isToBeShownAgain ? paidHeaders : null;
+      // Sent by hand, an answer tells the client nothing of its channel: it signs anew.
+      const again = isToBeShownAgain && !channels ? paidHeaders : null;
       if (!again) paidHeaders = null;
       const response = await (again
         ? send(new Request(url, { ...init, headers: again }))

@@ -16,6 +16,8 @@ export interface Contender {
   readonly proxy: RpcProxy;
   /** What stands between a settlement and the answer to the buyer: only its receipt, or the work too. */
   readonly answersAfter: 'receipt' | 'work';
+  /** Where buyers pay through a channel of their own: the chain that it is on; absent: by `exact`. */
+  readonly channelChain?: string;
   ask(purchase: Purchase): Asked;
   /** kill -9. */
   kill(): Promise<void>;

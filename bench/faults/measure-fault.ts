@@ -4,7 +4,7 @@ import type { Bought } from './buyer.ts';
 import type { Contender } from './contender.ts';
 import type { Fault } from './fault.ts';
 import type { Row } from './print-table.ts';
-import { newPurchases, PRICE_MICRO, type Purchase } from './purchase.ts';
+import { inLanes, newPurchases, PRICE_MICRO, type Purchase } from './purchase.ts';
 import { chainReader, readPayments } from './read-payments.ts';
 import { type Tally, tallyOf } from './tally.ts';
 import { doesIt, type Worker } from './worker.ts';
@@ -15,6 +15,8 @@ const STILL_MS = 7000;
 const OWED_MS = 30_000;
 const ASK_AGAIN_MS = 250;
 const PAYMENTS_PER_WALLET = 10n;
+const CLOSING_LANES = 10;
+const CLOSINGS = 3;
 
 export interface Stage {
   readonly chain: LocalChain;
@@ -33,6 +35,7 @@ export async function measureFault(stage: Stage, fault: Fault, contender: Conten
   const bought = new Map<string, Bought>();
   worker.behave(doesIt);
   await fault.run({ contender, worker, purchases, note: ({ id }, what) => void bought.set(id, what) });
+  await inLanes([...bought.values()], CLOSING_LANES, async ({ close }) => close && closeSoon(close));
   const again = () => take(stage, fault, { purchases, bought, fromBlock });
   const tally = await whenStill(again);
   if (contender.isOurs && tally.broken > 0) explain(purchases, bought);
@@ -43,6 +46,18 @@ export async function measureFault(stage: Stage, fault: Fault, contender: Conten
     ...tally,
     tookMs: performance.now() - startMs,
   };
+}
+
+/** What stays in a channel counts as unaccounted for. */
+async function closeSoon(close: () => Promise<void>): Promise<void> {
+  for (let left = CLOSINGS; left > 0; left--) {
+    try {
+      return await close();
+    } catch (error) {
+      if (left === 1) console.error(`a channel could not be closed: ${error}`);
+      await sleep(1000);
+    }
+  }
 }
 
 interface Made {

@@ -16,8 +16,14 @@ import type { Worker } from './worker.ts';
 
 const main = fileURLToPath(new URL('../../packages/service/src/main.ts', import.meta.url));
 
-/** A node as `npm start` has it, but on this chain; the worker is an agent of it. */
-export async function startOurs(stops: StopList, chain: LocalChain, worker: Worker): Promise<Contender> {
+/** More than the price of a purchase: something is left to be refunded. */
+const LEAST_DEPOSIT = '0.05';
+
+/**
+ * A node as `npm start` has it, but on this chain; the worker is an agent of it. Once paid by `exact` with a key, and once through channels
+ * by wallets alone.
+ */
+export async function startOurs(stops: StopList, chain: LocalChain, worker: Worker): Promise<Contender[]> {
   const proxy = await startRpcProxy(chain.rpcUrl);
   stops.add(() => proxy.stop());
   const settlementKey = generatePrivateKey();
@@ -32,20 +38,27 @@ export async function startOurs(stops: StopList, chain: LocalChain, worker: Work
       LOG_LEVEL: 'error',
       CHAIN_RPC_URL: proxy.url,
       SETTLEMENT_PRIVATE_KEY: settlementKey,
+      CHANNEL_MIN_DEPOSIT: LEAST_DEPOSIT,
     },
     ready: /is running at/,
   });
   const { baseUrl, apiKey } = JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8')) as Local;
   const agentId = await enlist({ baseUrl, apiKey }, worker);
   const headers = { authorization: `Bearer ${apiKey}`, 'x-payment-method': 'x402' };
-  return {
-    name: 'agent-network',
-    isOurs: true,
-    proxy,
-    answersAfter: 'work',
-    ask: (purchase) => askedAt(`${baseUrl}/invoke/${agentId}`, purchase, headers),
-    ...server,
-  };
+  const shared = { isOurs: true, proxy, answersAfter: 'work', ...server } as const;
+  return [
+    {
+      ...shared,
+      name: 'agent-network',
+      ask: (purchase) => askedAt(`${baseUrl}/invoke/${agentId}`, purchase, headers),
+    },
+    {
+      ...shared,
+      name: 'agent-network, by channel',
+      channelChain: chain.rpcUrl,
+      ask: (purchase) => askedAt(`${baseUrl}/x402/${agentId}`, purchase),
+    },
+  ];
 }
 
 /** Registers the worker; it is online when this resolves. */

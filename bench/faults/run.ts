@@ -48,7 +48,7 @@ async function run(stops: StopList): Promise<void> {
   stops.add(() => chain.stop());
   const worker = await startWorker();
   stops.add(() => worker.stop());
-  const contenders = [await startExpress(stops, chain, worker), await startOurs(stops, chain, worker)];
+  const contenders = [await startExpress(stops, chain, worker), ...(await startOurs(stops, chain, worker))];
   const rows: Row[] = [];
   for (const fault of chosen)
     for (const contender of contenders) {

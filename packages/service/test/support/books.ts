@@ -69,6 +69,29 @@ const USE = `
    where u.micro is distinct from f.micro or u.calls is distinct from f.calls or u.calls is distinct from e.calls`;
 
 /**
+ * Channels of which the ledger says otherwise than their row: what their vouchers are for, less what came back, is charged or in flight. And
+ * calls that cost something else than their channels were charged, unless the bill came back to the payer's wallet.
+ */
+const CHANNELS = `
+  with voucher as (
+    select case kind when 'voucher' then credit else debit end as account_id,
+           sum(case kind when 'voucher' then amount_micro else -amount_micro end) as micro
+      from transfer where kind in ('voucher', 'voucher_release') group by 1
+  )
+  select 'channel_differs' as kind, c.id as subject,
+         'charged ' || c.charged_micro || ', in flight ' || c.reserved_micro || ', the ledger has ' || coalesce(v.micro, 0) as detail
+    from channel c left join voucher v on v.account_id = 'channel:' || c.id
+   where c.charged_micro + c.reserved_micro <> coalesce(v.micro, 0)
+  union all
+  select 'charge_differs', v.id, v.status || ', charged ' || coalesce(g.charged_micro::text, 'nothing yet') || ', costs ' || coalesce(v.cost_micro, 0)
+    from channel_charge g join invocation v on v.id = g.request_id left join transfer b on b.id = 'bill_return:' || v.id
+   where (g.ended_at is null) <> (v.completed_at is null)
+      or g.charged_micro is distinct from case when v.completed_at is null then null else coalesce(v.cost_micro, 0) + coalesce(b.amount_micro, 0) end
+  union all
+  select 'charges_differ', c.id, 'charged ' || c.charged_micro || ', its calls ' || coalesce(sum(g.charged_micro), 0)
+    from channel c left join channel_charge g on g.channel_id = c.id group by c.id having c.charged_micro < coalesce(sum(g.charged_micro), 0)`;
+
+/**
  * What the records of requests and of money say against each other; empty when every balance is the sum of its movements and every
  * request was paid for once or paid back. What is on its way back is given a moment to get there.
  */
@@ -79,6 +102,7 @@ export async function contradictions(databaseUrl: string): Promise<string[]> {
       ...(await findMoneyContradictions({ db })),
       ...(await db.query<{ kind: string; subject: string; detail: string }>('', FIGURES)),
       ...(await db.query<{ kind: string; subject: string; detail: string }>('', USE)),
+      ...(await db.query<{ kind: string; subject: string; detail: string }>('', CHANNELS)),
     ];
     let found = await look();
     const none = async () => {
