@@ -94,3 +94,12 @@ export async function makeDue(sql: Sql, chainId: number, afterBlock: bigint | nu
 
 /** Up to where events of the settlement contract were read. */
 export const channelPoints = pointStore('channel_point');
+
+/** Whether a channel holds this much by the books. */
+export async function isBalanceAtLeast(sql: Sql, id: string, micro: bigint): Promise<boolean> {
+  const rows = await sql.query('is-channel-balance', 'select 1 from channel where id = $1 and balance_micro >= $2', [
+    id,
+    micro,
+  ]);
+  return rows.length > 0;
+}

@@ -18,8 +18,7 @@ import type { SettleOutcome } from '../../../settlement/record-mined.ts';
 import type { HasSettler } from '../../../settlement/settler.ts';
 import { windowRefusalOf } from '../../check-payment.ts';
 import type { PaymentChecks } from '../../payment-checks.ts';
-import { findChannels } from '../channel-store.ts';
-import { wasReadAt } from './channel-reading-store.ts';
+import { isBalanceAtLeast, wasReadAt } from './channel-reading-store.ts';
 import { refreshChannels } from './refresh-channels.ts';
 
 /** A deposit that a payer authorized for a channel. */
@@ -104,10 +103,7 @@ async function coveredBefore(
   const { channelId } = payment;
   // A chain that does not answer is told of when the deposit itself is judged.
   if (voucherMicro === undefined || !(await ctx.signatureChecker.mayBeGood(payment).catch(() => false))) return null;
-  const isCovered = async () => {
-    const balanceMicro = (await findChannels(ctx.db, [channelId])).get(channelId)?.balanceMicro ?? 0n;
-    return balanceMicro >= voucherMicro;
-  };
+  const isCovered = () => isBalanceAtLeast(ctx.db, channelId, voucherMicro);
   const before = await findOpenDeposit(ctx.db, channelId);
   if (before !== null) {
     const { id, authorization } = before;
