@@ -28,7 +28,7 @@ export async function foldStorage(tx: Tx, most: number): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Removes task input, context and result of requests that ended before a time; status and cost stay. Returns their number. */
+/** Removes input, context and result of requests that ended before a time, and what was noted of their sending; status and cost stay. Returns their number. */
 export async function removeContents(tx: Tx, endedBefore: Date, now: Date, most: number): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
     'remove-contents',
@@ -36,6 +36,8 @@ export async function removeContents(tx: Tx, endedBefore: Date, now: Date, most:
        select id, account_id, coalesce(octet_length(result::text), 0) + octet_length(input::text) as bytes from invocation
         where completed_at < $1 and completed_at is not null and content_removed_at is null
         order by completed_at limit $3 for update skip locked
+     ), sent as (
+       delete from upstream_call u using due where u.request_id = due.id
      ), removed as (
        update invocation v set result = null, input = '{}', context = null, content_removed_at = $2 from due where v.id = due.id
      ), counted as (

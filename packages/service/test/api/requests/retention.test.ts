@@ -77,7 +77,9 @@ it('what has ended is removed when its time is over: state, money and books stay
   expect([missed.status, missed.body.error.code]).toEqual([410, 'GONE']);
   expect((await old.read('/events')).status).toBe(200);
 
+  await h.ctx.db.query('note-sent', 'insert into upstream_call (request_id, sent_at) values ($1, now())', [requestId]);
   await old.later(91);
+  expect(await old.count('upstream_call')).toBe(0);
   const { result: _, ...facts } = before;
   const after = (await old.read(`/invoke/${requestId}`)).body.data;
   expect(after).toEqual({ ...facts, result: null, contentRemovedAt: expect.any(String) });
