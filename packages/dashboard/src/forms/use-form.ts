@@ -20,6 +20,8 @@ export interface Form<Values extends object> {
   set<Name extends keyof Values>(name: Name, value: Values[Name]): void;
   /** Error at this path of the body: `limits.perCall`. */
   error(path: string): string | undefined;
+  /** All errors by path, for a form whose fields are not known before. */
+  readonly problems: Problems;
   /** Error that belongs to no displayed field; for `ErrorNote`. */
   readonly failure: unknown;
   readonly isBusy: boolean;
@@ -64,6 +66,7 @@ export function useForm<Values extends object, Schema extends BodySchema>(
     values,
     set: (name, value) => setValues((before) => ({ ...before, [name]: value })),
     error: (path) => problems.get(path),
+    problems,
     failure,
     isBusy,
     submit(event) {

@@ -1,10 +1,12 @@
+import { type AgentTypes, typesOfCall } from '@agent-network/contracts/agents/agent-types';
 import { priorities } from '@agent-network/contracts/invocations/invocations';
 import type { Form } from '../../forms/use-form.ts';
 import { Checkbox } from '../../ui/controls/checkbox.tsx';
 import { Field } from '../../ui/controls/field.tsx';
 import { Select } from '../../ui/controls/select.tsx';
-import { JsonInput, Textarea } from '../../ui/controls/text-input.tsx';
-import { type CallValues, type Mode, parseJson } from './call-values.ts';
+import { Textarea } from '../../ui/controls/text-input.tsx';
+import type { CallValues, Mode } from './call-values.ts';
+import { InputPart } from './input-part.tsx';
 
 const modeOptions: readonly { value: Mode; label: string }[] = [
   { value: 'stream', label: 'Stream, as it comes' },
@@ -22,19 +24,37 @@ const deadlines = [
 
 const priorityOptions = priorities.map((value) => ({ value, label: value }));
 
-/** Fields of the call: task, mode and options. */
-export function CallFields({ form }: { form: Form<CallValues> }) {
+interface CallFieldsProps {
+  readonly form: Form<CallValues>;
+  readonly types: AgentTypes | undefined;
+}
+
+/** Fields of the call: task, input, mode and options. */
+export function CallFields({ form, types = {} }: CallFieldsProps) {
   const { values, set, error } = form;
-  const parsed = parseJson(values.input);
-  const broken = 'problem' in parsed && error('input') ? parsed.problem : undefined;
+  const capabilities = Object.keys(types.capabilities ?? {});
   return (
     <>
       <Field label="Task" isRequired error={error('task')}>
         <Textarea rows={4} value={values.task} onChange={(task) => set('task', task)} />
       </Field>
-      <Field label="Input (JSON)" error={broken ?? error('input')}>
-        <JsonInput rows={4} value={values.input} onChange={(input) => set('input', input)} />
-      </Field>
+      {capabilities.length > 0 && (
+        <Field
+          label="Capability"
+          error={error('capability')}
+          hint="A call that names one is held to the schemas of that capability."
+        >
+          <Select
+            value={values.capability}
+            onChange={(capability) => {
+              set('drafts', {});
+              set('capability', capability);
+            }}
+            options={[{ value: '', label: '(none)' }, ...capabilities.map((name) => ({ value: name, label: name }))]}
+          />
+        </Field>
+      )}
+      <InputPart form={form} types={typesOfCall(types, values.capability || null)} />
       <div className="grid gap-4 sm:grid-cols-2">
         <Field label="Mode">
           <Select value={values.mode} onChange={(mode) => set('mode', mode)} options={modeOptions} />

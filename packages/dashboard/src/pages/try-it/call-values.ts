@@ -12,6 +12,10 @@ export interface CallValues {
   readonly task: string;
   /** JSON, or nothing. */
   readonly input: string;
+  /** Fields of the input whose JSON is not finished, as typed, by path. */
+  readonly drafts: Readonly<Record<string, string>>;
+  /** One of the agent's, or '': the agent as a whole. */
+  readonly capability: string;
   readonly mode: Mode;
   readonly priority: Priority;
   /** Seconds from when it is made; '': as the node has it. */
@@ -22,6 +26,8 @@ export interface CallValues {
 export const emptyCall: CallValues = {
   task: '',
   input: '{}',
+  drafts: {},
+  capability: '',
   mode: 'stream',
   priority: 'normal',
   deadlineS: '',
@@ -39,14 +45,16 @@ export function parseJson(text: string): Parsed {
   }
 }
 
-/** The form as a body of the API, at most for this amount. An input that is no JSON stays a text, which the schema refuses. */
+/** The form as a body of the API, at most for this amount. Input that is no JSON, or has a field that is none, is a text, which the schema refuses. */
 export function callBody(values: CallValues, nowMs: number, maxCost?: string): CallBody {
-  const parsed = parseJson(values.input);
+  const isFinished = Object.keys(values.drafts).length === 0;
+  const parsed = isFinished ? parseJson(values.input) : { problem: 'is not finished' };
   const input = ('value' in parsed ? parsed.value : values.input) as Record<string, unknown>;
   const isEmpty = typeof input === 'object' && input !== null && Object.keys(input).length === 0;
   return {
     task: values.task,
     ...(isEmpty ? {} : { input }),
+    ...(values.capability === '' ? {} : { capability: values.capability }),
     ...(maxCost === undefined ? {} : { maxCost }),
     ...(values.priority === 'normal' ? {} : { priority: values.priority }),
     ...(values.deadlineS === '' ? {} : { deadline: new Date(nowMs + Number(values.deadlineS) * 1000).toISOString() }),

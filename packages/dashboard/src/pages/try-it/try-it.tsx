@@ -1,3 +1,4 @@
+import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
 import type { AgentDetail } from '@agent-network/contracts/agents/agents';
 import { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
 import type { Quote } from '@agent-network/contracts/invocations/quotes';
@@ -30,7 +31,7 @@ interface Quoted {
 }
 
 /** Calls the agent: first what it would cost, then the call, and what comes of it. */
-export function TryIt({ agent }: { agent: AgentDetail }) {
+export function TryIt({ agent }: { agent: AgentDetail & { readonly types?: AgentTypes | undefined } }) {
   const [quoted, setQuoted] = useState<Quoted | null>(null);
   const [payer, setPayer] = useState(TREASURY);
   const run = useAttempt();
@@ -40,8 +41,8 @@ export function TryIt({ agent }: { agent: AgentDetail }) {
     initial: emptyCall,
     schema: InvocationRequest,
     toBody: (values) => callBody(values, Date.now()),
-    async onSubmit({ task, input = {} }, values) {
-      const quote = await client.quoteInvocation({ params: { agentId: agent.id }, body: { task, input } });
+    async onSubmit({ task, input = {}, capability }, values) {
+      const quote = await client.quoteInvocation({ params: { agentId: agent.id }, body: { task, input, capability } });
       run.reset();
       channel.setDeposit(usualDeposit(quote.estimatedCost));
       setQuoted({ values, quote });
@@ -56,7 +57,7 @@ export function TryIt({ agent }: { agent: AgentDetail }) {
         <Card title="Call">
           <form onSubmit={form.submit} noValidate className="space-y-4">
             {!agent.online && <Offline />}
-            <CallFields form={form} />
+            <CallFields form={form} types={agent.types} />
             <ErrorNote error={form.failure} />
             <Button type="submit" isBusy={form.isBusy} disabled={run.isBusy || run.isUnclear} className="w-full">
               {quoted ? 'Get a new quote' : 'Get a quote'}

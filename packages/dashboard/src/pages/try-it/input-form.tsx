@@ -1,0 +1,145 @@
+import { type ReactNode, useId } from 'react';
+import { Button, IconButton } from '../../ui/controls/button.tsx';
+import { Field } from '../../ui/controls/field.tsx';
+import { fits, type InputField, isObject, ownValue, problemAt, type Scalar } from './input-fields.ts';
+import { JsonDraft } from './json-draft.tsx';
+import { ScalarInput } from './scalar-input.tsx';
+
+export interface InputFormProps {
+  readonly fields: readonly InputField[];
+  /** The object that has the fields. */
+  readonly value: unknown;
+  /** Path of the object in the input. */
+  readonly path: readonly string[];
+  readonly onChange: (path: readonly string[], value: unknown) => void;
+  readonly drafts: Readonly<Record<string, string>>;
+  readonly onDraft: (path: readonly string[], text: string | null) => void;
+  /** What is wrong, by path in the body. */
+  readonly problems: ReadonlyMap<string, string>;
+}
+
+/** Key of a field in `drafts`. */
+export const draftKey = (path: readonly string[]): string => JSON.stringify(path);
+
+/** Inputs for the fields of a schema. */
+export const InputForm = ({ fields, ...rest }: InputFormProps) => (
+  <div className="space-y-4">
+    {fields.map((field) => (
+      <OneField key={field.name} {...rest} field={field} />
+    ))}
+  </div>
+);
+
+function OneField({ field, ...form }: Omit<InputFormProps, 'fields'> & { readonly field: InputField }) {
+  const { kind, label, isRequired, help } = field;
+  const path = [...form.path, field.name];
+  const bodyPath = ['input', ...path].join('.');
+  const value = ownValue(form.value, field.name);
+  const draft = form.drafts[draftKey(path)];
+  const set = (next: unknown) => form.onChange(path, next);
+  const isShown = draft === undefined && fits(kind, value);
+  if (isShown && kind.is === 'group')
+    return (
+      <Group label={label} isRequired={isRequired} hint={help} error={form.problems.get(bodyPath)}>
+        <InputForm {...form} fields={kind.fields} value={isObject(value) ? value : {}} path={path} />
+      </Group>
+    );
+  if (isShown && kind.is === 'list')
+    return (
+      <Group label={label} isRequired={isRequired} hint={help} error={form.problems.get(bodyPath)}>
+        <ListInput
+          label={label}
+          item={kind.item}
+          values={Array.isArray(value) ? value : []}
+          onChange={(values) => set(values.length === 0 && !isRequired ? undefined : values)}
+          errorAt={(index) => problemAt(form.problems, `${bodyPath}.${index}`)}
+        />
+      </Group>
+    );
+  const error = problemAt(form.problems, bodyPath);
+  if (!isShown || kind.is === 'json' || kind.is === 'group' || kind.is === 'list')
+    return (
+      <JsonDraft
+        {...{ label: `${label} (JSON)`, hint: help, isRequired, error, value, draft }}
+        onChange={set}
+        onDraft={(text) => form.onDraft(path, text)}
+      />
+    );
+  const unread = kind.is === 'number' && typeof value === 'string' ? 'is not a number' : undefined;
+  return (
+    <Field label={label} isRequired={isRequired} hint={help} error={unread ?? error}>
+      <ScalarInput kind={kind} value={value} onChange={set} />
+    </Field>
+  );
+}
+
+interface ListInputProps {
+  readonly label: string;
+  readonly item: Scalar;
+  readonly values: readonly unknown[];
+  readonly onChange: (values: readonly unknown[]) => void;
+  readonly errorAt: (index: number) => string | undefined;
+}
+
+function ListInput({ label, item, values, onChange, errorAt }: ListInputProps) {
+  const empty = item.is === 'text' ? '' : null;
+  return (
+    <div className="space-y-3">
+      {values.map((value, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: items have nothing but their place
+        <div key={index} className="flex items-end gap-2">
+          <div className="min-w-0 flex-1">
+            <Field label={`${label} ${index + 1}`} error={errorAt(index)}>
+              <ScalarInput
+                kind={item}
+                value={value === null && !fits(item, null) ? undefined : value}
+                onChange={(next) => onChange(values.with(index, next ?? empty))}
+              />
+            </Field>
+          </div>
+          <IconButton
+            icon="close"
+            label={`Remove ${label} ${index + 1}`}
+            onClick={() => onChange(values.toSpliced(index, 1))}
+          />
+        </div>
+      ))}
+      <Button size="sm" icon="plus" onClick={() => onChange([...values, empty])}>
+        Add to {label}
+      </Button>
+    </div>
+  );
+}
+
+interface GroupProps {
+  readonly label: string;
+  readonly isRequired: boolean;
+  readonly hint: string | undefined;
+  readonly error: string | undefined;
+  readonly children: ReactNode;
+}
+
+/** Inputs that are one field of the input. */
+function Group({ label, isRequired, hint, error, children }: GroupProps) {
+  const id = useId();
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
+  return (
+    <fieldset className="min-w-0 border-l-2 border-line pl-3" aria-describedby={described || undefined}>
+      <legend className="font-medium">
+        {label}
+        {isRequired && <span className="text-muted"> (required)</span>}
+      </legend>
+      {hint && (
+        <p id={`${id}-hint`} className="mb-2 text-[13px] text-muted">
+          {hint}
+        </p>
+      )}
+      {children}
+      {error && (
+        <p id={`${id}-error`} className="mt-1 text-[13px] text-bad">
+          {error}
+        </p>
+      )}
+    </fieldset>
+  );
+}
