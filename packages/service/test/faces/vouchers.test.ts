@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import { verifyReceiptSignatureEIP712 } from '@x402/extensions/offer-receipt';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -50,7 +51,48 @@ const openAi = (agentId: string, key: string | undefined, task: string, headers:
   return h.request('POST', '/v1/chat/completions', { key: key ?? 'x402', body, headers });
 };
 
+// biome-ignore lint/suspicious/noExplicitAny: a task of A2A, as it is
+type Task = any;
+
+const a2aHeaders = { 'a2a-version': '1.0', 'content-type': 'application/json' };
+const a2a = (method: string, agentId: string, key: string | undefined, message: object) => {
+  const params = { message: { messageId: randomUUID(), role: 'ROLE_USER', ...message } };
+  return h.request('POST', `/a2a/${agentId}`, {
+    key,
+    headers: a2aHeaders,
+    body: { jsonrpc: '2.0', id: 1, method, params },
+  });
+};
+
+/** What the last status of a task tells, for a message that pays the task which waits for it. */
+const a2aWay = (method: string, lastStatus: (body: Task) => Task): Way => ({
+  resourceOf: (agentId, key) => `${h.baseUrl}/${key === undefined ? 'x402' : 'invoke'}/${agentId}`,
+  async ask(agentId, key, task) {
+    const { result } = (await a2a('SendMessage', agentId, key, { parts: [{ text: task }] })).body;
+    const required = result.task.status.message.metadata['x402.payment.required'];
+    const headers = new Headers({ 'payment-required': encode(required) });
+    return { status: 402, headers, body: required } as Answer;
+  },
+  async pay(agentId, key, _task, payment) {
+    const payload = decode(payment);
+    const metadata = { 'x402.payment.status': 'payment-submitted', 'x402.payment.payload': payload };
+    const taskId = payload.accepted.extra.memo;
+    const { body } = await a2a(method, agentId, key, { taskId, metadata, parts: [{ text: 'Payment' }] });
+    const { state, message } = lastStatus(body);
+    const [settlement] = message.metadata['x402.payment.receipts'];
+    return { requestId: message.taskId, isDone: state === 'TASK_STATE_COMPLETED', settlement };
+  },
+});
+
 const ways: Record<string, Way> = {
+  A2A: a2aWay('SendMessage', (body) => body.result.task.status),
+  'an A2A stream': a2aWay('SendStreamingMessage', (body) => {
+    const events = String(body)
+      .split('\n')
+      .filter((line) => line.startsWith('data:'));
+    const { result } = JSON.parse(events.at(-1)?.slice(5) ?? '');
+    return (result.statusUpdate ?? result.task).status;
+  }),
   MCP: {
     resourceOf: () => 'mcp://tool/invoke_agent',
     async ask(agentId, key, task) {
@@ -61,7 +103,8 @@ const ways: Record<string, Way> = {
     },
     async pay(agentId, key, task, payment) {
       const call = modern('tools/call', {
-        ...{ name: 'invoke_agent', arguments: { agentId, task, maxCost: '0.05' } },
+        name: 'invoke_agent',
+        arguments: { agentId, task, maxCost: '0.05', ...(key ? { idempotencyKey: task.replaceAll(' ', '-') } : {}) },
         _meta: { 'x402/payment': decode(payment) },
       });
       const { result } = (await h.request('POST', '/mcp', { key, ...call })).body;

@@ -124,11 +124,17 @@ function onAbort(signal: AbortSignal, listener: () => void): void {
   else signal.addEventListener('abort', listener, { once: true });
 }
 
+/** How a request was paid, as far as its settlement tells. */
+export interface Paid {
+  readonly payment: { readonly x402Version?: 1 | 2 | null; readonly authorization: { readonly from: string } } | null;
+  readonly deposit: { readonly amountMicro: bigint; readonly transactionHash: string } | null;
+}
+
 /** Sets the settlement header, if an x402 payment was settled or a voucher taken. A call in flight counts as charged. */
 export async function notePayment(
   ctx: HttpContext,
   call: { setHeader(name: string, value: string): void },
-  { payment, deposit }: Invoked,
+  { payment, deposit }: Paid,
   { paymentHash, payerLedgerId, costMicro, priceMicro }: Invocation,
   delivery: Delivery | null = null,
 ): Promise<void> {

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
+import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import { hasEnded } from '../../../invocations/invocation.ts';
+import { keylessResourceOf, resourceOf } from '../../../invocations/start/invocation-purchase.ts';
 import { giveUpUnpaid, readUnpaid } from '../../../invocations/unpaid/keep-unpaid.ts';
 import { PaymentRequiredError } from '../../../payments/x402/payment-required.ts';
 import type { HttpContext } from '../../request/http-context.ts';
-import { followStarted, type Started, startPurchase } from '../common/purchase.ts';
+import { followStarted, type Started, settlementAtEnd, startPurchase } from '../common/purchase.ts';
 import { type A2aCall, type A2aStream, shapeOf } from './a2a-call.ts';
 import { A2aError, invalidParam } from './errors.ts';
 import { readMessage } from './messages.ts';
@@ -20,8 +22,11 @@ const MAX_WAIT_MS = 15 * 60_000;
 
 /** What a message came to: a request that was started or found, or a task that does not run. */
 type Begun =
-  | { readonly started: Started; readonly shape: TaskShape }
+  | { readonly started: Started; readonly shape: TaskShape; readonly settledBy: SettledBy }
   | { readonly started: null; readonly task: WireTask };
+
+/** Reads how x402 has paid for the request by now: what was charged, and the receipt of what was delivered. */
+type SettledBy = () => Promise<SettleResponse | null>;
 
 interface Way {
   readonly isAwaited: boolean;
@@ -38,7 +43,8 @@ export async function sendMessage(ctx: HttpContext, call: A2aCall, params: SendM
   const { data } = isAwaited
     ? await followStarted(ctx, face, begun.started, { waitMs: MAX_WAIT_MS, signal })
     : begun.started.first;
-  return taskOf(data, begun.shape);
+  const settlement = hasEnded(data.status) ? await begun.settledBy() : begun.started.settlement;
+  return taskOf(data, { ...begun.shape, settlement });
 }
 
 /** Answers a message with the stream of its task. */
@@ -49,10 +55,11 @@ export async function streamMessage(
 ): Promise<A2aStream<StreamResponse>> {
   const begun = await begin(ctx, call, params, { isAwaited: true, isStreamed: true });
   if (!begun.started) return once({ task: begun.task });
-  const { started, shape } = begun;
+  const { started, shape, settledBy } = begun;
   const { data } = started.first;
-  if (started.isWithheld || hasEnded(data.status)) return once({ task: taskOf(data, shape) });
-  return { requestId: data.requestId, open: (signal) => followTask(ctx, data, shape, signal) };
+  if (started.isWithheld) return once({ task: taskOf(data, shape) });
+  if (hasEnded(data.status)) return once({ task: taskOf(data, { ...shape, settlement: await settledBy() }) });
+  return { requestId: data.requestId, open: (signal) => followTask(ctx, data, { ...shape, settledBy }, signal) };
 }
 
 async function begin(ctx: HttpContext, call: A2aCall, params: SendMessage, way: Way): Promise<Begun> {
@@ -113,6 +120,8 @@ async function buy(
   const { face, agentId } = call;
   const { body, quoteId, messageKey } = asked;
   const shape = shapeOf(call, params);
+  const resource = face.caller.kind === 'anonymous' ? keylessResourceOf(agentId) : resourceOf(agentId, quoteId);
+  const resourceUrl = ctx.baseUrl + resource;
   try {
     const started = await startPurchase(ctx, face, {
       ...{ agentId, body, quoteId, payment, idempotencyKey: messageKey },
@@ -126,7 +135,11 @@ async function buy(
     const network = ctx.chain.caip2;
     const { messageId } = params.message;
     const { historyLength } = shape;
-    return { started, shape: { contextId, messageId, text: body.task, settlement, network, historyLength } };
+    return {
+      started,
+      shape: { contextId, messageId, text: body.task, settlement, network, historyLength },
+      settledBy: () => settlementAtEnd(ctx, face, started, resourceUrl),
+    };
   } catch (error) {
     if (!(error instanceof PaymentRequiredError)) throw error;
     return { started: null, task: unpaidTask(ctx, await awaitPayment(ctx, call, asked, error), shape) };

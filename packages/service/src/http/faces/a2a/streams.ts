@@ -1,4 +1,5 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import { readStream, type StreamEvent } from '../../../invocations/stream/read-stream.ts';
 import { encodeJson } from '../../../lib/prepared-json.ts';
 import type { HttpContext } from '../../request/http-context.ts';
@@ -14,13 +15,18 @@ export const once = (answer: StreamResponse): A2aStream<StreamResponse> => ({
   },
 });
 
+interface FollowedShape extends TaskShape {
+  /** Reads the settlement once the request has ended; undefined: it is not known here. */
+  readonly settledBy?: () => Promise<SettleResponse | null>;
+}
+
 const recordOf = (data: unknown): RequestRecord => JSON.parse(encodeJson(data).toString());
 
 /** The stream of a task: the task, what its agent says, its result, its end. */
 export async function* followTask(
   ctx: HttpContext,
   first: TaskRecord,
-  shape: TaskShape,
+  { settledBy, ...shape }: FollowedShape,
   signal: AbortSignal,
 ): AsyncGenerator<StreamResponse> {
   const { requestId: taskId } = first;
@@ -42,7 +48,8 @@ export async function* followTask(
     const record = recordOf(event.data);
     if (record.status === 'completed')
       yield { artifactUpdate: { taskId, contextId, artifact: resultArtifact(record.result), lastChunk: true } };
-    yield { statusUpdate: { taskId, contextId, status: taskStatus(record, contextId, shape) } };
+    const settlement = settledBy ? await settledBy() : shape.settlement;
+    yield { statusUpdate: { taskId, contextId, status: taskStatus(record, contextId, { ...shape, settlement }) } };
   }
 }
 

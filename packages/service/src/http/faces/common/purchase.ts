@@ -4,6 +4,7 @@ import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import type { KnownCaller } from '../../../access/caller/caller.ts';
 import { DatabaseAwayError } from '../../../db/database-away.ts';
 import { hasEnded, type Invocation } from '../../../invocations/invocation.ts';
+import { findInvocation } from '../../../invocations/invocation-store.ts';
 import { toCreated, toRecord } from '../../../invocations/invocation-view.ts';
 import { invokeKeyless } from '../../../invocations/keyless/invoke-keyless.ts';
 import { readInvocation, requireOwn } from '../../../invocations/read-invocation.ts';
@@ -16,7 +17,7 @@ import { invalid } from '../../../lib/app-error.ts';
 import { encodeJson } from '../../../lib/prepared-json.ts';
 import { shownPayment } from '../../../payments/x402/shown-payment.ts';
 import { encode } from '../../answer/errors.ts';
-import { notePayment } from '../../handlers/invocations.ts';
+import { notePayment, type Paid } from '../../handlers/invocations.ts';
 import { readerOf } from '../../handlers/reader-of.ts';
 import type { HandlerCall } from '../../request/handler.ts';
 import type { HttpContext } from '../../request/http-context.ts';
@@ -96,19 +97,26 @@ function settlementIn(headers: Readonly<Record<string, string>>): SettleResponse
 export async function settlementAtEnd(
   ctx: HttpContext,
   { headers }: FaceRequest,
-  { invoked, settlement }: Started,
+  { first, invoked, settlement }: Started,
   resourceUrl: string,
 ): Promise<SettleResponse | null> {
-  if (!settlement || !invoked) return settlement;
-  const ended = await awaitInvocation(ctx, invoked, 0);
+  if (!settlement) return null;
+  const ended = invoked ? await awaitInvocation(ctx, invoked, 0) : await findInvocation(ctx.db, first.data.requestId);
+  if (!ended || !hasEnded(ended.status)) return settlement;
   const { status, completedAt } = ended;
-  if (!hasEnded(status)) return settlement;
   const delivery = status === 'completed' && completedAt ? { resourceUrl, at: completedAt } : null;
   const setHeader = (name: string, value: string) => {
     headers[name] = value;
   };
-  await notePayment(ctx, { setHeader }, invoked, ended, delivery);
+  const paid = invoked ?? paidAs(settlement, 'payment-response' in headers ? 2 : 1);
+  await notePayment(ctx, { setHeader }, paid, ended, delivery);
   return settlementIn(headers);
+}
+
+/** How a start was paid whose answer alone is known: a repetition under an Idempotency-Key finds that. */
+function paidAs({ payer, amount, transaction }: SettleResponse, x402Version: 1 | 2): Paid {
+  const deposit = amount ? { amountMicro: BigInt(amount), transactionHash: transaction } : null;
+  return { payment: payer ? { x402Version, authorization: { from: payer } } : null, deposit };
 }
 
 /** A request that was started before, as its start. */
