@@ -26,6 +26,10 @@ export async function awaitInvocation(ctx: AwaitContext, invoked: Invoked, waitM
   return requirePaid(ctx, invoked, invocation);
 }
 
+/** An invocation whose start was answered before, as it is now; null: it has been removed. */
+export const rereadInvocation = (ctx: AwaitContext, requestId: string): Promise<Invocation | null> =>
+  findInvocation(ctx.db, requestId);
+
 /** The invocation once it is `processing` or has ended; throws as `awaitInvocation` does. */
 export async function awaitBegun(ctx: AwaitContext, invoked: Invoked, waitMs: number): Promise<Invocation> {
   const endMs = performance.now() + waitMs;

@@ -4,12 +4,11 @@ import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import type { KnownCaller } from '../../../access/caller/caller.ts';
 import { DatabaseAwayError } from '../../../db/database-away.ts';
 import { hasEnded, type Invocation } from '../../../invocations/invocation.ts';
-import { findInvocation } from '../../../invocations/invocation-store.ts';
 import { toCreated, toRecord } from '../../../invocations/invocation-view.ts';
 import { invokeKeyless } from '../../../invocations/keyless/invoke-keyless.ts';
 import { readInvocation, requireOwn } from '../../../invocations/read-invocation.ts';
 import { resultTokenOf } from '../../../invocations/result-token.ts';
-import { awaitBegun, awaitInvocation } from '../../../invocations/start/await-invocation.ts';
+import { awaitBegun, awaitInvocation, rereadInvocation } from '../../../invocations/start/await-invocation.ts';
 import { type Invoked, invokeAgent } from '../../../invocations/start/invoke-agent.ts';
 import { awaitEnd, type Wait } from '../../../invocations/stream/await-end.ts';
 import { readStream, type StreamEvent } from '../../../invocations/stream/read-stream.ts';
@@ -101,7 +100,7 @@ export async function settlementAtEnd(
   resourceUrl: string,
 ): Promise<SettleResponse | null> {
   if (!settlement) return null;
-  const ended = invoked ? await awaitInvocation(ctx, invoked, 0) : await findInvocation(ctx.db, first.data.requestId);
+  const ended = invoked ? await awaitInvocation(ctx, invoked, 0) : await rereadInvocation(ctx, first.data.requestId);
   if (!ended || !hasEnded(ended.status)) return settlement;
   const { status, completedAt } = ended;
   const delivery = status === 'completed' && completedAt ? { resourceUrl, at: completedAt } : null;
