@@ -224,6 +224,51 @@ describe('the card of an agent', () => {
     expect((await h.request('GET', '/a2a/agt_none/.well-known/agent-card.json')).status).toBe(404);
   });
 
+  it('shows what a typed agent takes and gives, and is verified all the same', async () => {
+    const types = {
+      inputSchema: {
+        type: 'object',
+        properties: { text: { type: 'string', default: '' }, any: {} },
+        required: ['text'],
+      },
+      outputSchema: { type: 'object', properties: {}, required: [] },
+      examples: [{ description: 'Two words', input: { text: 'two words' } }, { input: { text: 'x', any: [] } }],
+      capabilities: { shout: { outputSchema: { type: 'string' }, examples: [{ input: { text: 'loud' } }] } },
+    };
+    const owner = await h.newAccount();
+    const typed = await startTestAgent(h, { owner, perRequest: '0.05', capabilities: ['count', 'shout'] });
+    const declared = await h.request('PUT', `/agents/${typed.id}`, { key: owner.key, body: { types } });
+    expect(declared.status).toBe(200);
+    const card = (await h.request('GET', `/a2a/${typed.id}/.well-known/agent-card.json`)).body;
+    expect(card.skills).toMatchObject([
+      {
+        ...{ id: 'count', inputModes: ['application/json'], outputModes: ['application/json'] },
+        examples: ['Two words: {"text":"two words"}', '{"text":"x","any":[]}'],
+      },
+      { id: 'shout', inputModes: ['application/json'], outputModes: ['text/plain'], examples: ['{"text":"loud"}'] },
+    ]);
+    const ours = card.capabilities.extensions.find(({ uri }: { uri: string }) => uri === 'urn:agent-network:invoke');
+    expect(JSON.parse(ours.params.types)).toEqual(types);
+    const { keys } = (await h.request('GET', '/.well-known/jwks.json')).body;
+    await verifyAgentCardSignature(async () => createPublicKey({ key: keys[0], format: 'jwk' }))(card);
+
+    // A client that names the skill is held to what the skill declares.
+    typed.behave(answerWith(200, { result: 'LOUD' }));
+    const ask = async (more: object) => {
+      const parts = [{ text: 'go' }, { data: { text: 'loud' } }];
+      const params = { message: { messageId: randomUUID(), role: 'ROLE_USER', parts, ...more } };
+      const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params };
+      const answer = await h.request('POST', `/a2a/${typed.id}`, {
+        ...{ key: buyer.key, body, headers: { 'a2a-version': '1.0' } },
+      });
+      return answer.body.result.task;
+    };
+    const metadata = { 'urn:agent-network:invoke': { capability: 'shout' } };
+    expect((await ask({ metadata })).status.state).toBe('TASK_STATE_COMPLETED');
+    expect((await ask({})).status.message.metadata.code).toBe('result_invalid');
+    await typed.die();
+  });
+
   it("is found by the node's own agent, by detail, and by the registration file", async () => {
     const rpc = { jsonrpc: '2.0', id: 1, method: 'SendMessage' };
     const message = { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'Find me an echo' }] };

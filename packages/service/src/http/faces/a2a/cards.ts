@@ -1,3 +1,4 @@
+import { type AgentTypes, typesOfCall } from '@agent-network/contracts/agents/agent-types';
 import type { AgentDetail } from '@agent-network/contracts/agents/agents';
 import type { HasBaseUrl, HasChain } from '../../../chain/chain-info.ts';
 import { NODE_VERSION } from '../../../lib/process/node-version.ts';
@@ -17,6 +18,9 @@ interface Skill {
   readonly name: string;
   readonly description: string;
   readonly tags: readonly string[];
+  readonly examples?: readonly string[];
+  readonly inputModes?: readonly string[];
+  readonly outputModes?: readonly string[];
 }
 
 interface Described {
@@ -64,9 +68,22 @@ function partsOf({ url, capabilities, ...described }: Described): CardParts {
   };
 }
 
+/** What a skill says of the types that count for calls of its capability. */
+function typedSkill(types: AgentTypes, capability: string): Partial<Skill> {
+  const { inputSchema, outputSchema, examples = [] } = typesOfCall(types, capability);
+  const texts = examples.map(({ description, input }) =>
+    description ? `${description}: ${JSON.stringify(input)}` : JSON.stringify(input),
+  );
+  return {
+    ...(texts.length > 0 ? { examples: texts } : {}),
+    ...(inputSchema ? { inputModes: ['application/json'] } : {}),
+    ...(outputSchema ? { outputModes: [outputSchema.type === 'string' ? 'text/plain' : 'application/json'] } : {}),
+  };
+}
+
 /** The card of an agent. Nothing in it is empty: verifiers differ in what they make of that. */
-export function agentCard(ctx: HasBaseUrl & HasChain, agent: AgentDetail): CardParts {
-  const { id, name, description, capabilities, rates, owner, updatedAt } = agent;
+export function agentCard(ctx: HasBaseUrl & HasChain, agent: AgentDetail & { readonly types?: AgentTypes }): CardParts {
+  const { id, name, description, capabilities, rates, owner, updatedAt, types = {} } = agent;
   const price = rates.perRequest;
   const terms = { price, currency: 'USDC', network: ctx.chain.caip2 };
   return partsOf({
@@ -80,6 +97,7 @@ export function agentCard(ctx: HasBaseUrl & HasChain, agent: AgentDetail): CardP
       name: capability,
       description: `${capability}, for ${price} USDC a task.`,
       tags: [capability],
+      ...typedSkill(types, capability),
     })),
     capabilities: {
       ...{ streaming: true, pushNotifications: true, extendedAgentCard: false },
@@ -87,7 +105,10 @@ export function agentCard(ctx: HasBaseUrl & HasChain, agent: AgentDetail): CardP
         ...X402_EXTENSIONS.map((uri) => ({ uri, description: 'Tasks are paid with x402 on the task.', params: terms })),
         {
           uri: INVOKE_EXTENSION,
-          description: 'Terms of a task in the metadata of its message: maxCost, priority, deadline, context, quoteId.',
+          description:
+            'Terms of a task in the metadata of its message: capability, maxCost, priority, deadline, context, quoteId.',
+          // As JSON text: in a schema, what is empty has a meaning.
+          ...(agent.types ? { params: { types: JSON.stringify(agent.types) } } : {}),
         },
       ],
     },

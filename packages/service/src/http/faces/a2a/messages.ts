@@ -14,7 +14,7 @@ export interface Asked {
 const SEE_INPUT = 'See the input.';
 
 /** Fields of the extension that are fields of an invocation. */
-const bodyFields = ['maxCost', 'priority', 'deadline', 'context'] as const;
+const bodyFields = ['capability', 'maxCost', 'priority', 'deadline', 'context'] as const;
 
 /** Reads what a message asks for. Throws INVALID_PARAMS with the field of the message. */
 export function readMessage({ message, metadata = {} }: Pick<SendMessage, 'message' | 'metadata'>): Asked {
