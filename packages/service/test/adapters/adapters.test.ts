@@ -1,5 +1,5 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { findMoneyContradictions } from '../../src/invocations/audit/audit-money.ts';
 import { settleBills } from '../../src/invocations/finish/settle-bills.ts';
 import { recoverInvocations } from '../../src/invocations/start/recover-invocations.ts';
@@ -210,11 +210,33 @@ describe.each(protocols)('an agent behind $name', ({ start, task, input, result,
   });
 
   it('is called again when certainly nothing reached it', async () => {
-    const closed = await start();
-    const away = await listUpstream(h, closed);
-    await closed.stop();
-    const body = { task, input };
-    const { data } = (await h.request('POST', `/invoke/${away.id}`, { key: client.key, body, headers: sync })).body;
-    expect(data).toMatchObject({ status: 'failed', cost: '0.00', error: { code: 'agent_unreachable' } });
+    site.mode = { kind: 'works' };
+    let comeBack: (() => Promise<void>) | null = await site.away();
+    const { guardedFetch } = h.ctx;
+    const spies = (['request', 'stream'] as const).map((name) => {
+      const send = guardedFetch[name] as (request: unknown) => Promise<never>;
+      return vi.spyOn(guardedFetch, name).mockImplementation(async (request: unknown) => {
+        try {
+          return await send(request);
+        } catch (error) {
+          const isAway = comeBack;
+          comeBack = null;
+          await isAway?.();
+          throw error;
+        }
+      });
+    });
+    const record = await invoke();
+    for (const spy of spies) spy.mockRestore();
+    expect(record).toMatchObject({ status: 'completed', cost: '0.05' });
+    expect(comeBack).toBe(null);
+    expect(site.work).toHaveLength(1);
+  });
+
+  it('is called no more when nothing ever reaches it: the call fails, and the money is back', async () => {
+    const comeBack = await site.away();
+    expect(await invoke()).toMatchObject({ status: 'failed', cost: '0.00', error: { code: 'agent_unreachable' } });
+    expect(await spent()).toBe(0);
+    await comeBack();
   });
 });

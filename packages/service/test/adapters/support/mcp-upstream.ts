@@ -40,7 +40,10 @@ function toolServer(site: () => TestUpstream): Server {
     if (mode.kind === 'bills') {
       const payment = (mcpReq._meta as Record<string, unknown> | undefined)?.['x402/payment'];
       const { required } = mode.terms;
-      if (!payment) return { isError: true, structuredContent: required, content: text(JSON.stringify(required)) };
+      if (!payment && mode.as === 'error')
+        throw Object.assign(new Error('Payment required'), { code: 402, data: required });
+      const structuredContent = mode.as === 'text' ? {} : { structuredContent: required };
+      if (!payment) return { isError: true, ...structuredContent, content: text(JSON.stringify(required)) };
       await mode.terms.take(payment as Record<string, unknown>);
     }
     const progressToken = mcpReq._meta?.progressToken;

@@ -26,10 +26,10 @@ export type Mode =
   /** Answers the same to everything that asks for work. */
   | { readonly kind: 'says'; readonly status: number; readonly text: string; readonly headers?: Record<string, string> }
   /** Demands a payment, in the way of its protocol, before it works. */
-  | { readonly kind: 'bills'; readonly terms: PaidTerms };
+  | { readonly kind: 'bills'; readonly terms: PaidTerms; readonly as?: 'data' | 'text' | 'error' };
 
 export interface PaidTerms {
-  /** A x402 PaymentRequired of version 2. */
+  /** A PaymentRequired of x402. */
   readonly required: Record<string, unknown>;
   /** Brings a payment to the chain; throws when it is not what was asked for. */
   take(payment: Record<string, unknown>): Promise<void>;
@@ -54,6 +54,8 @@ export interface TestUpstream {
   readonly registrations: object[];
   /** True once the node cancelled, in the way of the protocol. */
   readonly isCancelled: () => boolean;
+  /** Refuses all connections until the function that it returns is called. */
+  away(): Promise<() => Promise<void>>;
   /** Closes the connections that hang. */
   letGo(): void;
   stop(): Promise<void>;
@@ -115,7 +117,14 @@ export async function startUpstream(speaker: (origin: string) => Speaker): Promi
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port } = server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${port}`;
+  const close = async () => {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
   const spoken = speaker(origin);
   const site: TestUpstream = {
     protocol: spoken.protocol,
@@ -129,12 +138,14 @@ export async function startUpstream(speaker: (origin: string) => Speaker): Promi
     registrations,
     isCancelled: () => isClosed,
     letGo: () => hanging.forEach((response) => void response.destroy()),
-    async stop() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
+    async away() {
+      await close();
+      return async () => {
+        server.listen(port, '127.0.0.1');
+        await once(server, 'listening');
+      };
     },
+    stop: close,
   };
   return site;
 }
@@ -155,7 +166,7 @@ export interface Listed {
 
 /** Registers an upstream, proves it by the file of its origin, and waits until it is online. */
 export async function listUpstream(
-  h: Harness,
+  h: Pick<Harness, 'request' | 'newAccount'>,
   site: TestUpstream,
   options: { owner?: TestAccount; perRequest?: string; headers?: Record<string, string>; awaited?: string } = {},
 ): Promise<Listed> {

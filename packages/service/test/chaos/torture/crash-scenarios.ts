@@ -12,6 +12,7 @@ import { chosenPaidCall, chosenTreasuryCall } from './chosen-scenarios.ts';
 import { type CrashSite, PRICE, PRICE_MICRO } from './crash-site.ts';
 import type { Insisted } from './insist.ts';
 import { untilNothingIsOpen } from './open-work.ts';
+import { sentOnceCall } from './sent-once-scenarios.ts';
 import { tokenTransfers } from './token-transfers.ts';
 import { plainTransfer, unshownPayment } from './unasked-scenarios.ts';
 
@@ -196,6 +197,7 @@ export const scenarios = {
   'a withdrawal under an Idempotency-Key': withdrawal,
   'a call of an agent that bills directly': (site, arm) => billedCall(site, arm, () => expectPeace(site)),
   'a failed call of an agent that does not collect': (site, arm) => uncollectedCall(site, arm, () => expectPeace(site)),
+  'a call of an OpenAI endpoint': (site, arm) => sentOnceCall(site, arm, () => expectPeace(site)),
   'a plain transfer and the claim of its wallet': (site, arm) => plainTransfer(site, arm, () => expectPeace(site)),
   'an authorization that nobody shows': (site, arm) => unshownPayment(site, arm, () => expectPeace(site)),
 } satisfies Record<string, Scenario>;
