@@ -177,13 +177,14 @@ describe('errors', () => {
     ['an unknown option', ['search', '--fly'], 2],
     ['an amount that is none', ['deposit', 'much'], 2],
     ['an agent that is not there', ['agents', 'show', 'agent_none'], 1],
+    ['a capability that the agent does not have', ['quote', 'AGENT', 'hello', '--capability', 'no-such'], 1],
     ['a bad key', ['balance', '--profile', 'bad'], 4],
     ['a question without a terminal', ['keys', 'revoke', 'key_1'], 2],
     ['a node that does not answer', ['search', '--url', 'http://127.0.0.1:9'], 1],
     ['an address that is none', ['search', '--url', 'nonsense'], 2],
   ])('%s: nothing on stdout, one document on stderr', async (_name, args, code) => {
     const env = args.includes('bad') ? { AGENTNET_API_KEY: 'ank_test_bad', AGENTNET_URL: node.local.baseUrl } : {};
-    const ended = await agentnet([...args, '--json'], { env });
+    const ended = await agentnet([...args.map((arg) => (arg === 'AGENT' ? echo : arg)), '--json'], { env });
     expect([ended.code, ended.stdout]).toEqual([code, '']);
     expect(JSON.parse(ended.stderr).error.message).toMatch(/\w/);
   });

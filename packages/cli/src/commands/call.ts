@@ -11,6 +11,7 @@ import { endOf, showRecord, waitForEnd, whileWaiting } from './record.ts';
 interface CallOptions {
   readonly input?: string;
   readonly context?: string;
+  readonly capability?: string;
   readonly maxCost?: string;
   readonly pay?: 'treasury' | 'x402';
   readonly async?: boolean;
@@ -29,6 +30,7 @@ export function addCall(program: Command): void {
     .argument('<agent>', 'its id')
     .argument('<task>', 'the task in words; "-" reads stdin')
     .option('-i, --input <json|@file>', 'input of the agent, a JSON object')
+    .option('-c, --capability <name>', 'which of its capabilities, where they differ in types')
     .description('the price of a call, locked for 15 minutes')
     .action(action<[string, string, CallOptions]>(quote));
   program
@@ -36,6 +38,7 @@ export function addCall(program: Command): void {
     .argument('<agent>', 'its id')
     .argument('<task>', 'the task in words; "-" reads stdin')
     .option('-i, --input <json|@file>', 'input of the agent, a JSON object')
+    .option('-c, --capability <name>', 'which of its capabilities, where they differ in types')
     .option('--context <text>', 'what the agent should know')
     .option('--max-cost <usdc>', 'what it may cost; below it, nobody is asked', usdc)
     .addOption(
@@ -51,7 +54,9 @@ export function addCall(program: Command): void {
 async function quote(session: Session, agentId: string, text: string, options: CallOptions): Promise<void> {
   const task = await readText(text, process);
   const input = await readObject(options.input, '--input');
-  const quoted = await session.requireClient().quoteInvocation({ params: { agentId }, body: { task, input } });
+  const quoted = await session
+    .requireClient()
+    .quoteInvocation({ params: { agentId }, body: { task, input, ...capabilityOf(options) } });
   session.terminal.result(quoted, () =>
     formatFacts([
       ['price', `${quoted.estimatedCost} USDC`],
@@ -66,7 +71,7 @@ async function call(session: Session, agentId: string, text: string, options: Ca
   if (options.async && options.stream) throw new CommandError('Choose one of --async and --stream.');
   const task = await readText(text, process);
   const input = await readObject(options.input, '--input');
-  const body = { task, input, ...(options.context ? { context: options.context } : {}) };
+  const body = { task, input, ...capabilityOf(options), ...(options.context ? { context: options.context } : {}) };
   const quoted = await agreePrice(session, agentId, body, options);
   const client = session.requireClient(options.pay === 'x402' ? { payer: session.payer(quoted.cost) } : {});
   const start = { agentId, body: { ...body, maxCost: quoted.cost }, quoteId: quoted.quoteId };
@@ -77,7 +82,7 @@ async function call(session: Session, agentId: string, text: string, options: Ca
 async function agreePrice(
   session: Session,
   agentId: string,
-  body: { task: string; input: Record<string, unknown>; context?: string },
+  body: { task: string; input: Record<string, unknown>; context?: string; capability?: string },
   { maxCost }: CallOptions,
 ): Promise<Quoted> {
   const client = session.requireClient();
@@ -105,6 +110,7 @@ interface Start {
 }
 
 const optionsOf = ({ idempotencyKey }: CallOptions) => (idempotencyKey ? { idempotencyKey } : {});
+const capabilityOf = ({ capability }: CallOptions) => (capability ? { capability } : {});
 const headersOf = ({ pay }: CallOptions) => (pay ? { headers: { 'x-payment-method': pay } } : {});
 
 async function invoke(session: Session, client: Client, start: Start, options: CallOptions): Promise<ExitCode> {

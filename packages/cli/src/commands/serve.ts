@@ -1,16 +1,18 @@
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { type AgentCall, AgentError, serveAgent } from '@agent-network/sdk/agent';
+import { type AgentCall, serveAgent } from '@agent-network/sdk/agent';
 import { type Command, Option } from 'commander';
 import { action } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { integer, listOf, usdc } from '../output/arguments.ts';
 import { oneLine } from '../output/table.ts';
 import { configDir } from '../profile/profile-store.ts';
+import type { Backend } from '../serve/backend.ts';
+import { programBackend } from '../serve/program.ts';
+import { PROTOCOLS, readTarget, type Target, type TargetOptions } from '../serve/target.ts';
 import type { Session } from '../session.ts';
 
-interface ServeOptions {
+interface ServeOptions extends TargetOptions {
   readonly name?: string;
   readonly description?: string;
   readonly capability: string[];
@@ -21,33 +23,75 @@ interface ServeOptions {
   readonly concurrency: number;
 }
 
-const MAX_OUTPUT_BYTES = 1024 * 1024;
-const MAX_ERROR_CHARS = 500;
-
 export function addServe(program: Command): void {
   program
     .command('serve')
-    .argument('<program>', 'it reads a call as JSON on stdin, and writes its result to stdout: JSON, or text')
-    .argument('[args...]', 'its arguments; after "--" also those with dashes')
-    .option('--name <name>', 'name of the agent; default: the program')
+    .argument(
+      '<target>',
+      'a program that reads a call as JSON on stdin and writes its result to stdout, or the URL of an endpoint',
+    )
+    .argument('[args...]', 'arguments of the program; after "--" also those with dashes')
+    .addOption(
+      new Option('--protocol <name>', 'what it speaks; mcp is also a local server on stdio').choices(PROTOCOLS),
+    )
+    .option('--model <name>', 'of openai: the model; default: the only one')
+    .option('--tool <name>', 'of mcp: the tool; default: the only one')
+    .option(
+      '--header-env <name=variable>',
+      'a header for the URL, its value from the environment; may be repeated',
+      (pair: string, others: string[]) => [...others, pair],
+      [],
+    )
+    .option('--name <name>', 'name of the agent; default: the program, or the host of the URL')
     .option('--description <text>')
     .requiredOption('-c, --capability <names>', 'what it can do, with commas', listOf)
     .option('--price <usdc>', 'price per request', usdc, '0.01')
     .addOption(new Option('--port <port>', 'where it listens; default: any').argParser(integer(0, 65_535)).default(0))
     .option('--host <address>', 'where it listens', '127.0.0.1')
     .option('--endpoint <url>', 'the public address that leads here; default: the local one')
-    .addOption(new Option('--concurrency <count>', 'programs that run at once').argParser(integer(1, 100)).default(4))
-    .description('run a local program as a paid agent: registers it, proves its endpoint, and shows its calls')
+    .addOption(new Option('--concurrency <count>', 'calls that run at once').argParser(integer(1, 100)).default(4))
+    .description(
+      'run a program, model, MCP tool or A2A agent as a paid agent: registers it, proves its endpoint, and shows its calls',
+    )
     .action(action<[string, string[], ServeOptions]>(serve));
 }
 
-async function serve(session: Session, file: string, args: string[], options: ServeOptions): Promise<ExitCode> {
+async function serve(session: Session, named: string, args: string[], options: ServeOptions): Promise<ExitCode> {
   session.requireClient();
-  const { terminal, url, apiKey, env } = session;
-  const name = options.name ?? file.split(/[\\/]/).at(-1) ?? file;
+  const { env } = session;
+  const target = readTarget(named, options, env);
+  const name = options.name ?? target.url?.host ?? named.split(/[\\/]/).at(-1) ?? named;
   const stop = Promise.withResolvers<void>();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.resolve());
-  const turns = createTurns(options.concurrency);
+  const backend = await openBackend(target, named, args, env);
+  try {
+    return await serveBackend(session, backend, name, options, stop.promise);
+  } finally {
+    await backend.close();
+  }
+}
+
+/** The clients of the protocols are loaded when they are needed. */
+async function openBackend(target: Target, named: string, args: string[], env: NodeJS.ProcessEnv): Promise<Backend> {
+  const { protocol, url, headers, model, tool } = target;
+  if (protocol === 'mcp') {
+    const { mcpBackend } = await import('../serve/mcp.ts');
+    return mcpBackend({ url, command: named, args, headers, env }, tool);
+  }
+  if (protocol === 'openai' && url) return (await import('../serve/openai.ts')).openaiBackend(url, headers, model);
+  if (protocol === 'a2a' && url) return (await import('../serve/a2a.ts')).a2aBackend(url, headers);
+  return programBackend(named, args);
+}
+
+async function serveBackend(
+  session: Session,
+  backend: Backend,
+  name: string,
+  options: ServeOptions,
+  stopped: Promise<void>,
+): Promise<ExitCode> {
+  const { terminal, url, apiKey, env } = session;
+  const takeTurn = createTurns(options.concurrency);
   const agent = await serveAgent({
     port: options.port,
     host: options.host,
@@ -59,7 +103,7 @@ async function serve(session: Session, file: string, args: string[], options: Se
       ...{ name, capabilities: options.capability, rates: { perRequest: options.price } },
       ...(options.description ? { description: options.description } : {}),
     },
-    handle: (call) => turns(() => runShown(session, call, file, args)),
+    handle: (call) => runShown(session, call, backend, takeTurn),
   });
   const { agentId = '' } = agent;
   terminal.item(
@@ -67,7 +111,7 @@ async function serve(session: Session, file: string, args: string[], options: Se
     () => `${agentId} at ${options.endpoint ?? agent.url}\n`,
   );
   terminal.note('The node checks the endpoint, then lists it as online. Ctrl-C ends it; the agent is then offline.');
-  await stop.promise;
+  await stopped;
   await agent.close();
   await showEarnings(session, agentId);
   return EXIT.done;
@@ -76,78 +120,48 @@ async function serve(session: Session, file: string, args: string[], options: Se
 const fileNameOf = (url: string, name: string) =>
   createHash('sha256').update(`${url} ${name}`).digest('hex').slice(0, 24);
 
-/** Runs at most `count` at once; the others wait in turn. */
+/** Lets at most `count` run at once; the others wait in turn. Answers the end of the turn. */
 function createTurns(count: number) {
   const waiting: (() => void)[] = [];
   let running = 0;
-  return async <T>(work: () => Promise<T>): Promise<T> => {
+  return async (): Promise<() => void> => {
     if (running >= count) await new Promise<void>((resolve) => waiting.push(resolve));
     else running++;
-    try {
-      return await work();
-    } finally {
+    return () => {
       const next = waiting.shift();
       if (next) next();
       else running--;
-    }
+    };
   };
 }
 
-async function runShown(
+const isGenerator = (value: unknown): value is AsyncGenerator<unknown, unknown> =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+
+/** Runs a call in its turn, passes its pieces on, and shows how it ended. */
+async function* runShown(
   { terminal }: Session,
   call: AgentCall,
-  file: string,
-  args: readonly string[],
-): Promise<unknown> {
-  const { requestId, task } = call;
+  backend: Backend,
+  takeTurn: () => Promise<() => void>,
+): AsyncGenerator<unknown, unknown> {
+  const { requestId, task, signal } = call;
   const startMs = performance.now();
-  const show = (state: string) => {
+  const endTurn = await takeTurn();
+  let state = 'failed';
+  try {
+    signal.throwIfAborted();
+    const given = await backend.run(call);
+    const result = isGenerator(given) ? yield* given : given;
+    state = 'completed';
+    return result;
+  } finally {
+    endTurn();
     const tookMs = Math.round(performance.now() - startMs);
     terminal.item(
       { requestId, task, state, tookMs },
       () => `${requestId}  ${state}  ${tookMs} ms  ${oneLine(task).slice(0, 80)}\n`,
     );
-  };
-  try {
-    const result = await runProgram(call, file, args);
-    show('completed');
-    return result;
-  } catch (error) {
-    show('failed');
-    throw error;
-  }
-}
-
-/** One run of the program: the call on stdin, the result on stdout. Ended with the call. */
-export async function runProgram(call: AgentCall, file: string, args: readonly string[]): Promise<unknown> {
-  const { signal, charge: _charge, ...content } = call;
-  const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'pipe'], signal, killSignal: 'SIGTERM' });
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(`${JSON.stringify(content)}\n`);
-  let output = '';
-  let errors = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
-    if (output.length > MAX_OUTPUT_BYTES) child.kill('SIGKILL');
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    errors = (errors + text).slice(-MAX_ERROR_CHARS);
-  });
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', (error) => reject(new AgentError('program_failed', error.message)));
-    child.once('close', resolve);
-  });
-  if (output.length > MAX_OUTPUT_BYTES) throw new AgentError('result_too_large', 'The program wrote more than 1 MiB.');
-  if (code !== 0) throw new AgentError('program_failed', errors.trim() || `The program ended with code ${code}.`);
-  return readResult(output.trim());
-}
-
-/** JSON as it stands; anything else is text. */
-export function readResult(output: string): unknown {
-  try {
-    return JSON.parse(output);
-  } catch {
-    return { text: output };
   }
 }
 

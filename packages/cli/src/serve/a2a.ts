@@ -1,0 +1,114 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { CommandError } from '../exit-codes.ts';
+import { type Backend, hasInput, isObject, type Json, textOf } from './backend.ts';
+import { below, Endpoint, failed, type Headers, readJson } from './endpoint-client.ts';
+
+const CHECK_MS = 10_000;
+const CANCEL_MS = 5000;
+const [FIRST_POLL_MS, MOST_POLL_MS] = [50, 2000];
+
+/** An agent of A2A 1.0 over JSON-RPC. Throws `CommandError` if its card has no such interface at its origin. */
+export async function a2aBackend(base: URL, headers: Headers): Promise<Backend> {
+  const endpoint = new Endpoint(headers);
+  const url = await readInterface(endpoint, base);
+  const ask = async (id: string, method: string, params: Json, signal: AbortSignal): Promise<Json> => {
+    const body = { jsonrpc: '2.0', id, method, params };
+    const response = await endpoint.send(url, { body, headers: { 'a2a-version': '1.0' }, signal });
+    const { result, error } = await readJson(response, signal);
+    if (isObject(result)) return result;
+    throw failed(`The endpoint refused the call${endpoint.reasonOf(error)}.`);
+  };
+  const cancelling = new Set<Promise<unknown>>();
+  /** Not awaited by the call, which has ended. */
+  const cancel = (requestId: string, id: string) => {
+    const sent = ask(requestId, 'CancelTask', { id }, AbortSignal.timeout(CANCEL_MS))
+      .catch(() => undefined)
+      .finally(() => cancelling.delete(sent));
+    cancelling.add(sent);
+  };
+  return {
+    async run(call) {
+      const { requestId, signal } = call;
+      const parts = [{ text: textOf(call) }, ...(hasInput(call) ? [{ data: call.input }] : [])];
+      const message = { messageId: requestId, role: 'ROLE_USER', parts };
+      // Answered with the task at once, whose id a cancellation needs.
+      const params = { message, configuration: { returnImmediately: true } };
+      const said = await ask(requestId, 'SendMessage', params, signal);
+      if (isObject(said.message)) return resultOf([said.message]);
+      let task = taskOf(said.task);
+      try {
+        for (let pauseMs = FIRST_POLL_MS; isRunning(task); pauseMs = Math.min(2 * pauseMs, MOST_POLL_MS)) {
+          await wait(pauseMs, undefined, { signal });
+          task = taskOf(await ask(requestId, 'GetTask', { id: task.id }, signal));
+        }
+      } catch (error) {
+        if (signal.aborted) cancel(requestId, task.id);
+        signal.throwIfAborted();
+        throw error;
+      }
+      return endOf(endpoint, task);
+    },
+    close: async () => void (await Promise.all(cancelling)),
+  };
+}
+
+async function readInterface(endpoint: Endpoint, base: URL): Promise<URL> {
+  const signal = AbortSignal.timeout(CHECK_MS);
+  const url = base.pathname.endsWith('.json') ? base : below(base, '.well-known/agent-card.json');
+  const card = await endpoint
+    .send(url, { signal })
+    .then((response) => readJson(response, signal))
+    .catch((error: unknown): never => {
+      throw new CommandError(
+        `The agent card, ${url.pathname}: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    });
+  const interfaces = Array.isArray(card.supportedInterfaces) ? card.supportedInterfaces.filter(isObject) : [];
+  const found = interfaces.find(
+    (each) =>
+      each.protocolBinding === 'JSONRPC' &&
+      String(each.protocolVersion).startsWith('1.') &&
+      URL.canParse(String(each.url)) &&
+      new URL(String(each.url)).origin === base.origin,
+  );
+  if (!found) throw new CommandError('The agent card has no JSON-RPC interface of A2A 1.0 at its own origin.');
+  return new URL(String(found.url));
+}
+
+interface Task {
+  readonly id: string;
+  readonly state: string;
+  readonly message: Json | null;
+  readonly artifacts: readonly Json[];
+}
+
+function taskOf(value: unknown): Task {
+  if (!isObject(value) || typeof value.id !== 'string' || !isObject(value.status))
+    throw failed('The endpoint answered without a task.');
+  const { state, message } = value.status;
+  return {
+    id: value.id,
+    state: String(state),
+    message: isObject(message) ? message : null,
+    artifacts: Array.isArray(value.artifacts) ? value.artifacts.filter(isObject) : [],
+  };
+}
+
+const isRunning = ({ state }: Task) => state === 'TASK_STATE_SUBMITTED' || state === 'TASK_STATE_WORKING';
+
+function endOf(endpoint: Endpoint, { state, message, artifacts }: Task): Json {
+  if (state === 'TASK_STATE_COMPLETED') return resultOf(artifacts.length > 0 || !message ? artifacts : [message]);
+  const text = message ? endpoint.reasonOf(resultOf([message]).text) : '';
+  if (state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED')
+    throw failed(`The agent asked for more, which a call does not have${text}.`);
+  throw failed(`The agent did not complete the task${text}.`);
+}
+
+/** One part of data; else the texts; else the parts. */
+function resultOf(holders: readonly Json[]): Json {
+  const parts = holders.flatMap(({ parts: each }) => (Array.isArray(each) ? each.filter(isObject) : []));
+  const data = parts.map((part) => part.data).filter(isObject);
+  if (data.length === 1 && data[0]) return data[0];
+  const texts = parts.map((part) => part.text).filter((text) => typeof text === 'string');
+  return texts.length === parts.length ? { text: texts.join('\n') } : { parts };
+}

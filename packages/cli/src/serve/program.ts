@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { type AgentCall, AgentError } from '@agent-network/sdk/agent';
+import type { Backend } from './backend.ts';
+
+const MAX_OUTPUT_BYTES = 1024 * 1024;
+const MAX_ERROR_CHARS = 500;
+
+/** A local program: one run for each call. */
+export const programBackend = (file: string, args: readonly string[]): Backend => ({
+  run: (call) => runProgram(call, file, args),
+  close: async () => undefined,
+});
+
+/** One run of the program: the call on stdin, the result on stdout. Ended with the call. */
+async function runProgram(call: AgentCall, file: string, args: readonly string[]): Promise<unknown> {
+  const { signal, charge: _charge, ...content } = call;
+  const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'pipe'], signal, killSignal: 'SIGTERM' });
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(`${JSON.stringify(content)}\n`);
+  let output = '';
+  let errors = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+    if (output.length > MAX_OUTPUT_BYTES) child.kill('SIGKILL');
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors = (errors + text).slice(-MAX_ERROR_CHARS);
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', (error) => reject(new AgentError('program_failed', error.message)));
+    child.once('close', resolve);
+  });
+  if (output.length > MAX_OUTPUT_BYTES) throw new AgentError('result_too_large', 'The program wrote more than 1 MiB.');
+  if (code !== 0) throw new AgentError('program_failed', errors.trim() || `The program ended with code ${code}.`);
+  return readResult(output.trim());
+}
+
+/** JSON as it stands; anything else is text. */
+function readResult(output: string): unknown {
+  try {
+    return JSON.parse(output);
+  } catch {
+    return { text: output };
+  }
+}
