@@ -209,12 +209,12 @@ describe('an Idempotency-Key', () => {
     const post = (path: string, body: unknown, headers: Record<string, string>) =>
       h.request('POST', path, { key: client.key, body, headers });
     const agentBody = { name: 'a', capabilities: ['a'], rates: { perRequest: '1' }, endpoint: 'http://127.0.0.1:1/' };
-    for (const [path, body] of [
-      ['/account/keys', { name: 'k' }],
-      ['/agents', agentBody],
-      ['/payments/treasury', {}],
-      [`/invoke/${agent.id}/quote`, { task: 'x' }],
-      ['/invoke/bulk', { task: 'x', agents: [agent.id] }],
+    for (const [path, body, changed] of [
+      ['/account/keys', { name: 'k' }, { name: 'y' }],
+      ['/agents', agentBody, { name: 'y' }],
+      ['/payments/treasury', {}, { label: 'y' }],
+      [`/invoke/${agent.id}/quote`, { task: 'x' }, { task: 'y' }],
+      ['/invoke/bulk', { task: 'x', agents: [agent.id] }, { task: 'y' }],
     ] as const) {
       const headers = newKey();
       const first = await post(path, body, headers);
@@ -224,15 +224,7 @@ describe('an Idempotency-Key', () => {
       const isSecret = secret in first.body.data;
       const told = isSecret ? { [secret]: null, secretNotice: expect.any(String) } : {};
       expect(again.body.data).toEqual({ ...first.body.data, ...told });
-      expect(
-        (
-          await post(
-            path,
-            { ...body, ...(path.startsWith('/payments') ? { label: 'y' } : { task: 'y', name: 'y' }) },
-            headers,
-          )
-        ).status,
-      ).toBe(422);
+      expect((await post(path, { ...body, ...changed }, headers)).status).toBe(422);
     }
   });
 });

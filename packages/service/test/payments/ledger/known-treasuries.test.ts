@@ -44,6 +44,8 @@ const invoke = (key: string) =>
 
 it('that an account has no treasury is known after its first call, so the next one without a payment reads nothing', async () => {
   const { key } = await h.newAccount();
+  // Its key was written beside the node, and is read again when the change arrives.
+  await h.ctx.replica.settleWrite();
   const asked: string[] = [];
   const query = h.ctx.db.query;
   const spy = vi.spyOn(h.ctx.db, 'query').mockImplementation((...statement) => {
