@@ -3,7 +3,7 @@ import type { OperatorInvocation } from '@agent-network/contracts/network/operat
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findMoneyContradictions } from '../../../src/invocations/audit/audit-money.ts';
 import { until } from '../../../src/lib/until.ts';
-import { contradictions } from '../../support/books.ts';
+import { askDatabase, contradictions } from '../../support/books.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { balanceOf, type Client, newClient, untilUsdc } from '../../support/treasury.ts';
@@ -145,6 +145,30 @@ describe('what fails there', () => {
       ...{ type: 'bill_return', amount: '0.05', requestId: record.requestId, counterparty: home.ctx.wallet.address },
       transactionHash: payments[0].transactionHash,
     });
+  });
+
+  it('because its input does not fit the schema at home is refunded here at once, and is no mark against the agent', async () => {
+    const declare = (types: unknown) => home.request('PUT', `/agents/${agent.id}`, { key: owner.key, body: { types } });
+    const inputSchema = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] };
+    expect((await declare({ inputSchema })).status).toBe(200);
+    agent.behave(answerWith(200, { result: 'typed' }));
+    const calls = agent.calls.length;
+    const failedOf = async (node: Harness) =>
+      (await askDatabase(node.databaseUrl, 'select failed::int from agent_totals where agent_id = $1', [agent.id]))[0];
+    const before = [await balanceOf(here, client.key), await failedOf(here), await failedOf(home)];
+    const refused = await invoke(sync, client.key, { input: { text: 7 } });
+    expect(refused).toMatchObject({
+      ...{ status: 'failed', cost: '0.00', refund: '0.05', refundExpected: null },
+      error: { code: 'input_invalid', message: expect.stringContaining('input.text') },
+    });
+    expect(agent.calls).toHaveLength(calls);
+    expect([await balanceOf(here, client.key), await failedOf(here), await failedOf(home)]).toEqual(before);
+    const marks =
+      'select 1 from outcome where request_id = $1 union all select 1 from outcome_due where request_id = $1';
+    expect(await askDatabase(here.databaseUrl, marks, [refused.requestId])).toEqual([]);
+    expect(await invoke(sync, client.key, { input: { text: 'x' } })).toMatchObject({ status: 'completed' });
+    await untilSettled(home, here);
+    await declare(null);
   });
 
   it('comes back to a wallet on chain; operators see the way', async () => {
