@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { type AgentCall, AgentError } from '@agent-network/sdk/agent';
 import { Client, StreamableHTTPClientTransport, type Tool } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -9,7 +10,10 @@ const CHECK_MS = 30_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** Of one message on stdio; results are bounded at 1 MiB beside it. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
-const VERSION = '0.1.0';
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
 
 export interface McpServer {
   /** Null: a local command that speaks on stdio. */
@@ -60,7 +64,7 @@ const cannotStart = (error: unknown): never => {
 };
 
 async function connect({ url, command, args, headers, env }: McpServer, endpoint: Endpoint): Promise<Client> {
-  const client = new Client({ name: 'agentnet', version: VERSION }, { versionNegotiation: { mode: 'auto' } });
+  const client = new Client({ name: 'agentnet', version }, { versionNegotiation: { mode: 'auto' } });
   const transport = url
     ? new StreamableHTTPClientTransport(url, {
         requestInit: { headers },
