@@ -41,9 +41,17 @@ export function createAgentFinder(ctx: HasDb & HasReplica): AgentFinder {
 
 /** Any registered agent, online or offline. Throws NOT_FOUND. */
 export async function requireAgent(ctx: HasAgentFinder, id: string): Promise<CallableAgent> {
-  const agent = await ctx.agentFinder.find(id);
+  const agent = await findPresent(ctx, id);
   if (!agent) throw notFound('agent');
   return agent;
+}
+
+/** An agent that memory has as not online is read again: it may have come online a moment ago, which its owner has seen already. */
+async function findPresent({ agentFinder }: HasAgentFinder, id: string): Promise<CallableAgent | null> {
+  const agent = await agentFinder.find(id);
+  if (agent === null || agent.status === 'online') return agent;
+  agentFinder.forget(id);
+  return agentFinder.find(id);
 }
 
 /** An agent that can be called now. Throws AGENT_UNAVAILABLE with alternatives. */
