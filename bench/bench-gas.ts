@@ -3,10 +3,10 @@ import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { type LocalChain, startLocalChain } from '@agent-network/chain/local-chain';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
-import { authorizationDigest, signDigest } from '../packages/service/src/chain/authorization.ts';
 import { firstFees } from '../packages/service/src/chain/fees.ts';
 import { createNodeWallet, type NodeWallet } from '../packages/service/src/chain/node-wallet.ts';
 import { type SignedAuthorization, settlementCall } from '../packages/service/src/chain/settlement-call.ts';
+import { authorizationDigest, signDigest } from '../packages/service/src/chain/signatures/authorization.ts';
 import { createUsdcClient, type UsdcClient } from '../packages/service/src/chain/usdc-client.ts';
 import { type StopList, withStopList } from './stop-list.ts';
 

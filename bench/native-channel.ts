@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { domainSeparator } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
-import { receiveAuthorizationDigest, signDigest } from '../packages/service/src/chain/authorization.ts';
 import { DEPOSIT_COLLECTOR } from '../packages/service/src/chain/channels/channel-calls.ts';
 import { channelDigestsOf, depositNonce } from '../packages/service/src/chain/channels/channel-digests.ts';
+import { receiveAuthorizationDigest, signDigest } from '../packages/service/src/chain/signatures/authorization.ts';
 
 type Hex = `0x${string}`;
 

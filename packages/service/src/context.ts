@@ -15,13 +15,13 @@ import type { ChainInfo } from './chain/chain-info.ts';
 import { createSigningKeys } from './chain/gas-watch.ts';
 import { createIncomingTransfers } from './chain/incoming-transfer-client.ts';
 import { createNodeWallet } from './chain/node-wallet.ts';
-import { readSignatureEngine } from './chain/signature-engine.ts';
+import { readSignatureEngine } from './chain/signatures/signature-engine.ts';
 import { createWalletBalances } from './chain/wallet-balance-client.ts';
 import { type Config, isLocalChain } from './config.ts';
+import type { ContextParts } from './context-parts.ts';
 import { type Database, type HasDb, openDatabase } from './db/database.ts';
 import { createWebhookDispatcher } from './events/deliveries/webhook-dispatcher.ts';
 import { createLiveEvents } from './events/outbox/live-events.ts';
-import type { DashboardBuild } from './http/build/dashboard-build.ts';
 import type { HttpContext } from './http/request/http-context.ts';
 import { createChallengeTries } from './identity/challenges/challenge-tries.ts';
 import { localAccountOf } from './identity/local-account.ts';
@@ -39,8 +39,9 @@ import { createChunkWriter } from './invocations/stream/record-chunks.ts';
 import { createStoragePace } from './invocations/stream/storage-pace.ts';
 import { createStreamPoller } from './invocations/stream/stream-poller.ts';
 import type { JobContext } from './jobs.ts';
-import { type Clock, type HasClock, systemClock } from './lib/clock.ts';
-import { createKeyTurns } from './lib/key-turns.ts';
+import { type HasClock, systemClock } from './lib/clock.ts';
+import { createKeyTurns } from './lib/concurrency/key-turns.ts';
+import { createTurns } from './lib/concurrency/turns.ts';
 import type { Log } from './lib/log/log.ts';
 import { createMetrics, type Metrics } from './lib/metrics.ts';
 import { createGuardedFetch } from './lib/net/guarded-fetch.ts';
@@ -48,7 +49,6 @@ import { isLoopbackHost } from './lib/net/guarded-fetch-address.ts';
 import { createResolver } from './lib/net/guarded-fetch-resolve.ts';
 import { createTextRecords } from './lib/net/text-records.ts';
 import { createSecrets } from './lib/secrets.ts';
-import { createTurns } from './lib/turns.ts';
 import { createSeenTreasuries } from './payments/ledger/treasury.ts';
 import { createReorgWatch } from './payments/reconcile/watch-reorgs.ts';
 import { createSettler } from './payments/settlement/settler.ts';
@@ -70,27 +70,6 @@ import type { WriterContext } from './registry/write/writer-context.ts';
 import { createReplica, type HasReplica } from './replica/replica.ts';
 
 export type NodeContext = HttpContext & JobContext & { readonly heartbeat: Heartbeat; readonly replicaDb: Database };
-
-export interface ContextParts {
-  readonly config: Config;
-  readonly databaseUrl: string;
-  readonly chainRpcUrl: string;
-  readonly baseUrl: string;
-  readonly settlementPrivateKey: `0x${string}`;
-  readonly senderPrivateKeys: readonly `0x${string}`[];
-  /** null: the node does not write to the shared registry. */
-  readonly registrarPrivateKey: `0x${string}` | null;
-  readonly secretKey: string;
-  /** The wallet of local mode's own account; null outside local mode. */
-  readonly localWallet: string | null;
-  readonly log: Log;
-  readonly isReady: () => boolean;
-  readonly clock?: Clock;
-  readonly checksAnswers?: boolean;
-  readonly syncWaitMs?: number;
-  readonly maxAgeMs?: number;
-  readonly dashboard?: DashboardBuild;
-}
 
 /** Spec: synchronous mode is for tasks under 30 seconds; after that the answer is the created shape. */
 const SYNC_WAIT_MS = 30_000;

@@ -1,4 +1,4 @@
-import type { HasSignatureEngine } from './chain/signature-engine.ts';
+import type { HasSignatureEngine } from './chain/signatures/signature-engine.ts';
 import { type Config, readConfig } from './config.ts';
 import type { HasLog, Log } from './lib/log/log.ts';
 import type { HasMetrics } from './lib/metrics.ts';

@@ -4,6 +4,7 @@ import { displayText, nameText } from '../display-text.ts';
 import { endpoint } from '../endpoint.ts';
 import { cursorQuery, pageQuery, queryInteger } from '../page.ts';
 import { Duration, Fraction, Id, Timestamp, Usdc, WalletAddress, webUrl } from '../scalars.ts';
+import { AgentMetadata } from './agent-metadata.ts';
 import { AgentQuery, AgentSearch, Capability } from './agent-search.ts';
 import { AgentTypes } from './agent-types.ts';
 import { AgentProtocolName, Upstream, UpstreamUpdate } from './upstream.ts';
@@ -18,45 +19,6 @@ const RateTiers = z.object({ basic: Usdc, premium: Usdc, enterprise: Usdc });
 /** `perHour` and `tiers` default to the price per request: an agent without them has one price. */
 const RatesInput = z.object({ perRequest: Usdc, perHour: Usdc.optional(), tiers: RateTiers.partial().optional() });
 const Rates = z.object({ perRequest: Usdc, perHour: Usdc });
-
-/** A price by what a call asks for, beside the price per request. */
-const PerUnit = z.object({
-  price: Usdc.describe('Price of one unit.'),
-  unit: nameText(32)
-    .min(1)
-    .describe('What is counted, for people.')
-    .meta({ examples: ['page'] }),
-  count: z
-    .string()
-    .max(200)
-    .regex(/^(\/([^~/]|~[01])*)+$/, 'is not a JSON pointer')
-    .describe(
-      'JSON pointer into `input` to what is counted: a number (rounded up), the items of a list or the characters of a text. Anything else counts as 0.',
-    )
-    .meta({ examples: ['/pages'] }),
-  maximum: Usdc.describe('The most that the units of one call cost.'),
-});
-
-export const AgentMetadata = z.object({
-  avatar: webUrl(2048).optional(),
-  website: webUrl(2048).optional(),
-  tags: z.array(nameText(64).min(1)).max(30).optional(),
-  maxConcurrency: z
-    .int()
-    .min(1)
-    .max(10_000)
-    .optional()
-    .describe('Maximum concurrent calls of the agent; the base of `load`.'),
-  priceHints: z
-    .boolean()
-    .optional()
-    .describe(
-      'true: `input.complexity` of a call changes its price: `low` 0.8 times, `high` 1.5 times. Default: false.',
-    ),
-  perUnit: PerUnit.optional().describe(
-    'A price by units: a call costs what its units cost, at most `maximum`, and at least its price per request. Filters and orders by price mean the price per request, the least price of a call.',
-  ),
-});
 
 /** Body of POST /agents (spec, "Agent registration body"). */
 export const AgentRegistration = z.object({

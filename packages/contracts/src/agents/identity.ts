@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { identityTokenShownOnce, secretNotice } from '../access/shown-once.ts';
 import { endpoint } from '../endpoint.ts';
 import { Id, Timestamp, TransactionHash, Usdc, WalletAddress } from '../scalars.ts';
-import { AgentMetadata, agentStatuses, Reputation } from './agents.ts';
+import { AgentMetadata } from './agent-metadata.ts';
+import { agentStatuses, Reputation } from './agents.ts';
 
 const PricingTier = z.object({
   name: z.enum(['default', 'basic', 'premium', 'enterprise']),

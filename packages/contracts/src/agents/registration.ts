@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { nameText } from '../display-text.ts';
 import { Id, Timestamp, Usdc, WalletAddress } from '../scalars.ts';
-import { AgentMetadata, agentStatuses } from './agents.ts';
+import { AgentMetadata } from './agent-metadata.ts';
+import { agentStatuses } from './agents.ts';
 
 export const REGISTRATION_TYPE = 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1';
 

@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import { CapabilityList } from '../agents/agent-search.ts';
 import { endpoint } from '../endpoint.ts';
 import { Usdc } from '../scalars.ts';
-import { foldCap, InvocationBody, InvocationResult, invocationErrors, invocationHeaders } from './invocations.ts';
+import { InvocationBody, InvocationResult, invocationErrors, invocationHeaders } from './invocations.ts';
+import { foldCap } from './spending-cap.ts';
 
 /** Body of POST /invoke/auto: that of an invocation, with a maximum cost and without `fallback`, which is always meant. */
 export const AutoRequest = InvocationBody.omit({ fallback: true })

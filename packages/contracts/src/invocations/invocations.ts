@@ -13,26 +13,13 @@ import {
   viaHeader,
   webUrl,
 } from '../scalars.ts';
+import { foldCap } from './spending-cap.ts';
 
 export const priorities = ['low', 'normal', 'high'] as const;
 export type Priority = (typeof priorities)[number];
 
 export const requestStatuses = ['pending', 'processing', 'completed', 'failed', 'cancelled'] as const;
 export type RequestStatus = (typeof requestStatuses)[number];
-
-const capAliases = ['maxCost', 'max_cost', 'max_spend'] as const;
-
-/** Folds the spec's aliases of the spending cap into `maxCost`; forms that disagree are refused, as nobody can tell which is meant. */
-export function foldCap<T extends Partial<Record<(typeof capAliases)[number], string | undefined>>>(
-  body: T,
-  problems: z.core.$RefinementCtx,
-): Omit<T, 'max_cost' | 'max_spend'> & { maxCost?: string | undefined } {
-  const { max_cost: _snake, max_spend: _spend, ...rest } = body;
-  const given = capAliases.flatMap((name) => (body[name] === undefined ? [] : [body[name]]));
-  if (new Set(given).size > 1)
-    problems.addIssue({ code: 'custom', path: ['maxCost'], message: 'maxCost and its aliases have different values' });
-  return given[0] === undefined ? rest : { ...rest, maxCost: given[0] };
-}
 
 /** The task for an agent, in words. */
 export const Task = plainText(100_000).min(1);

@@ -1,6 +1,6 @@
 import { BaseError, ExecutionRevertedError, type Hex, type PublicClient, toHex } from 'viem';
-import { hasContractSigned } from './contract-wallet-client.ts';
 import { type SendAnswer, sendAnswerOf } from './send-answer.ts';
+import { hasContractSigned } from './signatures/contract-wallet-client.ts';
 
 /** Chain reads that do not depend on the token. `gatherer` batches reads of the same moment into one request. */
 export function readsOf(client: PublicClient, gatherer: PublicClient) {

@@ -1,8 +1,8 @@
 import { MULTICALL3_ADDRESS } from '@agent-network/chain/addresses';
 import { multicall3Abi } from '@agent-network/chain/multicall3-abi';
 import { encodeFunctionData, type Hex, parseAbi, prepareEncodeFunctionData } from 'viem';
-import { type Authorization, splitSignature } from './authorization.ts';
 import { SETTLEMENT_CONTRACT } from './channels/channel-calls.ts';
+import { type Authorization, splitSignature } from './signatures/authorization.ts';
 
 export type SignedAuthorization = {
   authorization: Authorization;

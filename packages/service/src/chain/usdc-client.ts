@@ -11,9 +11,9 @@ import {
   type PublicClient,
   type TransactionReceipt,
 } from 'viem';
-import type { Authorization } from './authorization.ts';
 import { readsOf } from './chain-reads.ts';
 import { aggregate, type ContractCall, paymentCall, type SignedAuthorization } from './settlement-call.ts';
+import type { Authorization } from './signatures/authorization.ts';
 import { authorizationKey, hasMoved, type UsedAuthorization, usedIn } from './used-authorizations.ts';
 
 export interface MinedTransaction {

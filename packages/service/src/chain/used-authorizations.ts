@@ -1,7 +1,7 @@
 import type { TransactionReceipt } from 'viem';
-import type { Authorization } from './authorization.ts';
 import { DEPOSIT_COLLECTOR, SETTLEMENT_CONTRACT } from './channels/channel-calls.ts';
 import { channelEventOf } from './channels/channel-events.ts';
+import type { Authorization } from './signatures/authorization.ts';
 import { type UsdcEvent, usdcEventsOf } from './usdc-events.ts';
 
 /** A transfer caused by an authorization, according to the chain's logs. */

@@ -2,7 +2,7 @@ import { MULTICALL3_ADDRESS } from '@agent-network/chain/addresses';
 import { multicall3Abi } from '@agent-network/chain/multicall3-abi';
 import { usdcAbi } from '@agent-network/chain/usdc-abi';
 import { createPublicClient, decodeFunctionResult, encodeFunctionData, type Hex, http } from 'viem';
-import type { Authorization } from './authorization.ts';
+import type { Authorization } from './signatures/authorization.ts';
 
 export interface Block {
   readonly number: bigint;

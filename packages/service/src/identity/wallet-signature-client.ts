@@ -1,5 +1,5 @@
 import { createPublicClient, type Hex, hashMessage, http, verifyMessage } from 'viem';
-import { hasContractSigned } from '../chain/contract-wallet-client.ts';
+import { hasContractSigned } from '../chain/signatures/contract-wallet-client.ts';
 
 export type SignatureMethod = 'eip191' | 'eip1271';
 

@@ -1,6 +1,6 @@
 import { isRolledBack } from '../db/database-away.ts';
-import { createBatcher } from '../lib/batcher.ts';
 import { createBoundedCache } from '../lib/bounded-cache.ts';
+import { createBatcher } from '../lib/concurrency/batcher.ts';
 import type { Changes, Topic } from './changes.ts';
 import type { HasReplica } from './replica.ts';
 

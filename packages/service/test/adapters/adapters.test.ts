@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { findMoneyContradictions } from '../../src/invocations/audit/audit-money.ts';
 import { settleBills } from '../../src/invocations/finish/settle-bills.ts';
 import { recoverInvocations } from '../../src/invocations/start/recover-invocations.ts';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { askDatabase, contradictions, walletByBooks } from '../support/books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { balanceOf, type Client, newClient, untilEnded, untilUsdc } from '../support/treasury.ts';

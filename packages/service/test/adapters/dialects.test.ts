@@ -2,7 +2,7 @@ import type { RequestRecord } from '@agent-network/contracts/invocations/invocat
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findMoneyContradictions } from '../../src/invocations/audit/audit-money.ts';
 import { settleBills } from '../../src/invocations/finish/settle-bills.ts';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { contradictions, walletByBooks } from '../support/books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { type Client, newClient, untilUsdc } from '../support/treasury.ts';

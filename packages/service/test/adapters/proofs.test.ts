@@ -1,6 +1,6 @@
 import { agentRegistryOf } from '@agent-network/contracts/agents/registration';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
 import { registerOnChain } from '../support/registry-actions.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkDueAgents } from '../../src/agents/health/check-agents.ts';
 import { fixedClock } from '../../src/lib/clock.ts';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { askDatabase } from '../support/books.ts';
 import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
 import { untilStatus } from '../support/test-agent.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { linkWallet } from '../../src/access/accounts/link-wallet.ts';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { contradictions, walletByBooks } from '../support/books.ts';
 import { cancelPayment, emptyWallet, refillWallet, submitPayment } from '../support/chain-actions.ts';
 import { type ProxiedHarness, startProxiedHarness } from '../support/proxied-harness.ts';

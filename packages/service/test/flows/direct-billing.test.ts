@@ -5,7 +5,7 @@ import { zeroAddress } from 'viem';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findMoneyContradictions } from '../../src/invocations/audit/audit-money.ts';
 import { settleBills } from '../../src/invocations/finish/settle-bills.ts';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { reconcilePayments } from '../../src/payments/reconcile/reconcile.ts';
 import { type Billing, createTill, type Till } from '../support/billing-agent.ts';
 import { askDatabase, contradictions, walletByBooks } from '../support/books.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { contradictions } from '../support/books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';

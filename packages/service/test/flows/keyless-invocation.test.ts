@@ -1,7 +1,7 @@
 import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { contradictions } from '../support/books.ts';
 import { signedChallenge } from '../support/browser.ts';
 import { emptyWallet, paymentIn, submitPayment } from '../support/chain-actions.ts';

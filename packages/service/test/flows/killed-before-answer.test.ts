@@ -1,6 +1,6 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { askDatabase, contradictions, walletByBooks } from '../support/books.ts';
 import { at, type NodeCluster, startCluster } from '../support/node-cluster.ts';
 import { balanceOf, newClient, untilUsdc } from '../support/treasury.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditMoney, findMoneyContradictions } from '../../src/invocations/audit/audit-money.ts';
 import { releaseStaleHolds } from '../../src/invocations/audit/release-stale-holds.ts';
 import { markReturned } from '../../src/invocations/billed-store.ts';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { askDatabase } from '../support/books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../support/test-agent.ts';

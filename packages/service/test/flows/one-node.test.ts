@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { checkDueAgents } from '../../src/agents/health/check-agents.ts';
 import { fixedClock } from '../../src/lib/clock.ts';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { joinNode, startJoinableHarness } from '../invocations/stream/support/second-node.ts';
 import { contradictions } from '../support/books.ts';
 import { openBrowser } from '../support/browser.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { payV1, payV2 } from '../support/x402-payer.ts';

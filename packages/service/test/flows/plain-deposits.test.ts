@@ -6,7 +6,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openAccount } from '../../src/access/accounts/open-account.ts';
 import { issueApiKey } from '../../src/access/keys/manage-keys.ts';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { listLost } from '../../src/payments/onchain/chain-payment-list-store.ts';
 import { readTransfers } from '../../src/payments/reconcile/read-transfers.ts';
 import { recollectLost } from '../../src/payments/reconcile/recollect-lost.ts';

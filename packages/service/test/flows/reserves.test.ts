@@ -2,7 +2,7 @@ import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { parseUsdc } from '@agent-network/contracts/money';
 import type { Reserves } from '@agent-network/contracts/payments/reserves';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { foldTotals } from '../../src/payments/ledger/fold-totals.ts';
 import { readReserves } from '../../src/payments/statements/read-reserves.ts';
 import { watchReserves } from '../../src/payments/statements/watch-reserves.ts';

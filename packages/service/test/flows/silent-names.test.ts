@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../support/test-agent.ts';

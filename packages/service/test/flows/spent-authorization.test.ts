@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openAccount } from '../../src/access/accounts/open-account.ts';
 import { issueApiKey } from '../../src/access/keys/manage-keys.ts';
 import { payoutNonce } from '../../src/chain/node-wallet.ts';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { awaitRefunds } from '../../src/payments/payouts/await-refunds.ts';
 import { readTransfers } from '../../src/payments/reconcile/read-transfers.ts';
 import { newContractWallet } from '../api/support/chain-actions.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { contradictions, walletByBooks } from '../support/books.ts';
 import { at, type NodeCluster, type NodeProcess, startCluster } from '../support/node-cluster.ts';
 import type { RpcCall } from '../support/rpc-proxy.ts';

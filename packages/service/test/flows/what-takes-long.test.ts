@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { askDatabase, contradictions, walletByBooks } from '../support/books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { type ProxiedHarness, startProxiedHarness } from '../support/proxied-harness.ts';

@@ -1,7 +1,7 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { registerMissing } from '../../src/agents/registry-entry/register-verified.ts';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { askDatabase } from '../support/books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { startTestAgent } from '../support/test-agent.ts';

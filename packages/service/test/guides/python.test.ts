@@ -4,7 +4,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { freePort } from '../../src/local/free-port.ts';
 import { filled, snippetsOf } from '../faces/guide-snippets.ts';
 import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';

@@ -1,8 +1,8 @@
 import { scopes } from '@agent-network/contracts/access/scopes';
 import type { OperatorInvocation } from '@agent-network/contracts/network/operator-invocation';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { createLog } from '../../src/lib/log/log.ts';
-import { until } from '../../src/lib/until.ts';
 import { startReceiver } from '../events/support/receiver.ts';
 import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';

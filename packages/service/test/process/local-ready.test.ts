@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { silentLog } from '../../src/lib/log/log.ts';
-import { until } from '../../src/lib/until.ts';
 import { startLocalNode } from '../../src/local-mode.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readSignatureEngine } from '../../src/chain/signature-engine.ts';
+import { readSignatureEngine } from '../../src/chain/signatures/signature-engine.ts';
 import { createLog } from '../../src/lib/log/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
 import { noteSignatureEngine } from '../../src/start-warnings.ts';

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { openDatabase } from '../../src/db/database.ts';
 import { findMoneyContradictions } from '../../src/invocations/audit/audit-money.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { silentLog } from '../../src/lib/log/log.ts';
-import { until } from '../../src/lib/until.ts';
 
 const WALLET = `
   select coalesce(sum(case when debit = 'wallet' then amount_micro else -amount_micro end), 0)::text as micro

@@ -1,4 +1,4 @@
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { type Harness, type HarnessOptions, startHarness } from './harness.ts';
 import { type NodeFront, startNodeFront } from './node-front.ts';
 

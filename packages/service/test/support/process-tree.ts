@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 
 export interface ProcessMark {
   readonly pid: number;

@@ -5,7 +5,7 @@ import { agentWalletDomain, agentWalletTypes, identityRegistryAbi } from '@agent
 import { multicall3Abi } from '@agent-network/chain/multicall3-abi';
 import { type EncodeFunctionDataParameters, encodeFunctionData, type Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { sendAs } from './chain-actions.ts';
 import { REGISTRY } from './registry-world.ts';
 

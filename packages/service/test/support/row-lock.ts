@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import { askDatabase } from './books.ts';
 
 export interface RowLock {

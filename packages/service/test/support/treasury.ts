@@ -1,6 +1,6 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import { parseUsdc } from '@agent-network/contracts/money';
-import { until } from '../../src/lib/until.ts';
+import { until } from '../../src/lib/concurrency/until.ts';
 import type { Harness, TestAccount } from './harness.ts';
 import { payV2, type TokenHost } from './x402-payer.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { privateKeyToAddress } from 'viem/accounts';
-import { receiveAuthorizationDigest, signDigest } from '../../src/chain/authorization.ts';
 import { DEPOSIT_COLLECTOR } from '../../src/chain/channels/channel-calls.ts';
 import { type ChannelConfig, channelDigestsOf, depositNonce } from '../../src/chain/channels/channel-digests.ts';
+import { receiveAuthorizationDigest, signDigest } from '../../src/chain/signatures/authorization.ts';
 import { openChannel } from '../../src/payments/x402/channels/channel-store.ts';
 import type { Answer, Harness } from './harness.ts';
 

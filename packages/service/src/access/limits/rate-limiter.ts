@@ -1,8 +1,8 @@
 import type { HasDb } from '../../db/database.ts';
 import { isRolledBack } from '../../db/database-away.ts';
-import { createBatcher } from '../../lib/batcher.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import { type CountedClass, HOUR_MS, type LimitState, leaseSize } from './rate-limit.ts';
 import {
   findWindow,

@@ -1,7 +1,7 @@
 import type { TokenClaim } from '@agent-network/contracts/agents/identity';
 import type { AccountCaller } from '../../access/caller/caller.ts';
 import { AppError } from '../../lib/app-error.ts';
-import { until } from '../../lib/until.ts';
+import { until } from '../../lib/concurrency/until.ts';
 import type { HasRegistryTokens } from '../../registry/read/registry-tokens.ts';
 import { latestWrite, noteWrite } from '../../registry/write/note-write.ts';
 import { transferCall } from '../../registry/write/registry-calls.ts';

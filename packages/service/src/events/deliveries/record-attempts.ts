@@ -1,7 +1,7 @@
 import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
-import { createBatcher } from '../../lib/batcher.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import { failPending, insertAttempts, type MadeAttempt } from '../webhooks/attempt-store.ts';
 import { type Findings, nextStanding, type Standing } from '../webhooks/endpoint-standing.ts';

@@ -6,7 +6,7 @@ import type { HasAuthenticator } from '../../access/sessions/authenticate.ts';
 import type { HasAgentChecks } from '../../agents/health/check-agents.ts';
 import type { HasFaces } from '../../agents/interfaces-of.ts';
 import type { HasListing, HasNodeLabel } from '../../agents/search/listing.ts';
-import type { HasSignatureEngine } from '../../chain/signature-engine.ts';
+import type { HasSignatureEngine } from '../../chain/signatures/signature-engine.ts';
 import type { PlanLimits } from '../../config-limits.ts';
 import type { HasWebhookDispatcher } from '../../events/deliveries/webhook-dispatcher.ts';
 import type { HasLiveEvents } from '../../events/outbox/live-events.ts';

@@ -3,7 +3,7 @@ import { payerAccountOf } from '../../access/accounts/payer-account.ts';
 import { KEYLESS, keylessCaller } from '../../access/caller/keyless-caller.ts';
 import { unkeyed } from '../../access/idempotency/once.ts';
 import { authorizationKey } from '../../chain/used-authorizations.ts';
-import type { KeyTurns } from '../../lib/key-turns.ts';
+import type { KeyTurns } from '../../lib/concurrency/key-turns.ts';
 import { lastPaymentFor } from '../../payments/x402/claim-payments.ts';
 import { isVoucher, payingWallet, type Shown } from '../../payments/x402/payment-header.ts';
 import { type KeylessPayer, purchaseOf, type Wanted } from '../start/invocation-purchase.ts';

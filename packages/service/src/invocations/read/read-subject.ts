@@ -1,6 +1,6 @@
 import type { HasDb } from '../../db/database.ts';
 import type { HasSubjectPages, HasSubjects, Subject } from '../../events/outbox/subjects.ts';
-import { createBatcher } from '../../lib/batcher.ts';
+import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import { findBulk } from '../bulk/bulk-store.ts';
 import { toBulkRecord } from '../bulk/bulk-view.ts';
 import { toRecord } from '../invocation-view.ts';

@@ -5,7 +5,7 @@ import type { KnownCaller } from '../../access/caller/caller.ts';
 import { type Once, unkeyed } from '../../access/idempotency/once.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
-import { until } from '../../lib/until.ts';
+import { until } from '../../lib/concurrency/until.ts';
 import { paymentPending } from '../../payments/x402/payment-required.ts';
 import type { HasFinisher } from '../finish/end-invocations.ts';
 import { hasEnded, type Invocation } from '../invocation.ts';

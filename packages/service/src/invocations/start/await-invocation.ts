@@ -1,8 +1,8 @@
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { Records } from '../../db/records.ts';
+import { until } from '../../lib/concurrency/until.ts';
 import { newId } from '../../lib/id.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import { until } from '../../lib/until.ts';
 import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
 import type { RefusalReason } from '../../payments/onchain/refusal-reason.ts';
 import { paymentOf } from '../../payments/x402/claim-payments.ts';

@@ -1,7 +1,7 @@
 import type { HasDb } from '../../db/database.ts';
 import { isRolledBack } from '../../db/database-away.ts';
-import { createBatcher } from '../../lib/batcher.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import { invariant } from '../../lib/invariant.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { type HasLedgerTurns, holdMoney } from '../../payments/ledger/hold-money.ts';

@@ -1,4 +1,4 @@
-import { until } from '../../lib/until.ts';
+import { until } from '../../lib/concurrency/until.ts';
 import type { ChainPayment, NewChainPayment } from '../../payments/onchain/chain-payment.ts';
 import type { RefusalReason } from '../../payments/onchain/refusal-reason.ts';
 import { refusalText } from '../../payments/onchain/refusal-reason.ts';

@@ -1,7 +1,7 @@
 import type { HasDb } from '../../db/database.ts';
 import { isRolledBack } from '../../db/database-away.ts';
-import { createBatcher } from '../../lib/batcher.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import type { Invocation } from '../invocation.ts';
 import type { HasChangeHub } from './change-hub.ts';
 import type { HasStoragePace } from './storage-pace.ts';

@@ -1,4 +1,4 @@
-import { createFairPace, type FairPace } from '../../lib/fair-pace.ts';
+import { createFairPace, type FairPace } from '../../lib/concurrency/fair-pace.ts';
 
 /** Bytes of streams and large results that accounts store in this process, per second. */
 export interface HasStoragePace {

@@ -1,5 +1,5 @@
 import type { HasDb } from '../../db/database.ts';
-import { createBatcher } from '../../lib/batcher.ts';
+import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import type { HasProcessId } from '../../queue/heartbeat.ts';
 import { hasEnded } from '../invocation.ts';

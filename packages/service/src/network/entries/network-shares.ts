@@ -1,4 +1,4 @@
-import { createSlots } from '../../lib/slots.ts';
+import { createSlots } from '../../lib/concurrency/slots.ts';
 import type { Due } from '../nodes/entry-store.ts';
 
 /** Keys of a request to another node for fair sharing: the node, the key that announced it, and its site. */

@@ -1,5 +1,5 @@
 import type { Tx } from '../../db/sql.ts';
-import type { Turns } from '../../lib/turns.ts';
+import type { Turns } from '../../lib/concurrency/turns.ts';
 import type { HoldAnswer, HoldEnd, HoldRequest } from './hold.ts';
 import { endHoldRows, placeHoldRows, placeVoucherHoldRows } from './hold-store.ts';
 

@@ -1,4 +1,4 @@
-import type { Authorization } from '../../chain/authorization.ts';
+import type { Authorization } from '../../chain/signatures/authorization.ts';
 import type { ChainPaymentState } from './chain-payment-state.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Authorization } from '../../chain/authorization.ts';
 import type { IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
+import type { Authorization } from '../../chain/signatures/authorization.ts';
 import { authorizationKey } from '../../chain/used-authorizations.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { ChainDirection } from './chain-payment.ts';

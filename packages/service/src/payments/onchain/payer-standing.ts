@@ -1,8 +1,8 @@
 import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 import { AppError } from '../../lib/app-error.ts';
-import { createBatcher } from '../../lib/batcher.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import type { NewChainPayment } from './chain-payment.ts';
 import { backOffMs, STRIKES_KEPT_MS, type StrikeKind, strikeSubjects } from './payer-back-off.ts';
 import { addStrikes, dropOldStrikes, listRefused, type Refused, writeRefused } from './payer-strike-store.ts';

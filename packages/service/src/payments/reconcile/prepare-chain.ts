@@ -3,7 +3,7 @@ import { listSeenBlocks } from '../../chain/block-store.ts';
 import { keysOf } from '../../chain/senders.ts';
 import { registerSigner, type SignerKey } from '../../chain/signer-store.ts';
 import { countMined, listRawFrom } from '../../chain/transaction-store.ts';
-import { until } from '../../lib/until.ts';
+import { until } from '../../lib/concurrency/until.ts';
 import { sumWallet } from '../ledger/ledger-total-store.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import { paymentsInBlocks } from '../onchain/chain-payment-list-store.ts';

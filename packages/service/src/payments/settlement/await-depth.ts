@@ -1,5 +1,5 @@
 import { depthFor, isDeepEnough } from '../../chain/confirmation-depth.ts';
-import { until } from '../../lib/until.ts';
+import { until } from '../../lib/concurrency/until.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import { endSpent } from './end-spent.ts';

@@ -1,4 +1,4 @@
-import { type Batcher, createBatcher } from '../../lib/batcher.ts';
+import { type Batcher, createBatcher } from '../../lib/concurrency/batcher.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import { failPayment } from '../onchain/end-payments.ts';

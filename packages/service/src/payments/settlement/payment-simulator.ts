@@ -2,7 +2,7 @@ import { BaseError, HttpRequestError, TimeoutError } from 'viem';
 import type { SignedAuthorization } from '../../chain/settlement-call.ts';
 import type { HasUsdc } from '../../chain/usdc-client.ts';
 import { authorizationKey } from '../../chain/used-authorizations.ts';
-import { createBatcher } from '../../lib/batcher.ts';
+import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { simulateAll } from './simulate-all.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { LEASE_MS, type Lease } from '../../chain/lease.ts';
 import type { MinedTransaction } from '../../chain/usdc-client.ts';
-import type { Wake } from '../../lib/wake.ts';
+import type { Wake } from '../../lib/concurrency/wake.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import type { OpenTransaction } from '../onchain/open-transaction.ts';

@@ -1,6 +1,6 @@
 import { BATCH_GAS, gasInBatch, thatFit } from '../../chain/settlement-call.ts';
-import { createBatcher } from '../../lib/batcher.ts';
-import { createWake } from '../../lib/wake.ts';
+import { createBatcher } from '../../lib/concurrency/batcher.ts';
+import { createWake } from '../../lib/concurrency/wake.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import { awaitDepth } from './await-depth.ts';

@@ -1,8 +1,8 @@
 import type { Lease } from '../../chain/lease.ts';
 import { endLease } from '../../chain/signer-store.ts';
 import type { MinedTransaction } from '../../chain/usdc-client.ts';
+import { until } from '../../lib/concurrency/until.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import { until } from '../../lib/until.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import { type OpenTransaction, signAgain } from '../onchain/open-transaction.ts';
 

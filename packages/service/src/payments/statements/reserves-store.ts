@@ -1,4 +1,4 @@
-import type { Authorization } from '../../chain/authorization.ts';
+import type { Authorization } from '../../chain/signatures/authorization.ts';
 import type { Sql, Tx } from '../../db/sql.ts';
 import type { LedgerAccountKind } from '../ledger/ledger-store.ts';
 import { sumByKind } from '../ledger/ledger-total-store.ts';

@@ -1,5 +1,5 @@
-import type { Authorization } from '../../chain/authorization.ts';
 import type { ChainInfo } from '../../chain/chain-info.ts';
+import type { Authorization } from '../../chain/signatures/authorization.ts';
 import type { RefusalReason } from '../onchain/refusal-reason.ts';
 import { openAddressReason } from './open-addresses.ts';
 import type { ShownPayment } from './payment-header.ts';

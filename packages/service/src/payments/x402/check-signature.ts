@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { authorizationDigest, receiveAuthorizationDigest, signerOf } from '../../chain/authorization.ts';
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { SignedAuthorization } from '../../chain/settlement-call.ts';
+import { authorizationDigest, receiveAuthorizationDigest, signerOf } from '../../chain/signatures/authorization.ts';
 import type { HasUsdc } from '../../chain/usdc-client.ts';
 
 /** Rejects invalid signatures without a call of the token. */

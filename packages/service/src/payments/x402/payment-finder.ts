@@ -1,5 +1,5 @@
 import type { HasDb } from '../../db/database.ts';
-import { createBatcher } from '../../lib/batcher.ts';
+import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import type { ChainPayment } from '../onchain/chain-payment.ts';
 import { findByNames, type PaymentNames } from '../onchain/chain-payment-store.ts';
 

@@ -7,8 +7,8 @@ import {
   PaymentPayloadV2,
   type RequirementsV2,
 } from '@agent-network/contracts/payments/x402';
-import type { Authorization } from '../../chain/authorization.ts';
 import type { ChannelConfig } from '../../chain/channels/channel-digests.ts';
+import type { Authorization } from '../../chain/signatures/authorization.ts';
 import { invalid } from '../../lib/app-error.ts';
 
 /** A payment as shown by the client; both x402 versions in one form. */

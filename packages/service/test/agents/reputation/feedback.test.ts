@@ -4,7 +4,7 @@ import { FeedbackFile } from '@agent-network/contracts/agents/feedback';
 import { decodeFunctionData, keccak256, toBytes } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { feedbackOf } from '../../../src/agents/reputation/feedback-of.ts';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { newClient } from '../../support/treasury.ts';

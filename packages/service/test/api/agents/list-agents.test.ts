@@ -1,6 +1,6 @@
 import { parseUsdc } from '@agent-network/contracts/money';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { expectError } from '../support/expect-error.ts';
 

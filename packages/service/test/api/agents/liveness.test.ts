@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { checkDueAgents } from '../../../src/agents/health/check-agents.ts';
 import { fixedClock } from '../../../src/lib/clock.ts';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent, untilStatus } from '../../support/test-agent.ts';
 import { expectError } from '../support/expect-error.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { type Answer, type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Facts, naiveSearch, readFacts, type Search } from '../support/naive-search.ts';

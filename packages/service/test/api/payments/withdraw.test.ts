@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { newId } from '../../../src/lib/id.ts';
-import { until } from '../../../src/lib/until.ts';
 import { lockLedgerAccount } from '../../../src/payments/ledger/ledger-store.ts';
 import { holdForWithdrawal, releaseForgottenWithdrawals } from '../../../src/payments/payouts/hold-withdrawal.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';

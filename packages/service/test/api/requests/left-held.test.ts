@@ -4,7 +4,7 @@ import { releaseLeft } from '../../../src/access/idempotency/idempotency.ts';
 import { createKeysInHand } from '../../../src/access/idempotency/keys-in-hand.ts';
 import { createApp } from '../../../src/app.ts';
 import type { Database } from '../../../src/db/database.ts';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { askDatabase } from '../../support/books.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';

@@ -3,7 +3,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAccount } from '../../../src/access/accounts/open-account.ts';
 import { issueApiKey } from '../../../src/access/keys/manage-keys.ts';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { startReceiver } from '../../events/support/receiver.ts';
 import { contradictions } from '../../support/books.ts';
 import { callAndDie } from '../../support/dying-process.ts';

@@ -3,7 +3,7 @@ import { forgetWindows } from '../../../src/access/limits/forget-windows.ts';
 import { forgetEvents } from '../../../src/events/outbox/forget-events.ts';
 import { foldStoredBytes, forgetContents } from '../../../src/invocations/retention/forget-contents.ts';
 import { storedBytes } from '../../../src/invocations/retention/storage-store.ts';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { openSse } from '../../invocations/stream/support/sse-client.ts';
 import { chunk, result, says } from '../../invocations/stream/support/streaming-agent.ts';
 import { contradictions } from '../../support/books.ts';

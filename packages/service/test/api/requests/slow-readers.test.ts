@@ -8,8 +8,8 @@ import { createAnswerWatch, STALLED_MS, WHOLE_MS } from '../../../src/http/answe
 import { createByteBudget } from '../../../src/http/answer/byte-budget.ts';
 import { readInvocationDetail } from '../../../src/invocations/read/read-invocation-detail.ts';
 import { fixedClock } from '../../../src/lib/clock.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { encodeJson } from '../../../src/lib/prepared-json.ts';
-import { until } from '../../../src/lib/until.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { answerWith, startTestAgent } from '../../support/test-agent.ts';
 

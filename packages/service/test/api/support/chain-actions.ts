@@ -2,7 +2,7 @@ import { contractWalletBytecode, testUsdcAbi } from '@agent-network/chain/artifa
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { usdcAbi } from '@agent-network/chain/usdc-abi';
 import { encodeAbiParameters, encodeFunctionData, type Hex } from 'viem';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import type { Harness, TestWallet } from '../../support/harness.ts';
 
 /** Anybody with gas and no key that matters. */

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { startSession } from '../../../src/access/sessions/manage-sessions.ts';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { registerOnChain } from '../../support/registry-actions.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';

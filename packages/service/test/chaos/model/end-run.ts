@@ -1,6 +1,6 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import { findMoneyContradictions } from '../../../src/invocations/audit/audit-money.ts';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { expectOneOf, waysOf } from './expect-outcome.ts';
 import { type ModelRun, nodeWallet } from './model-run.ts';
 import { WALLET_MICRO } from './model-world.ts';

@@ -1,5 +1,5 @@
 import { stringify } from 'fast-check';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import type { ModelRun } from './model-run.ts';
 import { type MoneyModel, type Operation, outcomesOf, type Reply } from './money-model.ts';
 import { differences, readSeen, type Seen } from './seen.ts';

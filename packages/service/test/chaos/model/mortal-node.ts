@@ -1,5 +1,6 @@
 import { createApp } from '../../../src/app.ts';
-import { type ContextParts, createContext, type NodeContext } from '../../../src/context.ts';
+import { createContext, type NodeContext } from '../../../src/context.ts';
+import type { ContextParts } from '../../../src/context-parts.ts';
 import type { Database } from '../../../src/db/database.ts';
 import type { Sql, Tx } from '../../../src/db/sql.ts';
 import { recoverInvocations } from '../../../src/invocations/start/recover-invocations.ts';

@@ -1,5 +1,5 @@
 import { callChainBatch } from '@agent-network/chain/chain-rpc-client';
-import type { ContextParts } from '../../../src/context.ts';
+import type { ContextParts } from '../../../src/context-parts.ts';
 import type { Database } from '../../../src/db/database.ts';
 import type { listen } from '../../../src/http/listen.ts';
 import type { Clock } from '../../../src/lib/clock.ts';

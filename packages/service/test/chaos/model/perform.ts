@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { formatUsdc } from '@agent-network/contracts/money';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { readTransfers } from '../../../src/payments/reconcile/read-transfers.ts';
 import type { Answer, RequestOptions } from '../../support/harness.ts';
 import { payV2 } from '../../support/x402-payer.ts';

@@ -1,6 +1,6 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { type Hex, keccak256 } from 'viem';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import type { RpcCall, RpcProxy, RpcRule } from '../../support/rpc-proxy.ts';
 
 const SEND = 'eth_sendRawTransaction';

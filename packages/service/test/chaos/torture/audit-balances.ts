@@ -1,5 +1,5 @@
 import { parseUsdc } from '@agent-network/contracts/money';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { askDatabase, walletByBooks } from '../../support/books.ts';
 import { earningOf, isPaidOut } from './audit-bills.ts';
 import type { Deal, SignedPayment } from './bank-book.ts';

@@ -1,5 +1,5 @@
 import { payoutNonce } from '../../../src/chain/node-wallet.ts';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { askDatabase } from '../../support/books.ts';
 import type { Facts, RequestRow } from './bank-facts.ts';
 import type { BankScene } from './bank-world.ts';

@@ -1,5 +1,5 @@
 import { createSettlementContract } from '../../../src/chain/channels/settlement-contract-client.ts';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { askDatabase } from '../../support/books.ts';
 import { isPaidOut } from './audit-bills.ts';
 import { type Facts, sum } from './bank-facts.ts';

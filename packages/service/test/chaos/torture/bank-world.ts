@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalChain } from '@agent-network/chain/local-chain';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { createTill } from '../../support/billing-agent.ts';
 import { askDatabase } from '../../support/books.ts';
 import { type DatabaseProxy, startDatabaseProxy } from '../../support/database-proxy.ts';

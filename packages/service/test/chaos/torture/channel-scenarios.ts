@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { DEPOSIT_COLLECTOR } from '../../../src/chain/channels/channel-calls.ts';
 import { createUsdcClient } from '../../../src/chain/usdc-client.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { askDatabase } from '../../support/books.ts';
 import { answerWith, echo } from '../../support/test-agent.ts';
 import { newVoucherPayer, settledBy } from '../../support/voucher-payer.ts';

@@ -1,6 +1,6 @@
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import { expect } from 'vitest';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { contradictions, walletByBooks } from '../../support/books.ts';
 import type { TestWallet } from '../../support/harness.ts';
 import { answerWith, echo } from '../../support/test-agent.ts';

@@ -1,4 +1,4 @@
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { askDatabase } from '../../support/books.ts';
 
 const OPEN = `

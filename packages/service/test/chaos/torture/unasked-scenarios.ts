@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { askDatabase } from '../../support/books.ts';
 import { submitPayment, transferUsdc } from '../../support/chain-actions.ts';
 import { balanceOf } from '../../support/treasury.ts';

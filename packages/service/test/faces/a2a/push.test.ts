@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { forgetPushes } from '../../../src/http/faces/a2a/send-pushes.ts';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { contradictions } from '../../support/books.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';

@@ -1,6 +1,6 @@
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { askDatabase, contradictions } from '../../support/books.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { isLong } from '../../support/long.ts';

@@ -1,6 +1,6 @@
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { recountUse } from '../../support/recount-use.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { contradictions } from '../../support/books.ts';
 import { callAndDie } from '../../support/dying-process.ts';
 import type { Harness } from '../../support/harness.ts';

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { MAX_STREAMS } from '../../../src/events/outbox/live-events.ts';
 import { MAX_WAITING } from '../../../src/http/request/in-turn.ts';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { type OpenStream, openSse } from './support/sse-client.ts';

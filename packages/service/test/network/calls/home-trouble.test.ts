@@ -4,7 +4,7 @@ import { payoutNonce } from '../../../src/chain/node-wallet.ts';
 import { findMoneyContradictions } from '../../../src/invocations/audit/audit-money.ts';
 import { settleBills } from '../../../src/invocations/finish/settle-bills.ts';
 import { settleHomeCalls } from '../../../src/invocations/remote/settle-home-calls.ts';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { openSse, problemWithStream } from '../../invocations/stream/support/sse-client.ts';
 import { chunk, progress, result, says, spokenBy } from '../../invocations/stream/support/streaming-agent.ts';
 import { createTill } from '../../support/billing-agent.ts';

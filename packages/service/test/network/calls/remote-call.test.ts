@@ -2,7 +2,7 @@ import { parseUsdc } from '@agent-network/contracts/money';
 import type { OperatorInvocation } from '@agent-network/contracts/network/operator-invocation';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findMoneyContradictions } from '../../../src/invocations/audit/audit-money.ts';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { askDatabase, contradictions } from '../../support/books.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';

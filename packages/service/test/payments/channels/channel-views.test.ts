@@ -4,7 +4,7 @@ import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAccount } from '../../../src/access/accounts/open-account.ts';
 import { issueApiKey } from '../../../src/access/keys/manage-keys.ts';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { type Answer, type Harness, newWallet, startHarness } from '../../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { newVoucherPayer, type VoucherPayer } from '../../support/voucher-payer.ts';

@@ -1,11 +1,11 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import type { Hex } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { authorizationDigest, signDigest } from '../../../src/chain/authorization.ts';
 import { DEPOSIT_COLLECTOR, depositCall, SETTLEMENT_CONTRACT } from '../../../src/chain/channels/channel-calls.ts';
 import { type ChannelConfig, channelDigestsOf, depositNonce } from '../../../src/chain/channels/channel-digests.ts';
 import { createIncomingTransfers } from '../../../src/chain/incoming-transfer-client.ts';
 import { transferCall } from '../../../src/chain/settlement-call.ts';
+import { authorizationDigest, signDigest } from '../../../src/chain/signatures/authorization.ts';
 import type { Tx } from '../../../src/db/sql.ts';
 import { readTransfers } from '../../../src/payments/reconcile/read-transfers.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';

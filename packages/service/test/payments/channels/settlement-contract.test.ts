@@ -4,7 +4,6 @@ import { createPublicClient, createWalletClient, type Hex, http } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { baseSepolia } from 'viem/chains';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { signDigest, signerOf } from '../../../src/chain/authorization.ts';
 import {
   allOf,
   claimCall,
@@ -19,6 +18,7 @@ import {
   createSettlementContract,
   type SettlementContract,
 } from '../../../src/chain/channels/settlement-contract-client.ts';
+import { signDigest, signerOf } from '../../../src/chain/signatures/authorization.ts';
 import { createUsdcClient } from '../../../src/chain/usdc-client.ts';
 import { channelOf, signDeposit, signVoucher } from '../../support/channels.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { contradictions, walletByBooks } from '../../support/books.ts';

@@ -1,8 +1,8 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { numberToHex } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { authorizationDigest, signDigest } from '../../../src/chain/authorization.ts';
 import { createIncomingTransfers } from '../../../src/chain/incoming-transfer-client.ts';
+import { authorizationDigest, signDigest } from '../../../src/chain/signatures/authorization.ts';
 import { createWalletBalances } from '../../../src/chain/wallet-balance-client.ts';
 import { suspenseOf } from '../../../src/payments/deposits/suspense.ts';
 import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';

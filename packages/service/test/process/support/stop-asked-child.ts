@@ -1,5 +1,5 @@
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { stopAsked } from '../../../src/lib/process/stop-asked.ts';
-import { until } from '../../../src/lib/until.ts';
 
 // Something that keeps it running, as the node's server does.
 const running = setInterval(() => undefined, 1000);

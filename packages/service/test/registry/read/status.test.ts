@@ -1,7 +1,7 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fixedClock } from '../../../src/lib/clock.ts';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { readChainIndex } from '../../../src/registry/read/read-chain-index.ts';
 import type { TestAccount } from '../../support/harness.ts';
 import { type ProxiedHarness, startProxiedHarness } from '../../support/proxied-harness.ts';

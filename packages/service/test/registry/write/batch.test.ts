@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { noteWrite } from '../../../src/registry/write/note-write.ts';
 import { registerCall } from '../../../src/registry/write/registry-calls.ts';
 import { firstBatch } from '../../../src/registry/write/registry-write.ts';

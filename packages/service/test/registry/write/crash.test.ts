@@ -1,7 +1,7 @@
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { type ArmedFailpoint, failpoints, parseFailpoint } from '../../../src/lib/process/failpoint.ts';
-import { until } from '../../../src/lib/until.ts';
 import { startUndyingNode, type UndyingNode } from '../../chaos/torture/undying-node.ts';
 import { type Harness, send, type TestAccount } from '../../support/harness.ts';
 import { isLong } from '../../support/long.ts';

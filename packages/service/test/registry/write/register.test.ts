@@ -1,6 +1,6 @@
 import { AgentRegistrationFile, NodeRegistrationFile } from '@agent-network/contracts/agents/registration';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { askDatabase } from '../../support/books.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';

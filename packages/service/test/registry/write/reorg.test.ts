@@ -1,7 +1,7 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { type LocalChain, startLocalChain } from '@agent-network/chain/local-chain';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { untilSo } from '../../support/network.ts';
 import { registerOnChain, registryActions } from '../../support/registry-actions.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { issueApiKey } from '../../../src/access/keys/manage-keys.ts';
 import { followOwners } from '../../../src/agents/registry-entry/follow-owners.ts';
-import { until } from '../../../src/lib/until.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { expectError } from '../../api/support/expect-error.ts';
 import { askDatabase } from '../../support/books.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';

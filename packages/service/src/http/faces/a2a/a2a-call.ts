@@ -1,6 +1,6 @@
 import type { FaceRequest } from '../common/face-request.ts';
 import { X402_EXTENSIONS } from './payments.ts';
-import type { Version } from './versions.ts';
+import type { Version } from './protocol/versions.ts';
 
 /** A request to the face of an agent. */
 export interface A2aCall {

@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
 import type { HttpContext } from '../../request/http-context.ts';
 import type { A2aCall, A2aStream } from './a2a-call.ts';
-import type { ShownError } from './errors.ts';
 import type { agentOperations } from './operations.ts';
-import type { StreamResponse } from './wire.ts';
+import type { ShownError } from './protocol/errors.ts';
+import type { StreamResponse } from './protocol/wire.ts';
 
 /** The agent that a path is of (null: the node's own), and the segments that follow. */
 export interface Place {

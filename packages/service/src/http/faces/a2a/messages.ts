@@ -1,7 +1,7 @@
-import { invalidParam } from './errors.ts';
 import { withoutPayment } from './payments.ts';
+import { invalidParam } from './protocol/errors.ts';
+import { isSet, type Part, type SendMessage } from './protocol/wire.ts';
 import { a2aMetadata, INVOKE_EXTENSION } from './tasks.ts';
-import { isSet, type Part, type SendMessage } from './wire.ts';
 
 /** A message as the invocation that it asks for. */
 export interface Asked {

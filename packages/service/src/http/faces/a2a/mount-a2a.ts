@@ -8,13 +8,13 @@ import { faceJson, faceStream, noteFaceRequest } from '../common/face-answer.ts'
 import { newFaceHeaders, openFaceRequest } from '../common/face-request.ts';
 import type { Bound, Place } from './bound-request.ts';
 import { mountCards } from './card-documents.ts';
-import { shownError } from './errors.ts';
 import { agentOperations, nodeOperations } from './operations.ts';
 import { X402_EXTENSIONS } from './payments.ts';
+import { shownError } from './protocol/errors.ts';
+import type { StreamResponse } from './protocol/wire.ts';
 import { answerRest } from './rest.ts';
 import { answerRpc } from './rpc.ts';
 import { INVOKE_EXTENSION } from './tasks.ts';
-import type { StreamResponse } from './wire.ts';
 
 /** Mounts the A2A face: cards, and for each agent JSON-RPC on its address with HTTP+JSON below; `/a2a` is the node's own agent. */
 export function mountA2a(app: Hono, ctx: HttpContext, room: AnswerRoom): void {

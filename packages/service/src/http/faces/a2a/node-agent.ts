@@ -4,8 +4,8 @@ import type { HttpContext } from '../../request/http-context.ts';
 import { callEndpoint } from '../common/call-endpoint.ts';
 import type { A2aCall } from './a2a-call.ts';
 import { a2aUrlOf, CARD_PATH } from './cards.ts';
-import { invalidParam, taskNotFound } from './errors.ts';
-import type { SendMessage, WireMessage } from './wire.ts';
+import { invalidParam, taskNotFound } from './protocol/errors.ts';
+import type { SendMessage, WireMessage } from './protocol/wire.ts';
 
 const MAX_AGENTS = 10;
 const MAX_TASK = 10_000;

@@ -1,14 +1,14 @@
 import type { z } from 'zod';
 import type { HttpContext } from '../../request/http-context.ts';
 import type { A2aCall, A2aStream } from './a2a-call.ts';
-import { A2aError, type FieldViolation } from './errors.ts';
 import { findAgents } from './node-agent.ts';
+import { A2aError, type FieldViolation } from './protocol/errors.ts';
+import type { OperationName } from './protocol/versions.ts';
+import * as wire from './protocol/wire.ts';
 import { createPush, deletePush, listPushes, readPush } from './push-configs.ts';
 import { sendMessage, streamMessage } from './send-message.ts';
 import { once } from './streams.ts';
 import { cancelTask, findTask, listTasks, subscribeToTask } from './task-operations.ts';
-import type { OperationName } from './versions.ts';
-import * as wire from './wire.ts';
 
 /** What an operation answers with: a value, or a stream. */
 export type Answer = { readonly value: unknown } | { readonly stream: A2aStream<wire.StreamResponse> };

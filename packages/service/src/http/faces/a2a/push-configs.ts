@@ -2,10 +2,10 @@ import { AppError, invalid } from '../../../lib/app-error.ts';
 import { newId } from '../../../lib/id.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import type { A2aCall } from './a2a-call.ts';
-import { invalidParam, taskNotFound } from './errors.ts';
+import { invalidParam, taskNotFound } from './protocol/errors.ts';
+import type { PushConfig } from './protocol/wire.ts';
 import { findPushes, type PushRow, removePush, writePush } from './push-store.ts';
 import { findTask } from './task-operations.ts';
-import type { PushConfig } from './wire.ts';
 
 const MAX_OF_TASK = 5;
 const MAX_OF_ACCOUNT = 200;

@@ -1,6 +1,6 @@
 import type { Sql } from '../../../db/sql.ts';
 import type { Told } from './next-push.ts';
-import type { Version } from './versions.ts';
+import type { Version } from './protocol/versions.ts';
 
 /** Where a caller wants to be told of a task. */
 export interface PushRow {

@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
 import { readBody } from '../../request/read-body.ts';
 import type { BoundRequest } from './bound-request.ts';
-import { A2aError, invalidParam, restError } from './errors.ts';
-import { type OperationName, versionOf } from './versions.ts';
-import type { StreamResponse } from './wire.ts';
+import { A2aError, invalidParam, restError } from './protocol/errors.ts';
+import { type OperationName, versionOf } from './protocol/versions.ts';
+import type { StreamResponse } from './protocol/wire.ts';
 
 const A2A_TYPE = 'application/a2a+json';
 

@@ -1,10 +1,10 @@
 import { AppError } from '../../../lib/app-error.ts';
 import { readBody } from '../../request/read-body.ts';
 import type { BoundRequest } from './bound-request.ts';
-import { A2aError, rpcError } from './errors.ts';
-import { type OperationName, operationOf, type Version, versionOf } from './versions.ts';
-import type { StreamResponse } from './wire.ts';
-import { event03, params10, value03 } from './wire03.ts';
+import { A2aError, rpcError } from './protocol/errors.ts';
+import { type OperationName, operationOf, type Version, versionOf } from './protocol/versions.ts';
+import type { StreamResponse } from './protocol/wire.ts';
+import { event03, params10, value03 } from './protocol/wire03.ts';
 
 const JSON_TYPE = 'application/json';
 

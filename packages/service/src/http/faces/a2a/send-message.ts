@@ -7,15 +7,15 @@ import { PaymentRequiredError } from '../../../payments/x402/payment-required.ts
 import type { HttpContext } from '../../request/http-context.ts';
 import { followStarted, type Started, settlementAtEnd, startPurchase } from '../common/purchase.ts';
 import { type A2aCall, type A2aStream, shapeOf } from './a2a-call.ts';
-import { A2aError, invalidParam } from './errors.ts';
 import { readMessage } from './messages.ts';
 import { type PaymentStep, paymentStepOf } from './payments.ts';
+import { A2aError, invalidParam } from './protocol/errors.ts';
+import type { SendMessage, StreamResponse, WireTask } from './protocol/wire.ts';
 import { addPush, requirePushable } from './push-configs.ts';
 import { followTask, once } from './streams.ts';
 import { findTask } from './task-operations.ts';
 import { contextOf, type TaskShape, taskOf } from './tasks.ts';
 import { awaitPayment, type PayableCall, paymentFor, unpaidTask } from './unpaid-tasks.ts';
-import type { SendMessage, StreamResponse, WireTask } from './wire.ts';
 
 /** Longer than the deadline of any request that somebody waits for. */
 const MAX_WAIT_MS = 15 * 60_000;

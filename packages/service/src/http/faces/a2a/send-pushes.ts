@@ -10,11 +10,11 @@ import { daysBefore, removeInSteps } from '../../../lib/retention.ts';
 import type { HasSecrets } from '../../../lib/secrets.ts';
 import { type Repeating, repeatHere } from '../../../queue/repeat-every.ts';
 import { nextPush, type Push } from './next-push.ts';
+import type { StreamResponse } from './protocol/wire.ts';
+import { task03 } from './protocol/wire03.ts';
 import type { PushSecrets } from './push-configs.ts';
 import { notePushed, notePushFailed, type PushRow, removeOldPushes, takePushes } from './push-store.ts';
 import { contextOf, resultArtifact, taskOf, taskStatus } from './tasks.ts';
-import type { StreamResponse } from './wire.ts';
-import { task03 } from './wire03.ts';
 
 interface Sending extends Records, HasSecrets, HasGuardedFetch {}
 type PushContext = Sending & HasChain & HasLog;

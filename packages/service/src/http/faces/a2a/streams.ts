@@ -4,8 +4,8 @@ import { readStream, type StreamEvent } from '../../../invocations/stream/read-s
 import { encodeJson } from '../../../lib/prepared-json.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import type { A2aStream } from './a2a-call.ts';
+import type { StreamResponse } from './protocol/wire.ts';
 import { contextOf, partsOf, resultArtifact, type TaskRecord, type TaskShape, taskOf, taskStatus } from './tasks.ts';
-import type { StreamResponse } from './wire.ts';
 
 /** A stream of one answer. */
 export const once = (answer: StreamResponse): A2aStream<StreamResponse> => ({

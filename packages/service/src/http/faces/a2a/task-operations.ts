@@ -7,11 +7,11 @@ import { pageCursor } from '../../../lib/page-place.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { callEndpoint } from '../common/call-endpoint.ts';
 import { type A2aCall, type A2aStream, shapeOf } from './a2a-call.ts';
-import { A2aError, taskNotFound } from './errors.ts';
+import { A2aError, taskNotFound } from './protocol/errors.ts';
+import type { ListTasks, StreamResponse, WireTask } from './protocol/wire.ts';
 import { followTask, once } from './streams.ts';
 import { statusOf, taskOf } from './tasks.ts';
 import { unpaidTask } from './unpaid-tasks.ts';
-import type { ListTasks, StreamResponse, WireTask } from './wire.ts';
 
 const DEFAULT_PAGE = 50;
 

@@ -2,7 +2,7 @@ import type { InvocationCreated, RequestRecord } from '@agent-network/contracts/
 import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import { namedText } from '../common/text-of.ts';
 import { paidMetadata } from './payments.ts';
-import type { TaskState, WireArtifact, WireMessage, WirePart, WireStatus, WireTask } from './wire.ts';
+import type { TaskState, WireArtifact, WireMessage, WirePart, WireStatus, WireTask } from './protocol/wire.ts';
 
 /** Name of what this node adds to messages and tasks. */
 export const INVOKE_EXTENSION = 'urn:agent-network:invoke';

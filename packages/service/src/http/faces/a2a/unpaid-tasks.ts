@@ -4,10 +4,10 @@ import type { PaymentRequiredError } from '../../../payments/x402/payment-requir
 import { OFFER_LIFETIME_S } from '../../../payments/x402/terms.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import type { A2aCall } from './a2a-call.ts';
-import { invalidParam } from './errors.ts';
 import { rejectedMetadata, requiredMetadata } from './payments.ts';
+import { invalidParam } from './protocol/errors.ts';
+import type { TaskState, WireTask } from './protocol/wire.ts';
 import { contextOf, INVOKE_EXTENSION, statusMessage } from './tasks.ts';
-import type { TaskState, WireTask } from './wire.ts';
 
 interface Terms {
   readonly v1: PaymentRequiredV1;

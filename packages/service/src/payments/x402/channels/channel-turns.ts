@@ -1,4 +1,4 @@
-import { createOneByOne } from '../../../lib/one-by-one.ts';
+import { createOneByOne } from '../../../lib/concurrency/one-by-one.ts';
 import type { TurnWish } from './channel-turn-store.ts';
 
 type Wish = Omit<TurnWish, 'lengthMs'>;

@@ -1,9 +1,9 @@
-import { signerOf } from '../../../chain/authorization.ts';
 import type { HasChain } from '../../../chain/chain-info.ts';
 import { channelDigestsOf } from '../../../chain/channels/channel-digests.ts';
+import { signerOf } from '../../../chain/signatures/authorization.ts';
 import type { HasDb } from '../../../db/database.ts';
-import { createBatcher } from '../../../lib/batcher.ts';
-import { createOneByOne, type OneByOne } from '../../../lib/one-by-one.ts';
+import { createBatcher } from '../../../lib/concurrency/batcher.ts';
+import { createOneByOne, type OneByOne } from '../../../lib/concurrency/one-by-one.ts';
 import type { ShownVoucher } from '../payment-header.ts';
 import type { Channel } from './channel.ts';
 import { findChannels } from './channel-store.ts';

@@ -1,6 +1,6 @@
 import { settleBills } from '../../../../src/invocations/finish/settle-bills.ts';
 import { collectRefunds } from '../../../../src/invocations/remote/collect-refunds.ts';
-import { until } from '../../../../src/lib/until.ts';
+import { until } from '../../../../src/lib/concurrency/until.ts';
 import { readTransfers } from '../../../../src/payments/reconcile/read-transfers.ts';
 import { walletByBooks } from '../../../support/books.ts';
 import { type Harness, type HarnessOptions, startHarness } from '../../../support/harness.ts';

@@ -3,9 +3,9 @@ import { type ChannelConfig, channelDigestsOf, depositNonce } from '../../../../
 import { depthFor } from '../../../../chain/confirmation-depth.ts';
 import type { Tx } from '../../../../db/sql.ts';
 import { AppError } from '../../../../lib/app-error.ts';
+import { until } from '../../../../lib/concurrency/until.ts';
 import { newId } from '../../../../lib/id.ts';
 import { failpoint } from '../../../../lib/process/failpoint.ts';
-import { until } from '../../../../lib/until.ts';
 import type { ChainContext } from '../../../onchain/chain-context.ts';
 import type { ChainPayment, NewChainPayment } from '../../../onchain/chain-payment.ts';
 import { isOpen } from '../../../onchain/chain-payment-state.ts';

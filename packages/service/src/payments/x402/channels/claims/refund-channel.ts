@@ -8,7 +8,7 @@ import {
 import { type ChannelConfig, channelDigestsOf } from '../../../../chain/channels/channel-digests.ts';
 import type { ChannelOnChain } from '../../../../chain/channels/settlement-contract-client.ts';
 import { AppError } from '../../../../lib/app-error.ts';
-import { until } from '../../../../lib/until.ts';
+import { until } from '../../../../lib/concurrency/until.ts';
 import type { ChainCall } from '../../../onchain/open-transaction.ts';
 import type { ClaimContext } from './claim-context.ts';
 import { isTooOften, planRefund, type RefundAsk, type RefundPlan, type RefundRefusal } from './refund-plan.ts';

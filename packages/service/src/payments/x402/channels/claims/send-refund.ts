@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { LEASE_MS, type Lease } from '../../../../chain/lease.ts';
 import type { Tx } from '../../../../db/sql.ts';
+import { until } from '../../../../lib/concurrency/until.ts';
 import { newId } from '../../../../lib/id.ts';
 import { failpoint } from '../../../../lib/process/failpoint.ts';
-import { until } from '../../../../lib/until.ts';
 import { type ChainCall, type OpenTransaction, openTransaction } from '../../../onchain/open-transaction.ts';
 import { beginBooks } from './book-claims.ts';
 import type { ClaimContext } from './claim-context.ts';

@@ -1,5 +1,5 @@
 import type { StructType } from '@agent-network/contracts/payments/receipt-types';
-import { hashOf, typedDigest, typeHash, word } from '../lib/typed-digest.ts';
+import { hashOf, typedDigest, typeHash, word } from '../../lib/typed-digest.ts';
 
 type Hex = `0x${string}`;
 

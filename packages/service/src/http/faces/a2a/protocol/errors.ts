@@ -1,5 +1,5 @@
-import type { HttpContext } from '../../request/http-context.ts';
-import { faceErrorOf } from '../common/face-error.ts';
+import type { HttpContext } from '../../../request/http-context.ts';
+import { faceErrorOf } from '../../common/face-error.ts';
 
 /** Errors of the protocol (specification, 5.4 and 9.5), by their reason: code of JSON-RPC and status of HTTP+JSON. */
 const protocol = {

@@ -1,4 +1,4 @@
-import { createBoundedCache } from './bounded-cache.ts';
+import { createBoundedCache } from '../bounded-cache.ts';
 
 /** A rate that parties share: none exceeds its own, all together not theirs, and the next turn is that of the party that had least of late. */
 export interface FairPace {

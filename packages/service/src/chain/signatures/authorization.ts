@@ -1,7 +1,7 @@
 import secp256k1 from 'secp256k1';
 import { bytesToHex, concat, hexToBytes, numberToHex } from 'viem';
-import { keccak256 } from '../lib/keccak.ts';
-import { addressWord, hashOf, typedDigest, typeHash, word } from '../lib/typed-digest.ts';
+import { keccak256 } from '../../lib/keccak.ts';
+import { addressWord, hashOf, typedDigest, typeHash, word } from '../../lib/typed-digest.ts';
 
 type Hex = `0x${string}`;
 

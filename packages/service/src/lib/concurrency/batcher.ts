@@ -1,4 +1,4 @@
-import { invariant } from './invariant.ts';
+import { invariant } from '../invariant.ts';
 import type { Turns } from './turns.ts';
 
 export type Batcher<I, O> = {

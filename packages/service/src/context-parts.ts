@@ -1,0 +1,26 @@
+import type { Config } from './config.ts';
+import type { DashboardBuild } from './http/build/dashboard-build.ts';
+import type { Clock } from './lib/clock.ts';
+import type { Log } from './lib/log/log.ts';
+
+/** What a node is constructed from: settings, addresses, keys, and what tests replace. */
+export interface ContextParts {
+  readonly config: Config;
+  readonly databaseUrl: string;
+  readonly chainRpcUrl: string;
+  readonly baseUrl: string;
+  readonly settlementPrivateKey: `0x${string}`;
+  readonly senderPrivateKeys: readonly `0x${string}`[];
+  /** null: the node does not write to the shared registry. */
+  readonly registrarPrivateKey: `0x${string}` | null;
+  readonly secretKey: string;
+  /** The wallet of local mode's own account; null outside local mode. */
+  readonly localWallet: string | null;
+  readonly log: Log;
+  readonly isReady: () => boolean;
+  readonly clock?: Clock;
+  readonly checksAnswers?: boolean;
+  readonly syncWaitMs?: number;
+  readonly maxAgeMs?: number;
+  readonly dashboard?: DashboardBuild;
+}
