@@ -25,7 +25,7 @@ it('shows the sessions, ends one, and signs out everywhere: the other browser is
   await page.getByText(wallet.address.toLowerCase()).first().waitFor();
   const rows = page.getByRole('row', { name: /Chrome/ });
   await rows.nth(2).waitFor();
-  await rows.getByText('this one').waitFor();
+  await rows.getByText('this session').waitFor();
   await expectAccessible(page);
   await lookAt(page, 'account-sessions');
 

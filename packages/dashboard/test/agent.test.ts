@@ -101,7 +101,7 @@ it('explains its reputation: the parts add up to it', async () => {
     await card.getByText(part.explanation).waitFor();
     await card.getByText(`${part.contribution} of ${part.weight * 1000} points`).waitFor();
   }
-  await page.getByText(`${score} of 1000`).waitFor();
+  await page.getByText(`${score} out of 1,000`).waitFor();
   await expectAccessible(page);
   await lookAt(page, 'agent-reputation');
 });
@@ -111,8 +111,8 @@ it('shows its health over time, as a chart and as a table', async () => {
   for (let hour = 0; hour < 60; hour += 1)
     await addProbe(world.h.ctx.db, agent.id, hour % 9 === 5 ? null : 20 + hour, new Date(now - hour * 3_600_000));
   await open('health');
-  await page.getByText('not answered', { exact: false }).first().waitFor();
-  await page.getByText('Half answer within').waitFor();
+  await page.getByText('unanswered', { exact: false }).first().waitFor();
+  await page.getByText('Median response').waitFor();
   await page.getByLabel('Period').selectOption({ label: 'Today' });
   await expect.poll(() => new URL(page.url()).search).toBe('?tab=health&days=1');
   await page.getByRole('button', { name: 'Show as table' }).first().click();
@@ -123,8 +123,8 @@ it('shows its health over time, as a chart and as a table', async () => {
 
 it('says what of its identity is proven, and what stands on the chain', async () => {
   await open('identity');
-  await page.getByText('proven', { exact: true }).first().waitFor();
-  await page.getByText('It has no entry in the registry.').waitFor();
+  await page.getByText('verified', { exact: true }).first().waitFor();
+  await page.getByText('Not in the registry.').waitFor();
   await expectAccessible(page);
   await lookAt(page, 'agent-identity');
 });

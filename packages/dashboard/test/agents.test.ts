@@ -63,25 +63,25 @@ it('registers an agent by keyboard, proves it, calls it, changes and removes it'
   await page.getByLabel('Endpoint').fill(served.endpoint);
   await register.press('Enter');
 
-  await page.getByRole('heading', { name: `${NAME} was registered` }).waitFor();
+  await page.getByRole('heading', { name: `${NAME} is registered` }).waitFor();
   const token = await page.getByRole('textbox', { name: 'Identity token' }).inputValue();
   expect(token).toMatch(/^0x[0-9a-f]{64}$/);
   await expectAccessible(page);
   await lookAt(page, 'agents-registered');
-  await page.getByRole('link', { name: 'I have kept the token' }).press('Enter');
+  await page.getByRole('link', { name: "I've saved the token" }).press('Enter');
 
   await page.getByText('pending verification').waitFor();
   const agentId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
-  const check = page.getByRole('button', { name: 'Check the endpoint now' });
+  const check = page.getByRole('button', { name: 'Check endpoint now' });
   await check.press('Enter');
   await page.getByText('The endpoint answered the challenge with status 503.').waitFor();
   await expectAccessible(page);
   await lookAt(page, 'agent-verification');
   served.learn(agentId, token);
   await check.press('Enter');
-  await page.getByText('The endpoint answered as the agent.').waitFor();
+  await page.getByText('The endpoint is verified.').waitFor();
   await page.getByText('verified', { exact: true }).waitFor();
-  await page.getByRole('heading', { name: 'Prove the wallet of the owner (done)' }).waitFor();
+  await page.getByRole('heading', { name: "Verify the owner's wallet (done)" }).waitFor();
   expect((await h.request('GET', `/agents/${agentId}`)).body.data).toMatchObject({ verified: true, name: NAME });
 
   await page.getByRole('button', { name: 'Claim the token' }).click();
@@ -104,11 +104,11 @@ it('registers an agent by keyboard, proves it, calls it, changes and removes it'
   await page.getByText('agent error').waitFor();
 
   await page.getByRole('tab', { name: 'Earnings' }).click();
-  await page.getByRole('region', { name: 'Its treasury' }).getByText('0.05').waitFor();
+  await page.getByRole('region', { name: 'Treasury' }).getByText('0.05').waitFor();
   await lookAt(page, 'agent-earnings');
   await page.getByRole('tab', { name: 'Failures' }).click();
-  await page.getByRole('table', { name: 'Calls that failed' }).getByRole('link', { name: 'say hello' }).waitFor();
-  await page.getByText('1 of 2 calls failed in 7 days').waitFor();
+  await page.getByRole('table', { name: 'Failed calls' }).getByRole('link', { name: 'say hello' }).waitFor();
+  await page.getByText('1 of 2 calls from all callers failed').waitFor();
   await expectAccessible(page);
   await lookAt(page, 'agent-failures');
 
@@ -162,17 +162,17 @@ it('proves the wallet with the browser’s, links a token that it holds, and has
   await sign.waitFor();
   wallet.refuseNext();
   await sign.click();
-  await page.getByText('The wallet declined. Nothing was signed.').waitFor();
+  await page.getByText('The request was declined in the wallet. Nothing was signed.').waitFor();
   await lookAt(page, 'agent-wallet');
   await sign.click();
-  await page.getByRole('heading', { name: 'Prove the wallet of the owner (done)' }).waitFor();
+  await page.getByRole('heading', { name: "Verify the owner's wallet (done)" }).waitFor();
 
-  await page.getByText('I have a token already').click();
-  await page.getByLabel('Number of the token').fill('-1');
-  const link = page.getByRole('button', { name: 'Link the token' });
+  await page.getByText('I already have a token').click();
+  await page.getByLabel('Token number').fill('-1');
+  const link = page.getByRole('button', { name: 'Link token' });
   await link.click();
   await page.getByText('is not the number of a token').waitFor();
-  await page.getByLabel('Number of the token').fill(tokenId);
+  await page.getByLabel('Token number').fill(tokenId);
   await link.click();
   await page.getByRole('button', { name: 'Send with Test wallet' }).click();
   await page.getByRole('button', { name: `Copy registration address ${h.baseUrl}/agents/` }).waitFor();
@@ -186,7 +186,7 @@ it('says of an agent of somebody else that it is theirs', async () => {
   const agent = await startTestAgent(world.h);
   started.push(agent);
   await page.goto(`/dashboard/agents/${agent.id}`);
-  await page.getByText('This agent is not yours').waitFor();
+  await page.getByText("This agent isn't yours").waitFor();
   await page.goto('/dashboard/agents/agt_none');
   await page.getByRole('alert').getByText('NOT_FOUND').waitFor();
 });

@@ -87,7 +87,7 @@ it('says when a wallet that withdraws can take the rest out', async () => {
   const set = 'update channel set withdraw_requested_at = $2 where id = $1';
   await world.h.ctx.db.query('', set, [payer.channelId, new Date('2026-11-01T10:00:00Z')]);
   await page.goto(`/dashboard/payments/channels/${payer.channelId}`);
-  await page.getByText('The wallet has begun to withdraw').waitFor();
+  await page.getByText('The wallet has started a withdrawal').waitFor();
   await page.locator('time[datetime="2026-11-02T10:00:00.000Z"]').waitFor();
   await lookAt(page, 'channel-withdrawing');
   await world.h.ctx.db.query('', set, [payer.channelId, null]);
@@ -96,15 +96,15 @@ it('says when a wallet that withdraws can take the rest out', async () => {
 it('shows an operator what is unclaimed, the claim with its gas, and what a voucher reserved', async () => {
   await page.goto(`/dashboard/operator?invocation=${requestIds[1]}`);
   const trace = page.getByRole('region', { name: `Invocation ${requestIds[1]}` });
-  await trace.getByRole('list', { name: 'Parts of the refund' }).getByText('Free again in the channel').waitFor();
+  await trace.getByRole('list', { name: 'Parts of the refund' }).getByText('Freed in the channel').waitFor();
   const voucher = trace.getByRole('region', { name: 'Voucher' });
   for (const text of ['Reserved', 'Charged', 'Released']) await voucher.getByText(text, { exact: true }).waitFor();
-  await rowsOf('Channels that owe').getByText('0.05').waitFor();
+  await rowsOf('Channels with unclaimed charges').getByText('0.05').waitFor();
   await world.h.ctx.channelClaims.claim('payout');
   const claim = rowsOf('Claims and refunds of channels').filter({ hasText: 'payout' });
   await claim.getByText('done').waitFor();
   expect(await claim.innerText()).toMatch(/\d{2,3},\d{3}/);
-  await page.getByText('No channel owes anything, and no payer withdraws').waitFor();
+  await page.getByText('No channel owes anything and no payer is withdrawing').waitFor();
   await expectAccessible(page);
   await lookAt(page, 'operator-channels');
 });

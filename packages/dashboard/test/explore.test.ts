@@ -104,7 +104,7 @@ it('finds agents for a task in the caller’s own words, and says what they have
   expect(searchParam('task')).toBe(null);
   await page.getByLabel('Find an agent for a task').fill('zxqwv');
   await page.getByRole('button', { name: 'Find', exact: true }).click();
-  await page.getByText('No online agent fits this task').waitFor();
+  await page.getByText('No online agent matches this task').waitFor();
 });
 
 it.each<[string, object]>([
@@ -125,7 +125,7 @@ it.each<[string, object]>([
 it('asks for all chosen capabilities, or for any', async () => {
   await page.goto('/dashboard/explore?text=quillwork&all=quill,ink');
   await untilTotal(14);
-  await page.getByRole('radio', { name: 'Any of them' }).check();
+  await page.getByRole('radio', { name: 'Match any' }).check();
   await untilTotal(COUNT);
   expect([searchParam('any'), searchParam('all')]).toEqual(['quill,ink', null]);
   await facet('ink').click();
@@ -134,16 +134,16 @@ it('asks for all chosen capabilities, or for any', async () => {
 
 it('filters by price, reputation and home, and leaves out what is no price', async () => {
   await page.goto('/dashboard/explore?text=quillwork');
-  const price = page.getByLabel('At most per request (USDC)');
+  const price = page.getByLabel('Max. price per request (USDC)');
   await price.fill('cheap');
   await price.press('Enter');
   await page.locator('input[aria-invalid=true]').waitFor();
   await price.fill('0.05');
   await price.press('Enter');
   await untilTotal(20);
-  await page.getByLabel('At most per hour (USDC)').fill('2');
-  await page.getByLabel('Reputation at least (0 to 1000)').fill('500');
-  await page.getByLabel('Reputation at least (0 to 1000)').press('Enter');
+  await page.getByLabel('Max. price per hour (USDC)').fill('2');
+  await page.getByLabel('Min. reputation (0 to 1,000)').fill('500');
+  await page.getByLabel('Min. reputation (0 to 1,000)').press('Enter');
   const query = { rates: { perRequest: { max: '0.05' }, perHour: { max: '2' } }, reputation: { min: 500 } };
   await untilTotal((await found(query)).total);
   await page.goto('/dashboard/explore');
@@ -178,7 +178,7 @@ it('shows as text whatever agents are called, and what is wrong with an address'
   await page.goto('/dashboard/explore?sort=beauty.up');
   await page.getByRole('alert').getByText('VALIDATION_ERROR').first().waitFor();
   await page.goto('/dashboard/explore?text=nothinglikethis');
-  await page.getByText('No agent matches').waitFor();
+  await page.getByText('No matching agents').waitFor();
 });
 
 it('can be used with the keyboard alone', async () => {

@@ -42,7 +42,7 @@ async function payer() {
 const run = promisify(execFile);
 const copied = async (page: Page, sample: string): Promise<string> => {
   await page.getByRole('button', { name: sample, exact: true }).click();
-  await page.getByRole('button', { name: 'Copy The same call' }).click();
+  await page.getByRole('button', { name: 'Copy Code for this call' }).click();
   return page.evaluate<string>('navigator.clipboard.readText()');
 };
 
@@ -58,7 +58,7 @@ it('shows all of an invocation, and how to make it again in the shell and with t
   await page.goto(`/dashboard/invocations/${requestId}`);
   for (const name of ['Task', 'Input', 'Context', 'Result', 'Metadata', 'Timeline', 'Payment'])
     await page.getByRole('heading', { name, exact: true }).waitFor();
-  await page.getByRole('region', { name: 'Text of the task' }).getByText(task).waitFor();
+  await page.getByRole('region', { name: 'Task text' }).getByText(task).waitFor();
   await page.getByRole('region', { name: 'Input, JSON' }).getByText("o'clock").waitFor();
   const steps = await page.getByRole('list', { name: 'Timeline' }).getByRole('listitem').allInnerTexts();
   expect(steps.map((step) => step.split('\n')[0])).toEqual(['Accepted', 'Agent called', 'Completed']);
@@ -81,10 +81,10 @@ it('gets the signed receipt of an invocation and checks it in the browser; a cha
   const requestId = await invoke({ task: 'to be shown', input: { a: [1] } }, { 'x-sync': 'true' });
   await page.goto(`/dashboard/invocations/${requestId}`);
   const card = page.getByRole('region', { name: 'Receipt', exact: true });
-  await card.getByRole('button', { name: 'Get the receipt' }).click();
+  await card.getByRole('button', { name: 'Get receipt' }).click();
   await card.getByRole('button', { name: 'Verify' }).click();
   const said = card.getByRole('status').filter({ hasText: 'Verified in this browser' });
-  await said.getByText('have the hashes in the receipt: task, input, context, result.').waitFor();
+  await said.getByText('match the hashes in the receipt: task, input, context, result.').waitFor();
   await expectAccessible(page);
   await lookAt(page, 'invocation-receipt');
 
@@ -93,9 +93,9 @@ it('gets the signed receipt of an invocation and checks it in the browser; a cha
   body.data.message.cost = '1';
   await page.route(`**${path}`, (route) => route.fulfill({ json: body }));
   await page.reload();
-  await card.getByRole('button', { name: 'Get the receipt' }).click();
+  await card.getByRole('button', { name: 'Get receipt' }).click();
   await card.getByRole('button', { name: 'Verify' }).click();
-  await card.getByText('The receipt is not good').waitFor();
+  await card.getByText('The receipt is not valid').waitFor();
   await card.getByText('was not signed by this wallet, or was changed').waitFor();
   expect(await said.count()).toBe(0);
 });
@@ -111,7 +111,7 @@ it('runs an invocation again with the same input, for as much at most', async ()
   await dialog.getByLabel('Task').fill('once more');
   await lookAt(page, 'invocation-again');
   await dialog.getByRole('button', { name: 'Run', exact: true }).click();
-  await page.getByRole('region', { name: 'Text of the task' }).getByText('once more').waitFor();
+  await page.getByRole('region', { name: 'Task text' }).getByText('once more').waitFor();
   await page.getByText('completed', { exact: true }).waitFor();
   expect(agent.calls.at(-1)?.body).toMatchObject({ task: 'once more', input });
 });
@@ -123,11 +123,11 @@ it('cancels a running call and shows what went back', async () => {
   const requestId = await invoke({ task: 'long work' });
   await came.promise;
   await page.goto(`/dashboard/invocations/${requestId}`);
-  await page.getByText('The agent is working').waitFor();
+  await page.getByText('Agent is working').waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Cancel invocation' }).click();
-  await page.getByText('0.05 USDC went back to the treasury').waitFor();
+  await page.getByText('0.05 USDC returned to the treasury').waitFor();
   await page.getByText('cancelled', { exact: true }).waitFor();
   expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
   await lookAt(page, 'invocation-cancelled');
@@ -158,7 +158,7 @@ it('shows the events of a streaming call as they come, and why one failed', asyn
   await untilEnded(world.h, key, failed);
   await page.goto(`/dashboard/invocations/${failed}`);
   await page.getByText('Failed: agent error').waitFor();
-  await page.getByText('0.05 USDC went back to the treasury').waitFor();
+  await page.getByText('0.05 USDC returned to the treasury').waitFor();
   await lookAt(page, 'invocation-failed');
 });
 
@@ -180,13 +180,13 @@ it('lists 10,000 invocations page by page without a hitch, filtered by the addre
   agent.behave(echo);
   const { page, key, invoke } = await payer();
   await page.goto('/dashboard/invocations');
-  await page.getByText('Nothing was invoked yet').waitFor();
+  await page.getByText('No invocations yet').waitFor();
   await lookAt(page, 'invocations-empty');
   const first = await invoke({ task: hostileText });
   await untilEnded(world.h, key, first);
   await repeatInvocation(world.h.databaseUrl, first, 9999);
   await page.reload({ waitUntil: 'domcontentloaded' });
-  await page.getByText('10,000 in all').waitFor();
+  await page.getByText('10,000 total').waitFor();
   await expectAccessible(page);
   await lookAt(page, 'invocations');
 
@@ -212,12 +212,12 @@ it('lists 10,000 invocations page by page without a hitch, filtered by the addre
   await page.getByRole('button', { name: 'First page' }).click();
   await tabTo(page, page.getByLabel('Status'));
   await page.getByLabel('Status').selectOption('failed');
-  await page.getByText('999 in all').waitFor();
+  await page.getByText('999 total').waitFor();
   expect(new URL(page.url()).search).toBe('?status=failed');
   await page.getByLabel('To', { exact: true }).fill('2020-01-01');
-  await page.getByText('Nothing matches these filters').waitFor();
+  await page.getByText('No results for these filters').waitFor();
   await page.reload({ waitUntil: 'domcontentloaded' });
-  await page.getByText('Nothing matches these filters').waitFor();
+  await page.getByText('No results for these filters').waitFor();
   await page.getByRole('button', { name: 'Clear' }).click();
   const link = page.getByRole('link', { name: 'task 1', exact: true });
   await tabTo(page, link);

@@ -21,10 +21,10 @@ it('creates a key that works, rolls it, and revokes it', async () => {
   await dialog.getByRole('button', { name: 'Create key' }).click();
   await dialog.getByRole('textbox', { name: 'Name' }).and(page.locator('[aria-invalid=true]')).waitFor();
   await dialog.getByLabel('Name').fill('billing worker');
-  await dialog.getByLabel('Most per call').fill('five');
+  await dialog.getByLabel('Limit per call').fill('five');
   await dialog.getByRole('button', { name: 'Create key' }).click();
   await dialog.getByText('must be a decimal USDC amount').waitFor();
-  await dialog.getByLabel('Most per call').fill('5');
+  await dialog.getByLabel('Limit per call').fill('5');
   await expectAccessible(page);
   await lookAt(page, 'keys-create');
   await dialog.getByRole('button', { name: 'Create key' }).click();
@@ -37,9 +37,7 @@ it('creates a key that works, rolls it, and revokes it', async () => {
   const actions = page.getByRole('button', { name: 'Actions for billing worker' });
   await actions.click();
   await page.getByRole('menuitem', { name: 'Roll' }).click();
-  await dialog
-    .getByLabel('How long the old key stays good')
-    .selectOption({ label: 'Not at all: the old key ends now' });
+  await dialog.getByLabel('Keep the old key valid for').selectOption({ label: 'No overlap: the old key expires now' });
   await dialog.getByRole('button', { name: 'Roll key' }).click();
   const second = await dialog.getByRole('textbox', { name: 'API key' }).inputValue();
   await dialog.getByRole('button', { name: 'Done' }).click();

@@ -23,7 +23,7 @@ async function watching() {
   const { page, complaints } = await world.signedIn();
   const { webhookId } = (await sessionCall(page, 'POST', '/account/webhooks', { url: 'http://127.0.0.1:1/' })).data;
   await page.goto(`/dashboard/webhooks/${webhookId}`);
-  await page.getByText('Nothing was sent yet').waitFor();
+  await page.getByText('No deliveries yet').waitFor();
   const rows = page.getByRole('row', { name: /agent\.removed/ });
   return { page, complaints, rows, accountId: await accountIdOf(page) };
 }
@@ -33,13 +33,13 @@ it('says that the connection is lost, and shows what was missed once the node is
   await happen(world.h, accountId);
   await rows.first().waitFor();
   await front.die();
-  const banner = page.getByText('The connection to the node is lost.');
+  const banner = page.getByText('Connection to the node lost.');
   await banner.waitFor();
   await expectAccessible(page);
   await lookAt(page, 'connection-lost');
   await happen(world.h, accountId);
   await front.revive();
-  await page.getByRole('button', { name: 'Try now' }).click();
+  await page.getByRole('button', { name: 'Retry now' }).click();
   await banner.waitFor({ state: 'hidden' });
   await rows.nth(1).waitFor();
   // The browser itself says of each call that nobody answered.
@@ -51,7 +51,7 @@ it('has one stream for all tabs of a browser, which goes on when the tab that ho
   const second = await page.context().newPage();
   await second.goto(page.url());
   const secondRows = second.getByRole('row', { name: /agent\.removed/ });
-  await second.getByText('Nothing was sent yet').waitFor();
+  await second.getByText('No deliveries yet').waitFor();
   await happen(world.h, accountId);
   await rows.first().waitFor();
   await secondRows.first().waitFor();

@@ -52,7 +52,7 @@ it('shows this node, its chain index and the other nodes', async () => {
   expect(await row.getByRole('link').count()).toBe(0);
   const index = page.getByRole('region', { name: 'Chain index' });
   await index.getByText('live').waitFor();
-  await index.getByText('Read up to block').waitFor();
+  await index.getByText('Indexed to block').waitFor();
   await expectAccessible(page);
   await lookAt(page, 'network');
 });
@@ -61,7 +61,7 @@ it('has an operator page for operators only, in the navigation and in the API', 
   const { page } = await world.signedIn({ at: '/dashboard/' });
   expect(await page.getByRole('link', { name: 'Operator' }).count()).toBe(0);
   await page.goto('/dashboard/operator');
-  await page.getByText('For who runs the node').waitFor();
+  await page.getByText('For operators only').waitFor();
   expect((await sessionCall(page, 'GET', '/operator/status')).status).toBe(403);
 });
 
@@ -93,10 +93,10 @@ it('shows an operator why an invocation of somebody else was refunded and where 
   await agent.die();
 
   const page = await operatorPage();
-  await page.getByLabel('Invocation id').fill('req_none');
+  await page.getByLabel('Invocation ID').fill('req_none');
   await page.keyboard.press('Enter');
   await page.getByText('No invocation to show').waitFor();
-  await page.getByLabel('Invocation id').fill(` ${requestId} `);
+  await page.getByLabel('Invocation ID').fill(` ${requestId} `);
   await page.getByRole('button', { name: 'Look up' }).click();
   const trace = page.getByRole('region', { name: `Invocation ${requestId}` });
   await trace.getByText('failed: agent error').waitFor();
@@ -125,7 +125,7 @@ it('shows an operator why an invocation of somebody else was refunded and where 
 it('shows an operator how the node stands, and what needs attention', async () => {
   const { h } = world;
   const page = await operatorPage();
-  await page.getByRole('row', { name: /answers you/ }).waitFor();
+  await page.getByRole('row', { name: /serving you/ }).waitFor();
   await page.getByText('Nothing needs attention.').waitFor();
   await page
     .getByRole('row', { name: /wallet/ })
@@ -137,7 +137,7 @@ it('shows an operator how the node stands, and what needs attention', async () =
 
   await callChain(h.rpcUrl, 'anvil_setBalance', h.ctx.chain.wallet, '0x1');
   const alarms = page.getByRole('list', { name: 'Alarms' });
-  await alarms.getByText(`The wallet key ${h.ctx.chain.wallet} runs out of gas.`).waitFor();
+  await alarms.getByText(`The wallet key ${h.ctx.chain.wallet} is running low on gas.`).waitFor();
   await expectAccessible(page);
   await lookAt(page, 'operator-alarm');
 });

@@ -27,7 +27,7 @@ it('leads to the first paid call: each step ticks itself, and then shows what th
   const steps = page.getByRole('list', { name: 'Steps to the first paid call' });
   const step = (name: string) => steps.getByRole('heading', { name });
   await step('Find an agent (done)').waitFor();
-  await step('Get an API key (to do)').waitFor();
+  await step('Get an API key (not done)').waitFor();
   await lookAt(page, 'overview-first-visit');
   await expectAccessible(page);
   await steps.getByText('Commands').last().click();
@@ -43,10 +43,10 @@ it('leads to the first paid call: each step ticks itself, and then shows what th
   await step('Fund the treasury (done)').waitFor();
   await lookAt(page, 'overview-funded');
   expect((await invoke(key)).body.data.status).toBe('completed');
-  await page.getByRole('heading', { name: 'Your first paid call was made' }).waitFor();
+  await page.getByRole('heading', { name: 'You made your first paid call' }).waitFor();
   await step('Make a paid call (done)').waitFor();
   await lookAt(page, 'overview-paid');
-  await page.getByRole('button', { name: 'Put away' }).click();
+  await page.getByRole('button', { name: 'Dismiss' }).click();
   expect(await steps.count()).toBe(0);
 
   agent.behave(answerWith(500, { error: { message: '<script>no</script> javascript:alert(1)' } }));

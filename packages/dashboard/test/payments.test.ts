@@ -65,7 +65,7 @@ it('opens a treasury and funds it from the wallet: not when the wallet declines,
   await page.goto('/dashboard/payments');
   await page.getByText('No treasury yet').waitFor();
   await lookAt(page, 'payments-empty');
-  await page.getByRole('button', { name: 'Open the treasury' }).click();
+  await page.getByRole('button', { name: 'Open a treasury' }).click();
   await page.getByRole('link', { name: 'Account', exact: true }).waitFor();
 
   await page.getByRole('button', { name: 'Add funds' }).click();
@@ -76,7 +76,7 @@ it('opens a treasury and funds it from the wallet: not when the wallet declines,
   await dialog.getByRole('textbox', { name: 'Amount' }).fill('12.5');
   wallet.refuseNext('eth_signTypedData_v4');
   await pay.click();
-  await dialog.getByText('The wallet declined. Nothing was signed.').waitFor();
+  await dialog.getByText('The request was declined in the wallet. Nothing was signed.').waitFor();
   expect((await balanceOf(page)).available).toBe('0.00');
   await expectAccessible(page);
   await lookAt(page, 'payments-fund');
@@ -111,15 +111,15 @@ it('shows where to transfer to, and claims what another wallet sent with its sig
   const waiting = dialog.getByText('2.00 USDC from');
   await poll(async () => {
     await readTransfers(h.ctx);
-    await dialog.getByRole('button', { name: /^(See what waits|Look at another)$/ }).click();
-    await dialog.getByRole('button', { name: 'Look at another' }).waitFor();
+    await dialog.getByRole('button', { name: /^(Check for transfers|Check another)$/ }).click();
+    await dialog.getByRole('button', { name: 'Check another' }).waitFor();
     return waiting.count();
   }).toBe(1);
   await expectAccessible(page);
   await lookAt(page, 'payments-transfer');
   wallet.refuseNext('personal_sign');
   await dialog.getByRole('button', { name: 'Sign and claim' }).click();
-  await dialog.getByText('The wallet declined. Nothing was signed.').waitFor();
+  await dialog.getByText('The request was declined in the wallet. Nothing was signed.').waitFor();
   await dialog.getByRole('button', { name: 'Sign and claim' }).click();
   await dialog.getByText('2.00 USDC credited').waitFor();
   expect((await balanceOf(page)).available).toBe('2.00');
@@ -147,7 +147,7 @@ it('withdraws with a fresh signature of the wallet of the account only, and once
   const sign = dialog.getByRole('button', { name: 'Sign and withdraw' });
   wallet.refuseNext('personal_sign');
   await sign.click();
-  await dialog.getByText('The wallet declined. Nothing was signed.').waitFor();
+  await dialog.getByText('The request was declined in the wallet. Nothing was signed.').waitFor();
   expect((await balanceOf(page)).available).toBe('5.00');
   expect(await historyOf(page, '&type=withdrawal')).toEqual([]);
   await expectAccessible(page);
@@ -160,11 +160,11 @@ it('withdraws with a fresh signature of the wallet of the account only, and once
     await route.fulfill({ status: 502, body: 'lost' });
   });
   await sign.click();
-  await dialog.getByText('It is not known whether this was done.').waitFor();
+  await dialog.getByText("It isn't known whether this went through.").waitFor();
   await page.unroute(lost);
   wallet.asked.length = 0;
-  await dialog.getByRole('button', { name: 'Ask again' }).click();
-  await page.getByText('It is in the wallet.').waitFor();
+  await dialog.getByRole('button', { name: 'Retry' }).click();
+  await page.getByText('It has arrived in the wallet.').waitFor();
   expect(wallet.asked).not.toContain('personal_sign');
   const withdrawals = await historyOf(page, '&type=withdrawal');
   expect(withdrawals).toMatchObject([{ amount: '1.25', treasuryId }]);
@@ -179,7 +179,7 @@ it('withdraws with a fresh signature of the wallet of the account only, and once
   wallet.choose(await h.newWallet(0n));
   await amount.fill('1');
   await sign.click();
-  await dialog.getByText('Choose it in the wallet').waitFor();
+  await dialog.getByText('Switch the wallet to account').waitFor();
   expect(await h.usdcOf(wallet.address)).toBe(own);
   expect((await balanceOf(page)).available).toBe('3.75');
 });
@@ -206,7 +206,7 @@ it('follows a withdrawal until the chain has it', async () => {
   });
   await page.goto(`/dashboard/payments/withdrawals/${withdrawalId}`);
   await page.getByText('on its way to the wallet').waitFor();
-  await page.getByText('It is in the wallet.').waitFor();
+  await page.getByText('It has arrived in the wallet.').waitFor();
 });
 
 it('pages the statement and the history by links, and exports both whole as CSV that says what the API says', async () => {
@@ -281,7 +281,7 @@ it('pages the statement and the history by links, and exports both whole as CSV 
 
   await page.goto('/dashboard/payments?tab=history');
   await poll(() => page.getByRole('table', { name: 'Payments' }).getByRole('row').count()).toBe(5);
-  await page.getByText('10 in all').waitFor();
+  await page.getByText('10 total').waitFor();
   const historyCsv = readCsv(await saved(page, () => page.getByRole('button', { name: 'Export CSV' }).click()));
   await page.unroute(isPage);
   const payments = await historyOf(page);
@@ -304,7 +304,7 @@ it('pages the statement and the history by links, and exports both whole as CSV 
     })),
   );
   await page.getByRole('combobox', { name: 'Type' }).selectOption({ label: 'Deposit' });
-  await page.getByText('1 in all').waitFor();
+  await page.getByText('1 total').waitFor();
   expect(page.url()).toContain('type=deposit');
   await expectAccessible(page);
   await lookAt(page, 'payments-history');
@@ -329,6 +329,6 @@ it('shows the reserves as the node tells of them, and is used with the keyboard 
   await lookAt(page, 'payments-reserves');
   const reserves = await askNode<Reserves>(page, 'GET', '/payments/reserves');
   const digits = (amount: string) => amount.replace(/\B(?=(\d{3})+(?!\d))(?<!\.\d*)/g, ',');
-  await proof.getByRole('row', { name: 'Owed in all' }).getByText(digits(reserves.liabilities.total)).waitFor();
+  await proof.getByRole('row', { name: 'Total owed' }).getByText(digits(reserves.liabilities.total)).waitFor();
   await page.getByText('exactly what its books say').waitFor();
 });

@@ -73,7 +73,7 @@ it('is light or dark as one chose, at once, after a reload, and as the system wh
   await page.reload({ waitUntil: 'domcontentloaded' });
   expect(await theme()).toBe('dark');
   await page.getByRole('button', { name: 'Theme' }).waitFor();
-  await choose('Like the system');
+  await choose('System');
   expect(await theme()).toBe('light');
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.locator('html[data-theme=dark]').waitFor();

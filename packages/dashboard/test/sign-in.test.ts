@@ -37,7 +37,7 @@ it('says that the wallet declined, and lets one try again', async () => {
   wallet.refuseNext();
   const button = page.getByRole('button', { name: 'Sign in with Test wallet' });
   await button.click();
-  await page.getByText('The wallet declined. Nothing was signed.').waitFor();
+  await page.getByText('The request was declined in the wallet. Nothing was signed.').waitFor();
   await button.click();
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
 });

@@ -117,7 +117,7 @@ it('waits for the answer of a synchronous call, and shows the same call as code'
   await run().click();
   await ended('completed');
   await page.getByText(MARKUP, { exact: true }).waitFor();
-  const code = page.getByRole('region', { name: /^The same call, / });
+  const code = page.getByRole('region', { name: /^Code for this call, / });
   expect(await code.textContent()).toContain("-H 'X-Sync: true'");
   await page.getByRole('button', { name: 'SDK', exact: true }).click();
   expect(await code.textContent()).toContain('invokeAndWait(client, ');
@@ -170,7 +170,7 @@ it('pays by channel: the deposit is said before it is signed, the next call is o
   await page.getByText('a deposit of 0.20 USDC into a payment channel').waitFor();
   await expectAccessible(page);
   await lookAt(page, 'try-it-channel-deposit');
-  expect(await page.getByRole('region', { name: /^The same call, / }).count()).toBe(1);
+  expect(await page.getByRole('region', { name: /^Code for this call, / }).count()).toBe(1);
   const before = signed();
   await run().click();
   await ended('completed');
@@ -189,7 +189,7 @@ it('pays by channel: the deposit is said before it is signed, the next call is o
 
   await byChannel();
   await page.getByRole('button', { name: 'Close the channel: refund 0.10 USDC' }).click();
-  await page.getByText('0.10 USDC came back to the wallet').waitFor();
+  await page.getByText('0.10 USDC refunded to the wallet').waitFor();
   expect(held - (await h.usdcOf(wallet.address))).toBe(100_000n);
   await page.goto('/dashboard/payments?tab=channels');
   await page.getByRole('table', { name: 'Channels' }).getByText('used up').waitFor();
@@ -203,11 +203,11 @@ it('explains a wallet that declines or stays on another chain; nothing is paid, 
   await payByWallet();
   wallet.refuseNext('eth_signTypedData_v4');
   await run().click();
-  await page.getByText('The wallet declined. Nothing was signed.').waitFor();
+  await page.getByText('The request was declined in the wallet. Nothing was signed.').waitFor();
   wallet.strayTo(1);
   wallet.refuseNext('wallet_switchEthereumChain');
   await run().click();
-  await page.getByText(/The wallet is on chain 1 .* Switch the wallet there/).waitFor();
+  await page.getByText(/The wallet is on chain 1 .* Switch the wallet to it/).waitFor();
   expect(await world.h.usdcOf(wallet.address)).toBe(held);
   expect(await requestCount()).toBe(before);
   await run().click();
@@ -222,7 +222,7 @@ it('says that treasury and wallet hold too little, and takes a free agent for no
   await page.getByText('Nothing was paid.').waitFor();
   await payByWallet();
   await run().click();
-  await page.getByText(/The wallet 0x\w+ holds 9\d\d\.\d+ USDC, and 5000\.00 are asked/).waitFor();
+  await page.getByText(/The wallet 0x\w+ holds 9\d\d\.\d+ USDC, but 5000\.00 is needed/).waitFor();
   await dear.die();
   free.behave(answerWith(200, { result: 'for free' }));
   await quote({ mode: 'sync', of: free });
@@ -252,7 +252,7 @@ it('tries the same call again when its answer was lost, and pays once', async ()
   await quote({ mode: 'sync' });
   await lose(() => true);
   await run().click();
-  const again = page.getByRole('button', { name: 'Try the same call again' });
+  const again = page.getByRole('button', { name: 'Retry the same call' });
   await again.waitFor();
   await hearAgain();
   await again.click();

@@ -26,8 +26,8 @@ it('shows what was used by day, by agent and by key, and what is left of the lim
   const { page } = await world.signedIn();
   const { h } = world;
   await page.goto('/dashboard/usage');
-  await page.getByText('No agent was called in these days').waitFor();
-  await page.getByText('No living keys').waitFor();
+  await page.getByText('No agents called in this period').waitFor();
+  await page.getByText('No active keys').waitFor();
   await lookAt(page, 'usage-empty');
 
   const { treasuryId } = await askNode<{ treasuryId: string }>(page, 'POST', '/payments/treasury', {});
@@ -47,7 +47,7 @@ it('shows what was used by day, by agent and by key, and what is left of the lim
   expect(await row.getByRole('cell').allTextContents()).toEqual([HOSTILE, '2', '2', '0', '0.06 USDC']);
   const key = page.getByRole('list', { name: 'Keys' }).getByRole('listitem').filter({ hasText: HOSTILE });
   await key.getByText('0.06 of 0.1').waitFor();
-  await key.getByText('0.05 USDC at most per call').waitFor();
+  await key.getByText('up to 0.05 USDC per call').waitFor();
   const { keys, limits } = await askNode<DataOf<Api['listApiKeys']>>(page, 'GET', '/account/keys');
   expect(keys[0]?.use).toEqual({ spentToday: '0.06' });
   expect(limits.invocations.used).toBe(2);

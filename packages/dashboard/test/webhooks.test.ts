@@ -41,12 +41,12 @@ it('adds an endpoint, shows a failing delivery as it is retried, and replays it'
   await lookAt(page, 'webhooks-added');
   await dialog.getByRole('button', { name: 'Done' }).click();
   await page.getByText(HOSTILE).waitFor();
-  await page.getByText('Nothing was sent yet').waitFor();
+  await page.getByText('No deliveries yet').waitFor();
 
   await happen(world.h, await accountIdOf(page));
   const row = page.getByRole('row', { name: /agent\.removed/ });
   await row.getByText('HTTP 503').waitFor({ timeout: 15_000 });
-  await page.getByText('Nothing has arrived since').waitFor();
+  await page.getByText('No delivery has succeeded since').waitFor();
   await expectAccessible(page);
   await lookAt(page, 'webhook-failing');
   await row.getByRole('link', { name: 'agent.removed' }).click();
@@ -69,7 +69,7 @@ it('adds an endpoint, shows a failing delivery as it is retried, and replays it'
   await taken.nth(1).waitFor();
   await page.keyboard.press('Escape');
   await row.getByText('HTTP 200').waitFor();
-  await page.getByText('Nothing has arrived since').waitFor({ state: 'hidden' });
+  await page.getByText('No delivery has succeeded since').waitFor({ state: 'hidden' });
 });
 
 it('reveals and rotates the secret, tests, disables, enables and recovers, and deletes', async () => {
@@ -108,14 +108,14 @@ it('reveals and rotates the secret, tests, disables, enables and recovers, and d
   receiver.react(answer(200));
   await page.getByRole('button', { name: 'Enable' }).click();
   await dialog.getByRole('button', { name: 'Send again' }).click();
-  await page.getByText('2 events are sent again').waitFor();
+  await page.getByText('2 events queued to send again').waitFor();
   await vi.waitUntil(() => receiver.received.filter(({ body }) => body.type === 'agent.removed').length === 3, 8000);
 
   const more = page.getByRole('button', { name: 'More actions' });
   await more.click();
   await page.getByRole('menuitem', { name: 'Disable' }).click();
   await dialog.getByRole('button', { name: 'Disable endpoint' }).click();
-  await page.getByText('It was disabled by somebody of this account.').waitFor();
+  await page.getByText('Someone with access to this account disabled it.').waitFor();
   await more.click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
   await dialog.getByRole('textbox').fill('delete');

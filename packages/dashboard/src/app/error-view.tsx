@@ -6,7 +6,7 @@ export function ErrorView({ error }: { error: unknown }) {
   const router = useRouter();
   return (
     <main className="mx-auto max-w-2xl p-6">
-      <ErrorNote title="This view failed" error={error} onRetry={() => void router.invalidate()} />
+      <ErrorNote title="Something went wrong on this page" error={error} onRetry={() => void router.invalidate()} />
     </main>
   );
 }

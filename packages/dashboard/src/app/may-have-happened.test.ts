@@ -16,5 +16,5 @@ it.each([
   ['the payment was refused', codes('PAYMENT_REQUIRED', 402), false],
   ['there is not enough', codes('INSUFFICIENT_FUNDS', 402), false],
   ['the proof is none', codes('VALIDATION_ERROR', 400), false],
-  ['the wallet declined', new Error('The wallet declined. Nothing was signed.'), false],
+  ['the wallet declined', new Error('The request was declined in the wallet. Nothing was signed.'), false],
 ])('when %s', (_what, error, expected) => expect(mayHaveHappened(error)).toBe(expected));

@@ -5,9 +5,9 @@ import { linkClass } from '../ui/values/link.tsx';
 export function NotFoundView() {
   return (
     <main className="mx-auto max-w-2xl p-6">
-      <EmptyState title="There is no such page">
+      <EmptyState title="Page not found">
         <Link to="/" className={linkClass}>
-          Go to the start
+          Go to the overview
         </Link>
       </EmptyState>
     </main>

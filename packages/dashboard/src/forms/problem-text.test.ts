@@ -12,16 +12,16 @@ it('says what is wrong in words for who typed it', () => {
   expect(
     textsOf({ name: '', capabilities: [], rates, endpoint: 'x', metadata: { maxConcurrency: Number.NaN } }),
   ).toEqual({
-    name: 'is missing',
-    capabilities: 'takes at least 1',
+    name: 'is required',
+    capabilities: 'needs at least 1',
     'rates.perRequest': 'must be a decimal USDC amount with at most 6 decimals, no sign, no exponent',
     endpoint: 'must be an http(s) URL',
     'metadata.maxConcurrency': 'must be a number',
   });
   const long = { description: 'x'.repeat(3000), metadata: { maxConcurrency: 0 } };
   expect(textsOf({ capabilities: ['a'], rates: { perRequest: '1' }, endpoint: 'http://a.test', ...long })).toEqual({
-    name: 'is missing',
-    description: 'takes at most 2000 characters',
+    name: 'is required',
+    description: 'must be at most 2000 characters',
     'metadata.maxConcurrency': 'must be at least 1',
   });
 });

@@ -17,7 +17,7 @@ export function onlyChannels(header: string): string {
   }
   const accepts = terms.accepts?.filter(({ scheme }) => scheme === 'batch-settlement') ?? [];
   if (accepts.length === 0)
-    throw new Error('The node does not take this call by channel. Choose another way to pay. Nothing was signed.');
+    throw new Error("The node doesn't accept a channel for this call. Choose another way to pay. Nothing was signed.");
   const text = new TextEncoder().encode(JSON.stringify({ ...terms, accepts }));
   return btoa(Array.from(text, (byte) => String.fromCharCode(byte)).join(''));
 }

@@ -21,6 +21,6 @@ export async function requireUsdc(
   const held = await balanceMicro(provider, usdc, address);
   if (held === null || held >= parseUsdc(amount)) return;
   throw new Error(
-    `The wallet ${address} holds ${formatUsdc(held)} USDC, and ${amount} are asked. Send USDC to it, or pay from the treasury. Nothing was signed.`,
+    `The wallet ${address} holds ${formatUsdc(held)} USDC, but ${amount} is needed. Send USDC to it, or pay from the treasury. Nothing was signed.`,
   );
 }

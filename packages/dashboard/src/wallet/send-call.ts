@@ -14,7 +14,7 @@ interface ContractCall {
 export async function sendCall(provider: Eip1193Provider, { chainId, from, to, data }: ContractCall): Promise<string> {
   const address = await connectWallet(provider);
   if (address.toLowerCase() !== from.toLowerCase())
-    throw new Error(`The wallet shows ${address}. Choose this account in it: ${from}.`);
+    throw new Error(`The wallet is using ${address}. Switch it to this account: ${from}.`);
   await switchChain(provider, chainId);
   const params = [{ from: address, to, data }];
   return provider.request({ method: 'eth_sendTransaction', params }).then(String, (error) => {

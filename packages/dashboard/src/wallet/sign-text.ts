@@ -13,7 +13,7 @@ async function ask(provider: Eip1193Provider, method: string, params: readonly u
 /** The address that the wallet lets this page use, asking its owner when it has to. */
 export async function connectWallet(provider: Eip1193Provider): Promise<`0x${string}`> {
   const [address] = (await ask(provider, 'eth_requestAccounts')) as readonly string[];
-  if (!address) throw new Error('The wallet has no account for this page.');
+  if (!address) throw new Error('The wallet has no account connected to this page.');
   return getAddress(address);
 }
 
@@ -26,5 +26,5 @@ export async function signText(provider: Eip1193Provider, address: string, text:
 export async function connectAs(provider: Eip1193Provider, address: string): Promise<void> {
   const offered = (await ask(provider, 'eth_requestAccounts')) as readonly string[];
   if (offered.some((each) => each.toLowerCase() === address.toLowerCase())) return;
-  throw new Error(`This needs the account ${address}. Choose it in the wallet, then try again.`);
+  throw new Error(`Switch the wallet to account ${address}, then try again.`);
 }

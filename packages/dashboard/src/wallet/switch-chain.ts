@@ -28,9 +28,9 @@ export async function switchChain(provider: Eip1193Provider, chainId: number): P
   if (current === chainId) return;
   if (refusal?.code === UNKNOWN_CHAIN)
     throw new Error(
-      `The wallet does not know ${named(chainId)}. Add it to the wallet, then try again. Nothing was signed.`,
+      `The wallet doesn't have ${named(chainId)}. Add it to the wallet, then try again. Nothing was signed.`,
     );
   throw new Error(
-    `The wallet is on ${named(current)}, but this node works on ${named(chainId)}. Switch the wallet there, then try again. Nothing was signed.`,
+    `The wallet is on ${named(current)}, but this node uses ${named(chainId)}. Switch the wallet to it, then try again. Nothing was signed.`,
   );
 }

@@ -20,7 +20,7 @@ export function useWalletField(): ChosenWallet {
       wallet,
       field: (
         <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
-          No wallet was found in this browser. Install one that tells of itself (EIP-6963), then reload this page.
+          No wallet was found in this browser. Install one that supports EIP-6963, then reload this page.
         </p>
       ),
     };

@@ -8,9 +8,9 @@ export const ConnectionBanner = ({ isLost, retry }: LiveConnection) => (
     {isLost && (
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-warn-soft px-4 py-1.5 text-warn sm:px-6">
         <Icon name="alert" />
-        <p className="min-w-0 flex-1">The connection to the node is lost. What you see may be old.</p>
+        <p className="min-w-0 flex-1">Connection to the node lost. This page may be out of date.</p>
         <Button size="sm" icon="refresh" onClick={retry}>
-          Try now
+          Retry now
         </Button>
       </div>
     )}

@@ -44,7 +44,7 @@ export function Shortcuts({ isOpen, setOpen }: { isOpen: boolean; setOpen: (isOp
     <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title="Keyboard shortcuts">
       <dl className="space-y-1">
         <Shortcut keys={['/']} text="Search" />
-        <Shortcut keys={['?']} text="Show this list" />
+        <Shortcut keys={['?']} text="Show keyboard shortcuts" />
         {navItems.map(({ key, label }) => (
           <Shortcut key={key} keys={['g', key]} text={`Go to ${label}`} />
         ))}

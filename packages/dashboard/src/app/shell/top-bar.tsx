@@ -9,7 +9,7 @@ import { signOut } from '../sign-out.ts';
 import { chooseTheme, type Theme, themes, useTheme } from './theme.ts';
 
 const themeIcons: Readonly<Record<Theme, IconName>> = { system: 'screen', light: 'sun', dark: 'moon' };
-const themeLabels: Readonly<Record<Theme, string>> = { system: 'Like the system', light: 'Light', dark: 'Dark' };
+const themeLabels: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' };
 
 function ThemeMenu() {
   const theme = useTheme();

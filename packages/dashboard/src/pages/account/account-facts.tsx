@@ -22,18 +22,19 @@ export const AccountFacts = ({ account }: { account: Account }) => (
         <FactRow label="Plan">
           <Badge>{account.plan}</Badge>
         </FactRow>
-        <FactRow label="Account id">
+        <FactRow label="Account ID">
           <Copyable label="account id" text={account.accountId} />
         </FactRow>
-        <FactRow label="Since">
+        <FactRow label="Created">
           <ExactTime at={account.createdAt} />
         </FactRow>
       </dl>
     </Card>
-    <Card title="Further wallets">
+    <Card title="Other wallets">
       {account.wallets.length === 0 ? (
         <p className="text-muted">
-          None. A wallet that sent USDC to the node by a plain transfer can be claimed: what it sent is credited then.
+          None. If you sent USDC to the node from another wallet by a plain transfer, claim that wallet to have it
+          credited.
         </p>
       ) : (
         <dl>

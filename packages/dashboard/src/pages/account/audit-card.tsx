@@ -35,7 +35,7 @@ export function AuditCard() {
         rowId={({ entryId }) => entryId}
         error={error}
         onRetry={() => void refetch()}
-        empty={<EmptyState title="Nothing was changed yet" />}
+        empty={<EmptyState title="No changes yet" />}
       />
       {data && (cursor !== undefined || data.nextCursor !== null) && (
         <Pagination

@@ -45,14 +45,14 @@ const Outcome = ({ outcome, code }: AuditEntry) => (
 export const auditColumns = (sessionId: string): readonly Column<AuditEntry>[] => [
   {
     id: 'action',
-    header: 'What',
+    header: 'Action',
     cell: ({ action }) => (
       <span className="block min-w-40 font-medium" title={action}>
         {auditText(action)}
       </span>
     ),
   },
-  { id: 'subject', header: 'Of', cell: ({ subject }) => <Subject subject={subject} /> },
+  { id: 'subject', header: 'Target', cell: ({ subject }) => <Subject subject={subject} /> },
   { id: 'actor', header: 'By', cell: ({ actor }) => <Actor actor={actor} isThis={actor.id === sessionId} /> },
   { id: 'from', header: 'From', cell: (entry) => <From {...entry} /> },
   { id: 'outcome', header: 'Outcome', cell: (entry) => <Outcome {...entry} /> },

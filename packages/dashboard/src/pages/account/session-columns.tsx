@@ -13,7 +13,7 @@ const Browser = ({ session: { userAgent, isCurrent, isLocal } }: { session: List
     <bdi className="font-medium wrap-anywhere" title={userAgent ?? undefined}>
       {browserName(userAgent)}
     </bdi>
-    {isCurrent && <Badge tone="accent">this one</Badge>}
+    {isCurrent && <Badge tone="accent">this session</Badge>}
     {isLocal && <Badge>local account</Badge>}
   </div>
 );
@@ -26,7 +26,7 @@ export const sessionColumns = (onEnd: (session: ListedSession) => void): readonl
   { id: 'browser', header: 'Browser', cell: (session) => <Browser session={session} /> },
   { id: 'created', header: 'Signed in', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
   { id: 'seen', header: 'Last seen', cell: ({ lastSeenAt }) => <TimeAgo at={lastSeenAt} /> },
-  { id: 'ends', header: 'Ends if unused', cell: (session) => <TimeAgo at={endOf(session)} /> },
+  { id: 'ends', header: 'Expires if unused', cell: (session) => <TimeAgo at={endOf(session)} /> },
   {
     id: 'actions',
     header: 'Actions',

@@ -32,13 +32,13 @@ export function SessionsCard() {
       }
     >
       <DataTable
-        label="Living sessions"
+        label="Active sessions"
         columns={columns}
         rows={data?.sessions}
         rowId={({ sessionId }) => sessionId}
         error={error}
         onRetry={() => void refetch()}
-        empty={<EmptyState title="Nobody is signed in" />}
+        empty={<EmptyState title="No active sessions" />}
       />
       {ending === 'all' && <EndAllDialog onClose={close} />}
       {ending !== null && ending !== 'all' && <EndDialog session={ending} onClose={close} />}
@@ -51,7 +51,7 @@ function EndDialog({ session, onClose }: { session: ListedSession; onClose: () =
   const end = useApiMutation('endSessionById', {
     invalidates: ['listSessions', 'listAudit'],
     onSuccess() {
-      toast('The session was ended');
+      toast('Session ended');
       onClose();
     },
   });
@@ -65,7 +65,7 @@ function EndDialog({ session, onClose }: { session: ListedSession; onClose: () =
       error={end.error}
       onConfirm={() => (isCurrent ? void signOut() : end.mutate({ params: { sessionId } }))}
     >
-      {browserName(userAgent)} has to sign in with the wallet again.
+      {browserName(userAgent)} will have to sign in with a wallet again.
     </ConfirmDialog>
   );
 }
@@ -85,7 +85,7 @@ function EndAllDialog({ onClose }: { onClose: () => void }) {
       error={end.error}
       onConfirm={() => end.mutate({})}
     >
-      Every session of this account ends at once, this one too. API keys stay valid.
+      This immediately ends every session of this account, including this one. API keys stay valid.
     </ConfirmDialog>
   );
 }

@@ -24,26 +24,26 @@ const isMeasured = (duration: string) => Number.parseFloat(duration) > 0;
 export const AgentOverview = ({ agent }: { agent: AgentDetail & { readonly interfaces: AgentInterfaces } }) => (
   <div className="space-y-5">
     <Stats>
-      <Stat label="Price" value={<Money amount={agent.rates.perRequest} />} hint="a request" />
-      <Stat label="Reputation" value={agent.reputation} hint="of 1000" />
+      <Stat label="Price" value={<Money amount={agent.rates.perRequest} />} hint="per request" />
+      <Stat label="Reputation" value={agent.reputation} hint="out of 1,000" />
       <Stat label="Calls" value={groupDigits(String(agent.totalRequests))} />
-      <Stat label="Success" value={agent.totalRequests > 0 ? percentText(agent.successRate) : '–'} />
+      <Stat label="Success rate" value={agent.totalRequests > 0 ? percentText(agent.successRate) : '–'} />
       <Stat
         label="Response time"
         value={<Duration value={isMeasured(agent.avgResponseTime) ? agent.avgResponseTime : null} />}
-        hint="on average"
+        hint="average"
       />
       <Stat label="Uptime" value={percentText(uptimeOf(agent))} hint="30 days" />
     </Stats>
     <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem]">
       <div className="min-w-0 space-y-5">
-        <Card title="What it does">
+        <Card title="Description">
           {agent.description ? (
             <p dir="auto" className="max-h-96 overflow-y-auto wrap-anywhere whitespace-pre-wrap">
               {agent.description}
             </p>
           ) : (
-            <p className="text-muted">It has no description.</p>
+            <p className="text-muted">No description.</p>
           )}
           <Terms label="Capabilities" names={agent.capabilities} search={(all) => ({ all })} />
           <Terms label="Tags" names={agent.metadata.tags ?? []} search={(text) => ({ text })} />
@@ -111,7 +111,7 @@ const About = ({ agent }: { agent: AgentDetail }) => (
     <FactRow label="Owner">
       <ChainLink kind="address" label="owner" id={agent.owner} />
     </FactRow>
-    <FactRow label="Lives at">
+    <FactRow label="Home node">
       <Text>{agent.location}</Text>
     </FactRow>
     <FactRow label="Endpoint">
@@ -124,18 +124,18 @@ const About = ({ agent }: { agent: AgentDetail }) => (
     )}
     {agent.metadata.avatar && (
       <FactRow label="Avatar">
-        <Copyable label="address of the avatar" text={agent.metadata.avatar} />
+        <Copyable label="avatar URL" text={agent.metadata.avatar} />
       </FactRow>
     )}
     {agent.metadata.priceHints && <FactRow label="Price hints">complexity: low 0.8, high 1.5 times the price</FactRow>}
-    {agent.metadata.maxConcurrency && <FactRow label="Calls at once">{agent.metadata.maxConcurrency}</FactRow>}
+    {agent.metadata.maxConcurrency && <FactRow label="Max. concurrent calls">{agent.metadata.maxConcurrency}</FactRow>}
     <FactRow label="Last seen">
       <TimeAgo at={agent.lastSeen} />
     </FactRow>
     <FactRow label="Registered">
       <TimeAgo at={agent.createdAt} />
     </FactRow>
-    <FactRow label="Changed">
+    <FactRow label="Updated">
       <TimeAgo at={agent.updatedAt} />
     </FactRow>
   </dl>

@@ -6,7 +6,7 @@ import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { percentText } from '../../ui/values/percent.ts';
 import { AgentRow } from '../explore/agent-row.tsx';
 
-/** Agents that could do the same, the most alike first. */
+/** Agents that could do the same, the most similar first. */
 export function Alternatives({ agentId }: { agentId: string }) {
   const { data, error, refetch } = useApi('listAlternatives', { params: { id: agentId } });
   const isPlain = !data || data.agents.length === 0;
@@ -14,14 +14,14 @@ export function Alternatives({ agentId }: { agentId: string }) {
     <Card title="Alternatives" isFlush={!isPlain}>
       {!data &&
         (error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-16 w-full" />)}
-      {data?.agents.length === 0 && <p className="text-muted">No other agent that is online could do this work.</p>}
+      {data?.agents.length === 0 && <p className="text-muted">No other online agent can do this.</p>}
       {!isPlain && (
         <ul aria-label="Alternatives">
           {data.agents.map((agent) => (
             <AgentRow
               key={agent.id}
               agent={agent}
-              aside={<Badge tone="accent">{percentText(agent.similarity)} alike</Badge>}
+              aside={<Badge tone="accent">{percentText(agent.similarity)} similar</Badge>}
             />
           ))}
         </ul>

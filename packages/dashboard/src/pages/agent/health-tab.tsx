@@ -41,10 +41,10 @@ export function HealthTab({ agent, days, onDays }: HealthTabProps) {
       {!data &&
         (error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-64 w-full" />)}
       {data?.checks === 0 && (
-        <EmptyState title="No checks in this time">
+        <EmptyState title="No checks in this period">
           {agent.location === label
-            ? 'An agent is checked from when it proved its endpoint.'
-            : 'An agent of another node is checked there; only its own node knows how that went.'}
+            ? "Checks start once an agent's endpoint is verified."
+            : 'This agent is on another node, which runs its own health checks.'}
         </EmptyState>
       )}
       {data && data.checks > 0 && <Health health={data} />}
@@ -60,9 +60,9 @@ function Health({ health }: { health: AgentHealth }) {
     <>
       <Stats>
         <Stat label="Uptime" value={percentText(health.uptime)} />
-        <Stat label="Checks" value={groupDigits(String(health.checks))} hint={`${health.failed} not answered`} />
-        <Stat label="Half answer within" value={<Duration value={health.p50Ms} />} />
-        <Stat label="95 % answer within" value={<Duration value={health.p95Ms} />} />
+        <Stat label="Checks" value={groupDigits(String(health.checks))} hint={`${health.failed} unanswered`} />
+        <Stat label="Median response" value={<Duration value={health.p50Ms} />} />
+        <Stat label="95th percentile" value={<Duration value={health.p95Ms} />} />
       </Stats>
       <Card title="Response time">
         <LineChart
@@ -76,11 +76,11 @@ function Health({ health }: { health: AgentHealth }) {
           theme={theme}
         />
       </Card>
-      <Card title="Checks not answered">
+      <Card title="Unanswered checks">
         <BarChart
-          title="Health checks not answered"
+          title="Unanswered health checks"
           timesMs={timesMs}
-          series={[{ label: 'not answered', values: buckets.map(({ failed }) => failed), tone: 'bad' }]}
+          series={[{ label: 'unanswered', values: buckets.map(({ failed }) => failed), tone: 'bad' }]}
           format={(value) => (Number.isInteger(value) ? String(value) : '')}
           heightPx={140}
           theme={theme}

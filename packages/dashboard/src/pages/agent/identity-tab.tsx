@@ -21,14 +21,14 @@ export function IdentityTab({ agentId }: { agentId: string }) {
       <Card title="Verification">
         <dl>
           <Proof label="Endpoint" at={data.proofs.endpoint} />
-          <Proof label="Wallet of the owner" at={data.proofs.wallet} />
+          <Proof label="Owner's wallet" at={data.proofs.wallet} />
           <FactRow label="Owner">
             <ChainLink kind="address" label="owner" id={data.owner} />
           </FactRow>
           {data.frozen && (
             <FactRow label="Frozen">
               <span className="whitespace-normal text-warn">
-                The token moved to a wallet that is not proven here: payments from the treasury are blocked.
+                The token moved to a wallet that isn't verified here, so payments from the treasury are blocked.
               </span>
             </FactRow>
           )}
@@ -45,19 +45,19 @@ const Proof = ({ label, at }: { label: string; at: string | null }) => (
   <FactRow label={label}>
     {at ? (
       <span className="inline-flex flex-wrap justify-end gap-x-2">
-        <Badge tone="good">proven</Badge>
+        <Badge tone="good">verified</Badge>
         <TimeAgo at={at} />
       </span>
     ) : (
-      <Badge tone="warn">not proven</Badge>
+      <Badge tone="warn">not verified</Badge>
     )}
   </FactRow>
 );
 
 const stages: Readonly<Record<IdentityRecord['registration'], string>> = {
-  none: 'It has no entry in the registry. A verified agent gets one, if its node writes to the registry.',
-  due: 'Its entry in the registry is about to be written.',
-  sent: 'Its entry in the registry is being written.',
+  none: 'Not in the registry. Verified agents are added if their node writes to the registry.',
+  due: 'It is about to be added to the registry.',
+  sent: 'It is being added to the registry.',
   registered: 'It is in the registry.',
 };
 
@@ -75,11 +75,11 @@ function OnChain({ record: { onChain, registration } }: { record: IdentityRecord
       <FactRow label="Held by">
         {onChain.custody === 'node' ? 'the node, until its owner claims it' : 'its owner'}
       </FactRow>
-      <FactRow label="Owner on chain">
+      <FactRow label="On-chain owner">
         <ChainLink kind="address" label="owner on chain" id={onChain.owner} />
       </FactRow>
       {onChain.agentWallet && (
-        <FactRow label="Wallet of the agent">
+        <FactRow label="Agent wallet">
           <ChainLink kind="address" label="wallet of the agent" id={onChain.agentWallet} />
         </FactRow>
       )}
@@ -89,7 +89,7 @@ function OnChain({ record: { onChain, registration } }: { record: IdentityRecord
         </FactRow>
       )}
       {onChain.transactionHash && (
-        <FactRow label="Registered in">
+        <FactRow label="Registration transaction">
           <ChainLink kind="tx" label="transaction hash" id={onChain.transactionHash} />
         </FactRow>
       )}

@@ -28,7 +28,7 @@ export function ReputationTab({ agentId }: { agentId: string }) {
     <div className="space-y-5">
       <div className="flex flex-wrap items-baseline gap-x-3">
         <p className="text-3xl font-semibold tracking-tight">
-          {data.score} <span className="text-base font-normal text-muted">of 1000</span>
+          {data.score} <span className="text-base font-normal text-muted">out of 1,000</span>
         </p>
         <p className="text-[13px] text-muted">
           computed <TimeAgo at={data.computedAt} />, formula {data.formulaVersion}
@@ -56,7 +56,7 @@ export function ReputationTab({ agentId }: { agentId: string }) {
 
 const tones = { outcomes: 'bg-accent', uptime: 'bg-good', latency: 'bg-warn' } as const;
 
-/** One bar of 1000 points: what each part gives of it. */
+/** One bar out of 1,000 points: what each part gives of it. */
 const Parts = ({ components }: { components: Components }) => (
   <div aria-hidden="true" className="flex h-3 overflow-hidden rounded-full bg-line">
     {(Object.keys(titles) as (keyof Components)[]).map((name) => (
@@ -68,29 +68,29 @@ const Parts = ({ components }: { components: Components }) => (
 const facts: Readonly<Record<keyof Components, (components: Components) => React.ReactNode>> = {
   outcomes: ({ outcomes }) => (
     <>
-      <FactRow label="Calls looked at">
+      <FactRow label="Calls counted">
         {count(outcomes.calls.good)} good, {count(outcomes.calls.bad)} bad
       </FactRow>
-      <FactRow label="What they count for">
+      <FactRow label="Weighted calls">
         {outcomes.evidence.good.toFixed(1)} good, {outcomes.evidence.bad.toFixed(1)} bad
       </FactRow>
       <FactRow label="Payers">
-        {count(outcomes.payers.credible)} well known, {count(outcomes.payers.weak)} hardly known
+        {count(outcomes.payers.credible)} established, {count(outcomes.payers.weak)} new
       </FactRow>
-      <FactRow label="Left out">
-        {count(outcomes.linkedCalls)} calls of {count(outcomes.payers.linked)} payers tied to the owner
+      <FactRow label="Excluded">
+        {count(outcomes.linkedCalls)} calls from {count(outcomes.payers.linked)} payers tied to the owner
       </FactRow>
-      <FactRow label="Half-life of an outcome">{outcomes.halfLifeDays} days</FactRow>
+      <FactRow label="Outcome half-life">{outcomes.halfLifeDays} days</FactRow>
     </>
   ),
   uptime: ({ uptime }) => (
     <>
       <FactRow label="Health checks">{count(uptime.probes)}</FactRow>
-      <FactRow label="Over">{uptime.days} days</FactRow>
+      <FactRow label="Period">{uptime.days} days</FactRow>
     </>
   ),
   latency: ({ latency }) => (
-    <FactRow label="On average">
+    <FactRow label="Average">
       <Duration value={latency.responseTime} />
     </FactRow>
   ),

@@ -21,8 +21,8 @@ export function WaysToCall({ agent: { id, rates, interfaces } }: WaysToCallProps
     <Card title="Ways to call">
       <CodeBlock label="Ways to call" samples={snippets} />
       <p className="mt-3 text-[13px] text-muted">
-        Keys are made under API keys. Calls with a key are paid from its treasury; {rates.perRequest} USDC is the price
-        of an ordinary request.
+        Create a key under API keys. Calls with a key are paid from its treasury; an ordinary request costs{' '}
+        {rates.perRequest} USDC.
       </p>
     </Card>
   );

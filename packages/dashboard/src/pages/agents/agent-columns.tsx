@@ -40,7 +40,7 @@ export const agentColumns: readonly Column<OwnAgent>[] = [
   { id: 'today', header: 'Earned today', align: 'right', cell: ({ earned }) => groupDigits(earned.today) },
   { id: 'days7', header: '7 days', align: 'right', cell: ({ earned }) => groupDigits(earned.days7) },
   { id: 'days30', header: '30 days', align: 'right', cell: ({ earned }) => groupDigits(earned.days30) },
-  { id: 'calls', header: 'Calls (7 d)', align: 'right', cell: ({ calls7 }) => count(calls7) },
+  { id: 'calls', header: 'Calls (7 days)', align: 'right', cell: ({ calls7 }) => count(calls7) },
   {
     id: 'failures',
     header: 'Failed',

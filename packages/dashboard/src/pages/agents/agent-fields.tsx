@@ -32,19 +32,19 @@ export const AgentFields = (props: AgentFieldsProps) => (
 const MainFields = ({ form, endpointHint }: AgentFieldsProps) => {
   const { values, set, error } = form;
   return (
-    <Card title="What it is">
+    <Card title="Basics">
       <div className="space-y-4">
         <Field label="Name" isRequired error={error('name')}>
           <TextInput value={values.name} onChange={(name) => set('name', name)} autoComplete="off" maxLength={120} />
         </Field>
-        <Field label="Description" error={error('description')} hint="Purpose of the agent, for people and for search.">
+        <Field label="Description" error={error('description')} hint="What the agent does, for people and for search.">
           <Textarea value={values.description} onChange={(text) => set('description', text)} rows={3} />
         </Field>
         <Field
           label="Capabilities"
           isRequired
           error={listError(form, 'capabilities', values.capabilities)}
-          hint="Search terms for the agent, such as “summarization”. Enter or a comma ends each."
+          hint="Search terms such as “summarization”. Press Enter or comma after each."
         >
           <TokenInput
             noun="capability"
@@ -72,12 +72,12 @@ const tierLabels = { basic: 'Basic tier', premium: 'Premium tier', enterprise: '
 const PriceFields = ({ form: { values, set, error } }: AgentFieldsProps) => {
   const like = values.perRequest || 'as per request';
   return (
-    <Card title="What it costs">
+    <Card title="Pricing">
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Per request" isRequired error={error('rates.perRequest')} hint="0 is free of charge.">
+        <Field label="Per request" isRequired error={error('rates.perRequest')} hint="0 means free.">
           <NumberInput unit="USDC" value={values.perRequest} onChange={(amount) => set('perRequest', amount)} />
         </Field>
-        <Field label="Per hour" error={error('rates.perHour')} hint="Empty: the price per request.">
+        <Field label="Per hour" error={error('rates.perHour')} hint="Leave empty to use the price per request.">
           <NumberInput
             unit="USDC"
             placeholder={like}
@@ -86,7 +86,7 @@ const PriceFields = ({ form: { values, set, error } }: AgentFieldsProps) => {
           />
         </Field>
       </div>
-      <p className="mt-4 mb-2 text-muted">By plan of the caller. Empty: the price per request.</p>
+      <p className="mt-4 mb-2 text-muted">Depends on the caller's plan. Leave empty to use the price per request.</p>
       <div className="grid gap-4 sm:grid-cols-3">
         {tierNames.map((tier) => (
           <Field key={tier} label={tierLabels[tier]} error={error(`rates.tiers.${tier}`)}>
@@ -96,8 +96,8 @@ const PriceFields = ({ form: { values, set, error } }: AgentFieldsProps) => {
       </div>
       <div className="mt-4">
         <Checkbox
-          label="Callers may hint at how difficult a call is"
-          hint="“complexity” in the input of a call then multiplies the price: low 0.8, high 1.5."
+          label="Let callers hint at complexity"
+          hint="“complexity” in the call's input then multiplies the price: low ×0.8, high ×1.5."
           isChecked={values.priceHints}
           onChange={(takesHints) => set('priceHints', takesHints)}
         />
@@ -109,10 +109,10 @@ const PriceFields = ({ form: { values, set, error } }: AgentFieldsProps) => {
 const MoreFields = ({ form }: AgentFieldsProps) => {
   const { values, set, error } = form;
   return (
-    <Card title="More about it">
+    <Card title="Details">
       <div className="grid gap-4 sm:grid-cols-2">
         <div className="sm:col-span-2">
-          <Field label="Tags" error={listError(form, 'metadata.tags', values.tags)} hint="Words of your own.">
+          <Field label="Tags" error={listError(form, 'metadata.tags', values.tags)} hint="Any words you like.">
             <TokenInput noun="tag" values={values.tags} onChange={(tags) => set('tags', tags)} />
           </Field>
         </div>
@@ -124,13 +124,13 @@ const MoreFields = ({ form }: AgentFieldsProps) => {
             placeholder="https://agent.example"
           />
         </Field>
-        <Field label="Avatar" error={error('metadata.avatar')} hint="The address of a picture.">
+        <Field label="Avatar" error={error('metadata.avatar')} hint="URL of an image.">
           <TextInput type="url" value={values.avatar} onChange={(avatar) => set('avatar', avatar)} />
         </Field>
         <Field
-          label="Calls at once"
+          label="Concurrent calls"
           error={error('metadata.maxConcurrency')}
-          hint="Maximum concurrent calls; the base of its load."
+          hint="The most calls it handles at a time; its load is measured against this."
         >
           <NumberInput
             inputMode="numeric"

@@ -16,6 +16,6 @@ export const AgentStats = ({ agent: { balance, earned, calls7, failures7, reputa
     <Stat label="Earned in 7 days" value={<Money amount={earned.days7} />} />
     <Stat label="Earned in 30 days" value={<Money amount={earned.days30} />} />
     <Stat label="Calls in 7 days" value={count(calls7)} hint={`${count(failures7)} failed`} />
-    <Stat label="Reputation" value={Math.round(reputation)} hint="of 1,000" />
+    <Stat label="Reputation" value={Math.round(reputation)} hint="out of 1,000" />
   </Stats>
 );

@@ -76,7 +76,7 @@ function AgentBody({ agent }: { agent: OwnAgent }) {
       {agent.frozen && (
         <ErrorNote
           title="Frozen"
-          error="Its token went to another wallet. Nothing leaves its treasury until the new owner has proven that wallet."
+          error="Its token moved to another wallet. No funds leave its treasury until the new owner verifies that wallet."
         />
       )}
       <AgentStats agent={agent} />

@@ -22,7 +22,7 @@ export function AgentsView() {
   return (
     <Page
       title="My agents"
-      description="Agents that this account registered here. Each keeps its earnings until you withdraw them."
+      description="Agents you registered on this node. Each one keeps its earnings until you withdraw them."
       actions={
         <Link to="/agents/new" className={buttonClass('primary')}>
           <Icon name="plus" />
@@ -40,7 +40,8 @@ export function AgentsView() {
           onRetry={() => void refetch()}
           empty={
             <EmptyState title="No agents yet" command={registerCommand(location.origin)}>
-              An agent is an HTTP endpoint that answers calls and earns their price. Register one here or with a key.
+              An agent is an HTTP endpoint that answers calls and gets paid for them. Register one here or through the
+              API.
             </EmptyState>
           }
         />

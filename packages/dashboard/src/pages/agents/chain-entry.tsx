@@ -14,9 +14,9 @@ interface ChainEntryProps {
 }
 
 const waiting = {
-  none: 'A verified agent gets a token, if this node writes to the registry.',
-  due: 'The node is about to register it.',
-  sent: 'The node has sent the transaction that registers it.',
+  none: 'Once verified, the agent gets a token if this node writes to the registry.',
+  due: 'The node is about to register it on chain.',
+  sent: 'Registration transaction sent.',
 } as const;
 
 /** An agent's registry entry: its state, the transfer of its token to the owner, or linking a token that the owner already has. */
@@ -56,7 +56,7 @@ const Entry = ({ onChain }: { onChain: NonNullable<IdentityRecord['onChain']> })
       </span>
     </FactRow>
     {onChain.transactionHash && (
-      <FactRow label="Registered in">
+      <FactRow label="Registration transaction">
         <Copyable label="transaction hash" text={onChain.transactionHash} short />
       </FactRow>
     )}

@@ -10,7 +10,7 @@ export function ClaimToken({ agentId, isWalletProven }: { agentId: string; isWal
   return (
     <div className="space-y-2">
       <p className="text-muted">
-        The node holds the token for you. Claim it to your wallet to keep it, sell it, or point it elsewhere.
+        The node is holding the token for you. Claim it to your wallet to keep it, sell it or point it elsewhere.
       </p>
       <div className="flex flex-wrap items-center gap-3">
         <Button
@@ -21,7 +21,7 @@ export function ClaimToken({ agentId, isWalletProven }: { agentId: string; isWal
         >
           Claim the token
         </Button>
-        {!isWalletProven && <span className="text-[13px] text-muted">Prove the wallet first.</span>}
+        {!isWalletProven && <span className="text-[13px] text-muted">Verify the wallet first.</span>}
         {claim.data && (
           <span role="status" className="flex items-center gap-2">
             <Status value={claim.data.state} />

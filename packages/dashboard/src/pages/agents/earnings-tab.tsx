@@ -11,7 +11,7 @@ import { statementCommand } from './agent-samples.ts';
 /** The agent's earnings, less fees, and the treasury that holds them. */
 export const EarningsTab = ({ agent: { earned, balance, treasuryId } }: { agent: OwnAgent }) => (
   <div className="grid items-start gap-5 lg:grid-cols-2">
-    <Card title="Earned, less fees">
+    <Card title="Earned after fees">
       <dl>
         <FactRow label="Today">
           <Money amount={earned.today} />
@@ -25,7 +25,7 @@ export const EarningsTab = ({ agent: { earned, balance, treasuryId } }: { agent:
       </dl>
     </Card>
     <Card
-      title="Its treasury"
+      title="Treasury"
       actions={
         treasuryId && (
           <Link to="/payments/treasuries/$treasuryId" params={{ treasuryId }} className={linkClass}>

@@ -24,26 +24,26 @@ export function FailuresTab({ agent }: { agent: OwnAgent }) {
   return (
     <div className="space-y-5">
       <p className="text-muted">
-        {groupDigits(String(agent.failures7))} of {groupDigits(String(agent.calls7))} calls failed in 7 days, whoever
-        made them.
+        {groupDigits(String(agent.failures7))} of {groupDigits(String(agent.calls7))} calls from all callers failed in
+        the last 7 days.
       </p>
       <Card
-        title="Your calls that failed"
+        title="Your failed calls"
         isFlush
         actions={
           <Link to="/invocations" search={{ agentId: agent.id, status: 'failed' }} className={linkClass}>
-            All of them
+            View all
           </Link>
         }
       >
         <DataTable
-          label="Calls that failed"
+          label="Failed calls"
           columns={columns}
           rows={data?.requests}
           rowId={({ requestId }) => requestId}
           error={error}
           onRetry={() => void refetch()}
-          empty={<EmptyState title="No call of yours has failed" />}
+          empty={<EmptyState title="None of your calls failed" />}
         />
       </Card>
       <HealthCard agentId={agent.id} />
@@ -65,7 +65,7 @@ const columns: readonly Column<HistoryItem>[] = [
       </Link>
     ),
   },
-  { id: 'why', header: 'Why', cell: ({ errorCode }) => <Badge tone="bad">{errorCode?.replaceAll('_', ' ')}</Badge> },
+  { id: 'why', header: 'Error', cell: ({ errorCode }) => <Badge tone="bad">{errorCode?.replaceAll('_', ' ')}</Badge> },
   { id: 'refund', header: 'Refund', align: 'right', cell: ({ refund }) => <Money amount={refund} /> },
   { id: 'at', header: 'When', align: 'right', cell: ({ completedAt }) => <TimeAgo at={completedAt} /> },
 ];
@@ -75,7 +75,7 @@ function HealthCard({ agentId }: { agentId: string }) {
   const { data, error, refetch } = useApi('getAgentHealth', { params: { id: agentId }, query: { days: '7' } });
   return (
     <Card
-      title="Checks of the node, 7 days"
+      title="Node health checks, 7 days"
       actions={data && <span className="text-[13px] text-muted">uptime {percentText(data.uptime)}</span>}
     >
       {data ? (

@@ -24,12 +24,14 @@ export function LinkToken({ agentId, tokenId }: LinkTokenProps) {
   });
   return (
     <details open={tokenId !== '' || undefined}>
-      <summary className="w-fit text-muted">{tokenId ? 'It does not point here' : 'I have a token already'}</summary>
+      <summary className="w-fit text-muted">
+        {tokenId ? "It doesn't point to this agent" : 'I already have a token'}
+      </summary>
       <form onSubmit={form.submit} noValidate className="mt-2 max-w-md space-y-3">
         <Field
-          label="Number of the token"
+          label="Token number"
           error={form.error('tokenId')}
-          hint="A token of the registry in the owner's wallet. It stands for the agent from then on."
+          hint="A registry token in the owner's wallet. It will represent this agent."
         >
           <TextInput
             inputMode="numeric"
@@ -39,7 +41,7 @@ export function LinkToken({ agentId, tokenId }: LinkTokenProps) {
           />
         </Field>
         <Button type="submit" isBusy={form.isBusy}>
-          Link the token
+          Link token
         </Button>
         <ErrorNote error={form.failure} />
       </form>

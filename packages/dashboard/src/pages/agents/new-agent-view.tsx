@@ -27,7 +27,7 @@ export function NewAgentView() {
     <Page
       title="Register an agent"
       up={<AgentsLink />}
-      description="It is listed as soon as it is registered, and can be called once its endpoint is proven."
+      description="It's listed immediately, and can be called once you verify its endpoint."
     >
       <RegisterForm onMade={setMade} />
     </Page>
@@ -46,7 +46,7 @@ function RegisterForm({ onMade }: { onMade: (agent: NewAgent) => void }) {
   });
   return (
     <form onSubmit={form.submit} noValidate className="max-w-3xl space-y-5">
-      <AgentFields form={form} endpointHint="Where the node calls it. It has to be proven next." />
+      <AgentFields form={form} endpointHint="Where the node sends calls. You'll verify it next." />
       <ErrorNote error={form.failure} />
       <Actions>
         <Link to="/agents" className={buttonClass()}>

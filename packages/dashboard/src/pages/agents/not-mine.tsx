@@ -16,16 +16,16 @@ export function NotMine({ agentId }: { agentId: string }) {
     return error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-40 w-full" />;
   if (data.owner.toLowerCase() === address.toLowerCase() || data.onChain?.owner.toLowerCase() === address.toLowerCase())
     return (
-      <Card title="Its token came to your wallet">
+      <Card title="You now hold this agent's token">
         <p className="mb-3">
-          Take over <bdi className="font-medium wrap-anywhere">{data.name}</bdi> by proving the wallet: its treasury and
-          what it earns become yours.
+          Take over <bdi className="font-medium wrap-anywhere">{data.name}</bdi> by verifying your wallet. Its treasury
+          and earnings become yours.
         </p>
         <ProveWallet agentId={agentId} owner={address} />
       </Card>
     );
   return (
-    <EmptyState title="This agent is not yours">
+    <EmptyState title="This agent isn't yours">
       <Link to="/agents" className={linkClass}>
         Go to your agents
       </Link>

@@ -19,8 +19,8 @@ export function PointToken({ link }: { link: TokenLink }) {
   return (
     <div className="mt-3 space-y-3">
       <p>
-        Linked. Other nodes recognise the token once it points to this agent, which its owner sets with a transaction of
-        the wallet.
+        Linked. Other nodes recognise the token once it points to this agent. Set that with a transaction from the
+        owner's wallet.
       </p>
       <div className="flex flex-wrap items-center gap-2">
         {wallets.map(({ id, name, provider }) => (

@@ -17,10 +17,10 @@ export function ProveEndpoint({ agent }: { agent: OwnAgent }) {
       {endpointProvenAt === null && (
         <>
           <p className="text-muted">
-            The node sends a challenge to <span className="font-mono text-[13px] break-all">{agent.endpoint}</span>. It
-            is proven by an answer made with the identity token, or by a file on the same origin that names the agent.
+            The node sends a challenge to <span className="font-mono text-[13px] break-all">{agent.endpoint}</span>.
+            Answer it with the identity token, or serve a file on the same origin that names the agent.
           </p>
-          <CodeBlock label="Proving the endpoint" samples={proofSamples(agent)} />
+          <CodeBlock label="How to verify the endpoint" samples={proofSamples(agent)} />
         </>
       )}
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -30,7 +30,7 @@ export function ProveEndpoint({ agent }: { agent: OwnAgent }) {
           isBusy={check.isPending}
           onClick={() => check.mutate({ body: { agentId: agent.id, proof: 'endpoint' } })}
         >
-          Check the endpoint now
+          Check endpoint now
         </Button>
         <span className="text-[13px] text-muted">
           checked <TimeAgo at={lastCheckAt} none="never" />
@@ -44,11 +44,11 @@ export function ProveEndpoint({ agent }: { agent: OwnAgent }) {
       <div role="status" className="empty:hidden">
         {answer && answer.reason === null && (
           <p className="flex items-center gap-2">
-            <Badge tone="good">passed</Badge> The endpoint answered as the agent.
+            <Badge tone="good">passed</Badge> The endpoint is verified.
           </p>
         )}
       </div>
-      {answer && <ErrorNote title="Not proven" error={answer.reason} />}
+      {answer && <ErrorNote title="Not verified" error={answer.reason} />}
       <ErrorNote error={check.error} />
     </div>
   );

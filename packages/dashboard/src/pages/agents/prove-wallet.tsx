@@ -20,9 +20,9 @@ interface ProveWalletProps {
 async function proveOwner(provider: Eip1193Provider, agentId: string, owner: string): Promise<string | null> {
   const address = await connectWallet(provider);
   if (address.toLowerCase() !== owner.toLowerCase())
-    throw new Error(`The wallet shows ${address}. Choose the owner's account in it: ${owner}.`);
+    throw new Error(`The wallet is using ${address}. Switch it to the owner's account: ${owner}.`);
   const challenge = await client.verifyIdentity({ body: { agentId, proof: 'wallet' } });
-  if (!('message' in challenge)) throw new Error('The node gave no text to sign.');
+  if (!('message' in challenge)) throw new Error('The node returned no message to sign.');
   const signature = await signText(provider, address, challenge.message);
   const proven = await client.verifyIdentity({ body: { challengeId: challenge.challengeId, signature } });
   return 'identityToken' in proven ? proven.identityToken : null;
@@ -39,16 +39,16 @@ export function ProveWallet({ agentId, owner }: ProveWalletProps) {
   if (prove.data)
     return (
       <div className="space-y-3">
-        <p>The agent is yours now. This is its new identity token; the old one is worthless.</p>
+        <p>The agent is yours now. This is its new identity token; the old one no longer works.</p>
         <Secret value={prove.data} label="Identity token" />
-        <Button onClick={() => void queryClient.invalidateQueries()}>I have kept it: go on</Button>
+        <Button onClick={() => void queryClient.invalidateQueries()}>I've saved the token</Button>
       </div>
     );
   return (
     <div className="space-y-3">
       <p className="text-muted">
-        A signature of {owner ? <Copyable label="owner" text={owner} short /> : 'the owner'} proves it. It costs nothing
-        and moves no money.
+        Sign with {owner ? <Copyable label="owner" text={owner} short /> : "the owner's wallet"} to verify it. Signing
+        is free and moves no money.
       </p>
       {wallets.length > 0 ? (
         <div className="flex flex-wrap gap-2">
@@ -66,7 +66,7 @@ export function ProveWallet({ agentId, owner }: ProveWalletProps) {
           ))}
         </div>
       ) : (
-        <CodeBlock label="Proving the wallet" samples={walletSamples(location.origin, agentId)} />
+        <CodeBlock label="How to verify the wallet" samples={walletSamples(location.origin, agentId)} />
       )}
       <ErrorNote error={prove.error} />
     </div>

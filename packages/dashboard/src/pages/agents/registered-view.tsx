@@ -18,19 +18,19 @@ export interface NewAgent {
 
 /** An agent that was just registered: its token, shown once, and what to do with it. */
 export const RegisteredView = ({ agent, up }: { agent: NewAgent; up: ReactNode }) => (
-  <Page title={`${agent.name} was registered`} up={up} aside={<Copyable label="agent id" text={agent.id} />}>
+  <Page title={`${agent.name} is registered`} up={up} aside={<Copyable label="agent id" text={agent.id} />}>
     <div className="max-w-3xl space-y-5">
-      <Card title="Its identity token">
+      <Card title="Identity token">
         <div className="space-y-3">
           <p className="text-muted">
-            The agent proves its endpoint with it, tells calls of the node from those of strangers, and acts as itself.
-            Give it to nothing else.
+            The agent uses it to verify its endpoint, to tell the node's calls from a stranger's, and to act as itself.
+            Don't share it with anything else.
           </p>
           <Secret value={agent.identityToken} label="Identity token" />
         </div>
       </Card>
-      <Card title="Next: prove the endpoint">
-        <CodeBlock label="Proving the endpoint" samples={proofSamples(agent)} />
+      <Card title="Next: verify the endpoint">
+        <CodeBlock label="How to verify the endpoint" samples={proofSamples(agent)} />
       </Card>
       <Actions>
         <Link
@@ -39,7 +39,7 @@ export const RegisteredView = ({ agent, up }: { agent: NewAgent; up: ReactNode }
           search={{ tab: 'verification' }}
           className={buttonClass('primary')}
         >
-          I have kept the token: go on
+          I've saved the token
         </Link>
       </Actions>
     </div>

@@ -24,7 +24,7 @@ export function RemoveAgentDialog({ agent, onClose }: { agent: OwnAgent; onClose
       error={remove.error}
       onConfirm={() => remove.mutate({ params: { id: agent.id } })}
     >
-      This cannot be undone. Running calls finish, and its earnings stay in its treasury.
+      This can't be undone. Running calls will finish, and its earnings stay in its treasury.
     </ConfirmDialog>
   );
 }

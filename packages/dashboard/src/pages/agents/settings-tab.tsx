@@ -26,7 +26,8 @@ export function SettingsTab({ agent }: { agent: OwnAgent }) {
       <Card title="Remove the agent">
         <div className="flex flex-wrap items-center justify-between gap-3">
           <p className="max-w-lg text-muted">
-            It is no longer found or called, and its token is worthless. Its treasury stays with the account.
+            It can no longer be found or called, and its identity token stops working. Its treasury stays with the
+            account.
           </p>
           <Button variant="danger" icon="trash" onClick={() => setRemoving(true)}>
             Remove agent
@@ -46,17 +47,17 @@ function EditForm({ agent, onSaved }: { agent: AgentDetail; onSaved: () => void 
     toBody: (values) => updateBody(values, agent),
     async onSubmit(body) {
       const { updated } = await update.mutateAsync({ params: { id: agent.id }, body });
-      toast(`Saved: ${updated.join(', ') || 'nothing was different'}`);
+      toast(`Saved: ${updated.join(', ') || 'no changes'}`);
       onSaved();
     },
   });
   return (
     <form onSubmit={form.submit} noValidate className="space-y-5">
-      <AgentFields form={form} endpointHint="A new one has to be proven before the agent is called again." />
+      <AgentFields form={form} endpointHint="A new endpoint must be verified before the agent can be called again." />
       <ErrorNote error={form.failure} />
       {form.error('') && (
         <p role="status" className="text-right text-muted">
-          Nothing is different yet.
+          No changes yet.
         </p>
       )}
       <Actions>

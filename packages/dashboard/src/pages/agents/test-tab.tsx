@@ -32,7 +32,7 @@ export function TestTab({ agent }: { agent: OwnAgent }) {
   const answer = invoke.data;
   return (
     <div className="grid items-start gap-5 lg:grid-cols-2">
-      <Card title="Call it">
+      <Card title="Test call">
         <form onSubmit={form.submit} noValidate className="space-y-3">
           <Field label="Task" error={form.error('task')} hint={<Cost agent={agent} />}>
             <Textarea value={form.values.task} onChange={(task) => form.set('task', task)} rows={3} />
@@ -43,17 +43,15 @@ export function TestTab({ agent }: { agent: OwnAgent }) {
           <ErrorNote error={form.failure} />
         </form>
       </Card>
-      <Card title="What came back">
+      <Card title="Response">
         <div role="status">
           {form.isBusy && <Skeleton className="h-24 w-full" />}
           {!form.isBusy && answer && 'result' in answer && <Came record={answer} />}
-          {!form.isBusy && answer && !('result' in answer) && (
-            <Link {...linkTo(answer.requestId)}>It is still at work.</Link>
-          )}
-          {!form.isBusy && !answer && <p className="text-muted">Nothing was asked yet.</p>}
+          {!form.isBusy && answer && !('result' in answer) && <Link {...linkTo(answer.requestId)}>Still running.</Link>}
+          {!form.isBusy && !answer && <p className="text-muted">No call yet.</p>}
         </div>
       </Card>
-      <Card title="Ask for its proof">
+      <Card title="Check its endpoint">
         <ProveEndpoint agent={agent} />
       </Card>
     </div>
@@ -64,10 +62,10 @@ const isFree = ({ rates }: OwnAgent) => Number(rates.perRequest) === 0;
 
 const Cost = ({ agent }: { agent: OwnAgent }) =>
   isFree(agent) ? (
-    'Free of charge.'
+    'Free.'
   ) : (
     <>
-      Costs <Money amount={agent.rates.perRequest} /> of your treasury, which the agent earns, less the fee of the node.
+      Costs <Money amount={agent.rates.perRequest} /> from your treasury, which the agent earns minus the node's fee.
     </>
   );
 

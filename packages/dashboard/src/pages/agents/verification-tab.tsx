@@ -25,7 +25,7 @@ export function VerificationTab({ agent }: { agent: OwnAgent }) {
         label="Verification"
         steps={[
           {
-            title: 'Prove the endpoint',
+            title: 'Verify the endpoint',
             isDone: endpointProvenAt !== null,
             aside: endpointProvenAt && (
               <>
@@ -35,7 +35,7 @@ export function VerificationTab({ agent }: { agent: OwnAgent }) {
             content: <ProveEndpoint agent={agent} />,
           },
           {
-            title: 'Prove the wallet of the owner',
+            title: "Verify the owner's wallet",
             isDone: walletProvenAt !== null,
             aside: walletProvenAt && (
               <>

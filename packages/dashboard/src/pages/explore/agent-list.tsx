@@ -51,13 +51,13 @@ const Loading = () => (
   </div>
 );
 
-const NoMatch = () => <EmptyState title="No agent matches">Remove a filter, or search for other words.</EmptyState>;
+const NoMatch = () => <EmptyState title="No matching agents">Remove a filter or try other words.</EmptyState>;
 
 const NoAgents = () => (
   <EmptyState
     title="There are no agents yet"
     command={`curl ${location.origin}/agents \\\n  -H "Authorization: Bearer $AGENT_NETWORK_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"name":"Greeter","capabilities":["greeting"],"rates":{"perRequest":"0.01"},"endpoint":"http://127.0.0.1:4000/agent"}'`}
   >
-    Register the first one: it is listed as soon as it proves its endpoint.
+    Register the first one. It is listed as soon as its endpoint is verified.
   </EmptyState>
 );

@@ -40,7 +40,7 @@ export const AgentRow = ({ agent, aside }: AgentRowProps) => (
         <span>reputation {agent.reputation}</span>
         {Number.parseFloat(agent.responseTime) > 0 && (
           <span>
-            answers in <Duration value={agent.responseTime} />
+            responds in <Duration value={agent.responseTime} />
           </span>
         )}
         <bdi className="min-w-0 wrap-anywhere">{agent.location}</bdi>
@@ -55,7 +55,7 @@ const Price = ({ amount }: { amount: string }) =>
     <span>free</span>
   ) : (
     <span>
-      <Money amount={amount} /> <span className="text-muted">a request</span>
+      <Money amount={amount} /> <span className="text-muted">per request</span>
     </span>
   );
 
@@ -65,7 +65,7 @@ const Capabilities = ({ list }: { list: readonly string[] }) => (
       <Badge key={each}>{each}</Badge>
     ))}
     {list.length > SHOWN_CAPABILITIES && (
-      <span className="text-[13px] text-muted">and {list.length - SHOWN_CAPABILITIES} more</span>
+      <span className="text-[13px] text-muted">+{list.length - SHOWN_CAPABILITIES} more</span>
     )}
   </div>
 );

@@ -32,7 +32,7 @@ export function CapabilityFilter({ search, counts, onChange }: CapabilityFilterP
   return (
     <>
       <fieldset className="mb-1.5 flex flex-wrap gap-x-3 px-2 text-[13px]">
-        <legend className="sr-only">Agents must have</legend>
+        <legend className="sr-only">Match capabilities</legend>
         {(['all', 'any'] as const).map((each) => (
           <label key={each} className="flex items-center gap-1.5">
             <input
@@ -45,7 +45,7 @@ export function CapabilityFilter({ search, counts, onChange }: CapabilityFilterP
                 if (chosen.length > 0) set(chosen.join(','), each);
               }}
             />
-            {each === 'all' ? 'All of them' : 'Any of them'}
+            {each === 'all' ? 'Match all' : 'Match any'}
           </label>
         ))}
       </fieldset>
@@ -67,8 +67,8 @@ export function CapabilityFilter({ search, counts, onChange }: CapabilityFilterP
       )}
       <div className="mt-2 px-2">
         <SettledInput
-          aria-label="Another capability"
-          placeholder="Another capability"
+          aria-label="Add a capability"
+          placeholder="Add a capability"
           autoCapitalize="off"
           spellCheck={false}
           isGood={isCapability}

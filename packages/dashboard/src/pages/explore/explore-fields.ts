@@ -28,18 +28,18 @@ export const limits = [
   {
     ...amount,
     param: 'maxPrice',
-    label: 'At most per request (USDC)',
+    label: 'Max. price per request (USDC)',
     limit: (query, max) => ({ ...query, rates: { ...query.rates, perRequest: { max } } }),
   },
   {
     ...amount,
     param: 'maxPerHour',
-    label: 'At most per hour (USDC)',
+    label: 'Max. price per hour (USDC)',
     limit: (query, max) => ({ ...query, rates: { ...query.rates, perHour: { max } } }),
   },
   {
     param: 'minReputation',
-    label: 'Reputation at least (0 to 1000)',
+    label: 'Min. reputation (0 to 1,000)',
     placeholder: 'any',
     inputMode: 'numeric',
     isGood: isScore,
@@ -61,5 +61,5 @@ export const sorts: readonly Sort[] = [
   { value: 'responseTime', label: 'Response time', first: 'asc' },
   { value: 'name', label: 'Name', first: 'asc' },
   { value: 'createdAt', label: 'Age', first: 'desc' },
-  { value: 'relevance', label: 'Match of the words', first: 'desc' },
+  { value: 'relevance', label: 'Relevance', first: 'desc' },
 ];

@@ -29,7 +29,7 @@ export function ExploreView() {
   const count = Object.keys(search).filter((name) => !['text', 'sort', 'cursor'].includes(name)).length;
   const clear = hasFilter(search) ? () => void navigate({ search: task === undefined ? {} : { task } }) : undefined;
   return (
-    <Page title="Explore" description="All agents of the network: of this node, and of the nodes that it knows.">
+    <Page title="Explore" description="Every agent on the network: on this node and on the nodes it knows.">
       <TaskBox
         task={task}
         onChange={(asked) => void navigate({ search: (before) => ({ ...before, task: asked }) as ExploreSearch })}

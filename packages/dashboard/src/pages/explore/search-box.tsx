@@ -27,7 +27,7 @@ export function SearchBox({ value, onChange }: SearchBoxProps) {
       type="search"
       aria-label="Search agents"
       aria-keyshortcuts="/"
-      placeholder="Words of name, description or tags  ( / )"
+      placeholder="Search name, description or tags  ( / )"
       maxLength={200}
       value={typed}
       onChange={(text) => {

@@ -41,7 +41,7 @@ export function SortChoice({ value, hasText, onChange }: SortChoiceProps) {
         <>
           <IconButton
             icon={first.order === 'asc' ? 'arrowUp' : 'arrowDown'}
-            label={first.order === 'asc' ? 'Lowest first; turn around' : 'Highest first; turn around'}
+            label={first.order === 'asc' ? 'Lowest first (reverse)' : 'Highest first (reverse)'}
             variant="secondary"
             onClick={turn}
           />
@@ -51,7 +51,7 @@ export function SortChoice({ value, hasText, onChange }: SortChoiceProps) {
             value={second?.field ?? ''}
             onChange={(field) => set(1, field)}
             options={[
-              { value: '', label: 'then as listed' },
+              { value: '', label: 'then by default' },
               ...others.map((each) => ({ ...each, label: `then ${each.label.toLowerCase()}` })),
             ]}
           />

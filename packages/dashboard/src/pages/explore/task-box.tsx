@@ -81,8 +81,8 @@ function Matches({ task }: { task: string }) {
     );
   if (data.matches.length === 0)
     return (
-      <EmptyState title="No online agent fits this task">
-        Agents are found by the words of their name, description, tags and capabilities: try others.
+      <EmptyState title="No online agent matches this task">
+        Agents are matched by name, description, tags and capabilities. Try other words.
       </EmptyState>
     );
   return (

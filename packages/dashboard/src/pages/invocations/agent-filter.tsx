@@ -10,8 +10,8 @@ export const AgentFilter = (props: AgentFilterProps) => (
   <SettledInput
     {...props}
     type="search"
-    aria-label="Agent id"
-    placeholder="Agent id"
+    aria-label="Agent ID"
+    placeholder="Agent ID"
     spellCheck={false}
     className="font-mono text-[13px] sm:w-64"
   />

@@ -53,15 +53,15 @@ export function BulkView() {
           <Stat
             label="Cost"
             value={<Money amount={data.cost ?? data.estimatedCost} />}
-            hint={data.cost ? undefined : 'at most'}
+            hint={data.cost ? undefined : 'up to'}
           />
           <Stat label="Created" value={<TimeAgo at={data.createdAt} />} />
-          <Stat label="Ended" value={<TimeAgo at={data.completedAt} />} />
+          <Stat label="Finished" value={<TimeAgo at={data.completedAt} />} />
         </Stats>
       )}
       <Card title="Invocations" isFlush>
         <DataTable
-          label="Invocations of the bulk"
+          label="Bulk invocations"
           columns={columns}
           rows={data?.requests}
           rowId={({ requestId }) => requestId}

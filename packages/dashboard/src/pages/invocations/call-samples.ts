@@ -42,7 +42,7 @@ function curlSample({ agentId, body, mode, byWallet }: SampledCall, origin: stri
     ...headers.map((header) => `  -H '${header}' \\`),
     `  --data-raw ${shellQuote(JSON.stringify(isStream ? { ...body, stream: true } : body))}`,
     ...(byWallet
-      ? ['# Answers 402 with the terms: sign them, and repeat with PAYMENT-SIGNATURE, as the SDK does.']
+      ? ['# Responds with 402 and the payment terms: sign them and repeat with PAYMENT-SIGNATURE, as the SDK does.']
       : []),
   ].join('\n');
 }

@@ -12,7 +12,7 @@ export function EventsCard({ requestId }: { requestId: string }) {
   return (
     <Card title="Events" actions={!hasEnded && !error && <Badge tone="accent">live</Badge>}>
       <ErrorNote error={error} />
-      <ScrollBox label="Stream of events">
+      <ScrollBox label="Event stream">
         <ol className="space-y-1 text-[13px]">
           {events.map(({ id, type, data }) => (
             <li key={id} className="flex gap-3 max-sm:flex-col max-sm:gap-0">

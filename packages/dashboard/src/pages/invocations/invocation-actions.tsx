@@ -13,7 +13,7 @@ export function InvocationActions({ record }: { record: DetailedRecord }) {
   const cancel = useApiMutation('cancelInvocation', {
     invalidates: ['getInvocation', 'listInvocations', 'getBalance'],
     onSuccess({ refund }) {
-      toast(`Cancelled, ${refund} USDC went back`);
+      toast(`Cancelled, ${refund} USDC refunded`);
       close();
     },
   });
@@ -36,7 +36,7 @@ export function InvocationActions({ record }: { record: DetailedRecord }) {
         error={cancel.error}
         onConfirm={() => cancel.mutate({ params: { requestId: record.requestId } })}
       >
-        The agent is told to stop, and the money goes back to where it came from.
+        The agent is told to stop, and you get a refund.
       </ConfirmDialog>
       {doing === 'again' && <RunAgainDialog record={record} onClose={close} />}
     </>

@@ -18,7 +18,7 @@ export function InvocationContent({ record }: { record: DetailedRecord }) {
   return (
     <div className="min-w-0 space-y-5">
       <Card title="Task">
-        <Text label="Text of the task" text={record.task} />
+        <Text label="Task text" text={record.task} />
       </Card>
       {hasAny(detail?.input) && (
         <Card title="Input">
@@ -27,7 +27,7 @@ export function InvocationContent({ record }: { record: DetailedRecord }) {
       )}
       {detail?.context && (
         <Card title="Context">
-          <Text label="Text of the context" text={detail.context} />
+          <Text label="Context text" text={detail.context} />
         </Card>
       )}
       <Card title="Result">
@@ -39,8 +39,8 @@ export function InvocationContent({ record }: { record: DetailedRecord }) {
           <JsonBlock label="Metadata" value={metadata} />
         </Card>
       )}
-      <Card title="The same call">
-        <CodeBlock label="The same call" samples={callSamples(record, location.origin)} />
+      <Card title="Code for this call">
+        <CodeBlock label="Code for this call" samples={callSamples(record, location.origin)} />
       </Card>
     </div>
   );

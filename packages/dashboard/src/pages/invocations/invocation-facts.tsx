@@ -15,12 +15,12 @@ export const InvocationFacts = ({ record }: { record: DetailedRecord }) => (
       <Copyable label="agent id" text={record.agentId} short />
     </FactRow>
     {record.requestedAgentId && (
-      <FactRow label="Asked for">
+      <FactRow label="Requested agent">
         <Copyable label="agent id" text={record.requestedAgentId} short />
       </FactRow>
     )}
     {record.chosen && (
-      <FactRow label="Chosen for the task">
+      <FactRow label="Matched to the task">
         score {record.chosen.score.toFixed(3)}, of {record.chosen.considered} considered
       </FactRow>
     )}
@@ -37,7 +37,7 @@ export const InvocationFacts = ({ record }: { record: DetailedRecord }) => (
       <Money amount={record.refund} />
     </FactRow>
     {record.refundExpected && (
-      <FactRow label="Still to come back">
+      <FactRow label="Refund pending">
         <Money amount={record.refundExpected} />
       </FactRow>
     )}

@@ -20,11 +20,7 @@ const refunded = [told('refund_signed', 5), told('refund_settled', 6)];
 
 it.each([
   ['pending', record('pending', [created]), ['Accepted', 'Waiting for the agent', 'Deadline']],
-  [
-    'running',
-    record('processing', [created, started]),
-    ['Accepted', 'Agent called', 'The agent is working', 'Deadline'],
-  ],
+  ['running', record('processing', [created, started]), ['Accepted', 'Agent called', 'Agent is working', 'Deadline']],
   [
     'completed',
     record('completed', [created, started, told('completed', 5)], { refund: '0.00' }),
@@ -38,7 +34,7 @@ it.each([
   [
     'failed and paid on chain',
     record('failed', [created, told('failed', 5), ...refunded], { refund: '0.05' }),
-    ['Accepted', 'Failed', 'Refund on its way', 'Refunded on chain'],
+    ['Accepted', 'Failed', 'Refund in progress', 'Refunded on chain'],
   ],
   ['told without its detail', { ...record('cancelled', []), detail: undefined, refund: '0.05' }, ['Refunded']],
 ])('the way of one that is %s', (_what, given, titles) => {

@@ -17,13 +17,13 @@ const told: Readonly<Record<TimelineEvent, readonly [title: string, tone: Tone]>
   payment_settled: ['Payment settled on chain', 'good'],
   payment_failed: ['Payment failed', 'bad'],
   started: ['Agent called', 'accent'],
-  bill_signed: ['Bill of the agent signed', 'neutral'],
-  bill_collected: ['Bill collected by the agent', 'neutral'],
-  bill_returned: ['Bill not collected, money back', 'neutral'],
+  bill_signed: ["Agent's charge signed", 'neutral'],
+  bill_collected: ['Charge collected by the agent', 'neutral'],
+  bill_returned: ['Charge not collected, money returned', 'neutral'],
   completed: ['Completed', 'good'],
   failed: ['Failed', 'bad'],
   cancelled: ['Cancelled', 'neutral'],
-  refund_signed: ['Refund on its way', 'warn'],
+  refund_signed: ['Refund in progress', 'warn'],
   refund_settled: ['Refunded on chain', 'good'],
 };
 
@@ -47,11 +47,11 @@ function stepOf({ event, at, amount, transactionHash, reason }: RequestDetail['t
 function treasuryRefund({ detail, refund, completedAt }: DetailedRecord): Step[] {
   const isOnChain = detail?.timeline.some(({ event }) => event === 'refund_signed' || event === 'refund_settled');
   if (isOnChain || refund === null || Number(refund) === 0) return [];
-  return [{ title: 'Refunded', at: completedAt, tone: 'good', text: `${usdc(refund)} went back to the treasury` }];
+  return [{ title: 'Refunded', at: completedAt, tone: 'good', text: `${usdc(refund)} returned to the treasury` }];
 }
 
 function stillToCome({ status, deadline }: DetailedRecord): Step[] {
-  const title = status === 'processing' ? 'The agent is working' : 'Waiting for the agent';
+  const title = status === 'processing' ? 'Agent is working' : 'Waiting for the agent';
   return [
     { title, at: null, tone: 'warn' },
     { title: 'Deadline', at: deadline, tone: 'neutral' },

@@ -30,7 +30,7 @@ export function InvocationsView() {
   const { data, error, refetch } = useApi('listInvocations', { query }, { keepsPrevious: true });
   const hasFilter = Object.keys(search).some((name) => name !== 'cursor');
   return (
-    <Page title="Invocations" description="Calls of agents by this account and its keys, newest first.">
+    <Page title="Invocations" description="Calls made by this account and its keys, newest first.">
       <FilterBar onClear={hasFilter ? () => void navigate({ search: {} }) : undefined}>
         <AgentFilter value={search.agentId ?? ''} onChange={(agentId) => set({ agentId })} />
         <Select
@@ -54,7 +54,7 @@ export function InvocationsView() {
         />
         {data && data.total > 0 && (
           <Pagination
-            summary={`${groupDigits(String(data.total))} in all, ${groupDigits(data.totalCost)} USDC`}
+            summary={`${groupDigits(String(data.total))} total, ${groupDigits(data.totalCost)} USDC`}
             hasNewer={search.cursor !== undefined}
             hasOlder={data.nextCursor !== null}
             onFirst={() => set({})}
@@ -68,12 +68,12 @@ export function InvocationsView() {
 
 const NoInvocations = ({ hasFilter }: { hasFilter: boolean }) =>
   hasFilter ? (
-    <EmptyState title="Nothing matches these filters" />
+    <EmptyState title="No results for these filters" />
   ) : (
     <EmptyState
-      title="Nothing was invoked yet"
+      title="No invocations yet"
       command={`curl -H 'Authorization: Bearer $AGENT_NETWORK_KEY' \\\n     -H 'Content-Type: application/json' \\\n     -d '{"task":"hello"}' \\\n     ${location.origin}/invoke/$AGENT_ID`}
     >
-      Invoke an agent with a key of this account: its calls appear here.
+      Calls made with this account's keys appear here.
     </EmptyState>
   );

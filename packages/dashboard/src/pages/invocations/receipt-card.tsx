@@ -28,12 +28,12 @@ export function ReceiptCard({ record }: { record: DetailedRecord }) {
       ) : (
         <div className="space-y-3">
           <p className="text-muted">
-            Signed by the node: who paid whom, how much, for which task and with which result. It can be checked without
+            Signed by the node: who paid whom, how much, for which task and with what result. You can verify it without
             the node.
           </p>
           <ErrorNote error={read.error} />
           <Button className="w-full" isBusy={read.isPending} onClick={() => read.mutate()}>
-            Get the receipt
+            Get receipt
           </Button>
         </div>
       )}
@@ -58,7 +58,7 @@ function Receipt({ receipt, record }: { receipt: SignedReceipt; record: Detailed
           <ExactTime at={iso(message.issuedAt)} />
         </FactRow>
         <FactRow label="Payer">
-          {message.payer === '' ? 'nobody, free' : <Copyable label="payer" text={message.payer} short />}
+          {message.payer === '' ? 'none (free)' : <Copyable label="payer" text={message.payer} short />}
         </FactRow>
         <FactRow label="Owner">
           <Copyable label="owner of the agent" text={message.owner} short />
@@ -77,7 +77,7 @@ function Receipt({ receipt, record }: { receipt: SignedReceipt; record: Detailed
       </dl>
       <Check receipt={receipt} record={record} />
       <Button size="sm" className="w-full" onClick={save}>
-        Save as a file
+        Download
       </Button>
     </div>
   );
@@ -106,7 +106,7 @@ function Check({ receipt, record }: { receipt: SignedReceipt; record: DetailedRe
 
 /** An error of the node's answer says nothing of the receipt. */
 const titleOf = (error: Error | null) =>
-  error?.name === 'ReceiptVerificationError' ? 'The receipt is not good' : 'The receipt was not checked';
+  error?.name === 'ReceiptVerificationError' ? 'The receipt is not valid' : 'The receipt could not be checked';
 
 const Verified = ({ wallet, checks }: { wallet: string; checks: ReturnType<typeof checksOf> }) => (
   <div role="status">
@@ -116,10 +116,12 @@ const Verified = ({ wallet, checks }: { wallet: string; checks: ReturnType<typeo
           <li key={text}>{text}</li>
         ))}
       </ul>
-      {checks.left.length > 0 && <p className="mt-2">Not checked, as it is not here: {checks.left.join(', ')}.</p>}
+      {checks.left.length > 0 && (
+        <p className="mt-2">Not checked because not on this page: {checks.left.join(', ')}.</p>
+      )}
       <p className="mt-2">
-        The wallet <Copyable label="wallet of the node" text={wallet} short /> is what the node says of itself in its
-        reserves. Compare it with the address that you paid to.
+        The wallet <Copyable label="wallet of the node" text={wallet} short /> is the one the node names in its proof of
+        reserves. Compare it with the address you paid.
       </p>
     </Note>
   </div>

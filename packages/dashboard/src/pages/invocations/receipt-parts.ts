@@ -21,9 +21,9 @@ export function checksOf(parts: ReceiptParts): { readonly made: readonly string[
   const named = (isThere: boolean) => values.filter((value) => value in parts === isThere);
   return {
     made: [
-      "The signature is that of the node's wallet, and nothing was changed after it was signed.",
-      'Chain and request are those of this page.',
-      `These values of this page have the hashes in the receipt: ${named(true).join(', ')}.`,
+      "The receipt was signed by the node's wallet and has not changed since.",
+      'The chain and request match this page.',
+      `These values on this page match the hashes in the receipt: ${named(true).join(', ')}.`,
     ],
     left: named(false),
   };

@@ -6,10 +6,10 @@ import { isOpen } from './invocation.ts';
 /** The agent's result. Text is shown as text; markup in it is not interpreted. */
 export function ResultBlock({ record }: { record: RequestRecord }) {
   const { result, status } = record;
-  if (status !== 'completed') return <p className="text-muted">{isOpen(record) ? 'Not yet.' : 'None.'}</p>;
+  if (status !== 'completed') return <p className="text-muted">{isOpen(record) ? 'No result yet.' : 'No result.'}</p>;
   if (typeof result === 'string')
     return (
-      <ScrollBox label="Text of the result">
+      <ScrollBox label="Result text">
         <p className="wrap-anywhere whitespace-pre-wrap">{result}</p>
       </ScrollBox>
     );

@@ -36,13 +36,13 @@ export function RunAgainDialog({ record, onClose }: { record: DetailedRecord; on
       isOpen
       onClose={onClose}
       title="Run again"
-      description="With the same input, paid from the treasury of the account."
+      description="With the same input, paid from the account's treasury."
     >
       <form onSubmit={form.submit} noValidate className="space-y-4">
         <Field label="Task" isRequired error={form.error('task')}>
           <Textarea value={form.values.task} onChange={(task) => form.set('task', task)} rows={6} />
         </Field>
-        <Field label="Most it may cost" error={form.error('maxCost')} hint="Empty: the agent's price.">
+        <Field label="Maximum cost" error={form.error('maxCost')} hint="Leave empty for the agent's price.">
           <NumberInput unit="USDC" value={form.values.maxCost} onChange={(maxCost) => form.set('maxCost', maxCost)} />
         </Field>
         <ErrorNote error={form.failure} />

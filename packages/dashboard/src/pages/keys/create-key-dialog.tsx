@@ -7,7 +7,7 @@ import { NewKey } from './new-key.tsx';
 export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<{ name: string; apiKey: string } | null>(null);
   return made ? (
-    <Dialog isOpen isModalOnly onClose={onClose} title={`${made.name} was created`}>
+    <Dialog isOpen isModalOnly onClose={onClose} title={`${made.name} created`}>
       <NewKey secret={made.apiKey} onDone={onClose} />
     </Dialog>
   ) : (

@@ -41,7 +41,7 @@ export function CreateKeyForm({ onCancel, onMade }: CreateKeyFormProps) {
   const offered: readonly Scope[] = allScopes.filter((scope) => session.scopes.includes(scope));
   return (
     <form onSubmit={form.submit} noValidate className="space-y-4">
-      <Field label="Name" isRequired error={error('name')} hint="User of the key, such as “billing worker”.">
+      <Field label="Name" isRequired error={error('name')} hint="What the key is for, such as “billing worker”.">
         <TextInput value={values.name} onChange={(name) => set('name', name)} autoComplete="off" maxLength={120} />
       </Field>
       <ScopeChoice
@@ -54,7 +54,7 @@ export function CreateKeyForm({ onCancel, onMade }: CreateKeyFormProps) {
         <Select value={values.days} onChange={(days) => set('days', days)} options={lives} />
       </Field>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Most per call" error={error('limits.perCall')}>
+        <Field label="Limit per call" error={error('limits.perCall')}>
           <NumberInput
             unit="USDC"
             placeholder="no limit"
@@ -62,7 +62,7 @@ export function CreateKeyForm({ onCancel, onMade }: CreateKeyFormProps) {
             onChange={(perCall) => set('perCall', perCall)}
           />
         </Field>
-        <Field label="Most per day" error={error('limits.perDay')}>
+        <Field label="Limit per day" error={error('limits.perDay')}>
           <NumberInput
             unit="USDC"
             placeholder="no limit"
@@ -74,7 +74,7 @@ export function CreateKeyForm({ onCancel, onMade }: CreateKeyFormProps) {
       <Field
         label="Only these agents"
         error={error('limits.allowedAgents')}
-        hint="Ids, one in a line. Empty: all agents."
+        hint="Agent IDs, one per line. Leave empty for all agents."
       >
         <Textarea
           rows={2}

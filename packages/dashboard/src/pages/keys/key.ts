@@ -9,11 +9,11 @@ export const scopeTexts: Readonly<Record<Scope, string>> = {
   'agents:write': 'Register, change and remove agents',
   invoke: 'Invoke agents and read invocations',
   'payments:read': 'Read balances, statements and usage',
-  'payments:write': 'Open treasuries and pay into them',
-  'payments:withdraw': 'Send money out to a wallet',
-  'keys:manage': 'Make and revoke keys and sessions',
+  'payments:write': 'Open and fund treasuries',
+  'payments:withdraw': 'Withdraw to a wallet',
+  'keys:manage': 'Create and revoke keys and sessions',
   'webhooks:manage': 'Set up webhooks and read events',
-  operator: 'See and run the node itself',
+  operator: 'Monitor and manage the node',
 };
 
 export type KeyState = 'active' | 'expired' | 'revoked';

@@ -31,7 +31,7 @@ export function KeysView() {
   return (
     <Page
       title="API keys"
-      description="Programs call the API with a key. Each has its own scopes, limits and end."
+      description="Programs call the API with a key. Each key has its own scopes, limits and expiry."
       actions={
         <Button variant="primary" icon="plus" onClick={() => setDoing({ what: 'create' })}>
           Create key
@@ -41,7 +41,7 @@ export function KeysView() {
       <Card
         title="Keys"
         isFlush
-        actions={<Checkbox label="Show ended keys" isChecked={showsEnded} onChange={setShowsEnded} />}
+        actions={<Checkbox label="Show expired and revoked keys" isChecked={showsEnded} onChange={setShowsEnded} />}
       >
         <DataTable
           label="API keys"

@@ -22,7 +22,7 @@ export function RevokeKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
       error={revoke.error}
       onConfirm={() => revoke.mutate({ params: { keyId: apiKey.keyId } })}
     >
-      Calls with it are refused at once, for good. To replace a key that is in use, roll it instead.
+      Calls with it are refused immediately and permanently. To replace a key that is in use, roll it instead.
     </ConfirmDialog>
   );
 }

@@ -10,7 +10,7 @@ import type { ApiKey } from './key.ts';
 import { NewKey } from './new-key.tsx';
 
 const overlaps = [
-  { value: '0', label: 'Not at all: the old key ends now' },
+  { value: '0', label: 'No overlap: the old key expires now' },
   { value: '3600', label: '1 hour' },
   { value: '86400', label: '1 day' },
   { value: '604800', label: '7 days' },
@@ -24,7 +24,7 @@ export function RollKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: ()
     return (
       <Dialog isOpen isModalOnly onClose={onClose} title={`${apiKey.name} was rolled`}>
         <NewKey secret={roll.data.apiKey} onDone={onClose}>
-          The old key ends at <ExactTime at={roll.data.oldExpiresAt} />.
+          The old key expires at <ExactTime at={roll.data.oldExpiresAt} />.
         </NewKey>
       </Dialog>
     );
@@ -33,9 +33,9 @@ export function RollKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: ()
       isOpen
       onClose={onClose}
       title={`Roll ${apiKey.name}`}
-      description="You get a new key with the same rights. Both are valid during the overlap."
+      description="You get a new key with the same permissions. Both work during the overlap."
     >
-      <Field label="How long the old key stays good">
+      <Field label="Keep the old key valid for">
         <Select value={overlapS} onChange={setOverlapS} options={overlaps} />
       </Field>
       <div className="mt-4 empty:hidden">

@@ -25,8 +25,8 @@ export const ScopeChoice = ({ offered, chosen, onChange, error }: ScopeChoicePro
     </div>
     {error && <p className="text-[13px] text-bad">{error}</p>}
     <p className="mt-1 text-[13px] text-muted">
-      A key with <code>payments:withdraw</code> is made with another such key only: money leaves from here with a
-      signature of your wallet each time.
+      Only a key with <code>payments:withdraw</code> can create another. Withdrawals in the dashboard are signed by your
+      wallet each time.
     </p>
   </Fieldset>
 );

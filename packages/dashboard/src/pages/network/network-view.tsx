@@ -28,10 +28,7 @@ const grouped = (count: number) => groupDigits(String(count));
 export function NetworkView() {
   const { data, error, refetch } = useApi('getNetwork', {}, { refetchIntervalMs: LOOK_MS });
   return (
-    <Page
-      title="Network"
-      description="Nodes find each other, and each other's agents, through a registry on the chain."
-    >
+    <Page title="Network" description="Nodes discover each other and their agents through an on-chain registry.">
       {!data && error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Skeleton className="h-64 w-full" />}
       {data && <NetworkParts network={data} />}
@@ -46,9 +43,9 @@ const NetworkParts = ({ network: { node, index, agents, nodes } }: { network: Ne
         label="Nodes online"
         value={`${nodes.filter(({ status }) => status === 'online').length} of ${nodes.length}`}
       />
-      <Stat label="Agents of this node" value={grouped(agents.local)} />
-      <Stat label="Agents of other nodes" value={grouped(agents.remote)} />
-      <Stat label="Behind the chain" value={index.lagBlocks === 1 ? '1 block' : `${grouped(index.lagBlocks)} blocks`} />
+      <Stat label="Agents on this node" value={grouped(agents.local)} />
+      <Stat label="Agents on other nodes" value={grouped(agents.remote)} />
+      <Stat label="Index lag" value={index.lagBlocks === 1 ? '1 block' : `${grouped(index.lagBlocks)} blocks`} />
     </Stats>
     <div className="grid items-start gap-5 lg:grid-cols-2">
       <Card title="This node">
@@ -63,7 +60,7 @@ const NetworkParts = ({ network: { node, index, agents, nodes } }: { network: Ne
           <FactRow label="Wallet">
             <Copyable label="wallet" text={node.wallet} short />
           </FactRow>
-          <FactRow label="Entry in the registry">
+          <FactRow label="Registry entry">
             {node.tokenId === null ? <span className="text-muted">none yet</span> : `#${node.tokenId}`}
           </FactRow>
         </dl>
@@ -79,8 +76,8 @@ const NetworkParts = ({ network: { node, index, agents, nodes } }: { network: Ne
         rows={nodes}
         rowId={({ nodeId }) => nodeId}
         empty={
-          <EmptyState title="No other nodes are known" command={`curl ${location.origin}/network`}>
-            A node appears here once it has announced itself in the registry.
+          <EmptyState title="No other nodes yet" command={`curl ${location.origin}/network`}>
+            Nodes appear here once they register themselves on chain.
           </EmptyState>
         }
       />
@@ -94,8 +91,8 @@ const IndexDetails = ({ index }: { index: ChainIndex }) => (
     <FactRow label="Registry">
       <Copyable label="registry address" text={index.registry} short />
     </FactRow>
-    <FactRow label="Read up to block">{grouped(index.block)}</FactRow>
-    <FactRow label="Head of the chain">{grouped(index.headBlock)}</FactRow>
+    <FactRow label="Indexed to block">{grouped(index.block)}</FactRow>
+    <FactRow label="Chain head">{grouped(index.headBlock)}</FactRow>
     <FactRow label="Lag">{index.lagBlocks === 0 ? 'none' : `${grouped(index.lagBlocks)} blocks`}</FactRow>
   </dl>
 );

@@ -57,7 +57,7 @@ it('a node that is well has no alarm, however long retries wait', () => expect(a
 it.each<[string, Partial<OperatorStatus>]>([
   ['sends no heartbeat', { processes: [{ ...process, seenAt: '2026-11-21T09:59:40.000Z' }] }],
   ['event loop is delayed', { processes: [{ ...process, eventLoopDelayMs: { p50: 1, p99: 900, max: 1200 } }] }],
-  ['waits too long: jobs (2)', { queues: [{ kind: 'jobs', depth: 2, oldestS: 301 }] }],
+  ['is waiting too long: jobs (2)', { queues: [{ kind: 'jobs', depth: 2, oldestS: 301 }] }],
   ['1 settlements have an unknown outcome', { settlements: { ...well.settlements, unknown: 1 } }],
   ['reorganisation removed 2', { settlements: { ...well.settlements, lost: 2 } }],
   ['reserves are unknown', { reserves: null }],
@@ -65,7 +65,7 @@ it.each<[string, Partial<OperatorStatus>]>([
     'contradict the books by -0.5',
     { reserves: well.reserves && { ...well.reserves, status: 'drift', difference: '-0.5' } },
   ],
-  ['runs out of gas', { signers: well.signers.map((signer) => ({ ...signer, isLow: true })) }],
+  ['is running low on gas', { signers: well.signers.map((signer) => ({ ...signer, isLow: true })) }],
   ['is stalled', { index: { ...well.index, state: 'stalled' } }],
   ['101 blocks behind', { index: { ...well.index, lagBlocks: 101 } }],
   ['80 of at most 100', { database: { ...well.database, connections: 80 } }],

@@ -42,7 +42,9 @@ function processAlarms({ processes, asOf }: OperatorStatus): Alarm[] {
 }
 
 const queueAlarms = ({ queues }: OperatorStatus): Alarm[] =>
-  queues.filter(isLate).map(({ kind, depth }) => warn(`Queued work waits too long: ${kindText(kind)} (${depth}).`));
+  queues
+    .filter(isLate)
+    .map(({ kind, depth }) => warn(`Queued work is waiting too long: ${kindText(kind)} (${depth}).`));
 
 function moneyAlarms({ settlements, reserves }: OperatorStatus): Alarm[] {
   return [
@@ -56,7 +58,7 @@ function moneyAlarms({ settlements, reserves }: OperatorStatus): Alarm[] {
 function chainAlarms({ signers, index }: OperatorStatus): Alarm[] {
   const low = signers.filter(({ isLow }) => isLow);
   return [
-    ...low.map(({ role, address }) => bad(`The ${role} key ${address} runs out of gas.`)),
+    ...low.map(({ role, address }) => bad(`The ${role} key ${address} is running low on gas.`)),
     ...(index.state === 'stalled' ? [bad('The registry index is stalled.')] : []),
     ...(index.state !== 'stalled' && index.lagBlocks > LAG_BLOCKS
       ? [warn(`The registry index is ${index.lagBlocks} blocks behind.`)]

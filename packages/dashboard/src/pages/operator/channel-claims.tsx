@@ -19,15 +19,15 @@ export function ChannelClaims() {
   return (
     <section aria-label="Payment channels" className="space-y-5">
       <h2 className="text-base font-semibold">Payment channels</h2>
-      {error && <ErrorNote title="The channels could not be read" error={error} onRetry={() => void refetch()} />}
+      {error && <ErrorNote title="Could not load the channels" error={error} onRetry={() => void refetch()} />}
       {data && <Totals channels={data} />}
-      <Card title="Channels that owe" isFlush>
+      <Card title="Channels with unclaimed charges" isFlush>
         <DataTable
-          label="Channels that owe"
+          label="Channels with unclaimed charges"
           columns={owingColumns}
           rows={data?.owing}
           rowId={({ channelId }) => channelId}
-          empty={<EmptyState title="No channel owes anything, and no payer withdraws" />}
+          empty={<EmptyState title="No channel owes anything and no payer is withdrawing" />}
         />
       </Card>
       <Claims />
@@ -41,7 +41,7 @@ const Totals = ({ channels }: { channels: OperatorChannels }) => (
     <Stat label="Unclaimed" value={<Money amount={channels.unclaimed} />} />
     <Stat label="Oldest unclaimed" value={<TimeAgo at={channels.oldestUnclaimedAt} />} />
     <Stat
-      label="In withdrawal"
+      label="Withdrawing"
       value={<span className={channels.withdrawing > 0 ? 'text-warn' : undefined}>{channels.withdrawing}</span>}
     />
     {Number(channels.lost) > 0 && (
@@ -71,7 +71,7 @@ function Claims() {
         rowId={({ claimId }) => claimId}
         error={error}
         onRetry={() => void refetch()}
-        empty={<EmptyState title="Nothing was claimed yet" />}
+        empty={<EmptyState title="No claims yet" />}
       />
       {data && (data.hasMore || cursor) && (
         <Pagination

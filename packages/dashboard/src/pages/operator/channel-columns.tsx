@@ -18,7 +18,7 @@ export const owingColumns: readonly Column<Owing>[] = [
   { id: 'oldest', header: 'Oldest', align: 'right', cell: ({ oldestUnclaimedAt: at }) => <TimeAgo at={at} /> },
   {
     id: 'withdrawal',
-    header: 'Payer can take out from',
+    header: 'Payer can withdraw from',
     cell: ({ withdrawAvailableAt: at }) =>
       at === null ? (
         dash
@@ -31,7 +31,7 @@ export const owingColumns: readonly Column<Owing>[] = [
   {
     id: 'claiming',
     header: 'Claim',
-    cell: ({ isClaiming }) => (isClaiming ? <Badge tone="accent">under way</Badge> : dash),
+    cell: ({ isClaiming }) => (isClaiming ? <Badge tone="accent">in progress</Badge> : dash),
   },
 ];
 

@@ -35,7 +35,10 @@ function LookupForm({ shown }: { shown: string }) {
   };
   return (
     <form onSubmit={lookUp} className="max-w-xl space-y-3">
-      <Field label="Invocation id" hint="Of any account. Shows reason, refund and payments, neither input nor result.">
+      <Field
+        label="Invocation ID"
+        hint="From any account. Shows the reason, refund and payments, but not the input or result."
+      >
         <TextInput
           value={id}
           onChange={setId}

@@ -55,7 +55,7 @@ const toEntry = (step: TraceStep) => ({
 
 const ways = {
   treasury: 'Released to the treasury',
-  channel: 'Free again in the channel',
+  channel: 'Freed in the channel',
   on_chain: 'Transfer on chain',
   credited: 'Credited at this node',
 } as const;
@@ -63,7 +63,7 @@ const ways = {
 const RefundCard = ({ refund }: Pick<OperatorInvocation, 'refund'>) => (
   <Card title="Refund">
     {refund === null ? (
-      <p className="text-muted">The invocation is open.</p>
+      <p className="text-muted">The invocation is still open.</p>
     ) : (
       <>
         <dl>
@@ -107,7 +107,7 @@ const VoucherCard = ({ voucher }: { voucher: NonNullable<OperatorInvocation['vou
       <FactRow label="Channel">
         <Copyable label="channel id" text={voucher.channelId} short />
       </FactRow>
-      <FactRow label="Sum of the voucher">
+      <FactRow label="Voucher total">
         <Money amount={voucher.voucher} />
       </FactRow>
       <FactRow label="Reserved">
@@ -124,7 +124,7 @@ const VoucherCard = ({ voucher }: { voucher: NonNullable<OperatorInvocation['vou
 );
 
 const FactsCard = ({ trace }: TraceProps) => (
-  <Card title="Facts" actions={<Status value={trace.status} />}>
+  <Card title="Details" actions={<Status value={trace.status} />}>
     <dl>
       <FactRow label="Account">
         <Copyable label="account id" text={trace.accountId} short />
@@ -156,7 +156,7 @@ const FactsCard = ({ trace }: TraceProps) => (
         </FactRow>
       )}
       {trace.home && (
-        <FactRow label="At its home node">
+        <FactRow label="On its home node">
           <Copyable label="id at the home node" text={trace.home.requestId} short />
         </FactRow>
       )}
@@ -172,7 +172,7 @@ const Tables = ({ trace }: TraceProps) => (
         columns={paymentColumns}
         rows={trace.payments}
         rowId={({ paymentId }) => paymentId}
-        empty={<EmptyState title="Nothing was paid on chain" />}
+        empty={<EmptyState title="No on-chain payments" />}
       />
     </Card>
     <Card title="Ledger transfers" isFlush>
@@ -181,7 +181,7 @@ const Tables = ({ trace }: TraceProps) => (
         columns={transferColumns}
         rows={trace.transfers}
         rowId={({ transferId }) => transferId}
-        empty={<EmptyState title="No transfer in the ledger" />}
+        empty={<EmptyState title="No ledger transfers" />}
       />
     </Card>
     <Card title="Jobs, deliveries and queues" isFlush>
@@ -190,7 +190,7 @@ const Tables = ({ trace }: TraceProps) => (
         columns={workColumns}
         rows={workOf(trace)}
         rowId={({ id }) => id}
-        empty={<EmptyState title="Nothing waits for this invocation" />}
+        empty={<EmptyState title="No pending work" />}
       />
     </Card>
   </>

@@ -34,8 +34,8 @@ export function OperatorView() {
         </>
       ) : (
         <Card>
-          <EmptyState title="For who runs the node">
-            This account has no living key with the scope <code>operator</code>.
+          <EmptyState title="For operators only">
+            This account has no active key with the scope <code>operator</code>.
           </EmptyState>
         </Card>
       )}
@@ -47,7 +47,7 @@ function StatusParts() {
   const { data, error, refetch } = useApi('getOperatorStatus', {}, { refetchIntervalMs: LOOK_MS });
   return (
     <>
-      {error && <ErrorNote title="The status could not be read" error={error} onRetry={() => void refetch()} />}
+      {error && <ErrorNote title="Could not load the status" error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Skeleton className="h-64 w-full" />}
       {data && <StatusCards status={data} />}
     </>
@@ -64,13 +64,13 @@ const StatusCards = ({ status }: { status: OperatorStatus }) => (
         columns={processColumns(status.asOf)}
         rows={status.processes}
         rowId={({ processId }) => processId}
-        empty={<EmptyState title="No process tells that it lives" />}
+        empty={<EmptyState title="No process is reporting" />}
       />
     </Card>
     <div className="grid items-start gap-5 lg:grid-cols-2">
       <Card title="Queues" isFlush>
         <DataTable
-          label="What waits"
+          label="Queued work"
           columns={queueColumns}
           rows={status.queues}
           rowId={({ kind }) => kind}
@@ -89,7 +89,7 @@ const StatusCards = ({ status }: { status: OperatorStatus }) => (
         columns={signerColumns}
         rows={status.signers}
         rowId={({ address, role }) => `${role} ${address}`}
-        empty={<EmptyState title="No key signs here" />}
+        empty={<EmptyState title="No signer keys" />}
       />
     </Card>
   </>
@@ -114,12 +114,9 @@ const toneOf = (isAlarming: boolean) => (isAlarming ? 'text-bad' : undefined);
 const Settlements = ({ settlements: { inFlight, unknown, lost, oldestS } }: Pick<OperatorStatus, 'settlements'>) => (
   <Stats>
     <Stat label="Settlements in flight" value={groupDigits(String(inFlight))} />
+    <Stat label="Outcome unknown" value={<span className={toneOf(unknown > 0)}>{groupDigits(String(unknown))}</span>} />
     <Stat
-      label="Unknown how they ended"
-      value={<span className={toneOf(unknown > 0)}>{groupDigits(String(unknown))}</span>}
-    />
-    <Stat
-      label="Taken back by the chain"
+      label="Lost to reorganisations"
       value={<span className={toneOf(lost > 0)}>{groupDigits(String(lost))}</span>}
     />
     <Stat label="Oldest in flight" value={<Duration value={oldestS === null ? null : oldestS * 1000} />} />

@@ -22,7 +22,7 @@ export const processColumns = (asOf: string): readonly Column<Process>[] => [
       <div className="min-w-32">
         <div className="flex flex-wrap items-center gap-x-2">
           <bdi className="font-medium wrap-anywhere">{label}</bdi>
-          {isThis && <Badge tone="accent">answers you</Badge>}
+          {isThis && <Badge tone="accent">serving you</Badge>}
         </div>
         <Copyable label="process id" text={processId} short />
       </div>
@@ -30,7 +30,7 @@ export const processColumns = (asOf: string): readonly Column<Process>[] => [
   },
   {
     id: 'seen',
-    header: 'Sign of life',
+    header: 'Last heartbeat',
     cell: (process) => (
       <span className={isSilent(process, asOf) ? 'font-medium text-bad' : undefined}>
         <TimeAgo at={process.seenAt} />
@@ -40,5 +40,5 @@ export const processColumns = (asOf: string): readonly Column<Process>[] => [
   { id: 'started', header: 'Started', cell: ({ startedAt }) => <TimeAgo at={startedAt} /> },
   { id: 'p50', header: 'Loop delay p50', align: 'right', cell: delay('p50') },
   { id: 'p99', header: 'p99', align: 'right', cell: delay('p99') },
-  { id: 'max', header: 'Most', align: 'right', cell: delay('max') },
+  { id: 'max', header: 'Max', align: 'right', cell: delay('max') },
 ];

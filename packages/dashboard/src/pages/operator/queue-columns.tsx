@@ -13,7 +13,7 @@ const MOST = 10_000;
 export const queueColumns: readonly Column<Queue>[] = [
   {
     id: 'kind',
-    header: 'Waiting or being worked on',
+    header: 'Waiting or in progress',
     cell: ({ kind }) => <span className="whitespace-nowrap">{kindText(kind)}</span>,
   },
   {

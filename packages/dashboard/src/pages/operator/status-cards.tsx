@@ -14,7 +14,7 @@ const grouped = (count: number) => groupDigits(String(count));
 export const ReservesCard = ({ reserves }: { reserves: Reserves | null }) => (
   <Card title="Reserves" actions={reserves && <Status value={reserves.status} />}>
     {reserves === null ? (
-      <p className="text-muted">The chain does not answer.</p>
+      <p className="text-muted">The chain is not responding.</p>
     ) : (
       <dl>
         <FactRow label="On chain">
@@ -29,7 +29,7 @@ export const ReservesCard = ({ reserves }: { reserves: Reserves | null }) => (
         <FactRow label="Loss">
           <Money amount={reserves.loss} />
         </FactRow>
-        <FactRow label="Fees of the node">
+        <FactRow label="Node fees">
           <Money amount={reserves.liabilities.fees} />
         </FactRow>
         <FactRow label="Wallet">
@@ -44,8 +44,8 @@ export const IndexCard = ({ index }: { index: ChainIndex }) => (
   <Card title="Chain index" actions={<Status value={index.state} />}>
     <dl>
       <FactRow label="Chain">{networkName(index.chainId)}</FactRow>
-      <FactRow label="Read up to block">{grouped(index.block)}</FactRow>
-      <FactRow label="Head of the chain">{grouped(index.headBlock)}</FactRow>
+      <FactRow label="Indexed to block">{grouped(index.block)}</FactRow>
+      <FactRow label="Chain head">{grouped(index.headBlock)}</FactRow>
       <FactRow label="Lag">{index.lagBlocks === 1 ? '1 block' : `${grouped(index.lagBlocks)} blocks`}</FactRow>
     </dl>
   </Card>

@@ -12,9 +12,9 @@ export function BalanceStats() {
     value === undefined ? <Skeleton className="my-1 h-5 w-24" /> : <Money amount={value} />;
   return (
     <Stats>
-      <Stat label="Available" value={amount(data?.available)} hint="can be spent now" />
-      <Stat label="Held" value={amount(data?.held)} hint="for calls that are running" />
-      <Stat label="Pending" value={amount(data?.pending)} hint="deposits the chain has not confirmed" />
+      <Stat label="Available" value={amount(data?.available)} hint="ready to spend" />
+      <Stat label="Held" value={amount(data?.held)} hint="for running calls" />
+      <Stat label="Pending" value={amount(data?.pending)} hint="unconfirmed deposits" />
     </Stats>
   );
 }

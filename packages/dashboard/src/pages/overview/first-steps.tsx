@@ -20,11 +20,11 @@ export function FirstSteps() {
   if (!progress || !wasOpen || isAway) return null;
   return (
     <Card
-      title={progress.hasPaid ? 'Your first paid call was made' : 'Your first paid call'}
+      title={progress.hasPaid ? 'You made your first paid call' : 'Your first paid call'}
       actions={
         progress.hasPaid && (
           <Button size="sm" onClick={() => setAway(true)}>
-            Put away
+            Dismiss
           </Button>
         )
       }
@@ -85,7 +85,7 @@ function stepsOf(
       samples: findSamples(origin),
       hint: (
         <>
-          None is online now. <OwnAgentLink />
+          No agents are online right now. <OwnAgentLink />
         </>
       ),
     },
@@ -104,18 +104,18 @@ function stepsOf(
 
 const FundHint = ({ isLocal }: { isLocal: boolean }) => (
   <>
-    Calls are paid from it.{' '}
+    It pays for your calls.{' '}
     <Link to="/payments" className={linkClass}>
-      Fund it with a wallet of this browser
+      Fund it with a browser wallet
     </Link>
-    , or by a program: WALLET_PRIVATE_KEY is the key of a wallet that holds USDC
-    {isLocal && ', such as those in .agent-network/local.json'}.
+    , or from code, where WALLET_PRIVATE_KEY is the private key of a wallet that holds USDC
+    {isLocal && ', such as one from .agent-network/local.json'}.
   </>
 );
 
 const OwnAgentLink = () => (
   <Link to="/agents/new" className={linkClass}>
-    Register one of your own
+    Register your own
   </Link>
 );
 

@@ -16,7 +16,7 @@ const UseMeter = ({ label, use: { used, limit, resetAt } }: { label: string; use
     hint={
       resetAt && (
         <>
-          begins anew <TimeAgo at={resetAt} />
+          Resets <TimeAgo at={resetAt} />
         </>
       )
     }
@@ -25,7 +25,7 @@ const UseMeter = ({ label, use: { used, limit, resetAt } }: { label: string; use
 
 /** Remaining calls of this session in the current hour. */
 export const LimitsCard = ({ limits }: { limits: Limits }) => (
-  <Card title="Limits used" actions={<span className="text-[13px] text-muted">plan {limits.plan}</span>}>
+  <Card title="Limits used" actions={<span className="text-[13px] text-muted">{limits.plan} plan</span>}>
     <div className="space-y-4">
       <UseMeter label="Requests this hour" use={limits.api} />
       <UseMeter label="Invocations this hour" use={limits.invocations} />

@@ -22,8 +22,8 @@ export function PeriodFigures({ overview }: { overview: Overview }) {
         <Stat label="Earned" value={<Money amount={earned} />} />
         <Stat label="Calls" value={groupDigits(String(calls))} hint={`${groupDigits(String(failed))} failed`} />
         <Stat label="Success rate" value={percentText(successRate)} />
-        <Stat label="p50" value={<Duration value={p50Ms} />} hint="half took less" />
-        <Stat label="p95" value={<Duration value={p95Ms} />} hint="19 of 20 took less" />
+        <Stat label="p50" value={<Duration value={p50Ms} />} hint="median" />
+        <Stat label="p95" value={<Duration value={p95Ms} />} hint="95th percentile" />
       </Stats>
       <div className="grid gap-5 lg:grid-cols-3">
         <Card title="Spend and earnings, USDC">

@@ -23,7 +23,7 @@ const columns: readonly Column<Failure>[] = [
       </Link>
     ),
   },
-  { id: 'code', header: 'Why', cell: ({ code }) => <Badge tone="bad">{code.replaceAll('_', ' ')}</Badge> },
+  { id: 'code', header: 'Error', cell: ({ code }) => <Badge tone="bad">{code.replaceAll('_', ' ')}</Badge> },
   {
     id: 'message',
     header: 'Message',
@@ -40,7 +40,7 @@ export const RecentFailures = ({ failures }: { failures: readonly Failure[] }) =
     isFlush
     actions={
       <Link to="/invocations" search={{ status: 'failed' }} className={linkClass}>
-        All failed
+        View all
       </Link>
     }
   >
@@ -49,7 +49,7 @@ export const RecentFailures = ({ failures }: { failures: readonly Failure[] }) =
       columns={columns}
       rows={failures}
       rowId={({ requestId }) => requestId}
-      empty={<EmptyState title="No call has failed lately" />}
+      empty={<EmptyState title="No recent failures" />}
     />
   </Card>
 );

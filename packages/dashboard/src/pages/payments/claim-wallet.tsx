@@ -40,18 +40,18 @@ export function ClaimWallet() {
   if (claim.data)
     return (
       <p role="status" className="rounded-md bg-good-soft px-3 py-2 text-good">
-        {claim.data.amount} USDC credited. What this wallet sends from now on is the account's at once.
+        {claim.data.amount} USDC credited. Transfers from this wallet are now credited to this account directly.
       </p>
     );
   return (
     <Fieldset legend="Sent from another wallet?">
       <div className="space-y-3">
-        <p className="text-muted">Choose that account in the wallet. It signs a text that proves it is yours.</p>
+        <p className="text-muted">Switch to that account in your wallet and sign a message to prove it's yours.</p>
         {field}
         {challenge && (
           <p>
-            <Money amount={challenge.amount} /> from <Copyable label="wallet" text={challenge.address} short /> wait for
-            its owner.
+            <Money amount={challenge.amount} /> from <Copyable label="wallet" text={challenge.address} short /> is
+            waiting for its owner.
           </p>
         )}
         <ErrorNote error={claim.error ?? ask.error} />
@@ -62,7 +62,7 @@ export function ClaimWallet() {
             </Button>
           )}
           <Button isBusy={ask.isPending} disabled={!wallet || claim.isPending} onClick={() => ask.mutate()}>
-            {challenge ? 'Look at another' : 'See what waits'}
+            {challenge ? 'Check another' : 'Check for transfers'}
           </Button>
         </div>
       </div>

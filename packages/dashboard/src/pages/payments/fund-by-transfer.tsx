@@ -16,7 +16,7 @@ export function FundByTransfer() {
     return error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-32 w-full" />;
   return (
     <div className="space-y-4">
-      <p>Send USDC to the wallet of the node. It is credited to the treasury of the account once the chain has it.</p>
+      <p>Send USDC to the node's wallet. It is credited to the account's treasury once confirmed on chain.</p>
       <div className="*:grid-cols-1 *:sm:grid-cols-1">
         <Details>
           <Detail label="Network">{`${networkName(chainId)} (chain id ${chainId})`}</Detail>
@@ -32,7 +32,7 @@ export function FundByTransfer() {
         </Details>
       </div>
       <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
-        Only this token on this network. USDC from another wallet waits until you claim it below.
+        Send only this token, on this network. USDC sent from another wallet is held until you claim it below.
       </p>
       <ClaimWallet />
     </div>

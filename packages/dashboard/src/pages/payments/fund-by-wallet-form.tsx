@@ -52,7 +52,7 @@ export function FundByWalletForm({ treasuries, treasuryId, onClose }: FundByWall
           label="Amount"
           isRequired
           error={error('amount')}
-          hint={`The wallet signs a payment of this on ${networkName(chainId)}. It pays no gas.`}
+          hint={`Your wallet signs a payment of this amount on ${networkName(chainId)}. It pays no gas.`}
         >
           <NumberInput unit="USDC" value={values.amount} onChange={(amount) => set('amount', amount)} />
         </Field>
@@ -66,13 +66,13 @@ export function FundByWalletForm({ treasuries, treasuryId, onClose }: FundByWall
       <ErrorNote error={form.failure} />
       {isUncertain && (
         <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
-          The payment is signed and may have been executed. A retry shows the same payment: nothing is paid twice.
+          The payment is signed and may have gone through. Retrying sends the same payment, so nothing is paid twice.
         </p>
       )}
       <Actions>
         <Button onClick={onClose}>{isUncertain ? 'Close' : 'Cancel'}</Button>
         <Button type="submit" variant="primary" icon="wallet" isBusy={form.isBusy} disabled={!wallet}>
-          {isUncertain ? 'Ask again' : wallet ? `Pay with ${wallet.name}` : 'Pay'}
+          {isUncertain ? 'Retry' : wallet ? `Pay with ${wallet.name}` : 'Pay'}
         </Button>
       </Actions>
     </form>

@@ -24,7 +24,7 @@ export function FundDialog({ treasuries, treasuryId, onClose }: FundDialogProps)
         tabs={[
           {
             id: 'wallet',
-            label: 'From the wallet here',
+            label: 'From a browser wallet',
             content: <FundByWalletForm treasuries={treasuries} treasuryId={treasuryId} onClose={onClose} />,
           },
           { id: 'transfer', label: 'By transfer', content: <FundByTransfer /> },

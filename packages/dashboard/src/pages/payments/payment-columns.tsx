@@ -35,7 +35,7 @@ export const paymentColumns = (treasuryName: (id: string | null) => string | nul
       <span className="line-clamp-2 min-w-24 max-w-48 wrap-anywhere">{treasuryName(treasuryId) ?? dash}</span>
     ),
   },
-  { id: 'counterparty', header: 'With', cell: ({ counterparty }) => <Counterparty id={counterparty} /> },
+  { id: 'counterparty', header: 'Counterparty', cell: ({ counterparty }) => <Counterparty id={counterparty} /> },
   { id: 'for', header: 'For', cell: (row) => <MovementLink {...row} /> },
   {
     id: 'transaction',

@@ -18,7 +18,7 @@ import type { NamedTreasury } from './treasury.ts';
 import { useCsvExport } from './use-csv-export.tsx';
 
 const types = [
-  { value: '', label: 'All movements' },
+  { value: '', label: 'All types' },
   ...paymentTypes.map((value) => ({ value, label: paymentTexts[value] })),
 ];
 
@@ -80,7 +80,7 @@ export function PaymentList({ treasuries }: { treasuries: readonly NamedTreasury
         />
         {data && data.total > 0 && (
           <Pagination
-            summary={`${groupDigits(String(data.total))} in all`}
+            summary={`${groupDigits(String(data.total))} total`}
             hasNewer={cursor !== undefined}
             hasOlder={data.nextCursor !== null}
             onFirst={() => set({})}
@@ -94,12 +94,12 @@ export function PaymentList({ treasuries }: { treasuries: readonly NamedTreasury
 
 const NoPayments = ({ hasFilter }: { hasFilter: boolean }) =>
   hasFilter ? (
-    <EmptyState title="Nothing matches these filters" />
+    <EmptyState title="No results for these filters" />
   ) : (
     <EmptyState
-      title="No money has moved yet"
+      title="No payments yet"
       command={`curl -H "Authorization: Bearer $AGENT_NETWORK_KEY" \\\n     ${location.origin}/payments/history`}
     >
-      Add funds to a treasury, or call an agent: payments appear here.
+      Payments appear here once you add funds or call an agent.
     </EmptyState>
   );

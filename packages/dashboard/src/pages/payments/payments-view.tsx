@@ -31,7 +31,7 @@ export function PaymentsView() {
   return (
     <Page
       title="Payments"
-      description="Calls are paid from treasuries, and agents earn into theirs. Amounts are USDC."
+      description="Calls are paid from treasuries, and agents' earnings go to theirs. Amounts are in USDC."
       actions={
         <>
           <Button icon="arrowUp" onClick={() => setDoing({ what: 'withdraw' })} disabled={!treasuries?.length}>
@@ -44,9 +44,9 @@ export function PaymentsView() {
       }
     >
       <Stats>
-        <Stat label="Available" value={<Money amount={balance?.available} />} hint="can be spent now" />
-        <Stat label="Held" value={<Money amount={balance?.held} />} hint="for calls that are running" />
-        <Stat label="Pending" value={<Money amount={balance?.pending} />} hint="deposits on their way" />
+        <Stat label="Available" value={<Money amount={balance?.available} />} hint="ready to spend" />
+        <Stat label="Held" value={<Money amount={balance?.held} />} hint="for running calls" />
+        <Stat label="Pending" value={<Money amount={balance?.pending} />} hint="deposits in progress" />
       </Stats>
       <Tabs
         active={active}

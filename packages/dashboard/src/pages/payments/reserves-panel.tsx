@@ -19,29 +19,26 @@ export function ReservesPanel() {
     return error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-64 w-full" />;
   return (
     <div className="grid items-start gap-5 lg:grid-cols-2">
-      <Card
-        title="What the node holds, and what it owes"
-        actions={<Badge tone={tones[data.status]}>{data.status}</Badge>}
-      >
+      <Card title="Assets and liabilities" actions={<Badge tone={tones[data.status]}>{data.status}</Badge>}>
         <p className="mb-4 text-muted">{reserveTexts[data.status]}</p>
         <Sum label="Proof of reserves" lines={reserveLines(data)} />
       </Card>
       <div className="min-w-0 space-y-5">
-        <Card title="What it owes">
+        <Card title="Liabilities">
           <Sum
             label="Liabilities"
             lines={[
               { label: 'Treasuries of accounts', amount: data.liabilities.treasuries },
               { label: 'Earnings of agents', amount: data.liabilities.agents },
-              { label: 'Payments of wallets for open calls', amount: data.liabilities.payers },
+              { label: 'Wallet payments for open calls', amount: data.liabilities.payers },
               { label: 'Pending refunds and withdrawals', amount: data.liabilities.outgoing },
-              { label: 'From unproven wallets', amount: data.liabilities.suspense },
-              { label: "Fees, the node's own", amount: data.liabilities.fees },
-              { label: 'In all', amount: data.liabilities.total, isTotal: true },
+              { label: 'From unverified wallets', amount: data.liabilities.suspense },
+              { label: 'Node fees', amount: data.liabilities.fees },
+              { label: 'Total', amount: data.liabilities.total, isTotal: true },
             ]}
           />
         </Card>
-        <Card title="Look for yourself">
+        <Card title="Verify it yourself">
           <Details>
             <Detail label="Wallet">
               <ChainLink kind="address" id={data.wallet} label="wallet of the node" />
@@ -51,10 +48,10 @@ export function ReservesPanel() {
               <ExactTime at={data.asOf} />
             </Detail>
             <Detail label="Fee on earnings">{data.platformFeeBps / 100} %</Detail>
-            <Detail label="Coming in">
+            <Detail label="Incoming">
               <Money amount={data.inFlight.incoming} />
             </Detail>
-            <Detail label="Going out">
+            <Detail label="Outgoing">
               <Money amount={data.inFlight.outgoing} />
             </Detail>
           </Details>

@@ -9,9 +9,9 @@ export interface ReserveLine {
 
 /** Label of each reserves status. */
 export const reserveTexts: Readonly<Record<Reserves['status'], string>> = {
-  balanced: 'The wallet of the node holds exactly what its books say.',
-  settling: 'The difference equals, to the last micro-USDC, payments that are on chain and not in the books yet.',
-  drift: 'The balance of the node differs from its books, and pending payments do not explain it.',
+  balanced: "The node's wallet holds exactly what its books say.",
+  settling: 'The difference matches, to the micro-USDC, payments that are on chain but not yet in the books.',
+  drift: "The node's balance differs from its books, and pending payments do not explain it.",
 };
 
 const negated = (amount: string): string => {
@@ -24,10 +24,14 @@ export const reserveLines = (reserves: Reserves): readonly ReserveLine[] => [
   { label: 'Held on chain', hint: 'by the wallet of the node, at the block', amount: reserves.onChain },
   {
     label: 'Booked after that block',
-    hint: 'payments received, less payments sent',
+    hint: 'payments received minus payments sent',
     amount: reserves.bookedAfterBlock,
   },
-  { label: 'Less the difference', hint: 'what the books do not explain', amount: negated(reserves.difference) },
-  { label: 'Taken back by the chain', hint: 'a loss that the node must cover', amount: reserves.loss },
-  { label: 'Owed in all', amount: reserves.liabilities.total, isTotal: true },
+  {
+    label: 'Minus the unexplained difference',
+    hint: 'what the books do not explain',
+    amount: negated(reserves.difference),
+  },
+  { label: 'Lost to reorganisations', hint: 'a loss the node must cover', amount: reserves.loss },
+  { label: 'Total owed', amount: reserves.liabilities.total, isTotal: true },
 ];

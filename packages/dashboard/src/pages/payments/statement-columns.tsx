@@ -20,7 +20,7 @@ export const statementColumns: readonly Column<StatementEntry>[] = [
     header: 'Entry',
     cell: ({ type }) => <span className="font-medium whitespace-nowrap">{entryTexts[type]}</span>,
   },
-  { id: 'counterparty', header: 'With', cell: ({ counterparty }) => <Counterparty id={counterparty} /> },
+  { id: 'counterparty', header: 'Counterparty', cell: ({ counterparty }) => <Counterparty id={counterparty} /> },
   { id: 'for', header: 'For', cell: (entry) => <MovementLink {...entry} /> },
   {
     id: 'transaction',

@@ -6,14 +6,14 @@ export const entryTexts: Readonly<Record<StatementEntry['type'], string>> = {
   deposit: 'Deposit',
   charge: 'Call',
   earning: 'Earning',
-  fee: "Node's fee",
+  fee: 'Node fee',
   refund: 'Refund',
   withdrawal: 'Withdrawal',
   return: 'Withdrawal returned',
-  reversal: 'Deposit taken back',
-  claim: 'Claim of a wallet',
+  reversal: 'Deposit reversed',
+  claim: 'Wallet claim',
   bill: 'Call, billed on chain',
-  bill_return: 'Bill returned',
+  bill_return: 'Charge returned',
   fee_payout: 'Fees paid out',
 };
 

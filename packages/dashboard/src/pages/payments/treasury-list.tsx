@@ -41,7 +41,7 @@ const columnsOf = (
   onWithdraw: TreasuryListProps['onWithdraw'],
 ): readonly Column<NamedTreasury>[] => [
   { id: 'name', header: 'Treasury', cell: (treasury) => <Name treasury={treasury} /> },
-  { id: 'of', header: 'Of', cell: ({ agentId }) => <Badge>{agentId === null ? 'account' : 'agent'}</Badge> },
+  { id: 'of', header: 'Owner', cell: ({ agentId }) => <Badge>{agentId === null ? 'account' : 'agent'}</Badge> },
   { id: 'available', header: 'Available', align: 'right', cell: ({ available }) => <Money amount={available} /> },
   { id: 'held', header: 'Held', align: 'right', cell: ({ held }) => <Money amount={held} /> },
   {
@@ -87,7 +87,7 @@ function NoTreasury() {
       <p>A treasury pays for calls without a signature each time.</p>
       <div className="mt-3">
         <Button variant="primary" isBusy={open.isPending} onClick={() => open.mutate({ body: {} })}>
-          Open the treasury
+          Open a treasury
         </Button>
       </div>
       <div className="mt-3 text-left empty:hidden">

@@ -57,7 +57,7 @@ export function TreasuryView() {
       {treasury && (
         <Stats>
           <Stat label="Available" value={<Money amount={treasury.available} />} />
-          <Stat label="Held" value={<Money amount={treasury.held} />} hint="for calls that are running" />
+          <Stat label="Held" value={<Money amount={treasury.held} />} hint="for running calls" />
         </Stats>
       )}
       <StatementCard treasuryId={treasuryId} name={treasury?.name} />
@@ -118,7 +118,7 @@ function StatementCard({ treasuryId, name }: { treasuryId: string; name: string 
           rowId={({ entryId }) => entryId}
           error={error}
           onRetry={() => void refetch()}
-          empty={<EmptyState title={hasFilter ? 'No entries on these days' : 'No entries yet'} />}
+          empty={<EmptyState title={hasFilter ? 'No entries in this period' : 'No entries yet'} />}
         />
         {data && (
           <Pagination

@@ -64,7 +64,7 @@ export function useCsvExport<Row>({ fileName, columns, readPage }: ExportOptions
     ),
     note: save.error && (
       <div className="p-4">
-        <ErrorNote title="Nothing was exported" error={save.error} onRetry={() => save.mutate()} />
+        <ErrorNote title="Export failed" error={save.error} onRetry={() => save.mutate()} />
       </div>
     ),
   };

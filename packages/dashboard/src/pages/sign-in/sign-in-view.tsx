@@ -59,7 +59,7 @@ export function SignInView() {
           ))}
           {wallets.length === 0 && (
             <p className="text-muted">
-              No wallet was found in this browser. Install one that tells of itself (EIP-6963), then reload this page.
+              No wallet was found in this browser. Install one that supports EIP-6963, then reload this page.
             </p>
           )}
           {info.hasLocalAccount && (
@@ -81,8 +81,8 @@ export function SignInView() {
           <ErrorNote error={signIn.error} />
         </div>
         <p className="mt-4 text-center text-[13px] text-muted">
-          The wallet signs a text that proves it is yours. That costs nothing and moves no money. The first time opens
-          an account.
+          Your wallet signs a message to prove it's yours. Signing is free and moves no money. Your first sign-in
+          creates an account.
         </p>
       </div>
     </main>

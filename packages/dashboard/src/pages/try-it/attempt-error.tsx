@@ -22,15 +22,15 @@ export function AttemptError({ error, isUnclear, isBusy, onAgain, onGiveUp }: At
       {isUnclear && (
         <>
           <p className="text-muted">
-            It is not known whether the call was made. Trying again finds out, and makes it if it was not: with the same
-            key and the same payment, so that nothing is paid twice.
+            It isn't known whether the call was made. Retrying uses the same key and the same payment, so nothing is
+            paid twice.
           </p>
           <div className="flex flex-wrap gap-2">
             <Button variant="primary" icon="refresh" isBusy={isBusy} onClick={onAgain}>
-              Try the same call again
+              Retry the same call
             </Button>
             <Button disabled={isBusy} onClick={onGiveUp}>
-              Give it up
+              Give up
             </Button>
           </div>
         </>
@@ -42,20 +42,20 @@ export function AttemptError({ error, isUnclear, isBusy, onAgain, onGiveUp }: At
 /** Remedy by error. Nothing was paid in any of these cases. */
 function Hint({ error }: { error: unknown }): ReactNode {
   if (error instanceof PaymentRefusedError)
-    return <p className="text-muted">The node's terms are not those of the quote. Nothing was signed or paid.</p>;
+    return <p className="text-muted">The node's payment terms differ from the quote. Nothing was signed or paid.</p>;
   if (isApiError(error, 'INSUFFICIENT_FUNDS'))
     return (
       <p className="text-muted">
-        The treasury has {error.extra.details.available} USDC of {error.extra.details.required}. Pay into it, or pay
-        with a wallet. Nothing was paid.
+        The treasury has {error.extra.details.available} USDC and the call needs {error.extra.details.required}. Add
+        funds, or pay with a wallet. Nothing was paid.
       </p>
     );
   if (isApiError(error, 'PAYMENT_REQUIRED'))
-    return <p className="text-muted">The payment was refused before it moved: nothing was paid.</p>;
+    return <p className="text-muted">The payment was refused, and nothing was paid.</p>;
   if (isApiError(error, 'AGENT_UNAVAILABLE') && error.extra.alternatives.length > 0)
     return (
       <p className="text-muted">
-        Nothing was paid. These could do it:{' '}
+        Nothing was paid. These agents can do it instead:{' '}
         {error.extra.alternatives.map(({ agentId }, at) => (
           <span key={agentId}>
             {at > 0 && ', '}

@@ -44,7 +44,7 @@ export function AttemptPanel({ requestId, run }: AttemptPanelProps) {
           )}
           {isStream && <LiveAnswer events={run.events} isLive={run.isBusy} />}
           {record.status === 'completed' && <ResultBlock record={record} />}
-          {isOpen(record) && !isStream && <p className="text-muted">The agent is at work…</p>}
+          {isOpen(record) && !isStream && <p className="text-muted">The agent is working…</p>}
           <Link to="/invocations/$requestId" params={{ requestId }} className={linkClass}>
             Open this invocation
           </Link>

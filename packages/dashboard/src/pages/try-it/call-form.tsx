@@ -9,9 +9,9 @@ import type { CallValues, Mode } from './call-values.ts';
 import { InputPart } from './input-part.tsx';
 
 const modeOptions: readonly { value: Mode; label: string }[] = [
-  { value: 'stream', label: 'Stream, as it comes' },
-  { value: 'sync', label: 'Sync, wait for it' },
-  { value: 'async', label: 'Async, look later' },
+  { value: 'stream', label: 'Stream: show output as it arrives' },
+  { value: 'sync', label: 'Sync: wait for the result' },
+  { value: 'async', label: 'Async: check back later' },
 ];
 
 const deadlines = [
@@ -42,7 +42,7 @@ export function CallFields({ form, types = {} }: CallFieldsProps) {
         <Field
           label="Capability"
           error={error('capability')}
-          hint="A call that names one is held to the schemas of that capability."
+          hint="Input and result are checked against this capability's schemas."
         >
           <Select
             value={values.capability}
@@ -72,7 +72,7 @@ export function CallFields({ form, types = {} }: CallFieldsProps) {
       </div>
       <Checkbox
         label="Fall back to a similar agent"
-        hint="Used when this agent is unavailable, for at most the quoted price."
+        hint="If this agent is unavailable, for no more than the quoted price."
         isChecked={values.fallback}
         onChange={(fallback) => set('fallback', fallback)}
       />

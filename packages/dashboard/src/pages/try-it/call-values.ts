@@ -41,14 +41,14 @@ export function parseJson(text: string): Parsed {
   try {
     return { value: text.trim() === '' ? {} : JSON.parse(text) };
   } catch (error) {
-    return { problem: error instanceof Error ? error.message : 'is not JSON' };
+    return { problem: error instanceof Error ? error.message : 'is not valid JSON' };
   }
 }
 
 /** The form as a body of the API, at most for this amount. Input that is no JSON, or has a field that is none, is a text, which the schema refuses. */
 export function callBody(values: CallValues, nowMs: number, maxCost?: string): CallBody {
   const isFinished = Object.keys(values.drafts).length === 0;
-  const parsed = isFinished ? parseJson(values.input) : { problem: 'is not finished' };
+  const parsed = isFinished ? parseJson(values.input) : { problem: 'is incomplete' };
   const input = ('value' in parsed ? parsed.value : values.input) as Record<string, unknown>;
   const isEmpty = typeof input === 'object' && input !== null && Object.keys(input).length === 0;
   return {

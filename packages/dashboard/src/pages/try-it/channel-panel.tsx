@@ -37,7 +37,7 @@ interface ChannelPanelProps {
 /** What the wallet will be asked to sign, before it is; what the channel has left, and its end. */
 export function ChannelPanel({ wallet, price, channel, error, deposit, onDeposit }: ChannelPanelProps) {
   if (error) return <ErrorNote error={error} />;
-  if (channel === undefined) return <p className="text-muted">Looking for the channel of the wallet…</p>;
+  if (channel === undefined) return <p className="text-muted">Looking for the wallet's channel…</p>;
   const { left, needsDeposit, problem } = planOf(price, deposit, channel);
   return (
     <div className="space-y-3 rounded-md border border-line bg-sunken p-3">
@@ -49,7 +49,7 @@ export function ChannelPanel({ wallet, price, channel, error, deposit, onDeposit
       )}
       <p className="text-[13px] text-muted">
         {needsDeposit
-          ? `The wallet signs twice: a deposit of ${deposit.trim() || '…'} USDC into a payment channel, which leaves the wallet, and a voucher for this call. Further calls are one signature each; what they do not cost comes back when the channel is closed.`
+          ? `The wallet signs twice: a deposit of ${deposit.trim() || '…'} USDC into a payment channel, which leaves the wallet, and a voucher for this call. Later calls take one signature each, and unspent USDC is refunded when you close the channel.`
           : 'The wallet signs a voucher for this call. Nothing leaves the wallet.'}
       </p>
     </div>
@@ -62,7 +62,9 @@ function OpenedChannel({ wallet, left }: { wallet: InjectedWallet; left: string 
   const close = useMutation({
     mutationFn: () => closeChannel(wallet.provider, { chainId, usdc }),
     onSuccess: (closed) =>
-      toast(closed.map(({ refunded }) => `${refunded} USDC came back to the wallet`).join(', ') || 'Nothing was left'),
+      toast(
+        closed.map(({ refunded }) => `${refunded} USDC refunded to the wallet`).join(', ') || 'Nothing left to refund',
+      ),
     onSettled: () => queries.invalidateQueries({ queryKey: [KEY] }),
   });
   const isEmpty = Number(left) === 0;

@@ -109,12 +109,12 @@ describe('a changed field', () => {
 
 it('finds what is wrong with a field, below it, and beside all fields', () => {
   const problems = new Map([
-    ['task', 'is missing'],
-    ['input.a', 'is missing'],
+    ['task', 'is required'],
+    ['input.a', 'is required'],
     ['input.list.0.b', 'must be a number'],
     ['input.ab', 'is not taken'],
   ]);
-  expect(problemAt(problems, 'input.a')).toBe('is missing');
+  expect(problemAt(problems, 'input.a')).toBe('is required');
   expect(problemAt(problems, 'input.list')).toBe('0.b must be a number');
   expect(problemAt(problems, 'input.lis')).toBeUndefined();
   expect(problemsBeside(problems, ['a', 'list'])).toEqual(['ab is not taken']);

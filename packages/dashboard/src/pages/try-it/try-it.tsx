@@ -109,9 +109,9 @@ export function TryIt({ agent }: { agent: AgentDetail & { readonly types?: Agent
         {run.requestId !== null && <AttemptPanel requestId={run.requestId} run={run} />}
       </div>
       <div className="min-w-0">
-        <Card title="The same call">
+        <Card title="Code for this call">
           <CodeBlock
-            label="The same call"
+            label="Code for this call"
             samples={samplesOf(
               {
                 agentId: agent.id,
@@ -132,7 +132,7 @@ export function TryIt({ agent }: { agent: AgentDetail & { readonly types?: Agent
 
 const Offline = () => (
   <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
-    The agent is offline. A call is refused, unless it may fall back to a similar agent.
+    This agent is offline. Calls are refused unless they may fall back to a similar agent.
   </p>
 );
 
@@ -164,7 +164,7 @@ function useOpenAttempt(agentId: string) {
       if (problem) throw new Error(`The deposit ${problem}. Nothing was signed.`);
       return channelPayer(provider, paidIn, { most: maxPerCall, deposit: deposit.trim(), needsDeposit });
     };
-    if (wallet === undefined) throw new Error('The wallet is gone from this browser.');
+    if (wallet === undefined) throw new Error('The wallet is no longer available in this browser.');
     return {
       key: crypto.randomUUID(),
       agentId,

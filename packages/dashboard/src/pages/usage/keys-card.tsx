@@ -34,9 +34,7 @@ export function KeysCard() {
           {error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-16 w-full" />}
         </div>
       )}
-      {keys?.length === 0 && (
-        <EmptyState title="No living keys">Each key may have a spending limit of its own.</EmptyState>
-      )}
+      {keys?.length === 0 && <EmptyState title="No active keys">Each key can have its own spending limit.</EmptyState>}
       {keys && keys.length > 0 && (
         <ul aria-label="Keys">
           {keys.map((apiKey) => (
@@ -54,7 +52,7 @@ const KeyUse = ({ apiKey: { name, start, lastUsedAt, limits, use } }: { apiKey: 
       <div className="font-medium wrap-anywhere">{name}</div>
       <div className="font-mono text-[13px] text-muted">{start}…</div>
       <div className="text-[13px] text-muted">
-        used <TimeAgo at={lastUsedAt} none="never" />
+        last used <TimeAgo at={lastUsedAt} none="never" />
       </div>
     </div>
     <div className="min-w-0">
@@ -67,7 +65,7 @@ const KeyUse = ({ apiKey: { name, start, lastUsedAt, limits, use } }: { apiKey: 
 const Spending = ({ limits, spentToday }: { limits: KeyInUse['limits']; spentToday: string | null }) => {
   const { perCall, perDay, allowedAgents } = limits;
   const others = [
-    perCall === null ? null : `${perCall} USDC at most per call`,
+    perCall === null ? null : `up to ${perCall} USDC per call`,
     allowedAgents === null ? null : `only ${allowedAgents.length} ${allowedAgents.length === 1 ? 'agent' : 'agents'}`,
   ].filter((text) => text !== null);
   const hint = others.join(', ');

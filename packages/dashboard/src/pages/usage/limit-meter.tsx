@@ -13,7 +13,7 @@ export const LimitMeter = ({ label, use: { limit, used, resetAt } }: { label: st
     hint={
       resetAt !== null && (
         <>
-          begins anew <TimeAgo at={resetAt} />
+          Resets <TimeAgo at={resetAt} />
         </>
       )
     }

@@ -27,7 +27,7 @@ export function UsageView() {
   return (
     <Page
       title="Usage and limits"
-      description="Cost of this account's calls, earnings of its agents, and remaining limits."
+      description="What your calls cost, what your agents earned, and the limits that remain."
       actions={
         <Select
           aria-label="Period"
@@ -58,10 +58,10 @@ export function UsageView() {
               rowId={({ agentId }) => agentId}
               empty={
                 <EmptyState
-                  title="No agent was called in these days"
+                  title="No agents called in this period"
                   command={`curl -H 'Authorization: Bearer $AGENT_NETWORK_KEY' '${location.origin}/account/usage?days=${days}'`}
                 >
-                  Calls of this account are added up here, by agent.
+                  Your calls are totalled here by agent.
                 </EmptyState>
               }
             />

@@ -19,12 +19,7 @@ export function CreateWebhookDialog({ onClose }: { onClose: () => void }) {
     );
   const open = () => void navigate({ to: '/webhooks/$webhookId', params: { webhookId: made.webhookId } });
   return (
-    <Dialog
-      isOpen
-      onClose={open}
-      title="The endpoint was added"
-      description="Every delivery is signed with this secret."
-    >
+    <Dialog isOpen onClose={open} title="Endpoint added" description="Every delivery is signed with this secret.">
       <div className="space-y-4">
         <Secret value={made.secret} label="Signing secret" isShownAgain />
         <CodeBlock label="How to verify a delivery" samples={verificationSamples} />

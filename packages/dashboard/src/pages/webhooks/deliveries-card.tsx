@@ -59,8 +59,8 @@ export function DeliveriesCard({ webhookId, canReplay }: DeliveriesCardProps) {
           <Select aria-label="Event" value={type ?? ''} onChange={(value) => set({ type: value })} options={types} />
           <SettledInput
             type="search"
-            aria-label="Event id"
-            placeholder="Event id"
+            aria-label="Event ID"
+            placeholder="Event ID"
             className="sm:w-60"
             value={eventId ?? ''}
             onChange={(value) => set({ eventId: value })}
@@ -68,7 +68,7 @@ export function DeliveriesCard({ webhookId, canReplay }: DeliveriesCardProps) {
         </FilterBar>
       </div>
       <DataTable
-        label="What was sent"
+        label="Delivery list"
         columns={deliveryColumns}
         rows={data?.deliveries}
         rowId={({ deliveryId }) => deliveryId}
@@ -78,7 +78,7 @@ export function DeliveriesCard({ webhookId, canReplay }: DeliveriesCardProps) {
       />
       {data && data.total > 0 && (
         <Pagination
-          summary={`${groupDigits(String(data.total))} in all`}
+          summary={`${groupDigits(String(data.total))} total`}
           hasNewer={offset > 0}
           hasOlder={data.hasMore}
           onFirst={() => set({})}
@@ -109,10 +109,10 @@ function useStandingFollows(deliveries: readonly Delivery[] | undefined): void {
 
 const NoDeliveries = ({ hasFilter, webhookId }: { hasFilter: boolean; webhookId: string }) =>
   hasFilter ? (
-    <EmptyState title="Nothing matches these filters" />
+    <EmptyState title="No results for these filters" />
   ) : (
     <EmptyState
-      title="Nothing was sent yet"
+      title="No deliveries yet"
       command={`curl -H "Authorization: Bearer $AGENT_NETWORK_KEY" \\\n     ${location.origin}/account/webhooks/${webhookId}/deliveries`}
     >
       New events appear here.

@@ -31,9 +31,9 @@ const LastAnswer = ({ attempts }: { attempts: Delivery['attempts'] }) => {
 export const deliveryColumns: readonly Column<Delivery>[] = [
   { id: 'type', header: 'Event', cell: (delivery) => <DeliveryLink delivery={delivery} /> },
   { id: 'status', header: 'Status', cell: ({ status }) => <Status value={status} /> },
-  { id: 'eventId', header: 'Event id', cell: ({ eventId }) => <Copyable label="event id" text={eventId} short /> },
+  { id: 'eventId', header: 'Event ID', cell: ({ eventId }) => <Copyable label="event id" text={eventId} short /> },
   { id: 'attempts', header: 'Attempts', align: 'right', cell: ({ attempts }) => attempts.length },
-  { id: 'answer', header: 'Last answer', cell: ({ attempts }) => <LastAnswer attempts={attempts} /> },
+  { id: 'answer', header: 'Last response', cell: ({ attempts }) => <LastAnswer attempts={attempts} /> },
   { id: 'next', header: 'Next attempt', cell: ({ nextAttemptAt }) => <TimeAgo at={nextAttemptAt} /> },
   { id: 'created', header: 'Created', align: 'right', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
 ];

@@ -30,7 +30,7 @@ export function DeliveryDrawer({ webhookId, deliveryId, canReplay, onClose }: De
   });
   const replay = useApiMutation('replayWebhook', {
     invalidates: ['listDeliveries'],
-    onSuccess: () => toast('It is sent again'),
+    onSuccess: () => toast('Queued to send again'),
   });
   const delivery = data?.deliveries[0];
   return (
@@ -55,7 +55,7 @@ export function DeliveryDrawer({ webhookId, deliveryId, canReplay, onClose }: De
     >
       <ErrorNote error={error ?? replay.error} onRetry={error ? () => void refetch() : undefined} />
       {!data && !error && <Skeleton className="h-64 w-full" />}
-      {data && !delivery && <p className="text-muted">There is no such delivery to this endpoint.</p>}
+      {data && !delivery && <p className="text-muted">This endpoint has no such delivery.</p>}
       {delivery && <DeliveryFacts delivery={delivery} />}
     </Drawer>
   );
@@ -64,10 +64,10 @@ export function DeliveryDrawer({ webhookId, deliveryId, canReplay, onClose }: De
 const DeliveryFacts = ({ delivery }: { delivery: Delivery }) => (
   <>
     <Details>
-      <Detail label="Event id">
+      <Detail label="Event ID">
         <Copyable label="event id" text={delivery.eventId} short />
       </Detail>
-      <Detail label="Delivery id">
+      <Detail label="Delivery ID">
         <Copyable label="delivery id" text={delivery.deliveryId} short />
       </Detail>
       <Detail label="Created">
@@ -88,7 +88,7 @@ const DeliveryFacts = ({ delivery }: { delivery: Delivery }) => (
     <div>
       <h3 className="mb-2 font-semibold">Body</h3>
       {delivery.payload === null ? (
-        <p className="text-muted">It is made when it is first sent.</p>
+        <p className="text-muted">Created when it is first sent.</p>
       ) : (
         <JsonBlock label="Body" value={delivery.payload} />
       )}

@@ -21,7 +21,7 @@ export function EventTypeChoice({ chosen, onChange, error }: EventTypeChoiceProp
     <Fieldset legend="Events">
       <Checkbox
         label="All events of this account"
-        hint="Includes types added later. Events of the network are sent only when selected."
+        hint="Includes types added later. Network events are sent only if selected."
         isChecked={chosen === null}
         onChange={(isAll) => onChange(isAll ? null : [])}
       />

@@ -32,22 +32,22 @@ export function RecoverDialog({ webhookId, failingSince, onClose }: RecoverDialo
   const replay = useApiMutation('replayWebhook', {
     invalidates: ['listDeliveries'],
     onSuccess({ replayed }) {
-      toast(replayed === 1 ? '1 event is sent again' : `${replayed} events are sent again`);
+      toast(replayed === 1 ? '1 event queued to send again' : `${replayed} events queued to send again`);
       onClose();
     },
   });
   const options =
-    failingSince === null ? choices : [{ value: 'failing' as const, label: 'Since it began to fail' }, ...choices];
+    failingSince === null ? choices : [{ value: 'failing' as const, label: 'Since it started failing' }, ...choices];
   const at = sinceTime({ since, own, failingSince }, Date.now());
   return (
     <Dialog
       isOpen
       onClose={onClose}
       title="Recover events"
-      description="Every event since then is sent again with the same id: a receiver ignores ids that it knows."
+      description="Every event since then is sent again with the same ID, so receivers can ignore the ones they already have."
     >
       <div className="space-y-4">
-        <Field label="Events of">
+        <Field label="Events from">
           <Select value={since} onChange={setSince} options={options} />
         </Field>
         {since === 'own' && (

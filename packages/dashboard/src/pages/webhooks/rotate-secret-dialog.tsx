@@ -19,16 +19,16 @@ export function RotateSecretDialog({ webhookId, onClose }: { webhookId: string; 
         error={rotate.error}
         onConfirm={() => rotate.mutate({ params: { webhookId } })}
       >
-        You get a new secret at once. For 24 hours every delivery carries signatures of both, so that your receiver can
-        change over without missing one; until then there is no further rotation.
+        You get a new secret immediately. For 24 hours, every delivery is signed with both, so your receiver can switch
+        without missing any. You can't rotate again until then.
       </ConfirmDialog>
     );
   return (
-    <Dialog isOpen isModalOnly onClose={onClose} title="The secret was rotated">
+    <Dialog isOpen isModalOnly onClose={onClose} title="Secret rotated">
       <div className="space-y-4">
         <Secret value={rotate.data.secret} label="New signing secret" isShownAgain />
         <p className="text-muted">
-          The old one stays good until <ExactTime at={rotate.data.oldValidUntil} />.
+          The old secret works until <ExactTime at={rotate.data.oldValidUntil} />.
         </p>
       </div>
       <Actions>

@@ -42,7 +42,7 @@ export function SecretCard({ webhookId }: { webhookId: string }) {
         <ErrorNote error={reveal.error} />
       </div>
       <p className="mt-3 text-[13px] text-muted">
-        Revealing it is noted in the audit log. A rotation keeps the old secret good for 24 hours.
+        Revealing it is recorded in the audit log. After a rotation, the old secret works for 24 hours.
       </p>
       {isRotating && (
         <RotateSecretDialog

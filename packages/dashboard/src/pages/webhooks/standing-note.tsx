@@ -32,17 +32,17 @@ export function StandingNote({ webhook }: { webhook: Webhook }) {
             </Button>
           }
         >
-          {disabledReason ?? 'It was disabled by somebody of this account.'} Nothing is sent to it.
+          {disabledReason ?? 'Someone with access to this account disabled it.'} No events are sent to it.
         </Note>
       )}
       {state === 'failing' && (
         <Note tone="warn" title="Failing">
-          Nothing has arrived since <ExactTime at={failingSince} />. After five days it is disabled.
+          No delivery has succeeded since <ExactTime at={failingSince} />. It will be disabled after five days.
         </Note>
       )}
       {state === 'paused' && (
         <Note tone="warn" title="Paused">
-          The endpoint asked to be left alone; the next attempt is <TimeAgo at={pausedUntil} />.
+          The endpoint asked to slow down. Next attempt <TimeAgo at={pausedUntil} />.
         </Note>
       )}
       <ErrorNote error={enable.error} />

@@ -25,7 +25,7 @@ export function WebhookActions({ webhook, onTested }: WebhookActionsProps) {
     invalidates: ['listDeliveries'],
     onSuccess(delivery) {
       const isTaken = delivery.status === 'delivered';
-      toast(isTaken ? 'The test was delivered' : 'The test was not taken', isTaken ? 'good' : 'bad');
+      toast(isTaken ? 'Test delivered' : 'Test not accepted', isTaken ? 'good' : 'bad');
       onTested(delivery.deliveryId);
     },
   });
@@ -78,8 +78,8 @@ function DisableDialog({ webhookId, onClose }: DialogProps) {
       error={disable.error}
       onConfirm={() => disable.mutate({ params: { webhookId }, body: { status: 'disabled' } })}
     >
-      Nothing is sent to it any more, and what waits for another attempt is given up. After enabling it again you can
-      recover what it missed.
+      No more events are sent to it, and pending retries are dropped. After re-enabling it, you can recover what it
+      missed.
     </ConfirmDialog>
   );
 }
@@ -89,7 +89,7 @@ function DeleteDialog({ webhookId, onClose }: DialogProps) {
   const remove = useApiMutation('deleteWebhook', {
     invalidates: ['listWebhooks'],
     onSuccess() {
-      toast('The endpoint was deleted');
+      toast('Endpoint deleted');
       void navigate({ to: '/webhooks' });
     },
   });
@@ -104,7 +104,7 @@ function DeleteDialog({ webhookId, onClose }: DialogProps) {
       error={remove.error}
       onConfirm={() => remove.mutate({ params: { webhookId } })}
     >
-      Its secret and the record of all its deliveries are deleted permanently.
+      This permanently deletes its secret and its delivery history.
     </ConfirmDialog>
   );
 }

@@ -25,7 +25,7 @@ function WebhookFields({ form, action, onCancel }: FieldsProps) {
         label="URL"
         isRequired
         error={error('url')}
-        hint="Events are posted to this URL. It answers 2xx to confirm one."
+        hint="Events are sent to this URL as POST requests. Respond with 2xx to confirm."
       >
         <TextInput
           type="url"

@@ -36,8 +36,8 @@ export function WebhookView() {
 
 const AccountWebhookView = () => (
   <Page
-    title="Deliveries of single requests"
-    description="Deliveries to the webhookUrl of single requests. They share one secret."
+    title="Per-request deliveries"
+    description="Deliveries to the webhookUrl of individual requests. They share one secret."
     up={up}
   >
     <SecretCard webhookId={ACCOUNT_WEBHOOK} />
@@ -54,7 +54,7 @@ function EndpointView({ webhookId }: { webhookId: string }) {
       <Page title="Webhook" up={up}>
         {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
         {!data && !error && <Skeleton className="h-64 w-full" />}
-        {data && <EmptyState title="There is no such endpoint">It may have been deleted.</EmptyState>}
+        {data && <EmptyState title="Endpoint not found">It may have been deleted.</EmptyState>}
       </Page>
     );
   const showDelivery = (delivery: string) => void navigate({ search: (before) => ({ ...before, delivery }) });
@@ -74,7 +74,7 @@ function EndpointView({ webhookId }: { webhookId: string }) {
         <SecretCard webhookId={webhookId} />
       </div>
       <DeliveriesCard webhookId={webhookId} canReplay={webhook.status === 'enabled'} />
-      <Card title="Verify what comes">
+      <Card title="Verify signatures">
         <CodeBlock label="How to verify a delivery" samples={verificationSamples} />
       </Card>
     </Page>
@@ -95,7 +95,7 @@ const Facts = ({ webhook }: { webhook: Webhook }) => (
         )}
       </div>
     </Fact>
-    <Fact label="Id">
+    <Fact label="ID">
       <Copyable label="webhook id" text={webhook.webhookId} />
     </Fact>
     <Fact label="Created">

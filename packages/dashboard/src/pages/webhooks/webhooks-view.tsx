@@ -23,7 +23,7 @@ export function WebhooksView() {
   return (
     <Page
       title="Webhooks"
-      description="Events of this account are posted to your endpoints, signed, and retried until they answer 2xx."
+      description="Signed events are sent to your endpoints and retried until they respond with 2xx."
       actions={
         <Button variant="primary" icon="plus" onClick={() => setIsCreating(true)}>
           Add endpoint
@@ -41,17 +41,16 @@ export function WebhooksView() {
           empty={<NoEndpoints />}
         />
       </Card>
-      <Card title="Single requests">
+      <Card title="Per-request webhooks">
         <p className="text-muted">
-          A request may name a <code>webhookUrl</code> of its own. What was sent to those, and the secret that signs it,
-          stand under{' '}
+          A request can set its own <code>webhookUrl</code>. Those deliveries and their signing secret are under{' '}
           <Link to="/webhooks/$webhookId" params={{ webhookId: ACCOUNT_WEBHOOK }} className={`${linkClass} underline`}>
-            deliveries of single requests
+            per-request deliveries
           </Link>
           .
         </p>
       </Card>
-      <Card title="Verify what comes">
+      <Card title="Verify signatures">
         <CodeBlock label="How to verify a delivery" samples={verificationSamples} />
       </Card>
       {isCreating && <CreateWebhookDialog onClose={() => setIsCreating(false)} />}

@@ -19,7 +19,7 @@ export const Steps = ({ steps, label }: { steps: readonly Step[]; label: string 
           <div className="flex flex-wrap items-baseline justify-between gap-x-4">
             <h3 className="font-medium">
               {title}
-              <span className="sr-only">{isDone ? ' (done)' : ' (to do)'}</span>
+              <span className="sr-only">{isDone ? ' (done)' : ' (not done)'}</span>
             </h3>
             {aside && <div className="text-[13px] text-muted">{aside}</div>}
           </div>

@@ -27,7 +27,7 @@ export const Timeline = ({ entries, label }: { entries: readonly TimelineEntry[]
         <span aria-hidden="true" className={`absolute top-1.5 -left-[4.5px] size-2 rounded-full ${dots[tone]}`} />
         <div className="flex flex-wrap items-baseline justify-between gap-x-4">
           <span className="font-medium">{title}</span>
-          <span className="text-[13px] text-muted">{at ? <ExactTime at={at} /> : 'not yet'}</span>
+          <span className="text-[13px] text-muted">{at ? <ExactTime at={at} /> : 'pending'}</span>
         </div>
         {detail && <div className="mt-0.5 text-muted wrap-anywhere">{detail}</div>}
       </li>

@@ -19,7 +19,7 @@ export function ExternalLink({ href, children }: { href: string; children?: Reac
     >
       {text}
       <Icon name="external" className="size-3.5" />
-      <span className="sr-only"> (opens another site)</span>
+      <span className="sr-only"> (opens in a new tab)</span>
     </a>
   );
 }

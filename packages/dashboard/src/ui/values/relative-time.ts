@@ -7,12 +7,12 @@ const units: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 const format = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
 
-/** "now", "5 min. ago", "in 2 days". */
+/** "now", "5 min ago", "in 2 days". */
 export function relativeTime(atMs: number, nowMs: number): string {
   const seconds = Math.round((atMs - nowMs) / 1000);
   const [unit, size] = units.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
   if (unit === 'second' && Math.abs(seconds) < 10) return 'now';
-  return format.format(Math.trunc(seconds / size), unit);
+  return format.format(Math.trunc(seconds / size), unit).replace('.', '');
 }
 
 /** "21 Nov 2026, 16:03:37", in the zone of who reads it. */

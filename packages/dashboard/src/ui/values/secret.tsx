@@ -14,7 +14,7 @@ export function Secret({ value, label, isShownAgain = false }: SecretProps) {
   return (
     <div className="space-y-2">
       {!isShownAgain && (
-        <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">Copy it now: it is not shown again.</p>
+        <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">Copy it now. It won't be shown again.</p>
       )}
       <div className="flex items-center gap-2">
         <input

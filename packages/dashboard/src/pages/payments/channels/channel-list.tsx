@@ -57,9 +57,9 @@ export function ChannelList() {
         error={error}
         onRetry={() => void refetch()}
         empty={
-          <EmptyState title="No channel yet">
-            A wallet deposits once into a channel, and each call after that is one signature. Choose a wallet with
-            “channel” on the page of an agent, under Try it.
+          <EmptyState title="No channels yet">
+            A wallet makes one deposit into a channel, and each call after that takes a single signature. To open one,
+            choose a wallet with “channel” under Try it on an agent's page.
           </EmptyState>
         }
       />

@@ -70,27 +70,27 @@ export function ChannelView() {
 
 const Amounts = ({ channel }: { channel: ChannelDetail }) => (
   <Stats>
-    <Stat label="Left" value={<Money amount={channel.remaining} />} hint="for calls, or to be refunded" />
-    <Stat label="Balance" value={<Money amount={channel.balance} />} hint="deposits less refunds" />
-    <Stat label="Charged" value={<Money amount={channel.charged} />} hint="calls that have ended" />
-    <Stat label="In flight" value={<Money amount={channel.inFlight} />} hint="calls that are running" />
+    <Stat label="Left" value={<Money amount={channel.remaining} />} hint="for calls or a refund" />
+    <Stat label="Balance" value={<Money amount={channel.balance} />} hint="deposits minus refunds" />
+    <Stat label="Charged" value={<Money amount={channel.charged} />} hint="finished calls" />
+    <Stat label="In flight" value={<Money amount={channel.inFlight} />} hint="running calls" />
   </Stats>
 );
 
 const Withdrawal = ({ channel: { state, withdrawal, remaining } }: { channel: ChannelDetail }) => {
   if (state === 'refunding')
-    return <Note title="A refund is under way">Calls are not paid from this channel until the chain has it.</Note>;
+    return <Note title="Refund in progress">This channel can't pay for calls until the refund is on chain.</Note>;
   if (!withdrawal) return null;
   return (
-    <Note tone="warn" title="The wallet has begun to withdraw">
-      No call is paid from this channel any more. From <ExactTime at={withdrawal.availableAt} /> on, the wallet can take{' '}
-      <Money amount={remaining} /> out by a second transaction.
+    <Note tone="warn" title="The wallet has started a withdrawal">
+      This channel no longer pays for calls. From <ExactTime at={withdrawal.availableAt} />, the wallet can withdraw{' '}
+      <Money amount={remaining} /> with a second transaction.
     </Note>
   );
 };
 
 const Facts = ({ channel: { payer, claimed, createdAt, changedAt, config } }: { channel: ChannelDetail }) => (
-  <Card title="Facts">
+  <Card title="Details">
     <dl>
       <FactRow label="Wallet">
         <ChainLink kind="address" id={payer} label="paying wallet" />
@@ -104,11 +104,11 @@ const Facts = ({ channel: { payer, claimed, createdAt, changedAt, config } }: { 
       <FactRow label="Claimed by the node">
         <Money amount={claimed} />
       </FactRow>
-      <FactRow label="Withdrawing takes">{delayText(config.withdrawDelay)}</FactRow>
+      <FactRow label="Withdrawal delay">{delayText(config.withdrawDelay)}</FactRow>
       <FactRow label="Opened">
         <ExactTime at={createdAt} />
       </FactRow>
-      <FactRow label="Changed">
+      <FactRow label="Updated">
         <ExactTime at={changedAt} />
       </FactRow>
       <FactRow label="Salt">
@@ -156,7 +156,7 @@ function Calls({ channelId }: { channelId: string }) {
         error={error}
         onRetry={() => void refetch()}
         empty={
-          <EmptyState title="No calls that are kept">Calls are listed as long as their results are kept.</EmptyState>
+          <EmptyState title="No calls on record">Calls are listed for as long as their results are kept.</EmptyState>
         }
       />
       {data && pages(data.nextCursor, 'Highest voucher first')}
@@ -177,7 +177,7 @@ function History({ channelId }: { channelId: string }) {
         rowId={({ entryId }) => entryId}
         error={error}
         onRetry={() => void refetch()}
-        empty={<EmptyState title="Nothing happened on chain yet" />}
+        empty={<EmptyState title="No on-chain activity yet" />}
       />
       {data && pages(data.nextCursor, 'Newest first')}
     </Card>

@@ -28,7 +28,8 @@ export function useWithdrawal() {
 
   async function prove(wish: WithdrawalWish, wallet: InjectedWallet | null): Promise<Attempt['body']> {
     if (isLocal) return wish;
-    if (!wallet) throw new Error('A withdrawal is signed by the wallet of the account: open this page where it is.');
+    if (!wallet)
+      throw new Error("Withdrawals are signed by the account's wallet. Open this page in a browser that has it.");
     await connectAs(wallet.provider, address);
     const { challengeId, message } = await client.requestWithdrawal({ body: wish });
     return { ...wish, proof: { challengeId, signature: await signText(wallet.provider, address, message) } };

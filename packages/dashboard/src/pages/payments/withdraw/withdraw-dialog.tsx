@@ -51,8 +51,8 @@ export function WithdrawDialog({ treasuries, treasuryId, onClose }: WithdrawDial
       title="Withdraw"
       description={
         isLocal
-          ? 'This is test money of the local account: the node signs itself.'
-          : 'The wallet signs a text that names amount, source and recipient. It is good for this withdrawal only.'
+          ? "This is the local account's test money, so the node signs for you."
+          : 'Your wallet signs a message with the amount, source and recipient. It is valid for this withdrawal only.'
       }
     >
       <form onSubmit={form.submit} noValidate className="space-y-4">
@@ -66,8 +66,8 @@ export function WithdrawDialog({ treasuries, treasuryId, onClose }: WithdrawDial
           </Field>
           {scopes.includes('operator') && (
             <Checkbox
-              label="Take it from the fees of the node"
-              hint="They go through this treasury, and appear in its statement."
+              label="Withdraw the node's fees"
+              hint="They pass through this treasury and appear in its statement."
               isChecked={values.isOfFees}
               onChange={(isOfFees) => set('isOfFees', isOfFees)}
             />
@@ -83,7 +83,7 @@ export function WithdrawDialog({ treasuries, treasuryId, onClose }: WithdrawDial
           <Field
             label="To"
             error={error('to')}
-            hint="Empty: the wallet of the account. A withdrawal cannot be reversed."
+            hint="Leave empty for the account's wallet. Withdrawals can't be reversed."
           >
             <TextInput
               value={values.to}
@@ -99,13 +99,13 @@ export function WithdrawDialog({ treasuries, treasuryId, onClose }: WithdrawDial
         <ErrorNote error={form.failure} />
         {isUncertain && (
           <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
-            It is not known whether this was done. Asking again cannot withdraw twice.
+            It isn't known whether this went through. Retrying can't withdraw twice.
           </p>
         )}
         <Actions>
           <Button onClick={onClose}>{isUncertain ? 'Close' : 'Cancel'}</Button>
           <Button type="submit" variant="primary" isBusy={form.isBusy} disabled={!isLocal && !wallet}>
-            {isUncertain ? 'Ask again' : isLocal ? 'Withdraw' : 'Sign and withdraw'}
+            {isUncertain ? 'Retry' : isLocal ? 'Withdraw' : 'Sign and withdraw'}
           </Button>
         </Actions>
       </form>

@@ -46,9 +46,9 @@ export function WithdrawalView() {
 }
 
 const progress: Readonly<Record<Withdrawal['status'], string>> = {
-  pending: 'It has left the treasury and is on its way to the wallet. This page follows it.',
-  confirmed: 'It is in the wallet.',
-  failed: 'It did not leave. The money is back in the treasury.',
+  pending: 'It has left the treasury and is on its way to the wallet. This page updates by itself.',
+  confirmed: 'It has arrived in the wallet.',
+  failed: 'It was not sent. The money is back in the treasury.',
 };
 
 const WithdrawalFacts = ({ withdrawal }: { withdrawal: Withdrawal }) => (
@@ -79,7 +79,7 @@ const WithdrawalFacts = ({ withdrawal }: { withdrawal: Withdrawal }) => (
           <ChainLink kind="tx" id={withdrawal.transactionHash} label="transaction hash" />
         )}
       </Detail>
-      <Detail label="Asked for">
+      <Detail label="Requested">
         <ExactTime at={withdrawal.createdAt} />
       </Detail>
     </Details>
