@@ -98,6 +98,7 @@ create table agent (
   upstream_digest text,
   fault text,
   types_id text,
+  owned_since timestamp with time zone,
   constraint agent_pkey PRIMARY KEY (id),
   constraint agent_token_hash_key UNIQUE (token_hash),
   constraint agent_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
@@ -684,7 +685,10 @@ END) stored not null,
   content_hashes bytea,
   types_id text,
   capability text,
+  caller_kind text,
+  face text,
   constraint invocation_pkey PRIMARY KEY (id),
+  constraint invocation_caller_kind_check CHECK ((caller_kind = ANY (ARRAY['account'::text, 'agent'::text, 'wallet'::text, 'node'::text]))),
   constraint invocation_cancel_reason_check CHECK ((cancel_reason = ANY (ARRAY['cancelled_by_caller'::text, 'bulk_decided'::text]))),
   constraint invocation_check CHECK (((status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])) = (completed_at IS NOT NULL))),
   constraint invocation_check1 CHECK (((billed_micro >= 1) AND (billed_micro <= price_micro))),
@@ -701,6 +705,8 @@ CREATE INDEX invocation_failed ON public.invocation USING btree (account_id, com
 CREATE INDEX invocation_open ON public.invocation USING btree (agent_id, worker) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
 CREATE INDEX invocation_queue ON public.invocation USING btree (lane, queue_rank, created_at, id) WHERE ((status = 'pending'::text) AND (worker IS NULL) AND (payment_method <> 'x402'::text));
 CREATE INDEX invocation_queue_deadline ON public.invocation USING btree (deadline) WHERE ((status = 'pending'::text) AND (worker IS NULL) AND (payment_method <> 'x402'::text));
+CREATE INDEX invocation_received ON public.invocation USING btree (agent_id, status, created_at DESC, id);
+CREATE INDEX invocation_received_failed ON public.invocation USING btree (agent_id, error_code, created_at DESC, id) WHERE (status = 'failed'::text);
 
 create table invocation_chunk (
   invocation_id text not null,

@@ -2,6 +2,7 @@ import { accessEndpoints } from './access/access.ts';
 import { auditEndpoints } from './access/audit.ts';
 import { authEndpoints } from './access/auth.ts';
 import { sessionEndpoints } from './access/sessions.ts';
+import { agentCallEndpoints } from './agents/agent-calls.ts';
 import { agentFigureEndpoints } from './agents/agent-figures.ts';
 import { agentEndpoints } from './agents/agents.ts';
 import { identityEndpoints } from './agents/identity.ts';
@@ -31,6 +32,7 @@ import { webhookEndpoints } from './webhooks.ts';
 export const api = {
   ...agentEndpoints,
   ...agentFigureEndpoints,
+  ...agentCallEndpoints,
   ...matchEndpoints,
   ...reputationEndpoints,
   ...identityEndpoints,

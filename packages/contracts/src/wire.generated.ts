@@ -16,6 +16,8 @@ export const routes: Readonly<Record<EndpointName, Route>> = {
   getAgentFacets: {"method":"GET","path":"/agents/facets","auth":"none"},
   getAgentHealth: {"method":"GET","path":"/agents/{id}/health","auth":"none"},
   listAlternatives: {"method":"GET","path":"/agents/{id}/alternatives","auth":"none"},
+  listAgentCalls: {"method":"GET","path":"/agents/{id}/calls","auth":"key"},
+  listAgentErrors: {"method":"GET","path":"/agents/{id}/errors","auth":"key"},
   matchAgents: {"method":"POST","path":"/agents/match","auth":"none","hasBody":true},
   getAgentReputation: {"method":"GET","path":"/agents/{id}/reputation","auth":"none"},
   getIdentity: {"method":"GET","path":"/identity/{id}","auth":"none"},

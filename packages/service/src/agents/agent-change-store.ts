@@ -33,6 +33,7 @@ export type AgentChange = Partial<
     | 'isAccepting'
     | 'updatedAt'
     | 'accountId'
+    | 'ownedSince'
     | 'owner'
     | 'frozenAt'
     | 'tokenId'
@@ -76,6 +77,7 @@ const columnOf: Record<keyof StoredChange, string> = {
   nextCheckAt: 'next_check_at',
   removedAt: 'removed_at',
   accountId: 'account_id',
+  ownedSince: 'owned_since',
   owner: 'owner_address',
   frozenAt: 'frozen_at',
   tokenId: 'token_id',

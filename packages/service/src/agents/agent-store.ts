@@ -6,7 +6,7 @@ const columns = `g.id, g.account_id as "accountId", g.owner_address as owner, g.
   g.reputation, g.token_sealed as "tokenSealed", g.endpoint_proven_at as "endpointProvenAt",
   case when g.home_node is null and g.frozen_at is null then a.wallet_proven_at end as "walletProvenAt",
   g.home_node is not null or a.wallet_proven_at is not null and g.frozen_at is null as "isWalletProven",
-  a.address as "accountAddress", g.frozen_at as "frozenAt", g.token_claimed_at as "tokenClaimedAt", g.checks_done as "checksDone",
+  a.address as "accountAddress", g.frozen_at as "frozenAt", g.owned_since as "ownedSince", g.token_claimed_at as "tokenClaimedAt", g.checks_done as "checksDone",
   g.failed_in_a_row as "failedInARow", g.passed_in_a_row as "passedInARow", g.last_ping_at as "lastPingAt", g.next_check_at as "nextCheckAt",
   case when g.status = 'online' then greatest(g.last_seen_at, n.last_seen_at) else g.last_seen_at end as "lastSeenAt",
   g.response_ms as "responseMs", g.reported_load as "reportedLoad", g.reported_at as "reportedAt",

@@ -78,6 +78,8 @@ export interface Agent {
   /** Of the account: its wallet is proven, and is still the owner. */
   readonly isWalletProven: boolean;
   readonly accountAddress: string;
+  /** Since when the account has had it, if it took it over; null: it registered it. */
+  readonly ownedSince: Date | null;
   /** Since when the chain has named another owner, whose wallet is not proven here; null: not frozen. */
   readonly frozenAt: Date | null;
   /** Its entry in the shared registry; null: none yet. */

@@ -1,3 +1,4 @@
+import type { CallerKind, CallFace } from '@agent-network/contracts/agents/agent-calls';
 import type { Chosen } from '@agent-network/contracts/agents/match-score';
 import type { FailureReason, Priority, RequestStatus } from '@agent-network/contracts/invocations/invocations';
 
@@ -31,6 +32,10 @@ export interface Invocation {
   readonly id: string;
   readonly accountId: string;
   readonly callerAgentId: string | null;
+  /** null: stored before migration 0099. */
+  readonly callerKind: CallerKind | null;
+  /** The way in which it came; null: stored before migration 0099. */
+  readonly face: CallFace | null;
   readonly agentId: string;
   /** The agent originally asked for, when a fallback was called instead. */
   readonly requestedAgentId: string | null;

@@ -39,6 +39,8 @@ const rules: Record<EndpointName, Rule> = {
   getAgentFacets: open,
   getAgentHealth: open,
   listAlternatives: open,
+  listAgentCalls: rule('payments:read', 403, 403),
+  listAgentErrors: rule('payments:read', 403, 403),
   registerAgent: rule('agents:write', 'own', 403),
   updateAgent: rule('agents:write', 403, 403),
   removeAgent: rule('agents:write', 403, 403),

@@ -1,6 +1,7 @@
 import type { HasDb } from '../../db/database.ts';
+import { AppError, notFound } from '../../lib/app-error.ts';
 import { type Agent, isVerified } from '../agent.ts';
-import { countAgentsOf, listAgentsOf, type OwnAgentsPage } from '../agent-store.ts';
+import { countAgentsOf, findOwnAgentRow, listAgentsOf, type OwnAgentsPage } from '../agent-store.ts';
 import { toListItem } from '../agent-view.ts';
 import type { HasNodeLabel } from '../search/listing.ts';
 import { toOwnUpstream } from '../upstream/upstream.ts';
@@ -16,6 +17,14 @@ export async function ownAgents(
     countAgentsOf(ctx.db, accountId, page.agentId),
   ]);
   return { agents, total };
+}
+
+/** An agent of the account, removed or not, for records of its past. Throws NOT_FOUND, and FORBIDDEN for another's. */
+export async function requireOwned({ db }: HasDb, accountId: string, agentId: string): Promise<Agent> {
+  const agent = await findOwnAgentRow(db, agentId);
+  if (!agent) throw notFound('agent');
+  if (agent.accountId !== accountId) throw new AppError('FORBIDDEN', 'This agent belongs to another account.');
+  return agent;
 }
 
 const iso = (date: Date | null) => date?.toISOString() ?? null;

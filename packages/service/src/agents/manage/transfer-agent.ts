@@ -26,6 +26,7 @@ export async function transferAgent(
   const identityToken = `0x${randomBytes(32).toString('hex')}`;
   const change = {
     accountId: caller.accountId,
+    ownedSince: now,
     frozenAt: null,
     tokenHash: hashSecret(identityToken),
     tokenSealed: ctx.secrets.seal(identityToken),

@@ -12,6 +12,7 @@ import { readReputation } from '../../agents/reputation/read-reputation.ts';
 import { countFacets } from '../../agents/search/count-facets.ts';
 import { discoverAgents } from '../../agents/search/discover-agents.ts';
 import { searchAgents } from '../../agents/search/search-agents.ts';
+import { listAgentCalls, listAgentErrors } from '../../invocations/read/list-agent-calls.ts';
 import type { Handlers } from '../request/handler.ts';
 
 export const agentHandlers = {
@@ -33,6 +34,8 @@ export const agentHandlers = {
   getAgentReputation: (ctx, { params }) => readReputation(ctx, params.id),
   getAgentFacets: (ctx, { query }) => countFacets(ctx, query),
   getAgentHealth: (ctx, { params, query }) => readHealth(ctx, params.id, query),
+  listAgentCalls: (ctx, { caller, params, query }) => listAgentCalls(ctx, requireAccount(caller), params.id, query),
+  listAgentErrors: (ctx, { caller, params, query }) => listAgentErrors(ctx, requireAccount(caller), params.id, query),
   listAlternatives: (ctx, { params }) => listAlternatives(ctx, params.id),
   getAgentStatus: (ctx, { params }) => readAgentStatus(ctx, params.id),
   heartbeat: (ctx, { caller, params, body, once }) => recordHeartbeat(ctx, caller, params.id, body, once),

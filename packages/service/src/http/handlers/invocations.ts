@@ -30,10 +30,13 @@ export const invocationHandlers = {
         quoteId: call.query.quote ?? null,
         body: call.body,
         via: call.headers['x-agent-network-via'] ?? null,
+        face: 'rest',
       }),
     ),
   invokeAuto: (ctx, call) =>
-    answerInvoked(ctx, call, resourceOf(AUTO), (asked) => invokeAuto(ctx, call.caller, { ...asked, body: call.body })),
+    answerInvoked(ctx, call, resourceOf(AUTO), (asked) =>
+      invokeAuto(ctx, call.caller, { ...asked, body: call.body, face: 'rest' }),
+    ),
   quoteInvocation: (ctx, { caller, params, body, once }) => quoteInvocation(ctx, caller, params.agentId, body, once),
   async getInvocation(ctx, { caller, params, query, headers }) {
     const reader = await readerOf(ctx, caller, { requestId: params.requestId, headers });
@@ -64,7 +67,7 @@ export type StartCall = Pick<
   AnyStart,
   'caller' | 'headers' | 'body' | 'client' | 'hungUp' | 'once' | 'setHeader' | 'uncount'
 >;
-export type Asked = Omit<InvokeInput, 'agentId' | 'quoteId' | 'body' | 'via'>;
+export type Asked = Omit<InvokeInput, 'agentId' | 'quoteId' | 'body' | 'via' | 'face'>;
 
 /** Starts an invocation and answers in the way that the caller asked for. `resource`: the path that its payment names. */
 export async function answerInvoked(

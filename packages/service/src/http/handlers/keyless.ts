@@ -22,7 +22,7 @@ export const keylessHandlers = {
     if (caller.kind === 'anonymous') return answerKeyless(ctx, call);
     const { agentId } = params;
     return answerInvoked(ctx, { ...call, caller }, resourceOf(agentId), (asked) =>
-      invokeAgent(ctx, caller, { ...asked, agentId, quoteId: null, body, via: null }),
+      invokeAgent(ctx, caller, { ...asked, agentId, quoteId: null, body, via: null, face: 'x402' }),
     );
   },
 } satisfies Partial<Handlers>;
@@ -41,7 +41,7 @@ async function answerKeyless(ctx: HttpContext, call: Call) {
   const answer = await answerInvoked(ctx, call, path, async (asked) => {
     const { agentId } = params;
     const key = { idempotencyKey: call.keylessKey, count: call.countPayer };
-    const invoked = await invokeKeyless(ctx, { ...asked, ...proof, ...key, agentId, body });
+    const invoked = await invokeKeyless(ctx, { ...asked, ...proof, ...key, agentId, body, face: 'x402' });
     if (!invoked.isWithheld) resultToken = resultTokenOf(ctx, invoked.invocation.id);
     if (resultToken !== null) call.setHeader('x-result-token', resultToken);
     return invoked;

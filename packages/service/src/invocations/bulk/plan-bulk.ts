@@ -1,3 +1,4 @@
+import type { CallerKind } from '@agent-network/contracts/agents/agent-calls';
 import type { BulkRequest } from '@agent-network/contracts/invocations/bulk';
 import type { CallableAgent } from '../../agents/agent.ts';
 import { hasEnded, type Invocation } from '../invocation.ts';
@@ -19,6 +20,7 @@ export interface BulkPlan {
 
 export interface BulkTerms {
   readonly body: BulkRequest;
+  readonly callerKind: CallerKind;
   readonly worker: string;
   readonly payerId: string | null;
   readonly budgetId: string | null;
@@ -47,6 +49,8 @@ function toInvocation(bulk: Bulk, part: Part, id: string, terms: BulkTerms): Inv
     id,
     accountId: bulk.accountId,
     callerAgentId: bulk.callerAgentId,
+    callerKind: terms.callerKind,
+    face: 'rest',
     agentId: agent.id,
     requestedAgentId: null,
     chosen: null,

@@ -1,3 +1,4 @@
+import type { CallFace } from '@agent-network/contracts/agents/agent-calls';
 import type { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../access/caller/caller.ts';
@@ -62,6 +63,8 @@ export interface InvokeInput {
   readonly isStreamed: boolean;
   /** The node that passes the call on; null: none. */
   readonly via: string | null;
+  /** The way in which the call came. */
+  readonly face: CallFace;
   /** The network address of the caller; null: unknown. */
   readonly client: string | null;
   readonly once: Once;

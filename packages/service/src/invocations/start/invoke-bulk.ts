@@ -35,6 +35,7 @@ import { runOn } from '../run/run-invocation.ts';
 import { countEnded } from '../stats/count-calls.ts';
 import { AgentChangedError, findChanged, type Sale, withPresentAgent } from './agent-changed.ts';
 import type { InvokeContext } from './invoke-agent.ts';
+import { callerKindOf } from './new-invocation.ts';
 import { requireLine } from './require-line.ts';
 import { insufficient } from './require-payable.ts';
 
@@ -71,7 +72,7 @@ async function invokePresent(
   const requestIds = parts.map(() => newId('req')).sort();
   const plan = planBulk(newBulk(caller, body, now), parts, {
     ...{ body, payerId, deadline, requestIds, budgetId: budgetOf(caller)?.budgetId ?? null },
-    worker: ctx.processId(),
+    ...{ worker: ctx.processId(), callerKind: callerKindOf(caller) },
   });
   const agents = parts.map(({ agent }) => agent);
   const begins = plan.requests.filter(({ status }) => status === 'processing');

@@ -1,3 +1,4 @@
+import type { CallerKind, CallFace } from '@agent-network/contracts/agents/agent-calls';
 import type { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import { budgetOf } from '../../access/caller/spending-limits.ts';
@@ -7,6 +8,20 @@ import type { Invocation } from '../invocation.ts';
 import { estimatedTime } from '../price.ts';
 import type { Choice } from './choose-agent.ts';
 import type { Means } from './choose-means.ts';
+import type { KeylessPayer } from './invocation-purchase.ts';
+
+/** What the owner of the called agent is told of a caller. */
+export function callerKindOf(caller: KnownCaller): CallerKind {
+  if (caller.kind === 'agent') return 'agent';
+  return caller.node === null ? 'account' : 'node';
+}
+
+interface Input {
+  readonly body: InvocationRequest;
+  readonly isStreamed: boolean;
+  readonly face: CallFace;
+  readonly keyless?: KeylessPayer;
+}
 
 /** What is decided of a call beside its agent. */
 interface Settled extends Means {
@@ -24,7 +39,7 @@ export function newInvocation(
   ctx: HasClock & HasProcessId,
   caller: KnownCaller,
   { agent, requestedAgentId, chosen }: Choice,
-  input: { readonly body: InvocationRequest; readonly isStreamed: boolean },
+  input: Input,
   settled: Settled,
 ): Invocation {
   const now = ctx.clock.now();
@@ -34,6 +49,8 @@ export function newInvocation(
     id: settled.id,
     accountId: caller.accountId,
     callerAgentId: caller.kind === 'agent' ? caller.agentId : null,
+    callerKind: input.keyless ? 'wallet' : callerKindOf(caller),
+    face: input.face,
     agentId: agent.id,
     requestedAgentId,
     chosen,

@@ -60,6 +60,8 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
   getAgentReputation: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
   getAgentFacets: ({ owner }) => ({ key: owner.key, params: {} }),
   getAgentHealth: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
+  listAgentCalls: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
+  listAgentErrors: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
   listAlternatives: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
   getOperatorStatus: ({ owner }) => ({ key: owner.key, params: {} }),
   getOperatorInvocation: ({ owner, requestId }) => ({ key: owner.key, params: { id: requestId } }),

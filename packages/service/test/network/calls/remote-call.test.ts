@@ -87,6 +87,8 @@ describe('an agent of another node', () => {
       await here.request('GET', `/payments/treasury/${client.treasuryId}/statement`, { key: client.key })
     ).body.data;
     expect(entries.at(-1)).toMatchObject({ type: 'bill', amount: '0.05', requestId: record.requestId });
+    const log = (await home.request('GET', `/agents/${agent.id}/calls`, { key: owner.key })).body.data;
+    expect(log.calls).toMatchObject([{ caller: 'node', face: 'rest', status: 'completed', cost: '0.05' }]);
   });
 
   it('is paid by a wallet that paid here by x402', async () => {

@@ -65,7 +65,7 @@ async function answer(ctx: HttpContext, room: AnswerRoom, c: Context): Promise<R
     place,
     operations: place.agentId === null ? nodeOperations : agentOperations,
     open: async () => {
-      const face = await openFaceRequest(ctx, room, c, headers);
+      const face = await openFaceRequest(ctx, { face: 'a2a', room }, c, headers);
       const extensions = extensionsOf(c);
       if (extensions.length > 0) headers['a2a-extensions'] = extensions.join(', ');
       return { face, agentId: place.agentId ?? '', extensions };

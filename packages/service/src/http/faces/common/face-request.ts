@@ -1,3 +1,4 @@
+import type { Face } from '@agent-network/contracts/endpoint';
 import type { Context } from 'hono';
 import type { Caller } from '../../../access/caller/caller.ts';
 import type { AnswerRoom, Readers } from '../../answer/answer-room.ts';
@@ -10,6 +11,7 @@ import { API, identifyFaceCaller } from './face-caller.ts';
 
 /** One HTTP request to a face. */
 export interface FaceRequest {
+  readonly face: Face;
   readonly c: Context;
   readonly requestId: string;
   readonly caller: Caller;
@@ -28,12 +30,20 @@ export const newFaceHeaders = (c: Context): Record<string, string> => ({ 'x-requ
  */
 export async function openFaceRequest(
   ctx: HttpContext,
-  room: AnswerRoom,
+  { face, room }: { readonly face: Face; readonly room: AnswerRoom },
   c: Context,
   headers: Record<string, string>,
 ): Promise<FaceRequest> {
   requireRoom(ctx);
   const caller = await identifyFaceCaller(ctx, c, headers);
   await countCall(ctx, { caller, row: API, address: () => addressOf(ctx, c) }, headers);
-  return { c, requestId: headers['x-request-id'] ?? '', caller, headers, room, readers: readersOf(ctx, c, caller) };
+  return {
+    face,
+    c,
+    requestId: headers['x-request-id'] ?? '',
+    caller,
+    headers,
+    room,
+    readers: readersOf(ctx, c, caller),
+  };
 }

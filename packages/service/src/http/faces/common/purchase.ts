@@ -1,4 +1,5 @@
 import type { Api } from '@agent-network/contracts/api';
+import type { Face } from '@agent-network/contracts/endpoint';
 import type { InvocationCreated, RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import type { KnownCaller } from '../../../access/caller/caller.ts';
@@ -72,12 +73,12 @@ export async function startPurchase(ctx: HttpContext, face: FaceRequest, purchas
   const first = isKeyless
     ? await callEndpoint(ctx, face, 'invokeKeyless', {
         ...asked,
-        handler: async (_, call) => begin(call, await invokeWithoutKey(ctx, call, purchase)),
+        handler: async (_, call) => begin(call, await invokeWithoutKey(ctx, call, { ...purchase, face: face.face })),
       })
     : await callEndpoint(ctx, face, 'invokeAgent', {
         ...asked,
         ...(quoteId === undefined ? {} : { query: { quote: quoteId } }),
-        handler: async (_, call) => begin(call, await invokeWithKey(ctx, call, purchase)),
+        handler: async (_, call) => begin(call, await invokeWithKey(ctx, call, { ...purchase, face: face.face })),
       });
   const invoked = made as Made | null;
   const { ending = null, isWithheld = false } = invoked ?? {};
@@ -138,18 +139,20 @@ const isV1 = (payment: unknown): boolean =>
   typeof payment === 'object' && payment !== null && 'x402Version' in payment && payment.x402Version === 1;
 
 type Made = Invoked & { readonly isWithheld?: boolean; readonly resultToken?: string };
+type FacePurchase = Purchase & { readonly face: Face };
 type BegunCall = Pick<HandlerCall<Api['invokeAgent']>, 'setHeader' | 'uncount'>;
 
 const invokeWithKey = (
   ctx: HttpContext,
   call: HandlerCall<Api['invokeAgent']>,
-  { isAwaited, isStreamed }: Purchase,
+  { isAwaited, isStreamed, face }: FacePurchase,
 ): Promise<Made> =>
   invokeAgent(ctx, call.caller, {
     agentId: call.params.agentId,
     quoteId: call.query.quote ?? null,
     body: call.body,
     via: null,
+    face,
     shown: shownPayment(ctx, call.headers),
     forced: call.headers['x-payment-method'] ?? null,
     isAwaited,
@@ -161,11 +164,12 @@ const invokeWithKey = (
 async function invokeWithoutKey(
   ctx: HttpContext,
   call: HandlerCall<Api['invokeKeyless']>,
-  { isAwaited, isStreamed }: Purchase,
+  { isAwaited, isStreamed, face }: FacePurchase,
 ): Promise<Made> {
   const invoked = await invokeKeyless(ctx, {
     agentId: call.params.agentId,
     body: call.body,
+    face,
     shown: shownPayment(ctx, call.headers),
     isAwaited,
     isStreamed,

@@ -73,7 +73,7 @@ async function serve(
   if (c.req.method !== 'POST') throw new Refusal(405, codes.ours, 'Method not allowed.', { allow: 'POST' });
   if (!isJsonContentType(c.req.header('content-type') ?? null))
     throw new Refusal(415, codes.ours, 'Unsupported Media Type: Content-Type must be application/json.');
-  const face = await openFaceRequest(ctx, room, c, headers);
+  const face = await openFaceRequest(ctx, { face: 'mcp', room }, c, headers);
   const message = await readMessage(c);
   if (agentId !== null) await requireAgent(ctx, agentId);
   const method = 'method' in message && typeof message.method === 'string' ? message.method : '';

@@ -63,7 +63,7 @@ async function answer(mounted: Mounted, c: Context, name: string, route: Route):
 }
 
 async function serve({ ctx, room, purchases }: Mounted, c: Context, headers: Record<string, string>, route: Route) {
-  const face = await openFaceRequest(ctx, room, c, headers);
+  const face = await openFaceRequest(ctx, { face: 'openai', room }, c, headers);
   const answered = await route({ ctx, room, purchases }, face);
   if (answered instanceof Response) return answered;
   const all = { ...headers, ...answered.headers };

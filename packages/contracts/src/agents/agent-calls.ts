@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { endpoint, faces } from '../endpoint.ts';
+import { PeriodDays } from '../invocations/figures.ts';
+import { failureReasons, requestStatuses } from '../invocations/invocations.ts';
+import { cursorQuery, pageQuery } from '../page.ts';
+import { Id, Timestamp, Usdc } from '../scalars.ts';
+
+/** Kinds of callers, as far as the owner of the called agent is told. */
+export const callerKinds = ['account', 'agent', 'wallet', 'node'] as const;
+export type CallerKind = (typeof callerKinds)[number];
+
+/** Ways in which calls come to a node. */
+export const callFaces = ['rest', ...faces] as const;
+export type CallFace = (typeof callFaces)[number];
+
+const FailureCode = z.enum(failureReasons);
+const params = z.object({ id: Id });
+
+const AgentCallItem = z.object({
+  requestId: Id.describe('As the endpoint is told it with the call (`X-Request-Id`).'),
+  caller: z
+    .enum(callerKinds)
+    .nullable()
+    .describe(
+      '`account`: with an API key or a session; `agent`: with an identityToken; `wallet`: without a key, paid by x402; `node`: a node of the network for a caller of its own. Null: made before this was recorded.',
+    ),
+  isOwn: z.boolean().describe("True for calls of the owner's own account."),
+  face: z.enum(callFaces).nullable().describe('The way in which it came. Null: made before this was recorded.'),
+  status: z.enum(requestStatuses),
+  latencyMs: z.int().min(0).nullable().describe('From its start to its end; null: it never began, or has not ended.'),
+  cost: Usdc.nullable().describe('The amount charged to the caller, fees included; null while open.'),
+  error: z
+    .object({
+      code: FailureCode,
+      message: z.string().nullable().describe("Null for `payment_failed`, which tells of the caller's money."),
+    })
+    .nullable(),
+  createdAt: Timestamp,
+  completedAt: Timestamp.nullable(),
+});
+export type AgentCallItem = z.infer<typeof AgentCallItem>;
+
+const FailureGroup = z.object({
+  code: FailureCode,
+  message: z.string().nullable(),
+  count: z.int().min(1),
+  isAtLeast: z.boolean().describe('True if there are more: the newest 1,000 failures of each code are counted.'),
+  lastAt: Timestamp.describe('Time at which the newest of these calls was made.'),
+  requestId: Id.describe('The newest of these calls.'),
+});
+export type FailureGroup = z.infer<typeof FailureGroup>;
+
+export const agentCallEndpoints = {
+  listAgentCalls: endpoint({
+    method: 'GET',
+    path: '/agents/{id}/calls',
+    summary: 'List all calls to an agent of yours, newest first, without what the callers sent',
+    tag: 'Agents',
+    auth: 'key',
+    scope: 'payments:read',
+    limit: 'api',
+    params,
+    query: z.object({
+      status: z.enum(requestStatuses).optional(),
+      error: FailureCode.optional().describe('Only calls that failed for this reason.'),
+      from: Timestamp.optional().describe('Made at this time or later.'),
+      before: Timestamp.optional().describe('Made before this time.'),
+      ...cursorQuery,
+      limit: pageQuery.limit,
+    }),
+    data: z.object({
+      calls: z.array(AgentCallItem),
+      hasMore: z.boolean(),
+      nextCursor: z.string().nullable(),
+    }),
+    errors: [],
+  }),
+  listAgentErrors: endpoint({
+    method: 'GET',
+    path: '/agents/{id}/errors',
+    summary: 'Group the failed calls to an agent of yours by reason, the most frequent first',
+    tag: 'Agents',
+    auth: 'key',
+    scope: 'payments:read',
+    limit: 'api',
+    params,
+    query: z.object({ days: PeriodDays.optional() }),
+    data: z.object({
+      agentId: Id,
+      days: z.int(),
+      from: Timestamp,
+      to: Timestamp,
+      groups: z.array(FailureGroup).describe('At most 50.'),
+    }),
+    errors: [],
+  }),
+};
