@@ -101,7 +101,7 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     repeatEvery(ctx, 'forget-old-entries', 3_600_000, () => forgetOldEntries(ctx)),
     repeatEvery(ctx, 'forget-old-sessions', 3_600_000, () => forgetOldSessions(ctx)),
     repeatEvery(ctx, 'forget-old-purchases', 3_600_000, () => forgetOldPurchases(ctx)),
-    repeatEvery(ctx, 'forget-old-strikes', 3_600_000, async () => void (await forgetOldStrikes(ctx))),
+    repeatEvery(ctx, 'forget-old-strikes', 3_600_000, () => forgetOldStrikes(ctx)),
     repeatEvery(ctx, 'forget-contents', 60_000, () => forgetContents(ctx)),
     repeatEvery(ctx, 'forget-events', 60_000, () => forgetEvents(ctx)),
     repeatEvery(ctx, 'forget-unpaid', 60_000, () => forgetUnpaid(ctx)),

@@ -13,11 +13,18 @@ export const DAY_MS = 86_400_000;
 
 export const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * DAY_MS);
 
-/** Maximum steps of one round; the rest waits for the next round. */
-const MAX_STEPS = 20;
 const STEP = 1000;
+/** The rest waits for the next round: other recurring work of the process is waiting too. */
+const ROUND_MS = 20_000;
 
-/** Removes rows in small steps, each a short transaction of its own: it blocks no one, and may stop between any two. */
-export async function removeInSteps(removeSome: (most: number) => Promise<number>): Promise<void> {
-  for (let steps = 0; steps < MAX_STEPS; steps++) if ((await removeSome(STEP)) < STEP) return;
+/**
+ * Removes rows in small steps, each a short transaction of its own: it blocks no one, and may stop between any two. `removeSome` returns how
+ * many it removed; 0: nothing is left.
+ */
+export async function removeInSteps(
+  removeSome: (most: number) => Promise<number>,
+  { roundMs = ROUND_MS } = {},
+): Promise<void> {
+  const startMs = performance.now();
+  while ((await removeSome(STEP)) > 0) if (performance.now() - startMs >= roundMs) return;
 }

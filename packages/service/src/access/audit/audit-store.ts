@@ -56,11 +56,12 @@ export const listAuditRows = (
     [accountId, before, limit],
   );
 
-/** Removes up to `most` entries from before a time. */
-export async function dropAuditEntries(sql: Sql, before: Date, most: number): Promise<void> {
-  await sql.query(
+/** Removes up to `most` entries from before a time. Returns their number. */
+export async function dropAuditEntries(sql: Sql, before: Date, most: number): Promise<number> {
+  const gone = await sql.query(
     'drop-audit-entries',
-    'delete from audit_entry where id in (select id from audit_entry where at < $1 order by at limit $2)',
+    'delete from audit_entry where id in (select id from audit_entry where at < $1 order by at limit $2) returning 1',
     [before, most],
   );
+  return gone.length;
 }

@@ -6,14 +6,13 @@ import { DatabaseAwayError } from '../../db/database-away.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
+import { removeInSteps } from '../../lib/retention.ts';
 import type { AccountCaller } from '../caller/caller.ts';
 import { type AuditRow, dropAuditEntries, endAuditEntry, insertAuditEntry, listAuditRows } from './audit-store.ts';
 
 const DAY_MS = 86_400_000;
 /** Retention period of entries. */
 const KEPT_MS = 400 * DAY_MS;
-/** Batch size of a removal. */
-const MAX_FORGOTTEN = 10_000;
 const PAGE = 50;
 
 /** The fields of a change besides its time and end: ids and names, never secrets or bodies. */
@@ -71,4 +70,4 @@ const toEntry = ({ id, at, accountId: _, actorKind, actorId, actorName, ...rest 
 
 /** Removes entries older than 400 days, in batches. */
 export const forgetOldEntries = (ctx: HasDb & HasClock): Promise<void> =>
-  dropAuditEntries(ctx.db, new Date(ctx.clock.now().getTime() - KEPT_MS), MAX_FORGOTTEN);
+  removeInSteps((most) => dropAuditEntries(ctx.db, new Date(ctx.clock.now().getTime() - KEPT_MS), most));

@@ -153,6 +153,14 @@ export async function dropKey(sql: Sql, { accountId, key, worker }: HeldKey): Pr
   await sql.query('drop-idempotency-key', `delete from idempotency where ${isHeld}`, [accountId, key, worker]);
 }
 
-export async function dropExpiredKeys(sql: Sql, before: Date): Promise<void> {
-  await sql.query('drop-expired-keys', 'delete from idempotency where created_at < $1', [before]);
+/** Deletes up to `most` keys taken before a time. Returns their number. */
+export async function dropExpiredKeys(sql: Sql, before: Date, most: number): Promise<number> {
+  const gone = await sql.query(
+    'drop-expired-keys',
+    `delete from idempotency where (account_id, key) in (
+       select account_id, key from idempotency where created_at < $1 order by created_at limit $2)
+     returning 1`,
+    [before, most],
+  );
+  return gone.length;
 }

@@ -5,6 +5,7 @@ import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { IdPrefix } from '../../lib/id.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
+import { removeInSteps } from '../../lib/retention.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import type { HasProcessId } from '../../queue/heartbeat.ts';
 import type { Caller } from '../caller/caller.ts';
@@ -173,7 +174,7 @@ export function idUnderKey(ctx: HasSecrets, request: KeyedRequest, prefix: IdPre
 }
 
 export const forgetExpiredKeys = (ctx: HasDb & HasClock): Promise<void> =>
-  dropExpiredKeys(ctx.db, new Date(ctx.clock.now().getTime() - KEPT_MS));
+  removeInSteps((most) => dropExpiredKeys(ctx.db, new Date(ctx.clock.now().getTime() - KEPT_MS), most));
 
 /** Removes expired secrets. */
 export const forgetSecrets = (ctx: HasDb & HasClock): Promise<void> => dropSecrets(ctx.db, ctx.clock.now());

@@ -7,6 +7,7 @@ import { notFound } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import { invariant } from '../../lib/invariant.ts';
+import { DAY_MS, removeInSteps } from '../../lib/retention.ts';
 import { hashSecret } from '../caller/api-key.ts';
 import type { AccountCaller } from '../caller/caller.ts';
 import { IDLE_MS, SESSION_MS, sessionScopes } from '../caller/session.ts';
@@ -81,4 +82,4 @@ export async function endAllSessions(
 
 /** Removes sessions a day after their latest possible end. */
 export const forgetOldSessions = (ctx: HasDb & HasClock): Promise<void> =>
-  dropSessions(ctx.db, new Date(ctx.clock.now().getTime() - SESSION_MS - 86_400_000));
+  removeInSteps((most) => dropSessions(ctx.db, new Date(ctx.clock.now().getTime() - SESSION_MS - DAY_MS), most));

@@ -104,7 +104,14 @@ export async function keepNewestSessions(sql: Sql, accountId: string, most: numb
   );
 }
 
-/** Removes sessions that began before a time. */
-export async function dropSessions(sql: Sql, before: Date): Promise<void> {
-  await sql.query('drop-sessions', `delete from api_key where kind = 'session' and created_at < $1`, [before]);
+/** Removes up to `most` sessions that began before a time. Returns their number. */
+export async function dropSessions(sql: Sql, before: Date, most: number): Promise<number> {
+  const gone = await sql.query(
+    'drop-sessions',
+    `delete from api_key where id in (
+       select id from api_key where kind = 'session' and created_at < $1 order by created_at limit $2)
+     returning 1`,
+    [before, most],
+  );
+  return gone.length;
 }

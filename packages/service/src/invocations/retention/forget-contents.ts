@@ -15,7 +15,7 @@ export async function forgetContents(ctx: RetentionContext): Promise<void> {
   const { resultDays, chunkDays } = ctx.retention;
   const results = daysBefore(now, resultDays);
   const chunks = daysBefore(now, chunkDays + LONGEST_RUN_DAYS);
-  await removeInSteps((most) => ctx.db.transaction((tx) => removeContents(tx, results, now, most)));
+  await removeInSteps((most) => ctx.db.transaction((tx) => removeContents(tx, results, now, { most })));
   await removeInSteps((most) => ctx.db.transaction((tx) => removeChunks(tx, chunks, most)));
   await removeInSteps((most) => removeQuotes(ctx.db, daysBefore(now, QUOTE_DAYS), most));
 }

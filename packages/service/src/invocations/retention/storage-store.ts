@@ -28,14 +28,33 @@ export async function foldStorage(tx: Tx, most: number): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Removes input, context and result of requests that ended before a time, and what was noted of their sending; status and cost stay. Returns their number. */
-export async function removeContents(tx: Tx, endedBefore: Date, now: Date, most: number): Promise<number> {
+/** Most bytes of inputs and results, as stored, that one removal reads to count them. */
+const MOST_READ_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Removes input, context and result of requests that ended before a time, and what was noted of their sending; status and cost stay. Returns
+ * their number: at most `most`, and at least one of those that are due.
+ */
+export async function removeContents(
+  tx: Tx,
+  endedBefore: Date,
+  now: Date,
+  { most, mostBytes = MOST_READ_BYTES }: { readonly most: number; readonly mostBytes?: number },
+): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
     'remove-contents',
-    `with due as (
-       select id, account_id, coalesce(octet_length(result::text), 0) + octet_length(input::text) as bytes from invocation
+    `with oldest as (
+       select id, account_id, result, input, completed_at from invocation
         where completed_at < $1 and completed_at is not null and content_removed_at is null
         order by completed_at limit $3 for update skip locked
+     ), summed as (
+       select id, account_id, result, input,
+              sum(pg_column_size(input) + coalesce(pg_column_size(result), 0)) over placed
+                - pg_column_size(input) - coalesce(pg_column_size(result), 0) as before
+         from oldest window placed as (order by completed_at, id)
+     ), due as (
+       select id, account_id, coalesce(octet_length(result::text), 0) + octet_length(input::text) as bytes
+         from summed where before < $4
      ), sent as (
        delete from upstream_call u using due where u.request_id = due.id
      ), removed as (
@@ -44,7 +63,7 @@ export async function removeContents(tx: Tx, endedBefore: Date, now: Date, most:
        insert into storage_change (account_id, bytes) select account_id, -sum(bytes) from due group by account_id
      )
      select count(*)::int as count from due`,
-    [endedBefore, now, most],
+    [endedBefore, now, most, mostBytes],
   );
   return row?.count ?? 0;
 }

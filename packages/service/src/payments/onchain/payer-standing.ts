@@ -3,6 +3,7 @@ import type { Tx } from '../../db/sql.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
+import { removeInSteps } from '../../lib/retention.ts';
 import type { NewChainPayment } from './chain-payment.ts';
 import { backOffMs, STRIKES_KEPT_MS, type StrikeKind, strikeSubjects } from './payer-back-off.ts';
 import { addStrikes, dropOldStrikes, listRefused, type Refused, writeRefused } from './payer-strike-store.ts';
@@ -72,5 +73,5 @@ export async function strike(tx: Tx, payments: readonly NewChainPayment[], now: 
   if (refused.length > 0) await writeRefused(tx, refused);
 }
 
-export const forgetOldStrikes = (ctx: HasDb & HasClock): Promise<unknown> =>
-  dropOldStrikes(ctx.db, new Date(ctx.clock.now().getTime() - STRIKES_KEPT_MS));
+export const forgetOldStrikes = (ctx: HasDb & HasClock): Promise<void> =>
+  removeInSteps((most) => dropOldStrikes(ctx.db, new Date(ctx.clock.now().getTime() - STRIKES_KEPT_MS), most));

@@ -37,5 +37,14 @@ export const writeRefused = (tx: Tx, refused: readonly Refused[]): Promise<unkno
     [refused.map(({ subject }) => subject), refused.map(({ until }) => until)],
   );
 
-export const dropOldStrikes = (sql: Sql, before: Date): Promise<unknown> =>
-  sql.query('drop-old-payer-strikes', 'delete from payer_strike where last_at < $1', [before]);
+/** Removes up to `most` subjects whose last strike was before a time. Returns their number. */
+export async function dropOldStrikes(sql: Sql, before: Date, most: number): Promise<number> {
+  const gone = await sql.query(
+    'drop-old-payer-strikes',
+    `delete from payer_strike where subject in (
+       select subject from payer_strike where last_at < $1 order by last_at limit $2)
+     returning 1`,
+    [before, most],
+  );
+  return gone.length;
+}

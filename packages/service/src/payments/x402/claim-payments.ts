@@ -1,6 +1,7 @@
 import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { removeInSteps } from '../../lib/retention.ts';
 import type { ChainPayment, NewChainPayment } from '../onchain/chain-payment.ts';
 import { findBySubject, insertChainPayments } from '../onchain/chain-payment-store.ts';
 import { dropOldPurchaseKeys, dropPurchaseKeys, findLastPurchase, takePurchaseKeys } from './purchase-key-store.ts';
@@ -67,4 +68,6 @@ export const lastPaymentFor = (
 const PURCHASE_KEYS_KEPT_MS = 30 * 86_400_000;
 
 export const forgetOldPurchases = (ctx: HasDb & HasClock): Promise<void> =>
-  dropOldPurchaseKeys(ctx.db, new Date(ctx.clock.now().getTime() - PURCHASE_KEYS_KEPT_MS));
+  removeInSteps((most) =>
+    dropOldPurchaseKeys(ctx.db, new Date(ctx.clock.now().getTime() - PURCHASE_KEYS_KEPT_MS), most),
+  );

@@ -55,6 +55,14 @@ export async function dropPurchaseKeys(tx: Tx, paymentIds: readonly string[]): P
   await tx.query('drop-purchase-keys', 'delete from purchase_key where payment_id = any($1)', [paymentIds]);
 }
 
-export async function dropOldPurchaseKeys(sql: Sql, before: Date): Promise<void> {
-  await sql.query('drop-old-purchase-keys', 'delete from purchase_key where created_at < $1', [before]);
+/** Removes up to `most` keys taken before a time. Returns their number. */
+export async function dropOldPurchaseKeys(sql: Sql, before: Date, most: number): Promise<number> {
+  const gone = await sql.query(
+    'drop-old-purchase-keys',
+    `delete from purchase_key where (account_id, key) in (
+       select account_id, key from purchase_key where created_at < $1 order by created_at limit $2)
+     returning 1`,
+    [before, most],
+  );
+  return gone.length;
 }

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { forgetWindows } from '../../../src/access/limits/forget-windows.ts';
 import { forgetEvents } from '../../../src/events/outbox/forget-events.ts';
 import { foldStoredBytes, forgetContents } from '../../../src/invocations/retention/forget-contents.ts';
-import { storedBytes } from '../../../src/invocations/retention/storage-store.ts';
+import { removeContents, storedBytes } from '../../../src/invocations/retention/storage-store.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { openSse } from '../../invocations/stream/support/sse-client.ts';
 import { chunk, result, says } from '../../invocations/stream/support/streaming-agent.ts';
@@ -90,6 +90,22 @@ it('what has ended is removed when its time is over: state, money and books stay
   expect(await old.stored()).toBe(0);
   expect(await balanceOf(h, old.key)).toEqual(balance);
   expect(await contradictions(h.databaseUrl)).toEqual([]);
+});
+
+it('one removal of contents reads a bounded number of bytes, and at least one result', async () => {
+  const { h, agent, key, count } = await startOld();
+  agent.behave(answerWith(200, { result: 'r' }));
+  const call = () =>
+    h.request('POST', `/invoke/${agent.id}`, { key, body: { task: 'x' }, headers: { 'x-sync': 'true' } });
+  for (const { status } of await Promise.all([call(), call(), call(), call()])) expect(status).toBe(200);
+  const later = new Date(Date.now() + 91 * DAY_MS);
+  const remove = (bounds: { most: number; mostBytes?: number }) =>
+    h.ctx.db.transaction((tx) => removeContents(tx, later, later, bounds));
+  const small = { most: 3, mostBytes: 1 };
+  expect([await remove(small), await remove(small)]).toEqual([1, 1]);
+  const many = { most: 2 };
+  expect([await remove(many), await remove(many), await remove(many)]).toEqual([2, 1, 0]);
+  expect(await count('invocation where content_removed_at is null')).toBe(0);
 });
 
 it('an event that a webhook is still to be told of stays, and so does the delivery', async () => {

@@ -82,7 +82,7 @@ export async function reserveCharges(tx: Tx, charges: readonly NewCharge[], now:
        update channel c
           set reserved_micro = c.reserved_micro + s.reserved, signed_micro = greatest(c.signed_micro, s.signed),
               signature = case when s.signed > c.signed_micro then s.signature else c.signature end, changed_at = $7,
-            turn_request = case when c.turn_request = any($1) then null else c.turn_request end
+              turn_request = case when c.turn_request = any($1) then null else c.turn_request end
          from sum s where c.id = s.channel_id
      )
      select request_id as id from charge`,
