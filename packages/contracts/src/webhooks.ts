@@ -4,7 +4,7 @@ import { displayText } from './display-text.ts';
 import { endpoint } from './endpoint.ts';
 import { eventTypes } from './events.ts';
 import { pageQuery, queryInteger } from './page.ts';
-import { Id, Timestamp, webUrl } from './scalars.ts';
+import { Id, JsonObject, Timestamp, webUrl } from './scalars.ts';
 
 const EventTypeName = z.enum(eventTypes);
 const Subscriptions = z
@@ -62,7 +62,10 @@ const Delivery = z.object({
   status: z.enum(['pending', 'delivered', 'failed']),
   nextAttemptAt: Timestamp.nullable(),
   attempts: z.array(Attempt),
-  payload: z.unknown().describe('The body that is sent; null: none was sent yet.'),
+  payload: z
+    .looseObject({ type: z.string(), timestamp: Timestamp, data: JsonObject })
+    .nullable()
+    .describe('The body that is sent; null: none was sent yet.'),
   createdAt: Timestamp,
 });
 export type Delivery = z.infer<typeof Delivery>;
@@ -73,7 +76,7 @@ export const StoredEvent = z.object({
   sequence: z.int().min(1).describe('Increases with time within the account; use it as `after`.'),
   type: EventTypeName,
   timestamp: Timestamp,
-  data: z.unknown().describe('The object, as its GET returns it.'),
+  data: JsonObject.describe('The object, as its GET returns it; its fields are those of the webhook of that type.'),
 });
 
 /** Events of a live stream: first one that tells the position, then every event of the account as it happens; one type stands for all. */

@@ -7,6 +7,7 @@ import { operationDescription } from './openapi-description.ts';
 import { exampleOf } from './openapi-example.ts';
 import { requestSamples } from './openapi-samples.ts';
 import { eventStream } from './openapi-stream.ts';
+import { answerFacts, toTruth } from './openapi-truth.ts';
 import { costsAgentPrice, dynamicPrice } from './payment-info.ts';
 
 export interface OperationContext {
@@ -102,14 +103,21 @@ function successHeaders(row: Endpoint): Record<string, unknown> {
   };
 }
 
-function successAnswer(row: Endpoint, { named, resolve }: OperationContext): Record<string, unknown> {
+/** The example of an answer: its fields agree with each other, and with the call. */
+function answerExample(name: string, made: unknown): unknown {
+  const example = toTruth(made);
+  const fact = answerFacts[name];
+  return fact ? Object.assign({}, example, fact(made as Record<string, unknown>)) : example;
+}
+
+function successAnswer(name: string, row: Endpoint, { named, resolve }: OperationContext): Record<string, unknown> {
   const data = schemaOrRef(row.data, 'output', named);
   const schema = {
     type: 'object',
     properties: { status: { const: 'success' }, data },
     required: ['status', 'data'],
   };
-  const json = { schema, example: { status: 'success', data: exampleOf(data, resolve) } };
+  const json = { schema, example: { status: 'success', data: answerExample(name, exampleOf(data, resolve)) } };
   return {
     description: row.stream === 'always' ? 'A stream of events.' : 'Done.',
     headers: successHeaders(row),
@@ -168,6 +176,10 @@ export function openApiOperation(name: string, row: Endpoint, context: Operation
       ...(row.isPublic ? [parameter('IfNoneMatch')] : []),
     ],
     ...requestBody(name, row, context),
-    responses: { 200: successAnswer(row, context), ...(row.isPublic ? notModified(row) : {}), ...errorAnswers(row) },
+    responses: {
+      200: successAnswer(name, row, context),
+      ...(row.isPublic ? notModified(row) : {}),
+      ...errorAnswers(row),
+    },
   };
 }

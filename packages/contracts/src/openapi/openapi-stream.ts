@@ -3,6 +3,7 @@ import { streamEventCatalogue } from '../invocations/stream-events.ts';
 import { liveEvents } from '../webhooks.ts';
 import { type JsonSchema, type jsonSchema, type NamedSchemas, schemaOrRef } from './json-schema.ts';
 import { exampleOf } from './openapi-example.ts';
+import { toTruth } from './openapi-truth.ts';
 
 type Catalogue = [type: string, { readonly when: string; readonly data: Parameters<typeof jsonSchema>[0] }][];
 
@@ -25,7 +26,7 @@ export function eventStream(
     .filter(([type]) => isLive || shownTypes.includes(type))
     .map(([type, { data }], index) => {
       const value = exampleOf(schemaOrRef(data, 'output', named), resolve) as object;
-      const shown = { ...value, ...(isLive ? {} : facts[type]) };
+      const shown = toTruth({ ...value, ...(isLive ? {} : facts[type]) });
       return `id: ${index + 1}\nevent: ${type}\ndata: ${JSON.stringify(shown)}\n\n`;
     });
   const list = catalogue.map(([type, { when }]) => `- \`${type}\`: ${when}`).join('\n');

@@ -6,6 +6,7 @@ import { type JsonSchema, jsonSchema } from './json-schema.ts';
 import { namedSchemas, openApiComponents } from './openapi-components.ts';
 import { exampleOf } from './openapi-example.ts';
 import { type OperationContext, openApiOperation } from './openapi-operation.ts';
+import { toTruth } from './openapi-truth.ts';
 import { guidance } from './payment-info.ts';
 
 const tags: Record<Endpoint['tag'], string> = {
@@ -72,15 +73,16 @@ const facts: Partial<Record<EventType, object>> = {
     error: { code: 'agent_unreachable', message: 'The agent could not be reached.' },
   },
   'invocation.cancelled': { status: 'cancelled', result: null, cost: null, refund: '0.05' },
+  'payment.confirmed': { type: 'x402' },
   'payment.refunded': { type: 'refund' },
-  'payment.failed': { status: 'failed' },
+  'payment.failed': { type: 'x402', status: 'failed' },
   'agent.offline': { status: 'offline', online: false },
 };
 
 function openApiWebhook(type: EventType, resolve: Resolve) {
   const schema = jsonSchema(eventEnvelope(type), 'output', namedSchemas);
   const event = exampleOf(schema, resolve) as { data: object };
-  const example = { ...event, data: { ...event.data, ...facts[type] } };
+  const example = { ...event, data: toTruth({ ...event.data, ...facts[type] }) };
   return {
     post: {
       operationId: `on.${type}`,
