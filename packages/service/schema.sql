@@ -99,6 +99,7 @@ create table agent (
   fault text,
   types_id text,
   owned_since timestamp with time zone,
+  fault_detail json,
   constraint agent_pkey PRIMARY KEY (id),
   constraint agent_token_hash_key UNIQUE (token_hash),
   constraint agent_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),

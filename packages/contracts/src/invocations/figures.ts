@@ -77,12 +77,25 @@ export const Overview = CallFigures.extend({
 });
 export type Overview = z.infer<typeof Overview>;
 
+/** Why an agent takes no calls, and what its owner can do about it. */
+const OfflineReason = z.object({
+  reason: z.string(),
+  at: Timestamp.nullable().describe('Time of the last check; null: none yet.'),
+  status: z.int().nullable().describe('HTTP status of the answer to it; null: there was none.'),
+  body: z.string().nullable().describe("First 200 characters of that answer on one line, without the owner's secrets."),
+  advice: z.string(),
+});
+export type OfflineReason = z.infer<typeof OfflineReason>;
+
 export const OwnAgent = AgentListItem.omit({ status: true }).extend({
   description: z.string(),
   endpoint: z.string(),
   protocol: AgentProtocolName,
   upstream: OwnUpstream,
   fault: z.string().nullable().describe('What is wrong with its endpoint, as the last check found; null: nothing.'),
+  offline: OfflineReason.nullable()
+    .describe('Why it takes no calls now; null: it is online.')
+    .meta({ examples: [null] }),
   status: z.enum(agentStatuses),
   frozen: z.boolean(),
   verification: z.object({

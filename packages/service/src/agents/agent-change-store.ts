@@ -17,6 +17,7 @@ export type AgentChange = Partial<
     | 'upstreamHeadersSealed'
     | 'upstreamDigest'
     | 'fault'
+    | 'faultDetail'
     | 'metadata'
     | 'typesId'
     | 'status'
@@ -59,6 +60,7 @@ const columnOf: Record<keyof StoredChange, string> = {
   upstreamHeadersSealed: 'upstream_headers_sealed',
   upstreamDigest: 'upstream_digest',
   fault: 'fault',
+  faultDetail: 'fault_detail',
   metadata: 'metadata',
   typesId: 'types_id',
   status: 'status',
@@ -88,7 +90,7 @@ const columnOf: Record<keyof StoredChange, string> = {
 };
 /** `changedAt`: time of the change in the feed to other nodes; absent when they need not hear of it. */
 type StoredChange = AgentChange & { readonly changedAt?: Date };
-const jsonColumns: ReadonlySet<string> = new Set(['tiers', 'metadata', 'upstream']);
+const jsonColumns: ReadonlySet<string> = new Set(['tiers', 'metadata', 'upstream', 'faultDetail']);
 
 /** Writes the named fields; the row must be locked by the transaction. */
 export async function updateAgentRow(sql: Sql, id: string, change: StoredChange): Promise<void> {

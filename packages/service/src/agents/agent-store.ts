@@ -11,7 +11,7 @@ const columns = `g.id, g.account_id as "accountId", g.owner_address as owner, g.
   case when g.status = 'online' then greatest(g.last_seen_at, n.last_seen_at) else g.last_seen_at end as "lastSeenAt",
   g.response_ms as "responseMs", g.reported_load as "reportedLoad", g.reported_at as "reportedAt",
   g.is_accepting as "isAccepting", g.created_at as "createdAt", g.updated_at as "updatedAt",
-  g.protocol, g.upstream, g.upstream_headers_sealed as "upstreamHeadersSealed", g.upstream_digest as "upstreamDigest", g.fault,
+  g.protocol, g.upstream, g.upstream_headers_sealed as "upstreamHeadersSealed", g.upstream_digest as "upstreamDigest", g.fault, g.fault_detail as "faultDetail",
   t.completed, t.failed, t.duration_ms as "durationMs", t.probes_passed as "probesPassed", t.probes,
   g.token_id::text as "tokenId", encode(g.id_salt, 'hex') as "idSalt", g.home_node as "homeNode", n.label as "homeLabel", n.base_url as "homeUrl"`;
 

@@ -66,6 +66,7 @@ export interface Agent {
   readonly upstreamDigest: string | null;
   /** What the last check found wrong with the endpoint; null: nothing. */
   readonly fault: string | null;
+  readonly faultDetail: FaultDetail | null;
   readonly metadata: AgentMetadata;
   /** The version of its declared types; null: it has not declared any, or another node is its home. */
   readonly typesId: string | null;
@@ -111,6 +112,25 @@ export interface Agent {
   readonly homeNode: string | null;
   readonly homeLabel: string | null;
   readonly homeUrl: string | null;
+}
+
+/** `answer`: what the endpoint answered; `unproven`: its proof is missing. Others: there was no answer that could be read. */
+export type FaultKind =
+  | 'answer'
+  | 'credentials'
+  | 'unproven'
+  | 'unreachable'
+  | 'timeout'
+  | 'redirect'
+  | 'broken_off'
+  | 'unreadable'
+  | 'changed';
+
+/** A fault beside its text: status and first characters of the answer, null when there was none. */
+export interface FaultDetail {
+  readonly kind: FaultKind;
+  readonly status: number | null;
+  readonly body: string | null;
 }
 
 export type AgentTiers = { [Name in 'basic' | 'premium' | 'enterprise']?: string | undefined };

@@ -6,7 +6,10 @@ import { challengeResponse, isChallengeMet, signAgentCall } from './agent-signat
 
 export type EndpointProof =
   | { readonly isProven: true; readonly by: EndpointProofName; readonly tookMs: number }
-  | { readonly isProven: false; readonly reason: string };
+  | { readonly isProven: false; readonly reason: string; readonly failed?: FailedChallenge };
+
+/** Status of the answer to a challenge that was not met, or why there was none. Nothing of its body: nobody has shown whose it is. */
+export type FailedChallenge = { readonly status: number } | { readonly error: GuardedFetchError };
 
 export interface EndpointClaim {
   readonly agentId: string;
@@ -41,18 +44,23 @@ export async function tryChallenge(ctx: HasGuardedFetch & HasClock, claim: Endpo
       maxBytes: MAX_BYTES,
     });
     if (status !== 200)
-      return { isProven: false, reason: `The endpoint answered the challenge with status ${status}.` };
+      return {
+        isProven: false,
+        reason: `The endpoint answered the challenge with status ${status}.`,
+        failed: { status },
+      };
     const expected = challengeResponse(claim.identityToken, { challenge, ...claim });
     const answer = parseObject(bytes);
     if (answer?.agent_id !== claim.agentId || !isChallengeMet(expected, answer.response))
       return {
         isProven: false,
         reason: 'The endpoint did not answer the challenge with the identityToken of this agent.',
+        failed: { status },
       };
     return { isProven: true, by: 'challenge', tookMs: performance.now() - startMs };
   } catch (error) {
     if (error instanceof GuardedFetchError)
-      return { isProven: false, reason: `The endpoint could not be called: ${error.message}` };
+      return { isProven: false, reason: `The endpoint could not be called: ${error.message}`, failed: { error } };
     throw error;
   }
 }

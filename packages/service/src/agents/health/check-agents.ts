@@ -1,9 +1,9 @@
 import { emit } from '../../events/outbox/outbox.ts';
-import type { EndpointProof } from '../../identity/prove-endpoint.ts';
+import { type EndpointProof, tryChallenge } from '../../identity/prove-endpoint.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import { type Agent, type AgentEvent, nextAgentStatus } from '../agent.ts';
+import { type Agent, type AgentEvent, type FaultDetail, nextAgentStatus } from '../agent.ts';
 import type { AgentChange } from '../agent-change-store.ts';
 import { agentEventsOf } from '../agent-events.ts';
 import { lockAgentRow, takeDueAgents } from '../agent-store.ts';
@@ -12,8 +12,8 @@ import { type RegistrationContext, registerVerified } from '../registry-entry/re
 import { reputationAfterProbe } from '../reputation/recompute-reputations.ts';
 import type { HasNodeLabel } from '../search/listing.ts';
 import { checkUpstream, type UpstreamCheck } from '../upstream/check-upstream.ts';
-import { openUpstream } from '../upstream/upstream.ts';
-import { UpstreamFault } from '../upstream/upstream-client.ts';
+import { openUpstream, type Upstream } from '../upstream/upstream.ts';
+import { kindOf, UpstreamFault } from '../upstream/upstream-client.ts';
 import { ANSWERS_UNTIL_UP, MISSES_UNTIL_DOWN, nextProbe, nextVerification } from './check-schedule.ts';
 import { addProbe } from './probe-store.ts';
 import { type ProofSources, proveAgent } from './prove-agent.ts';
@@ -64,14 +64,15 @@ export async function tryProof(ctx: CheckContext, agent: Agent): Promise<Endpoin
   await record(ctx, agent, (current) => {
     const checksDone = current.checksDone + 1;
     if (!proof.isProven) {
+      const faultDetail = unprovenDetail(proof);
       const nextCheckAt = current.status === 'pending_verification' ? nextVerification(checksDone, now) : now;
-      return { events: [], change: { checksDone, nextCheckAt, lastPingAt: now, fault: proof.reason } };
+      return { events: [], change: { checksDone, nextCheckAt, lastPingAt: now, fault: proof.reason, faultDetail } };
     }
     const responseMs = current.responseMs ?? proof.tookMs;
     const seen = { lastPingAt: now, lastSeenAt: now, failedInARow: 0, passedInARow: 1, responseMs };
     const nextCheckAt = nextProbe(false, Math.random(), now);
     // A proof on demand accepts what the endpoint takes now.
-    const found = { upstreamDigest: digest, fault: fault?.message ?? null };
+    const found = { upstreamDigest: digest, fault: fault?.message ?? null, faultDetail: fault?.detail ?? null };
     return {
       events: [...(current.isAccepting ? (['proven'] as const) : []), ...(fault ? (['went_down'] as const) : [])],
       change: { checksDone, endpointProvenAt: now, nextCheckAt, ...seen, ...found },
@@ -84,8 +85,9 @@ const unasked: UpstreamCheck = { fault: null, digest: null };
 
 async function probe(ctx: CheckContext, agent: Agent): Promise<void> {
   const startMs = performance.now();
-  const found = await checkUpstream(ctx, openUpstream(ctx.secrets, agent));
-  const fault = found.fault ?? changedFault(agent, found.digest);
+  const upstream = openUpstream(ctx.secrets, agent);
+  const found = await checkUpstream(ctx, upstream);
+  const fault = (await liveFault(ctx, agent, upstream, found.fault)) ?? changedFault(agent, found.digest);
   const isAlive = fault === null;
   const tookMs = performance.now() - startMs;
   const now = ctx.clock.now();
@@ -100,7 +102,11 @@ async function probe(ctx: CheckContext, agent: Agent): Promise<void> {
     const nextCheckAt = nextProbe(isDeciding, Math.random(), now);
     const average = current.responseMs === null ? tookMs : current.responseMs * (1 - NEWEST) + tookMs * NEWEST;
     const seen = isAlive ? { lastSeenAt: now, responseMs: average } : {};
-    const known = { fault: fault?.message ?? null, ...(isAlive ? { upstreamDigest: found.digest } : {}) };
+    const known = {
+      fault: fault?.message ?? null,
+      faultDetail: fault?.detail ?? null,
+      ...(isAlive ? { upstreamDigest: found.digest } : {}),
+    };
     const change = { failedInARow, passedInARow, nextCheckAt, lastPingAt: now, ...seen, ...known };
     return { events: event === null ? [] : [event], change };
   });
@@ -112,7 +118,35 @@ const changedFault = ({ upstreamDigest }: Agent, digest: string | null): Upstrea
     ? null
     : new UpstreamFault(
         'The endpoint changed the schema of its input or result. To accept it, prove the endpoint again (POST /identity/verify).',
+        { detail: { kind: 'changed', status: null, body: null } },
       );
+
+/** The server, or what stands before it, says itself that it takes no calls. */
+const SERVICE_UNAVAILABLE = 503;
+
+/**
+ * The fault of a probe, unless the endpoint lives all the same: some agents that take only POST fail at a GET, so a GET that is answered
+ * with a status above 500 is followed by the challenge, which is the agent's own kind of call. 503 is taken at its word.
+ */
+async function liveFault(
+  ctx: CheckContext,
+  agent: Agent,
+  upstream: Upstream,
+  fault: UpstreamFault | null,
+): Promise<UpstreamFault | null> {
+  const { status = null } = fault?.detail ?? {};
+  if (agent.protocol !== 'http' || status === null || status === SERVICE_UNAVAILABLE || !agent.tokenSealed)
+    return fault;
+  const identityToken = ctx.secrets.open(agent.tokenSealed);
+  const claim = { agentId: agent.id, endpoint: agent.endpoint, identityToken, headers: upstream.headers };
+  return (await tryChallenge(ctx, claim)).isProven ? null : fault;
+}
+
+function unprovenDetail({ failed }: Extract<EndpointProof, { isProven: false }>): FaultDetail {
+  if (!failed) return { kind: 'unproven', status: null, body: null };
+  if ('error' in failed) return { kind: kindOf[failed.error.kind], status: null, body: null };
+  return { kind: 'unproven', status: failed.status, body: null };
+}
 
 function eventOf(agent: Agent, failedInARow: number, passedInARow: number): AgentEvent | null {
   if (failedInARow >= MISSES_UNTIL_DOWN) return 'went_down';

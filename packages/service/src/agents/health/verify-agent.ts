@@ -4,13 +4,16 @@ import type { AccountCaller, AgentCaller } from '../../access/caller/caller.ts';
 import { type Once, unkeyed } from '../../access/idempotency/once.ts';
 import { emit } from '../../events/outbox/outbox.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
-import { isVerified, nextAgentStatus } from '../agent.ts';
+import { type Agent, isVerified, nextAgentStatus } from '../agent.ts';
 import { agentEventsOf } from '../agent-events.ts';
 import { findAgentRow, lockAgentRow } from '../agent-store.ts';
 import { readAgentStatus } from '../alternatives/find-agent.ts';
 import { changeAgent } from '../change-agent.ts';
 import { lockOwnAgent } from '../lock-own-agent.ts';
-import { type CheckContext, tryProof } from './check-agents.ts';
+import { type CheckContext, type HasAgentChecks, tryProof } from './check-agents.ts';
+
+/** Challenges that heartbeats of a pending agent bring forward are at least this far apart. */
+const PROOF_GAP_MS = 5000;
 
 /** Proves the endpoint of one of the caller's agents now, regardless of the schedule. */
 export async function verifyAgent(
@@ -34,10 +37,11 @@ export async function verifyAgent(
 
 /**
  * Records an agent's heartbeat. It can lower the agent's status, never raise it: that takes an answered probe. A repeat under its
- * Idempotency-Key returns the original report and does not replace a later one.
+ * Idempotency-Key returns the original report and does not replace a later one. A pending agent that has its token, as a heartbeat
+ * shows, is challenged again at once.
  */
 export async function recordHeartbeat(
-  ctx: CheckContext,
+  ctx: CheckContext & HasAgentChecks,
   caller: AgentCaller,
   agentId: string,
   report: { load?: number | undefined; accepting?: boolean | undefined },
@@ -45,17 +49,30 @@ export async function recordHeartbeat(
 ): Promise<AgentStatusRecord> {
   if (caller.agentId !== agentId) throw new AppError('FORBIDDEN', 'An agent reports for itself only.');
   const now = ctx.clock.now();
-  return ctx.db.transaction(async (tx) => {
+  let isDue = false;
+  const answer = await ctx.db.transaction(async (tx) => {
     const agent = await lockAgentRow(tx, agentId);
     if (!agent) throw notFound('agent');
     const isAccepting = report.accepting ?? agent.isAccepting;
     const status = isAccepting ? agent.status : nextAgentStatus(agent.status, 'refused');
     const resumed = isAccepting && !agent.isAccepting ? { nextCheckAt: now, passedInARow: 0 } : {};
+    isDue = isProofDue(agent, now);
+    const proving = isDue ? { nextCheckAt: now } : {};
     // Rounded to a ten-thousandth: PostgreSQL has no value for the smallest numbers of JSON.
     const load = report.load === undefined ? {} : { reportedLoad: Math.round(report.load * 10_000) / 10_000 };
-    await changeAgent(tx, agent, { isAccepting, status, reportedAt: now, lastSeenAt: now, ...load, ...resumed }, now);
+    await changeAgent(
+      tx,
+      agent,
+      { isAccepting, status, reportedAt: now, lastSeenAt: now, ...load, ...resumed, ...proving },
+      now,
+    );
     const after = { ...agent, isAccepting, status, lastSeenAt: now };
     await emit(tx, agentEventsOf(agent, after, ctx.nodeLabel), now);
     return once.keep(tx, await readAgentStatus({ ...ctx, db: tx }, agentId));
   });
+  if (isDue) ctx.agentChecks.requestRun();
+  return answer;
 }
+
+const isProofDue = ({ status, lastPingAt }: Agent, now: Date): boolean =>
+  status === 'pending_verification' && (lastPingAt === null || now.getTime() - lastPingAt.getTime() >= PROOF_GAP_MS);

@@ -3,6 +3,7 @@ import { AppError, notFound } from '../../lib/app-error.ts';
 import { type Agent, isVerified } from '../agent.ts';
 import { countAgentsOf, findOwnAgentRow, listAgentsOf, type OwnAgentsPage } from '../agent-store.ts';
 import { toListItem } from '../agent-view.ts';
+import { offlineReason } from '../health/offline-reason.ts';
 import type { HasNodeLabel } from '../search/listing.ts';
 import { toOwnUpstream } from '../upstream/upstream.ts';
 
@@ -39,6 +40,7 @@ export function toOwnAgent({ nodeLabel }: HasNodeLabel, agent: Agent) {
     protocol: agent.protocol,
     upstream: toOwnUpstream(agent.upstream),
     fault: agent.fault,
+    offline: offlineReason(agent),
     status: agent.status === 'removed' ? ('offline' as const) : agent.status,
     verified: isVerified(agent),
     frozen: agent.frozenAt !== null,

@@ -108,7 +108,10 @@ function upstreamChange(
   const unread = { upstreamDigest: null, nextCheckAt: now };
   if (!isMoved && !isTranslated) return { change: { ...after, ...unread }, names };
   const status = nextAgentStatus(agent.status, 'endpoint_changed');
-  return { change: { ...after, ...unread, endpointProvenAt: null, status, checksDone: 0, fault: null }, names };
+  return {
+    change: { ...after, ...unread, endpointProvenAt: null, status, checksDone: 0, fault: null, faultDetail: null },
+    names,
+  };
 }
 
 function ratesChange(agent: Agent, rates: NonNullable<AgentUpdate['rates']>): AgentChange {

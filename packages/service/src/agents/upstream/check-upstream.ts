@@ -5,7 +5,7 @@ import { requireTool } from './mcp-client.ts';
 import { requireAvailable } from './mip-client.ts';
 import { requireModel } from './openai-models-client.ts';
 import type { Upstream } from './upstream.ts';
-import { UpstreamFault as Fault, faultOf, getFrom, type UpstreamFault } from './upstream-client.ts';
+import { answerDetail, UpstreamFault as Fault, faultOf, getFrom, type UpstreamFault } from './upstream-client.ts';
 
 export interface UpstreamCheck {
   /** null: the endpoint can be called. */
@@ -16,11 +16,15 @@ export interface UpstreamCheck {
 
 type Check = (ctx: HasGuardedFetch, upstream: Upstream) => Promise<string | null>;
 
-/** Any HTTP answer below 500 means alive, and so does 501: the server of an agent that takes only POST. */
+/** Any HTTP answer below 500 means alive, and so does 501: the server of an agent that takes only POST. Others: see `liveFault`. */
 const answersAnything: Check = async (ctx, upstream) => {
-  const { status } = await getFrom(ctx, upstream, upstream.endpoint);
+  const answer = await getFrom(ctx, upstream, upstream.endpoint);
+  const { status } = answer;
   if (status >= 500 && status !== 501)
-    throw new Fault(`The endpoint answered with status ${status}.`, { isCertain: false });
+    throw new Fault(`The endpoint answered with status ${status}.`, {
+      isCertain: false,
+      detail: answerDetail(upstream, answer),
+    });
   return null;
 };
 

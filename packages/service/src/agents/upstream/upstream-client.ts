@@ -1,4 +1,7 @@
+import { excerptOf } from '../../lib/net/excerpt.ts';
 import { GuardedFetchError, type GuardedResponse, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import type { GuardedFetchErrorKind } from '../../lib/net/guarded-fetch-error.ts';
+import type { FaultDetail, FaultKind } from '../agent.ts';
 import { headersTo, type Upstream, withoutSecrets } from './upstream.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -12,14 +15,31 @@ interface Limits {
 
 export const CHECK_LIMITS: Limits = { timeoutMs: 5000, maxBytes: 1024 * 1024 };
 
+const unspecified: FaultDetail = { kind: 'answer', status: null, body: null };
+
+/** The answer of an endpoint as a part of its fault, for its owner. */
+export function answerDetail(
+  upstream: Upstream,
+  { status, body }: Pick<GuardedResponse, 'status' | 'body'>,
+  kind: FaultKind = 'answer',
+): FaultDetail {
+  const shown = excerptOf(withoutSecrets(upstream, body.toString('utf8')));
+  return { kind, status, body: shown || null };
+}
+
 /** What is wrong with an endpoint. `isCertain`: it answered so, and an equal question would get an equal answer. */
 export class UpstreamFault extends Error {
   override readonly name = 'UpstreamFault';
   readonly isCertain: boolean;
+  readonly detail: FaultDetail;
 
-  constructor(message: string, { isCertain = true } = {}) {
+  constructor(
+    message: string,
+    { isCertain = true, detail = unspecified }: { isCertain?: boolean; detail?: FaultDetail } = {},
+  ) {
     super(message);
     this.isCertain = isCertain;
+    this.detail = detail;
   }
 }
 
@@ -45,12 +65,17 @@ export async function readObject(ctx: HasGuardedFetch, upstream: Upstream, url: 
 export function requireGood(upstream: Upstream, { status, body }: GuardedResponse, name: string): void {
   if (status === 200) return;
   if (status === 401 || status === 403)
-    throw new UpstreamFault(`${name} is refused with status ${status}: upstream.headers may lack valid credentials.`);
+    throw new UpstreamFault(`${name} is refused with status ${status}: upstream.headers may lack valid credentials.`, {
+      detail: answerDetail(upstream, { status, body }, 'credentials'),
+    });
   const said = parseObject(body.toString('utf8'))?.error;
   const message = typeof said === 'string' ? said : (said as Json | undefined)?.message;
   const detail = typeof message === 'string' ? ` (${withoutSecrets(upstream, message).slice(0, 200)})` : '';
   const isCertain = status < 500 && status !== 429 && status !== 408;
-  throw new UpstreamFault(`${name} is answered with status ${status}${detail}.`, { isCertain });
+  throw new UpstreamFault(`${name} is answered with status ${status}${detail}.`, {
+    isCertain,
+    detail: answerDetail(upstream, { status, body }),
+  });
 }
 
 export function parseObject(text: string): Json | undefined {
@@ -65,9 +90,24 @@ export function parseObject(text: string): Json | undefined {
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** As coarse as the messages of the errors: a name that does not resolve and a refused address are one kind. */
+export const kindOf: Record<GuardedFetchErrorKind, FaultKind> = {
+  invalid_url: 'unreachable',
+  blocked: 'unreachable',
+  dns: 'unreachable',
+  connect: 'unreachable',
+  timeout: 'timeout',
+  aborted: 'timeout',
+  too_large: 'unreadable',
+  encoding: 'unreadable',
+  redirect: 'redirect',
+  reset: 'broken_off',
+};
+
 /** A failed exchange as a fault; other errors are thrown on. */
 export function faultOf(error: unknown): UpstreamFault {
   if (error instanceof UpstreamFault) return error;
   if (!(error instanceof GuardedFetchError)) throw error;
-  return new UpstreamFault(error.message, { isCertain: error.kind === 'redirect' });
+  const detail = { kind: kindOf[error.kind], status: null, body: null };
+  return new UpstreamFault(error.message, { isCertain: error.kind === 'redirect', detail });
 }

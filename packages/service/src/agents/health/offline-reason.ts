@@ -1,0 +1,37 @@
+import type { OfflineReason } from '@agent-network/contracts/invocations/figures';
+import type { Agent, FaultKind } from '../agent.ts';
+
+const adviceOn: Record<FaultKind, string> = {
+  answer:
+    'Look at the log of the server. The next check that it answers brings the agent back, two of them if it was offline.',
+  credentials: 'Set upstream.headers of the agent to credentials that the endpoint accepts.',
+  unproven:
+    'Answer the challenge with the identityToken of this agent: check that the server has this token, and that the endpoint is registered letter for letter as it is served. Then check the endpoint again.',
+  unreachable:
+    'Start the server, and check that its address is reachable from the internet: DNS, port, firewall, TLS certificate.',
+  timeout: 'Answer a GET within 5 seconds: nothing has to be done for it.',
+  redirect: 'Register the address that the redirect leads to: redirects are not followed.',
+  broken_off: 'Speak HTTP at this port, or HTTPS if the endpoint begins with https.',
+  unreadable: 'Answer a GET with less than 1 MiB, and without compression.',
+  changed: 'Prove the endpoint again if the change is meant.',
+};
+
+type Checked = Pick<Agent, 'status' | 'isAccepting' | 'fault' | 'faultDetail' | 'lastPingAt'>;
+
+/** Why an agent takes no calls, and what to do about it, as its owner is told; null: it is online. */
+export function offlineReason({ status, isAccepting, fault, faultDetail, lastPingAt }: Checked): OfflineReason | null {
+  if (status === 'online') return null;
+  const at = lastPingAt?.toISOString() ?? null;
+  const answer = { at, status: faultDetail?.status ?? null, body: faultDetail?.body ?? null };
+  if (fault !== null) return { ...answer, reason: fault, advice: adviceOn[faultDetail?.kind ?? 'answer'] };
+  if (status === 'pending_verification')
+    return { ...answer, reason: 'Its endpoint is not proven yet.', advice: adviceOn.unproven };
+  if (!isAccepting)
+    return {
+      ...answer,
+      reason: 'The agent reported that it takes no calls.',
+      advice:
+        'Send POST /agents/{id}/heartbeat with {"accepting": true}, with its identityToken. Two answered checks bring it back.',
+    };
+  return { ...answer, reason: 'It answers again.', advice: 'Nothing: the next check brings it back.' };
+}
