@@ -130,3 +130,14 @@ it('the tree of ARCHITECTURE has every room of the floors, and a page of docs/ar
     .filter(([domain, room]) => !pages.some((page) => page.includes(room ? `${room}/\`` : `${domain}`)));
   expect({ undrawn, undescribed }).toEqual({ undrawn: [], undescribed: [] });
 });
+
+it('every document and sample that imports the SDK says how to install it', () => {
+  const samples = tree.filter((path) => /^packages\/(dashboard|contracts)\/src\/.*-(samples|snippets)\.ts$/.test(path));
+  const importing = [...documents, ...samples].filter(
+    // Its examples stand in the README of the SDK and in a chapter of /docs, which say so once.
+    (path) =>
+      !path.endsWith('sdk-examples.md') && /from '@agent-network\/sdk/.test(readFileSync(join(root, path), 'utf8')),
+  );
+  expect(importing.length).toBeGreaterThan(5);
+  expect(importing.filter((path) => !readFileSync(join(root, path), 'utf8').includes('/sdk.tgz'))).toEqual([]);
+});

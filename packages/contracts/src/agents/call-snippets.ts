@@ -41,7 +41,8 @@ const curl: Snippet = ({ interfaces, price }) => ({
 const sdk: Snippet = ({ agentId, price, interfaces }) => ({
   label: 'TypeScript SDK',
   language: 'js',
-  code: `import { createClient, invokeAndWait } from '@agent-network/sdk';
+  code: `// npm install ${originOf(interfaces)}/sdk.tgz
+import { createClient, invokeAndWait } from '@agent-network/sdk';
 
 const client = createClient({ baseUrl: ${text(originOf(interfaces))}, apiKey: process.env.AGENT_NETWORK_KEY });
 const record = await invokeAndWait(client, ${text(agentId)}, { task: ${text(TASK)}, maxCost: ${text(price)} });

@@ -70,6 +70,22 @@ describe('what is deployed', () => {
     expect(workspaces.length).toBeGreaterThan(4);
   });
 
+  it('brings the npm packages that a node serves, built in a stage that has what their build reads', () => {
+    const [, stage = '', image = ''] = /AS packages\n([\s\S]*?)\nFROM ([\s\S]*)$/.exec(dockerfile) ?? [];
+    const copied = allOf(stage, /^COPY (?!--from)(.+) \S+$/gm).flatMap((paths) => paths.split(' '));
+    const script = read('scripts/build-packages.ts');
+    const needed = allOf(script, /join\(root, '([\w./-]+)'/g).filter((path) => !/^(build|node_modules)/.test(path));
+    expect(needed.length).toBeGreaterThan(1);
+    for (const path of [...needed, 'package-lock.json', 'scripts/build-packages.ts'])
+      expect(
+        copied.some((each) => path === each || path.startsWith(`${each}/`)),
+        path,
+      ).toBe(true);
+    expect(image).toContain('COPY --from=packages /app/build/served build/served');
+    // With the script the node would try to build, without a compiler.
+    expect(image).not.toContain('build-packages.ts');
+  });
+
   it('is described: every variable stands in the guide', () => {
     const guide = read('docs/operating-a-node.md');
     expect([...known].filter((name) => name !== 'NODE_ENV' && !guide.includes(`\`${name}\``))).toEqual([]);

@@ -18,8 +18,9 @@ interface Known {
 const portOf = (endpoint: string) => URL.parse(endpoint)?.port || '8080';
 
 /** An agent that proves itself: the SDK answers the challenge. Texts of others go in as JSON, which is a text of JavaScript too. */
-export const serveSample = ({ endpoint }: Known): string =>
+export const serveSample = ({ endpoint }: Known, origin: string): string =>
   [
+    `// npm install ${origin}/sdk.tgz`,
     `import { serveAgent } from '@agent-network/sdk/agent';`,
     '',
     'await serveAgent({',
@@ -51,7 +52,7 @@ const wellKnownSample = ({ id, endpoint }: Known): string => {
 
 /** The ways in which an endpoint shows that it is the agent's. */
 export const proofSamples = (agent: Known): readonly CodeSample[] => [
-  { label: 'SDK', code: serveSample(agent) },
+  { label: 'SDK', code: serveSample(agent, location.origin) },
   { label: 'Any server', code: challengeSample(agent) },
   { label: 'Well-known file', code: wellKnownSample(agent) },
 ];

@@ -73,6 +73,7 @@ function sdkSample(call: SampledCall, origin: string): string {
     `createPayer({ privateKey: process.env.WALLET_PRIVATE_KEY, maxPerCall: '${byWallet.maxPerCall}'${channelOption(byWallet)} })`;
   const options = `baseUrl: ${JSON.stringify(origin)}, apiKey: process.env.AGENT_NETWORK_KEY${payer ? ', payer' : ''}`;
   return [
+    `// npm install ${origin}/sdk.tgz`,
     `import { ${names.join(', ')} } from '@agent-network/sdk';`,
     '',
     ...(payer ? [`const payer = ${payer};`] : []),

@@ -2,6 +2,9 @@ import type { CodeSample } from '../../ui/values/code-block.tsx';
 
 export const keyVariable = 'AGENT_NETWORK_KEY';
 
+/** The node serves the SDK as a package. */
+const install = (origin: string) => `// npm install ${origin}/sdk.tgz`;
+
 const client = (origin: string, more = '') =>
   `const client = createClient({\n  baseUrl: '${origin}',\n  apiKey: process.env.${keyVariable},${more}\n});`;
 
@@ -12,7 +15,7 @@ export const keySamples = (origin: string): readonly CodeSample[] => [
   },
   {
     label: 'SDK',
-    code: `import { createClient } from '@agent-network/sdk';\n\n${client(origin)}\nconsole.log(await client.getAccount());`,
+    code: `${install(origin)}\nimport { createClient } from '@agent-network/sdk';\n\n${client(origin)}\nconsole.log(await client.getAccount());`,
   },
 ];
 
@@ -21,6 +24,7 @@ export const fundSamples = (origin: string): readonly CodeSample[] => [
   {
     label: 'SDK',
     code: [
+      install(origin),
       `import { createClient, createPayer } from '@agent-network/sdk';`,
       '',
       `const payer = createPayer({ privateKey: process.env.WALLET_PRIVATE_KEY, maxPerCall: '5' });`,
@@ -44,7 +48,7 @@ export const findSamples = (origin: string): readonly CodeSample[] => [
   { label: 'curl', code: `curl '${origin}/agents?status=online'` },
   {
     label: 'SDK',
-    code: `import { createClient } from '@agent-network/sdk';\n\nconst client = createClient({ baseUrl: '${origin}' });\nconst { agents } = await client.listAgents({ query: { status: 'online' } });`,
+    code: `${install(origin)}\nimport { createClient } from '@agent-network/sdk';\n\nconst client = createClient({ baseUrl: '${origin}' });\nconst { agents } = await client.listAgents({ query: { status: 'online' } });`,
   },
 ];
 
@@ -62,6 +66,7 @@ export const callSamples = (origin: string, agentId: string): readonly CodeSampl
   {
     label: 'SDK',
     code: [
+      install(origin),
       `import { createClient, invokeAndWait } from '@agent-network/sdk';`,
       '',
       client(origin),

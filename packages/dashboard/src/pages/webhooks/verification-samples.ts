@@ -1,6 +1,10 @@
 import type { CodeSample } from '../../ui/values/code-block.tsx';
 
-const withFetch = `import { verifyWebhook } from '@agent-network/sdk';
+/** The node serves the SDK as a package. */
+const install = '// npm install <address of the node>/sdk.tgz';
+
+const withFetch = `${install}
+import { verifyWebhook } from '@agent-network/sdk';
 
 export async function POST(request: Request): Promise<Response> {
   try {
@@ -16,7 +20,8 @@ export async function POST(request: Request): Promise<Response> {
   }
 }`;
 
-const withNode = `import { createServer } from 'node:http';
+const withNode = `${install}
+import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { verifyWebhook } from '@agent-network/sdk';
 

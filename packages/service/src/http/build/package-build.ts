@@ -4,7 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../../../..');
-const SCRIPT = join(ROOT, 'scripts/build-packages.ts');
+/** What a build needs beside the sources; images and installations without development packages have neither or only the first. */
+const SCRIPT = 'scripts/build-packages.ts';
+const COMPILER = 'node_modules/@typescript/native';
 const MAX_OUTPUT = 4000;
 
 export const servedPackages = ['sdk', 'cli'] as const;
@@ -12,28 +14,33 @@ export type ServedPackage = (typeof servedPackages)[number];
 
 /** npm packages of this release, as tarballs that `npm install <url>` takes. */
 export interface PackageBuild {
-  /** Builds what is not up to date with the sources, once. Null: this installation has no sources to build from. Rejects when the build fails. */
+  /**
+   * Builds what is not up to date with the sources, once. Without what a build needs, it is the tarball that was brought along, or null. Rejects
+   * when the build fails.
+   */
   tarball(name: ServedPackage): Promise<Uint8Array<ArrayBuffer> | null>;
 }
 
 /** Builds on first use, in a child process: most nodes are never asked. A failed build is tried again at the next request. */
-export function createPackageBuild(): PackageBuild {
+export function createPackageBuild(root = ROOT): PackageBuild {
   let built: Promise<void> | null = null;
+  const canBuild = [SCRIPT, COMPILER].every((path) => existsSync(join(root, path)));
   return {
     async tarball(name) {
-      if (!existsSync(SCRIPT)) return null;
-      built ??= runBuild().catch((error: unknown) => {
+      const path = join(root, 'build/served', `${name}.tgz`);
+      if (!canBuild) return existsSync(path) ? new Uint8Array(await readFile(path)) : null;
+      built ??= runBuild(root).catch((error: unknown) => {
         built = null;
         throw error;
       });
       await built;
-      return new Uint8Array(await readFile(join(ROOT, 'build/served', `${name}.tgz`)));
+      return new Uint8Array(await readFile(path));
     },
   };
 }
 
-function runBuild(): Promise<void> {
-  const child = spawn(process.execPath, [SCRIPT, '--served'], {
+function runBuild(root: string): Promise<void> {
+  const child = spawn(process.execPath, [join(root, SCRIPT), '--served'], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { PATH: process.env.PATH, HOME: process.env.HOME },
   });

@@ -1,8 +1,11 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../lib/log/log.ts';
 import { toErrorAnswer } from '../answer/errors.ts';
-import type { PackageBuild } from '../build/package-build.ts';
+import { createPackageBuild, type PackageBuild } from '../build/package-build.ts';
 import { mountPackages } from './mount-packages.ts';
 
 function serving(tarball: PackageBuild['tarball']): Hono {
@@ -37,6 +40,23 @@ describe('the npm packages of a node', () => {
     const failed = await app.request('/cli.tgz');
     expect([failed.status, await failed.text()]).toEqual([503, expect.not.stringContaining('disk')]);
     expect((await app.request('/cli.tgz')).status).toBe(200);
+  });
+
+  it('are those that an image brought along, where nothing can be built', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'image-'));
+    try {
+      const build = createPackageBuild(root);
+      expect(await build.tarball('sdk')).toBeNull();
+      mkdirSync(join(root, 'build/served'), { recursive: true });
+      writeFileSync(join(root, 'build/served/sdk.tgz'), 'brought');
+      // An installation without development packages has the script, and no compiler.
+      mkdirSync(join(root, 'scripts'));
+      writeFileSync(join(root, 'scripts/build-packages.ts'), 'throw new Error()');
+      expect(Buffer.from((await createPackageBuild(root).tarball('sdk')) ?? []).toString()).toBe('brought');
+      expect(await createPackageBuild(root).tarball('cli')).toBeNull();
+    } finally {
+      rmSync(root, { recursive: true });
+    }
   });
 
   it('are not there where the node has no sources to build them from', async () => {
