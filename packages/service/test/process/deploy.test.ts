@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -92,8 +94,13 @@ describe('what is deployed', () => {
   });
 
   it.skipIf(!existsSync('/usr/bin/systemd-analyze'))('is a unit that systemd understands', async () => {
-    const path = join(root, 'deploy/agent-network@.service');
+    // systemd looks for the program; on this machine it stands elsewhere.
+    const folder = await mkdtemp(join(tmpdir(), 'unit-'));
+    const path = join(folder, 'agent-network@.service');
+    await writeFile(path, unit.replace('/opt/node/bin/node', process.execPath));
     const { stderr } = await promisify(execFile)('systemd-analyze', ['verify', path]).catch((error) => error);
+    await rm(folder, { recursive: true });
+    expect(unit).toContain('ExecStart=/opt/node/bin/node ');
     expect(stderr.split('\n').filter((line: string) => line.includes('agent-network@'))).toEqual([]);
   });
 });
