@@ -103,7 +103,7 @@ it('more calls than a slow database can take: some are sent away at the door, un
   expect(late.length).toBeGreaterThan(10);
   for (const { answer, tookMs } of late) {
     expect([answer.status, answer.body.error.details]).toEqual([503, { outcome: 'nothing' }]);
-    expect(answer.headers.get('retry-after')).toBe('5');
+    expect(answer.headers.get('retry-after')).toMatch(/^([5-9]|10)$/);
     expect(tookMs).toBeLessThan(1_500);
   }
   // Whatever was told to whom: nobody is charged for what did not run.

@@ -28,12 +28,14 @@ describe('the answer to a failure', () => {
     expect(headers).toEqual({});
   });
 
-  it.each<[AppError, string]>([
-    [new AppError('UNAVAILABLE', 'Later.'), '5'],
-    [new AppError('PAYMENT_PENDING', 'Wait.', { details: { requestId: 'req_1', transactionHash: null } }), '2'],
-    [new AppError('AGENT_UNAVAILABLE', 'Gone.', { agentId: 'agt_1', lastSeen: '', alternatives: [] }), '30'],
-    [new AppError('RATE_LIMITED', 'Slow.', { details: { limit: 1, type: 'api', retryAfterS: 77 } }), '77'],
-  ])('that passes says when to come back: %s', (error, seconds) => {
-    expect(toErrorAnswer(error, 'req_1').headers['retry-after']).toBe(seconds);
+  it.each<[AppError, number, number]>([
+    [new AppError('UNAVAILABLE', 'Later.'), 5, 10],
+    [new AppError('PAYMENT_PENDING', 'Wait.', { details: { requestId: 'req_1', transactionHash: null } }), 2, 2],
+    [new AppError('AGENT_UNAVAILABLE', 'Gone.', { agentId: 'agt_1', lastSeen: '', alternatives: [] }), 30, 45],
+    [new AppError('RATE_LIMITED', 'Slow.', { details: { limit: 1, type: 'api', retryAfterS: 77 } }), 77, 77],
+  ])('that passes says when to come back, not to all at the same time: %s', (error, least, most) => {
+    const waits = Array.from({ length: 300 }, () => Number(toErrorAnswer(error, 'req_1').headers['retry-after']));
+    expect([Math.min(...waits), Math.max(...waits)]).toEqual([least, most]);
+    expect(new Set(waits).size).toBe(most - least + 1);
   });
 });

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { errorCatalogue } from '@agent-network/contracts/errors';
 import { DatabaseAwayError } from '../../db/database-away.ts';
 import { AppError } from '../../lib/app-error.ts';
@@ -10,12 +11,17 @@ export interface ErrorAnswer {
   readonly body: Record<string, unknown>;
 }
 
-/** Default `Retry-After` in seconds, by error code. */
-const retryAfterS: Partial<Record<string, string>> = {
-  PAYMENT_PENDING: '2',
-  UNAVAILABLE: '5',
-  AGENT_UNAVAILABLE: '30',
+/** Default `Retry-After` by error code: seconds from one number to another. Callers that were refused together must not return together. */
+const retryAfterS: Partial<Record<string, readonly [least: number, most: number]>> = {
+  PAYMENT_PENDING: [2, 2],
+  UNAVAILABLE: [5, 10],
+  AGENT_UNAVAILABLE: [30, 45],
 };
+
+function waitOf(code: string): string | undefined {
+  const [least, most] = retryAfterS[code] ?? [];
+  return least === undefined || most === undefined ? undefined : String(randomInt(least, most + 1));
+}
 
 /** Maps an error to an answer. An error outside of the catalogue is a 500 without details; its cause is for the log. */
 export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
@@ -25,7 +31,7 @@ export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
   const wait =
     known.code === 'RATE_LIMITED'
       ? String((known as AppError<'RATE_LIMITED'>).extra.details.retryAfterS)
-      : retryAfterS[code];
+      : waitOf(code);
   if (wait !== undefined) headers['retry-after'] = wait;
   const body = { status: 'error', error: { code, message, requestId, ...known.extra } };
   if (!(known instanceof PaymentRequiredError)) return { status: errorCatalogue[code].status, headers, body };

@@ -14,14 +14,27 @@ export async function hasQueued(sql: Sql): Promise<boolean> {
   return row?.found ?? false;
 }
 
-/** Number of queued requests of a lane, counted up to `most`. */
-export async function countQueued(sql: Sql, lane: string, most: number): Promise<number> {
-  const [row] = await sql.query<{ count: number }>(
-    'count-queued',
-    `select count(*)::int as count from (select from invocation where ${isQueued} and lane = $1 limit $2) waiting`,
-    [lane, most],
+/** The line of a priority and of agents, within that of a lane. */
+export interface LineOf extends Pick<Invocation, 'priority'> {
+  readonly lane: string;
+  readonly agentIds: readonly string[];
+}
+
+/** Number of queued requests of a lane, counted up to `most`, and since when the first one of a priority for these agents waits. */
+export async function readLine(
+  sql: Sql,
+  { lane, priority, agentIds }: LineOf,
+  most: number,
+): Promise<{ readonly count: number; readonly firstSince: Date | null }> {
+  const [row] = await sql.query<{ count: number; firstSince: Date | null }>(
+    'read-line',
+    `select (select count(*)::int from (select from invocation where ${isQueued} and lane = $1 limit $2) waiting) as count,
+            (select created_at from invocation
+              where ${isQueued} and lane = $1 and queue_rank = array_position(array['high', 'normal', 'low'], $3::text) - 1
+                and agent_id = any($4) order by created_at limit 1) as "firstSince"`,
+    [lane, most, priority, agentIds],
   );
-  return row?.count ?? 0;
+  return row ?? { count: 0, firstSince: null };
 }
 
 /** The lanes after one with a queued request for an agent other than these: one index step for each. */

@@ -1,22 +1,18 @@
 import type { HasProcessId } from '../../queue/heartbeat.ts';
 import { type Call, type HasPlaceLimits, laneOf } from '../places/places.ts';
 import type { HasRunner, Reservation } from '../places/runner.ts';
-import { countQueued, hasQueued, queuedLanes, takeQueued } from './queue-store.ts';
+import { createLines, type Lines } from './line.ts';
+import { hasQueued, queuedLanes, takeQueued } from './queue-store.ts';
 import { type RunContext, runInvocation } from './run-invocation.ts';
 
 /** The queue of requests that found no place. */
-export interface Backlog {
+export interface Backlog extends Lines {
   /** True when requests are queued, as far as this process knows. */
   isWaiting(): boolean;
   /**
    * Reserves places at the back for new calls; none for lanes that have queued requests, nor while the queue waits for any place at all.
    */
   reserve(calls: readonly Call[]): Reservation;
-  /**
-   * Reserves queue entries for `count` requests of a lane, until the result is called. null when the lane would exceed its limit, with
-   * entries of other processes counted, but not their reservations.
-   */
-  join(lane: string, count: number): Promise<(() => void) | null>;
   /** Records that requests of a lane were queued, and dequeues as many as there is room for. */
   add(lane: string): void;
   /** Dequeues as many requests as there is room for. */
@@ -48,8 +44,7 @@ export function createBacklog(ctx: RunContext & HasRunner & HasProcessId & HasPl
   /** Lanes with queued requests, as far as known: they, or the agents that they call, may be at their share. */
   let held = new Set<string>();
   let lastLane = '';
-  /** Requests of lanes that are about to be queued. */
-  const joining = new Map<string, number>();
+  const lines = createLines(ctx);
   let pumping: Promise<void> | null = null;
   let isAskedAgain = false;
 
@@ -96,24 +91,7 @@ export function createBacklog(ctx: RunContext & HasRunner & HasProcessId & HasPl
       if (isCrowded) return noPlaces(calls);
       return calls.some((call) => held.has(laneOf(call))) ? noPlaces(calls) : ctx.runner.reserve(calls, 'back');
     },
-    async join(lane, count) {
-      const joined = (joining.get(lane) ?? 0) + count;
-      joining.set(lane, joined);
-      const leave = () => {
-        const left = (joining.get(lane) ?? 0) - count;
-        if (left > 0) joining.set(lane, left);
-        else joining.delete(lane);
-      };
-      const { mostWaiting } = ctx.placeLimits;
-      // A reservation whose request is stored in the meantime is briefly counted twice: that refuses too many, never too few.
-      let isIn = false;
-      try {
-        isIn = joined <= mostWaiting && joined + (await countQueued(ctx.db, lane, mostWaiting)) <= mostWaiting;
-      } finally {
-        if (!isIn) leave();
-      }
-      return isIn ? leave : null;
-    },
+    join: lines.join,
     add(lane) {
       held.add(lane);
       pumpOn().catch((error) => ctx.log.error({ err: error }, 'dequeuing requests failed'));

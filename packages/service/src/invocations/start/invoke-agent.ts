@@ -191,7 +191,10 @@ export async function startChosen(
     if (twin) return await replayRequest(ctx, twin, purchase.due);
     const deposit = await depositFor(ctx, input.shown, { voucher: authorized.voucher, purchase });
     const { payment, voucher, payer } = await inNameOfPayer(ctx, caller, input, { ...authorized, due: purchase.due });
-    leaveLine = await requireLine(ctx, caller, isQueued ? 1 : 0);
+    leaveLine = await requireLine(ctx, caller, {
+      ...{ count: isQueued ? 1 : 0, agentIds: [agent.id] },
+      ...{ priority: input.body.priority, deadline },
+    });
     const invocation = newInvocation(ctx, payer, choice, input, {
       ...means,
       payerLedgerId:

@@ -80,7 +80,10 @@ async function invokePresent(
   try {
     const waiting = new Set(begins.filter((_, index) => !granted[index]).map(({ id }) => id));
     const requests = putInLine(plan.requests, waiting);
-    const leaveLine = await requireLine(ctx, caller, waiting.size);
+    const leaveLine = await requireLine(ctx, caller, {
+      ...{ count: waiting.size, agentIds: begins.filter(({ id }) => waiting.has(id)).map(({ agentId }) => agentId) },
+      ...{ priority: body.priority, deadline },
+    });
     const sales = parts.filter(({ isCallable }) => isCallable).map(({ agent }) => ({ agent, isPriceLocked: false }));
     const result = await store(ctx, caller, { ...plan, requests, sales }, once).finally(leaveLine);
     begin(ctx, requests, agents);

@@ -2,6 +2,7 @@ import type { KnownCaller } from '../../access/caller/caller.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { type Call, type HasPlaceLimits, laneOf } from '../places/places.ts';
 import type { HasRunner } from '../places/runner.ts';
+import type { Entry } from '../run/line.ts';
 import type { HasBacklog } from '../run/run-queued.ts';
 
 export const callOf = (caller: KnownCaller, agentId: string): Call => ({
@@ -13,18 +14,19 @@ export const callOf = (caller: KnownCaller, agentId: string): Call => ({
 const laneOfCaller = (caller: KnownCaller) => laneOf(callOf(caller, ''));
 
 /**
- * Throws RATE_LIMITED, before any charge, unless `count` more requests of the caller may be queued. Call the result once they are stored or
- * abandoned.
+ * Throws RATE_LIMITED, before any charge, unless `count` more requests of the caller may be queued, and may run before their deadline as far
+ * as the line tells. Call the result once they are stored or abandoned.
  */
 export async function requireLine(
   ctx: HasBacklog & HasPlaceLimits,
   caller: KnownCaller,
-  count: number,
+  entry: Omit<Entry, 'lane'>,
 ): Promise<() => void> {
-  if (count === 0) return () => undefined;
-  const leave = await ctx.backlog.join(laneOfCaller(caller), count);
-  if (!leave) throw tooManyWaiting(ctx.placeLimits.mostWaiting);
-  return leave;
+  if (entry.count === 0) return () => undefined;
+  const joined = await ctx.backlog.join({ ...entry, lane: laneOfCaller(caller) });
+  if (joined.kind === 'in') return joined.leave;
+  if (joined.kind === 'full') throw tooManyWaiting(ctx.placeLimits.mostWaiting);
+  throw tooSlow(ctx.placeLimits.mostWaiting, joined.waitedMs);
 }
 
 /** The same for a call that pays on chain: it takes its place after payment, so this process's waiting ones are counted first. */
@@ -34,6 +36,13 @@ export function requireRoomToPay(ctx: HasRunner & HasPlaceLimits, caller: KnownC
 }
 
 const RETRY_AFTER_S = 10;
+
+const tooSlow = (limit: number, waitedMs: number) =>
+  new AppError(
+    'RATE_LIMITED',
+    `Requests have waited for a place for ${Math.ceil(waitedMs / 1000)} s, and the deadline is sooner; nothing was charged. Try again later, or with a later deadline.`,
+    { details: { limit, type: 'waiting', retryAfterS: RETRY_AFTER_S } },
+  );
 
 const tooManyWaiting = (limit: number) =>
   new AppError('RATE_LIMITED', `${limit} requests wait for a place already; nothing was charged. Try again later.`, {

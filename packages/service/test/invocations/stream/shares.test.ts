@@ -168,6 +168,33 @@ describe('a line that is full', () => {
     for (const each of calls) expect(await endOf(client, each)).toMatchObject({ status: 'completed' });
   });
 
+  it('refuses a call whose deadline comes before its turn, and no other', async () => {
+    const [held, other] = [await newHeldAgent('0.05'), await newAgent('0.05')];
+    const client = await newClient(h, '10.00');
+    const calls = [];
+    for (let nth = 0; nth < 3; nth++) calls.push(await call(held.agent, client, 'hang'));
+    const before = await balanceOf(h, client.key);
+    await h.ctx.db.query(
+      'age-line',
+      "update invocation set created_at = created_at - interval '5 minutes' where agent_id = $1 and status = 'pending'",
+      [held.agent.id],
+    );
+    const callIn = (agent: { id: string }, minutes: number, priority: string) => {
+      const body = { task: 'x', priority, deadline: new Date(Date.now() + minutes * 60_000).toISOString() };
+      return h.request('POST', `/invoke/${agent.id}`, { key: client.key, body });
+    };
+    const refused = await callIn(held.agent, 3, 'normal');
+    expect([refused.status, refused.body.error.details.type]).toEqual([429, 'waiting']);
+    expect(refused.body.error.message).toMatch(/have waited for a place for 30\d s/);
+    expect(await balanceOf(h, client.key)).toEqual(before);
+    for (const taken of [await callIn(held.agent, 3, 'high'), await callIn(other, 3, 'normal')]) {
+      expect([taken.status, taken.body.data.status]).toEqual([200, 'pending']);
+      calls.push(taken);
+    }
+    held.letAllGo();
+    for (const each of calls) expect(await endOf(client, each)).toMatchObject({ status: 'completed' });
+  });
+
   it('a call paid by x402 waits for its place when it is paid, and one too many is refused without an offer', async () => {
     const held = await newHeldAgent('0.05');
     const account = await h.newAccount();
