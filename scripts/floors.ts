@@ -14,6 +14,7 @@ export const floors: readonly string[] = [
   'config-payments.ts',
   'config.ts',
   'db/embedded',
+  'db/primary',
   'db',
   'queue',
   'replica',

@@ -16,6 +16,7 @@ import type { LogLevel } from './lib/log/log.ts';
 import { type AddressRanges, parseAddressRanges } from './lib/net/address-ranges.ts';
 import { isLoopbackHost } from './lib/net/guarded-fetch-address.ts';
 import { isServerAddress } from './lib/net/guarded-fetch-resolve.ts';
+import { hostUrls } from './lib/net/host-urls.ts';
 import { type ArmedFailpoint, parseFailpoint } from './lib/process/failpoint.ts';
 import { ConfigError, type Env, flag, integer, readAll } from './lib/read-env.ts';
 
@@ -38,6 +39,8 @@ export interface Config extends Limits {
   readonly baseUrl: string | null;
   readonly dataDir: string;
   readonly databaseUrl: string | null;
+  /** File in which acknowledged positions of the database outlive this process; null: none. */
+  readonly databasePromiseFile: string | null;
   readonly chainRpcUrl: string | null;
   readonly chainId: KnownChainId;
   readonly nodeLabel: string;
@@ -102,7 +105,8 @@ function readSettings(env: Env, wrong: ReadonlySet<string>): ReadConfig {
     baseUrl,
     trustedProxies,
     dataDir: env.DATA_DIR ?? '.agent-network',
-    databaseUrl: env.DATABASE_URL === undefined ? null : urlOf('DATABASE_URL', env.DATABASE_URL, /^postgres(ql)?:$/),
+    databaseUrl: env.DATABASE_URL === undefined ? null : databaseUrlOf(env.DATABASE_URL),
+    databasePromiseFile: env.DATABASE_PROMISE_FILE ?? null,
     ...chain,
     nodeLabel: labelOf(env.NODE_LABEL ?? 'local'),
     allowPrivateEndpoints: flag(env, 'ALLOW_PRIVATE_ENDPOINTS', isPrivate),
@@ -185,6 +189,12 @@ function addressesOf(name: string, text: string): AddressRanges {
 
 function urlOf(name: string, text: string, protocol: RegExp): string {
   if (!protocol.test(URL.parse(text)?.protocol ?? '')) throw new ConfigError(`${name} must be a URL.`);
+  return text;
+}
+
+/** Several hosts may be named, as libpq has it. */
+function databaseUrlOf(text: string): string {
+  for (const url of hostUrls(text)) urlOf('DATABASE_URL', url, /^postgres(ql)?:$/);
   return text;
 }
 

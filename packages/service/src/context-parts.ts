@@ -1,4 +1,5 @@
 import type { Config } from './config.ts';
+import type { PrimaryGate } from './db/primary/primary-gate.ts';
 import type { DashboardBuild } from './http/build/dashboard-build.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Log } from './lib/log/log.ts';
@@ -7,6 +8,7 @@ import type { Log } from './lib/log/log.ts';
 export interface ContextParts {
   readonly config: Config;
   readonly databaseUrl: string;
+  readonly gate: PrimaryGate;
   readonly chainRpcUrl: string;
   readonly baseUrl: string;
   readonly settlementPrivateKey: `0x${string}`;

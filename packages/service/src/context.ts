@@ -19,7 +19,8 @@ import { readSignatureEngine } from './chain/signatures/signature-engine.ts';
 import { createWalletBalances } from './chain/wallet-balance-client.ts';
 import { type Config, isLocalChain } from './config.ts';
 import type { ContextParts } from './context-parts.ts';
-import { type Database, type HasDb, openDatabase } from './db/database.ts';
+import type { Database, HasDb } from './db/database.ts';
+import { openDatabases } from './db/open-databases.ts';
 import { createWebhookDispatcher } from './events/deliveries/webhook-dispatcher.ts';
 import { createLiveEvents } from './events/outbox/live-events.ts';
 import type { HttpContext } from './http/request/http-context.ts';
@@ -82,11 +83,13 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const wallet = createNodeWallet(parts.settlementPrivateKey);
   const access = await withChannels(await openChain({ ...config, rpcUrl, wallet: wallet.address }), parts);
   const { chain } = access;
-  const db = openDatabase(parts.databaseUrl, { max: config.databaseConnections, log });
-  const heartbeat = await startHeartbeat({ db, log }, { label: config.nodeLabel });
   const metrics = createMetrics();
-  // Behind nobody: when the pool is exhausted, what is read from memory goes on.
-  const replicaDb = openDatabase(parts.databaseUrl, { max: 1, log });
+  const databases = openDatabases(
+    { ...parts, promiseFile: config.databasePromiseFile, max: config.databaseConnections },
+    { log, metrics },
+  );
+  const { db, replicaDb } = databases;
+  const heartbeat = await startHeartbeat({ db, log }, { label: config.nodeLabel });
   const replica = createReplica({ db: replicaDb, log, metrics }, parts);
   const ledgerTurns = createTurns();
   const storagePace = createStoragePace(config.storedBytesPerMinute);
@@ -95,12 +98,11 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const secrets = createSecrets(parts.secretKey);
   const outbound = createOutboundCalls(config);
   const base = {
-    db,
+    ...databases,
     log,
     clock,
     ...access,
     replica,
-    replicaDb,
     ...keys,
     heartbeat,
     ...metersOf(metrics),

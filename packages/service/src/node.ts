@@ -3,6 +3,8 @@ import type { Config } from './config.ts';
 import type { ConfiguredSecrets } from './config-keys.ts';
 import { createContext, type NodeContext } from './context.ts';
 import { migrate } from './db/migrate.ts';
+import { createPrimaryGate, type PrimaryGate } from './db/primary/primary-gate.ts';
+import { readPromise } from './db/primary/promise-file.ts';
 import type { DashboardBuild } from './http/build/dashboard-build.ts';
 import { listen } from './http/listen.ts';
 import { hearCancellations } from './invocations/run/hear-cancellations.ts';
@@ -66,13 +68,16 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   warnOfReach(config, baseUrl, log);
   const local = config.mode === 'local' ? await startLocalParts(options, stops) : null;
   const databaseUrl = config.databaseUrl ?? required(local?.databaseUrl);
-  await migrate(databaseUrl, log);
+  const gate = createPrimaryGate({ url: databaseUrl, log, label: config.nodeLabel });
+  await recallPromise(gate, config);
+  await migrate(databaseUrl, log, { gate });
   const chainRpcUrl = local ? await local.openChain() : required(config.chainRpcUrl);
 
   let isReady = false;
   const ctx = await createContext({
     ...options,
     databaseUrl,
+    gate,
     chainRpcUrl,
     baseUrl,
     settlementPrivateKey: options.secrets.settlementPrivateKey ?? required(local).keys.settlementPrivateKey,
@@ -84,6 +89,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   });
   noteSignatureEngine(ctx);
   stops.push({ name: 'database', stop: () => ctx.db.close() });
+  stops.push({ name: 'database watch', stop: () => ctx.databaseWatch.stop() });
   stops.push({ name: 'outbound calls', stop: () => ctx.guardedFetch.close() });
   stops.push({ name: 'heartbeat', stop: () => ctx.heartbeat.stop() });
   stops.push({
@@ -121,6 +127,11 @@ async function startBackground(ctx: NodeContext, stops: StopStep[]): Promise<voi
   stops.push({ name: 'queue', stop: () => worker.stop(500) });
   const recurring = startRecurring(ctx);
   stops.push({ name: 'recurring work', stop: () => Promise.all(recurring.map((each) => each.stop())) });
+}
+
+async function recallPromise(gate: PrimaryGate, { databasePromiseFile: path }: Config): Promise<void> {
+  const promised = path === null ? null : await readPromise(path);
+  if (promised) gate.recall(promised);
 }
 
 const ownRegistrar = ({ registrarPrivateKey }: ConfiguredSecrets) =>

@@ -1,11 +1,16 @@
 import pg from 'pg';
 import type { Log } from '../lib/log/log.ts';
 import { openSocket } from './open-socket.ts';
-import { watchSilence } from './silence-watch.ts';
+import { guardPool } from './primary/commit-mark.ts';
+import { clientOn, hostsOf } from './primary/database-hosts.ts';
+import type { PrimaryGate } from './primary/primary-gate.ts';
+import { type SilenceWatchOptions, watchSilence } from './silence-watch.ts';
 
 export interface PoolOptions {
   max?: number;
   log: Log;
+  /** Checks the server of every connection; default: one of its own. */
+  gate?: PrimaryGate;
 }
 
 const STATEMENT_TIMEOUT_MS = 30_000;
@@ -28,7 +33,7 @@ types.setTypeParser(INT8_ARRAY, (text) => parseTextArray(text).map(toBigInt));
 
 /** Options of every database connection of a node: server-side timeouts, and TCP keep-alive that detects a dead peer. */
 export const connectionOptions = (url: string, label = 'agent-network') => ({
-  connectionString: url,
+  connectionString: hostsOf(url).current(),
   keepAlive: true,
   keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
   connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -44,11 +49,23 @@ export const connectionOptions = (url: string, label = 'agent-network') => ({
  * Creates a pool whose int8 columns are bigint, numeric text, timestamptz Date. The server limits the time of every statement. A lost
  * connection is logged and replaced; its running statement fails.
  */
-export function createConnectionPool(url: string, { max = DEFAULT_MAX, log }: PoolOptions): pg.Pool {
-  const pool = new pg.Pool({ ...connectionOptions(url), max, types, pipeline: true });
-  surviveConnectionLoss(pool, log);
-  watchSilence(pool, { url, log });
+export function createConnectionPool(
+  url: string,
+  { max = DEFAULT_MAX, log, gate }: PoolOptions & { gate: PrimaryGate },
+): pg.Pool {
+  const pool = new pg.Pool({ ...connectionOptions(url), max, types, pipeline: true, Client: clientOn(url) });
+  watchPool(pool, { url, log, gate });
   return pool;
+}
+
+/** What every pool of a node has: its connections' servers are checked, their loss and their silence is survived. */
+export function watchPool(
+  pool: pg.Pool,
+  { gate, ...options }: SilenceWatchOptions & { readonly gate: PrimaryGate },
+): void {
+  guardPool(pool, gate);
+  surviveConnectionLoss(pool, options.log);
+  watchSilence(pool, options);
 }
 
 /** Connects with an error listener attached from the start: an unhandled connection error would end the process. */
@@ -63,7 +80,7 @@ export async function openClient(
 }
 
 /** Adds error listeners: without them, an error on any connection of the pool would end the process. */
-export function surviveConnectionLoss(pool: pg.Pool, log: Log): void {
+function surviveConnectionLoss(pool: pg.Pool, log: Log): void {
   pool.on('error', (err) => log.warn({ err }, 'lost an idle database connection'));
   pool.on('connect', (client) => {
     client.on('error', (err) => log.debug({ err }, 'lost a database connection'));

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { WrongServerError } from './primary/primary-gate.ts';
 
 /**
  * The database was unreachable or overloaded. `outcome` tells the effect of the one statement or transaction: `nothing` when it certainly
@@ -14,6 +15,15 @@ export class DatabaseAwayError extends Error {
     super(`the database is ${isBusy ? 'busy' : 'away'}: ${cause.message}`, { cause });
     this.outcome = outcome;
     this.isBusy = isBusy;
+  }
+}
+
+/** A commit was answered although no standby has it: its wait was cancelled. */
+export class UnconfirmedError extends Error {
+  override name = 'UnconfirmedError';
+
+  constructor() {
+    super('the commit was not confirmed by a synchronous standby');
   }
 }
 
@@ -40,10 +50,13 @@ const SAID =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client (has encountered a connection error|was closed) |Cannot use a pool after calling end)/;
 const NOT_SENT = /^(timeout exceeded|Client |Cannot use a pool)/;
 
+const isNotSent = (error: Error): boolean => error instanceof WrongServerError || NOT_SENT.test(error.message);
+
 const codeOf = (error: Error): string => String((error as { code?: unknown }).code ?? '');
 
 const isAway = (error: Error): boolean => {
   if (error instanceof pg.DatabaseError) return AWAY.test(codeOf(error));
+  if (error instanceof WrongServerError || error instanceof UnconfirmedError) return true;
   // pg tried several addresses of one host.
   if (error instanceof AggregateError) return error.errors.some((each) => each instanceof Error && isAway(each));
   return SOCKET.has(codeOf(error)) || SAID.test(error.message);
@@ -64,7 +77,7 @@ export function asAway(error: unknown, ifLost: 'nothing' | 'unknown'): unknown {
   if (error instanceof pg.DatabaseError && BUSY.has(codeOf(error)) && !isFatal(error))
     return new DatabaseAwayError(error, 'nothing', true);
   if (!isConnectionLost(error)) return error;
-  return new DatabaseAwayError(error, NOT_SENT.test(error.message) ? 'nothing' : ifLost, false);
+  return new DatabaseAwayError(error, isNotSent(error) ? 'nothing' : ifLost, false);
 }
 
 /**

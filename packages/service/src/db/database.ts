@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { createConnectionPool, type PoolOptions } from './connection-pool.ts';
 import { type Listener, type ListenHandler, type Listening, openListener } from './listener.ts';
+import { createPrimaryGate, type PrimaryGate } from './primary/primary-gate.ts';
 import { queryAlone } from './query-on.ts';
 import type { Sql, Tx } from './sql.ts';
 import { queueAgeMs } from './take-connection.ts';
@@ -9,6 +10,7 @@ import { runTransaction, type TransactionOptions } from './transaction.ts';
 export interface Database extends Sql {
   readonly url: string;
   readonly pool: pg.Pool;
+  readonly gate: PrimaryGate;
   /**
    * Commits the work of `fn`, or nothing. Runs `fn` again after a serialization failure, a deadlock, or a connection lost before COMMIT was
    * sent (5 tries in all), so `fn` must change nothing but the database. Never nests. A connection lost during COMMIT leaves the outcome
@@ -29,16 +31,17 @@ export interface HasDb {
 
 /** Opens a pool that connects on first use. */
 export function openDatabase(url: string, options: PoolOptions): Database {
-  const pool = createConnectionPool(url, options);
-  const { log } = options;
+  const { log, gate = createPrimaryGate({ url, log }) } = options;
+  const pool = createConnectionPool(url, { ...options, gate });
   let listener: Listener | undefined;
   return {
     url,
     pool,
+    gate,
     query: (name, text, params) => queryAlone(pool, name, text, params),
     transaction: (fn, transactionOptions) => runTransaction(pool, fn, transactionOptions),
     listen(channel, handler) {
-      listener ??= openListener(url, log);
+      listener ??= openListener(url, { log, gate });
       return listener.listen(channel, handler);
     },
     queueAgeMs: () => queueAgeMs(pool),

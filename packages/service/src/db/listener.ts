@@ -2,6 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Log } from '../lib/log/log.ts';
 import { connectionOptions } from './connection-pool.ts';
+import { clientOn } from './primary/database-hosts.ts';
+import type { PrimaryGate } from './primary/primary-gate.ts';
 
 /** Gets the payload, or null after the connection was lost and restored: notifications may have been missed. */
 export type ListenHandler = (payload: string | null) => void;
@@ -20,19 +22,25 @@ const RECONNECT_MS = 250;
 const CHECK_MS = 5_000;
 const ANSWER_MS = 5_000;
 
+interface ListenerOptions {
+  readonly log: Log;
+  readonly gate: PrimaryGate;
+}
+
 interface Connection {
   listen(channel: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Opens one dedicated connection for all channels of a process, at the first `listen`; reconnects when it is lost. */
-export function openListener(url: string, log: Log): Listener {
+export function openListener(url: string, { log, gate }: ListenerOptions): Listener {
   const handlers = new Map<string, Set<ListenHandler>>();
   const closing = new AbortController();
   let connection: Promise<Connection> | undefined;
 
   const connect = (): Promise<Connection> =>
     openConnection(url, {
+      gate,
       channels: () => [...handlers.keys()],
       onNotification: (channel, payload) => dispatch(handlers.get(channel), payload, log),
       onLost(err) {
@@ -76,6 +84,7 @@ export function openListener(url: string, log: Log): Listener {
 }
 
 interface ConnectionEvents {
+  readonly gate: PrimaryGate;
   channels(): string[];
   onNotification(channel: string, payload: string): void;
   /** Called once, and only for a connection that was handed out. */
@@ -84,7 +93,8 @@ interface ConnectionEvents {
 
 /** Connects and listens. Reports every connection error from the start: an unhandled one would end the process. */
 async function openConnection(url: string, events: ConnectionEvents): Promise<Connection> {
-  const client = new pg.Client({ ...connectionOptions(url, 'agent-network listen'), query_timeout: ANSWER_MS });
+  const Client = clientOn(url);
+  const client = new Client({ ...connectionOptions(url, 'agent-network listen'), query_timeout: ANSWER_MS });
   let lost: Error | undefined;
   let isOut = false;
   const lose = (error: Error) => {
@@ -106,6 +116,8 @@ async function openConnection(url: string, events: ConnectionEvents): Promise<Co
   };
   try {
     await client.connect();
+    await events.gate.admit(client);
+    events.gate.follow(client);
     for (const channel of events.channels()) await listen(channel);
     if (lost) throw lost;
   } catch (error) {

@@ -3,9 +3,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { Log } from '../lib/log/log.ts';
-import { connectionOptions, surviveConnectionLoss } from './connection-pool.ts';
+import { connectionOptions, watchPool } from './connection-pool.ts';
 import { migrateQueue } from './migrate-queue.ts';
-import { watchSilence } from './silence-watch.ts';
+import { clientOn } from './primary/database-hosts.ts';
+import { createPrimaryGate, type PrimaryGate } from './primary/primary-gate.ts';
 
 interface Migration {
   version: number;
@@ -20,6 +21,11 @@ interface Applied {
   checksum: string;
 }
 
+export interface MigrateOptions {
+  readonly directory?: string;
+  readonly gate?: PrimaryGate;
+}
+
 const MIGRATIONS_DIR = join(import.meta.dirname, 'migrations');
 /** Advisory lock key: a fixed number that every process of every node uses. */
 const LOCK_KEY = 7_402_002;
@@ -28,13 +34,21 @@ const LOCK_KEY = 7_402_002;
  * Migrates the schema: the queue's own migrations, then each `NNNN-name.sql` that is not yet applied, one transaction per file. Safe to
  * call from several processes at once. Refuses a file that changed after it was applied, and a database that is newer than this code.
  */
-export async function migrate(url: string, log: Log, directory: string = MIGRATIONS_DIR): Promise<void> {
+export async function migrate(
+  url: string,
+  log: Log,
+  { directory = MIGRATIONS_DIR, gate = createPrimaryGate({ url, log }) }: MigrateOptions = {},
+): Promise<void> {
   const migrations = await readMigrations(directory);
   // A migration may run long, and others wait for it: no limits, except for a server that does not know the statement.
   const unlimited = { statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 };
-  const pool = new pg.Pool({ ...connectionOptions(url, 'agent-network migrate'), ...unlimited, max: 2 });
-  surviveConnectionLoss(pool, log);
-  watchSilence(pool, { url, log, hardLimitMs: Number.POSITIVE_INFINITY });
+  const pool = new pg.Pool({
+    ...connectionOptions(url, 'agent-network migrate'),
+    ...unlimited,
+    max: 2,
+    Client: clientOn(url),
+  });
+  watchPool(pool, { url, log, gate, hardLimitMs: Number.POSITIVE_INFINITY });
   try {
     const client = await pool.connect();
     try {

@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import { asAway, isConnectionLost } from './database-away.ts';
+import { asAway, isConnectionLost, UnconfirmedError } from './database-away.ts';
+import { isUnconfirmed } from './primary/commit-mark.ts';
 import { takeConnection } from './take-connection.ts';
 
 /** Runs one prepared statement on the client of a transaction; its errors are not classified. */
@@ -23,7 +24,9 @@ export async function queryAlone<Row>(
   const client = await takeConnection(pool);
   let failure: unknown;
   try {
-    return await queryOn<Row>(client, name, text, params);
+    const rows = await queryOn<Row>(client, name, text, params);
+    if (isUnconfirmed(client)) throw new UnconfirmedError();
+    return rows;
   } catch (error) {
     failure = error;
     throw asAway(error, 'unknown');

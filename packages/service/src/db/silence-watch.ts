@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Log } from '../lib/log/log.ts';
+import { hostsOf } from './primary/database-hosts.ts';
 
 const CHECK_MS = 500;
 /** Silence of a connection with statements under way, after which the server is asked about it. */
@@ -114,7 +115,7 @@ function follow(client: pg.Client): Watched {
  * which frees their locks. Behind a pooler with its own process ids no backend can be identified: all count as working.
  */
 async function askServer(url: string, pids: readonly number[]): Promise<ReadonlySet<number>> {
-  const client = new pg.Client({ connectionString: url, application_name: 'agent-network asks' });
+  const client = new pg.Client({ connectionString: hostsOf(url).current(), application_name: 'agent-network asks' });
   client.on('error', () => undefined);
   const stream = (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream;
   const late = setTimeout(() => stream.destroy(), ASK_MS);

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { asAway } from './database-away.ts';
+import { hostsOfPool } from './primary/commit-mark.ts';
 
 interface Ticket {
   readonly sinceMs: number;
@@ -7,18 +8,31 @@ interface Ticket {
 
 const queues = new WeakMap<pg.Pool, Set<Ticket>>();
 
-/** Takes a connection from the pool and counts the wait. */
+/** Takes a connection from the pool and counts the wait. Of several hosts, each is tried once. */
 export async function takeConnection(pool: pg.Pool): Promise<pg.PoolClient> {
   const queue = queues.get(pool) ?? new Set();
   queues.set(pool, queue);
   const ticket = { sinceMs: performance.now() };
   queue.add(ticket);
   try {
-    return await pool.connect();
+    return await connect(pool);
   } catch (error) {
     throw asAway(error, 'nothing');
   } finally {
     queue.delete(ticket);
+  }
+}
+
+async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+  const hosts = hostsOfPool(pool);
+  for (let left = hosts?.count ?? 1; ; left--) {
+    const tried = hosts?.current();
+    try {
+      return await pool.connect();
+    } catch (error) {
+      // Nobody left the host: it is not the reason.
+      if (left === 1 || hosts?.current() === tried) throw error;
+    }
   }
 }
 

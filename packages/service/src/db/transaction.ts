@@ -2,7 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { invariant } from '../lib/invariant.ts';
-import { asAway, DatabaseAwayError, isConnectionLost } from './database-away.ts';
+import { asAway, DatabaseAwayError, isConnectionLost, UnconfirmedError } from './database-away.ts';
+import { commitOn, isUnconfirmed } from './primary/commit-mark.ts';
 import { queryOn } from './query-on.ts';
 import type { Tx } from './sql.ts';
 import { takeConnection } from './take-connection.ts';
@@ -15,6 +16,7 @@ export interface TransactionOptions {
 const MAX_TRIES = 5;
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK = '40P01';
+const IN_FAILED_TRANSACTION = '25P02';
 const FIRST_RETRY_MS = 10;
 /** Time limit for retrying a lost connection. A later loss is not a stale pooled connection: the database is away. */
 const RETRY_LOST_WITHIN_MS = 2_000;
@@ -56,9 +58,10 @@ async function runOnce<T>(pool: pg.Pool, fn: (tx: Tx) => Promise<T>, { isolation
     const result = await currentScope.run(scope, () => afterAll(begun, fn(handleOn(client, scope))));
     scope.open = false;
     isCommitSent = true;
-    const { command } = await client.query('commit');
+    const command = await commitOn(client).catch(asRolledBack);
     // The server answers COMMIT with ROLLBACK when a failed statement's error was swallowed.
     if (command !== 'COMMIT') throw new Error('the transaction was rolled back: one of its statements had failed');
+    if (isUnconfirmed(client)) throw new UnconfirmedError();
     return result;
   } catch (error) {
     scope.open = false;
@@ -73,6 +76,12 @@ async function runOnce<T>(pool: pg.Pool, fn: (tx: Tx) => Promise<T>, { isolation
   } finally {
     client.release(broken);
   }
+}
+
+/** The server ran nothing of it: the transaction had failed before. */
+function asRolledBack(error: unknown): string {
+  if (error instanceof pg.DatabaseError && error.code === IN_FAILED_TRANSACTION) return 'ROLLBACK';
+  throw error;
 }
 
 async function afterAll<T>(begun: Promise<unknown>, done: Promise<T>): Promise<T> {

@@ -22,6 +22,10 @@ export interface Metrics {
   readonly channelClaimGas: Histogram;
   readonly channelLoss: Counter;
   readonly requestsShed: Counter;
+  readonly databaseHole: Gauge;
+  readonly databaseTimeline: Gauge;
+  readonly databaseStandbys: Gauge<'kind'>;
+  readonly databaseServersRefused: Gauge<'reason'>;
   readonly queueRunning: Gauge;
   readonly queueRestarts: Counter;
   readonly queueOldestDueSeconds: Gauge;
@@ -105,6 +109,7 @@ export function createMetrics(): Metrics {
       registers,
     }),
     ...channelMetrics(registers),
+    ...databaseMetrics(registers),
     ...queueMetrics(registers),
     ...registryMetrics(registers),
     ...networkMetrics(registers),
@@ -157,6 +162,31 @@ const channelMetrics = (registers: Registry[]) => ({
   channelLoss: new Counter({
     name: 'channel_loss_micro_total',
     help: 'Charged by vouchers that can not be claimed any more, in micro-USDC. Any is an alarm.',
+    registers,
+  }),
+});
+
+const databaseMetrics = (registers: Registry[]) => ({
+  databaseHole: new Gauge({
+    name: 'database_hole',
+    help: '1 while this process refuses the database, because it lacks acknowledged commits; an operator has to decide.',
+    registers,
+  }),
+  databaseTimeline: new Gauge({
+    name: 'database_timeline',
+    help: 'Timeline of the database server in use; it rises with each failover.',
+    registers,
+  }),
+  databaseStandbys: new Gauge({
+    name: 'database_standbys',
+    help: 'Standbys that the primary streams to: any, or synchronous (known to members of pg_monitor only).',
+    labelNames: ['kind'],
+    registers,
+  }),
+  databaseServersRefused: new Gauge({
+    name: 'database_servers_refused',
+    help: 'Connections that this process ended because their server is a standby, or has a hole.',
+    labelNames: ['reason'],
     registers,
   }),
 });

@@ -58,7 +58,8 @@ export async function startHeartbeat(
   await unlockOrphanedJobs(db);
 
   const beatOnce = async (): Promise<void> => {
-    if (await touchProcess(db, id, [...workerIds], delayMeter.read())) return;
+    // A transaction: its acknowledged position covers lone statements before it.
+    if (await db.transaction((tx) => touchProcess(tx, id, [...workerIds], delayMeter.read()))) return;
     log.error({ processId: id }, 'this process was declared dead; continuing under a new id');
     await hooks.onDeclaredDead?.(id);
     const next = randomUUID();

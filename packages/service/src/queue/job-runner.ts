@@ -10,10 +10,10 @@ import {
   type WorkerPool,
 } from 'graphile-worker';
 import pg from 'pg';
-import { connectionOptions, surviveConnectionLoss } from '../db/connection-pool.ts';
+import { connectionOptions, watchPool } from '../db/connection-pool.ts';
 import type { HasDb } from '../db/database.ts';
 import { graphileLog } from '../db/graphile-log.ts';
-import { watchSilence } from '../db/silence-watch.ts';
+import { clientOn } from '../db/primary/database-hosts.ts';
 import type { Log } from '../lib/log/log.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { JobHandlers, JobRun } from './job-types.ts';
@@ -55,9 +55,10 @@ export async function startJobRunner(
   handlers: JobHandlers,
   { concurrency, cronItems }: RunnerOptions,
 ): Promise<JobRunner> {
-  const pool = new pg.Pool({ ...connectionOptions(ctx.db.url), max: concurrency + SPARE_CONNECTIONS });
-  surviveConnectionLoss(pool, ctx.log);
-  watchSilence(pool, { url: ctx.db.url, log: ctx.log });
+  const { url, gate } = ctx.db;
+  const max = concurrency + SPARE_CONNECTIONS;
+  const pool = new pg.Pool({ ...connectionOptions(url), max, Client: clientOn(url) });
+  watchPool(pool, { url, log: ctx.log, gate });
   const aborting = new AbortController();
   const watched = watchEvents(concurrency);
   const covered = new Map<WorkerPool, Promise<void>>();

@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 const write = (name: string, text: string) => writeFile(join(directory, name), text);
-const run = () => migrate(database.url, log, directory);
+const run = () => migrate(database.url, log, { directory });
 
 test('several processes that start at once apply each file once', async () => {
   await write('0001-one.sql', 'create table one (n integer); insert into one values (1)');

@@ -50,10 +50,11 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
       ? json(c, {
           status: 'ready',
           jobs: jobsOf(ctx),
+          database: databaseOf(ctx),
           signatures: ctx.signatureEngine,
           channels: await channelsOf(ctx),
         })
-      : json(c, { status: 'not ready' }, 503),
+      : json(c, notReady(ctx), 503),
   );
   app.get('/metrics', async (c) => {
     const isAllowed = await mayReadMetrics(ctx, c);
@@ -65,6 +66,18 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
       headers: { ...headersForNoOtherOrigin, 'content-type': type, 'x-request-id': requestIdOf(c) },
     });
   });
+}
+
+/** What the database keeps of acknowledged commits. */
+function databaseOf({ databaseWatch }: HttpContext) {
+  const { hole: _, ...standing } = databaseWatch.read();
+  return standing;
+}
+
+/** Names the one reason that does not pass by itself. */
+function notReady({ databaseWatch }: HttpContext) {
+  const { hole } = databaseWatch.read();
+  return hole === null ? { status: 'not ready' } : { status: 'not ready', database: { hole } };
 }
 
 /** Status of background jobs. A node whose jobs are delayed still serves: it is ready, and reports the delay. */

@@ -8,6 +8,7 @@ import type { HasFaces } from '../../agents/interfaces-of.ts';
 import type { HasListing, HasNodeLabel } from '../../agents/search/listing.ts';
 import type { HasSignatureEngine } from '../../chain/signatures/signature-engine.ts';
 import type { PlanLimits } from '../../config-limits.ts';
+import type { HasDatabaseWatch } from '../../db/primary/database-watch.ts';
 import type { HasWebhookDispatcher } from '../../events/deliveries/webhook-dispatcher.ts';
 import type { HasLiveEvents } from '../../events/outbox/live-events.ts';
 import type { HasSubjectPages, HasSubjects } from '../../events/outbox/subjects.ts';
@@ -59,7 +60,10 @@ interface AgentDirectory extends AgentSearch, HasNodeLabel, EndpointWork, Regist
 /** What happens, as it happens. */
 interface EventFeeds extends HasWebhookDispatcher, HasSubjects, HasSubjectPages, HasLiveEvents, HasStreamPoller {}
 
-interface NodeState extends StatusContext, HasQueueStanding, HasSignatureEngine, HasRetention {
+/** Parts of the process that `/readyz` tells of. */
+interface Standings extends HasQueueStanding, HasDatabaseWatch {}
+
+interface NodeState extends StatusContext, Standings, HasSignatureEngine, HasRetention {
   /** True while the node takes requests: false before its start is complete and once it is stopping. */
   readonly isReady: () => boolean;
 }

@@ -5,6 +5,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { createUsdcClient, type UsdcClient } from '../../../src/chain/usdc-client.ts';
 import { readConfig } from '../../../src/config.ts';
 import { type Database, openDatabase } from '../../../src/db/database.ts';
+import { createPrimaryGate } from '../../../src/db/primary/primary-gate.ts';
 import { listen } from '../../../src/http/listen.ts';
 import { type Log, silentLog } from '../../../src/lib/log/log.ts';
 import { type StopStep, stopInOrder } from '../../../src/lib/process/graceful-stop.ts';
@@ -77,6 +78,7 @@ async function start(options: WorldOptions, stops: StopStep[]): Promise<Omit<Mod
     ...keys,
     config,
     databaseUrl: database.url,
+    gate: createPrimaryGate({ url: database.url, log: silentLog }),
     chainRpcUrl: proxy.url,
     baseUrl: `http://${config.host}:${front.port}`,
     log: options.log ?? silentLog,

@@ -32,7 +32,7 @@ it('numbers the transfers that were there, with the balances that they left, and
   await db.pool.query('drop schema public cascade; create schema public; drop schema graphile_worker cascade');
   for (const name of await readdir(MIGRATIONS))
     if (name < '0014') await cp(join(MIGRATIONS, name), join(directory, name));
-  await migrate(database.url, silentLog, directory);
+  await migrate(database.url, silentLog, { directory });
   await db.pool.query(`
     insert into ledger_account (id, kind, address, posted_micro, held_micro, created_at)
     values ('a', 'payer', 'a', 70, 20, now()), ('b', 'payer', 'b', 30, 0, now());

@@ -1,0 +1,107 @@
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { openDatabase } from '../src/db/database.ts';
+import { hostsOf } from '../src/db/primary/database-hosts.ts';
+import { keptOn } from '../src/db/primary/durability.ts';
+import { acceptHole, readHoles } from '../src/db/primary/hole-store.ts';
+import { readPosition, readReplication } from '../src/db/primary/server-position-store.ts';
+import { findMoneyContradictions } from '../src/invocations/audit/audit-money.ts';
+import { silentLog } from '../src/lib/log/log.ts';
+import { readArchive } from '../src/operator/archive-store.ts';
+import { archiveFaults } from '../src/operator/check-archive.ts';
+import { listProcesses, readDatabase, readQueues, readSettlements } from '../src/operator/operator-store.ts';
+
+const usage = `For the operator of a node, on its database (DATABASE_URL). Prints JSON; ends with 1 when something is wrong.
+
+  npm run operator -- status                        processes, queues, settlements, replication, holes
+  npm run operator -- reconcile                     holds every request against the ledger; lists contradictions
+  npm run operator -- backup-check                  whether the archive of WAL works
+  npm run operator -- accept-database --by <name>   goes on over a hole: the node uses a database that lacks acknowledged commits
+`;
+
+const print = (value: unknown) =>
+  console.log(JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? String(each) : each), 2));
+
+/** Asks the server itself, past the gate: the hole is what is to be seen. */
+async function onServer<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const hosts = hostsOf(url);
+  for (let left = hosts.count; ; left--) {
+    const tried = hosts.current();
+    const client = new pg.Client(tried);
+    try {
+      await client.connect();
+      if ((await readPosition(client, [])).isStandby) throw new Error('every host is a standby');
+      return await work(client);
+    } catch (error) {
+      if (left === 1) throw error;
+      hosts.leave(tried);
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+}
+
+async function onNode<T>(url: string, work: (db: ReturnType<typeof openDatabase>) => Promise<T>): Promise<T> {
+  const db = openDatabase(url, { max: 2, log: silentLog });
+  try {
+    return await work(db);
+  } finally {
+    await db.close();
+  }
+}
+
+const commands: Record<string, (url: string, by: string | undefined) => Promise<boolean>> = {
+  async status(url) {
+    const server = await onServer(url, async (client) => {
+      const replication = await readReplication(client);
+      const { systemId, timeline } = await readPosition(client, []);
+      const { open } = await readHoles(client);
+      return { systemId, timeline, keptOn: replication && keptOn(replication), replication, hole: open };
+    });
+    if (server.hole) {
+      print({ server });
+      return false;
+    }
+    const now = new Date();
+    const node = await onNode(url, async (db) => ({
+      processes: await listProcesses(db),
+      queues: await readQueues(db, now),
+      settlements: await readSettlements(db, now),
+      database: await readDatabase(db),
+    }));
+    print({ server, ...node });
+    return true;
+  },
+  async reconcile(url) {
+    const contradictions = await onNode(url, (db) => findMoneyContradictions({ db }));
+    print({ contradictions });
+    return contradictions.length === 0;
+  },
+  async 'backup-check'(url) {
+    const archive = await onNode(url, readArchive);
+    const faults = archiveFaults(archive);
+    print({ archive, faults });
+    return faults.length === 0;
+  },
+  async 'accept-database'(url, by) {
+    if (!by) throw new Error('accept-database needs --by: your name is kept with your word');
+    const hole = await onServer(url, (client) => acceptHole(client, by));
+    print({ accepted: hole });
+    return hole !== null;
+  },
+};
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { by: { type: 'string' } } });
+const command = commands[positionals[0] ?? ''];
+const url = process.env.DATABASE_URL;
+if (!command || !url) {
+  console.error(usage);
+  process.exitCode = 2;
+} else {
+  try {
+    if (!(await command(url, values.by))) process.exitCode = 1;
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+  }
+}
