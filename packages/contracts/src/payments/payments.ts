@@ -24,8 +24,28 @@ const TreasuryBalance = z.object({
   treasuryId: Id,
   agentId: Id.nullable(),
   label: z.string().nullable(),
+  agentName: z.string().nullable().describe("Name of the agent whose treasury it is; null: it is the account's."),
   available: Usdc,
   held: Usdc,
+});
+
+/** Bounds of what a caller can spend on a call. */
+const spendingBounds = ['funds', 'per_call', 'per_day', 'plan', 'scope', 'frozen'] as const;
+
+const Spendable = z.object({
+  treasuryId: Id.nullable().describe(
+    'The treasury that pays for calls of this caller; null: there is none, so wallets pay.',
+  ),
+  perCall: Usdc.describe('The most that one call may cost now.'),
+  total: Usdc.describe(
+    'The most that calls may cost together now: until funds or the daily limit of the key are used up.',
+  ),
+  limitedBy: z
+    .enum(spendingBounds)
+    .describe(
+      'What bounds `perCall`: `funds` of the treasury, the limits `per_call` and `per_day` of the key, no calls left in this hour by the `plan`, a key without the `scope` invoke, a `frozen` treasury.',
+    ),
+  callsLeft: z.int().min(0).describe('Calls left in this hour by the plan, of all keys of the account.'),
 });
 
 const Balance = z.object({
@@ -35,6 +55,7 @@ const Balance = z.object({
   currency,
   network,
   treasuries: z.array(TreasuryBalance),
+  spendable: Spendable.describe('What this caller can spend from a treasury.'),
 });
 export type Balance = z.infer<typeof Balance>;
 
@@ -56,6 +77,7 @@ export type Payment = z.infer<typeof Payment>;
 const PaymentItem = Payment.extend({
   treasuryId: Id.nullable().describe('The treasury that it was paid from or into; null: a wallet.'),
   counterparty: z.string().nullable().describe('The agent that was called, or the wallet on the other side.'),
+  counterpartyName: z.string().nullable().describe('The name of that agent.'),
   withdrawalId: Id.nullable(),
 });
 export type PaymentItem = z.infer<typeof PaymentItem>;

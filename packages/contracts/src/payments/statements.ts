@@ -37,10 +37,11 @@ const StatementEntry = z.object({
     .string()
     .nullable()
     .describe('The agent that was paid, or the wallet that a deposit came from or a withdrawal goes to.'),
+  counterpartyName: z.string().nullable().describe('The name of that agent; null: it is a wallet.'),
   createdAt: Timestamp,
 });
 
-/** Every entry of a period, oldest first: the opening balance, and all entries added up, are the closing balance. */
+/** Every entry of a period: the opening balance, and all entries added up, are the closing balance. */
 const Statement = z.object({
   treasuryId: Id,
   currency: z.literal('USDC'),
@@ -72,7 +73,7 @@ export const statementEndpoints = {
   getStatement: endpoint({
     method: 'GET',
     path: '/payments/treasury/{treasuryId}/statement',
-    summary: 'Read the statement of a treasury: every entry of a period with the balance after it, oldest first',
+    summary: 'Read the statement of a treasury: every entry of a period with the balance after it',
     tag: 'Payments',
     auth: 'key',
     scope: 'payments:read',
@@ -82,6 +83,7 @@ export const statementEndpoints = {
       from: Timestamp.optional().describe('Entries at or after this time.'),
       to: Timestamp.optional().describe('Entries before this time.'),
       cursor: z.string().max(200).optional().describe('`nextCursor` of the previous page, for the same period.'),
+      order: z.enum(['asc', 'desc']).optional().describe('`asc`: oldest first (default); `desc`: newest first.'),
       limit: queryInteger(1, 500).optional().describe('Default: 100.'),
     }),
     data: Statement,

@@ -1,7 +1,7 @@
 import type { LimitClass, PlanLimits } from '../../config-limits.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
-import type { AccountCaller } from '../caller/caller.ts';
+import type { KnownCaller } from '../caller/caller.ts';
 import { accountSubject, limitOf } from './rate-limit.ts';
 import type { HasRateLimiter, LimitUse } from './rate-limiter.ts';
 
@@ -10,7 +10,7 @@ export type UsageContext = HasDb & HasClock & HasRateLimiter & { readonly planLi
 /** The account's use of its limits in the current hour: all keys, agents and sessions together. */
 export async function readLimitUse(
   ctx: UsageContext,
-  caller: AccountCaller,
+  caller: KnownCaller,
 ): Promise<{ api: LimitUse; invocations: LimitUse }> {
   const look = (limitClass: LimitClass) =>
     ctx.rateLimiter.look(accountSubject(caller.accountId), limitClass, limitOf(ctx.planLimits, caller, limitClass));

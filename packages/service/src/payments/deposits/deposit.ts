@@ -13,7 +13,7 @@ import { invariant } from '../../lib/invariant.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { findLedgerAccount, findTreasuryOf, type LedgerAccount } from '../ledger/ledger-store.ts';
-import { agentTreasuryId, requireTreasury } from '../ledger/treasury.ts';
+import { agentTreasuryId, requireTreasury, treasuryTitle } from '../ledger/treasury.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import { isOpen } from '../onchain/chain-payment-state.ts';
@@ -60,7 +60,7 @@ export async function deposit(
     accountId: caller.accountId,
     amountMicro,
     resourceUrl: `${ctx.baseUrl}/payments/treasury/deposit`,
-    description: `Deposit of ${formatUsdc(amountMicro)} USDC into treasury ${treasury.id}`,
+    description: `Deposit of ${formatUsdc(amountMicro)} USDC into ${await treasuryTitle(ctx, caller.accountId, treasury)}`,
     makeMemo: () => id ?? newId('trf'),
   };
   const fingerprint = createHash('sha256')

@@ -77,6 +77,21 @@ export const listTreasuries = (sql: Sql, accountId: string): Promise<LedgerAccou
     [accountId],
   );
 
+/** Names of the agents that the treasuries of an account belong to, by treasury; with an id only that of this one. */
+export async function listTreasuryNames(
+  sql: Sql,
+  accountId: string,
+  treasuryId: string | null = null,
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await sql.query<{ id: string; name: string }>(
+    'list-treasury-names',
+    `select a.id, g.name from ledger_account a join agent g on g.id = a.agent_id
+      where a.account_id = $1 and a.kind = 'agent' and ($2::text is null or a.id = $2) limit 1000`,
+    [accountId, treasuryId],
+  );
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
 export async function findLedgerAccount(sql: Sql, id: string): Promise<LedgerAccount | null> {
   const rows = await sql.query<LedgerAccount>(
     'find-ledger-account',

@@ -90,14 +90,15 @@ export const listPaymentRows = (
     // References every parameter, so that each has a type.
     `with named as (select $1::text[], $2::text)
      select movement."paymentId", type, "amountMicro" - coalesce(fee.amount_micro, 0) as "amountMicro",
-            fee.amount_micro as "feeMicro", status, "requestId", "transactionHash", "createdAt", "treasuryId",
-            case type when 'charge' then (select agent_id from invocation v where v.id = movement."requestId") else counterparty end as counterparty,
-            "withdrawalId"
+            fee.amount_micro as "feeMicro", movement.status, "requestId", "transactionHash", "createdAt", "treasuryId",
+            coalesce(called.id, counterparty) as counterparty, called.name as "counterpartyName", "withdrawalId"
        from (select * from (${each.join(' union all ')}) each
               where ($3::text is null or type = $3)
                 and ($6::timestamptz is null or "createdAt" < $6 or ("createdAt" = $6 and "paymentId" > $7))
               order by "createdAt" desc, "paymentId" limit $8 offset $9) movement
        left join transfer fee on movement.type = 'earning' and fee.id = 'fee:' || movement."requestId"
+       left join invocation v on movement.type = 'charge' and v.id = movement."requestId"
+       left join agent called on called.id = v.agent_id
       order by "createdAt" desc, "paymentId"`,
     [...parameters(query), page.after?.createdAt ?? null, page.after?.id ?? '', page.limit, page.offset],
   );

@@ -2,6 +2,7 @@ import { formatUsdc } from '@agent-network/contracts/money';
 import type { Balance, Treasury } from '@agent-network/contracts/payments/payments';
 import type { LRUCache } from 'lru-cache';
 import type { KnownCaller } from '../../access/caller/caller.ts';
+import type { UsageContext } from '../../access/limits/read-limit-use.ts';
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { Sql, Tx } from '../../db/sql.ts';
@@ -18,9 +19,11 @@ import {
   findWalletOf,
   type LedgerAccount,
   listTreasuries,
+  listTreasuryNames,
   openLedgerAccount,
 } from './ledger-store.ts';
 import { sumPendingDeposits } from './payment-history-store.ts';
+import { readSpendable } from './spendable.ts';
 
 /** Id of an agent's one treasury, derived from the agent's id: crediting earnings needs no look-up. */
 export const agentTreasuryId = (agentId: string): string => `trs_${agentId.slice(4)}`;
@@ -147,23 +150,42 @@ export const visibleTreasuries = async (ctx: HasDb, caller: KnownCaller): Promis
     ({ agentId }) => caller.kind === 'account' || agentId === caller.agentId,
   );
 
+/** A treasury of an account as people know it, with its id. */
+export async function treasuryTitle(
+  ctx: HasDb,
+  accountId: string,
+  { id, agentId, label }: LedgerAccount,
+): Promise<string> {
+  if (label !== null) return `the treasury "${label}" (${id})`;
+  if (agentId === null) return `the account's treasury (${id})`;
+  const name = (await listTreasuryNames(ctx.db, accountId, id)).get(id);
+  return name === undefined ? `the treasury ${id}` : `the treasury of the agent "${name}" (${id})`;
+}
+
 /** Total balance of the treasuries visible to the caller. */
-export async function readBalance(ctx: HasDb & HasChain, caller: KnownCaller): Promise<Balance> {
+export async function readBalance(ctx: UsageContext & HasChain, caller: KnownCaller): Promise<Balance> {
   const treasuries = await visibleTreasuries(ctx, caller);
   const ids = treasuries.map(({ id }) => id);
   const sum = (pick: (account: LedgerAccount) => bigint) => treasuries.reduce((total, each) => total + pick(each), 0n);
+  const [names, pendingMicro, spendable] = await Promise.all([
+    listTreasuryNames(ctx.db, caller.accountId),
+    sumPendingDeposits(ctx.db, ids),
+    readSpendable(ctx, caller, treasuries),
+  ]);
   return {
     available: formatUsdc(sum((each) => each.postedMicro - each.heldMicro)),
     held: formatUsdc(sum((each) => each.heldMicro)),
-    pending: formatUsdc(await sumPendingDeposits(ctx.db, ids)),
+    pending: formatUsdc(pendingMicro),
     currency: 'USDC',
     network: ctx.chain.name,
     treasuries: treasuries.map((each) => ({
       treasuryId: each.id,
       agentId: each.agentId,
       label: each.label,
+      agentName: names.get(each.id) ?? null,
       available: formatUsdc(each.postedMicro - each.heldMicro),
       held: formatUsdc(each.heldMicro),
     })),
+    spendable,
   };
 }

@@ -12,8 +12,6 @@ import { type EntryRow, findBalance, listEntryRows } from './statement-store.ts'
 
 type Query = Parsed<Api['getStatement']>['query'];
 
-const BEGINNING = new Date(0);
-
 /**
  * A page of a treasury's statement. The pages of a period end with the entry that was the last when the first page was read, so that
  * opening balance, entries and closing balance agree, whatever is booked meanwhile. Throws NOT_FOUND for a treasury that is not the
@@ -26,7 +24,7 @@ export async function readStatement(
   query: Query,
 ): Promise<Statement> {
   const { id } = await requireTreasury(ctx, caller, treasuryId);
-  const { limit = 100 } = query;
+  const { limit = 100, order = 'asc' } = query;
   const period = periodOf(query);
   const place = query.cursor === undefined ? null : placeOf(query.cursor, query, period);
   const { from, to } = place ?? period;
@@ -34,8 +32,8 @@ export async function readStatement(
     from ? findBalance(ctx.db, id, from) : { sequence: 0n, balanceMicro: 0n },
     place?.closing ?? findBalance(ctx.db, id, to),
   ]);
-  const after = place?.after ?? { at: from ?? BEGINNING, sequence: 0n };
-  const page = { after, before: to, lastSequence: closing.sequence, limit: limit + 1 };
+  const position = { after: place?.after ?? null, from, before: to };
+  const page = { order, ...position, lastSequence: closing.sequence, limit: limit + 1 };
   const rows = closing.sequence > opening.sequence ? await listEntryRows(ctx.db, id, page) : [];
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
@@ -52,6 +50,7 @@ export async function readStatement(
     hasMore,
     nextCursor: hasMore
       ? statementCursor({
+          order,
           from,
           to,
           closing,
@@ -70,6 +69,7 @@ function periodOf({ from, to }: Query): Period {
 function placeOf(cursor: string, query: Query, period: Period): StatementPlace {
   const place = readStatementCursor(cursor);
   if (!place) throw invalid('cursor', 'was not issued by this node');
+  if (place.order !== (query.order ?? 'asc')) throw invalid('cursor', 'belongs to the other order');
   for (const side of ['from', 'to'] as const)
     if (query[side] !== undefined && period[side]?.getTime() !== place[side]?.getTime())
       throw invalid('cursor', 'belongs to another period');

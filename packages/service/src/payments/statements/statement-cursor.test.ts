@@ -3,14 +3,23 @@ import { expect, it } from 'vitest';
 import { readStatementCursor, statementCursor } from './statement-cursor.ts';
 
 const date = fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true });
+const order = fc.constantFrom('asc', 'desc');
 const number = fc.bigInt({ min: 0n, max: 10n ** 18n - 1n });
 
 it('a cursor leads back to its place', () => {
   fc.assert(
-    fc.property(fc.option(date), fc.option(date), date, number, number, (from, to, at, sequence, balanceMicro) => {
-      const place = { from, to, after: { at, sequence }, closing: { sequence, balanceMicro } };
-      expect(readStatementCursor(statementCursor(place))).toEqual(place);
-    }),
+    fc.property(
+      order,
+      fc.option(date),
+      fc.option(date),
+      date,
+      number,
+      number,
+      (way, from, to, at, sequence, balanceMicro) => {
+        const place = { order: way, from, to, after: { at, sequence }, closing: { sequence, balanceMicro } };
+        expect(readStatementCursor(statementCursor(place))).toEqual(place);
+      },
+    ),
   );
 });
 
@@ -18,6 +27,8 @@ it('what is no cursor is none', () => {
   const encoded = [
     '',
     '1.2.3',
+    'back.1.2.3',
+    'forth...1.1.1.1',
     '..1.2..',
     '1.2.3.4.5.6.7',
     '-1..1.1.1.1',

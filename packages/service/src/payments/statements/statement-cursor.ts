@@ -6,25 +6,28 @@ export interface Period {
 
 /** Position in the statement of a period: the entry after which the next page begins, and the last entry of all pages. */
 export interface StatementPlace extends Period {
+  readonly order: 'asc' | 'desc';
   readonly after: { readonly sequence: bigint; readonly at: Date };
   readonly closing: { readonly sequence: bigint; readonly balanceMicro: bigint };
 }
 
-const PATTERN = /^(\d{0,15})\.(\d{0,15})\.(\d{1,15})\.(\d{1,18})\.(\d{1,18})\.(-?\d{1,18})$/;
+const BACK = 'back.';
+const PATTERN = /^(back\.)?(\d{0,15})\.(\d{0,15})\.(\d{1,15})\.(\d{1,18})\.(\d{1,18})\.(-?\d{1,18})$/;
 
-export function statementCursor({ from, to, after, closing }: StatementPlace): string {
+export function statementCursor({ order, from, to, after, closing }: StatementPlace): string {
   const period = [from?.getTime() ?? '', to?.getTime() ?? ''];
   const parts = [...period, after.at.getTime(), after.sequence, closing.sequence, closing.balanceMicro];
-  return Buffer.from(parts.join('.')).toString('base64url');
+  return Buffer.from((order === 'desc' ? BACK : '') + parts.join('.')).toString('base64url');
 }
 
 /** Decodes a cursor; null when this node did not issue it. */
 export function readStatementCursor(cursor: string): StatementPlace | null {
   const match = PATTERN.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
   if (!match) return null;
-  const part = (index: number) => match[index] as string;
+  const part = (index: number) => match[index + 1] as string;
   const dateOf = (ms: string) => (ms === '' ? null : new Date(Number(ms)));
   return {
+    order: match[1] === BACK ? 'desc' : 'asc',
     from: dateOf(part(1)),
     to: dateOf(part(2)),
     after: { at: new Date(Number(part(3))), sequence: BigInt(part(4)) },

@@ -11,15 +11,20 @@ type Reason = RefusalReason | ChannelRefusal;
 
 const texts: Record<Reason, string> = { ...refusalText, ...channelRefusalText };
 
+type DueText = Pick<Terms, 'purpose' | 'description' | 'alternativeId'>;
+
+const whatFor = ({ purpose, description }: DueText): string =>
+  purpose === 'deposit' ? `${description}: it is credited once it is paid.` : 'Agent requires payment for the service.';
+
 /** A 402 answer. The HTTP layer adds the header and the v1 fields of the offer. */
 export class PaymentRequiredError extends AppError<'PAYMENT_REQUIRED'> {
   readonly offer: Offer;
   readonly reason: Reason | null;
-  private readonly alternativeId: string | undefined;
+  private readonly due: DueText;
 
-  constructor(offer: Offer, reason: Reason | null, alternativeId?: string) {
-    const message =
-      reason === null ? 'Agent requires payment for the service.' : `The payment was refused. ${texts[reason]}`;
+  constructor(offer: Offer, reason: Reason | null, due: DueText) {
+    const { alternativeId } = due;
+    const message = reason === null ? whatFor(due) : `The payment was refused. ${texts[reason]}`;
     super('PAYMENT_REQUIRED', message, {
       payment: offer.payment,
       ...(alternativeId === undefined ? {} : { agentId: alternativeId }),
@@ -27,14 +32,14 @@ export class PaymentRequiredError extends AppError<'PAYMENT_REQUIRED'> {
     });
     this.offer = offer;
     this.reason = reason;
-    this.alternativeId = alternativeId;
+    this.due = due;
   }
 
   /** The same answer with a further x402 v2 extension. */
   with(name: string, extension: unknown): PaymentRequiredError {
     const { v2 } = this.offer;
     const offer = { ...this.offer, v2: { ...v2, extensions: { ...v2.extensions, [name]: extension } } };
-    return new PaymentRequiredError(offer, this.reason, this.alternativeId);
+    return new PaymentRequiredError(offer, this.reason, this.due);
   }
 }
 
@@ -56,11 +61,7 @@ export function paymentRequired(
   const minAmountMicro = due.purpose === 'deposit' ? minDepositMicro : minPaymentMicro;
   const terms = { ...rest, minAmountMicro, memo: makeMemo(), expiresAtS: nowS + OFFER_LIFETIME_S };
   const text = reason === null ? 'Payment required' : reason;
-  return new PaymentRequiredError(
-    makeOffer(ctx.chain, ctx.secrets, terms, text, correction),
-    reason,
-    due.alternativeId,
-  );
+  return new PaymentRequiredError(makeOffer(ctx.chain, ctx.secrets, terms, text, correction), reason, due);
 }
 
 /** Error for a payment that may have moved money and is not confirmed: never a 402, which would invite a second payment. */

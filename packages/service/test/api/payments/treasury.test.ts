@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { contradictions, walletByBooks } from '../../support/books.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
-import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
-import { deposit, newClient } from '../../support/treasury.ts';
+import { echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { deposit, newClient, untilEnded } from '../../support/treasury.ts';
 import { payV1, payV2 } from '../../support/x402-payer.ts';
 import { databaseDigest } from '../support/database-digest.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -31,6 +31,13 @@ const pay = (key: string, body: object, headers = {}) =>
 const balance = async (key: string) => (await h.request('GET', '/payments/balance', { key })).body.data;
 const history = async (key: string, query = '') =>
   (await h.request('GET', `/payments/history${query}`, { key })).body.data;
+
+const invoke = (key: string, headers = {}, body: object = {}) =>
+  h.request('POST', `/invoke/${agent.id}`, {
+    key,
+    body: { task: 'x', ...body },
+    headers: { 'x-sync': 'true', ...headers },
+  });
 
 describe('a treasury', () => {
   it('is one per account: created again, it is the same, also when asked for ten times at once', async () => {
@@ -120,13 +127,6 @@ describe('a deposit', () => {
 });
 
 describe('what an invocation paid from a treasury', () => {
-  const invoke = (key: string, headers = {}, body: object = {}) =>
-    h.request('POST', `/invoke/${agent.id}`, {
-      key,
-      body: { task: 'x', ...body },
-      headers: { 'x-sync': 'true', ...headers },
-    });
-
   it('costs is exact to the micro, in the balance of both and in the history of both', async () => {
     const client = await newClient(h, '0.12');
     const before = await balance(owner.key);
@@ -178,6 +178,72 @@ describe('what an invocation paid from a treasury', () => {
     const forced = await invoke(client.key, { ...headers, 'x-payment-method': 'treasury' });
     expect(forced.body.data).toMatchObject({ paymentMethod: 'treasury', cost: '0.05' });
     expect(await h.usdcOf(wallet.address)).toBe(1_000_000_000n);
+  });
+});
+
+describe('what a caller can spend', () => {
+  const newKey = async (key: string, more: object) =>
+    (await h.request('POST', '/account/keys', { key, body: { name: 'a', ...more } })).body.data.apiKey;
+
+  it('is what its treasury has, less holds, within the limits of its key', async () => {
+    const client = await newClient(h, '1');
+    const { treasuryId } = client;
+    const spendable = async (key = client.key) => (await balance(key)).spendable;
+    expect(await spendable()).toMatchObject({ treasuryId, perCall: '1.00', total: '1.00', limitedBy: 'funds' });
+    agent.behave(() => undefined);
+    const { requestId } = (await h.request('POST', `/invoke/${agent.id}`, { key: client.key, body: { task: 'x' } }))
+      .body.data;
+    expect(await spendable()).toMatchObject({ perCall: '0.95', total: '0.95' });
+    await h.request('POST', `/invoke/${requestId}/cancel`, { key: client.key });
+    await untilEnded(h, client.key, requestId);
+    agent.behave(echo);
+
+    const scopes = ['invoke', 'payments:read'];
+    const small = await newKey(client.key, { scopes, limits: { perCall: '0.06', perDay: '0.09' } });
+    expect(await spendable(small)).toMatchObject({ perCall: '0.06', total: '0.09', limitedBy: 'per_call' });
+    await invoke(small);
+    expect(await spendable(small)).toMatchObject({ perCall: '0.04', total: '0.04', limitedBy: 'per_day' });
+    expectError(await invoke(small), 'SPENDING_LIMIT_EXCEEDED');
+    const reader = await newKey(client.key, { scopes: ['payments:read'] });
+    expect(await spendable(reader)).toMatchObject({ perCall: '0.00', total: '0.00', limitedBy: 'scope' });
+  });
+
+  it('is nothing without a treasury, and nothing when the calls of the hour are used up', async () => {
+    const { key } = await h.newAccount({ plan: 'free' });
+    const { spendable } = await balance(key);
+    expect(spendable).toMatchObject({ treasuryId: null, perCall: '0.00', limitedBy: 'funds' });
+    const client = await newClient(h, '1');
+    await h.ctx.db.query('plan-free', `update account set plan = 'free' where id = $1`, [client.accountId]);
+    const { callsLeft } = (await balance(client.key)).spendable;
+    for (let left = callsLeft; left > 0; left--) await invoke(client.key);
+    expect((await balance(client.key)).spendable).toMatchObject({ callsLeft: 0, perCall: '0.00', limitedBy: 'plan' });
+    expectError(await invoke(client.key), 'RATE_LIMITED');
+  });
+
+  it('is of its own treasury for an agent; treasuries and payments have the names of agents', async () => {
+    const client = await newClient(h, '1');
+    const caller = await startTestAgent(h, { owner: client, name: 'Caller' });
+    const treasuryId = `trs_${caller.id.slice(4)}`;
+    expect((await balance(caller.identityToken)).spendable).toMatchObject({ treasuryId, perCall: '0.00' });
+    expect((await balance(client.key)).treasuries).toMatchObject([
+      { agentName: null },
+      { treasuryId, agentName: 'Caller' },
+    ]);
+    await invoke(client.key);
+    const [{ counterparty, counterpartyName }] = (await history(client.key)).payments;
+    expect([counterparty, counterpartyName]).toEqual([agent.id, 'Test agent']);
+    const statement = await h.request('GET', `/payments/treasury/${client.treasuryId}/statement?order=desc`, {
+      key: client.key,
+    });
+    expect(statement.body.data.entries).toMatchObject([
+      { type: 'charge', counterparty: agent.id, counterpartyName: 'Test agent', balance: '0.95' },
+      { type: 'deposit', counterpartyName: null, balance: '1.00' },
+    ]);
+    const asked = await pay(client.key, { amount: '1', treasuryId });
+    expect(asked.body.error.message).toBe(
+      `Deposit of 1.00 USDC into the treasury of the agent "Caller" (${treasuryId}): it is credited once it is paid.`,
+    );
+    await caller.die();
   });
 });
 

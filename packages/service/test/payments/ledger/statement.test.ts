@@ -77,14 +77,16 @@ async function take(db: Database, at: { treasuryId: string; other: string; run: 
   if (held?.isHeld) await db.transaction((tx) => endHolds(tx, [end], now));
 }
 
-type Page = { from?: string; to?: string };
+type Page = { from?: string; to?: string; order?: 'asc' | 'desc' };
 const read = (treasuryId: string, query: Page & { cursor?: string; limit?: number }) =>
   readStatement({ db: pools[0], chain: { name: 'base' } } as never, account, treasuryId, query as never);
 
 async function readAll(treasuryId: string, period: Page, limit: number): Promise<Statement[]> {
   const pages = [await read(treasuryId, { ...period, limit })];
   for (let page = pages[0]; page?.nextCursor; page = pages.at(-1))
-    pages.push(await read(treasuryId, { cursor: page.nextCursor, limit }));
+    pages.push(
+      await read(treasuryId, { cursor: page.nextCursor, limit, ...(period.order ? { order: period.order } : {}) }),
+    );
   return pages;
 }
 
@@ -120,6 +122,10 @@ describe('a statement', () => {
             expect(parseUsdc(page.closingBalance)).toBe(balance);
             expect(page.openingBalance).toBe(first.openingBalance);
           }
+          const back = await readAll(treasury.treasuryId, { ...period, order: 'desc' }, limit);
+          expect(back.flatMap((page) => page.entries)).toEqual(entries.toReversed());
+          for (const { openingBalance, closingBalance } of back)
+            expect([openingBalance, closingBalance]).toEqual([first.openingBalance, first.closingBalance]);
           const times = entries.map(({ createdAt }) => createdAt);
           expect(times).toEqual([...times].sort());
           expect(new Set(entries.map(({ entryId }) => entryId)).size).toBe(entries.length);
@@ -156,7 +162,12 @@ describe('a statement', () => {
     const second = await read(treasury.treasuryId, { cursor: first.nextCursor as string, limit: 3 });
     expect(second).toMatchObject({ closingBalance: '5.00', hasMore: false, nextCursor: null });
     expect(second.entries.map(({ balance }) => balance)).toEqual(['4.00', '5.00']);
-    expect((await read(treasury.treasuryId, {})).closingBalance).toBe('9.00');
+    const back = await read(treasury.treasuryId, { limit: 7, order: 'desc' });
+    await deposit(9);
+    const older = await read(treasury.treasuryId, { cursor: back.nextCursor as string, order: 'desc' });
+    expect(back.entries[0]?.balance).toBe('9.00');
+    expect(older).toMatchObject({ closingBalance: '9.00', entries: [{ balance: '2.00' }, { balance: '1.00' }] });
+    expect((await read(treasury.treasuryId, {})).closingBalance).toBe('10.00');
   });
 
   it('is refused for a cursor of another period, one that is none, and a period that ends before it begins', async () => {
@@ -169,6 +180,7 @@ describe('a statement', () => {
       { cursor: cursor as string, from: at(1) },
       { cursor: cursor as string, to: at(5) },
       { cursor: 'x' },
+      { cursor: cursor as string, order: 'desc' as const },
       { from: at(2), to: at(2) },
     ])
       await expect(read(treasury.treasuryId, query)).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
