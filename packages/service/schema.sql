@@ -550,6 +550,20 @@ CREATE INDEX channel_refund_claim ON public.channel_refund USING btree (claim_id
 CREATE INDEX channel_refund_created ON public.channel_refund USING btree (created_at);
 CREATE UNIQUE INDEX channel_refund_payload ON public.channel_refund USING btree (channel_id, payload_key) WHERE (state <> 'failed'::text);
 
+create table database_hole (
+  id bigint generated always as identity not null,
+  reason text not null,
+  found_by text not null,
+  found_at timestamp with time zone default now() not null,
+  is_open boolean default true not null,
+  accepted_at timestamp with time zone,
+  accepted_by text,
+  constraint database_hole_pkey PRIMARY KEY (id),
+  constraint database_hole_check CHECK ((is_open = (accepted_at IS NULL))),
+  constraint database_hole_check1 CHECK (((accepted_at IS NULL) = (accepted_by IS NULL)))
+);
+CREATE UNIQUE INDEX database_hole_open ON public.database_hole USING btree (is_open) WHERE is_open;
+
 create table event (
   sequence bigint not null,
   id text not null,
@@ -927,6 +941,8 @@ create table quote (
   multiplier_hundredths integer,
   unit_count bigint,
   unit_pointer text,
+  multiplier_ten_thousandths integer,
+  factors json,
   constraint quote_pkey PRIMARY KEY (id),
   constraint quote_used_by_key UNIQUE (used_by),
   constraint quote_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),

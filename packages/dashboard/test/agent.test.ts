@@ -26,8 +26,12 @@ beforeAll(async () => {
     key: owner.key,
     body: {
       description: HOSTILE,
-      rates: { tiers: { premium: '0.14' } },
-      metadata: { tags: ['loom', '"><script>'], website: 'https://example.com/', avatar: 'https://example.com/a.svg' },
+      metadata: {
+        tags: ['loom', '"><script>'],
+        website: 'https://example.com/',
+        avatar: 'https://example.com/a.svg',
+        sizeSteps: [{ aboveBytes: 16_384, multiplier: '1.25' }],
+      },
     },
   });
   page = (await world.signedIn()).page;
@@ -47,7 +51,7 @@ const api = async (path: string) => (await world.h.request('GET', path)).body.da
 it('shows what an agent does, costs and is, as text, and who could do it in its place', async () => {
   await open();
   await page.getByText(HOSTILE).waitFor();
-  await page.getByText('0.14 USDC').waitFor();
+  await page.getByText('× 1.25 above 16,384 bytes').waitFor();
   expect(await page.locator('main img').count()).toBe(0);
   expect(await page.getByRole('link', { name: 'https://example.com/' }).getAttribute('href')).toBe(
     'https://example.com/',

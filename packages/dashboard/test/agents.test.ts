@@ -45,7 +45,9 @@ it('registers an agent by keyboard, proves it, calls it, changes and removes it'
   await page.keyboard.press('Tab');
   await page.keyboard.type('echo,not good,');
   await page.getByLabel('Per request').fill('a cent');
-  await page.getByLabel('Premium tier').fill('0.04');
+  await page.getByRole('button', { name: 'Charge more above a size' }).click();
+  await page.getByLabel('Above (bytes)').fill('16384');
+  await page.getByLabel('Price times').fill('1.25');
   await page.getByLabel('Tags').fill('<b>tag</b>');
   await page.getByLabel('Website').fill('javascript:alert(1)');
   await page.getByLabel('Endpoint').fill('https://user:password@agent.example/');
@@ -124,8 +126,11 @@ it('registers an agent by keyboard, proves it, calls it, changes and removes it'
   const changed = (await h.request('GET', `/agents/${agentId}`)).body.data;
   expect(changed).toMatchObject({
     description: 'Says it <i>twice</i>.',
-    rates: { perRequest: '0.10', perHour: '0.10', tiers: { basic: '0.1', premium: '0.04', enterprise: '0.1' } },
-    metadata: { tags: ['<b>tag</b>'], website: 'https://agent.example' },
+    rates: { perRequest: '0.10', perHour: '0.10', tiers: { basic: '0.10', premium: '0.10', enterprise: '0.10' } },
+    metadata: {
+      ...{ tags: ['<b>tag</b>'], website: 'https://agent.example' },
+      sizeSteps: [{ aboveBytes: 16_384, multiplier: '1.25' }],
+    },
   });
   await expectAccessible(page);
   await lookAt(page, 'agent-settings');

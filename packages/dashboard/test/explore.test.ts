@@ -24,7 +24,7 @@ beforeAll(async () => {
         name: index === 7 ? HOSTILE : `Scribe ${String(index).padStart(2, '0')}`,
         description: index % 4 === 0 ? 'Quillwork: writes poems.' : 'Quillwork.',
         capabilities: index % 3 === 0 ? ['quill', 'ink'] : index % 3 === 1 ? ['quill'] : ['ink', 'paper'],
-        rates: { perRequest: ['0', '0.05', '0.25', '1.5'][index % 4], perHour: ['2', '20'][index % 2] },
+        rates: { perRequest: ['0', '0.05', '0.25', '1.5'][index % 4] },
         endpoint: 'http://127.0.0.1:9/',
       },
     });
@@ -141,10 +141,9 @@ it('filters by price, reputation and home, and leaves out what is no price', asy
   await price.fill('0.05');
   await price.press('Enter');
   await untilTotal(20);
-  await page.getByLabel('Max. price per hour (USDC)').fill('2');
   await page.getByLabel('Min. reputation (0 to 1,000)').fill('500');
   await page.getByLabel('Min. reputation (0 to 1,000)').press('Enter');
-  const query = { rates: { perRequest: { max: '0.05' }, perHour: { max: '2' } }, reputation: { min: 500 } };
+  const query = { rates: { perRequest: { max: '0.05' } }, reputation: { min: 500 } };
   await untilTotal((await found(query)).total);
   await page.goto('/dashboard/explore');
   await facet('Far away').click();

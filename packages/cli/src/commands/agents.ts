@@ -1,4 +1,5 @@
 import type { AgentDetail } from '@agent-network/contracts/agents/agents';
+import { priceText } from '@agent-network/contracts/agents/price-text';
 import type { Command } from 'commander';
 import { action } from '../command.ts';
 import { CommandError } from '../exit-codes.ts';
@@ -70,7 +71,7 @@ const agentFacts = (agent: AgentDetail, terminal: Terminal): string =>
     ['name', oneLine(agent.name)],
     ['description', oneLine(agent.description) || null],
     ['capabilities', agent.capabilities.join(', ')],
-    ['price', `${agent.rates.perRequest} USDC a request`],
+    ['price', `${priceText({ ...agent.rates, metadata: agent.metadata })} a request`],
     ['reputation', `${Math.round(agent.reputation)} of 1000, ${agent.totalRequests} requests`],
     ['status', agent.status === 'online' ? terminal.good(agent.status) : terminal.bad(agent.status)],
     ['verified', agent.verified ? 'yes' : 'no'],

@@ -60,6 +60,7 @@ async function quote(session: Session, agentId: string, text: string, options: C
   session.terminal.result(quoted, () =>
     formatFacts([
       ['price', `${quoted.estimatedCost} USDC`],
+      ['made of', oneLine(quoted.breakdown.explanation)],
       ['time', quoted.estimatedTime],
       ['quote', quoted.quoteId],
       ['valid until', quoted.validUntil],

@@ -20,6 +20,30 @@ const PerUnit = z.object({
   maximum: Usdc.describe('The most that the units of one call cost.'),
 });
 
+const MOST_SIZE_STEPS = 8;
+
+/** A price by size. Ascending in both, so that a larger call never costs less. */
+const SizeSteps = z
+  .array(
+    z.object({
+      aboveBytes: z.int().min(1024).max(10_000_000).describe('Calls larger than this are multiplied.'),
+      multiplier: z
+        .string()
+        .regex(/^([1-4](\.[0-9]{1,2})?|5(\.0{1,2})?)$/, 'is not a number from 1 to 5 with at most two decimals')
+        .meta({ examples: ['1.25'] }),
+    }),
+  )
+  .min(1)
+  .max(MOST_SIZE_STEPS)
+  .refine(
+    (steps) =>
+      steps.every((step, at) => {
+        const before = steps[at - 1];
+        return !before || (before.aboveBytes < step.aboveBytes && Number(before.multiplier) <= Number(step.multiplier));
+      }),
+    'are not in ascending order of size and multiplier',
+  );
+
 export const AgentMetadata = z.object({
   avatar: webUrl(2048).optional(),
   website: webUrl(2048).optional(),
@@ -36,6 +60,9 @@ export const AgentMetadata = z.object({
     .describe(
       'true: `input.complexity` of a call changes its price: `low` 0.8 times, `high` 1.5 times. Default: false.',
     ),
+  sizeSteps: SizeSteps.optional().describe(
+    'A price by size: a call whose task, input, context and metadata have more bytes together than a step says costs its price per request times the multiplier of the last such step. Without it, size does not change the price.',
+  ),
   perUnit: PerUnit.optional().describe(
     'A price by units: a call costs what its units cost, at most `maximum`, and at least its price per request. Filters and orders by price mean the price per request, the least price of a call.',
   ),

@@ -16,8 +16,12 @@ const Capabilities = z
   .refine((list) => new Set(list).size === list.length, 'names a capability twice');
 
 const RateTiers = z.object({ basic: Usdc, premium: Usdc, enterprise: Usdc });
-/** `perHour` and `tiers` default to the price per request: an agent without them has one price. */
-const RatesInput = z.object({ perRequest: Usdc, perHour: Usdc.optional(), tiers: RateTiers.partial().optional() });
+/** `perHour` and `tiers` default to the price per request. */
+const RatesInput = z.object({
+  perRequest: Usdc.describe('The price of a call, unless the metadata state what else it follows.'),
+  perHour: Usdc.optional().describe('Shown and searched; no call is charged by it.'),
+  tiers: RateTiers.partial().optional().describe('Shown; no call is charged by them.'),
+});
 const Rates = z.object({ perRequest: Usdc, perHour: Usdc });
 
 /** Body of POST /agents (spec, "Agent registration body"). */

@@ -209,6 +209,8 @@ export const identityEndpoints = {
         tags: AgentMetadata.shape.tags.nullable(),
         maxConcurrency: AgentMetadata.shape.maxConcurrency.nullable(),
         priceHints: AgentMetadata.shape.priceHints.nullable(),
+        sizeSteps: AgentMetadata.shape.sizeSteps.nullable(),
+        perUnit: AgentMetadata.shape.perUnit.nullable(),
       })
       .partial()
       .refine((body) => Object.keys(body).length > 0, 'names no field to change'),

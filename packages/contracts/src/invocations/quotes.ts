@@ -8,8 +8,16 @@ const Quote = z.object({
   estimatedCost: Usdc,
   estimatedTime: z.string(),
   breakdown: z.object({
-    base_fee: Usdc,
-    complexity_multiplier: z.string(),
+    base_fee: Usdc.describe("The agent's price per request."),
+    complexity_multiplier: z
+      .string()
+      .describe('Of the hint `input.complexity`; `1.0x` unless the agent takes hints (`metadata.priceHints`).'),
+    size: z
+      .object({ bytes: z.int().min(0), aboveBytes: z.int().min(0), multiplier: z.string() })
+      .optional()
+      .describe(
+        'Of an agent with a price by size: the bytes of the call, and the last of its steps that they are above (0: none) with its multiplier.',
+      ),
     units: z
       .object({
         unit: z.string().meta({ examples: ['page'] }),
@@ -20,9 +28,13 @@ const Quote = z.object({
       })
       .optional()
       .describe(
-        'Of an agent with a price by units: `amount` is `count` times `price`, at most `maximum`. `total` is the higher of it and the price per request times the multiplier.',
+        'Of an agent with a price by units: `amount` is `count` times `price`, at most `maximum`. `total` is the higher of it and the price per request times the multipliers.',
       ),
     total: Usdc,
+    explanation: z
+      .string()
+      .describe('The calculation, for people.')
+      .meta({ examples: ['0.05 per request = 0.05 USDC'] }),
   }),
   validUntil: Timestamp,
   acceptUrl: z.string(),

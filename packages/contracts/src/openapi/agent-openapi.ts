@@ -1,7 +1,7 @@
 import manifest from '../../package.json' with { type: 'json' };
 import type { AgentTypes } from '../agents/agent-types.ts';
+import { priceParts, priceRange, type ShownPrices } from '../agents/price-text.ts';
 import { InvocationRequest, RequestRecord } from '../invocations/invocations.ts';
-import { parseUsdc } from '../money.ts';
 import { needsFields, rebased } from '../schema-places.ts';
 import { type JsonSchema, jsonSchema } from './json-schema.ts';
 import { dynamicPrice, fixedPrice } from './payment-info.ts';
@@ -13,10 +13,8 @@ export interface OfferedAgent {
   readonly capabilities: readonly string[];
   readonly price: string;
   readonly types?: AgentTypes | undefined;
-  readonly metadata: { readonly perUnit?: { readonly maximum: string } | undefined };
+  readonly metadata: ShownPrices['metadata'];
 }
-
-const higher = (a: string, b: string) => (parseUsdc(a) > parseUsdc(b) ? a : b);
 
 /** A schema of the protocol with one property that the agent describes itself. */
 function typed(schema: JsonSchema, name: string, part: object, isRequired = false): JsonSchema {
@@ -59,7 +57,7 @@ const answerOf = (data: object) => ({
 /** The OpenAPI document of one agent: the call that a wallet pays, with its price. */
 export function agentOpenApiDocument(agent: OfferedAgent, baseUrl: string) {
   const { id, name, description, capabilities, price, types } = agent;
-  const { perUnit } = agent.metadata;
+  const { metadata } = agent;
   const { components, request, record } = typedParts(types);
   return {
     openapi: '3.1.1',
@@ -78,9 +76,10 @@ export function agentOpenApiDocument(agent: OfferedAgent, baseUrl: string) {
           summary: `Invoke ${name}, paid by x402`,
           tags: [...capabilities],
           security: [],
-          'x-payment-info': perUnit
-            ? dynamicPrice({ min: price, max: higher(price, perUnit.maximum) })
-            : fixedPrice(price),
+          'x-payment-info':
+            priceParts(metadata).length > 0
+              ? dynamicPrice(priceRange({ perRequest: price, metadata }))
+              : fixedPrice(price),
           requestBody: {
             required: true,
             content: { 'application/json': { schema: request } },

@@ -3,13 +3,14 @@ import type { Agent, CallableAgent } from './agent.ts';
 
 /** What a call of an agent is sold by. */
 export type AgentTerms = Pick<Agent, 'id' | 'perRequestMicro' | 'status' | 'typesId'> &
-  Pick<CallableAgent, 'takesHints' | 'perUnit'>;
+  Pick<CallableAgent, 'takesHints' | 'perUnit' | 'sizeSteps'>;
 
 /** The present terms of agents that are not removed. */
 export const listTerms = (sql: Sql, ids: readonly string[]): Promise<AgentTerms[]> =>
   sql.query<AgentTerms>(
     'list-agent-terms',
-    `select id, per_request_micro as "perRequestMicro", types_id as "typesId", status, coalesce((metadata->>'priceHints')::boolean, false) as "takesHints", metadata->'perUnit' as "perUnit"
+    `select id, per_request_micro as "perRequestMicro", types_id as "typesId", status, coalesce((metadata->>'priceHints')::boolean, false) as "takesHints", metadata->'perUnit' as "perUnit",
+            metadata->'sizeSteps' as "sizeSteps"
        from agent where id = any($1) and status <> 'removed'`,
     [ids],
   );

@@ -150,6 +150,13 @@ export interface AgentMetadata {
   maxConcurrency?: number | undefined;
   priceHints?: boolean | undefined;
   perUnit?: PerUnit | undefined;
+  sizeSteps?: SizeStep[] | undefined;
+}
+
+/** From this size on a call costs its price times the multiplier, as on the wire ("1.25"). */
+export interface SizeStep {
+  readonly aboveBytes: number;
+  readonly multiplier: string;
 }
 
 /** A price by units that the input of a call names; amounts as on the wire. */
@@ -194,6 +201,8 @@ export type CallableAgent = Pick<
   readonly takesHints: boolean;
   /** Its price by units (`metadata.perUnit`); null: none. */
   readonly perUnit: PerUnit | null;
+  /** Its price by size (`metadata.sizeSteps`); null: one price for all sizes. */
+  readonly sizeSteps: readonly SizeStep[] | null;
 };
 
 /** Spec `verified`: the endpoint and the owner's wallet are proven; for a remote agent, its home node says so. */

@@ -1,15 +1,7 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  countUnits,
-  estimatedTime,
-  formatMultiplier,
-  multiplierOf as multiplier,
-  priceClassOf,
-  priceOf,
-  rateWithin,
-} from './price.ts';
+import { countUnits, estimatedTime, multiplierOf as multiplier, priceOf, rateWithin } from './price.ts';
 
 /** An input that makes task and input together this many bytes of JSON. */
 const inputOf = (bytes: number, extra: Record<string, unknown> = {}) => {
@@ -17,9 +9,19 @@ const inputOf = (bytes: number, extra: Record<string, unknown> = {}) => {
   return { ...extra, text: 'x'.repeat(bytes - frame - 1) };
 };
 const workOf = (input: Record<string, unknown>, task = 't') => ({ task, input });
-const rateOf = (perRequestMicro: bigint, takesHints = true) => ({ perRequestMicro, takesHints, perUnit: null });
-const multiplierOf = (input: Record<string, unknown>) =>
-  priceOf(rateOf(1_000_000n), workOf(input)).multiplierHundredths;
+const sizeSteps = [
+  { aboveBytes: 16_384, multiplier: '1.25' },
+  { aboveBytes: 65_536, multiplier: '1.5' },
+  { aboveBytes: 262_144, multiplier: '2' },
+];
+const rateOf = (perRequestMicro: bigint, takesHints = true) => ({
+  perRequestMicro,
+  takesHints,
+  perUnit: null,
+  sizeSteps,
+});
+const flat = { takesHints: false, perUnit: null, sizeSteps: null };
+const multiplierOf = (input: Record<string, unknown>) => priceOf(rateOf(1_000_000n), workOf(input)).multiplier / 100n;
 
 describe('the price', () => {
   it.each([
@@ -61,10 +63,32 @@ describe('the price', () => {
       { task: 't', input: {}, context: text },
       { task: 't', input: {}, metadata: { text } },
     ]) {
-      expect(multiplier(false, work)).toBe(125n);
-      expect(priceClassOf(work)).toBe('125 100');
+      expect(multiplier({ takesHints: false, sizeSteps }, work)).toBe(12_500n);
+      expect(priceOf({ ...flat, perRequestMicro: 7n }, work)).toMatchObject({ totalMicro: 7n, size: null });
     }
-    expect(priceClassOf({ task: 't', input: {}, context: null, metadata: {} })).toBe('100 100');
+  });
+
+  it('of an agent that states no price by size is the same for all sizes', () => {
+    fc.assert(
+      fc.property(fc.bigInt(0n, 10n ** 15n), fc.nat(600_000), (perRequestMicro, bytes) => {
+        const work = workOf({ text: 'x'.repeat(bytes), complexity: 'high' });
+        expect(priceOf({ ...flat, perRequestMicro }, work).totalMicro).toBe(perRequestMicro);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('of a larger call is never lower', () => {
+    const bytes = fc.nat(300_000);
+    fc.assert(
+      fc.property(bytes, bytes, (a, b) => {
+        const [less, more] = [Math.min(a, b), Math.max(a, b)].map(
+          (size) => priceOf(rateOf(99_999n), workOf(inputOf(size + 20))).totalMicro,
+        ) as [bigint, bigint];
+        expect(more).toBeGreaterThanOrEqual(less);
+      }),
+      { numRuns: 30 },
+    );
   });
 
   it('is within an amount at this rate, and at no higher one, of an agent that takes hints if they make it cheaper', () => {
@@ -78,15 +102,17 @@ describe('the price', () => {
       fc.property(fc.bigInt(0n, 10n ** 15n), input, (mostMicro, given) => {
         const rate = rateWithin(mostMicro, workOf(given));
         const takesHints = given.complexity === 'low';
-        expect(priceOf(rateOf(rate, takesHints), workOf(given)).totalMicro).toBeLessThanOrEqual(mostMicro);
+        const at = (perRequestMicro: bigint, takes: boolean) => ({ ...flat, perRequestMicro, takesHints: takes });
+        expect(priceOf(at(rate, takesHints), workOf(given)).totalMicro).toBeLessThanOrEqual(mostMicro);
         for (const takes of [true, false])
-          expect(priceOf(rateOf(rate + 1n, takes), workOf(given)).totalMicro).toBeGreaterThan(mostMicro);
+          for (const dearer of [at(rate + 1n, takes), rateOf(rate + 1n, takes)])
+            expect(priceOf(dearer, workOf(given)).totalMicro).toBeGreaterThan(mostMicro);
       }),
     );
   });
 
   it('counts bytes rather than characters', () =>
-    expect(priceOf(rateOf(100n), workOf({}, 'é'.repeat(8_192))).multiplierHundredths).toBe(125n));
+    expect(priceOf(rateOf(100n), workOf({}, 'é'.repeat(8_192))).multiplier).toBe(12_500n));
 
   it('rounds up, so that nothing which costs becomes free, and what is free stays so', () => {
     expect(priceOf(rateOf(1n), workOf({ complexity: 'low' })).totalMicro).toBe(1n);
@@ -95,15 +121,14 @@ describe('the price', () => {
   });
 
   it('of the dearest agent still fits what the database holds', () => {
-    expect(priceOf(rateOf(10n ** 18n - 1n), workOf(inputOf(300_000, { complexity: 'high' }))).totalMicro).toBeLessThan(
-      2n ** 63n,
-    );
+    const dearest = { ...rateOf(10n ** 18n - 1n), sizeSteps: [{ aboveBytes: 1024, multiplier: '5' }] };
+    expect(priceOf(dearest, workOf(inputOf(300_000, { complexity: 'high' }))).totalMicro).toBeLessThan(2n ** 63n);
   });
 });
 
 describe('a price by units', () => {
   const perUnit = { price: '0.02', unit: 'page', count: '/pages', maximum: '1.5' };
-  const rate = { perRequestMicro: 50_000n, takesHints: false, perUnit };
+  const rate = { perRequestMicro: 50_000n, takesHints: false, sizeSteps, perUnit };
   const totalOf = (input: Record<string, unknown>) => priceOf(rate, workOf(input)).totalMicro;
 
   it.each<[unknown, bigint, bigint]>([
@@ -137,7 +162,7 @@ describe('a price by units', () => {
   const rates = fc.record({ least: amount, each: amount, most: amount });
   const by = ({ least, each, most }: { least: bigint; each: bigint; most: bigint }) => ({
     perRequestMicro: least,
-    takesHints: false,
+    ...flat,
     perUnit: { ...perUnit, price: formatUsdc(each), maximum: formatUsdc(most) },
   });
 
@@ -167,14 +192,6 @@ describe('a price by units', () => {
   it('has no effect of its own on the size step', () =>
     expect(totalOf({ pages: 1, text: 'x'.repeat(20_000) })).toBe(62_500n));
 });
-
-it.each([
-  [80n, '0.8x'],
-  [100n, '1.0x'],
-  [125n, '1.25x'],
-  [150n, '1.5x'],
-  [300n, '3.0x'],
-])('%s hundredths read %s', (hundredths, text) => expect(formatMultiplier(hundredths)).toBe(text));
 
 describe('the estimated time', () => {
   it.each([

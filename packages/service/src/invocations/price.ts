@@ -1,34 +1,33 @@
-import { minMicro, parseUsdc, timesHundredths } from '@agent-network/contracts/money';
-import type { PerUnit } from '../agents/agent.ts';
+import { hintHundredths as hintHundredthsOf } from '@agent-network/contracts/agents/price-text';
+import { minMicro, parseUsdc } from '@agent-network/contracts/money';
+import type { PerUnit, SizeStep } from '../agents/agent.ts';
 
-/** Effect of the hint `input.complexity` on the price of agents that take hints, in hundredths (docs/decisions/0005-price.md). */
-const complexityHundredths: ReadonlyMap<unknown, bigint> = new Map([
-  ['low', 80n],
-  ['medium', 100n],
-  ['high', 150n],
-]);
-
-/** Inputs above these sizes cost more. */
-const sizeSteps = [
-  { aboveBytes: 262_144, hundredths: 200n },
-  { aboveBytes: 65_536, hundredths: 150n },
-  { aboveBytes: 16_384, hundredths: 125n },
-] as const;
+const complexityHundredths: ReadonlyMap<unknown, bigint> = new Map(Object.entries(hintHundredthsOf));
 
 export interface Price {
   readonly baseMicro: bigint;
-  /** 1.5x is 150. */
-  readonly multiplierHundredths: bigint;
+  /** Of hint and size together, in ten-thousandths. */
+  readonly multiplier: bigint;
+  /** Of the hint alone; 1.5x is 150. */
+  readonly hintHundredths: bigint;
+  /** The size of the call, and the step that it reaches; null: the agent has no price by size. */
+  readonly size: { readonly bytes: number; readonly aboveBytes: number; readonly hundredths: bigint } | null;
   /** What its units cost; null: the agent has no price by units. */
   readonly units: { readonly count: bigint; readonly amountMicro: bigint } | null;
   readonly totalMicro: bigint;
 }
 
-/** The rate of an agent. */
-export interface Rate {
-  readonly perRequestMicro: bigint;
-  /** True when hints of callers change the price; set by the agent's owner. */
+/** What the owner of an agent has the price of a call follow, beside its units. */
+export interface Factors {
+  /** True when hints of callers change the price. */
   readonly takesHints: boolean;
+  /** Larger calls cost more from these sizes on, in ascending order; null: one price for all sizes. */
+  readonly sizeSteps: readonly SizeStep[] | null;
+}
+
+/** The rate of an agent. */
+export interface Rate extends Factors {
+  readonly perRequestMicro: bigint;
   readonly perUnit: PerUnit | null;
 }
 
@@ -40,31 +39,55 @@ export interface Work {
   readonly metadata?: Record<string, unknown> | undefined;
 }
 
-function sizeHundredths({ task, input, context, metadata }: Work): bigint {
+/** The size of all that the agent is sent, in bytes. */
+function bytesOf({ task, input, context, metadata }: Work): number {
   const parts = [task, JSON.stringify(input), context ?? '', hasFields(metadata) ? JSON.stringify(metadata) : ''];
-  const bytes = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
-  return sizeSteps.find(({ aboveBytes }) => bytes > aboveBytes)?.hundredths ?? 100n;
+  return parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+}
+
+function sizeOf(steps: readonly SizeStep[], work: Work): NonNullable<Price['size']> {
+  const bytes = bytesOf(work);
+  const step = steps.findLast(({ aboveBytes }) => bytes > aboveBytes);
+  return { bytes, aboveBytes: step?.aboveBytes ?? 0, hundredths: step ? toHundredths(step.multiplier) : 100n };
+}
+
+/** "1.25" is 125; the multiplier of a size step has at most two decimals. */
+export function toHundredths(multiplier: string): bigint {
+  const [whole = '', decimals = ''] = multiplier.split('.');
+  return BigInt(whole) * 100n + BigInt(decimals.padEnd(2, '0'));
 }
 
 const hasFields = (object: Record<string, unknown> | undefined): boolean => Object.keys(object ?? {}).length > 0;
 
 const hintHundredths = ({ input }: Work): bigint => complexityHundredths.get(input.complexity) ?? 100n;
 
-/** Price multiplier of a call, in hundredths. */
-export const multiplierOf = (takesHints: boolean, work: Work): bigint =>
-  ((takesHints ? hintHundredths(work) : 100n) * sizeHundredths(work)) / 100n;
+function factorsOf({ takesHints, sizeSteps }: Factors, work: Work) {
+  const hint = takesHints ? hintHundredths(work) : 100n;
+  const size = sizeSteps && sizeOf(sizeSteps, work);
+  return { hint, size, multiplier: hint * (size?.hundredths ?? 100n) };
+}
+
+/** Price multiplier of a call, in ten-thousandths. */
+export const multiplierOf = (factors: Factors, work: Work): bigint => factorsOf(factors, work).multiplier;
 
 /** Price class of a call, independent of the agent: an offer for one class is not valid for another. */
-export const priceClassOf = (work: Work): string => `${sizeHundredths(work)} ${hintHundredths(work)}`;
+export const priceClassOf = (work: Work): string => `${hintHundredths(work)}`;
+
+/** True when calls of the same class differ in price, by their units or their size. */
+export const hasPricesWithinClass = ({ perUnit, sizeSteps }: Pick<Rate, 'perUnit' | 'sizeSteps'>): boolean =>
+  perUnit !== null || sizeSteps !== null;
 
 /** The price of a call. Quotes and direct calls use the same rule; a quote locks the result. */
-export function priceOf({ perRequestMicro, takesHints, perUnit }: Rate, work: Work): Price {
-  const multiplierHundredths = multiplierOf(takesHints, work);
-  const leastMicro = timesHundredths(perRequestMicro, multiplierHundredths);
+export function priceOf(rate: Rate, work: Work): Price {
+  const { perRequestMicro, perUnit } = rate;
+  const { hint, size, multiplier } = factorsOf(rate, work);
+  const leastMicro = (perRequestMicro * multiplier + 9_999n) / 10_000n;
   const units = perUnit && unitsOf(perUnit, work);
   return {
     baseMicro: perRequestMicro,
-    multiplierHundredths,
+    multiplier,
+    hintHundredths: hint,
+    size,
     units,
     totalMicro: units && units.amountMicro > leastMicro ? units.amountMicro : leastMicro,
   };
@@ -92,17 +115,16 @@ export function countUnits(pointer: string, { input }: Pick<Work, 'input'>): big
   return Array.isArray(value) ? BigInt(value.length) : 0n;
 }
 
-/** The highest rate at which some agent's price for this call stays within the maximum; each agent decides whether it takes hints. */
+/**
+ * The highest rate at which some agent's price for this call stays within the maximum; each agent decides whether it takes hints. Units and
+ * sizes only raise a price.
+ */
 export const rateWithin = (mostMicro: bigint, work: Work): bigint =>
-  (mostMicro * 100n) / multiplierOf(hintHundredths(work) < 100n, work);
+  (mostMicro * 100n) / (hintHundredths(work) < 100n ? hintHundredths(work) : 100n);
 
-/** The lowest rate at which some agent's price for this call reaches the minimum. */
+/** The lowest rate at which the price for this call reaches the minimum without units and size, at an agent that takes hints if they raise it. */
 export const rateReaching = (leastMicro: bigint, work: Work): bigint =>
-  (leastMicro * 100n) / multiplierOf(hintHundredths(work) > 100n, work);
-
-/** "1.5x" */
-export const formatMultiplier = (hundredths: bigint): string =>
-  `${(Number(hundredths) / 100).toFixed(2).replace(/0$/, '')}x`;
+  (leastMicro * 100n) / (hintHundredths(work) > 100n ? hintHundredths(work) : 100n);
 
 interface Times {
   /** Of its completed calls; null: there are none. */

@@ -94,10 +94,13 @@ describe('a call that names no agent', () => {
       ...{ agentId: second.id, cost: '0.04' },
       chosen: { considered: 3, rank: 1 },
     });
+    const metadata = { sizeSteps: [{ aboveBytes: 16_384, multiplier: '1.25' }] };
+    await Promise.all([best, second].map((agent) => change(agent, { metadata })));
     const large = { text: 'x'.repeat(20_000) };
     expect((await invoke(key, { maxCost: '0.05', input: large })).body.data).toMatchObject({
       ...{ agentId: second.id, cost: '0.05' },
     });
+    await Promise.all([best, second].map((agent) => change(agent, { metadata: {} })));
   });
 
   it('runs the next best when the best is offline', async () => {

@@ -107,6 +107,7 @@ describe('an agent with a price by units', () => {
       complexity_multiplier: '1.0x',
       units: { unit: 'page', count: 7, price: '0.02', amount: '0.14', maximum: '0.50' },
       total: '0.14',
+      explanation: 'the higher of 0.05 per request, and 7 × 0.02 per page, at most 0.50 = 0.14 USDC',
     });
     const refused = await ask(key, acceptUrl, 8);
     expect([refused.status, refused.body.error.details.fields[0].message]).toEqual([

@@ -1,4 +1,5 @@
 import type { AgentDetail, AgentInterfaces } from '@agent-network/contracts/agents/agents';
+import { priceParts } from '@agent-network/contracts/agents/price-text';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ChainLink } from '../../app/chain-link.tsx';
@@ -53,7 +54,7 @@ export const AgentOverview = ({ agent }: { agent: AgentDetail & { readonly inter
       </div>
       <div className="min-w-0 space-y-5">
         <Card title="Rates">
-          <Rates rates={agent.rates} />
+          <Rates rates={agent.rates} metadata={agent.metadata} />
         </Card>
         <Card title="About">
           <About agent={agent} />
@@ -86,17 +87,14 @@ const Terms = ({ label, names, search }: TermsProps) =>
     </div>
   );
 
-const Rates = ({ rates }: Pick<AgentDetail, 'rates'>) => (
+const Rates = ({ rates, metadata }: Pick<AgentDetail, 'rates' | 'metadata'>) => (
   <dl>
     <FactRow label="Per request">
       <Money amount={rates.perRequest} />
     </FactRow>
-    <FactRow label="Per hour">
-      <Money amount={rates.perHour} />
-    </FactRow>
-    {(['basic', 'premium', 'enterprise'] as const).map((tier) => (
-      <FactRow key={tier} label={`${tier[0]?.toUpperCase()}${tier.slice(1)} tier`}>
-        <Money amount={rates.tiers[tier]} />
+    {priceParts(metadata).map((part) => (
+      <FactRow key={part} label="Price changes">
+        {part}
       </FactRow>
     ))}
   </dl>
@@ -127,7 +125,6 @@ const About = ({ agent }: { agent: AgentDetail }) => (
         <Copyable label="avatar URL" text={agent.metadata.avatar} />
       </FactRow>
     )}
-    {agent.metadata.priceHints && <FactRow label="Price hints">complexity: low 0.8, high 1.5 times the price</FactRow>}
     {agent.metadata.maxConcurrency && <FactRow label="Max. concurrent calls">{agent.metadata.maxConcurrency}</FactRow>}
     <FactRow label="Last seen">
       <TimeAgo at={agent.lastSeen} />

@@ -1,10 +1,10 @@
 import type { Form } from '../../forms/use-form.ts';
-import { Checkbox } from '../../ui/controls/checkbox.tsx';
 import { Field } from '../../ui/controls/field.tsx';
 import { NumberInput, Textarea, TextInput } from '../../ui/controls/text-input.tsx';
 import { TokenInput } from '../../ui/controls/token-input.tsx';
 import { Card } from '../../ui/layout/card.tsx';
-import { type AgentValues, tierNames } from './agent-values.ts';
+import type { AgentValues } from './agent-values.ts';
+import { PriceFields } from './price-fields.tsx';
 
 interface AgentFieldsProps {
   readonly form: Form<AgentValues>;
@@ -24,7 +24,7 @@ function listError(form: Form<AgentValues>, path: string, values: readonly strin
 export const AgentFields = (props: AgentFieldsProps) => (
   <>
     <MainFields {...props} />
-    <PriceFields {...props} />
+    <PriceFields form={props.form} />
     <MoreFields {...props} />
   </>
 );
@@ -62,45 +62,6 @@ const MainFields = ({ form, endpointHint }: AgentFieldsProps) => {
             spellCheck={false}
           />
         </Field>
-      </div>
-    </Card>
-  );
-};
-
-const tierLabels = { basic: 'Basic tier', premium: 'Premium tier', enterprise: 'Enterprise tier' } as const;
-
-const PriceFields = ({ form: { values, set, error } }: AgentFieldsProps) => {
-  const like = values.perRequest || 'as per request';
-  return (
-    <Card title="Pricing">
-      <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Per request" isRequired error={error('rates.perRequest')} hint="0 means free.">
-          <NumberInput unit="USDC" value={values.perRequest} onChange={(amount) => set('perRequest', amount)} />
-        </Field>
-        <Field label="Per hour" error={error('rates.perHour')} hint="Leave empty to use the price per request.">
-          <NumberInput
-            unit="USDC"
-            placeholder={like}
-            value={values.perHour}
-            onChange={(amount) => set('perHour', amount)}
-          />
-        </Field>
-      </div>
-      <p className="mt-4 mb-2 text-muted">Depends on the caller's plan. Leave empty to use the price per request.</p>
-      <div className="grid gap-4 sm:grid-cols-3">
-        {tierNames.map((tier) => (
-          <Field key={tier} label={tierLabels[tier]} error={error(`rates.tiers.${tier}`)}>
-            <NumberInput unit="USDC" placeholder={like} value={values[tier]} onChange={(amount) => set(tier, amount)} />
-          </Field>
-        ))}
-      </div>
-      <div className="mt-4">
-        <Checkbox
-          label="Let callers hint at complexity"
-          hint="“complexity” in the call's input then multiplies the price: low ×0.8, high ×1.5."
-          isChecked={values.priceHints}
-          onChange={(takesHints) => set('priceHints', takesHints)}
-        />
       </div>
     </Card>
   );

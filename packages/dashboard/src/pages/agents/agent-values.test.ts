@@ -9,23 +9,36 @@ const agent = {
 } as unknown as AgentDetail;
 
 it('leaves out what is left empty, and sends what must be there', () => {
-  expect(registrationBody({ ...noValues, name: 'Echo', premium: '0.04' })).toEqual({
+  expect(registrationBody({ ...noValues, name: 'Echo' })).toEqual({
     ...{ name: 'Echo', description: '', capabilities: [], endpoint: '' },
-    rates: { perRequest: '', tiers: { premium: '0.04' } },
+    rates: { perRequest: '' },
     metadata: {},
   });
 });
 
 it('sends nothing of an agent that was not changed, however its prices are written', () => {
   expect(updateBody(valuesOf(agent), agent)).toEqual({});
-  expect(updateBody({ ...valuesOf(agent), perRequest: '0.050', premium: '0.040000' }, agent)).toEqual({});
+  expect(updateBody({ ...valuesOf(agent), perRequest: '0.050' }, agent)).toEqual({});
 });
 
-it('sends prices that follow the one per request along with it, and those of their own only when they differ', () => {
-  const body = updateBody({ ...valuesOf(agent), perRequest: '0.1' }, agent);
-  expect(body).toEqual({ rates: { perRequest: '0.1', perHour: '0.1', tiers: { basic: '0.1', enterprise: '0.1' } } });
+it('leaves prices that the form does not show as they are', () =>
+  expect(updateBody({ ...valuesOf(agent), perRequest: '0.1' }, agent)).toEqual({ rates: { perRequest: '0.1' } }));
+
+it('has the price follow the size of calls only when the owner states steps', () => {
+  const steps = [
+    { aboveBytes: '65536', multiplier: '1.5' },
+    { aboveBytes: '16384', multiplier: '1.25' },
+  ];
+  const body = updateBody({ ...valuesOf(agent), sizeSteps: steps }, agent);
+  expect(body.metadata?.sizeSteps).toEqual([
+    { aboveBytes: 16_384, multiplier: '1.25' },
+    { aboveBytes: 65_536, multiplier: '1.5' },
+  ]);
   expect(AgentUpdate.safeParse(body).success).toBe(true);
-  expect(updateBody({ ...valuesOf(agent), premium: '' }, agent)).toEqual({ rates: { tiers: { premium: '0.05' } } });
+  const changed = { ...agent, metadata: { ...agent.metadata, ...body.metadata } } as AgentDetail;
+  expect(updateBody(valuesOf(changed), changed)).toEqual({});
+  const bad = updateBody({ ...valuesOf(agent), sizeSteps: [{ aboveBytes: '', multiplier: '2' }] }, agent);
+  expect(AgentUpdate.safeParse(bad).success).toBe(false);
 });
 
 it('replaces the metadata as a whole', () => {

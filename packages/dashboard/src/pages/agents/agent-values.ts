@@ -1,51 +1,59 @@
 import type { AgentDetail } from '@agent-network/contracts/agents/agents';
 import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
 
-export const tierNames = ['basic', 'premium', 'enterprise'] as const;
-type Tier = (typeof tierNames)[number];
+export const MOST_SIZE_STEPS = 8;
 
-/** Values of the forms, as text. An empty price means the price per request. */
-export interface AgentValues extends Readonly<Record<Tier, string>> {
+/** A step of the price by size, as text. */
+export interface SizeStepValues {
+  readonly aboveBytes: string;
+  readonly multiplier: string;
+}
+
+/** Values of the forms, as text. */
+export interface AgentValues {
   readonly name: string;
   readonly description: string;
   readonly capabilities: readonly string[];
   readonly endpoint: string;
   readonly perRequest: string;
-  readonly perHour: string;
   readonly tags: readonly string[];
   readonly website: string;
   readonly avatar: string;
   readonly maxConcurrency: string;
   readonly priceHints: boolean;
+  readonly sizeSteps: readonly SizeStepValues[];
 }
 
 export const noValues: AgentValues = {
-  ...{ name: '', description: '', capabilities: [], endpoint: '', perRequest: '', perHour: '' },
-  ...{ basic: '', premium: '', enterprise: '', tags: [], website: '', avatar: '', maxConcurrency: '' },
-  priceHints: false,
+  ...{ name: '', description: '', capabilities: [], endpoint: '', perRequest: '' },
+  ...{ tags: [], website: '', avatar: '', maxConcurrency: '' },
+  ...{ priceHints: false, sizeSteps: [] },
 };
 
-function metadataOf({ avatar, website, tags, maxConcurrency, priceHints }: AgentValues): AgentDetail['metadata'] {
+function metadataOf(values: AgentValues): AgentDetail['metadata'] {
+  const { avatar, website, tags, maxConcurrency, priceHints } = values;
+  const sizeSteps = values.sizeSteps
+    .map(({ aboveBytes, multiplier }) => ({ aboveBytes: numberOf(aboveBytes), multiplier: multiplier.trim() }))
+    .sort((a, b) => a.aboveBytes - b.aboveBytes);
   return {
     ...(avatar ? { avatar } : {}),
     ...(website ? { website } : {}),
     ...(tags.length > 0 ? { tags: [...tags] } : {}),
     ...(maxConcurrency ? { maxConcurrency: Number(maxConcurrency) } : {}),
     ...(priceHints ? { priceHints } : {}),
+    ...(sizeSteps.length > 0 ? { sizeSteps } : {}),
   };
 }
 
+/** What is no number stands for one that the schema refuses. */
+const numberOf = (text: string): number => (/^\s*\d+\s*$/.test(text) ? Number(text) : -1);
+
 /** The body of POST /agents. What is left empty is left out; what must be there goes along empty, so that it is refused by its name. */
 export function registrationBody(values: AgentValues) {
-  const { name, description, capabilities, endpoint, perRequest, perHour } = values;
-  const tiers = tierNames.filter((tier) => values[tier]).map((tier) => [tier, values[tier]]);
+  const { name, description, capabilities, endpoint, perRequest } = values;
   return {
     ...{ name, description, capabilities, endpoint },
-    rates: {
-      perRequest,
-      ...(perHour ? { perHour } : {}),
-      ...(tiers.length > 0 ? { tiers: Object.fromEntries(tiers) } : {}),
-    },
+    rates: { perRequest },
     metadata: metadataOf(values),
   };
 }
@@ -53,17 +61,15 @@ export function registrationBody(values: AgentValues) {
 const isSameAmount = (a: string, b: string) =>
   usdcPattern.test(a) && usdcPattern.test(b) ? parseUsdc(a) === parseUsdc(b) : a === b;
 
-/** An agent as the form shows it: prices that are that per request are left empty. */
+/** An agent as the form shows it. */
 export function valuesOf({ name, description, capabilities, endpoint, rates, metadata }: AgentDetail): AgentValues {
-  const own = (amount: string) => (isSameAmount(amount, rates.perRequest) ? '' : amount);
-  const { basic, premium, enterprise } = rates.tiers;
-  const { tags = [], website = '', avatar = '', maxConcurrency, priceHints = false } = metadata;
+  const { tags = [], website = '', avatar = '', maxConcurrency, priceHints = false, sizeSteps = [] } = metadata;
   return {
     ...{ name, description, capabilities, endpoint, tags, website, avatar },
-    ...{ perRequest: rates.perRequest, perHour: own(rates.perHour) },
-    ...{ basic: own(basic), premium: own(premium), enterprise: own(enterprise) },
+    perRequest: rates.perRequest,
     maxConcurrency: maxConcurrency === undefined ? '' : String(maxConcurrency),
     priceHints,
+    sizeSteps: sizeSteps.map(({ aboveBytes, multiplier }) => ({ aboveBytes: String(aboveBytes), multiplier })),
   };
 }
 
@@ -72,26 +78,17 @@ const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(
 /** Metadata that the form does not show, and keeps. */
 const unshown = ({ metadata: { perUnit } }: AgentDetail) => (perUnit ? { perUnit } : {});
 
-/**
- * The body of PUT /agents/{id}: only what differs from the agent. A price that follows the one per request is sent along when that one
- * changes, as the node keeps what it was given.
- */
+/** The body of PUT /agents/{id}: only what differs from the agent. */
 export function updateBody(values: AgentValues, agent: AgentDetail) {
   const before = valuesOf(agent);
   const { perRequest } = values;
-  const prices = (['perRequest', 'perHour'] as const)
-    .map((name) => [name, values[name] || perRequest] as const)
-    .filter(([name, amount]) => !isSameAmount(amount, agent.rates[name]));
-  const tiers = tierNames
-    .map((tier) => [tier, values[tier] || perRequest] as const)
-    .filter(([tier, amount]) => !isSameAmount(amount, agent.rates.tiers[tier]));
-  const rates = { ...Object.fromEntries(prices), ...(tiers.length > 0 ? { tiers: Object.fromEntries(tiers) } : {}) };
+  const rates = isSameAmount(perRequest, agent.rates.perRequest) ? {} : { rates: { perRequest } };
   const texts = (['name', 'description', 'capabilities', 'endpoint'] as const)
     .filter((name) => !isSame(values[name], before[name]))
     .map((name) => [name, values[name]]);
   return {
     ...Object.fromEntries(texts),
-    ...(isSame(rates, {}) ? {} : { rates }),
+    ...rates,
     ...(isSame(metadataOf(values), metadataOf(before))
       ? {}
       : { metadata: { ...unshown(agent), ...metadataOf(values) } }),

@@ -32,12 +32,6 @@ export const limits = [
     limit: (query, max) => ({ ...query, rates: { ...query.rates, perRequest: { max } } }),
   },
   {
-    ...amount,
-    param: 'maxPerHour',
-    label: 'Max. price per hour (USDC)',
-    limit: (query, max) => ({ ...query, rates: { ...query.rates, perHour: { max } } }),
-  },
-  {
     param: 'minReputation',
     label: 'Min. reputation (0 to 1,000)',
     placeholder: 'any',
@@ -57,7 +51,6 @@ interface Sort {
 export const sorts: readonly Sort[] = [
   { value: 'reputation', label: 'Reputation', first: 'desc' },
   { value: 'rates.perRequest', label: 'Price per request', first: 'asc' },
-  { value: 'rates.perHour', label: 'Price per hour', first: 'asc' },
   { value: 'responseTime', label: 'Response time', first: 'asc' },
   { value: 'name', label: 'Name', first: 'asc' },
   { value: 'createdAt', label: 'Age', first: 'desc' },

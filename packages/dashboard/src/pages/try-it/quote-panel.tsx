@@ -20,7 +20,6 @@ interface QuotePanelProps {
 /** The price of the call, and the button that makes it. */
 export function QuotePanel({ quote, isStale, isBusy, isFree, onRun, children }: QuotePanelProps) {
   const hasExpired = useNow(1000) >= Date.parse(quote.validUntil);
-  const { base_fee: base, complexity_multiplier: multiplier } = quote.breakdown;
   return (
     <div className="space-y-4">
       <dl>
@@ -30,7 +29,7 @@ export function QuotePanel({ quote, isStale, isBusy, isFree, onRun, children }: 
           </strong>
         </FactRow>
         <FactRow label="Made of">
-          {base} × {multiplier.replace(/x$/, '')}
+          <bdi className="wrap-anywhere whitespace-normal">{quote.breakdown.explanation}</bdi>
         </FactRow>
         <FactRow label="Takes about">{quote.estimatedTime.replace('s', ' s')}</FactRow>
         <FactRow label="Holds until">

@@ -116,7 +116,9 @@ function upstreamChange(
 
 function ratesChange(agent: Agent, rates: NonNullable<AgentUpdate['rates']>): AgentChange {
   const perRequestMicro = rates.perRequest === undefined ? agent.perRequestMicro : parseUsdc(rates.perRequest);
-  const perHourMicro = rates.perHour === undefined ? agent.perHourMicro : parseUsdc(rates.perHour);
+  const followsRequest = agent.perHourMicro === agent.perRequestMicro;
+  const kept = followsRequest ? perRequestMicro : agent.perHourMicro;
+  const perHourMicro = rates.perHour === undefined ? kept : parseUsdc(rates.perHour);
   const tiers = { ...agent.tiers, ...rates.tiers };
   return {
     ...(perRequestMicro === agent.perRequestMicro ? {} : { perRequestMicro }),

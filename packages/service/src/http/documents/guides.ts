@@ -49,7 +49,15 @@ function fill(text: string, parts: Readonly<Record<string, Html>>): Html {
 }
 
 /** One file for the API, one for agents, and one for each language and each other protocol. */
-const chapters = ['guides.md', 'guide-agents.md', 'guide-python.md', 'guide-mcp.md', 'guide-a2a.md', 'guide-openai.md'];
+const chapters = [
+  'guides.md',
+  'guide-pricing.md',
+  'guide-agents.md',
+  'guide-python.md',
+  'guide-mcp.md',
+  'guide-a2a.md',
+  'guide-openai.md',
+];
 
 /** The chapters before the reference, in order. */
 export function guidesOf(document: ApiDocument, limits: PlanLimits): Guide[] {

@@ -6,7 +6,7 @@ import { AppError } from '../../lib/app-error.ts';
 
 /** The sale of a call, as decided before its request is stored. */
 export interface Sale {
-  readonly agent: Pick<CallableAgent, 'id' | 'perRequestMicro' | 'takesHints' | 'perUnit' | 'typesId'>;
+  readonly agent: Pick<CallableAgent, 'id' | 'perRequestMicro' | 'takesHints' | 'perUnit' | 'sizeSteps' | 'typesId'>;
   /** True when a quote or a signed offer sets the price. */
   readonly isPriceLocked: boolean;
 }
@@ -42,7 +42,7 @@ const holds = ({ agent, isPriceLocked }: Sale, now: AgentTerms | undefined): boo
 const isSamePrice = (now: AgentTerms, then: Sale['agent']): boolean =>
   now.perRequestMicro === then.perRequestMicro &&
   now.takesHints === then.takesHints &&
-  JSON.stringify(now.perUnit) === JSON.stringify(then.perUnit);
+  JSON.stringify([now.perUnit, now.sizeSteps]) === JSON.stringify([then.perUnit, then.sizeSteps]);
 
 const MAX_TRIES = 5;
 

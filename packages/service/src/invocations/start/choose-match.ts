@@ -98,7 +98,10 @@ function noAgentFits(
   const cheapest =
     cheapestMicro === null
       ? null
-      : formatUsdc(priceOf({ perRequestMicro: cheapestMicro, takesHints: false, perUnit: null }, body).totalMicro);
+      : formatUsdc(
+          priceOf({ perRequestMicro: cheapestMicro, takesHints: false, perUnit: null, sizeSteps: null }, body)
+            .totalMicro,
+        );
   const message =
     cheapest === null
       ? 'No online agent matches the task and the capabilities. Nothing was charged.'

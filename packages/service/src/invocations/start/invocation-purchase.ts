@@ -52,7 +52,7 @@ export interface Price {
 
 /**
  * Binds a payment to exactly one purchase: this account (without an API key: this wallet), agent, quote, body and offered agent. An offer
- * holds for its price class: one for a small call is not valid for a large one.
+ * holds for its price class: one for a simple call is not valid for a difficult one.
  */
 export function purchaseOf(
   ctx: HasBaseUrl,

@@ -28,7 +28,7 @@ import type { Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import { type Call, laneOf, type Side } from '../places/places.ts';
 import type { Reservation } from '../places/runner.ts';
-import { priceOf } from '../price.ts';
+import { hasPricesWithinClass, priceOf } from '../price.ts';
 import { requireAtHome } from '../remote/require-at-home.ts';
 import { requireStorage } from '../retention/require-storage.ts';
 import { runOn } from '../run/run-invocation.ts';
@@ -178,7 +178,7 @@ export async function startChosen(
   const authorized = means.method === 'x402' ? await authorizeCall(ctx, input.shown, purchase) : unpaid;
   const priceMicro =
     authorized.payment?.authorization.valueMicro ?? authorized.voucher?.priceMicro ?? choice.priceMicro;
-  requireUnitsPaid(ctx, choice, priceMicro, purchase.due);
+  requirePaidInFull(ctx, choice, priceMicro, purchase.due);
   requireAffordable(input.body, priceMicro);
   const side = input.isAwaited ? 'front' : 'back';
   const place = authorized === unpaid ? reserve(ctx, callOf(caller, agent.id), side) : null;
@@ -227,9 +227,9 @@ export async function startChosen(
 
 const unpaid = { payment: null, voucher: null };
 
-/** An offer is good for a class of sizes. Units are counted one by one: throws 402 when it was made for fewer of them. */
-function requireUnitsPaid(ctx: InvokeContext, { agent, priceMicro }: Choice, paidMicro: bigint, due: Due): void {
-  if (agent.perUnit && paidMicro < priceMicro) throw paymentRequired(ctx, due, 'invalid_offer');
+/** An offer is bound to a class of calls, not to units and sizes: throws 402 when it was made for fewer units or a smaller call. */
+function requirePaidInFull(ctx: InvokeContext, { agent, priceMicro }: Choice, paidMicro: bigint, due: Due): void {
+  if (hasPricesWithinClass(agent) && paidMicro < priceMicro) throw paymentRequired(ctx, due, 'invalid_offer');
 }
 
 /** Calls with a waiting caller bypass the queue, as far as there is room in front. */

@@ -2,14 +2,15 @@ import type { Quote } from '@agent-network/contracts/invocations/quotes';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import { type Once, unkeyed } from '../../access/idempotency/once.ts';
-import type { CallableAgent, PerUnit } from '../../agents/agent.ts';
+import type { CallableAgent } from '../../agents/agent.ts';
 import { type HasAgentFinder, requireAgent } from '../../agents/alternatives/find-agent.ts';
 import type { HasTypeChecks, TypedCall } from '../../agents/types/type-checks.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError, invalid, notFound } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
-import { countUnits, estimatedTime, formatMultiplier, multiplierOf, type Price, priceOf, type Work } from '../price.ts';
+import { countUnits, estimatedTime, multiplierOf, priceOf, type Work } from '../price.ts';
+import { breakdownOf } from '../price-breakdown.ts';
 import { findQuote, insertQuote } from './quote-store.ts';
 
 const VALID_MS = 15 * 60_000;
@@ -32,18 +33,14 @@ export async function quoteInvocation(
     quoteId: id,
     estimatedCost: formatUsdc(price.totalMicro),
     estimatedTime: estimatedTime(agent),
-    breakdown: {
-      base_fee: formatUsdc(price.baseMicro),
-      complexity_multiplier: formatMultiplier(price.multiplierHundredths),
-      ...unitsShown(agent.perUnit, price),
-      total: formatUsdc(price.totalMicro),
-    },
+    breakdown: breakdownOf(agent, price),
     validUntil: validUntil.toISOString(),
     acceptUrl: `/invoke/${agentId}?quote=${id}`,
   };
   const row = {
     ...{ id, accountId: caller.accountId, agentId, priceMicro: price.totalMicro, validUntil },
-    multiplierHundredths: Number(price.multiplierHundredths),
+    multiplier: Number(price.multiplier),
+    factors: { takesHints: agent.takesHints, sizeSteps: agent.sizeSteps },
     ...{ unitCount: price.units?.count ?? null, unitPointer: agent.perUnit?.count ?? null },
   };
   // Without a key there is no answer to keep: one statement, not a transaction of three.
@@ -57,19 +54,6 @@ export async function quoteInvocation(
   });
 }
 
-const unitsShown = (perUnit: PerUnit | null, { units }: Price): Pick<Quote['breakdown'], 'units'> =>
-  perUnit && units
-    ? {
-        units: {
-          unit: perUnit.unit,
-          count: Number(units.count),
-          price: perUnit.price,
-          amount: formatUsdc(units.amountMicro),
-          maximum: perUnit.maximum,
-        },
-      }
-    : {};
-
 export const quoteUsed = () => new AppError('CONFLICT', 'This quote was used already; ask for a new one.');
 
 /**
@@ -79,7 +63,7 @@ export const quoteUsed = () => new AppError('CONFLICT', 'This quote was used alr
 export async function quotedPrice(
   ctx: HasDb & HasClock,
   caller: KnownCaller,
-  agent: Pick<CallableAgent, 'id' | 'takesHints'>,
+  agent: Pick<CallableAgent, 'id' | 'takesHints' | 'sizeSteps'>,
   quoteId: string,
   work: Work,
 ): Promise<{ priceMicro: bigint; isUsed: boolean }> {
@@ -87,7 +71,7 @@ export async function quotedPrice(
   if (!quote) throw notFound('quote');
   if (quote.agentId !== agent.id) throw invalid('quote', 'is for another agent');
   if (quote.validUntil <= ctx.clock.now()) throw invalid('quote', 'has expired');
-  if (quote.multiplierHundredths !== null && multiplierOf(agent.takesHints, work) > quote.multiplierHundredths)
+  if (quote.multiplier !== null && multiplierOf(quote.factors ?? agent, work) > quote.multiplier)
     throw invalid('quote', 'is for a smaller or simpler call than this one; ask for a new one with this input');
   const { unitCount, unitPointer } = quote;
   if (unitCount !== null && unitPointer !== null && countUnits(unitPointer, work) > unitCount)

@@ -1,12 +1,15 @@
 import type { Sql } from '../../db/sql.ts';
+import type { Factors } from '../price.ts';
 
 export interface QuoteRow {
   readonly id: string;
   readonly accountId: string;
   readonly agentId: string;
   readonly priceMicro: bigint;
-  /** Price multiplier of the quoted call; null: quotes older than this column. */
-  readonly multiplierHundredths: number | null;
+  /** Price multiplier of the quoted call, in ten-thousandths; null: quotes older than the column. */
+  readonly multiplier: number | null;
+  /** What the multiplier followed; null: quotes older than the column. */
+  readonly factors: Factors | null;
   /** Units of the quoted call, and where in its input they are counted; null: it has no price by units. */
   readonly unitCount: bigint | null;
   readonly unitPointer: string | null;
@@ -17,11 +20,12 @@ export interface QuoteRow {
 export async function insertQuote(sql: Sql, quote: Omit<QuoteRow, 'usedBy'>, now: Date): Promise<void> {
   await sql.query(
     'insert-quote',
-    `insert into quote (id, account_id, agent_id, price_micro, multiplier_hundredths, valid_until, created_at, unit_count, unit_pointer)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    `insert into quote (id, account_id, agent_id, price_micro, multiplier_ten_thousandths, valid_until, created_at, unit_count, unit_pointer,
+       factors)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     [
-      ...[quote.id, quote.accountId, quote.agentId, quote.priceMicro, quote.multiplierHundredths],
-      ...[quote.validUntil, now, quote.unitCount, quote.unitPointer],
+      ...[quote.id, quote.accountId, quote.agentId, quote.priceMicro, quote.multiplier],
+      ...[quote.validUntil, now, quote.unitCount, quote.unitPointer, JSON.stringify(quote.factors)],
     ],
   );
 }
@@ -30,7 +34,7 @@ export async function findQuote(sql: Sql, id: string, accountId: string): Promis
   const rows = await sql.query<QuoteRow>(
     'find-quote',
     `select id, account_id as "accountId", agent_id as "agentId", price_micro as "priceMicro",
-            multiplier_hundredths as "multiplierHundredths", unit_count as "unitCount", unit_pointer as "unitPointer", valid_until as "validUntil",
+            coalesce(multiplier_ten_thousandths, multiplier_hundredths * 100) as multiplier, factors, unit_count as "unitCount", unit_pointer as "unitPointer", valid_until as "validUntil",
             used_by as "usedBy"
        from quote where id = $1 and account_id = $2`,
     [id, accountId],

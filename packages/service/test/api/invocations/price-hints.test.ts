@@ -9,18 +9,24 @@ let h: Harness;
 let owner: TestAccount;
 let client: TestAccount;
 let plain: TestAgent;
+let sized: TestAgent;
 let hinted: TestAgent;
 beforeAll(async () => {
   h = await startHarness();
   owner = await h.newAccount();
-  [plain, hinted, client] = await Promise.all([
+  [plain, sized, hinted, client] = await Promise.all([
     startTestAgent(h, { owner, perRequest: '0.05' }),
+    startTestAgent(h, {
+      owner,
+      perRequest: '0.05',
+      metadata: { sizeSteps: [{ aboveBytes: 16_384, multiplier: '1.25' }] },
+    }),
     startTestAgent(h, { owner, perRequest: '0.05', metadata: { priceHints: true } }),
     newClient(h, '100'),
   ]);
 });
 afterAll(async () => {
-  await Promise.all([plain.die(), hinted.die()]);
+  await Promise.all([plain.die(), sized.die(), hinted.die()]);
   await h.stop();
 });
 afterEach(async () => {
@@ -59,21 +65,82 @@ it('an owner has hints taken at registration, and takes that back', async () => 
   expect(await costOf(hinted, body('high'))).toBe('0.075');
 });
 
+it('an agent is paid its price for calls of any size, unless its owner states a price by size', async () => {
+  const large = { task: 'x', input: { text } };
+  const quote = async (agent: TestAgent) =>
+    (await h.request('POST', `/invoke/${agent.id}/quote`, { key: client.key, body: large })).body.data;
+  expect((await call(plain, large, x402)).body.error.payment.amount).toBe('0.05');
+  expect(await costOf(plain, large)).toBe('0.05');
+  expect((await quote(plain)).breakdown).toEqual({
+    ...{ base_fee: '0.05', complexity_multiplier: '1.0x', total: '0.05' },
+    explanation: '0.05 per request = 0.05 USDC',
+  });
+  expect((await call(sized, large, x402)).body.error.payment.amount).toBe('0.0625');
+  expect(await costOf(sized, large)).toBe('0.0625');
+  expect((await quote(sized)).breakdown).toEqual({
+    ...{ base_fee: '0.05', complexity_multiplier: '1.0x', total: '0.0625' },
+    size: { bytes: 20_012, aboveBytes: 16_384, multiplier: '1.25x' },
+    explanation: '0.05 per request × 1.25 (20,012 bytes, above 16,384) = 0.0625 USDC',
+  });
+});
+
+it('a quote holds for its call whatever the owner then says of hints and sizes', async () => {
+  const agent = await startTestAgent(h, { owner, perRequest: '0.05' });
+  const sent = { task: 'x', input: { text, complexity: 'high' } };
+  const quoted = await h.request('POST', `/invoke/${agent.id}/quote`, { key: client.key, body: sent });
+  const dear = { priceHints: true, sizeSteps: [{ aboveBytes: 1024, multiplier: '5' }] };
+  const put = (metadata: object) => h.request('PUT', `/agents/${agent.id}`, { key: owner.key, body: { metadata } });
+  expect((await put(dear)).status).toBe(200);
+  const accepted = await h.request('POST', quoted.body.data.acceptUrl, {
+    ...{ key: client.key, body: sent, headers: { 'x-sync': 'true' } },
+  });
+  expect(accepted.body.data).toMatchObject({ status: 'completed', cost: '0.05' });
+  expect(await costOf(agent, sent)).toBe('0.375');
+  const bad = [
+    [{ aboveBytes: 1024, multiplier: '0.5' }],
+    [{ aboveBytes: 1024, multiplier: '5.01' }],
+    [
+      { aboveBytes: 1024, multiplier: '2' },
+      { aboveBytes: 1024, multiplier: '3' },
+    ],
+    [
+      { aboveBytes: 1024, multiplier: '2' },
+      { aboveBytes: 4096, multiplier: '1.5' },
+    ],
+    [],
+  ];
+  for (const sizeSteps of bad) expect((await put({ sizeSteps })).status).toBe(400);
+  await agent.die();
+});
+
+it('a payment signed before the owner states a price by size is answered with the new price', async () => {
+  const agent = await startTestAgent(h, { owner, perRequest: '0.05' });
+  const wallet = await h.newWallet(1_000_000n);
+  const sent = { task: 'x', input: { text } };
+  const headers = await payV2(h, wallet, await call(agent, sent, x402));
+  const metadata = { sizeSteps: [{ aboveBytes: 16_384, multiplier: '2' }] };
+  await h.request('PUT', `/agents/${agent.id}`, { key: owner.key, body: { metadata } });
+  const refused = await call(agent, sent, headers);
+  expect([refused.status, refused.body.error.payment.amount]).toEqual([402, '0.10']);
+  expect(await h.usdcOf(wallet.address)).toBe(1_000_000n);
+  await agent.die();
+});
+
 it.each([
   ['v2', payV2],
   ['v1', payV1],
 ])('an offer for a small or simple call does not pay for a large or difficult one (x402 %s)', async (_version, pay) => {
   const wallet = await h.newWallet(1_000_000n);
   const offered = async (agent: TestAgent, sent: object) => pay(h, wallet, await call(agent, sent, x402));
-  const small = await offered(plain, { task: 'x' });
+  const small = await offered(sized, { task: 'x' });
   for (const large of [
     { task: 'x', context: text },
     { task: 'x', input: { text } },
   ])
-    expect((await call(plain, large, small)).status).toBe(402);
+    expect((await call(sized, large, small)).body.error.payment.amount).toBe('0.0625');
   const low = await offered(hinted, body('low'));
   for (const more of [body('high'), { task: 'x' }]) expect((await call(hinted, more, low)).status).toBe(402);
   expect(await h.usdcOf(wallet.address)).toBe(1_000_000n);
   expect((await call(hinted, body('low'), low)).body.data).toMatchObject({ status: 'completed', cost: '0.04' });
-  expect((await call(plain, { task: 'y' }, small)).body.data).toMatchObject({ status: 'completed', cost: '0.05' });
+  expect((await call(sized, { task: 'y' }, small)).body.data).toMatchObject({ status: 'completed', cost: '0.05' });
 });

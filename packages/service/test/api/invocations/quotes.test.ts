@@ -20,7 +20,11 @@ beforeAll(async () => {
   owner = await h.newAccount();
   [free, priced, hinted, client] = await Promise.all([
     startTestAgent(h, { owner, perRequest: '0' }),
-    startTestAgent(h, { owner, perRequest: '0.05' }),
+    startTestAgent(h, {
+      owner,
+      perRequest: '0.05',
+      metadata: { sizeSteps: [{ aboveBytes: 16_384, multiplier: '1.25' }] },
+    }),
     startTestAgent(h, { owner, perRequest: '0.05', metadata: { priceHints: true } }),
     newClient(h, '100'),
   ]);

@@ -1,5 +1,6 @@
 import { type AgentTypes, typesOfCall } from '@agent-network/contracts/agents/agent-types';
 import type { AgentDetail } from '@agent-network/contracts/agents/agents';
+import { priceText } from '@agent-network/contracts/agents/price-text';
 import type { HasBaseUrl, HasChain } from '../../../chain/chain-info.ts';
 import { NODE_VERSION } from '../../../lib/process/node-version.ts';
 import { X402_EXTENSIONS } from './payments.ts';
@@ -95,7 +96,7 @@ export function agentCard(ctx: HasBaseUrl & HasChain, agent: AgentDetail & { rea
     skills: (capabilities.length > 0 ? capabilities : ['task']).map((capability) => ({
       id: capability,
       name: capability,
-      description: `${capability}, for ${price} USDC a task.`,
+      description: `${capability}, for ${priceText({ ...rates, metadata: agent.metadata })} a task.`,
       tags: [capability],
       ...typedSkill(types, capability),
     })),

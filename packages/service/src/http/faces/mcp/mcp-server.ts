@@ -1,4 +1,5 @@
 import type { AgentDetail } from '@agent-network/contracts/agents/agents';
+import { priceText } from '@agent-network/contracts/agents/price-text';
 import { listedTools, type McpTool, mcpAgentTools, mcpTools, withInput } from '@agent-network/contracts/mcp-tools';
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import { NODE_VERSION } from '../../../lib/process/node-version.ts';
@@ -87,7 +88,5 @@ async function namedTools(ctx: HttpContext, face: FaceRequest, agentId: string) 
     : [];
 }
 
-const descriptionOf = ({ name, description, rates, metadata: { perUnit } }: AgentDetail, what: string): string =>
-  `Invokes the agent "${name}" for ${perUnit ? 'at least ' : ''}${rates.perRequest} USDC a call${
-    perUnit ? `, ${perUnit.price} USDC for each ${perUnit.unit}, at most ${perUnit.maximum} USDC` : ''
-  }. ${what}${description === '' ? '' : ` The agent's owner says of it: "${description}"`}`;
+const descriptionOf = ({ name, description, rates, metadata }: AgentDetail, what: string): string =>
+  `Invokes the agent "${name}" for ${priceText({ ...rates, metadata })} a call. ${what}${description === '' ? '' : ` The agent's owner says of it: "${description}"`}`;
