@@ -220,9 +220,15 @@ export const webhookEndpoints = {
     ...common,
     method: 'POST',
     path: '/account/webhooks/{webhookId}/replay',
-    summary: 'Resend one delivery, or all since a time, with the same ids',
+    summary: 'Resend one delivery, all since a time, or all that failed, with the same ids',
     params,
-    body: z.union([z.object({ deliveryId: Id }), z.object({ since: Timestamp })]),
+    body: z.union([
+      z.object({ deliveryId: Id }),
+      z.object({ since: Timestamp }),
+      z.object({
+        status: z.literal('failed').describe('All deliveries that were given up, at most 10,000 in one call.'),
+      }),
+    ]),
     data: z.object({ webhookId: z.string(), replayed: z.int().min(0) }),
     errors: [],
   }),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { cursorQuery, dayQuery, pageQuery } from '../page.ts';
-import { Duration, Id, Timestamp, Usdc } from '../scalars.ts';
+import { Duration, Id, plainText, Timestamp, Usdc } from '../scalars.ts';
 import { failureReasons, RequestedAgentId, requestStatuses } from './invocations.ts';
 
 const HistoryItem = z.object({
@@ -35,6 +35,9 @@ export const historyEndpoints = {
       agentId: Id.optional(),
       bulkId: Id.optional(),
       status: z.enum(requestStatuses).optional(),
+      search: plainText(200)
+        .optional()
+        .describe('Text in the task or in the name of the agent, in any case; among the latest 10,000 other matches.'),
       contextId: z.string().max(256).optional().describe('Of requests that came as tasks of A2A: their context.'),
       changedAfter: Timestamp.optional().describe('The status changed last at this time or later.'),
       ...dayQuery,

@@ -140,6 +140,33 @@ test('one delivery is replayed with the same id and bytes, as often as one likes
   await agent.die();
 });
 
+test('all deliveries that were given up are sent again at once, with the same ids; others are left alone', async () => {
+  const { owner, receiver, path, deliveries } = await withWebhook();
+  for (let at = 0; at < 3; at++) await call(owner, 'POST', `${path}/test`);
+  await expect.poll(() => receiver.received.length).toBe(3);
+  const made = (await deliveries()).deliveries as { deliveryId: string; eventId: string }[];
+  const [kept, ...given] = made.map(({ deliveryId }) => deliveryId);
+  await harness.ctx.db.pool.query("update webhook_delivery set state = 'failed' where id = any($1)", [given]);
+  const other = await withWebhook();
+  await call(other.owner, 'POST', `${other.path}/test`);
+  await harness.ctx.db.pool.query("update webhook_delivery set state = 'failed' where webhook_id = $1", [
+    other.webhook.webhookId,
+  ]);
+  expect((await call(owner, 'POST', `${path}/replay`, { status: 'failed' })).body.data).toMatchObject({ replayed: 2 });
+  await expect.poll(async () => (await deliveries('?status=delivered')).total).toBe(3);
+  expect(receiver.received.length).toBe(5);
+  const again = receiver.received.slice(3).map(({ id }) => id);
+  expect(again.sort()).toEqual(
+    made
+      .filter(({ deliveryId }) => deliveryId !== kept)
+      .map(({ eventId }) => eventId)
+      .sort(),
+  );
+  expect((await call(owner, 'POST', `${path}/replay`, { status: 'failed' })).body.data).toMatchObject({ replayed: 0 });
+  expect((await other.deliveries('?status=failed')).total).toBe(1);
+  expect((await call(owner, 'POST', `${path}/replay`, { status: 'delivered' })).status).toBe(400);
+});
+
 test('what an endpoint missed while it was disabled is had by a replay since then', async () => {
   const { owner, receiver, path } = await withWebhook();
   const since = new Date().toISOString();

@@ -124,6 +124,18 @@ export async function repeatDelivery(tx: Tx, webhookId: string, deliveryId: stri
   return rows.length > 0;
 }
 
+/** Makes deliveries that were given up due again, the oldest first; how many. */
+export async function repeatFailed(tx: Tx, webhookId: string, limit: number, now: Date): Promise<number> {
+  const rows = await tx.query(
+    'repeat-failed-deliveries',
+    `${repeated}, next_attempt_at = $3 where id in (
+       select id from webhook_delivery where webhook_id = $1 and state = 'failed' order by created_at, id limit $2
+     ) returning id`,
+    [webhookId, limit, now],
+  );
+  return rows.length;
+}
+
 export interface PastEvent {
   readonly eventId: string;
   readonly sequence: bigint;

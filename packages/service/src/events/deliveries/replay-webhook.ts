@@ -8,7 +8,7 @@ import { newId } from '../../lib/id.ts';
 import { requireWebhook } from '../webhooks/account-webhook.ts';
 import type { WebhookContext } from '../webhooks/manage-webhooks.ts';
 import { lockWebhooks, markDue, type WebhookRow } from '../webhooks/webhook-store.ts';
-import { listDeliveredSince, listWantedSince, repeatDelivery, repeatEvents } from './delivery-store.ts';
+import { listDeliveredSince, listWantedSince, repeatDelivery, repeatEvents, repeatFailed } from './delivery-store.ts';
 import { insertDeliveries } from './fan-out-store.ts';
 import type { HasWebhookDispatcher } from './webhook-dispatcher.ts';
 
@@ -16,8 +16,8 @@ import type { HasWebhookDispatcher } from './webhook-dispatcher.ts';
 const MAX_REPLAYED = 10_000;
 
 /**
- * Repeats one delivery, or all events since a time that the webhook subscribes to, including those missed while disabled. Ids and bytes
- * stay the same; the retry schedule starts over. A disabled webhook has to be enabled first.
+ * Repeats one delivery, all deliveries that were given up, or all events since a time that the webhook subscribes to, including those
+ * missed while disabled. Ids and bytes stay the same; the retry schedule starts over. A disabled webhook has to be enabled first.
  */
 export async function replayWebhook(
   ctx: WebhookContext & HasWebhookDispatcher,
@@ -32,15 +32,18 @@ export async function replayWebhook(
     const [webhook] = await lockWebhooks(tx, [id]);
     if (!webhook) throw notFound('webhook');
     if (webhook.status === 'disabled') throw invalid('webhookId', 'is disabled; enable it first');
-    const replayed =
-      'since' in input
-        ? await replaySince(tx, webhook, new Date(input.since), now)
-        : await replayOne(tx, webhook, input.deliveryId, now);
+    const replayed = await replay(tx, webhook, input, now);
     await markDue(tx, [id], now);
     return once.keep(tx, { webhookId, replayed });
   });
   ctx.webhookDispatcher.requestRun();
   return answer;
+}
+
+function replay(tx: Tx, webhook: WebhookRow, input: Parsed<Api['replayWebhook']>['body'], now: Date): Promise<number> {
+  if ('since' in input) return replaySince(tx, webhook, new Date(input.since), now);
+  if ('status' in input) return repeatFailed(tx, webhook.id, MAX_REPLAYED, now);
+  return replayOne(tx, webhook, input.deliveryId, now);
 }
 
 async function replayOne(tx: Tx, webhook: WebhookRow, deliveryId: string, now: Date): Promise<number> {

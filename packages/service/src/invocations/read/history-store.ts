@@ -14,6 +14,8 @@ export interface HistoryQuery {
   readonly contextId: string | null;
   /** Its last change of status is at this time or later. */
   readonly changedAfter: Date | null;
+  /** Text in the task or in the name of the agent. */
+  readonly search: string | null;
   readonly from: Date | null;
   readonly before: Date | null;
 }
@@ -38,11 +40,17 @@ export interface HistoryRow
   completedAt: Date | null;
 }
 
+/** A search reads no more rows than this, so that its cost has a bound however much an account has called. */
+const MOST_SEARCHED = 10_000;
+
 const filter = `account_id = $1 and ($2::text is null or caller_agent_id = $2) and ($3::text is null or agent_id = $3)
   and ($4::text is null or status = $4) and ($5::timestamptz is null or created_at >= $5)
   and ($6::timestamptz is null or created_at < $6) and ($7::text is null or bulk_id = $7)
   and ($8::text is null or coalesce(metadata #>> '{a2a,contextId}', 'ctx_' || substr(id, 5)) = $8)
   and ($9::timestamptz is null or coalesce(completed_at, started_at, created_at) >= $9)`;
+
+const isFound = (search: string) =>
+  `(strpos(lower(v.task), lower(${search})) > 0 or strpos(lower(g.name), lower(${search})) > 0)`;
 
 const parameters = (query: HistoryQuery) => [
   query.accountId,
@@ -69,19 +77,35 @@ export const readHistory = (
             v.started_at as "startedAt", v.completed_at as "completedAt"
        from (
          select * from invocation where ${filter} and ($10::timestamptz is null or created_at < $10 or (created_at = $10 and id > $11))
-          order by created_at desc, id limit $12 offset $13
+          order by created_at desc, id
+          limit case when $14::text is null then $12::int else ${MOST_SEARCHED} end
+         offset case when $14::text is null then $13::int else 0 end
        ) v join agent g on g.id = v.agent_id
-      order by v.created_at desc, v.id`,
-    [...parameters(query), page.after?.createdAt ?? null, page.after?.id ?? '', page.limit, page.offset],
+      where $14::text is null or ${isFound('$14')}
+      order by v.created_at desc, v.id
+      limit $12::int offset case when $14::text is null then 0 else $13::int end`,
+    [...parameters(query), page.after?.createdAt ?? null, page.after?.id ?? '', page.limit, page.offset, query.search],
   );
 
 /** Number and total cost of the matches. Whole days, in total or by agent, come from stored sums; other ranges are counted. */
 export async function sumHistory(sql: Sql, query: HistoryQuery): Promise<{ total: number; costMicro: bigint }> {
+  if (query.search !== null) return sumOf(await sumFound(sql, query));
   const { callerAgentId, status, bulkId, contextId, changedAfter } = query;
   const isKept = [callerAgentId, status, bulkId, contextId, changedAfter].every((filter) => filter === null);
-  const [row] = await (isKept ? sumUse(sql, query) : sumRows(sql, query));
-  return { total: Number(row?.requests ?? 0), costMicro: row?.spentMicro ?? 0n };
+  return sumOf(await (isKept ? sumUse(sql, query) : sumRows(sql, query)));
 }
+
+const sumOf = ([row]: readonly UseSum[]) => ({ total: Number(row?.requests ?? 0), costMicro: row?.spentMicro ?? 0n });
+
+const sumFound = (sql: Sql, query: HistoryQuery): Promise<UseSum[]> =>
+  sql.query<UseSum>(
+    'sum-found-history',
+    `select count(*) as requests, coalesce(sum(v.cost_micro), 0)::bigint as "spentMicro"
+       from (select * from invocation where ${filter} order by created_at desc, id limit ${MOST_SEARCHED}) v
+       join agent g on g.id = v.agent_id
+      where ${isFound('$10')}`,
+    [...parameters(query), query.search],
+  );
 
 const sumRows = (sql: Sql, query: HistoryQuery): Promise<UseSum[]> =>
   sql.query<UseSum>(

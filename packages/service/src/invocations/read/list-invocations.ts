@@ -26,6 +26,7 @@ export async function listInvocations(
     bulkId: query.bulkId ?? null,
     contextId: query.contextId ?? null,
     changedAfter: query.changedAfter === undefined ? null : new Date(query.changedAfter),
+    search: query.search?.trim() || null,
     ...readDays(query),
   };
   const [rows, sums] = await Promise.all([

@@ -127,6 +127,35 @@ it('shows the fields of the spec, and those that a list needs besides, newest fi
   }
 });
 
+describe('a search', () => {
+  const found = async (search: string, query: Record<string, string | number> = {}, key = client.key) =>
+    history({ search, ...query }, key);
+
+  it('finds text of the task and of the name of the agent, in any case, with exact totals, page by page', async () => {
+    const { requests, total, totalCost: sum, nextCursor } = await found('TASK 1', { limit: 2 });
+    const wanted = (await history()).requests.filter(({ task }: { task: string }) => task.includes('task 1'));
+    expect(wanted.length).toBeGreaterThan(2);
+    expect(idsOf(requests)).toEqual(idsOf(wanted).slice(0, 2));
+    const ofAll = made.filter(({ requestId }) => idsOf(wanted).includes(requestId));
+    expect({ total, sum }).toEqual({ total: wanted.length, sum: totalCost(ofAll) });
+    const rest = await found('task 1', { limit: 100, cursor: nextCursor });
+    expect(idsOf(rest.requests)).toEqual(idsOf(wanted).slice(2));
+    expect(idsOf((await found('task 1', { limit: 100, offset: 1 })).requests)).toEqual(idsOf(wanted).slice(1));
+    await h.ctx.db.pool.query("update agent set name = 'Grüner Fuchs 100%' where id = $1", [agents[1]?.id]);
+    const byName = await found('grüner FUCHS');
+    expect(byName.total).toBe(made.filter(({ agentId }) => agentId === agents[1]?.id).length);
+  });
+
+  it('takes no sign as a pattern, and finds nothing of others', async () => {
+    for (const search of ['%', '_ask', 'task .', "' or true --"]) {
+      const shown = (await found(search)).requests as { task: string; agentName: string }[];
+      expect(shown.every(({ task, agentName }) => task.includes(search) || agentName.includes(search))).toBe(true);
+    }
+    const stranger = await newClient(h, '1.00');
+    expect(await found('task', {}, stranger.key)).toMatchObject({ requests: [], total: 0, totalCost: '0.00' });
+  });
+});
+
 describe('every combination of filters', () => {
   it('gives what a list in memory gives, with exact totals of all that match', async () => {
     const days = [undefined, '2025-12-31', '2026-01-01', '2026-03-01', '2026-03-02', '2026-03-03', '2027-01-01'];
