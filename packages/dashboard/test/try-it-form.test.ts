@@ -46,7 +46,7 @@ afterAll(async () => {
   await world?.stop();
 });
 
-const quote = () => page.getByRole('button', { name: /^Get a (new )?quote$/ }).click();
+const run = () => page.getByRole('button', { name: 'Run for free' }).click();
 const json = () => page.getByLabel('Input (JSON)');
 const toJson = () => page.getByRole('button', { name: 'Edit as JSON' }).click();
 const toForm = () => page.getByRole('button', { name: 'Edit as a form' }).click();
@@ -56,7 +56,7 @@ it('has a form of the schema, shows what the node refuses at its field, and call
   await page.getByLabel('document (required)').waitFor();
   await page.getByText(`The text to sum up. ${MARKUP}`).waitFor();
   await page.getByLabel('sentences').fill('0');
-  await quote();
+  await run();
   const wrong = page.locator('[aria-invalid=true]');
   await expect.poll(() => wrong.count()).toBe(2);
   await page.getByText('is missing', { exact: true }).waitFor();
@@ -71,14 +71,12 @@ it('has a form of the schema, shows what the node refuses at its field, and call
   await page.getByLabel('isWide').selectOption({ label: 'false' });
   await page.getByLabel('marks (JSON)').fill('{"a": ');
   expect(await page.getByRole('button', { name: 'Edit as JSON' }).isDisabled()).toBe(true);
-  await quote();
+  await run();
   await page.getByLabel('marks (JSON)').and(wrong).waitFor();
   expect(agent.calls).toHaveLength(0);
   await page.getByLabel('marks (JSON)').fill('{"a": 1}');
-  await quote();
   await page.getByLabel('Mode').selectOption({ value: 'sync' });
-  await quote();
-  await page.getByRole('button', { name: 'Run for free' }).click();
+  await run();
   await page.getByRole('heading', { name: 'Answer completed' }).waitFor();
   expect(agent.calls[0]?.body.input).toEqual({
     ...{ document: 'Bees dance.', sentences: 2, tone: 'warm', words: ['bee'] },
@@ -114,11 +112,11 @@ it('goes from form to JSON and back without losing anything that was written in 
 it('has the form of the capability that is called', async () => {
   await page.getByLabel('Capability').selectOption({ label: 'counting' });
   await page.getByLabel('upTo').fill('ten');
-  await quote();
+  await run();
   await page.getByText('is not a number').waitFor();
   await page.getByLabel('upTo').fill('10');
-  await quote();
-  await page.getByRole('button', { name: 'Run for free' }).click();
+  await run();
+  await expect.poll(() => agent.calls.length).toBe(2);
   await page.getByRole('heading', { name: 'Answer completed' }).waitFor();
   expect(agent.calls.at(-1)?.body).toMatchObject({ capability: 'counting', input: { upTo: 10 } });
 });

@@ -51,7 +51,7 @@ const available = async () => (await balanceOf(world.h, key)).available;
 const run = () => page.getByRole('button', { name: /^Run / });
 const requestCount = async () => (await world.h.request('GET', '/invoke/history', { key })).body.data.total;
 
-/** Opens the form of an agent, fills it and asks for a quote. */
+/** Opens the form of an agent and fills it: the price comes by itself. */
 async function quote({
   task = 'read this',
   mode,
@@ -67,8 +67,7 @@ async function quote({
   await page.getByLabel('Task').fill(task);
   if (input !== undefined) await page.getByLabel('Input (JSON)').fill(input);
   await page.getByLabel('Mode').selectOption({ value: mode });
-  await page.getByRole('button', { name: 'Get a quote' }).click();
-  await run().waitFor();
+  await page.getByText('This call', { exact: true }).waitFor();
 }
 
 const payByWallet = () => page.getByLabel('Paid by').selectOption({ label: 'Test wallet (x402)' });
@@ -76,11 +75,11 @@ const ended = (status: string) => page.getByRole('heading', { name: `Answer ${st
 
 it('says what is wrong with a call before it costs anything', async () => {
   await page.goto(`/dashboard/explore/${agent.id}?tab=try`);
-  await page.getByRole('button', { name: 'Get a quote' }).click();
+  await run().click();
   await page.locator('textarea[aria-invalid=true]').waitFor();
   await page.getByLabel('Task').fill('x');
   await page.getByLabel('Input (JSON)').fill('{"a" 1}');
-  await page.getByRole('button', { name: 'Get a quote' }).click();
+  await run().click();
   await page.getByText(/JSON at position/).waitFor();
   expect(agent.calls).toHaveLength(0);
 });
@@ -195,6 +194,20 @@ it('pays by channel: the deposit is said before it is signed, the next call is o
   await page.getByRole('table', { name: 'Channels' }).getByText('used up').waitFor();
 });
 
+it('never runs a call for more than the button said: a price that rose is shown, and pressed again', async () => {
+  agent.behave(answerWith(200, { result: 'dearer' }));
+  await quote({ mode: 'sync' });
+  const count = await requestCount();
+  const calls = agent.calls.length;
+  await page.getByLabel('Input (JSON)').fill('{"complexity":"high"}');
+  await page.getByLabel('Task').press('Control+Enter');
+  await page.getByText('This call costs more than the button said.').waitFor();
+  expect({ count: await requestCount(), calls: agent.calls.length }).toEqual({ count, calls });
+  await page.getByRole('button', { name: 'Run for 0.075 USDC' }).click();
+  await ended('completed');
+  expect(await requestCount()).toBe(count + 1);
+});
+
 it('explains a wallet that declines or stays on another chain; nothing is paid, and it can be tried again', async () => {
   const held = await world.h.usdcOf(wallet.address);
   const before = await requestCount();
@@ -218,8 +231,9 @@ it('explains a wallet that declines or stays on another chain; nothing is paid, 
 it('says that treasury and wallet hold too little, and takes a free agent for nothing', async () => {
   const dear = await startTestAgent(world.h, { name: 'Dear reader', perRequest: '5000', capabilities: ['reading'] });
   await quote({ mode: 'sync', of: dear });
-  await run().click();
-  await page.getByText('Nothing was paid.').waitFor();
+  await page.getByText(/Your treasury has 0\.\d+ USDC, and this call needs 5000\.00/).waitFor();
+  expect(await run().isDisabled()).toBe(true);
+  await expectAccessible(page);
   await payByWallet();
   await run().click();
   await page.getByText(/The wallet 0x\w+ holds 9\d\d\.\d+ USDC, but 5000\.00 is needed/).waitFor();

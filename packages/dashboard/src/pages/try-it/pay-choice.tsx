@@ -1,4 +1,3 @@
-import { useApi } from '../../app/api-query.ts';
 import { Field } from '../../ui/controls/field.tsx';
 import { Select } from '../../ui/controls/select.tsx';
 import { groupDigits } from '../../ui/values/money.tsx';
@@ -18,21 +17,21 @@ interface PayChoiceProps {
   /** `TREASURY`, or a wallet: see `walletChoice`. */
   readonly value: string;
   readonly onChange: (value: string) => void;
+  /** In the treasury; undefined: not known yet. */
+  readonly available: string | undefined;
 }
 
 /** Choice of the payer: the account's treasury, or a wallet of this browser, by a transfer or by its channel. */
-export function PayChoice({ value, onChange }: PayChoiceProps) {
+export function PayChoice({ value, onChange, available }: PayChoiceProps) {
   const wallets = useInjectedWallets();
-  const { data } = useApi('getBalance');
-  const own = data?.treasuries.find(({ agentId }) => agentId === null);
-  const available = data && ` (${groupDigits(own?.available ?? '0.00')} USDC available)`;
+  const ofTreasury = available && ` (${groupDigits(available)} USDC available)`;
   return (
     <Field label="Paid by" hint={wallets.length === 0 ? 'No wallet was found in this browser.' : undefined}>
       <Select
         value={value}
         onChange={onChange}
         options={[
-          { value: TREASURY, label: `Treasury${available ?? ''}` },
+          { value: TREASURY, label: `Treasury${ofTreasury ?? ''}` },
           ...wallets.flatMap(({ id, name }) => [
             { value: id, label: `${name} (x402)` },
             { value: BY_CHANNEL + id, label: `${name} (channel)` },

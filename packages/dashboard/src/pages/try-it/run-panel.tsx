@@ -1,0 +1,95 @@
+import type { Quote } from '@agent-network/contracts/invocations/quotes';
+import { Link } from '@tanstack/react-router';
+import { Button } from '../../ui/controls/button.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { FactRow } from '../../ui/layout/fact-row.tsx';
+import { linkClass } from '../../ui/values/link.tsx';
+import { Money } from '../../ui/values/money.tsx';
+import { ChannelPanel } from './channel-panel.tsx';
+import { PayChoice } from './pay-choice.tsx';
+import type { Payment } from './use-payment.ts';
+import { useTreasuryFunds } from './use-treasury-funds.ts';
+
+interface RunPanelProps {
+  /** Of the form that the button sends. */
+  readonly formId: string;
+  /** The price on the button: a press pays no more. */
+  readonly price: string;
+  /** The quote of the form as it stands; undefined: the price is the agent's own. */
+  readonly quote: Quote | undefined;
+  /** The price has risen since the button was pressed: nothing was run. */
+  readonly hasRisen: boolean;
+  readonly payment: Payment;
+  readonly isBusy: boolean;
+  readonly isDisabled: boolean;
+}
+
+/** The price, who pays it, and the one button that runs the call. */
+export function RunPanel({ formId, price, quote, hasRisen, payment, isBusy, isDisabled }: RunPanelProps) {
+  const { payer, setPayer, isFree, choice, channel } = payment;
+  const { available, isShort } = useTreasuryFunds(price);
+  const lacksFunds = choice === null && isShort;
+  return (
+    <Card title="Price">
+      <div className="space-y-4">
+        <PriceFacts price={price} quote={quote} />
+        {!isFree && <PayChoice value={payer} onChange={setPayer} available={available} />}
+        {channel.wallet && (
+          <ChannelPanel
+            wallet={channel.wallet}
+            price={price}
+            channel={channel.found}
+            error={channel.error}
+            deposit={channel.deposit}
+            onDeposit={channel.setDeposit}
+          />
+        )}
+        <div role="status" className="space-y-2 empty:hidden">
+          {hasRisen && (
+            <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
+              This call costs more than the button said. Nothing was run: check the price, then run it.
+            </p>
+          )}
+          {lacksFunds && (
+            <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
+              Your treasury has {available} USDC, and this call needs {price}.{' '}
+              <Link to="/payments" className={`${linkClass} underline`}>
+                Add funds
+              </Link>{' '}
+              or pay with a wallet.
+            </p>
+          )}
+        </div>
+        <Button
+          type="submit"
+          form={formId}
+          variant="primary"
+          icon="play"
+          className="w-full"
+          isBusy={isBusy}
+          disabled={isDisabled || lacksFunds}
+        >
+          {isFree ? 'Run for free' : `Run for ${price} USDC`}
+        </Button>
+      </div>
+    </Card>
+  );
+}
+
+const PriceFacts = ({ price, quote }: { price: string; quote: Quote | undefined }) => (
+  <dl aria-live="polite">
+    <FactRow label={quote ? 'This call' : 'Per request'}>
+      <strong>
+        <Money amount={price} />
+      </strong>
+    </FactRow>
+    {quote && (
+      <>
+        <FactRow label="Calculation">
+          <bdi className="wrap-anywhere whitespace-normal">{quote.breakdown.explanation}</bdi>
+        </FactRow>
+        <FactRow label="Usually takes">{quote.estimatedTime.replace('s', ' s')}</FactRow>
+      </>
+    )}
+  </dl>
+);
