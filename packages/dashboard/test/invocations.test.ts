@@ -10,7 +10,9 @@ import { expectAccessible } from './support/expect-accessible.ts';
 import { fundTreasury, keyOf } from './support/fund-treasury.ts';
 import { hostileText, turnedText } from './support/hostile.ts';
 import { it } from './support/journey.ts';
+import { readCsv } from './support/read-csv.ts';
 import { repeatInvocation } from './support/repeat-invocation.ts';
+import { saved } from './support/saved.ts';
 import { lookAt } from './support/screenshot.ts';
 import { tabTo } from './support/tab-to.ts';
 import { startWorld, type World } from './support/world.ts';
@@ -164,7 +166,7 @@ it('shows the events of a streaming call as they come, and why one failed', asyn
 
 it('shows a bulk invocation and leads to what is in it', async () => {
   agent.behave(echo);
-  const { page, key } = await payer();
+  const { page, key, invoke } = await payer();
   const body = { task: 'for many', agents: [agent.id], strategy: 'first_success' };
   const { bulkId, requests } = (await world.h.request('POST', '/invoke/bulk', { key, body })).body.data;
   await page.goto(`/dashboard/bulk/${bulkId}`);
@@ -174,6 +176,28 @@ it('shows a bulk invocation and leads to what is in it', async () => {
   await page.getByRole('link', { name: requests[0].requestId }).click();
   await page.getByRole('heading', { name: 'Invocation', exact: true }).waitFor();
   await page.getByRole('link', { name: bulkId }).waitFor();
+
+  const second = await startTestAgent(world.h, { name: 'Second', perRequest: '0.05', behaviour: echo });
+  const all = { task: 'for both', agents: [agent.id, second.id], strategy: 'all' };
+  await world.h.request('POST', '/invoke/bulk', { key, body: all });
+  const single = await invoke({ task: 'on its own' });
+  await untilEnded(world.h, key, single);
+  await page.goto('/dashboard/invocations');
+  const row = page.getByRole('row', { name: /for both/ });
+  await row.getByText('2 agents').waitFor();
+  expect(await row.count()).toBe(1);
+  await expectAccessible(page);
+  await lookAt(page, 'invocations-bulk');
+
+  await page.getByLabel('Search task or agent name').fill('SECOND');
+  await page.keyboard.press('Enter');
+  await page.getByText('1 total').waitFor();
+  expect(new URL(page.url()).search).toBe('?search=SECOND');
+  const shown = JSON.parse(await saved(page, () => page.getByRole('button', { name: 'JSON' }).click()));
+  expect(shown).toMatchObject([{ agentName: 'Second', task: 'for both' }]);
+  const rows = readCsv(await saved(page, () => page.getByRole('button', { name: 'Export CSV' }).click()));
+  expect(rows).toMatchObject([{ agentName: 'Second', task: 'for both', cost: shown[0].cost }]);
+  await second.die();
 });
 
 it('lists 10,000 invocations page by page without a hitch, filtered by the address of the page', async () => {

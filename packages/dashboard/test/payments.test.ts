@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { Balance, PaymentItem, Withdrawal } from '@agent-network/contracts/payments/payments';
 import type { Reserves } from '@agent-network/contracts/payments/reserves';
 import type { Statement } from '@agent-network/contracts/payments/statements';
@@ -12,6 +11,7 @@ import { askNode } from './support/ask-node.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { it } from './support/journey.ts';
 import { readCsv } from './support/read-csv.ts';
+import { saved } from './support/saved.ts';
 import { lookAt } from './support/screenshot.ts';
 import { startWorld, type World } from './support/world.ts';
 
@@ -33,12 +33,6 @@ const poll = <T>(look: () => T) => expect.poll(look, { timeout: 10_000 });
 const balanceOf = (page: Page) => askNode<Balance>(page, 'GET', '/payments/balance');
 const historyOf = async (page: Page, query = '') =>
   (await askNode<{ payments: PaymentItem[] }>(page, 'GET', `/payments/history?limit=100${query}`)).payments;
-
-/** What a click on a button saves. */
-async function saved(page: Page, press: () => Promise<void>): Promise<string> {
-  const [download] = await Promise.all([page.waitForEvent('download'), press()]);
-  return readFile(await download.path(), 'utf8');
-}
 
 /** Somebody whose treasury holds this much, deposited from their wallet with the API. */
 async function signedInWith(amount: string) {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect } from 'vitest';
+import { startTestAgent } from '../../service/test/support/test-agent.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { it } from './support/journey.ts';
 import { lookAt } from './support/screenshot.ts';
@@ -77,4 +78,42 @@ it('is light or dark as one chose, at once, after a reload, and as the system wh
   expect(await theme()).toBe('light');
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.locator('html[data-theme=dark]').waitFor();
+});
+
+it('finds pages, agents and invocations from anywhere with Ctrl-K, and goes there with Enter', async () => {
+  const { page } = await world.signedIn();
+  const agent = await startTestAgent(world.h, { name: 'Palette weaver' });
+  await page.goto('/dashboard/keys');
+  await page.getByRole('heading', { name: 'API keys' }).waitFor();
+  await page.keyboard.press('Control+k');
+  const search = page.getByRole('combobox', { name: 'Search pages, agents and invocations' });
+  await search.waitFor();
+  await page.getByRole('option', { name: 'Webhooks' }).waitFor();
+  await page.keyboard.type('palette wea');
+  await page.getByRole('option', { name: /Palette weaver/ }).waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'palette');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Palette weaver' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/dashboard/explore/${agent.id}`);
+  await page.getByRole('status').getByText('Palette weaver · agent-network').waitFor({ state: 'attached' });
+  await page.keyboard.press('Meta+k');
+  await search.waitFor();
+  await page.keyboard.type('no such thing');
+  await page.getByText('No results.').waitFor();
+  await page.keyboard.press('Escape');
+  await search.waitFor({ state: 'hidden' });
+  await agent.die();
+});
+
+it('has help and a way to the documentation on every page', async () => {
+  const { page } = await world.signedIn({ at: '/dashboard/webhooks' });
+  await page.getByRole('button', { name: 'Help' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Help: Webhooks' });
+  const link = dialog.getByRole('link', { name: 'Documentation' });
+  expect(await link.getAttribute('href')).toBe('/docs#webhooks');
+  await expectAccessible(page);
+  await lookAt(page, 'help');
+  await dialog.getByRole('button', { name: 'Shortcuts' }).click();
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Search everything').waitFor();
 });

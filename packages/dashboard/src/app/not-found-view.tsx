@@ -5,7 +5,8 @@ import { linkClass } from '../ui/values/link.tsx';
 export function NotFoundView() {
   return (
     <main className="mx-auto max-w-2xl p-6">
-      <EmptyState title="Page not found">
+      <h1 className="sr-only">Page not found</h1>
+      <EmptyState title="Nothing is at this address">
         <Link to="/" className={linkClass}>
           Go to the overview
         </Link>

@@ -57,7 +57,7 @@ const agent = createRoute({
 const invocations = createRoute({
   getParentRoute: () => shellRoute,
   path: '/invocations',
-  validateSearch: searchOf('status', 'agentId', 'startDate', 'endDate', 'cursor'),
+  validateSearch: searchOf('search', 'status', 'agentId', 'startDate', 'endDate', 'cursor'),
   component: view(() => import('../pages/invocations/invocations-view.tsx'), 'InvocationsView'),
 });
 
@@ -76,12 +76,14 @@ const bulk = createRoute({
 const keys = createRoute({
   getParentRoute: () => shellRoute,
   path: '/keys',
+  validateSearch: searchOf('new'),
   component: view(() => import('../pages/keys/keys-view.tsx'), 'KeysView'),
 });
 
 const webhooks = createRoute({
   getParentRoute: () => shellRoute,
   path: '/webhooks',
+  validateSearch: searchOf('new'),
   component: view(() => import('../pages/webhooks/webhooks-view.tsx'), 'WebhooksView'),
 });
 

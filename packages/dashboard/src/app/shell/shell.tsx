@@ -2,8 +2,10 @@ import { Outlet, useRouter } from '@tanstack/react-router';
 import { useCallback, useEffect, useState } from 'react';
 import { ConnectionBanner } from '../live/connection-banner.tsx';
 import { useLiveEvents } from '../live/live-events.ts';
+import { PaletteHost } from '../palette/palette-host.tsx';
 import { useSession, useSessionInfo } from '../session.ts';
 import { NavDrawer } from './nav-drawer.tsx';
+import { RouteAnnouncer } from './route-announcer.tsx';
 import { Shortcuts } from './shortcuts.tsx';
 import { Brand, SideNav } from './side-nav.tsx';
 import { TopBar } from './top-bar.tsx';
@@ -23,6 +25,7 @@ function Frame() {
   const { label, eventsAt } = useSessionInfo();
   const { sessionId } = useSession();
   const [isNavOpen, setNavOpen] = useState(false);
+  const [isPaletteOpen, setPaletteOpen] = useState(false);
   const [areShortcutsOpen, setShortcutsOpen] = useState(false);
   const openShortcuts = useCallback((isOpen: boolean) => setShortcutsOpen(isOpen), []);
   const connection = useLiveEvents({ sessionId, after: eventsAt });
@@ -36,19 +39,25 @@ function Frame() {
       </a>
       <aside
         aria-label="Navigation"
-        className="sticky top-0 hidden h-dvh w-58 shrink-0 flex-col border-r border-line bg-surface md:flex"
+        className="sticky top-0 hidden h-dvh w-58 shrink-0 flex-col border-r border-line bg-surface md:flex print:hidden"
       >
         <Brand label={label} />
         <SideNav />
       </aside>
       <div className="min-w-0 flex-1">
-        <TopBar onOpenNav={() => setNavOpen(true)} onShowShortcuts={() => setShortcutsOpen(true)} />
+        <TopBar
+          onOpenNav={() => setNavOpen(true)}
+          onShowShortcuts={() => setShortcutsOpen(true)}
+          onOpenPalette={() => setPaletteOpen(true)}
+        />
         <ConnectionBanner {...connection} />
         <main id="content" tabIndex={-1} className="outline-none">
           <Outlet />
         </main>
       </div>
       <NavDrawer isOpen={isNavOpen} onClose={() => setNavOpen(false)} label={label} />
+      <RouteAnnouncer />
+      <PaletteHost isOpen={isPaletteOpen} setOpen={setPaletteOpen} />
       <Shortcuts isOpen={areShortcutsOpen} setOpen={openShortcuts} />
     </div>
   );

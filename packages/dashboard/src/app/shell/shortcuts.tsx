@@ -43,7 +43,8 @@ export function Shortcuts({ isOpen, setOpen }: { isOpen: boolean; setOpen: (isOp
   return (
     <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title="Keyboard shortcuts">
       <dl className="space-y-1">
-        <Shortcut keys={['/']} text="Search" />
+        <Shortcut keys={['Ctrl', 'K']} text="Search everything" />
+        <Shortcut keys={['/']} text="Search this page" />
         <Shortcut keys={['?']} text="Show keyboard shortcuts" />
         {navItems.map(({ key, label }) => (
           <Shortcut key={key} keys={['g', key]} text={`Go to ${label}`} />

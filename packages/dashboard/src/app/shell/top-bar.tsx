@@ -6,6 +6,7 @@ import { Identicon } from '../../ui/values/identicon.tsx';
 import { networkName } from '../network-name.ts';
 import { useSession, useSessionInfo } from '../session.ts';
 import { signOut } from '../sign-out.ts';
+import { HelpButton } from './help-button.tsx';
 import { chooseTheme, type Theme, themes, useTheme } from './theme.ts';
 
 const themeIcons: Readonly<Record<Theme, IconName>> = { system: 'screen', light: 'sun', dark: 'moon' };
@@ -49,21 +50,30 @@ function AccountMenu() {
   );
 }
 
+const PaletteButton = ({ onOpen }: { onOpen: () => void }) => (
+  <Button variant="ghost" icon="search" aria-keyshortcuts="Control+K Meta+K" className="text-muted" onClick={onOpen}>
+    <span className="max-md:sr-only">Search everything</span>
+    <kbd className="rounded border border-line bg-sunken px-1.5 font-mono text-xs max-md:hidden">Ctrl K</kbd>
+  </Button>
+);
+
 interface TopBarProps {
   readonly onOpenNav: () => void;
   readonly onShowShortcuts: () => void;
+  readonly onOpenPalette: () => void;
 }
 
-export function TopBar({ onOpenNav, onShowShortcuts }: TopBarProps) {
+export function TopBar({ onOpenNav, onShowShortcuts, onOpenPalette }: TopBarProps) {
   const { chainId } = useSessionInfo();
   return (
-    <header className="sticky top-0 z-30 flex h-14 items-center justify-between gap-2 border-b border-line bg-page/90 px-2 backdrop-blur sm:px-6">
+    <header className="sticky top-0 z-30 flex h-14 print:hidden items-center justify-between gap-2 border-b border-line bg-page/90 px-2 backdrop-blur sm:px-6">
       <div className="flex min-w-0 items-center gap-2">
         <IconButton icon="menu" label="Open navigation" className="md:hidden" onClick={onOpenNav} />
         <Badge>{networkName(chainId)}</Badge>
       </div>
       <div className="flex items-center">
-        <IconButton icon="keyboard" label="Keyboard shortcuts" className="max-sm:hidden" onClick={onShowShortcuts} />
+        <PaletteButton onOpen={onOpenPalette} />
+        <HelpButton onShowShortcuts={onShowShortcuts} />
         <ThemeMenu />
         <AccountMenu />
       </div>

@@ -8,7 +8,9 @@ import { ResultBlock } from './result-block.tsx';
 
 const Text = ({ label, text }: { label: string; text: string }) => (
   <ScrollBox label={label}>
-    <p className="wrap-anywhere whitespace-pre-wrap">{text}</p>
+    <p dir="auto" className="wrap-anywhere whitespace-pre-wrap">
+      {text}
+    </p>
   </ScrollBox>
 );
 

@@ -10,7 +10,9 @@ export function ResultBlock({ record }: { record: RequestRecord }) {
   if (typeof result === 'string')
     return (
       <ScrollBox label="Result text">
-        <p className="wrap-anywhere whitespace-pre-wrap">{result}</p>
+        <p dir="auto" className="wrap-anywhere whitespace-pre-wrap">
+          {result}
+        </p>
       </ScrollBox>
     );
   return <JsonBlock label="Result" value={result} />;

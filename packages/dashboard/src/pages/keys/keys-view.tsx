@@ -1,3 +1,4 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApi } from '../../app/api-query.ts';
 import { Button } from '../../ui/controls/button.tsx';
@@ -12,7 +13,7 @@ import { keyColumns } from './key-columns.tsx';
 import { RevokeKeyDialog } from './revoke-key-dialog.tsx';
 import { RollKeyDialog } from './roll-key-dialog.tsx';
 
-type Doing = { readonly what: 'create' } | { readonly what: 'roll' | 'revoke'; readonly apiKey: ApiKey } | null;
+type Doing = { readonly what: 'roll' | 'revoke'; readonly apiKey: ApiKey } | null;
 
 /** The keys of the account: made, rolled and revoked here. */
 export function KeysView() {
@@ -25,6 +26,9 @@ export function KeysView() {
       onRevoke: (apiKey) => setDoing({ what: 'revoke', apiKey }),
     }),
   );
+  const { new: isNew } = useSearch({ from: '/shell/keys' });
+  const navigate = useNavigate({ from: '/keys' });
+  const create = (isOpen: boolean) => void navigate({ search: isOpen ? { new: 'true' } : {} });
   const keys = data?.keys;
   const shown = keys?.filter((key) => showsEnded || isLiving(key, Date.now()));
   const close = () => setDoing(null);
@@ -33,7 +37,7 @@ export function KeysView() {
       title="API keys"
       description="Programs call the API with a key. Each key has its own scopes, limits and expiry."
       actions={
-        <Button variant="primary" icon="plus" onClick={() => setDoing({ what: 'create' })}>
+        <Button variant="primary" icon="plus" onClick={() => create(true)}>
           Create key
         </Button>
       }
@@ -60,7 +64,7 @@ export function KeysView() {
           }
         />
       </Card>
-      {doing?.what === 'create' && <CreateKeyDialog onClose={close} />}
+      {isNew && <CreateKeyDialog onClose={() => create(false)} />}
       {doing?.what === 'roll' && <RollKeyDialog apiKey={doing.apiKey} onClose={close} />}
       {doing?.what === 'revoke' && <RevokeKeyDialog apiKey={doing.apiKey} onClose={close} />}
     </Page>

@@ -1,4 +1,5 @@
 import type { Overview } from '@agent-network/contracts/invocations/figures';
+import { useApi } from '../../app/api-query.ts';
 import { useShownTheme } from '../../app/shell/theme.ts';
 import { BarChart, LineChart } from '../../ui/chart/chart.tsx';
 import { Stat, Stats } from '../../ui/chart/stat.tsx';
@@ -7,10 +8,14 @@ import { Duration } from '../../ui/values/duration.tsx';
 import { groupDigits, Money } from '../../ui/values/money.tsx';
 import { percentText } from '../../ui/values/percent.ts';
 import { callSeries, callsText, durationSeries, moneySeries, msText, timesOf, usdcText } from './overview-series.ts';
+import { spansToday } from './spans-today.ts';
 
 /** Spending, earnings and calls in a period: sums and charts. */
 export function PeriodFigures({ overview }: { overview: Overview }) {
-  const { spent, earned, calls, failed, successRate, p50Ms, p95Ms, buckets, days } = overview;
+  const { spent, earned, calls, failed, successRate, p50Ms, p95Ms } = overview;
+  const isToday = spansToday(overview);
+  const { data: today } = useApi('getOverview', { query: { days: '1' } }, { enabled: isToday });
+  const { buckets, days } = (isToday && today) || overview;
   const theme = useShownTheme();
   const timesMs = timesOf(buckets);
   const common = { timesMs, theme, heightPx: 180 };

@@ -6,10 +6,9 @@ import { EmptyState } from '../../ui/layout/empty-state.tsx';
 import { Badge } from '../../ui/values/badge.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
 import { TimeAgo } from '../../ui/values/time-ago.tsx';
+import { type FailureGroup, groupFailures } from './group-failures.ts';
 
-type Failure = Overview['recentFailures'][number];
-
-const columns: readonly Column<Failure>[] = [
+const columns: readonly Column<FailureGroup>[] = [
   {
     id: 'agent',
     header: 'Agent',
@@ -23,18 +22,23 @@ const columns: readonly Column<Failure>[] = [
       </Link>
     ),
   },
+  {
+    id: 'count',
+    header: 'Times',
+    align: 'right',
+    cell: ({ count }) => (count === 1 ? '1' : <strong>{count}</strong>),
+  },
   { id: 'code', header: 'Error', cell: ({ code }) => <Badge tone="bad">{code.replaceAll('_', ' ')}</Badge> },
   {
     id: 'message',
     header: 'Message',
-    isMinor: true,
     cell: ({ message }) => <span className="block max-w-80 truncate text-muted">{message}</span>,
   },
-  { id: 'at', header: 'When', align: 'right', cell: ({ at }) => <TimeAgo at={at} /> },
+  { id: 'at', header: 'Last', align: 'right', cell: ({ at }) => <TimeAgo at={at} /> },
 ];
 
-/** The last calls that failed, whatever the period. */
-export const RecentFailures = ({ failures }: { failures: readonly Failure[] }) => (
+/** The last calls that failed, whatever the period; the same failure of the same agent is one row. */
+export const RecentFailures = ({ failures }: { failures: Overview['recentFailures'] }) => (
   <Card
     title="Recent failures"
     isFlush
@@ -47,7 +51,7 @@ export const RecentFailures = ({ failures }: { failures: readonly Failure[] }) =
     <DataTable
       label="Failed calls"
       columns={columns}
-      rows={failures}
+      rows={groupFailures(failures)}
       rowId={({ requestId }) => requestId}
       empty={<EmptyState title="No recent failures" />}
     />

@@ -3,6 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useApi } from '../../app/api-query.ts';
 import { client } from '../../app/client.ts';
+import { useListExport } from '../../app/export/use-list-export.tsx';
 import { Field } from '../../ui/controls/field.tsx';
 import { FilterBar } from '../../ui/controls/filter-bar.tsx';
 import { Select } from '../../ui/controls/select.tsx';
@@ -15,7 +16,6 @@ import { groupDigits } from '../../ui/values/money.tsx';
 import { type PaymentType, paymentCsv, paymentTexts } from './payment.ts';
 import { paymentColumns } from './payment-columns.tsx';
 import type { NamedTreasury } from './treasury.ts';
-import { useCsvExport } from './use-csv-export.tsx';
 
 const types = [
   { value: '', label: 'All types' },
@@ -44,7 +44,7 @@ export function PaymentList({ treasuries }: { treasuries: readonly NamedTreasury
     return (id: string | null) => (id === null ? null : (names.get(id) ?? id));
   }, [treasuries]);
   const columns = useMemo(() => paymentColumns(treasuryName), [treasuryName]);
-  const csv = useCsvExport({
+  const exported = useListExport({
     fileName: `payments-${new Date().toISOString().slice(0, 10)}`,
     columns: paymentCsv(treasuryName),
     async readPage(from, signal) {
@@ -67,8 +67,8 @@ export function PaymentList({ treasuries }: { treasuries: readonly NamedTreasury
           <TextInput type="date" value={days.endDate ?? ''} onChange={(endDate) => set({ endDate })} />
         </Field>
       </FilterBar>
-      <Card title="Movements" isFlush actions={treasuries && csv.button}>
-        {csv.note}
+      <Card title="Movements" isFlush actions={treasuries && exported.buttons}>
+        {exported.note}
         <DataTable
           label="Payments"
           columns={columns}

@@ -1,5 +1,5 @@
 import type { PaymentItem, paymentTypes } from '@agent-network/contracts/payments/payments';
-import type { CsvColumn } from './csv.ts';
+import type { CsvColumn } from '../../app/export/csv.ts';
 
 export type PaymentType = (typeof paymentTypes)[number];
 

@@ -1,5 +1,5 @@
 import type { StatementEntry } from '@agent-network/contracts/payments/statements';
-import type { CsvColumn } from './csv.ts';
+import type { CsvColumn } from '../../app/export/csv.ts';
 
 /** Label of each entry type. */
 export const entryTexts: Readonly<Record<StatementEntry['type'], string>> = {

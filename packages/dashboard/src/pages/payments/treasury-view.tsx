@@ -2,6 +2,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react';
 import { useApi } from '../../app/api-query.ts';
 import { client } from '../../app/client.ts';
+import { useListExport } from '../../app/export/use-list-export.tsx';
 import { Stat, Stats } from '../../ui/chart/stat.tsx';
 import { Button } from '../../ui/controls/button.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
@@ -18,7 +19,6 @@ import { Money } from '../../ui/values/money.tsx';
 import { FundDialog } from './fund-dialog.tsx';
 import { statementCsv, statementPeriod } from './statement.ts';
 import { statementColumns } from './statement-columns.tsx';
-import { useCsvExport } from './use-csv-export.tsx';
 import { useTreasuries } from './use-treasuries.ts';
 import { WithdrawDialog } from './withdraw/withdraw-dialog.tsx';
 
@@ -79,7 +79,7 @@ function StatementCard({ treasuryId, name }: { treasuryId: string; name: string 
   const period = statementPeriod(days);
   const query = { ...period, ...(cursor ? { cursor } : {}), limit: PAGE_SIZE };
   const { data, error, refetch } = useApi('getStatement', { params, query }, { keepsPrevious: true });
-  const csv = useCsvExport({
+  const exported = useListExport({
     fileName: `statement-${treasuryId}`,
     columns: statementCsv({ id: treasuryId, name: name ?? '' }),
     async readPage(from, signal) {
@@ -99,8 +99,8 @@ function StatementCard({ treasuryId, name }: { treasuryId: string; name: string 
           <TextInput type="date" value={days.to ?? ''} onChange={(to) => set({ to })} />
         </Field>
       </FilterBar>
-      <Card title="Statement" isFlush actions={name !== undefined && csv.button}>
-        {csv.note}
+      <Card title="Statement" isFlush actions={name !== undefined && exported.buttons}>
+        {exported.note}
         {data && (
           <p className="flex flex-wrap gap-x-6 border-b border-line px-4 py-2 text-muted">
             <span>

@@ -15,6 +15,7 @@ import { groupDigits } from '../../ui/values/money.tsx';
 import { nextLookMs } from './delivery.ts';
 import { deliveryColumns } from './delivery-columns.tsx';
 import { DeliveryDrawer } from './delivery-drawer.tsx';
+import { RetryFailed } from './retry-failed.tsx';
 
 const PAGE_SIZE = 25;
 const statuses = ['', 'pending', 'delivered', 'failed'].map((value) => ({ value, label: value || 'Any status' }));
@@ -47,7 +48,7 @@ export function DeliveriesCard({ webhookId, canReplay }: DeliveriesCardProps) {
   useStandingFollows(data?.deliveries);
   const hasFilter = Boolean(status || type || eventId);
   return (
-    <Card title="Deliveries" isFlush>
+    <Card title="Deliveries" isFlush actions={canReplay && <RetryFailed webhookId={webhookId} />}>
       <div className="border-b border-line px-4 py-3">
         <FilterBar onClear={hasFilter ? () => void navigate({ search: {} }) : undefined}>
           <Select

@@ -110,7 +110,10 @@ const Attempts = ({ attempts }: { attempts: Delivery['attempts'] }) =>
           <>
             took <Duration value={attempt.durationMs} />
             {attempt.response && (
-              <pre className="mt-1 max-h-40 overflow-y-auto rounded-md bg-sunken px-2 py-1 font-mono text-[13px] wrap-anywhere whitespace-pre-wrap text-text">
+              <pre
+                dir="auto"
+                className="mt-1 max-h-40 overflow-y-auto rounded-md bg-sunken px-2 py-1 font-mono text-[13px] wrap-anywhere whitespace-pre-wrap text-text"
+              >
                 {attempt.response}
               </pre>
             )}

@@ -14,7 +14,11 @@ const WebhookName = ({ webhook }: { webhook: Webhook }) => (
     >
       {shortUrl(webhook.url)}
     </Link>
-    {webhook.description && <div className="truncate text-[13px] text-muted">{webhook.description}</div>}
+    {webhook.description && (
+      <div dir="auto" className="truncate text-[13px] text-muted">
+        {webhook.description}
+      </div>
+    )}
   </div>
 );
 

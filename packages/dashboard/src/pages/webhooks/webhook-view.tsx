@@ -14,6 +14,7 @@ import { ExactTime } from '../../ui/values/time-ago.tsx';
 import { DeliveriesCard } from './deliveries-card.tsx';
 import { SecretCard } from './secret-card.tsx';
 import { StandingNote } from './standing-note.tsx';
+import { SuccessCard } from './success-card.tsx';
 import { verificationSamples } from './verification-samples.ts';
 import { ACCOUNT_WEBHOOK, shortUrl, type Webhook, webhookState } from './webhook.ts';
 import { WebhookActions } from './webhook-actions.tsx';
@@ -73,6 +74,7 @@ function EndpointView({ webhookId }: { webhookId: string }) {
         </Card>
         <SecretCard webhookId={webhookId} />
       </div>
+      <SuccessCard webhookId={webhookId} />
       <DeliveriesCard webhookId={webhookId} canReplay={webhook.status === 'enabled'} />
       <Card title="Verify signatures">
         <CodeBlock label="How to verify a delivery" samples={verificationSamples} />

@@ -1,5 +1,4 @@
-import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useApi } from '../../app/api-query.ts';
 import { Button } from '../../ui/controls/button.tsx';
 import { Card } from '../../ui/layout/card.tsx';
@@ -19,13 +18,15 @@ const LOOK_MS = 10_000;
 /** The endpoints of the account that events are sent to. */
 export function WebhooksView() {
   const { data, error, refetch } = useApi('listWebhooks', {}, { refetchIntervalMs: LOOK_MS });
-  const [isCreating, setIsCreating] = useState(false);
+  const { new: isNew } = useSearch({ from: '/shell/webhooks' });
+  const navigate = useNavigate({ from: '/webhooks' });
+  const create = (isOpen: boolean) => void navigate({ search: isOpen ? { new: 'true' } : {} });
   return (
     <Page
       title="Webhooks"
       description="Signed events are sent to your endpoints and retried until they respond with 2xx."
       actions={
-        <Button variant="primary" icon="plus" onClick={() => setIsCreating(true)}>
+        <Button variant="primary" icon="plus" onClick={() => create(true)}>
           Add endpoint
         </Button>
       }
@@ -53,7 +54,7 @@ export function WebhooksView() {
       <Card title="Verify signatures">
         <CodeBlock label="How to verify a delivery" samples={verificationSamples} />
       </Card>
-      {isCreating && <CreateWebhookDialog onClose={() => setIsCreating(false)} />}
+      {isNew && <CreateWebhookDialog onClose={() => create(false)} />}
     </Page>
   );
 }

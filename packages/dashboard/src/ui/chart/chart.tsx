@@ -57,6 +57,9 @@ function seriesOptions(
     : { label, value, stroke, width: 2, points: { show: values.length <= MAX_POINTS, size: 5, fill: stroke } };
 }
 
+/** Idle: the pointer is elsewhere, and the legend has no values to show. */
+const setIdle = (box: HTMLElement | null, isIdle: boolean) => box?.toggleAttribute('data-idle', isIdle);
+
 function optionsOf(kind: 'line' | 'bar', props: ChartProps, widthPx: number): uPlot.Options {
   const axis = { stroke: color('muted'), grid: { stroke: color('line'), width: 1 }, ticks: { show: false } };
   return {
@@ -73,6 +76,7 @@ function optionsOf(kind: 'line' | 'bar', props: ChartProps, widthPx: number): uP
       { ...axis, size: widthOf, values: (_, ticks) => ticks.map((tick) => props.format(tick)) },
     ],
     cursor: { y: false, points: { size: 6 } },
+    hooks: { setCursor: [({ root, cursor }) => setIdle(root.parentElement, (cursor.left ?? -1) < 0)] },
     legend: { live: true },
   };
 }
@@ -106,7 +110,13 @@ function Chart({ kind, ...props }: ChartProps & { kind: 'line' | 'bar' }) {
       {isTable ? (
         <ChartTable {...props} />
       ) : (
-        <div ref={box} aria-hidden="true" className="chart min-w-0 overflow-hidden" />
+        <div
+          ref={box}
+          aria-hidden="true"
+          data-idle=""
+          data-single={series.length === 1 ? '' : undefined}
+          className="chart min-w-0 overflow-hidden"
+        />
       )}
       <button
         type="button"

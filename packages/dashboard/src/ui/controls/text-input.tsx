@@ -16,6 +16,7 @@ export interface TextInputProps extends Omit<InputHTMLAttributes<HTMLInputElemen
 export const TextInput = ({ onChange, className, ...rest }: TextInputProps) => (
   <input
     type="text"
+    dir="auto"
     {...useFieldProps()}
     {...rest}
     onChange={(event) => onChange(event.target.value)}
@@ -43,6 +44,7 @@ export const Textarea = ({ onChange, className, rows = 4, ...rest }: TextareaPro
     {...useFieldProps()}
     {...rest}
     rows={rows}
+    dir="auto"
     onChange={(event) => onChange(event.target.value)}
     className={classNames(inputClass, 'h-auto py-2', className)}
   />

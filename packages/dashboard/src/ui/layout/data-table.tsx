@@ -13,8 +13,6 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ReactNode;
   /** Numbers stand right. */
   readonly align?: 'left' | 'right';
-  /** Left out on narrow screens. */
-  readonly isMinor?: boolean;
 }
 
 interface DataTableProps<Row> {
@@ -38,10 +36,15 @@ const ROW_PX = 41;
 export const rowLinkClass =
   'font-medium rounded-sm after:absolute after:inset-0 after:content-[""] hover:text-accent-text';
 
-const cellClass = <Row,>({ align, isMinor }: Column<Row>) =>
-  classNames('px-4 py-2 first:pl-4', align === 'right' && 'text-right', isMinor && 'max-sm:hidden');
+const cellClass = <Row,>({ align }: Column<Row>) => classNames('px-4 py-2', align === 'right' && 'sm:text-right');
 
-/** A table that scrolls sideways where it is wider than the screen; only the rows in sight are drawn when there are many. */
+/** Rows are cards on phones. Told outright, as browsers take the roles of a table from what is no longer laid out as one. */
+const role = (name: 'table' | 'rowgroup' | 'row' | 'columnheader' | 'cell') => ({ role: name });
+
+/**
+ * A table; on phones a list of cards, each value beside the name of its column. It scrolls sideways where it is wider than the screen,
+ * and draws only the rows in sight when there are many.
+ */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const { label, columns, rows, rowId, error, onRetry, empty } = props;
   const scroller = useRef<HTMLDivElement>(null);
@@ -61,7 +64,9 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
     overscan: 12,
   });
   const items = isVirtual ? virtualizer.getVirtualItems() : null;
-  const shown = items ? items.flatMap(({ index }) => all[index] ?? []) : all;
+  const shown = items
+    ? items.flatMap(({ index }) => (all[index] ? [{ row: all[index], index }] : []))
+    : all.map((row, index) => ({ row, index }));
   const before = items?.[0]?.start ?? 0;
   const after = items ? virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0) : 0;
   if (error && !rows)
@@ -78,12 +83,18 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       tabIndex={0}
       className={classNames('overflow-x-auto', isVirtual && 'max-h-[70vh] overflow-y-auto')}
     >
-      <table aria-label={label} aria-rowcount={isVirtual ? all.length : undefined} className="w-full border-collapse">
-        <thead className="sticky top-0 z-20 bg-surface">
-          <tr className="border-b border-line text-left text-[13px] text-muted">
+      <table
+        {...role('table')}
+        aria-label={label}
+        aria-rowcount={isVirtual ? all.length : undefined}
+        className="card-table w-full border-collapse"
+      >
+        <thead {...role('rowgroup')} className="bg-surface max-sm:sr-only sm:sticky sm:top-0 sm:z-20">
+          <tr {...role('row')} className="border-b border-line text-left text-[13px] text-muted">
             {columns.map((column) => (
               <th
                 key={column.id}
+                {...role('columnheader')}
                 scope="col"
                 className={classNames(cellClass(column), 'font-medium whitespace-nowrap')}
               >
@@ -92,13 +103,24 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
             ))}
           </tr>
         </thead>
-        <tbody>
+        <tbody {...role('rowgroup')}>
           {!rows && <LoadingRows columns={columns} />}
           <Spacer heightPx={before} />
-          {shown.map((row) => (
-            <tr key={row.id} className="relative border-b border-line last:border-b-0 hover:bg-sunken/60">
+          {shown.map(({ row, index }) => (
+            <tr
+              key={row.id}
+              {...role('row')}
+              ref={isVirtual ? virtualizer.measureElement : undefined}
+              data-index={index}
+              className="relative border-b border-line last:border-b-0 hover:bg-sunken/60"
+            >
               {row.getAllCells().map((cell, at) => (
-                <td key={cell.id} className={columns[at] && cellClass(columns[at])}>
+                <td
+                  key={cell.id}
+                  {...role('cell')}
+                  data-label={at === 0 || columns[at]?.hidesHeader ? undefined : columns[at]?.header}
+                  className={columns[at] && cellClass(columns[at])}
+                >
                   <table.FlexRender cell={cell} />
                 </td>
               ))}

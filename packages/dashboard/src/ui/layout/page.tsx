@@ -17,12 +17,14 @@ export function Page({ title, aside, description, actions, up, children }: PageP
     document.title = `${title} · agent-network`;
   }, [title]);
   return (
-    <div className="mx-auto max-w-6xl space-y-5 px-4 py-5 sm:px-6 lg:py-7">
+    <div className="mx-auto max-w-7xl space-y-5 px-4 py-5 sm:px-6 lg:py-7">
       <header>
         {up && <div className="mb-1 text-[13px] text-muted">{up}</div>}
         <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
           <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
-            <h1 className="min-w-0 text-xl font-semibold tracking-tight wrap-anywhere">{title}</h1>
+            <h1 dir="auto" className="min-w-0 text-xl font-semibold tracking-tight wrap-anywhere">
+              {title}
+            </h1>
             {aside}
           </div>
           {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}

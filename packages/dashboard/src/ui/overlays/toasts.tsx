@@ -33,7 +33,10 @@ function subscribe(listener: () => void): () => void {
 export function Toasts() {
   const shown = useSyncExternalStore(subscribe, () => toasts);
   return (
-    <div role="status" className="pointer-events-none fixed inset-x-3 bottom-3 z-60 flex flex-col items-end gap-2">
+    <div
+      role="status"
+      className="pointer-events-none fixed print:hidden inset-x-3 bottom-3 z-60 flex flex-col items-end gap-2"
+    >
       {shown.map(({ id, text, tone }) => (
         <p
           key={id}

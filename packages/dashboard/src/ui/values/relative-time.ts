@@ -15,6 +15,15 @@ export function relativeTime(atMs: number, nowMs: number): string {
   return format.format(Math.trunc(seconds / size), unit).replace('.', '');
 }
 
+/** "16:03:37.042", in the zone of who reads it. */
+export const timeInMs = (at: string): string =>
+  new Date(at).toLocaleTimeString('en-GB', {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    fractionalSecondDigits: 3,
+  });
+
 /** "21 Nov 2026, 16:03:37", in the zone of who reads it. */
 export const absoluteTime = (at: string): string =>
   new Date(at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });

@@ -31,7 +31,6 @@ const columns: readonly Column<ChannelItem>[] = [
   {
     id: 'payer',
     header: 'Wallet',
-    isMinor: true,
     cell: ({ payer }) => <Copyable label="paying wallet" text={payer} short />,
   },
   { id: 'remaining', header: 'Left', align: 'right', cell: ({ remaining }) => <Money amount={remaining} /> },

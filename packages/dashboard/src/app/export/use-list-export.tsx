@@ -1,9 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { saveFile } from '../../app/save-file.ts';
 import { Button } from '../../ui/controls/button.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { groupDigits } from '../../ui/values/money.tsx';
+import { saveFile } from '../save-file.ts';
 import { type CsvColumn, csvText } from './csv.ts';
 
 /** A page of a list: what is on it, and where the next begins; null: nowhere. */
@@ -35,36 +35,42 @@ async function readAll<Row>(
   }
 }
 
-/** A button that saves a whole list as CSV, and what went wrong with that. */
-export function useCsvExport<Row>({ fileName, columns, readPage }: ExportOptions<Row>) {
+/** Buttons that save a whole list, as CSV or as the JSON of the API, and what went wrong with that. */
+export function useListExport<Row>({ fileName, columns, readPage }: ExportOptions<Row>) {
   const [count, setCount] = useState(0);
   const leaving = useRef<AbortController>(undefined);
   const save = useMutation({
-    async mutationFn() {
+    async mutationFn(format: 'csv' | 'json') {
       leaving.current = new AbortController();
       const { signal } = leaving.current;
       setCount(0);
       try {
         const rows = await readAll(readPage, signal, setCount);
-        saveFile(`${fileName}.csv`, 'text/csv', csvText(columns, rows));
+        if (format === 'csv') saveFile(`${fileName}.csv`, 'text/csv', csvText(columns, rows));
+        else saveFile(`${fileName}.json`, 'application/json', `${JSON.stringify(rows, null, 2)}\n`);
       } catch (error) {
         if (!signal.aborted) throw error;
       }
     },
   });
   return {
-    button: save.isPending ? (
+    buttons: save.isPending ? (
       <Button size="sm" icon="close" onClick={() => leaving.current?.abort()}>
         Cancel export: {groupDigits(String(count))} rows
       </Button>
     ) : (
-      <Button size="sm" icon="download" onClick={() => save.mutate()}>
-        Export CSV
-      </Button>
+      <>
+        <Button size="sm" icon="download" onClick={() => save.mutate('csv')}>
+          Export CSV
+        </Button>
+        <Button size="sm" icon="download" onClick={() => save.mutate('json')}>
+          JSON
+        </Button>
+      </>
     ),
     note: save.error && (
       <div className="p-4">
-        <ErrorNote title="Export failed" error={save.error} onRetry={() => save.mutate()} />
+        <ErrorNote title="Export failed" error={save.error} onRetry={() => save.mutate(save.variables)} />
       </div>
     ),
   };

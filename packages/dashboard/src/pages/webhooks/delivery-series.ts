@@ -1,0 +1,41 @@
+import type { Delivery } from '@agent-network/contracts/webhooks';
+import { isTaken } from './delivery.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const MOST_HOURS = 48;
+
+export interface DeliverySeries {
+  readonly stepMs: number;
+  readonly timesMs: readonly number[];
+  readonly taken: readonly number[];
+  readonly refused: readonly number[];
+  /** Of all attempts; null: there were none. */
+  readonly successRate: number | null;
+}
+
+/** Attempts of these deliveries by hour, or by day (UTC) where they span more than two days, without gaps. */
+export function deliverySeries(deliveries: readonly Pick<Delivery, 'attempts'>[]): DeliverySeries {
+  const attempts = deliveries.flatMap((each) => each.attempts);
+  const moments = attempts.map(({ at }) => Date.parse(at));
+  if (moments.length === 0) return { stepMs: HOUR_MS, timesMs: [], taken: [], refused: [], successRate: null };
+  const [first, last] = [Math.min(...moments), Math.max(...moments)];
+  const stepMs = last - first > MOST_HOURS * HOUR_MS ? DAY_MS : HOUR_MS;
+  const from = Math.floor(first / stepMs);
+  const count = Math.floor(last / stepMs) - from + 1;
+  const countOf = (wanted: boolean) => {
+    const counts = new Array<number>(count).fill(0);
+    for (const attempt of attempts) {
+      const at = Math.floor(Date.parse(attempt.at) / stepMs) - from;
+      if (isTaken(attempt) === wanted) counts[at] = (counts[at] ?? 0) + 1;
+    }
+    return counts;
+  };
+  return {
+    stepMs,
+    timesMs: Array.from({ length: count }, (_, at) => (from + at) * stepMs),
+    taken: countOf(true),
+    refused: countOf(false),
+    successRate: attempts.filter(isTaken).length / attempts.length,
+  };
+}
