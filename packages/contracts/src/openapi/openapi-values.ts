@@ -105,6 +105,7 @@ const usual: Readonly<Record<string, unknown>> = {
   location: 'eu-central',
   estimatedTime: '1.25s',
   complexity_multiplier: '1.0',
+  multiplier: '1.0',
   network: 'base',
   version: '2',
   tokenId: '42',
