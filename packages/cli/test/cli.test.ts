@@ -115,6 +115,11 @@ describe('calling an agent', () => {
     const [last] = (await json('calls', 'list', '--limit', '1')).requests;
     expect(last).toMatchObject({ status: 'completed', paymentMethod: 'x402' });
     expect(await json('calls', 'show', last.requestId)).toMatchObject({ requestId: last.requestId });
+    const exported = (await agentnet(['calls', 'export'])).stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(exported.at(-1)).toMatchObject({ requestId: last.requestId, task: 'hello there', input: {} });
   });
 
   it('streams as NDJSON with --json, and as text without', async () => {

@@ -11,6 +11,7 @@ import { reputationEndpoints } from './agents/reputation.ts';
 import type { Endpoint } from './endpoint.ts';
 import { autoEndpoints } from './invocations/auto.ts';
 import { bulkEndpoints } from './invocations/bulk.ts';
+import { exportEndpoints } from './invocations/export.ts';
 import { figureEndpoints } from './invocations/figures.ts';
 import { historyEndpoints } from './invocations/history.ts';
 import { invocationEndpoints } from './invocations/invocations.ts';
@@ -43,6 +44,7 @@ export const api = {
   ...receiptEndpoints,
   ...streamEndpoints,
   ...historyEndpoints,
+  ...exportEndpoints,
   ...bulkEndpoints,
   ...paymentEndpoints,
   ...statementEndpoints,

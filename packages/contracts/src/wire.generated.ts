@@ -34,6 +34,7 @@ export const routes: Readonly<Record<EndpointName, Route>> = {
   getReceipt: {"method":"GET","path":"/invoke/{requestId}/receipt","auth":"key"},
   streamInvocation: {"method":"GET","path":"/invoke/{requestId}/events","auth":"key","stream":"always"},
   listInvocations: {"method":"GET","path":"/invoke/history","auth":"key"},
+  exportRequests: {"method":"GET","path":"/account/export","auth":"key"},
   invokeBulk: {"method":"POST","path":"/invoke/bulk","auth":"key","hasBody":true},
   getBulk: {"method":"GET","path":"/invoke/bulk/{bulkId}","auth":"key"},
   createTreasury: {"method":"POST","path":"/payments/treasury","auth":"key","hasBody":true},

@@ -36,6 +36,11 @@ export function addCalls(program: Command): void {
     .description('cancel a request; its price comes back')
     .action(action<[string]>(cancel));
   calls
+    .command('export')
+    .description('your ended requests with input and result, oldest first, a line of JSON each')
+    .option('--cursor <cursor>', 'go on after an export that was broken off')
+    .action(action<[{ cursor?: string }]>(exportAll));
+  calls
     .command('logs')
     .argument('<request>')
     .option('-f, --follow', 'go on until it ends')
@@ -63,6 +68,16 @@ async function list(session: Session, { limit, status, agent, cursor }: ListOpti
         ),
   );
   if (page.hasMore) terminal.note(`${page.requests.length} of ${page.total}; more: --cursor ${page.nextCursor}`);
+}
+
+async function exportAll(session: Session, { cursor }: { cursor?: string }): Promise<void> {
+  const client = session.requireClient();
+  for (let next: string | null | undefined = cursor; next !== null; ) {
+    const page = await client.exportRequests({ query: next === undefined ? {} : { cursor: next } });
+    for (const request of page.requests) session.terminal.item(request, () => `${JSON.stringify(request)}\n`);
+    next = page.nextCursor;
+    if (next !== null) session.terminal.note(`Going on: --cursor ${next}`);
+  }
 }
 
 async function show(session: Session, requestId: string): Promise<void> {

@@ -69,6 +69,27 @@ export async function findRecordsWithin(
   return found.length === 0 && ids.length > 0 ? [null] : found;
 }
 
+/** The first of these requests with their contents, in order, until those fill the bytes; at least one. */
+export async function findContentsWithin(
+  sql: Sql,
+  ids: readonly string[],
+  maxBytes: number,
+): Promise<InvocationContent[]> {
+  const bytesOf = 'coalesce(octet_length(v.result::text), 0) + octet_length(v.input::text)';
+  const rows = await sql.query<Stored<InvocationContent>>(
+    'find-contents-within',
+    `with recursive page as (
+       select v.*, ${bytesOf} as bytes, 1 as nth from invocation v where v.id = ($1::text[])[1]
+       union all
+       select v.*, page.bytes + ${bytesOf}, page.nth + 1
+         from page join invocation v on v.id = ($1::text[])[page.nth + 1] where page.bytes < $2
+     )
+     select ${stateColumns}, result::text as result, input::text as input, context from page order by nth`,
+    [ids, maxBytes],
+  );
+  return rows.map((row) => ({ ...toRecord(row), input: new PreparedJson(row.input) }));
+}
+
 /** Bytes of results that one query reads: larger ones would hold up other work for too long. */
 const QUERY_BYTES = 1024 * 1024;
 

@@ -59,6 +59,7 @@ const rules: Record<EndpointName, Rule> = {
   cancelInvocation: rule('invoke', 404, 404),
   streamInvocation: rule('invoke', 404, 404),
   listInvocations: rule('invoke', 'own', 200),
+  exportRequests: rule('invoke', 'own', 200),
   invokeBulk: rule('invoke', 'public', 200),
   getBulk: rule('invoke', 404, 404),
   createTreasury: rule('payments:write', 404, 403),

@@ -1,6 +1,7 @@
 import type { Api } from '@agent-network/contracts/api';
 import { hasEnded, type Invocation } from '../../invocations/invocation.ts';
 import { toAgentResult, toCreated, toRecord } from '../../invocations/invocation-view.ts';
+import { exportRequests } from '../../invocations/read/export-requests.ts';
 import { listInvocations } from '../../invocations/read/list-invocations.ts';
 import { readInvocationDetail } from '../../invocations/read/read-invocation-detail.ts';
 import { readFollowed, readInvocation } from '../../invocations/read-invocation.ts';
@@ -55,6 +56,7 @@ export const invocationHandlers = {
     return new SseAnswer((signal) => readStream(ctx, id, after, signal));
   },
   listInvocations: (ctx, { caller, query }) => listInvocations(ctx, caller, query),
+  exportRequests: (ctx, { caller, query }) => exportRequests(ctx, caller, query),
   async invokeBulk(ctx, call) {
     await call.countMore(call.body.agents.length - 1);
     return invokeBulk(ctx, call.caller, call.body, call.once);

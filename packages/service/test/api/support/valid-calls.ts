@@ -96,6 +96,7 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
   cancelInvocation: ({ owner, openRequestId }) => ({ key: owner.key, params: { requestId: openRequestId } }),
   streamInvocation: ({ owner, requestId }) => ({ key: owner.key, params: { requestId } }),
   listInvocations: ({ owner }) => ({ key: owner.key, params: {} }),
+  exportRequests: ({ owner }) => ({ key: owner.key, params: {} }),
   invokeBulk: ({ owner, strangersAgent }) => ({
     key: owner.key,
     params: {},
