@@ -6,7 +6,9 @@ import { floors } from '../../../scripts/floors.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const skipped = new Set(['node_modules', '.git', 'dist', 'screenshots', '.agent-network']);
-const tree = globSync('**/*', { cwd: root, exclude: (path) => path.split('/').some((part) => skipped.has(part)) });
+/** `build` at the root holds what a node made to serve; rooms may have that name. */
+const isSkipped = (path: string) => path === 'build' || path.split('/').some((part) => skipped.has(part));
+const tree = globSync('**/*', { cwd: root, exclude: isSkipped });
 const documents = tree.filter((path) => path.endsWith('.md'));
 /** Every path of the repository, and each of its endings: documents name files from the package or the room that they are about. */
 const endings = new Set(tree.flatMap((path) => path.split('/').map((_, index, parts) => parts.slice(index).join('/'))));
