@@ -92,6 +92,8 @@ export const floors: readonly string[] = [
   'http/request',
   'http',
   'http/documents',
+  'http/previews',
+  'http/pages',
   'http/dashboard',
   'http/handlers',
   'http/faces/common',

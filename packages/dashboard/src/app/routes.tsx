@@ -50,7 +50,7 @@ const explore = createRoute({
 const agent = createRoute({
   getParentRoute: () => shellRoute,
   path: '/explore/$agentId',
-  validateSearch: searchOf('tab', 'days'),
+  validateSearch: searchOf('tab', 'days', 'task'),
   component: view(() => import('../pages/agent/agent-view.tsx'), 'AgentView'),
 });
 

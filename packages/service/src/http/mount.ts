@@ -90,7 +90,7 @@ async function answer(
       Object.assign(headers, sseHeaders);
     } else {
       const shown = row.isPublic
-        ? await publicAnswer(c, compressor, answered)
+        ? await publicAnswer(c, compressor, answered, name === 'getAgent')
         : { status, headers: {}, body: answered };
       const isRead = row.method === 'GET' || 'idempotency-replayed' in headers;
       if (isRead) countUntilTaken(c, (bytes) => room.take(readers, name, bytes), shown.body ?? '');

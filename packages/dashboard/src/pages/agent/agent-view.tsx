@@ -24,7 +24,7 @@ const REFRESH_MS = 15_000;
 /** All that is known of an agent, and a form to call it. */
 export function AgentView() {
   const { agentId } = useParams({ from: '/shell/explore/$agentId' });
-  const { tab = 'overview', days } = useSearch({ from: '/shell/explore/$agentId' });
+  const { tab = 'overview', days, task } = useSearch({ from: '/shell/explore/$agentId' });
   const navigate = useNavigate({ from: '/explore/$agentId' });
   const {
     data: agent,
@@ -68,7 +68,7 @@ export function AgentView() {
           onChange={open}
           tabs={[
             { id: 'overview', label: 'Overview', content: <AgentOverview agent={agent} /> },
-            { id: 'try', label: 'Try it', content: <TryIt key={agentId} agent={agent} />, isKept: true },
+            { id: 'try', label: 'Try it', content: <TryIt key={agentId} agent={agent} task={task} />, isKept: true },
             {
               id: 'health',
               label: 'Health',

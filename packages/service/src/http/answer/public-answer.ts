@@ -17,16 +17,18 @@ const VARY = 'Authorization, Cookie, Accept-Encoding';
  * An answer that depends on nothing of its caller, with its entity tag, or 304 to a client that has it. Caches keep it and check it each time, so
  * that whoever wrote reads that at once. Its headers tell the limits of the caller: a shared cache keeps none that was asked for with
  * credentials. Only these answers are compressed: without a secret in them, their length tells none (BREACH).
+ * `hasPage`: the address gives a page to whoever prefers one.
  */
 export async function publicAnswer(
   c: Context,
   compressor: Compressor,
   body: string | Buffer<ArrayBuffer>,
+  hasPage: boolean,
 ): Promise<PublicAnswer> {
   const tag = tagOf(body);
   const hasCredentials = c.req.header('authorization') !== undefined || c.req.header('cookie') !== undefined;
   const cacheControl = hasCredentials ? 'private, no-cache' : 'public, no-cache';
-  const headers = { 'cache-control': cacheControl, vary: VARY, etag: `"${tag}"` };
+  const headers = { 'cache-control': cacheControl, vary: hasPage ? `Accept, ${VARY}` : VARY, etag: `"${tag}"` };
   const given = c.req.header('if-none-match');
   if (given !== undefined) {
     const etag = [headers.etag, ...encodings.map((each) => encoded(tag, each))].find((each) => isKnown(given, each));

@@ -28,7 +28,6 @@ const encodings = [
 /** Serves the dashboard under /dashboard: its built files, and its index page for every other path, which the page itself routes. */
 export function mountDashboard(app: Hono, { dashboard }: HasDashboard): void {
   if (!dashboard) return;
-  app.get('/', (c, next) => (c.req.header('accept')?.includes('text/html') ? c.redirect('/dashboard/', 302) : next()));
   app.get('/dashboard', (c) => serve(c, dashboard, ''));
   app.get('/dashboard/*', (c) => serve(c, dashboard, c.req.path.slice('/dashboard/'.length)));
 }

@@ -11,10 +11,10 @@ import { createReadiness } from './readiness.ts';
 import { mountRegistrations } from './registration-documents.ts';
 import { createServedOpenApi } from './served-openapi.ts';
 
-const json = (c: Context, body: unknown, status = 200) =>
+const json = (c: Context, body: unknown, status = 200, headers: Record<string, string> = {}) =>
   new Response(JSON.stringify(body), {
     status,
-    headers: { ...commonHeaders, 'content-type': 'application/json', 'x-request-id': requestIdOf(c) },
+    headers: { ...commonHeaders, ...headers, 'content-type': 'application/json', 'x-request-id': requestIdOf(c) },
   });
 
 /** Cache header of documents that change only with the node's version. */
@@ -37,7 +37,7 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
   const isReady = createReadiness(() => Promise.all([ctx.db.query('ready', 'select 1'), ctx.usdc.chainId()]), {
     onFailure: (err) => ctx.log.warn({ err }, 'readiness check failed'),
   });
-  app.get('/', (c) => json(c, start));
+  app.get('/', (c) => json(c, start, 200, { vary: 'Accept, Authorization' }));
   app.get('/openapi.json', async (c) => documentAnswer(c, await openApi(), CACHE));
   mountDocs(app, ctx);
   mountFeedback(app, ctx);

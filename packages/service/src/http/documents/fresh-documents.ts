@@ -5,9 +5,9 @@ import type { Document } from './document-answer.ts';
 const MAX_AGE_MS = 1000;
 const MAX_KEPT = 500;
 
-interface Reading {
+interface Reading<D> {
   readonly startedMs: number;
-  readonly result: Promise<Document>;
+  readonly result: Promise<D>;
   isOver: boolean;
 }
 
@@ -15,12 +15,15 @@ interface Reading {
  * Caches each document for a second, and reads it once at a time, for any number of readers. Failures are cached as well: a missing
  * document is not looked up at every call.
  */
-export function createFreshDocuments(): (name: string, read: () => Promise<Document>) => Promise<Document> {
-  const readings = new LRUCache<string, Reading>({ max: MAX_KEPT });
+export function createFreshDocuments<D extends Document = Document>(): (
+  name: string,
+  read: () => Promise<D>,
+) => Promise<D> {
+  const readings = new LRUCache<string, Reading<D>>({ max: MAX_KEPT });
   return (name, read) => {
     const known = readings.get(name);
     if (known && !(known.isOver && performance.now() - known.startedMs >= MAX_AGE_MS)) return known.result;
-    const reading: Reading = { startedMs: performance.now(), result: read(), isOver: false };
+    const reading: Reading<D> = { startedMs: performance.now(), result: read(), isOver: false };
     const end = () => {
       reading.isOver = true;
     };

@@ -65,3 +65,14 @@ function block(text: string): Html | null {
     return html`<ul>${text.split(/\n(?=- )/).map((item) => html`<li>${inline(item.slice(2))}</li>`)}</ul>`;
   return html`<p>${inline(text)}</p>`;
 }
+
+const unsafeInScript = /[<>&\u2028\u2029]/g;
+
+/** A block of JSON-LD: nothing in it can end the element or open a comment. It is data, and no script. */
+export const jsonLd = (value: unknown): Html =>
+  new Markup(
+    `<script type="application/ld+json">${JSON.stringify(value).replace(
+      unsafeInScript,
+      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    )}</script>`,
+  );

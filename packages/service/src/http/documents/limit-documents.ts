@@ -28,6 +28,9 @@ const PATHS = [
   '/agents/:id/feedback/:file{.+\\.json}',
   '/dashboard/*',
   '/:file{(sdk|cli)\\.tgz}',
+  '/:file{sitemap(-[1-9][0-9]{0,3})?\\.xml}',
+  '/:file{(favicon\\.svg|pages\\.css|preview\\.png|robots\\.txt)}',
+  '/agents/:id/preview.png',
 ];
 
 interface Limit {
@@ -42,14 +45,20 @@ interface Window {
   used: number;
 }
 
+export interface DocumentLimit {
+  /** Counts a document of the client; the answer when its limit is used up. */
+  refuse(c: Context): Response | null;
+  /** Counts the bytes that the client is sent. */
+  sent(c: Context, bytes: number): void;
+}
+
 /**
  * Limits documents, files and health checks by network address, in this process. The limit is above every normal use and costs no query, so
  * that it also holds while the database is away.
  */
-export function limitDocuments(
-  app: Hono,
+export function createDocumentLimit(
   ctx: HasClock & HasTrustedProxies & { readonly documentsPerHour: number; readonly documentBytesPerMinute: number },
-): void {
+): DocumentLimit {
   const documents = createMeter({
     limit: ctx.documentsPerHour,
     windowMs: HOUR_MS,
@@ -62,15 +71,28 @@ export function limitDocuments(
     type: 'documentBytes',
     message: `The limit of ${ctx.documentBytesPerMinute} bytes of documents per minute is used up; ETag and gzip save most of them.`,
   });
-  const count = async (c: Context, next: Next) => {
-    const nowMs = ctx.clock.now().getTime();
-    const subject = addressSubject(addressOf(ctx, c));
-    const over = documents.over(subject, nowMs) ?? bytes.over(subject, nowMs);
-    if (over) return refusal(c, over);
-    documents.add(subject, 1);
-    await next();
+  const subjectOf = (c: Context) => addressSubject(addressOf(ctx, c));
+  return {
+    refuse(c) {
+      const nowMs = ctx.clock.now().getTime();
+      const subject = subjectOf(c);
+      const over = documents.over(subject, nowMs) ?? bytes.over(subject, nowMs);
+      if (over) return refusal(c, over);
+      documents.add(subject, 1);
+      return null;
+    },
     // Sending half a megabyte takes milliseconds of the event loop: what an address is sent is bounded, not only how often.
-    bytes.add(subject, Number(c.res.headers.get('content-length') ?? 0));
+    sent: (c, sent) => bytes.add(subjectOf(c), sent),
+  };
+}
+
+/** Applies the limit to the paths that have nothing but documents. */
+export function limitDocuments(app: Hono, limit: DocumentLimit): void {
+  const count = async (c: Context, next: Next) => {
+    const refused = limit.refuse(c);
+    if (refused) return refused;
+    await next();
+    limit.sent(c, Number(c.res.headers.get('content-length') ?? 0));
   };
   for (const path of PATHS) app.get(path, count);
 }

@@ -56,6 +56,9 @@ describe('documents', () => {
     '/metrics',
     '/agents/agt_0123456789/registration.json',
     '/.well-known/agent-network.json',
+    '/explore',
+    '/sitemap.xml',
+    '/agents/agt_0123456789/preview.png',
   ])('%s is counted by network address, together with the others, for an hour', async (path) => {
     // The cheapest of them first: a hundred of others take a second of processor time.
     const answers = [...(await times(LIMIT - 20, '/llms.txt')), ...(await times(40, path))];

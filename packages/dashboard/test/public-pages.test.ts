@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { agentSlug } from '../../service/src/agents/agent-slug.ts';
+import { expectAccessible } from './support/expect-accessible.ts';
+import { hostileText } from './support/hostile.ts';
+import { it } from './support/journey.ts';
+import { lookAt } from './support/screenshot.ts';
+import { tabTo } from './support/tab-to.ts';
+import { startWorld, type World } from './support/world.ts';
+
+const NAME = 'مترجم النصوص';
+const LONG = `Reader-${'of-very-long-words'.repeat(4)}`;
+const WIDTHS = [320, 375, 768, 1280, 1920];
+
+let world: World;
+let paths: Readonly<Record<'home' | 'explore' | 'agent' | 'hostile', string>>;
+
+beforeAll(async () => {
+  world = await startWorld();
+  const { h } = world;
+  const owner = await h.newAccount();
+  const register = async (name: string, perRequest: string, description: string) => {
+    const { body } = await h.request('POST', '/agents', {
+      key: owner.key,
+      body: {
+        ...{ name, description, endpoint: 'http://127.0.0.1:9/' },
+        capabilities: ['page.public', 'text.translate', 'text.summarize', 'language.detect', 'speech.read'],
+        rates: { perRequest },
+        metadata: {
+          website: 'https://agent.example/about',
+          perUnit: { price: '0.001', unit: 'page', count: '/pages', maximum: '1' },
+        },
+      },
+    });
+    return `/agents/${agentSlug({ id: body.data.id, name })}`;
+  };
+  const agent = await register(NAME, '0.05', 'يترجم النصوص من العربية.\n\nTranslates texts, and keeps their layout.');
+  await register(LONG, '0', 'Reads.');
+  const hostile = await register(hostileText.slice(0, 100), '0.25', hostileText);
+  paths = { home: '/', explore: '/explore', agent, hostile };
+  await h.ctx.db.query(
+    'online',
+    `update agent set status = 'online', endpoint_proven_at = now() where account_id = '${owner.accountId}'`,
+  );
+});
+afterAll(() => world.stop());
+
+const overflowOf = (page: Page): Promise<number> =>
+  page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+
+it.each(['home', 'explore', 'agent', 'hostile'] as const)(
+  'the public page %s is accessible and fits from 320 to 1920 px, in light and dark, without a script',
+  async (name) => {
+    const { page } = await world.newPage();
+    await page.goto(paths[name]);
+    await lookAt(page, `public-${name}`);
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await overflowOf(page), `${name} at ${width}`).toBe(0);
+      if (width === 320 || width === 1920) await expectAccessible(page);
+    }
+    const loaded = await page.evaluate<string[]>(
+      `performance.getEntriesByType('resource').filter(({ initiatorType }) => initiatorType === 'script').map(({ name }) => name)`,
+    );
+    expect(loaded).toEqual([]);
+    expect(
+      await page.evaluate('document.querySelectorAll("script:not([type=\\"application/ld+json\\"])").length'),
+    ).toBe(0);
+    expect(await page.title()).not.toBe('1');
+  },
+);
+
+it('a name that is written from right to left stands so on its own, and leaves the rest as it is', async () => {
+  const { page } = await world.newPage();
+  await page.goto(paths.agent);
+  const directions = await page.evaluate(
+    `['h1', '.description p', 'main'].map((each) => getComputedStyle(document.querySelector(each)).direction)`,
+  );
+  expect(directions).toEqual(['rtl', 'rtl', 'ltr']);
+});
+
+it('a visitor finds an agent by keyboard, says the task, and is asked to sign in only then; the task comes along', async () => {
+  const { page } = await world.newPage();
+  await page.goto('/');
+  await tabTo(page, page.getByLabel('Find an agent'));
+  await page.keyboard.type('Translates');
+  await page.keyboard.press('Enter');
+  const link = page.getByRole('link', { name: NAME });
+  await tabTo(page, link);
+  await page.keyboard.press('Enter');
+  await tabTo(page, page.getByLabel('Task'));
+  await page.keyboard.type('Translate & keep: 1+1');
+  await tabTo(page, page.getByRole('button', { name: 'Try it' }));
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Use the local account' }).click();
+  await expect.poll(() => page.getByLabel(/^Task/).inputValue()).toBe('Translate & keep: 1+1');
+  expect(await page.getByRole('tab', { name: 'Try it' }).getAttribute('aria-selected')).toBe('true');
+});
+
+it('the colours are those of the dashboard', () => {
+  const valuesIn = (path: string) =>
+    [...readFileSync(new URL(path, import.meta.url), 'utf8').matchAll(/^\s*(--[a-z-]+): (#[0-9a-f]{6});$/gm)].map(
+      ([, name, value]) => `${name} ${value}`,
+    );
+  const colours = valuesIn('../src/styles.css');
+  expect(colours.length).toBeGreaterThan(30);
+  expect(valuesIn('../../service/src/http/pages/pages.css')).toEqual(colours);
+});

@@ -1,0 +1,33 @@
+import type { Sql } from '../../db/sql.ts';
+
+/** What search engines are told of: agents of this node whose endpoint was proven. Agents of other nodes have their pages there. */
+const indexed = `status <> 'removed' and home_node is null and endpoint_proven_at is not null`;
+
+/** The id of every agent that begins a step of so many, in the order of ids. */
+export async function findSitemapStarts(sql: Sql, step: number): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    'find-sitemap-starts',
+    `select id from (select id, row_number() over (order by id) as place from agent where ${indexed}) as placed
+     where (place - 1) % $1 = 0 order by id`,
+    [step],
+  );
+  return rows.map(({ id }) => id);
+}
+
+export interface SitemapAgent {
+  readonly id: string;
+  readonly name: string;
+  readonly updatedAt: Date;
+}
+
+/** The agents from one id up to, and without, another; null: to the end. */
+export const findSitemapAgents = (
+  sql: Sql,
+  { from, to, limit }: { readonly from: string; readonly to: string | null; readonly limit: number },
+): Promise<SitemapAgent[]> =>
+  sql.query<SitemapAgent>(
+    'find-sitemap-agents',
+    `select id, name, updated_at as "updatedAt" from agent
+     where ${indexed} and id >= $1 and ($2::text is null or id < $2) order by id limit $3`,
+    [from, to, limit],
+  );

@@ -1,0 +1,161 @@
+import type { AgentDetail, AgentListItem } from '@agent-network/contracts/agents/agents';
+import { type CallSnippet, callSnippets } from '@agent-network/contracts/agents/call-snippets';
+import { interfacesOf } from '../../agents/interfaces-of.ts';
+import { codeBlock, type Html, html } from '../documents/html.ts';
+import type { PageContent } from './layout.ts';
+import {
+  agentCards,
+  agentPath,
+  capabilityLinks,
+  identicon,
+  isFree,
+  priceText,
+  statusBadge,
+  verifiedBadge,
+} from './parts.ts';
+import { networkName, type Site } from './site.ts';
+
+export interface AgentFacts {
+  readonly agent: AgentDetail;
+  /** Base address of its home node; null: this node. */
+  readonly homeUrl: string | null;
+  readonly alternatives: readonly AgentListItem[];
+}
+
+/** The public page of an agent. Everything that its owner wrote is text. */
+export function agentPage(site: Site, facts: AgentFacts): PageContent {
+  const { agent, homeUrl } = facts;
+  const path = agentPath(agent);
+  const price = priceText(agent.rates.perRequest);
+  const description = agent.description || `${agent.name}: an agent for ${agent.capabilities.join(', ')}. ${price}.`;
+  return {
+    title: `${agent.name} · ${site.label}`,
+    description,
+    path,
+    // Unproven endpoints would make every node a place for links; agents of other nodes have their page there.
+    isIndexed: agent.status !== 'pending_verification' && homeUrl === null,
+    preview: { path: `${path}/preview.png`, alt: `${agent.name}. ${price}.` },
+    data: [serviceData(site, facts), crumbData(site, agent)],
+    active: null,
+    body: html`<nav class="crumbs" aria-label="Breadcrumb"><a href="/explore">Agents</a></nav>
+<article>
+<div class="agent">${identicon(agent.id, 56)}<div><h1 dir="auto">${agent.name}</h1>
+<p class="facts">${statusBadge(agent.status)} ${verifiedBadge(agent.verified)} ${agent.frozen ? html`<span class="badge warn">frozen</span>` : null} <strong>${price}</strong></p></div></div>
+${paragraphs(agent.description)}
+${capabilityLinks(agent.capabilities)}
+<div class="aside wide-left">
+<div>${tryIt(site, agent)}${waysToCall(site, agent)}</div>
+<section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${figures(site, facts)}</section>
+</div>
+</article>
+${similar(facts)}`,
+  };
+}
+
+/** Each in its own direction: a text may be in two languages. */
+const paragraphs = (text: string): Html =>
+  html`<div class="description">${text
+    .split(/\n\s*\n/)
+    .filter((each) => each.trim() !== '')
+    .map((each) => html`<p dir="auto">${each.trim()}</p>`)}</div>`;
+
+const serviceData = (site: Site, { agent }: AgentFacts) => ({
+  '@context': 'https://schema.org',
+  '@type': 'Service',
+  name: agent.name,
+  ...(agent.description ? { description: agent.description } : {}),
+  url: site.baseUrl + agentPath(agent),
+  image: `${site.baseUrl}${agentPath(agent)}/preview.png`,
+  serviceType: agent.capabilities,
+  provider: { '@type': 'Organization', name: site.label, url: `${site.baseUrl}/` },
+  offers: {
+    '@type': 'Offer',
+    price: agent.rates.perRequest,
+    priceCurrency: 'USDC',
+    url: site.baseUrl + agentPath(agent),
+  },
+});
+
+const crumbData = ({ baseUrl }: Site, agent: AgentDetail) => ({
+  '@context': 'https://schema.org',
+  '@type': 'BreadcrumbList',
+  itemListElement: [
+    { '@type': 'ListItem', position: 1, name: 'Agents', item: `${baseUrl}/explore` },
+    { '@type': 'ListItem', position: 2, name: agent.name, item: baseUrl + agentPath(agent) },
+  ],
+});
+
+/** A form that hands the task over to the dashboard, which asks to sign in and quotes the price; without a dashboard, nothing. */
+function tryIt({ hasDashboard }: Site, agent: AgentDetail): Html | null {
+  if (!hasDashboard) return null;
+  const cost = isFree(agent.rates.perRequest)
+    ? 'This agent is free. You sign in to run it.'
+    : 'You see the price first, and sign in or connect a wallet to pay.';
+  return html`<section class="panel" aria-labelledby="try"><h2 id="try">Try it</h2>
+${agent.online ? null : html`<p class="note warn">The agent is not online now: calls are refused.</p>`}
+<form class="try" action="/dashboard/explore/${encodeURIComponent(agent.id)}" method="get">
+<input type="hidden" name="tab" value="try">
+<label for="task">Task</label><textarea id="task" name="task" rows="3" maxlength="1000" dir="auto" placeholder="What should the agent do?"></textarea>
+<div class="row"><button type="submit">Try it</button><p>${cost}</p></div>
+</form></section>`;
+}
+
+const snippetPart = ({ label, code }: CallSnippet, isOpen: boolean): Html =>
+  html`<details${isOpen ? html` open` : null}><summary>${label}</summary>${codeBlock(code)}</details>`;
+
+function waysToCall(site: Site, agent: AgentDetail): Html {
+  const interfaces = interfacesOf(site, agent.id);
+  const snippets = callSnippets({
+    agentId: agent.id,
+    price: agent.rates.perRequest,
+    network: site.network,
+    interfaces,
+  });
+  return html`<section aria-labelledby="call"><h2 id="call">Call it</h2>
+${snippets.map((each, at) => snippetPart(each, at === 0))}
+<p>For programs: <code class="break">curl ${site.baseUrl}/agents/${agent.id}</code>${
+    interfaces.openapi ? html`, <a href="/agents/${agent.id}/openapi.json">OpenAPI</a>` : null
+  }${interfaces.agentCard ? html`, <a href="/a2a/${agent.id}/.well-known/agent-card.json">A2A card</a>` : null}; <a href="/docs">the docs</a> have the rest.</p></section>`;
+}
+
+const percent = (share: number) => `${(Math.round(share * 1000) / 10).toLocaleString('en')} %`;
+const day = (timestamp: string) => html`<time datetime="${timestamp}">${timestamp.slice(0, 10)}</time>`;
+
+function figures(site: Site, { agent, homeUrl }: AgentFacts): Html {
+  const { perUnit, website } = agent.metadata;
+  const rows: readonly (readonly [string, Html | string | null])[] = [
+    ['Price', priceText(agent.rates.perRequest)],
+    [
+      'By units',
+      perUnit ? html`${perUnit.price} USDC per <bdi>${perUnit.unit}</bdi>, at most ${perUnit.maximum} USDC` : null,
+    ],
+    ['Paid in', `USDC on ${networkName(site)}`],
+    ['Reputation', `${Math.round(agent.reputation)} of 1000`],
+    ['Calls', agent.totalRequests.toLocaleString('en')],
+    ['Completed', agent.totalRequests === 0 ? null : percent(agent.successRate)],
+    ['Answers in', agent.totalRequests === 0 ? null : agent.avgResponseTime],
+    ['Reachable', agent.status === 'pending_verification' ? null : percent(agent.uptime)],
+    ['Home', homeUrl === null ? html`<bdi>${agent.location}</bdi>` : outward(homeUrl, agent.location)],
+    ['Website', website === undefined ? null : outward(website, hostOf(website))],
+    ['Owner', html`<code class="break">${agent.owner}</code>`],
+    ['Id', html`<code class="break">${agent.id}</code>`],
+    ['Listed since', day(agent.createdAt)],
+  ];
+  return html`<dl class="rows">${rows.map(([name, value]) => (value === null ? null : html`<div><dt>${name}</dt><dd>${value}</dd></div>`))}</dl>`;
+}
+
+/** A link that others wrote: only to a web page, and without a recommendation. */
+function outward(address: string, text: string): Html {
+  const url = URL.parse(address);
+  const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:';
+  return isWeb
+    ? html`<a href="${url.href}" rel="nofollow ugc noopener" dir="auto">${text}</a>`
+    : html`<bdi>${text}</bdi>`;
+}
+
+const hostOf = (address: string): string => URL.parse(address)?.host ?? address;
+
+const similar = ({ alternatives }: AgentFacts): Html | null =>
+  alternatives.length === 0
+    ? null
+    : html`<section><h2>Similar agents</h2>${agentCards(alternatives, new Map(), 3)}</section>`;

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import type { Context, Hono } from 'hono';
+import { agentIdOf } from '../../agents/agent-slug.ts';
+import { readAgent } from '../../agents/alternatives/find-agent.ts';
+import { notFound } from '../../lib/app-error.ts';
+import { madeOnce } from '../../lib/made-once.ts';
+import { answerDocument } from '../documents/answer-document.ts';
+import { type Document, documentAnswer, toDocument } from '../documents/document-answer.ts';
+import type { PreviewCard } from '../previews/preview-card.ts';
+import { createPreviewDrawer } from '../previews/preview-drawer.ts';
+import type { HttpContext } from '../request/http-context.ts';
+import { pageStyle, styleVersion } from './layout.ts';
+import { priceText } from './parts.ts';
+import { networkName, siteOf } from './site.ts';
+import { createSitemap } from './sitemap.ts';
+
+const DAY = 'public, max-age=86400';
+const HOUR = 'public, max-age=3600';
+const QUARTER = 'public, max-age=900';
+
+const iconFile = new URL('favicon.svg', import.meta.url);
+
+/** Serves what the public pages and search engines load: style, icon, pictures of link previews, sitemap and robots.txt. */
+export function mountPageFiles(app: Hono, ctx: HttpContext): void {
+  const style = madeOnce(() => toDocument(pageStyle, 'text/css; charset=utf-8'));
+  const icon = madeOnce(() => toDocument(readFileSync(iconFile, 'utf8'), 'image/svg+xml'));
+  const robots = madeOnce(() => toDocument(robotsText(ctx.baseUrl), 'text/plain; charset=utf-8'));
+  const still = (path: string, document: () => Document, cache: (c: Context) => string) =>
+    app.get(path, (c) => documentAnswer(c, document(), { 'cache-control': cache(c) }));
+  // Pages name the version that they were made with.
+  still('/pages.css', style, (c) =>
+    c.req.query('v') === styleVersion ? 'public, max-age=31536000, immutable' : 'no-cache',
+  );
+  still('/favicon.svg', icon, () => DAY);
+  still('/robots.txt', robots, () => HOUR);
+  mountPreviews(app, ctx);
+  const sitemap = createSitemap(ctx);
+  app.get('/sitemap.xml', (c) => answerDocument(c, () => sitemap.index(), QUARTER));
+  app.get('/:file{sitemap-[1-9][0-9]{0,3}\\.xml}', (c) => {
+    const number = Number(/\d+/.exec(c.req.path)?.[0]);
+    return answerDocument(c, () => sitemap.file(number), QUARTER);
+  });
+}
+
+function mountPreviews(app: Hono, ctx: HttpContext): void {
+  const drawer = createPreviewDrawer();
+  const site = siteOf(ctx);
+  app.get('/preview.png', (c) => {
+    const card: PreviewCard = {
+      label: site.label,
+      title: 'Call software agents, and pay for each call',
+      lines: [`In USDC on ${networkName(site)}`],
+    };
+    return answerDocument(c, () => drawer.draw(card), DAY);
+  });
+  app.get('/agents/:part/preview.png', (c) =>
+    answerDocument(
+      c,
+      async () => {
+        const id = agentIdOf(c.req.param('part'));
+        if (id === null) throw notFound('agent');
+        const { name, rates, capabilities } = await readAgent(ctx, id);
+        return drawer.draw({
+          label: site.label,
+          title: name,
+          lines: [priceText(rates.perRequest), capabilities.join(', ')],
+        });
+      },
+      HOUR,
+    ),
+  );
+}
+
+/** Lists of filters are endless, and the dashboard is for people who are signed in. */
+const robotsText = (baseUrl: string): string => `User-agent: *
+Allow: /
+Disallow: /dashboard/
+Disallow: /explore?
+
+Sitemap: ${baseUrl}/sitemap.xml
+`;

@@ -1,0 +1,60 @@
+import type { AgentListItem } from '@agent-network/contracts/agents/agents';
+import { identiconOf } from '@agent-network/contracts/identicon';
+import { agentSlug } from '../../agents/agent-slug.ts';
+import { type Html, html } from '../documents/html.ts';
+
+export const agentPath = (agent: { readonly id: string; readonly name: string }): string =>
+  `/agents/${encodeURIComponent(agentSlug(agent))}`;
+
+export const capabilityPath = (capability: string): string =>
+  `/explore?${new URLSearchParams({ capability }).toString()}`;
+
+export const isFree = (price: string): boolean => Number(price) === 0;
+
+export const priceText = (price: string): string => (isFree(price) ? 'Free' : `${price} USDC per request`);
+
+export const countText = (count: number, one: string, many: string): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+
+export function identicon(id: string, size: number): Html {
+  const { hue, cells } = identiconOf(id);
+  return html`<svg class="identicon" width="${size}" height="${size}" viewBox="0 0 7 7" aria-hidden="true"><rect width="7" height="7" fill="hsl(${hue} 50% 50% / 0.16)"/>${cells.map(
+    ({ x, y }) => html`<rect x="${x + 1}" y="${y + 1}" width="1" height="1" fill="hsl(${hue} 55% 52%)"/>`,
+  )}</svg>`;
+}
+
+export const statusBadge = (status: string): Html =>
+  status === 'online'
+    ? html`<span class="badge good">online</span>`
+    : html`<span class="badge">${status === 'offline' ? 'offline' : 'not verified yet'}</span>`;
+
+export const verifiedBadge = (isVerified: boolean): Html | null =>
+  isVerified ? html`<span class="badge accent">verified</span>` : null;
+
+const MAX_CAPABILITIES = 4;
+
+export const capabilityLinks = (capabilities: readonly string[], max = capabilities.length): Html =>
+  html`<ul class="chips">${capabilities
+    .slice(0, max)
+    .map((capability) => html`<li><a href="${capabilityPath(capability)}">${capability}</a></li>`)}${
+    capabilities.length > max ? html`<li>${capabilities.length - max} more</li>` : null
+  }</ul>`;
+
+/** Agents as cards; the names are headings of this level. */
+export function agentCards(
+  agents: readonly AgentListItem[],
+  descriptions: ReadonlyMap<string, string>,
+  level: 2 | 3,
+): Html {
+  const heading = (content: Html) => (level === 2 ? html`<h2>${content}</h2>` : html`<h3>${content}</h3>`);
+  return html`<ul class="cards">${agents.map((agent) => {
+    const description = descriptions.get(agent.id);
+    return html`<li class="card">
+<div class="title">${identicon(agent.id, 32)}${heading(html`<a href="${agentPath(agent)}" dir="auto">${agent.name}</a>`)}</div>
+${description ? html`<p class="about" dir="auto">${description}</p>` : null}
+${capabilityLinks(agent.capabilities, MAX_CAPABILITIES)}
+<p class="facts"><strong>${priceText(agent.rates.perRequest)}</strong> <span>reputation ${Math.round(agent.reputation)}</span>
+${statusBadge(agent.status)} ${verifiedBadge(agent.verified)}</p>
+</li>`;
+  })}</ul>`;
+}

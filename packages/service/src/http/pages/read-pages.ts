@@ -1,0 +1,66 @@
+import { AgentSearch } from '@agent-network/contracts/agents/agent-search';
+import type { AgentListItem } from '@agent-network/contracts/agents/agents';
+import { readAgent, requireAgent } from '../../agents/alternatives/find-agent.ts';
+import { listAlternatives } from '../../agents/alternatives/list-alternatives.ts';
+import { countFacets } from '../../agents/search/count-facets.ts';
+import { describeAgents } from '../../agents/search/describe-agents.ts';
+import { searchAgents } from '../../agents/search/search-agents.ts';
+import { AppError } from '../../lib/app-error.ts';
+import type { PreparedJson } from '../../lib/prepared-json.ts';
+import type { HttpContext } from '../request/http-context.ts';
+import type { AgentFacts } from './agent-page.ts';
+import type { ExploreFacts } from './explore-page.ts';
+import { type ExploreParams, exploreQuery } from './explore-query.ts';
+import type { HomeFacts } from './home-page.ts';
+
+const BEST = AgentSearch.parse({ query: { online: true }, sort: [{ field: 'reputation', order: 'desc' }], limit: 6 });
+const MAX_DESCRIPTION_CHARS = 200;
+const MAX_ALTERNATIVES = 3;
+
+const itemsOf = (agents: PreparedJson) => agents.value as AgentListItem[];
+
+export async function readHome(ctx: HttpContext): Promise<HomeFacts> {
+  const [facets, found] = await Promise.all([countFacets(ctx, {}), searchAgents(ctx, BEST)]);
+  const agents = itemsOf(found.agents);
+  return { facets, agents, descriptions: await briefly(ctx, agents) };
+}
+
+export async function readExplore(ctx: HttpContext, params: ExploreParams): Promise<ExploreFacts> {
+  const query = exploreQuery(params);
+  const { capabilities } = await countFacets(ctx, {});
+  const nothing = { params, capabilities, total: 0, agents: [], descriptions: new Map(), nextCursor: null };
+  if (!query.isGood) return { ...nothing, problems: query.problems };
+  try {
+    const { agents: found, total, nextCursor } = await searchAgents(ctx, query.search);
+    const agents = itemsOf(found);
+    const descriptions = await briefly(ctx, agents);
+    return { params, capabilities, total, agents, descriptions, nextCursor, problems: [] };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error;
+    return { ...nothing, problems: ['The page: this address does not belong to this search.'] };
+  }
+}
+
+export async function readAgentFacts(ctx: HttpContext, id: string): Promise<AgentFacts> {
+  const [agent, { home }, { agents }] = await Promise.all([
+    readAgent(ctx, id),
+    requireAgent(ctx, id),
+    listAlternatives(ctx, id),
+  ]);
+  return { agent, homeUrl: home?.baseUrl ?? null, alternatives: itemsOf(agents).slice(0, MAX_ALTERNATIVES) };
+}
+
+async function briefly(ctx: HttpContext, agents: readonly AgentListItem[]): Promise<ReadonlyMap<string, string>> {
+  const found = await describeAgents(
+    ctx,
+    agents.map(({ id }) => id),
+  );
+  return new Map([...found].map(([id, { description }]) => [id, brief(description)]));
+}
+
+function brief(text: string): string {
+  const characters = [...text];
+  return characters.length <= MAX_DESCRIPTION_CHARS
+    ? text
+    : `${characters.slice(0, MAX_DESCRIPTION_CHARS).join('').trimEnd()}…`;
+}

@@ -1,0 +1,27 @@
+import type { Face } from '@agent-network/contracts/endpoint';
+import type { HttpContext } from '../request/http-context.ts';
+
+/** What the pages say of the node. */
+export interface Site {
+  /** From the configuration, never from a request: canonical addresses and previews are made of it. */
+  readonly baseUrl: string;
+  readonly label: string;
+  readonly chainId: number;
+  /** CAIP-2. */
+  readonly network: string;
+  readonly faces: ReadonlySet<Face>;
+  readonly hasDashboard: boolean;
+}
+
+export const siteOf = ({ baseUrl, nodeLabel, chain, faces, dashboard }: HttpContext): Site => ({
+  baseUrl,
+  label: nodeLabel,
+  chainId: chain.chainId,
+  network: chain.caip2,
+  faces,
+  hasDashboard: dashboard !== null,
+});
+
+const names: Readonly<Record<number, string>> = { 8453: 'Base', 84532: 'Base Sepolia, a test network' };
+
+export const networkName = ({ chainId }: Site): string => names[chainId] ?? `chain ${chainId}`;

@@ -1,0 +1,107 @@
+import { Worker } from 'node:worker_threads';
+import { LRUCache } from 'lru-cache';
+import { AppError } from '../../lib/app-error.ts';
+import { type Document, toDocument } from '../documents/document-answer.ts';
+import { type PreviewCard, previewSvg } from './preview-card.ts';
+
+const KEPT_BYTES = 16 * 1024 * 1024;
+const MAX_WAITING = 16;
+const MAX_DRAW_MS = 10_000;
+/** The thread with its fonts takes some 30 MB: it ends when nobody asks for pictures. */
+const IDLE_MS = 60_000;
+
+/** Pictures that may be drawn at once, and in the long run: a picture takes some 50 ms of a processor. */
+const BURST = 30;
+const MS_TO_A_DRAWING = 1000;
+
+export interface PreviewDrawer {
+  /** The card as PNG, from memory if it was drawn before. Throws UNAVAILABLE when too much is asked for. */
+  draw(card: PreviewCard): Promise<Document>;
+}
+
+/**
+ * Draws link previews in a thread, one at a time, in a WebAssembly sandbox. What can be asked for is bounded by what agents are called, and so
+ * by strangers: the drawings of a minute, those that wait, the time of one and the bytes that are kept are limited.
+ */
+export function createPreviewDrawer({ maxWaiting = MAX_WAITING, burst = BURST } = {}): PreviewDrawer {
+  const kept = new LRUCache<string, Document>({ maxSize: KEPT_BYTES, sizeCalculation: ({ bytes }) => bytes.length });
+  const drawing = new Map<string, Promise<Document>>();
+  const allowance = createAllowance(burst);
+  const thread = createThread();
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    async draw(card) {
+      const svg = previewSvg(card);
+      const known = kept.get(svg) ?? drawing.get(svg);
+      if (known) return known;
+      if (drawing.size >= maxWaiting || !allowance.take()) throw tooMany();
+      const drawn = last.then(() => thread.draw(svg)).then((png) => toDocument(png, 'image/png'));
+      drawing.set(svg, drawn);
+      last = drawn.catch(() => undefined);
+      try {
+        const document = await drawn;
+        kept.set(svg, document);
+        return document;
+      } finally {
+        drawing.delete(svg);
+      }
+    },
+  };
+}
+
+const tooMany = () => new AppError('UNAVAILABLE', 'Too many link previews are being drawn.');
+
+function createAllowance(burst: number) {
+  let left = burst;
+  let sinceMs = performance.now();
+  return {
+    take(): boolean {
+      const nowMs = performance.now();
+      left = Math.min(burst, left + (nowMs - sinceMs) / MS_TO_A_DRAWING);
+      sinceMs = nowMs;
+      if (left < 1) return false;
+      left -= 1;
+      return true;
+    },
+  };
+}
+
+/** A thread that is started when needed, ended when idle, and replaced when it fails or takes too long. It keeps no process alive. */
+function createThread() {
+  let worker: Worker | null = null;
+  let idle: NodeJS.Timeout | undefined;
+  const end = () => {
+    void worker?.terminate();
+    worker = null;
+  };
+  return {
+    draw(svg: string): Promise<Uint8Array<ArrayBuffer>> {
+      clearTimeout(idle);
+      worker ??= new Worker(new URL('draw-worker.ts', import.meta.url));
+      const asked = worker;
+      asked.unref();
+      return new Promise<Uint8Array<ArrayBuffer>>((resolve, reject) => {
+        const timer = setTimeout(() => reject(new Error('drawing a link preview took too long')), MAX_DRAW_MS).unref();
+        asked.removeAllListeners();
+        asked.once('message', (png: Uint8Array<ArrayBuffer>) => {
+          clearTimeout(timer);
+          resolve(png);
+        });
+        asked.once('error', (error) => {
+          clearTimeout(timer);
+          reject(error);
+        });
+        asked.postMessage(svg);
+      }).then(
+        (png) => {
+          idle = setTimeout(end, IDLE_MS).unref();
+          return png;
+        },
+        (error: unknown) => {
+          end();
+          throw error;
+        },
+      );
+    },
+  };
+}
