@@ -14,6 +14,21 @@ const FieldProblems = z.object({ fields: z.array(z.object({ path: z.string(), me
 const Shortfall = z.object({ required: Usdc, available: Usdc });
 const none = z.object({});
 
+/** How to get what a refused caller lacks. */
+const Help = z.object({
+  page: z.string().optional().describe("Path of the dashboard's page for it, at this node."),
+  docs: z.string().describe('Path of the documentation, at this node.'),
+  command: z
+    .string()
+    .optional()
+    .describe('The command for it.')
+    .meta({ examples: ['agentnet login'] }),
+});
+export type Help = z.infer<typeof Help>;
+/** Of answers with 401 and 403. */
+const help = Help.optional().describe('How to get what is missing: every 401 and 403 has it.');
+const denied = z.object({ help });
+
 const AgentUnavailable = z.object({
   agentId: Id,
   lastSeen: Timestamp,
@@ -30,7 +45,7 @@ export const errorCatalogue = {
     when: 'A field, parameter or header is missing, malformed or out of range.',
     extra: z.object({ details: FieldProblems }),
   },
-  UNAUTHORIZED: { status: 401, when: 'The key or token is missing, malformed, revoked or expired.', extra: none },
+  UNAUTHORIZED: { status: 401, when: 'The key or token is missing, malformed, revoked or expired.', extra: denied },
   PAYMENT_REQUIRED: {
     status: 402,
     when: 'The call has a price and came without a valid payment.',
@@ -40,11 +55,12 @@ export const errorCatalogue = {
       details: z.object({ reason: z.string() }).optional(),
     }),
   },
-  FORBIDDEN: { status: 403, when: 'The key lacks the scope, or the caller does not own the resource.', extra: none },
+  FORBIDDEN: { status: 403, when: 'The key lacks the scope, or the caller does not own the resource.', extra: denied },
   SPENDING_LIMIT_EXCEEDED: {
     status: 403,
     when: 'The call exceeds a spending limit of the API key: per call, per day, or its list of agents.',
     extra: z.object({
+      help,
       details: z.object({ limit: z.enum(['perCall', 'perDay', 'allowedAgents']), allowed: Usdc.nullable() }),
     }),
   },
@@ -54,7 +70,7 @@ export const errorCatalogue = {
   STORAGE_LIMIT_EXCEEDED: {
     status: 403,
     when: "The stored requests of the account use up its plan's storage. Nothing was charged.",
-    extra: z.object({ details: z.object({ storedBytes: z.int(), limitBytes: z.int() }) }),
+    extra: z.object({ help, details: z.object({ storedBytes: z.int(), limitBytes: z.int() }) }),
   },
   PAYLOAD_TOO_LARGE: { status: 413, when: 'The body is larger than 1 MiB.', extra: none },
   INSUFFICIENT_FUNDS: {

@@ -44,8 +44,11 @@ const MIB = 1024 * 1024;
 const UNLIMITED = 1_000_000_000;
 const MOST = 2_000_000_000;
 
-/** `isPrivate`: only this machine reaches the node, so that network addresses do not distinguish clients. */
-export function readLimits(env: Env, isPrivate: boolean): Limits {
+/**
+ * `isPrivate`: only this machine reaches the node, so that network addresses do not distinguish clients. `isTest`: its chain has no real
+ * money, so that the free plan may be what developing takes.
+ */
+export function readLimits(env: Env, { isPrivate, isTest }: { isPrivate: boolean; isTest: boolean }): Limits {
   const perHour = (name: string, fallback: number) => integer(env, name, fallback, 1, MOST);
   return {
     placeLimits: placeLimitsOf(env),
@@ -64,7 +67,10 @@ export function readLimits(env: Env, isPrivate: boolean): Limits {
       mostOfAddress: integer(env, 'MAX_CONNECTIONS_PER_ADDRESS', isPrivate ? 10_000 : 256, 1, 1_000_000),
     },
     planLimits: {
-      free: { api: 100, invocations: 10 },
+      free: {
+        api: perHour('FREE_REQUESTS_PER_HOUR', isTest ? 5000 : 100),
+        invocations: perHour('FREE_INVOCATIONS_PER_HOUR', isTest ? 500 : 10),
+      },
       pro: { api: 1000, invocations: 100 },
       enterprise: {
         api: perHour('ENTERPRISE_REQUESTS_PER_HOUR', UNLIMITED),

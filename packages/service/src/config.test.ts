@@ -194,6 +194,13 @@ describe('FACES', () => {
   });
 });
 
+it('the free plan is that of the product where money is real, and larger where it is not', () => {
+  const free = (env: Record<string, string>) => readConfig(env).config.planLimits.free;
+  expect(free({ CHAIN_ID: '8453', CHAIN_RPC_URL: 'https://rpc.example' })).toEqual({ api: 100, invocations: 10 });
+  expect(free({})).toEqual({ api: 5000, invocations: 500 });
+  expect(free({ FREE_REQUESTS_PER_HOUR: '7', FREE_INVOCATIONS_PER_HOUR: '3' })).toEqual({ api: 7, invocations: 3 });
+});
+
 it('a wallet’s calls without a key are bounded where others reach the node', () => {
   expect(readConfig({ HOST: '0.0.0.0' }).config.keylessPerHour).toBe(100);
   expect(readConfig({}).config.keylessPerHour).toBeGreaterThan(1_000_000);

@@ -112,7 +112,7 @@ function readSettings(env: Env, wrong: ReadonlySet<string>): ReadConfig {
     allowPrivateEndpoints: flag(env, 'ALLOW_PRIVATE_ENDPOINTS', isPrivate),
     dnsServers: dnsServersOf(env.DNS_SERVERS ?? ''),
     logLevel: logLevelOf(env, mode),
-    ...readLimits(env, isPrivate),
+    ...readLimits(env, { isPrivate, isTest: chainIdOf(env) === LOCAL_CHAIN_ID }),
     databaseConnections: integer(env, 'DATABASE_CONNECTIONS', 16, 4, 500),
     confirmations: confirmationsOf(env.CONFIRMATIONS ?? (isLocalChain(chain) ? '0:1' : '0:1,10:3,1000:12')),
     transferDepthBlocks: integer(env, 'TRANSFER_CONFIRMATIONS', isLocalChain(chain) ? 1 : 12, 1, 10_000),

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { defaultScopes, type ownScopes } from '@agent-network/contracts/access/scopes';
 import { createClient } from '@agent-network/sdk';
 import type { Command } from 'commander';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -14,6 +15,7 @@ interface LoginOptions {
   readonly withKey?: boolean;
   readonly wallet?: boolean;
   readonly local?: boolean;
+  readonly scope?: readonly string[];
   readonly dataDir: string;
 }
 
@@ -31,6 +33,7 @@ export function addLogin(program: Command): void {
       '--wallet',
       'with the wallet of AGENTNET_WALLET_KEY, which signs a challenge; its account is opened if there is none',
     )
+    .option('--scope <scope...>', 'with --wallet: further scopes of the key, which the signed text names')
     .option('--local', 'with the account of a node that "npm start" started here')
     .option('--data-dir <dir>', 'data folder of the local node', '.agent-network')
     .action(action<[LoginOptions]>(login));
@@ -51,8 +54,9 @@ async function login(session: Session, options: LoginOptions): Promise<void> {
 async function signIn(session: Session, options: LoginOptions): Promise<SignedIn> {
   if ([options.withKey, options.wallet, options.local].filter(Boolean).length > 1)
     throw new CommandError('Choose one of --with-key, --wallet and --local.');
+  if (options.scope && !options.wallet) throw new CommandError('--scope goes with --wallet: the wallet signs for it.');
   if (options.local) return readLocal(options.dataDir);
-  if (options.wallet) return byWallet(session);
+  if (options.wallet) return byWallet(session, session.walletKey, options.scope);
   if (options.withKey) return { url: session.url, credentials: { apiKey: await readStdin(process) } };
   if (!session.terminal.isInteractive)
     throw new CommandError('Say how: "agentnet login --with-key" (the key on stdin), --wallet or --local.');
@@ -84,12 +88,18 @@ async function readLocal(dataDir: string): Promise<SignedIn> {
   return { url: cleanUrl(baseUrl), credentials: { apiKey, ...(walletKey ? { walletKey } : {}) } };
 }
 
-async function byWallet({ client, url, walletKey }: Session, given = walletKey): Promise<SignedIn> {
+async function byWallet(
+  { client, url, walletKey }: Session,
+  given = walletKey,
+  more: readonly string[] = [],
+): Promise<SignedIn> {
   if (given === null) throw new CommandError('Set AGENTNET_WALLET_KEY to the private key of the wallet.');
   const account = privateKeyToAccount(given);
-  const { challengeId, message } = await client.requestSignIn({ body: { address: account.address } });
+  const scopes = [...new Set([...defaultScopes, ...more])] as (typeof ownScopes)[number][];
+  const grant = more.length === 0 ? {} : { scopes };
+  const { challengeId, message } = await client.requestSignIn({ body: { address: account.address, ...grant } });
   const signature = await account.signMessage({ message });
-  const { apiKey } = await client.signIn({ body: { challengeId, signature } });
+  const { apiKey } = await client.signIn({ body: { challengeId, signature, ...grant } });
   return { url, credentials: { apiKey } };
 }
 

@@ -4,22 +4,54 @@ import { nameText } from '../display-text.ts';
 import { endpoint } from '../endpoint.ts';
 import { Id, Timestamp, viaHeader, WalletAddress } from '../scalars.ts';
 import { ApiKey } from './access.ts';
-import { defaultScopes } from './scopes.ts';
+import { defaultScopes, OwnScope, ownScopes } from './scopes.ts';
 
 const YEAR_S = 31_536_000;
+/** Lifetime of a key that withdraws, by default and at most. */
+const DAY_S = 86_400;
+
+const GrantScopes = z
+  .array(OwnScope)
+  .min(1)
+  .max(ownScopes.length)
+  .refine((list) => new Set(list).size === list.length, 'names a scope twice')
+  .refine(
+    (list) => !list.includes('payments:withdraw') || !list.includes('keys:manage'),
+    'cannot have payments:withdraw and keys:manage for one key: sign in for two',
+  );
+const Lifetime = z.int().min(60).max(YEAR_S);
+
+/** What a key made by signing in gets; its lifetime is 30 days by default, a day if it withdraws. */
+export const lifetimeOf = ({ scopes, expiresInS }: { scopes: readonly string[]; expiresInS?: number | undefined }) =>
+  expiresInS ?? (scopes.includes('payments:withdraw') ? DAY_S : 2_592_000);
+
+const livesBriefly = (grant: { scopes?: readonly string[] | undefined; expiresInS?: number | undefined }) =>
+  !grant.scopes?.includes('payments:withdraw') || (grant.expiresInS ?? 0) <= DAY_S;
+const tooLong = { message: 'is more than a day for a key that withdraws', path: ['expiresInS'] };
+
+/** Body of POST /auth/challenge. */
+const AskSignIn = z
+  .object({
+    address: WalletAddress.describe('The wallet that will sign.'),
+    scopes: GrantScopes.optional().describe(
+      'Names the scopes of the key in the text to sign; needed for a key with more than the default scopes.',
+    ),
+    expiresInS: Lifetime.optional().describe('Lifetime of that key, named in the text as well.'),
+  })
+  .refine(livesBriefly, tooLong);
 
 /** Body of POST /auth/sign-in: the signed challenge, and the properties of the key. */
 const SignIn = WalletSignature.extend({
   name: nameText(120).min(1).default('sign-in'),
-  scopes: z
-    .array(z.enum(defaultScopes))
-    .min(1)
-    .max(defaultScopes.length)
-    .default([...defaultScopes])
-    .describe('Scopes of the key. Never withdrawals, key management or the operator scope.'),
-  expiresInS: z.int().min(60).max(YEAR_S).default(2_592_000).describe('Lifetime of the key: 30 days by default.'),
-});
+  scopes: GrantScopes.default([...defaultScopes]).describe(
+    'Scopes of the key. More than the default ones take a challenge that names exactly these scopes and this lifetime. Never the operator scope.',
+  ),
+  expiresInS: Lifetime.optional().describe(
+    'Lifetime of the key: 30 days by default; for a key that withdraws a day, by default and at most.',
+  ),
+}).refine(livesBriefly, tooLong);
 export type SignIn = z.output<typeof SignIn>;
+export type AskSignIn = z.output<typeof AskSignIn>;
 
 export const authEndpoints = {
   requestSignIn: endpoint({
@@ -29,7 +61,7 @@ export const authEndpoints = {
     tag: 'Account',
     auth: 'none',
     limit: 'signIns',
-    body: z.object({ address: WalletAddress.describe('The wallet that will sign.') }),
+    body: AskSignIn,
     data: z.object({
       challengeId: Id,
       message: z.string().describe('Sign exactly this text with the wallet (EIP-4361, EIP-191 or EIP-1271).'),

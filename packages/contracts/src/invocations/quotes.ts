@@ -8,12 +8,22 @@ const Quote = z.object({
   estimatedCost: Usdc,
   estimatedTime: z.string(),
   breakdown: z.object({
-    base_fee: Usdc.describe("The agent's price per request."),
+    base_fee: Usdc.describe("The agent's price per request.").meta({ examples: ['0.04'] }),
     complexity_multiplier: z
       .string()
       .describe('Of the hint `input.complexity`; `1.0x` unless the agent takes hints (`metadata.priceHints`).'),
     size: z
-      .object({ bytes: z.int().min(0), aboveBytes: z.int().min(0), multiplier: z.string() })
+      .object({
+        bytes: z
+          .int()
+          .min(0)
+          .meta({ examples: [20_012] }),
+        aboveBytes: z
+          .int()
+          .min(0)
+          .meta({ examples: [16_384] }),
+        multiplier: z.string().meta({ examples: ['1.25x'] }),
+      })
       .optional()
       .describe(
         'Of an agent with a price by size: the bytes of the call, and the last of its steps that they are above (0: none) with its multiplier.',
@@ -34,7 +44,7 @@ const Quote = z.object({
     explanation: z
       .string()
       .describe('The calculation, for people.')
-      .meta({ examples: ['0.05 per request = 0.05 USDC'] }),
+      .meta({ examples: ['0.04 per request × 1.25 (20,012 bytes, above 16,384) = 0.05 USDC'] }),
   }),
   validUntil: Timestamp,
   acceptUrl: z.string(),

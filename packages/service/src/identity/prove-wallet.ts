@@ -15,7 +15,7 @@ import {
 } from './challenges/challenge-id.ts';
 import { isUsed, useOnce } from './challenges/challenge-store.ts';
 import type { HasChallengeTries } from './challenges/challenge-tries.ts';
-import { CHALLENGE_TTL_MS, challengeText, termsText } from './challenges/wallet-challenge.ts';
+import { CHALLENGE_TTL_MS, challengeText, grantText, type KeyGrant, termsText } from './challenges/wallet-challenge.ts';
 import type { HasWalletSignatures, SignatureMethod } from './wallet-signature-client.ts';
 
 export interface GivenChallenge {
@@ -37,19 +37,31 @@ export interface ChallengeContext extends Records, NodeIdentity, HasSecrets, Wal
  */
 export function giveChallenge(
   ctx: GiveContext,
-  asked: { accountId: string | null; agentId: string | null; address: string; withdrawal?: WithdrawalTerms },
+  asked: { accountId: string | null; agentId: string | null; address: string } & Named,
 ): GivenChallenge {
-  const { withdrawal, accountId, agentId, address } = asked;
-  const termsDigest = withdrawal ? digestOf(termsText(withdrawal)) : null;
+  const { withdrawal, grant, accountId, agentId, address } = asked;
+  const termsDigest = digestOfNamed(asked);
   const purpose = purposeOf(asked);
   const challenge = { purpose, accountId, agentId, address, termsDigest, issuedAt: ctx.clock.now(), nonce: newNonce() };
   const challengeId = challengeIdOf(ctx.secrets, challenge);
-  const message = textOf(ctx, challenge, { challengeId, withdrawal });
+  const message = textOf(ctx, challenge, { challengeId, withdrawal, grant });
   return { challengeId, message, nonce: challenge.nonce, expiresAt: expiryOf(challenge).toISOString() };
 }
 
-function purposeOf({ withdrawal, agentId, accountId }: Parameters<typeof giveChallenge>[1]): ChallengePurpose {
+/** What the text names besides the wallet. */
+interface Named {
+  readonly withdrawal?: WithdrawalTerms | undefined;
+  readonly grant?: KeyGrant | undefined;
+}
+
+function digestOfNamed({ withdrawal, grant }: Named): string | null {
+  if (withdrawal) return digestOf(termsText(withdrawal));
+  return grant ? digestOf(grantText(grant)) : null;
+}
+
+function purposeOf({ withdrawal, grant, agentId, accountId }: Parameters<typeof giveChallenge>[1]): ChallengePurpose {
   if (withdrawal) return 'withdrawal';
+  if (grant) return 'key';
   if (agentId !== null) return 'agent';
   return accountId === null ? 'sign-in' : 'account';
 }
@@ -59,7 +71,7 @@ const expiryOf = ({ issuedAt }: Challenge): Date => new Date(issuedAt.getTime() 
 const textOf = (
   { baseUrl, chain }: HasBaseUrl & HasChain,
   challenge: Challenge,
-  more: { challengeId: string; withdrawal: WithdrawalTerms | undefined },
+  more: { challengeId: string } & Named,
 ): string => challengeText({ ...challenge, ...more, baseUrl, chainId: chain.chainId, expiresAt: expiryOf(challenge) });
 
 export interface SignedChallenge extends Challenge {
@@ -77,17 +89,19 @@ export async function judgeChallenge(
   ctx: ChallengeContext,
   accountId: string | null,
   { challengeId, signature }: { challengeId: string; signature: string },
-  { purpose, withdrawal }: { purpose: ChallengePurpose; withdrawal?: WithdrawalTerms },
+  { purpose, withdrawal, grant }: { purpose: ChallengePurpose } & Named,
 ): Promise<SignedChallenge> {
   const challenge = readChallengeId(ctx.secrets, accountId, challengeId);
   if (challenge?.purpose !== purpose) throw notFound('challenge');
   if (await isUsed(ctx.db, challengeId)) throw spent('was used');
   if (expiryOf(challenge) <= ctx.clock.now()) throw spent('has expired');
-  if (withdrawal && digestOf(termsText(withdrawal)) !== challenge.termsDigest)
-    throw invalid('proof', 'is for a withdrawal with other values');
+  if (digestOfNamed({ withdrawal, grant }) !== challenge.termsDigest)
+    throw grant
+      ? invalid('scopes', 'and expiresInS are not those that the challenge names')
+      : invalid('proof', 'is for a withdrawal with other values');
   if (!ctx.challengeTries.take(challengeId)) throw spent('was tried too often');
   const { address } = challenge;
-  const message = textOf(ctx, challenge, { challengeId, withdrawal });
+  const message = textOf(ctx, challenge, { challengeId, withdrawal, grant });
   const method = await ctx.walletSignatures.judge({ address, message, signature }).catch((cause) => {
     ctx.challengeTries.giveBack(challengeId);
     throw new AppError(

@@ -1,9 +1,12 @@
-import type { SignIn } from '@agent-network/contracts/access/auth';
+import { type AskSignIn, lifetimeOf, type SignIn } from '@agent-network/contracts/access/auth';
+import { defaultScopes } from '@agent-network/contracts/access/scopes';
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { admitWallet, noteNode } from '../access/accounts/admit-wallet.ts';
 import { type HasKeyMode, issueApiKey } from '../access/keys/manage-keys.ts';
 import { giveWayToSignIn, type HasPlanCaps, withinKeyCap } from '../access/limits/plan-caps.ts';
+import { invalid } from '../lib/app-error.ts';
+import { readChallengeId } from './challenges/challenge-id.ts';
 import { type ChallengeContext, giveChallenge, judgeChallenge, useChallenge } from './prove-wallet.ts';
 
 type SignInContext = ChallengeContext & HasKeyMode & HasPlanCaps;
@@ -14,9 +17,23 @@ type SignInContext = ChallengeContext & HasKeyMode & HasPlanCaps;
  */
 export async function requestSignIn(
   ctx: SignInContext,
-  { address }: { address: string },
+  { address, scopes, expiresInS }: AskSignIn,
 ): Promise<DataOf<Api['requestSignIn']>> {
-  return giveChallenge(ctx, { accountId: null, agentId: null, address: address.toLowerCase() });
+  const grant = scopes && { scopes, lifetimeS: lifetimeOf({ scopes, expiresInS }) };
+  return giveChallenge(ctx, { accountId: null, agentId: null, address: address.toLowerCase(), grant });
+}
+
+/**
+ * What a challenge for this key must be: one that names its scopes and lifetime, if it has more than the default scopes. A text without them
+ * signs in to other places as well, and no one who got a signature of it may have more.
+ */
+function expected(ctx: SignInContext, { challengeId, scopes, expiresInS }: SignIn) {
+  const grant = { scopes, lifetimeS: lifetimeOf({ scopes, expiresInS }) };
+  const named = { purpose: 'key', grant } as const;
+  const isDefault = scopes.every((scope) => defaultScopes.some((each) => each === scope));
+  if (readChallengeId(ctx.secrets, null, challengeId)?.purpose === 'key') return named;
+  if (isDefault) return { purpose: 'sign-in' } as const;
+  throw invalid('challengeId', 'is of a text that names no scopes: ask for one with these scopes');
 }
 
 /**
@@ -27,17 +44,18 @@ export async function requestSignIn(
  */
 export async function signIn(
   ctx: SignInContext,
-  { challengeId, signature, name, scopes, expiresInS }: SignIn,
+  input: SignIn,
   asNode: string | null = null,
 ): Promise<DataOf<Api['signIn']>> {
-  const proof = await judgeChallenge(ctx, null, { challengeId, signature }, { purpose: 'sign-in' });
+  const { name, scopes } = input;
+  const proof = await judgeChallenge(ctx, null, input, expected(ctx, input));
   const { address } = proof;
   const now = ctx.clock.now();
   return ctx.db.transaction(async (tx) => {
     await useChallenge(tx, proof, now);
     const accountId = await admitWallet(tx, address, now);
     if (asNode !== null) await noteNode(tx, accountId, asNode);
-    const expiresAt = new Date(now.getTime() + expiresInS * 1000);
+    const expiresAt = new Date(now.getTime() + lifetimeOf(input) * 1000);
     await giveWayToSignIn(ctx, tx, { accountId, now });
     const key = await withinKeyCap(ctx, tx, { accountId, now }, () =>
       issueApiKey({ ...ctx, db: tx }, { accountId, name, scopes, expiresAt, isFromSignIn: true }),

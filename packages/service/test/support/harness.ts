@@ -83,6 +83,8 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     // Each costs the server a process: with the default, opening them is a third of the start.
     DATABASE_CONNECTIONS: '8',
     ...SMALLEST,
+    // As on a chain with real money.
+    ...{ FREE_REQUESTS_PER_HOUR: '100', FREE_INVOCATIONS_PER_HOUR: '10' },
     ...(options.registers ? {} : { REGISTRAR_PRIVATE_KEY: '' }),
     ...((options.followsRegistry ?? options.registers) ? {} : { REGISTRY_POLL_MS: '2000' }),
     ...options.env,

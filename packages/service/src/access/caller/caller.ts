@@ -1,5 +1,6 @@
 import type { Plan } from '@agent-network/contracts/access/access';
 import type { Scope } from '@agent-network/contracts/access/scopes';
+import type { Help } from '@agent-network/contracts/errors';
 import { AppError } from '../../lib/app-error.ts';
 import type { SessionTimes } from './session.ts';
 
@@ -60,11 +61,21 @@ export type Caller = KnownCaller | AnonymousCaller;
 /** Throws FORBIDDEN unless the key has the scope. An identityToken has its agent's rights: to invoke, and to read its own money. */
 export function requireScope(caller: KnownCaller, scope: Scope): void {
   const allowed: readonly Scope[] = caller.kind === 'agent' ? ['invoke', 'payments:read'] : caller.scopes;
-  if (!allowed.includes(scope)) throw new AppError('FORBIDDEN', `This needs the scope "${scope}".`);
+  if (!allowed.includes(scope))
+    throw new AppError('FORBIDDEN', `This needs the scope "${scope}".`, { help: helpForScope(scope) });
 }
+
+/** How a caller comes by a scope: by signing in with the account's wallet, except what only the node's operator gives. */
+export const helpForScope = (scope: Scope): Help =>
+  scope === 'operator'
+    ? { docs: '/docs#keys' }
+    : { page: '/dashboard/keys', docs: '/docs#keys', command: `agentnet login --wallet --scope ${scope}` };
 
 /** Throws FORBIDDEN for an agent: only keys manage the account. */
 export function requireAccount(caller: KnownCaller): AccountCaller {
-  if (caller.kind !== 'account') throw new AppError('FORBIDDEN', 'An identityToken cannot do this; use an API key.');
+  if (caller.kind !== 'account')
+    throw new AppError('FORBIDDEN', 'An identityToken cannot do this; use an API key.', {
+      help: { page: '/dashboard/keys', docs: '/docs#keys', command: 'agentnet login' },
+    });
   return caller;
 }

@@ -8,7 +8,7 @@ import type { HasClock } from '../../lib/clock.ts';
 import { findAccount, insertApiKey, type KeyRow, revokeApiKeyRow } from '../accounts/account-store.ts';
 import { listWallets } from '../accounts/account-wallet-store.ts';
 import { hashSecret, keyStart, newApiKey } from '../caller/api-key.ts';
-import type { AccountCaller, KnownCaller, SpendingLimits } from '../caller/caller.ts';
+import { type AccountCaller, helpForScope, type KnownCaller, type SpendingLimits } from '../caller/caller.ts';
 import { noLimits, readLimits, toWireLimits } from '../caller/spending-limits.ts';
 import { type Once, unkeyed } from '../idempotency/once.ts';
 import { type HasPlanCaps, withinKeyCap } from '../limits/plan-caps.ts';
@@ -50,9 +50,13 @@ export function requireGivable(caller: AccountCaller, scopes: readonly Scope[]):
   if (beyond === 'payments:withdraw' && isSession(caller))
     throw new AppError(
       'FORBIDDEN',
-      'A session cannot create a key with the scope "payments:withdraw": use a key that has it, or ask the operator. A withdrawal needs no key: sign it with POST /payments/withdraw/challenge.',
+      'A session cannot create a key with the scope "payments:withdraw": sign for one with the wallet (POST /auth/challenge with that scope). A withdrawal needs no key: sign it with POST /payments/withdraw/challenge.',
+      { help: helpForScope(beyond) },
     );
-  if (beyond) throw new AppError('FORBIDDEN', `This key lacks the scope "${beyond}" and cannot give it to another.`);
+  if (beyond)
+    throw new AppError('FORBIDDEN', `This key lacks the scope "${beyond}" and cannot give it to another.`, {
+      help: helpForScope(beyond),
+    });
 }
 
 /** Creates a key without checking the requester; for the node's own set-up. */

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { errorCatalogue } from '@agent-network/contracts/errors';
+import { errorCatalogue, type Help } from '@agent-network/contracts/errors';
 import { DatabaseAwayError } from '../../db/database-away.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { isChannelRefusal } from '../../payments/x402/channel-refusal.ts';
@@ -23,6 +23,15 @@ function waitOf(code: string): string | undefined {
   return least === undefined || most === undefined ? undefined : String(randomInt(least, most + 1));
 }
 
+const keysHelp = { page: '/dashboard/keys', docs: '/docs#keys' } as const;
+/** Default `help` by error code: of each 401 and 403. */
+const helps: Readonly<Record<string, Help | undefined>> = {
+  UNAUTHORIZED: { ...keysHelp, command: 'agentnet login' },
+  FORBIDDEN: { ...keysHelp, command: 'agentnet whoami' },
+  SPENDING_LIMIT_EXCEEDED: { ...keysHelp, command: 'agentnet keys list' },
+  STORAGE_LIMIT_EXCEEDED: { page: '/dashboard/usage', docs: '/docs#limits' },
+};
+
 /** Maps an error to an answer. An error outside of the catalogue is a 500 without details; its cause is for the log. */
 export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
   const known = toAppError(error);
@@ -33,7 +42,8 @@ export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
       ? String((known as AppError<'RATE_LIMITED'>).extra.details.retryAfterS)
       : waitOf(code);
   if (wait !== undefined) headers['retry-after'] = wait;
-  const body = { status: 'error', error: { code, message, requestId, ...known.extra } };
+  const help = helps[code] ? { help: helps[code] } : {};
+  const body = { status: 'error', error: { code, message, requestId, ...help, ...known.extra } };
   if (!(known instanceof PaymentRequiredError)) return { status: errorCatalogue[code].status, headers, body };
   headers['payment-required'] = encode(known.offer.v2);
   // Stock clients of channels go by the error of PAYMENT-REQUIRED, and take a settlement header for a final answer.

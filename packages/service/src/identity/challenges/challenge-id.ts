@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Secrets } from '../../lib/secrets.ts';
 
 /** Purposes of a signature. Ids encode the index, so the order must not change. */
-const purposes = ['sign-in', 'account', 'agent', 'withdrawal'] as const;
+const purposes = ['sign-in', 'account', 'agent', 'withdrawal', 'key'] as const;
 export type ChallengePurpose = (typeof purposes)[number];
 
 /** A text that the node asked a wallet to sign. It is not stored: the id carries it. */
@@ -14,7 +14,7 @@ export interface Challenge {
   readonly agentId: string | null;
   /** Lower case. */
   readonly address: string;
-  /** Digest of the withdrawal's exact terms; null for every other purpose. */
+  /** Digest of the exact terms of a withdrawal, or of a key; null for every other purpose. */
   readonly termsDigest: string | null;
   readonly issuedAt: Date;
   readonly nonce: string;

@@ -1,3 +1,4 @@
+import type { Scope } from '@agent-network/contracts/access/scopes';
 import { formatUsdc } from '@agent-network/contracts/money';
 import { getAddress } from 'viem';
 import { canonicalJson } from '../../lib/canonical-json.ts';
@@ -15,9 +16,17 @@ export interface ChallengeTerms {
   readonly address: string;
   /** The withdrawal that the signature allows; replaces every other statement. */
   readonly withdrawal?: WithdrawalTerms | undefined;
+  /** The key that the signature allows to make. */
+  readonly grant?: KeyGrant | undefined;
   readonly nonce: string;
   readonly issuedAt: Date;
   readonly expiresAt: Date;
+}
+
+/** Rights of a key that a wallet signs for. */
+export interface KeyGrant {
+  readonly scopes: readonly Scope[];
+  readonly lifetimeS: number;
 }
 
 export const CHALLENGE_TTL_MS = 300_000;
@@ -77,13 +86,24 @@ export function signInText(
 export const termsText = ({ amountMicro, ...terms }: WithdrawalTerms): string =>
   canonicalJson({ ...terms, amountMicro: amountMicro.toString() });
 
+/** Canonical text of a key's rights, used for comparison. */
+export const grantText = ({ scopes, lifetimeS }: KeyGrant): string =>
+  canonicalJson({ scopes: [...scopes].sort(), lifetimeS });
+
+function grantStatement({ scopes, lifetimeS }: KeyGrant): string {
+  const warning = scopes.includes('payments:withdraw')
+    ? ' Whoever holds the key can withdraw all USDC of the account to any address.'
+    : '';
+  return `Create an API key of the account of this wallet that is valid for ${lifetimeS} seconds, with the scopes ${[...scopes].sort().join(', ')}.${warning}`;
+}
+
 function withdrawalStatement({ amountMicro, treasuryId, to, from }: WithdrawalTerms): string {
   const source =
     from === 'fees' ? `the fees of the node, through the treasury ${treasuryId}` : `the treasury ${treasuryId}`;
   return `Withdraw ${formatUsdc(amountMicro)} USDC from ${source}, to ${getAddress(to)}.`;
 }
 
-function subjectOf({ agentId, accountId, challengeId, withdrawal }: ChallengeTerms) {
+function subjectOf({ agentId, accountId, challengeId, withdrawal, grant }: ChallengeTerms) {
   if (withdrawal)
     return {
       kind: 'withdrawal',
@@ -91,6 +111,7 @@ function subjectOf({ agentId, accountId, challengeId, withdrawal }: ChallengeTer
       path: '/payments/withdraw',
       statement: withdrawalStatement(withdrawal),
     };
+  if (grant) return { kind: 'key', id: challengeId, path: SIGN_IN_PATH, statement: grantStatement(grant) };
   if (agentId !== null)
     return {
       kind: 'agent',

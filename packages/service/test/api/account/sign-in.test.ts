@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { challengeIdOf, newNonce } from '../../../src/identity/challenges/challenge-id.ts';
 import { createSecrets } from '../../../src/lib/secrets.ts';
 import { listNode } from '../../network/calls/support/list-node.ts';
+import { fromOwnPage } from '../../support/browser.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { expectError } from '../support/expect-error.ts';
 
@@ -96,9 +97,98 @@ describe('signing in with a wallet', () => {
     expectError(await send({ challengeId, signature: changed }), 'VALIDATION_ERROR');
   });
 
-  it('never gives the rights that are not given by default', async () => {
-    for (const scope of ['operator', 'payments:withdraw', 'keys:manage', 'webhooks:manage'])
-      expectError(await signIn(newSigner(), { scopes: [scope] }), 'VALIDATION_ERROR');
+  describe('for a key with more than the default scopes', () => {
+    const grant = { scopes: ['payments:read', 'payments:withdraw'], expiresInS: 3600 };
+    const askFor = async (address: string, more: object = grant) =>
+      (await h.request('POST', '/auth/challenge', { body: { address, ...more } })).body.data;
+
+    it('gives each scope that the signed text names, for the lifetime that it names', async () => {
+      for (const scopes of [['keys:manage', 'webhooks:manage', 'invoke'], grant.scopes]) {
+        const wallet = newSigner();
+        const { challengeId, message } = await askFor(wallet.address, { scopes, expiresInS: 3600 });
+        expect(message).toContain(`valid for 3600 seconds, with the scopes ${[...scopes].sort().join(', ')}.`);
+        const signature = await wallet.signMessage({ message });
+        const { data } = (await send({ challengeId, signature, scopes, expiresInS: 3600 })).body;
+        expect([...data.scopes].sort()).toEqual([...scopes].sort());
+        expect(Math.abs(Date.parse(data.expiresAt) - Date.parse(data.createdAt) - 3_600_000)).toBeLessThan(5000);
+      }
+    });
+
+    it('gives a thief of a plain signature, or of one for less, nothing', async () => {
+      const wallet = newSigner();
+      for (const scope of ['payments:withdraw', 'keys:manage', 'webhooks:manage'])
+        expectError(await signIn(wallet, { scopes: [scope] }), 'VALIDATION_ERROR', 'challengeId');
+      const less = await askFor(wallet.address, { scopes: ['payments:read'], expiresInS: 60 });
+      const signature = await wallet.signMessage({ message: less.message });
+      for (const more of [grant, { ...grant, expiresInS: 60 }, { scopes: ['payments:read'], expiresInS: 3600 }])
+        expectError(await send({ challengeId: less.challengeId, signature, ...more }), 'VALIDATION_ERROR', 'scopes');
+    });
+
+    it('takes a signature once, for five minutes', async () => {
+      const wallet = newSigner();
+      const { challengeId, message } = await askFor(wallet.address);
+      const signed = { challengeId, signature: await wallet.signMessage({ message }), ...grant };
+      const answers = await Promise.all([send(signed), send(signed), send(signed)]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+      const late = await askFor(wallet.address);
+      const signature = await wallet.signMessage({ message: late.message });
+      offsetMs += 301_000;
+      expectError(await send({ ...signed, challengeId: late.challengeId, signature }), 'CONFLICT');
+    });
+
+    it('signs nobody in to a session', async () => {
+      const wallet = newSigner();
+      const { challengeId, message } = await askFor(wallet.address);
+      const body = { challengeId, signature: await wallet.signMessage({ message }) };
+      expectError(await h.request('POST', '/auth/session', { body, headers: fromOwnPage(h) }), 'NOT_FOUND');
+    });
+
+    it('never gives the scope operator, nor withdrawals for more than a day or with the right to make keys', async () => {
+      const { address } = newSigner();
+      for (const [more, path] of [
+        [{ scopes: ['operator'] }, 'scopes.0'],
+        [{ scopes: ['payments:withdraw', 'keys:manage'] }, 'scopes'],
+        [{ scopes: ['payments:withdraw'], expiresInS: 86_401 }, 'expiresInS'],
+      ] as const)
+        expectError(
+          await h.request('POST', '/auth/challenge', { body: { address, ...more } }),
+          'VALIDATION_ERROR',
+          path,
+        );
+    });
+
+    it('makes a key that a thief of it, or of one that manages keys, can neither renew nor pass on', async () => {
+      const wallet = newSigner();
+      const keyWith = async (given: { scopes: string[]; expiresInS?: number }) => {
+        const { challengeId, message } = await askFor(wallet.address, given);
+        return (await send({ challengeId, signature: await wallet.signMessage({ message }), ...given })).body.data;
+      };
+      const withdrawing = await keyWith(grant);
+      const managing = await keyWith({ scopes: ['keys:manage', 'invoke'] });
+      const create = (key: string, scopes: string[]) =>
+        h.request('POST', '/account/keys', { key, body: { name: 'x', scopes } });
+      expectError(await create(withdrawing.apiKey, ['payments:withdraw']), 'FORBIDDEN');
+      expectError(await create(managing.apiKey, ['payments:withdraw']), 'FORBIDDEN');
+      for (const { apiKey } of [withdrawing, managing])
+        expectError(
+          await h.request('POST', `/account/keys/${withdrawing.keyId}/roll`, { key: apiKey, body: {} }),
+          'FORBIDDEN',
+        );
+    });
+  });
+
+  it('tells a refused caller where and how to get what is missing', async () => {
+    const { apiKey } = (await signIn(newSigner())).body.data;
+    const refused = async (key: string | undefined, path: string, body: object) =>
+      (await h.request('POST', path, { key, body })).body.error;
+    expect(await refused(undefined, '/account/keys', {})).toMatchObject({
+      ...{ code: 'UNAUTHORIZED', help: { page: '/dashboard/keys', docs: '/docs#keys', command: 'agentnet login' } },
+    });
+    expect(await refused(apiKey, '/account/keys', { name: 'x' })).toMatchObject({
+      code: 'FORBIDDEN',
+      help: { page: '/dashboard/keys', docs: '/docs#keys', command: 'agentnet login --wallet --scope keys:manage' },
+    });
+    expect(await (await fetch(`${h.baseUrl}/docs`)).text()).toContain('id="keys"');
   });
 
   it('takes no challenge of another kind, and other things take none of this kind', async () => {
