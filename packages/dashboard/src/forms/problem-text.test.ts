@@ -18,6 +18,12 @@ it('says what is wrong in words for who typed it', () => {
     endpoint: 'must be an http(s) URL',
     'metadata.maxConcurrency': 'must be a number',
   });
+  const upstream = { headers: { 'not a name': 'a' } };
+  expect(
+    textsOf({ name: 'a', capabilities: ['a'], rates: { perRequest: '1' }, endpoint: 'http://a.test', upstream }),
+  ).toEqual({
+    'upstream.headers.not a name': 'is not a header name',
+  });
   const long = { description: 'x'.repeat(3000), metadata: { maxConcurrency: 0 } };
   expect(textsOf({ capabilities: ['a'], rates: { perRequest: '1' }, endpoint: 'http://a.test', ...long })).toEqual({
     name: 'is required',

@@ -11,6 +11,8 @@ interface FormOptions<Values extends object, Schema extends BodySchema> {
   readonly schema: Schema;
   /** Maps the form's values to a body of the API; default: the values. A field that is left empty should be left out. */
   readonly toBody?: (values: Values) => unknown;
+  /** What is wrong with values that no body can carry, by path: such as a text that is not JSON. */
+  readonly check?: (values: Values) => Problems;
   /** Sends the body. What it throws is shown, at the fields that the node names. */
   readonly onSubmit: (body: BodyOf<Schema>, values: Values) => Promise<unknown>;
 }
@@ -46,7 +48,7 @@ export function useForm<Values extends object, Schema extends BodySchema>(
 
   async function send(form: EventTarget | null): Promise<void> {
     const body = options.toBody ? options.toBody(values) : values;
-    const found = problemsOf(options.schema, body);
+    const found = new Map([...problemsOf(options.schema, body), ...(options.check?.(values) ?? [])]);
     setFailure(null);
     setProblems(found);
     if (found.size > 0) return focusFirstProblem(form);

@@ -1,3 +1,4 @@
+import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
 import type { CodeSample } from '../../ui/values/code-block.tsx';
 
 const KEY = '-H "Authorization: Bearer $AGENT_NETWORK_KEY"';
@@ -50,11 +51,45 @@ const wellKnownSample = ({ id, endpoint }: Known): string => {
   return `# GET ${origin}/.well-known/agent-registration.json\n${JSON.stringify(file, null, 2)}`;
 };
 
-/** The ways in which an endpoint shows that it is the agent's. */
-export const proofSamples = (agent: Known): readonly CodeSample[] => [
-  { label: 'SDK', code: serveSample(agent, location.origin) },
-  { label: 'Any server', code: challengeSample(agent) },
+/** The agent card of the endpoint itself: that of its origin or of a neighbour proves nothing. */
+const cardSample = ({ id }: Known): string => {
+  const extensions = [{ uri: 'urn:agent-network:agent', params: { agentId: id } }];
+  return `# in the agent card of the endpoint\n${JSON.stringify({ capabilities: { extensions } }, null, 2)}`;
+};
+
+const dnsSample = ({ id, endpoint }: Known): string =>
+  `_agent-network.${URL.parse(endpoint)?.hostname ?? ''}. IN TXT "agent-network-verify=${id}"`;
+
+const tokenSample = ({ endpoint }: Known): string => {
+  const { origin = '' } = URL.parse(endpoint) ?? {};
+  const file = { registrations: [{ agentRegistry: 'eip155:…:0x…', agentId: 22 }] };
+  return [
+    '# A token that the proven owner of the agent holds. The origin of the endpoint names it:',
+    `# GET ${origin}/.well-known/agent-registration.json`,
+    JSON.stringify(file, null, 2),
+    '# The file that the token points to lists the endpoint:',
+    JSON.stringify({ services: [{ name: 'agent', endpoint }] }, null, 2),
+  ].join('\n');
+};
+
+/** Addresses have no DNS records, and names without a dot are not public. */
+const hasRecords = ({ endpoint }: Known): boolean => {
+  const hostname = URL.parse(endpoint)?.hostname ?? '';
+  return hostname.includes('.') && !/^[\d.]+$/.test(hostname);
+};
+
+/** The ways in which an endpoint of this protocol shows that it is the agent's. */
+export const proofSamples = (agent: Known & { readonly protocol: AgentProtocol }): readonly CodeSample[] => [
+  ...(agent.protocol === 'http'
+    ? [
+        { label: 'SDK', code: serveSample(agent, location.origin) },
+        { label: 'Any server', code: challengeSample(agent) },
+      ]
+    : []),
+  ...(agent.protocol === 'a2a' ? [{ label: 'Agent card', code: cardSample(agent) }] : []),
   { label: 'Well-known file', code: wellKnownSample(agent) },
+  ...(hasRecords(agent) ? [{ label: 'DNS', code: dnsSample(agent) }] : []),
+  { label: 'ERC-8004', code: tokenSample(agent) },
 ];
 
 /** Without a wallet in the browser: the text to sign, and its signature. */

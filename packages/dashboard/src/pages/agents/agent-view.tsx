@@ -79,6 +79,12 @@ function AgentBody({ agent }: { agent: OwnAgent }) {
           error="Its token moved to another wallet. No funds leave its treasury until the new owner verifies that wallet."
         />
       )}
+      {agent.status !== 'pending_verification' && (
+        <ErrorNote
+          title={agent.status === 'online' ? 'The last check of its endpoint failed' : 'Offline'}
+          error={agent.fault}
+        />
+      )}
       <AgentStats agent={agent} />
       <Tabs
         active={active}

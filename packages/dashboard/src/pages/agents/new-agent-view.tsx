@@ -8,8 +8,8 @@ import { Page } from '../../ui/layout/page.tsx';
 import { Actions } from '../../ui/overlays/dialog.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
-import { AgentFields } from './agent-fields.tsx';
-import { noValues, registrationBody } from './agent-values.ts';
+import { AgentFields } from './form/agent-fields.tsx';
+import { noValues, problemsOfValues, registrationBody } from './form/agent-values.ts';
 import { type NewAgent, RegisteredView } from './registered-view.tsx';
 
 const AgentsLink = () => (
@@ -40,13 +40,14 @@ function RegisterForm({ onMade }: { onMade: (agent: NewAgent) => void }) {
     initial: noValues,
     schema: AgentRegistration,
     toBody: registrationBody,
-    async onSubmit(body, { endpoint }) {
-      onMade({ ...(await register.mutateAsync({ body })), endpoint });
+    check: problemsOfValues,
+    async onSubmit(body, { endpoint, protocol }) {
+      onMade({ ...(await register.mutateAsync({ body })), endpoint, protocol });
     },
   });
   return (
     <form onSubmit={form.submit} noValidate className="max-w-3xl space-y-5">
-      <AgentFields form={form} endpointHint="Where the node sends calls. You'll verify it next." />
+      <AgentFields form={form} endpointHint="You'll verify it next." />
       <ErrorNote error={form.failure} />
       <Actions>
         <Link to="/agents" className={buttonClass()}>

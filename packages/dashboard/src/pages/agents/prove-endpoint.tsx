@@ -1,3 +1,4 @@
+import type { EndpointProofName } from '@agent-network/contracts/agents/identity';
 import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
 import { useApiMutation } from '../../app/api-query.ts';
 import { Button } from '../../ui/controls/button.tsx';
@@ -6,6 +7,16 @@ import { CodeBlock } from '../../ui/values/code-block.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { proofSamples } from './agent-samples.ts';
+import { protocolNames } from './protocol-names.ts';
+
+/** The proof that passed. */
+const passedBy: Readonly<Record<EndpointProofName, string>> = {
+  challenge: 'The endpoint is verified.',
+  'well-known': 'The well-known file of its origin names the agent.',
+  card: 'Its agent card names the agent.',
+  dns: 'A DNS record of its host names the agent.',
+  erc8004: 'A token of the owner lists the endpoint.',
+};
 
 /** Has the node ask the endpoint now, and shows what came back; until it is proven, with how to do it. */
 export function ProveEndpoint({ agent }: { agent: OwnAgent }) {
@@ -16,10 +27,7 @@ export function ProveEndpoint({ agent }: { agent: OwnAgent }) {
     <div className="space-y-3">
       {endpointProvenAt === null && (
         <>
-          <p className="text-muted">
-            The node sends a challenge to <span className="font-mono text-[13px] break-all">{agent.endpoint}</span>.
-            Answer it with the identity token, or serve a file on the same origin that names the agent.
-          </p>
+          <HowToProve agent={agent} />
           <CodeBlock label="How to verify the endpoint" samples={proofSamples(agent)} />
         </>
       )}
@@ -44,12 +52,30 @@ export function ProveEndpoint({ agent }: { agent: OwnAgent }) {
       <div role="status" className="empty:hidden">
         {answer && answer.reason === null && (
           <p className="flex items-center gap-2">
-            <Badge tone="good">passed</Badge> The endpoint is verified.
+            <Badge tone="good">passed</Badge> {passedBy[answer.by ?? 'challenge']}
           </p>
         )}
       </div>
-      {answer && <ErrorNote title="Not verified" error={answer.reason} />}
+      <ErrorNote title="Not verified" error={answer ? answer.reason : endpointProvenAt === null && agent.fault} />
       <ErrorNote error={check.error} />
     </div>
+  );
+}
+
+function HowToProve({ agent: { endpoint, protocol } }: { agent: OwnAgent }) {
+  const address = <span className="font-mono text-[13px] break-all">{endpoint}</span>;
+  if (protocol === 'http')
+    return (
+      <p className="text-muted">
+        The node sends a challenge to {address}. Answer it with the identity token, or make one of the other statements
+        below.
+      </p>
+    );
+  return (
+    <p className="text-muted">
+      {address} speaks {protocolNames[protocol]}, so it can't answer a challenge of this node. Make one of the
+      statements below: only whoever controls the address can. If you can't, run <code>agentnet serve</code> in front of
+      it.
+    </p>
   );
 }

@@ -1,3 +1,4 @@
+import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { buttonClass } from '../../ui/controls/button.tsx';
@@ -13,6 +14,7 @@ export interface NewAgent {
   readonly id: string;
   readonly name: string;
   readonly endpoint: string;
+  readonly protocol: AgentProtocol;
   readonly identityToken: string;
 }
 
@@ -23,13 +25,15 @@ export const RegisteredView = ({ agent, up }: { agent: NewAgent; up: ReactNode }
       <Card title="Identity token">
         <div className="space-y-3">
           <p className="text-muted">
-            The agent uses it to verify its endpoint, to tell the node's calls from a stranger's, and to act as itself.
-            Don't share it with anything else.
+            {agent.protocol === 'http'
+              ? "The agent uses it to verify its endpoint, to tell the node's calls from a stranger's, and to act as itself. Don't share it with anything else."
+              : "Whoever has it can act as the agent. An endpoint of this protocol doesn't need it: keep it to yourself."}
           </p>
           <Secret value={agent.identityToken} label="Identity token" />
         </div>
       </Card>
       <Card title="Next: verify the endpoint">
+        <p className="mb-3 text-muted">Do one of these.</p>
         <CodeBlock label="How to verify the endpoint" samples={proofSamples(agent)} />
       </Card>
       <Actions>

@@ -1,4 +1,4 @@
-import { type AgentDetail, AgentUpdate } from '@agent-network/contracts/agents/agents';
+import { AgentUpdate } from '@agent-network/contracts/agents/agents';
 import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
 import { useState } from 'react';
 import { useApi, useApiMutation } from '../../app/api-query.ts';
@@ -9,8 +9,8 @@ import { Skeleton } from '../../ui/layout/skeleton.tsx';
 import { Actions } from '../../ui/overlays/dialog.tsx';
 import { toast } from '../../ui/overlays/toasts.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
-import { AgentFields } from './agent-fields.tsx';
-import { updateBody, valuesOf } from './agent-values.ts';
+import { AgentFields } from './form/agent-fields.tsx';
+import { type EditedAgent, problemsOfValues, updateBody, valuesOf } from './form/agent-values.ts';
 import { RemoveAgentDialog } from './remove-agent-dialog.tsx';
 
 /** The agent's editable fields, and its removal. */
@@ -20,7 +20,14 @@ export function SettingsTab({ agent }: { agent: OwnAgent }) {
   const [isRemoving, setRemoving] = useState(false);
   return (
     <div className="max-w-3xl space-y-5">
-      {data && <EditForm key={savedTimes} agent={data} onSaved={() => setSavedTimes(savedTimes + 1)} />}
+      {data && (
+        <EditForm
+          key={savedTimes}
+          agent={{ detail: data, own: agent }}
+          agentId={agent.id}
+          onSaved={() => setSavedTimes(savedTimes + 1)}
+        />
+      )}
       {!data &&
         (error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-96 w-full" />)}
       <Card title="Remove the agent">
@@ -39,14 +46,21 @@ export function SettingsTab({ agent }: { agent: OwnAgent }) {
   );
 }
 
-function EditForm({ agent, onSaved }: { agent: AgentDetail; onSaved: () => void }) {
+interface EditFormProps {
+  readonly agentId: string;
+  readonly agent: EditedAgent;
+  readonly onSaved: () => void;
+}
+
+function EditForm({ agentId, agent, onSaved }: EditFormProps) {
   const update = useApiMutation('updateAgent', { invalidates: ['getAgent', 'getIdentity', 'listOwnAgents'] });
   const form = useForm({
     initial: valuesOf(agent),
     schema: AgentUpdate,
     toBody: (values) => updateBody(values, agent),
+    check: problemsOfValues,
     async onSubmit(body) {
-      const { updated } = await update.mutateAsync({ params: { id: agent.id }, body });
+      const { updated } = await update.mutateAsync({ params: { id: agentId }, body });
       toast(`Saved: ${updated.join(', ') || 'no changes'}`);
       onSaved();
     },

@@ -6,6 +6,7 @@ import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { ChainEntry } from './chain-entry.tsx';
 import { ProveEndpoint } from './prove-endpoint.tsx';
 import { ProveWallet } from './prove-wallet.tsx';
+import { UpstreamCard } from './upstream-card.tsx';
 import { isComplete } from './verification.ts';
 
 /** Asked again this often until all is done: what the node and the chain do is not all told by events. */
@@ -20,38 +21,41 @@ export function VerificationTab({ agent }: { agent: OwnAgent }) {
   useApi('getIdentity', call, often);
   useApi('listOwnAgents', { query: { agentId: agent.id } }, often);
   return (
-    <Card title="Verification">
-      <Steps
-        label="Verification"
-        steps={[
-          {
-            title: 'Verify the endpoint',
-            isDone: endpointProvenAt !== null,
-            aside: endpointProvenAt && (
-              <>
-                proven <TimeAgo at={endpointProvenAt} />
-              </>
-            ),
-            content: <ProveEndpoint agent={agent} />,
-          },
-          {
-            title: "Verify the owner's wallet",
-            isDone: walletProvenAt !== null,
-            aside: walletProvenAt && (
-              <>
-                proven <TimeAgo at={walletProvenAt} />
-              </>
-            ),
-            content: walletProvenAt === null && <ProveWallet agentId={agent.id} owner={identity?.owner} />,
-          },
-          {
-            title: 'Register on chain (ERC-8004)',
-            isDone: tokenId !== null,
-            aside: tokenId !== null && `token ${tokenId}`,
-            content: identity && <ChainEntry agent={agent} identity={identity} />,
-          },
-        ]}
-      />
-    </Card>
+    <div className="space-y-5">
+      <Card title="Verification">
+        <Steps
+          label="Verification"
+          steps={[
+            {
+              title: 'Verify the endpoint',
+              isDone: endpointProvenAt !== null,
+              aside: endpointProvenAt && (
+                <>
+                  proven <TimeAgo at={endpointProvenAt} />
+                </>
+              ),
+              content: <ProveEndpoint agent={agent} />,
+            },
+            {
+              title: "Verify the owner's wallet",
+              isDone: walletProvenAt !== null,
+              aside: walletProvenAt && (
+                <>
+                  proven <TimeAgo at={walletProvenAt} />
+                </>
+              ),
+              content: walletProvenAt === null && <ProveWallet agentId={agent.id} owner={identity?.owner} />,
+            },
+            {
+              title: 'Register on chain (ERC-8004)',
+              isDone: tokenId !== null,
+              aside: tokenId !== null && `token ${tokenId}`,
+              content: identity && <ChainEntry agent={agent} identity={identity} />,
+            },
+          ]}
+        />
+      </Card>
+      <UpstreamCard agent={agent} />
+    </div>
   );
 }

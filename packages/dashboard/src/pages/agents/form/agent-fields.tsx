@@ -1,10 +1,12 @@
-import type { Form } from '../../forms/use-form.ts';
-import { Field } from '../../ui/controls/field.tsx';
-import { NumberInput, Textarea, TextInput } from '../../ui/controls/text-input.tsx';
-import { TokenInput } from '../../ui/controls/token-input.tsx';
-import { Card } from '../../ui/layout/card.tsx';
+import type { Form } from '../../../forms/use-form.ts';
+import { Field } from '../../../ui/controls/field.tsx';
+import { NumberInput, Textarea, TextInput } from '../../../ui/controls/text-input.tsx';
+import { TokenInput } from '../../../ui/controls/token-input.tsx';
+import { Card } from '../../../ui/layout/card.tsx';
 import type { AgentValues } from './agent-values.ts';
+import { EndpointFields } from './endpoint-fields.tsx';
 import { PriceFields } from './price-fields.tsx';
+import { TypesFields } from './types-fields.tsx';
 
 interface AgentFieldsProps {
   readonly form: Form<AgentValues>;
@@ -24,12 +26,14 @@ function listError(form: Form<AgentValues>, path: string, values: readonly strin
 export const AgentFields = (props: AgentFieldsProps) => (
   <>
     <MainFields {...props} />
+    <EndpointFields {...props} />
     <PriceFields form={props.form} />
+    <TypesFields form={props.form} />
     <MoreFields {...props} />
   </>
 );
 
-const MainFields = ({ form, endpointHint }: AgentFieldsProps) => {
+const MainFields = ({ form }: AgentFieldsProps) => {
   const { values, set, error } = form;
   return (
     <Card title="Basics">
@@ -50,16 +54,6 @@ const MainFields = ({ form, endpointHint }: AgentFieldsProps) => {
             noun="capability"
             values={values.capabilities}
             onChange={(capabilities) => set('capabilities', capabilities)}
-          />
-        </Field>
-        <Field label="Endpoint" isRequired error={error('endpoint')} hint={endpointHint}>
-          <TextInput
-            type="url"
-            value={values.endpoint}
-            onChange={(endpoint) => set('endpoint', endpoint)}
-            placeholder="https://agent.example/run"
-            autoComplete="off"
-            spellCheck={false}
           />
         </Field>
       </div>

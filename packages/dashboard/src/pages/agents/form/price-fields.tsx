@@ -1,9 +1,9 @@
-import type { Form } from '../../forms/use-form.ts';
-import { Button } from '../../ui/controls/button.tsx';
-import { Checkbox } from '../../ui/controls/checkbox.tsx';
-import { Field } from '../../ui/controls/field.tsx';
-import { NumberInput } from '../../ui/controls/text-input.tsx';
-import { Card } from '../../ui/layout/card.tsx';
+import type { Form } from '../../../forms/use-form.ts';
+import { Button } from '../../../ui/controls/button.tsx';
+import { Checkbox } from '../../../ui/controls/checkbox.tsx';
+import { Field } from '../../../ui/controls/field.tsx';
+import { NumberInput, TextInput } from '../../../ui/controls/text-input.tsx';
+import { Card } from '../../../ui/layout/card.tsx';
 import { type AgentValues, MOST_SIZE_STEPS, type SizeStepValues } from './agent-values.ts';
 
 interface PriceFieldsProps {
@@ -26,6 +26,7 @@ export const PriceFields = ({ form }: PriceFieldsProps) => {
         </Field>
       </div>
       <SizeSteps form={form} />
+      <UnitFields form={form} />
       <div className="mt-4">
         <Checkbox
           label="Callers may say how complex a call is"
@@ -88,3 +89,38 @@ const SizeSteps = ({ form: { values, set, error } }: PriceFieldsProps) => {
     </fieldset>
   );
 };
+
+/** A price by what a call asks for, beside the price per request. */
+const UnitFields = ({ form: { values, set, error } }: PriceFieldsProps) => (
+  <fieldset className="mt-4">
+    <legend className="font-medium">Units</legend>
+    <p className="mt-1 mb-2 text-muted">
+      Charge by what the input of a call asks for: at least the price per request, at most the maximum. Leave all four
+      empty to charge by request only.
+    </p>
+    <div className="grid gap-4 sm:grid-cols-2">
+      <Field label="Unit" error={error('metadata.perUnit.unit')} hint="What is counted, for people.">
+        <TextInput value={values.unit} onChange={(unit) => set('unit', unit)} placeholder="page" autoComplete="off" />
+      </Field>
+      <Field
+        label="Where it is counted"
+        error={error('metadata.perUnit.count')}
+        hint="JSON pointer into the input: to a number, a list or a text."
+      >
+        <TextInput
+          value={values.unitCount}
+          onChange={(count) => set('unitCount', count)}
+          placeholder="/pages"
+          autoComplete="off"
+          spellCheck={false}
+        />
+      </Field>
+      <Field label="Price of one" error={error('metadata.perUnit.price')}>
+        <NumberInput unit="USDC" value={values.unitPrice} onChange={(price) => set('unitPrice', price)} />
+      </Field>
+      <Field label="Maximum of a call" error={error('metadata.perUnit.maximum')}>
+        <NumberInput unit="USDC" value={values.unitMaximum} onChange={(maximum) => set('unitMaximum', maximum)} />
+      </Field>
+    </div>
+  </fieldset>
+);

@@ -1,5 +1,17 @@
+import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
 import type { AgentDetail } from '@agent-network/contracts/agents/agents';
 import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
+import type { Problems } from '../../../forms/problems.ts';
+import { changedTypes, jsonProblems, noTypes, type TypesValues, typesOf, typesValuesOf } from './types-values.ts';
+import {
+  changedUpstream,
+  headerProblems,
+  noUpstream,
+  type OwnUpstream,
+  registeredUpstream,
+  type UpstreamValues,
+  upstreamValuesOf,
+} from './upstream-values.ts';
 
 export const MOST_SIZE_STEPS = 8;
 
@@ -10,7 +22,7 @@ export interface SizeStepValues {
 }
 
 /** Values of the forms, as text. */
-export interface AgentValues {
+export interface AgentValues extends UpstreamValues, TypesValues {
   readonly name: string;
   readonly description: string;
   readonly capabilities: readonly string[];
@@ -22,16 +34,28 @@ export interface AgentValues {
   readonly maxConcurrency: string;
   readonly priceHints: boolean;
   readonly sizeSteps: readonly SizeStepValues[];
+  /** A price by units: all four, or none. */
+  readonly unitPrice: string;
+  readonly unit: string;
+  readonly unitCount: string;
+  readonly unitMaximum: string;
 }
 
 export const noValues: AgentValues = {
   ...{ name: '', description: '', capabilities: [], endpoint: '', perRequest: '' },
   ...{ tags: [], website: '', avatar: '', maxConcurrency: '' },
-  ...{ priceHints: false, sizeSteps: [] },
+  ...{ priceHints: false, sizeSteps: [], unitPrice: '', unit: '', unitCount: '', unitMaximum: '' },
+  ...noUpstream,
+  ...noTypes,
 };
+
+/** What is wrong with values that no body can carry. */
+export const problemsOfValues = (values: AgentValues): Problems =>
+  new Map([...headerProblems(values), ...jsonProblems(values)]);
 
 function metadataOf(values: AgentValues): AgentDetail['metadata'] {
   const { avatar, website, tags, maxConcurrency, priceHints } = values;
+  const { unitPrice: price, unit, unitCount: count, unitMaximum: maximum } = values;
   const sizeSteps = values.sizeSteps
     .map(({ aboveBytes, multiplier }) => ({ aboveBytes: numberOf(aboveBytes), multiplier: multiplier.trim() }))
     .sort((a, b) => a.aboveBytes - b.aboveBytes);
@@ -42,6 +66,7 @@ function metadataOf(values: AgentValues): AgentDetail['metadata'] {
     ...(maxConcurrency ? { maxConcurrency: Number(maxConcurrency) } : {}),
     ...(priceHints ? { priceHints } : {}),
     ...(sizeSteps.length > 0 ? { sizeSteps } : {}),
+    ...(price || unit || count || maximum ? { perUnit: { price, unit, count, maximum } } : {}),
   };
 }
 
@@ -51,46 +76,65 @@ const numberOf = (text: string): number => (/^\s*\d+\s*$/.test(text) ? Number(te
 /** The body of POST /agents. What is left empty is left out; what must be there goes along empty, so that it is refused by its name. */
 export function registrationBody(values: AgentValues) {
   const { name, description, capabilities, endpoint, perRequest } = values;
+  const types = typesOf(values);
   return {
     ...{ name, description, capabilities, endpoint },
+    ...registeredUpstream(values),
     rates: { perRequest },
     metadata: metadataOf(values),
+    ...(types ? { types } : {}),
   };
+}
+
+/** An agent as its owner reads it: in detail, with how its endpoint is called. */
+export interface EditedAgent {
+  readonly detail: AgentDetail & { readonly types?: AgentTypes | undefined };
+  readonly own: OwnUpstream;
 }
 
 const isSameAmount = (a: string, b: string) =>
   usdcPattern.test(a) && usdcPattern.test(b) ? parseUsdc(a) === parseUsdc(b) : a === b;
 
 /** An agent as the form shows it. */
-export function valuesOf({ name, description, capabilities, endpoint, rates, metadata }: AgentDetail): AgentValues {
-  const { tags = [], website = '', avatar = '', maxConcurrency, priceHints = false, sizeSteps = [] } = metadata;
+export function valuesOf({ detail, own }: EditedAgent): AgentValues {
+  const { name, description, capabilities, endpoint, rates, metadata } = detail;
+  const {
+    tags = [],
+    website = '',
+    avatar = '',
+    maxConcurrency,
+    priceHints = false,
+    sizeSteps = [],
+    perUnit,
+  } = metadata;
   return {
     ...{ name, description, capabilities, endpoint, tags, website, avatar },
     perRequest: rates.perRequest,
     maxConcurrency: maxConcurrency === undefined ? '' : String(maxConcurrency),
     priceHints,
     sizeSteps: sizeSteps.map(({ aboveBytes, multiplier }) => ({ aboveBytes: String(aboveBytes), multiplier })),
+    ...{ unitPrice: perUnit?.price ?? '', unit: perUnit?.unit ?? '' },
+    ...{ unitCount: perUnit?.count ?? '', unitMaximum: perUnit?.maximum ?? '' },
+    ...upstreamValuesOf(own),
+    ...typesValuesOf(detail.types),
   };
 }
 
 const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
-/** Metadata that the form does not show, and keeps. */
-const unshown = ({ metadata: { perUnit } }: AgentDetail) => (perUnit ? { perUnit } : {});
-
 /** The body of PUT /agents/{id}: only what differs from the agent. */
-export function updateBody(values: AgentValues, agent: AgentDetail) {
+export function updateBody(values: AgentValues, agent: EditedAgent) {
   const before = valuesOf(agent);
   const { perRequest } = values;
-  const rates = isSameAmount(perRequest, agent.rates.perRequest) ? {} : { rates: { perRequest } };
+  const rates = isSameAmount(perRequest, agent.detail.rates.perRequest) ? {} : { rates: { perRequest } };
   const texts = (['name', 'description', 'capabilities', 'endpoint'] as const)
     .filter((name) => !isSame(values[name], before[name]))
     .map((name) => [name, values[name]]);
   return {
     ...Object.fromEntries(texts),
+    ...changedUpstream(values, agent.own),
     ...rates,
-    ...(isSame(metadataOf(values), metadataOf(before))
-      ? {}
-      : { metadata: { ...unshown(agent), ...metadataOf(values) } }),
+    ...(isSame(metadataOf(values), metadataOf(before)) ? {} : { metadata: metadataOf(values) }),
+    ...changedTypes(values, agent.detail.types),
   };
 }

@@ -1,0 +1,77 @@
+import type { Form } from '../../../forms/use-form.ts';
+import { Field } from '../../../ui/controls/field.tsx';
+import { JsonInput, TextInput } from '../../../ui/controls/text-input.tsx';
+import { Card } from '../../../ui/layout/card.tsx';
+import type { AgentValues } from './agent-values.ts';
+
+/** Error of a JSON field, or the first of those inside of it, with its place there. */
+function errorWithin({ problems }: Form<AgentValues>, path: string): string | undefined {
+  const own = problems.get(path);
+  if (own) return own;
+  const [inner] = [...problems].filter(([at]) => at.startsWith(`${path}.`));
+  return inner && `${inner[0].slice(path.length + 1)} ${inner[1]}`;
+}
+
+const jsonFields = [
+  {
+    name: 'inputSchema',
+    path: 'types.inputSchema',
+    label: 'Schema of the input',
+    hint: 'JSON Schema, whose root has "type": "object". A call whose input does not fit is refused before it is paid.',
+  },
+  {
+    name: 'outputSchema',
+    path: 'types.outputSchema',
+    label: 'Schema of the result',
+    hint: 'JSON Schema. A call whose result does not fit has failed, and is refunded.',
+  },
+  {
+    name: 'examples',
+    path: 'types.examples',
+    label: 'Examples',
+    hint: 'A list such as [{"input": {…}, "output": {…}}]. Each has to fit the schemas.',
+  },
+  {
+    name: 'capabilityTypes',
+    path: 'types.capabilities',
+    label: 'Schemas by capability',
+    hint: 'For calls that name one, such as {"translation": {"inputSchema": {…}}}.',
+  },
+] as const;
+
+/** What the agent takes and gives. */
+export const TypesFields = ({ form }: { form: Form<AgentValues> }) => {
+  const { values, set, error } = form;
+  const failure = error('types');
+  return (
+    <Card title="What it takes and gives">
+      <div className="space-y-4">
+        <p className="text-muted">
+          All of it may be left out. What is declared is held to: calls and results are checked by it.
+        </p>
+        {jsonFields.map(({ name, path, label, hint }) => (
+          <Field key={name} label={label} error={errorWithin(form, path)} hint={hint}>
+            <JsonInput rows={values[name] ? 6 : 2} value={values[name]} onChange={(text) => set(name, text)} />
+          </Field>
+        ))}
+        <Field
+          label="Time it takes"
+          error={error('types.estimatedTime')}
+          hint="Seconds, or a range of them: 20s, 5-20s. Shown until calls have been measured."
+        >
+          <TextInput
+            value={values.estimatedTime}
+            onChange={(time) => set('estimatedTime', time)}
+            placeholder="5-20s"
+            autoComplete="off"
+          />
+        </Field>
+        {failure && (
+          <p role="alert" className="text-[13px] text-bad">
+            Together they {failure.replace(/^has /, 'have ')}.
+          </p>
+        )}
+      </div>
+    </Card>
+  );
+};

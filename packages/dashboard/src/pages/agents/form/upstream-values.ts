@@ -1,0 +1,68 @@
+import { type AgentProtocol, HIDDEN_VALUE } from '@agent-network/contracts/agents/upstream';
+import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
+import type { Problems } from '../../../forms/problems.ts';
+
+/** One header of the calls. A stored value is never shown: it is kept until another one is typed. */
+export interface HeaderValues {
+  readonly name: string;
+  readonly value: string;
+  readonly isStored: boolean;
+}
+
+/** How the endpoint is called, as the form has it. */
+export interface UpstreamValues {
+  readonly protocol: AgentProtocol;
+  readonly tool: string;
+  readonly model: string;
+  readonly headers: readonly HeaderValues[];
+}
+
+export type OwnUpstream = Pick<OwnAgent, 'protocol' | 'upstream'>;
+
+export const noUpstream: UpstreamValues = { protocol: 'http', tool: '', model: '', headers: [] };
+export const noHeader: HeaderValues = { name: '', value: '', isStored: false };
+
+export const upstreamValuesOf = ({ protocol, upstream: { tool, model, headers } }: OwnUpstream): UpstreamValues => ({
+  protocol,
+  tool: tool ?? '',
+  model: model ?? '',
+  headers: Object.keys(headers).map((name) => ({ name, value: '', isStored: true })),
+});
+
+const written = (headers: readonly HeaderValues[]) => headers.filter(({ name, value }) => name || value);
+
+const headersOf = (headers: readonly HeaderValues[]): Record<string, string> =>
+  Object.fromEntries(
+    written(headers).map(({ name, value, isStored }) => [name, isStored && !value ? HIDDEN_VALUE : value]),
+  );
+
+const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
+/** `protocol` and `upstream` of a registration: what the protocol does not have is left out. */
+export function registeredUpstream({ protocol, tool, model, headers }: UpstreamValues) {
+  const upstream = {
+    ...(protocol === 'mcp' && tool ? { tool } : {}),
+    ...(protocol === 'openai' ? { model } : {}),
+    ...(written(headers).length > 0 ? { headers: headersOf(headers) } : {}),
+  };
+  return { ...(protocol === 'http' ? {} : { protocol }), ...(isSame(upstream, {}) ? {} : { upstream }) };
+}
+
+/** The same of an update: only what differs. null clears what the protocol does not have; `***` keeps a stored header. */
+export function changedUpstream({ protocol, tool, model, headers }: UpstreamValues, own: OwnUpstream) {
+  const wantedTool = protocol === 'mcp' && tool ? tool : null;
+  const wantedModel = protocol === 'openai' ? model : null;
+  const upstream = {
+    ...(wantedTool === own.upstream.tool ? {} : { tool: wantedTool }),
+    ...(wantedModel === own.upstream.model ? {} : { model: wantedModel }),
+    ...(isSame(headersOf(headers), own.upstream.headers) ? {} : { headers: headersOf(headers) }),
+  };
+  return { ...(protocol === own.protocol ? {} : { protocol }), ...(isSame(upstream, {}) ? {} : { upstream }) };
+}
+
+/** Headers that are named twice: an object can carry only one of them. */
+export function headerProblems({ headers }: UpstreamValues): Problems {
+  const names = written(headers).map(({ name }) => name.toLowerCase());
+  const twice = written(headers).filter((_, at) => names.indexOf(names[at] ?? '') < at);
+  return new Map(twice.map(({ name }) => [`upstream.headers.${name}`, 'is named twice']));
+}

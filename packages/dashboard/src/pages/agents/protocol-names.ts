@@ -1,0 +1,9 @@
+import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
+
+export const protocolNames: Readonly<Record<AgentProtocol, string>> = {
+  http: 'HTTP, as this node has it',
+  a2a: 'A2A',
+  openai: 'OpenAI-compatible chat',
+  mcp: 'MCP tool',
+  'mip-003': 'MIP-003',
+};
