@@ -150,6 +150,8 @@ describe('arguments that a tool refuses', () => {
     'with a key that cannot be a header': () => invoke({ idempotencyKey: 'a\nb' }),
     'with a task of control characters': () => invoke({ task: '\u0000' }),
     'with input that is no object': () => invoke({ input: [1] }),
+    'with an agent named by half a character': () => invoke({ agentId: '\udc76' }),
+    'with a request named by half a character': () => call('get_invocation', { requestId: '\udc76' }),
     'that are a list': () => call('invoke_agent', [1]),
     'with a payment that is none': () => ({
       ...invoke(),

@@ -94,6 +94,12 @@ const cases: Record<string, [send: () => Refused, status: number, code: string]>
     400,
     'validation_error',
   ],
+  'for a response that goes on from half a character': [
+    () => ({ path: '/v1/responses', body: { model: agent.id, input: 'x', previous_response_id: '\udc76' } }),
+    400,
+    'validation_error',
+  ],
+  'for a model named by half a character': [() => ({ body: chat({ model: '\udc76' }) }), 400, 'validation_error'],
   'for a streamed response in the background': [
     () => ({ path: '/v1/responses', body: { model: agent.id, input: 'x', stream: true, background: true } }),
     400,

@@ -48,7 +48,9 @@ export async function callEndpoint<N extends EndpointName>(
     ...{ name, row, c, headers },
     handler: (call.handler ?? handlers[name]) as unknown as AnyHandler,
     parts: {
-      path: row.path.replace(/\{(\w+)\}/g, (_, param: string) => encodeURIComponent(params[param] ?? '')),
+      path: row.path.replace(/\{(\w+)\}/g, (_, param: string) =>
+        encodeURIComponent((params[param] ?? '').toWellFormed()),
+      ),
       params,
       query: Object.fromEntries(Object.entries(call.query ?? {}).map(([key, value]) => [key, [value]])),
       header: (header) => call.headers?.[header],
