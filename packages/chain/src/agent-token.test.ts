@@ -17,12 +17,7 @@ import { identityRegistryAbi } from './identity-registry-abi.ts';
 import { type LocalChain, startLocalChain } from './local-chain.ts';
 
 const { accounts, wallets } = newWallets(4);
-const [owner, operator, approved, stranger] = accounts as [
-  PrivateKeyAccount,
-  PrivateKeyAccount,
-  PrivateKeyAccount,
-  PrivateKeyAccount,
-];
+const [owner, operator, approved, stranger] = accounts;
 const ACCEPTS = '0x150b7a02';
 const encode = (call: Parameters<typeof encodeFunctionData<typeof identityRegistryAbi>>[0]) => encodeFunctionData(call);
 let chain: LocalChain;

@@ -1,4 +1,4 @@
-import { getAddress, type Hex, hexToSignature, type PrivateKeyAccount, signatureToHex } from 'viem';
+import { getAddress, type Hex, hexToSignature, signatureToHex } from 'viem';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { chainReader, chainWriter } from '../test/chain-clients.ts';
 import {
@@ -17,7 +17,7 @@ import { type LocalChain, startLocalChain } from './local-chain.ts';
 
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const { accounts, wallets } = newWallets(3);
-const [owner, wallet, other] = accounts as [PrivateKeyAccount, PrivateKeyAccount, PrivateKeyAccount];
+const [owner, wallet, other] = accounts;
 let chain: LocalChain;
 let reader: ReturnType<typeof chainReader>;
 let proof: WalletProof;

@@ -1,4 +1,4 @@
-import { encodeFunctionData, type Hex, type PrivateKeyAccount, parseEventLogs } from 'viem';
+import { encodeFunctionData, type Hex, parseEventLogs } from 'viem';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { chainReader, chainWriter } from '../test/chain-clients.ts';
 import { identity, newWallets, readRegistry, refusalOf } from '../test/registries.ts';
@@ -6,7 +6,7 @@ import { BATCH_EXECUTOR_ADDRESS, batchExecutorAbi, CREATE2_FACTORY, putBatchExec
 import { type LocalChain, startLocalChain } from './local-chain.ts';
 
 const { accounts, wallets } = newWallets(3);
-const [registrar, stranger, receiver] = accounts as [PrivateKeyAccount, PrivateKeyAccount, PrivateKeyAccount];
+const [registrar, stranger, receiver] = accounts;
 let chain: LocalChain;
 let reader: ReturnType<typeof chainReader>;
 

@@ -28,7 +28,7 @@ import { type LocalChain, startLocalChain } from './local-chain.ts';
 
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const { accounts, wallets } = newWallets(3);
-const [payer, receiver, stranger] = accounts as [PrivateKeyAccount, PrivateKeyAccount, PrivateKeyAccount];
+const [payer, receiver, stranger] = accounts;
 let chain: LocalChain;
 let reader: ReturnType<typeof chainReader>;
 

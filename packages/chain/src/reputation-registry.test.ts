@@ -14,12 +14,7 @@ import {
 import { type LocalChain, startLocalChain } from './local-chain.ts';
 
 const { accounts, wallets } = newWallets(4);
-const [owner, operator, anna, ben] = accounts as [
-  PrivateKeyAccount,
-  PrivateKeyAccount,
-  PrivateKeyAccount,
-  PrivateKeyAccount,
-];
+const [owner, operator, anna, ben] = accounts;
 const LARGEST = 10n ** 38n;
 const HASH: Hex = `0x${'ab'.repeat(32)}`;
 let chain: LocalChain;

@@ -20,9 +20,18 @@ export const identity = { address: IDENTITY_REGISTRY, abi: identityRegistryAbi }
 export const reputation = { address: reputationRegistryByChain[LOCAL_CHAIN_ID], abi: reputationRegistryAbi } as const;
 
 /** Wallets with ETH for fees. */
-export function newWallets(count: number) {
+export function newWallets<N extends keyof Accounts>(count: N) {
   const accounts = Array.from({ length: count }, () => privateKeyToAccount(generatePrivateKey()));
-  return { accounts, wallets: accounts.map(({ address }) => ({ address, ethWei: 10n ** 18n, usdcMicro: 0n })) };
+  return {
+    accounts: accounts as unknown as Accounts[N],
+    wallets: accounts.map(({ address }) => ({ address, ethWei: 10n ** 18n, usdcMicro: 0n })),
+  };
+}
+
+type Account = PrivateKeyAccount;
+interface Accounts {
+  readonly 3: readonly [Account, Account, Account];
+  readonly 4: readonly [Account, Account, Account, Account];
 }
 
 /** What a registry logged, in its order: the event's name, then its arguments, indexed ones first. */

@@ -1,51 +1,30 @@
 import { createPublicKey, randomUUID } from 'node:crypto';
 import { verifyAgentCardSignature } from '@a2a-js/sdk';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { contradictions } from '../../support/books.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import type { Harness } from '../../support/harness.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
-import { balanceOf, type Client, newClient } from '../../support/treasury.ts';
+import { type Client, newClient } from '../../support/treasury.ts';
 import { paymentOf } from '../../support/x402-payer.ts';
+import { type StockSite, startStockSite } from '../stock-site.ts';
 import { stockClients } from './stock-clients.ts';
 
+let site: StockSite;
 let h: Harness;
 let buyer: Client;
 let echo: TestAgent;
 let slow: TestAgent;
 let failing: TestAgent;
 let streaming: TestAgent;
+let spent: StockSite['spent'];
 
 beforeAll(async () => {
-  h = await startHarness();
-  buyer = await newClient(h, '10');
-  [echo, slow, failing, streaming] = await Promise.all([
-    startTestAgent(h, { name: 'Echo', capabilities: ['a2a-echo'], perRequest: '0.05' }),
-    startTestAgent(h, { name: 'Slow', behaviour: () => undefined }),
-    startTestAgent(h, { name: 'Failing', behaviour: answerWith(500, { error: 'no' }) }),
-    startTestAgent(h, {
-      name: 'Streaming',
-      behaviour: (_request, response) => {
-        response.writeHead(200, { 'content-type': 'text/event-stream' });
-        response.write('event: chunk\ndata: one \n\n');
-        response.write('event: chunk\ndata: {"text":"two"}\n\n');
-        response.end('event: result\ndata: {"result":{"text":"one two"}}\n\n');
-      },
-    }),
-  ]);
+  site = await startStockSite({ name: 'Echo', capabilities: ['a2a-echo'] });
+  ({ h, buyer, working: echo, slow, failing, streaming, spent } = site);
 });
-afterAll(async () => {
-  await Promise.all([echo, slow, failing, streaming].map((each) => each?.die()));
-  expect(await contradictions(h.databaseUrl)).toEqual([]);
-  await h?.stop();
-});
+afterAll(async () => site?.stop());
 
 const urlOf = (agent: TestAgent) => `${h.baseUrl}/a2a/${agent.id}`;
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
-const spent = async (work: () => Promise<unknown>) => {
-  const before = Number((await balanceOf(h, buyer.key)).available);
-  await work();
-  return Number((before - Number((await balanceOf(h, buyer.key)).available)).toFixed(6));
-};
 const all = async <T>(events: AsyncIterable<T>): Promise<T[]> => {
   const list: T[] = [];
   for await (const event of events) list.push(event);

@@ -1,42 +1,26 @@
 import OpenAI, { type APIError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { contradictions } from '../../support/books.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
-import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import type { Harness } from '../../support/harness.ts';
+import { answerWith, type TestAgent } from '../../support/test-agent.ts';
 import { balanceOf, type Client, newClient, untilEnded } from '../../support/treasury.ts';
 import { payV2 } from '../../support/x402-payer.ts';
 import { filled, runSnippet, snippetsOf } from '../guide-snippets.ts';
+import { type StockSite, startStockSite } from '../stock-site.ts';
 
+let site: StockSite;
 let h: Harness;
 let buyer: Client;
 let writer: TestAgent;
 let slow: TestAgent;
 let failing: TestAgent;
 let streaming: TestAgent;
+let spent: StockSite['spent'];
 
 beforeAll(async () => {
-  h = await startHarness();
-  buyer = await newClient(h, '10');
-  [writer, slow, failing, streaming] = await Promise.all([
-    startTestAgent(h, { name: 'Writer', capabilities: ['openai-test'], perRequest: '0.05', behaviour: answer }),
-    startTestAgent(h, { name: 'Slow', behaviour: () => undefined }),
-    startTestAgent(h, { name: 'Failing', behaviour: answerWith(500, { error: 'no' }) }),
-    startTestAgent(h, {
-      name: 'Streaming',
-      behaviour: (_request, response) => {
-        response.writeHead(200, { 'content-type': 'text/event-stream' });
-        response.write('event: chunk\ndata: one \n\n');
-        response.write('event: chunk\ndata: {"text":"two"}\n\n');
-        response.end('event: result\ndata: {"result":{"text":"one two"}}\n\n');
-      },
-    }),
-  ]);
+  site = await startStockSite({ name: 'Writer', capabilities: ['openai-test'], behaviour: answer });
+  ({ h, buyer, working: writer, slow, failing, streaming, spent } = site);
 });
-afterAll(async () => {
-  await Promise.all([writer, slow, failing, streaming].map((each) => each?.die()));
-  expect(await contradictions(h.databaseUrl)).toEqual([]);
-  await h?.stop();
-});
+afterAll(async () => site?.stop());
 
 /** Says what it was asked, and what it knows. */
 const answer: TestAgent['behave'] extends (behaviour: infer B) => void ? B : never = ({ body }, response) =>
@@ -52,11 +36,6 @@ const open = (options: Partial<ConstructorParameters<typeof OpenAI>[0]> = {}) =>
 type Any = any;
 const ours = (answered: unknown): Any => (answered as Any).agent_network;
 const said = (text: string) => [{ role: 'user' as const, content: text }];
-const spent = async (work: () => Promise<unknown>) => {
-  const before = Number((await balanceOf(h, buyer.key)).available);
-  await work();
-  return Number((before - Number((await balanceOf(h, buyer.key)).available)).toFixed(6));
-};
 const failure = (work: Promise<unknown>): Promise<APIError> =>
   work.then(
     () => expect.fail('it was answered'),

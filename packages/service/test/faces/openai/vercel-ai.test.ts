@@ -3,65 +3,44 @@ import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { APICallError, generateText, streamText } from 'ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { contradictions } from '../../support/books.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
-import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
-import { balanceOf, type Client, newClient } from '../../support/treasury.ts';
+import type { Harness } from '../../support/harness.ts';
+import { answerWith, type TestAgent } from '../../support/test-agent.ts';
+import { type Client, newClient } from '../../support/treasury.ts';
+import { type StockSite, startStockSite } from '../stock-site.ts';
 
+let site: StockSite;
 let h: Harness;
 let buyer: Client;
 let writer: TestAgent;
 let failing: TestAgent;
 let streaming: TestAgent;
 let slow: TestAgent;
+let spent: StockSite['spent'];
 let release: () => void = () => undefined;
 
 beforeAll(async () => {
-  h = await startHarness();
-  buyer = await newClient(h, '10');
-  [writer, slow, failing, streaming] = await Promise.all([
-    startTestAgent(h, {
+  site = await startStockSite(
+    {
       name: 'Writer',
-      perRequest: '0.05',
       behaviour: (request, response) =>
         answerWith(200, { result: { text: `${request.body.task}!`, context: request.body.context ?? null } })(
           request,
           response,
         ),
-    }),
-    startTestAgent(h, {
-      name: 'Slow',
+    },
+    {
       perRequest: '0.05',
       behaviour: (request, response) => {
         release = () => answerWith(200, { result: `${request.body.task}!` })(request, response);
       },
-    }),
-    startTestAgent(h, { name: 'Failing', behaviour: answerWith(500, { error: 'no' }) }),
-    startTestAgent(h, {
-      name: 'Streaming',
-      behaviour: (_request, response) => {
-        response.writeHead(200, { 'content-type': 'text/event-stream' });
-        response.write('event: chunk\ndata: one \n\n');
-        response.write('event: chunk\ndata: {"text":"two"}\n\n');
-        response.end('event: result\ndata: {"result":{"text":"one two"}}\n\n');
-      },
-    }),
-  ]);
+    },
+  );
+  ({ h, buyer, working: writer, slow, failing, streaming, spent } = site);
 });
-afterAll(async () => {
-  await Promise.all([writer, slow, failing, streaming].map((each) => each?.die()));
-  expect(await contradictions(h.databaseUrl)).toEqual([]);
-  await h?.stop();
-});
+afterAll(async () => site?.stop());
 
 const provider = (settings: OpenAIProviderSettings = {}) =>
   createOpenAI({ baseURL: `${h.baseUrl}/v1`, apiKey: buyer.key, ...settings });
-
-const spent = async (work: () => Promise<unknown>) => {
-  const before = Number((await balanceOf(h, buyer.key)).available);
-  await work();
-  return Number((before - Number((await balanceOf(h, buyer.key)).available)).toFixed(6));
-};
 
 const failure = (work: PromiseLike<unknown>): Promise<APICallError> =>
   Promise.resolve(work).then(
