@@ -48,7 +48,7 @@ const anchorOf = (heading: string) =>
 
 const anchorsOf = (text: string) => [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
 
-/** The guides of `/docs` stand on one page, with each other and with the sections of the endpoints. */
+/** The guides of `/docs` link to each other by their ids, to the sections of calls by their names, and to the page of errors. */
 const chapters = new Set(
   documents
     .filter((document) => document.includes('/http/documents/'))
@@ -64,7 +64,7 @@ function brokenLinksOf(document: string, text: string): string[] {
       const [path = '', anchor] = to.split('#');
       const target = path === '' ? join(root, document) : join(root, dirname(document), path);
       if (path === '' && document.includes('/http/documents/') && anchor !== undefined)
-        return !(anchor in api || chapters.has(anchor));
+        return !(anchor in api || chapters.has(anchor) || anchor === 'errors');
       if (!existsSync(target) || relative(root, target).startsWith('..')) return true;
       return anchor !== undefined && !anchorsOf(readFileSync(target, 'utf8')).includes(anchor);
     });

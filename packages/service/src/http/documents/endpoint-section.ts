@@ -1,8 +1,9 @@
 import { commonErrors, type Endpoint } from '@agent-network/contracts/endpoint';
 import { errorCatalogue } from '@agent-network/contracts/errors';
+import { sampleCall, samplesOf } from './docs/samples.ts';
 import { type Components, nameOf, type Operation, type Parameter, type Schema } from './document.ts';
 import { alternativesOf, type Field, fieldsOf, typeOf } from './fields.ts';
-import { codeBlock, type Html, html, inline } from './html.ts';
+import { codeBlock, type Html, html, inline, sampleBlock } from './html.ts';
 
 const json = (value: unknown): Html => codeBlock(JSON.stringify(value, null, 2));
 
@@ -57,7 +58,7 @@ function answer(operation: Operation, row: Endpoint): Html {
   const { schema, example } = content['application/json'] ?? {};
   const data = (schema?.properties as { data?: Schema } | undefined)?.data;
   const stream = content['text/event-stream'];
-  return html`<h4>Answer</h4>
+  return html`<h3>Answer</h3>
 ${data ? schemaTables(data, 'data', false) : null}
 ${example === undefined ? null : html`<details><summary>Example answer</summary>${json(example)}</details>`}
 ${row.stream && stream ? html`<details><summary>Example stream</summary>${codeBlock(String(stream.example).trim())}</details>` : null}`;
@@ -78,16 +79,27 @@ export const methodBadge = (row: Endpoint): Html =>
 export const brokenPath = (path: string): Html =>
   html`${path.split('/').map((part, index) => (index > 1 ? html`<wbr>/${part}` : index === 1 ? `/${part}` : part))}`;
 
+/** The call in each language; pages of the node itself make the calls of its sessions, and need no sample. */
+function samples(name: string, row: Endpoint, operation: Operation, baseUrl: string): Html {
+  const call = sampleCall(name, row, operation);
+  return call ? sampleBlock(samplesOf(call, baseUrl)) : html`<p>Only the node's own pages make this call.</p>`;
+}
+
 /** Renders the section of one call. */
-export function endpointSection(name: string, row: Endpoint, operation: Operation, components: Components): Html {
+export function endpointSection(
+  name: string,
+  row: Endpoint,
+  operation: Operation,
+  { components, baseUrl }: { readonly components: Components; readonly baseUrl: string },
+): Html {
   const body = operation.requestBody?.content?.['application/json'];
   return html`<section class="endpoint" id="${name}">
-<h3><a href="#${name}">${methodBadge(row)} <code>${brokenPath(row.path)}</code></a></h3>
+<h2><a href="#${name}">${methodBadge(row)} <code>${brokenPath(row.path)}</code></a></h2>
 <p class="summary">${row.summary}.</p>
 <p>${inline(operation.description)} SDK: <code>client.${name}</code>.</p>
+${samples(name, row, operation, baseUrl)}
 ${parameterTables(operation, components, row)}
 ${body ? schemaTables(body.schema, 'Body', true) : null}
-${body ? html`<details open><summary>Example body</summary>${json(body.example)}</details>` : null}
 ${answer(operation, row)}
 ${errors(row)}
 </section>`;

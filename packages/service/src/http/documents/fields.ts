@@ -15,6 +15,7 @@ const branchesOf = (schema: Schema): Schema[] => (schema.anyOf ?? schema.oneOf ?
 
 /** Flattens the alternatives of a schema; the schema itself when it has none. */
 export function alternativesOf(schema: Schema): Schema[] {
+  if (Array.isArray(schema.type)) return schema.type.map((type) => ({ ...schema, type }));
   const branches = branchesOf(schema);
   return branches.length === 0 ? [schema] : branches.flatMap(alternativesOf);
 }

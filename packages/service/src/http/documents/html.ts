@@ -32,35 +32,73 @@ export const html = (texts: TemplateStringsArray, ...parts: Part[]): Html =>
 /** Returns the page as text. */
 export const toText = (page: Html): string => page.text;
 
-/** Renders a sentence with code between backticks, **strong** words, and [links](#within) the page. */
+/** Renders a sentence with code between backticks, **strong** words, and [links](#within) the documentation and the node. */
 export function inline(text: string): Html {
-  return html`${text.split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\(#\w+\))/).map((part) => {
+  return html`${text.split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\((?:#\w+|\/[\w./-]+)\))/).map((part) => {
     if (part.startsWith('`')) return html`<code>${part.slice(1, -1)}</code>`;
-    const [, words, target] = /^\[(.+)\]\((#\w+)\)$/.exec(part) ?? [];
+    const [, words, target] = /^\[(.+)\]\((.+)\)$/.exec(part) ?? [];
     if (words) return html`<a href="${target}">${words}</a>`;
     return part.startsWith('**') ? html`<strong>${part.slice(2, -2)}</strong>` : part;
   })}`;
 }
 
-/** Renders paragraphs, lists and fenced code of a Markdown subset, the one that our own texts use. The page sets headings. */
-export function prose(text: string): Html {
-  // Every second part is the inside of a code fence, which keeps its empty lines.
-  const parts = text.trim().split(/^```\w*\n([\s\S]*?)\n```$/m);
-  return html`${parts.map((part, index) =>
-    index % 2 === 1
-      ? codeBlock(part)
-      : part
+/**
+ * Renders paragraphs, lists, tables, headings and fenced code of a Markdown subset, the one that our own texts use. `top` is the level of the
+ * headings that are written with three signs.
+ */
+export function prose(text: string, top: 2 | 3 = 3): Html {
+  // After each text the language of a code fence and its inside, which keeps its empty lines.
+  const parts = text.trim().split(/^```(\w*)\n([\s\S]*?)\n```$/m);
+  const rendered: Html[] = [];
+  let fences: Code[] = [];
+  for (let at = 0; at < parts.length; at += 3) {
+    const [words = '', language = '', code] = parts.slice(at, at + 3);
+    if (words.trim() !== '') {
+      rendered.push(
+        ...codeBlocks(fences),
+        html`${words
           .trim()
           .split(/\n{2,}/)
-          .map(block),
-  )}`;
+          .map((each) => block(each, top))}`,
+      );
+      fences = [];
+    }
+    if (code !== undefined) fences.push({ language: languageNames[language] ?? language, code });
+  }
+  return html`${[...rendered, ...codeBlocks(fences)]}`;
 }
+
+interface Code {
+  readonly language: string;
+  readonly code: string;
+}
+
+const languageNames: Readonly<Record<string, string>> = { sh: 'curl', ts: 'TypeScript', python: 'Python' };
+
+/** Fences that follow each other in different languages say the same: a reader chooses one. */
+function codeBlocks(fences: readonly Code[]): Html[] {
+  const isChoice = fences.length > 1 && new Set(fences.map(({ language }) => language)).size === fences.length;
+  return isChoice ? [sampleBlock(fences)] : fences.map(({ code }) => codeBlock(code));
+}
+
+/** Renders the same in several languages, one under the other; the script of the page shows one of them. */
+export const sampleBlock = (samples: readonly Code[]): Html =>
+  html`<div class="samples">${samples.map(
+    ({ language, code }) =>
+      html`<div class="sample" data-language="${language}"><span class="language">${language}</span>${codeBlock(code)}</div>`,
+  )}</div>`;
 
 /** Renders code that scrolls by itself when it is wider than the page, also by keyboard. */
 export const codeBlock = (code: string): Html => html`<pre tabindex="0"><code>${code}</code></pre>`;
 
-function block(text: string): Html | null {
+function block(text: string, top: 2 | 3): Html | null {
   if (text === '') return null;
+  const [, level = '', heading] = /^(###+) (.+)$/.exec(text) ?? [];
+  if (heading)
+    return level === '###' && top === 2 ? html`<h2>${inline(heading)}</h2>` : html`<h3>${inline(heading)}</h3>`;
+  if (text.startsWith('| ')) return table(text.split('\n'));
+  if (/^1\. /.test(text))
+    return html`<ol>${text.split(/\n(?=\d+\. )/).map((item) => html`<li>${inline(item.replace(/^\d+\. /, ''))}</li>`)}</ol>`;
   if (/^- /.test(text))
     return html`<ul>${text.split(/\n(?=- )/).map((item) => html`<li>${inline(item.slice(2))}</li>`)}</ul>`;
   return html`<p>${inline(text)}</p>`;
@@ -76,3 +114,16 @@ export const jsonLd = (value: unknown): Html =>
       (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
     )}</script>`,
   );
+
+const cellsOf = (line: string) =>
+  line
+    .slice(1, line.lastIndexOf('|'))
+    .split(' | ')
+    .map((cell) => cell.trim());
+
+function table([head = '', , ...rows]: readonly string[]): Html {
+  const row = (line: string) =>
+    html`<tr>${cellsOf(line).map((cell, at) => (at === 0 ? html`<th scope="row">${inline(cell)}</th>` : html`<td>${inline(cell)}</td>`))}</tr>`;
+  return html`<div class="scroll" tabindex="0"><table class="plain"><thead><tr>${cellsOf(head).map((cell) => html`<th scope="col">${inline(cell)}</th>`)}</tr></thead>
+<tbody>${rows.map(row)}</tbody></table></div>`;
+}

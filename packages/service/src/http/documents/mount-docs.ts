@@ -1,28 +1,50 @@
 import { readFileSync } from 'node:fs';
-import type { Hono } from 'hono';
+import { fileURLToPath } from 'node:url';
+import type { Context, Hono } from 'hono';
+import { AppError } from '../../lib/app-error.ts';
 import { madeOnce } from '../../lib/made-once.ts';
 import type { HttpContext } from '../request/http-context.ts';
+import { searchEntries } from './docs/search-entries.ts';
 import { readDocument } from './document.ts';
 import { documentAnswer, toDocument } from './document-answer.ts';
 import { llmsText } from './llms.ts';
-import { docsPage } from './page.ts';
+import { docsPages } from './page.ts';
 
-/** Content security policy: the page loads only its own style sheet, and runs no scripts. */
-const pagePolicy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** Content security policy: pages load their own style sheet, script and search index, and nothing else. */
+const pagePolicy =
+  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const CACHE = { 'cache-control': 'public, max-age=300' };
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
 
-/** Serves the reference for people at `/docs` and for programs at `/llms.txt`, both made from the endpoint table on first use. */
+/** Serves the documentation for people at `/docs` and for programs at `/llms.txt`, both made from the endpoint table on first use. */
 export function mountDocs(app: Hono, ctx: Pick<HttpContext, 'planLimits' | 'baseUrl'>): void {
   const document = madeOnce(readDocument);
-  const page = madeOnce(() => toDocument(docsPage(document(), ctx.planLimits), 'text/html; charset=utf-8'));
-  const style = madeOnce(() =>
-    toDocument(['layout.css', 'content.css'].map(read).join('\n'), 'text/css; charset=utf-8'),
+  const texts = madeOnce(() => docsPages({ document: document(), limits: ctx.planLimits, baseUrl: ctx.baseUrl }));
+  const pages = madeOnce(
+    () =>
+      new Map([...texts()].map(([path, text]) => [path, madeOnce(() => toDocument(text, 'text/html; charset=utf-8'))])),
   );
-  const llms = madeOnce(() => toDocument(llmsText(document(), ctx.baseUrl), 'text/plain; charset=utf-8'));
-  app.get('/docs', (c) => documentAnswer(c, page(), { ...CACHE, 'content-security-policy': pagePolicy }));
-  app.get('/docs/style.css', (c) => documentAnswer(c, style(), CACHE));
-  app.get('/llms.txt', (c) => documentAnswer(c, llms(), CACHE));
+  const files = {
+    '/docs/style.css': () => toDocument(['layout.css', 'content.css'].map(read).join('\n'), 'text/css; charset=utf-8'),
+    '/docs/docs.js': () => toDocument(read('docs/docs.js'), 'text/javascript; charset=utf-8'),
+    '/docs/minisearch.js': () =>
+      toDocument(
+        readFileSync(fileURLToPath(import.meta.resolve('minisearch')), 'utf8'),
+        'text/javascript; charset=utf-8',
+      ),
+    '/docs/search.json': () => toDocument(JSON.stringify(searchEntries(texts())), 'application/json'),
+    '/llms.txt': () => toDocument(llmsText(document(), ctx.baseUrl), 'text/plain; charset=utf-8'),
+  };
+  for (const [path, make] of Object.entries(files)) {
+    const file = madeOnce(make);
+    app.get(path, (c) => documentAnswer(c, file(), CACHE));
+  }
+  const pageAt = (c: Context) => {
+    const page = pages().get(c.req.path.replace(/\/$/, ''));
+    if (!page) throw new AppError('NOT_FOUND', 'There is no such page: the contents are at /docs.');
+    return documentAnswer(c, page(), { ...CACHE, 'content-security-policy': pagePolicy });
+  };
+  for (const path of ['/docs', '/docs/*']) app.get(path, pageAt);
 }

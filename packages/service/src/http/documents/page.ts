@@ -1,98 +1,177 @@
 import { api } from '@agent-network/contracts/api';
 import type { Endpoint } from '@agent-network/contracts/endpoint';
-import { errorCatalogue } from '@agent-network/contracts/errors';
 import type { PlanLimits } from '../../config-limits.ts';
-import { type ApiDocument, operationsOf, type Schema } from './document.ts';
+import { contents, type PageOfGuides, pathOf } from './docs/contents.ts';
+import { codeOf, errorSection } from './docs/error-section.ts';
+import { type ApiDocument, operationsOf } from './document.ts';
 import { brokenPath, endpointSection, fieldTable, methodBadge } from './endpoint-section.ts';
 import { fieldsOf } from './fields.ts';
 import { examplesOf, type Guide, guidesOf } from './guides.ts';
-import { codeBlock, type Html, html, inline, toText } from './html.ts';
+import { type Html, html, inline, toText } from './html.ts';
 
 const rows = Object.entries<Endpoint>(api);
 
-function navigation(document: ApiDocument, guides: readonly Guide[]): Html {
-  const areas = document.tags.filter(({ name }) => rows.some(([, row]) => row.tag === name));
-  return html`<nav aria-label="Contents">
-<details><summary>Contents</summary>
-<ul>${guides.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
-<li><a href="#errors">Errors</a></li><li><a href="#objects">Objects</a></li></ul>
-${areas.map(
-  ({ name }) =>
-    html`<h2>${name}</h2><ul>${rows
-      .filter(([, row]) => row.tag === name)
-      .map(
-        ([id, row]) => html`<li><a href="#${id}">${methodBadge(row)} <span>${brokenPath(row.path)}</span></a></li>`,
-      )}</ul>`,
-)}
-</details></nav>`;
+/** What the pages are made of. */
+export interface DocsSource {
+  readonly document: ApiDocument;
+  readonly limits: PlanLimits;
+  /** Address of this node: snippets name it. */
+  readonly baseUrl: string;
 }
 
-function reference(document: ApiDocument): Html[] {
+interface Page {
+  readonly path: string;
+  readonly group: string;
+  readonly title: string;
+  readonly about: string;
+  readonly content: Html;
+  /** Links to its parts, beside the page. */
+  readonly parts: readonly { readonly id: string; readonly title: Html }[];
+}
+
+function guidePage(page: PageOfGuides, group: string, guides: ReadonlyMap<string, Guide>, document: ApiDocument): Page {
+  const chapters = page.chapters.map((id) => {
+    const guide = guides.get(id);
+    if (!guide) throw new Error(`no chapter ${id}`);
+    return guide;
+  });
+  const isOnly = chapters.length === 1;
+  const sections = chapters.map(
+    ({ id, title, content }) =>
+      html`<section class="guide" id="${id}">${isOnly ? null : html`<h2>${title}</h2>`}${content}</section>`,
+  );
+  const errors = page.slug === 'errors' ? errorSection(document) : null;
+  return {
+    path: pathOf(page.slug),
+    group,
+    title: page.title,
+    about: page.about,
+    content: html`${sections}${errors}`,
+    parts: isOnly ? [] : chapters.map(({ id, title }) => ({ id, title: html`${title}` })),
+  };
+}
+
+/** The other pages, with what each is about. */
+function overview(pages: readonly Page[]): Html {
+  const groups = [...new Set(pages.map(({ group }) => group))];
+  const lists = groups.map((group) => {
+    const items = pages
+      .filter((page) => page.group === group)
+      .map(({ path, title, about }) => html`<li><a href="${path}">${title}</a><span>${inline(about)}</span></li>`);
+    return html`<h2>${group}</h2><ul class="cards">${items}</ul>`;
+  });
+  return html`<section id="overview">${lists}</section>`;
+}
+
+function areaPages({ document, baseUrl }: DocsSource): Page[] {
   const operations = operationsOf(document);
-  return document.tags.map(({ name, description }) => {
-    const sections = rows.flatMap(([id, row]) => {
+  return document.tags.flatMap(({ name, description }) => {
+    const inArea = rows.filter(([, row]) => row.tag === name);
+    const sections = inArea.flatMap(([id, row]) => {
       const operation = operations.get(id);
-      return row.tag === name && operation ? [endpointSection(id, row, operation, document.components)] : [];
+      return operation ? [endpointSection(id, row, operation, { components: document.components, baseUrl })] : [];
     });
-    if (sections.length === 0) return html``;
-    return html`<section id="area-${name}"><h2>${name}</h2><p>${description}</p>${sections}</section>`;
+    if (sections.length === 0) return [];
+    const parts = inArea.map(([id, row]) => ({
+      id,
+      title: html`${methodBadge(row)} <span>${brokenPath(row.path)}</span>`,
+    }));
+    const path = pathOf(`api/${name.toLowerCase()}`);
+    return [{ path, group: 'API reference', title: name, about: description, content: html`${sections}`, parts }];
   });
 }
 
-function errorSection({ components }: ApiDocument): Html {
-  const entries = Object.entries(errorCatalogue).map(([code, { status, when }]) => {
-    const schema = Object.values(components.schemas).find((each) => codeOf(each) === code);
-    const example = (schema?.examples as unknown[] | undefined)?.[0];
-    return html`<details id="error-${code}"><summary><span class="status">${status}</span> <code>${code}</code> ${inline(when)}</summary>
-${codeBlock(JSON.stringify(example, null, 2))}</details>`;
-  });
-  return html`<section id="errors"><h2>Errors</h2>
-<p>The status says what kind of trouble it is, <code>error.code</code> which one. Codes do not change; messages are for people.</p>${entries}</section>`;
-}
-
-interface ErrorShape {
-  readonly properties?: { readonly error?: { readonly properties?: { readonly code?: { readonly const?: string } } } };
-}
-const codeOf = (schema: Schema) => (schema as ErrorShape).properties?.error?.properties?.code?.const;
-
-function objectSection({ components }: ApiDocument): Html {
+function objectPage({ components }: ApiDocument): Page {
   const objects = Object.entries(components.schemas).filter(([, schema]) => codeOf(schema) === undefined);
-  return html`<section id="objects"><h2>Objects</h2>${objects.map(
-    ([name, schema]) =>
-      html`<section id="object-${name}"><h3>${name}</h3>${fieldTable(fieldsOf(schema), name, false)}</section>`,
-  )}</section>`;
+  return {
+    path: pathOf('api/objects'),
+    group: 'API reference',
+    title: 'Objects',
+    about: 'What calls answer with, in several places.',
+    content: html`<section id="objects">${objects.map(
+      ([name, schema]) =>
+        html`<section id="object-${name}"><h2>${name}</h2>${fieldTable(fieldsOf(schema), name, false)}</section>`,
+    )}</section>`,
+    parts: objects.map(([name]) => ({ id: `object-${name}`, title: html`${name}` })),
+  };
 }
 
-/** Renders the reference page: guides, every call, errors, events and objects, as one HTML document without scripts. */
-export function docsPage(document: ApiDocument, limits: PlanLimits): string {
-  const { title, version, description } = document.info;
-  const guides = [...guidesOf(document, limits), examplesOf()];
-  return toText(html`<!doctype html>
+function navigation(pages: readonly Page[], current: Page): Html {
+  const groups = [...new Set(pages.map(({ group }) => group))];
+  const link = (page: Page) => {
+    const isCurrent = page === current;
+    const parts = isCurrent && page.parts.length > 1 ? page.parts : [];
+    return html`<li><a href="${page.path}"${isCurrent ? html` aria-current="page"` : null}>${page.title}</a>${
+      parts.length === 0
+        ? null
+        : html`<ul>${parts.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>`
+    }</li>`;
+  };
+  return html`<nav aria-label="Contents"><details open><summary>Contents</summary>${groups.map(
+    (group) => html`<h2>${group}</h2><ul>${pages.filter((page) => page.group === group).map(link)}</ul>`,
+  )}</details></nav>`;
+}
+
+function layout(page: Page, pages: readonly Page[], { info }: ApiDocument): Html {
+  const at = pages.indexOf(page);
+  const [before, after] = [pages[at - 1], pages[at + 1]];
+  return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta name="description" content="${description}">
-<title>${title}: API reference</title>
+<meta name="description" content="${page.about}">
+<title>${page.title} · ${info.title}</title>
 <link rel="stylesheet" href="/docs/style.css">
+<script type="module" src="/docs/docs.js"></script>
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
-<header><a class="name" href="/docs">${title}</a> <span>API reference, version ${version}</span>
-<span class="links"><a href="/openapi.json">OpenAPI</a> <a href="/llms.txt">llms.txt</a></span></header>
+<header><a class="name" href="/docs">${info.title}</a> <span>Documentation, version ${info.version}</span>
+<search hidden><label for="query">Search</label><input id="query" type="search" autocomplete="off" spellcheck="false" placeholder="Search guides and calls" aria-controls="found"><div id="found" hidden></div></search>
+<span class="links"><a href="/dashboard/">Dashboard</a> <a href="/openapi.json">OpenAPI</a> <a href="/llms.txt">llms.txt</a></span></header>
 <div class="columns">
-${navigation(document, guides)}
+${navigation(pages, page)}
 <main id="content">
-<h1>API reference</h1>
-<p class="lead">${description}</p>
-${guides.map(({ id, title: heading, content }) => html`<section class="guide" id="${id}"><h2>${heading}</h2>${content}</section>`)}
-${reference(document)}
-${errorSection(document)}
-${objectSection(document)}
+<h1>${page.title}</h1>
+<p class="lead">${inline(page.about)}</p>
+${page.content}${at === 0 ? overview(pages.slice(1)) : null}
+<div class="turn">${before ? html`<a rel="prev" href="${before.path}">← ${before.title}</a>` : html`<span></span>`}${
+    after ? html`<a rel="next" href="${after.path}">${after.title} →</a>` : null
+  }</div>
 </main>
 </div>
+<p id="said" class="unseen" role="status"></p>
 </body>
 </html>
-`);
+`;
+}
+
+const idsIn = (text: string) => [...text.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
+
+/** Texts link to an id, wherever it stands: a link to another page gets its path. */
+function withPaths(pages: ReadonlyMap<string, string>): Map<string, string> {
+  const homes = new Map([...pages].flatMap(([path, text]) => idsIn(text).map((id) => [id, path] as const)));
+  const entries = [...pages].map(([path, text]) => {
+    const own = new Set(idsIn(text));
+    const linked = text.replace(/href="#([^"]+)"/g, (link, id: string) =>
+      own.has(id) || !homes.has(id) ? link : `href="${homes.get(id)}#${id}"`,
+    );
+    return [path, linked] as const;
+  });
+  return new Map(entries);
+}
+
+/** Renders the documentation: pages of guides, errors, every call by area, and objects; by path. */
+export function docsPages(source: DocsSource): Map<string, string> {
+  const { document, limits, baseUrl } = source;
+  const chapters = [...guidesOf(document, limits, baseUrl), examplesOf()];
+  const guides = new Map(chapters.map((guide) => [guide.id, guide]));
+  const pages = [
+    ...Object.entries(contents).flatMap(([group, all]) => all.map((page) => guidePage(page, group, guides, document))),
+    ...areaPages(source),
+    objectPage(document),
+  ];
+  return withPaths(new Map(pages.map((page) => [page.path, toText(layout(page, pages, document))])));
 }

@@ -1,0 +1,67 @@
+import type { ErrorCode } from './errors.ts';
+import type { FailureReason } from './invocations/invocations.ts';
+
+/** What a caller does about each error. Complete by its type: a new code without a remedy does not compile. */
+export const errorRemedies: Readonly<Record<ErrorCode, string>> = {
+  VALIDATION_ERROR:
+    '`details.fields` names each field and what is wrong with it. Mend the call; the same one fails again.',
+  UNAUTHORIZED:
+    'Send `Authorization: Bearer` with a key that is not revoked or expired. Create one in the dashboard under Keys, or sign in with a wallet (`POST /auth/challenge`, `POST /auth/sign-in`).',
+  PAYMENT_REQUIRED:
+    'Pay the terms in `error.payment` and repeat the identical call with the payment: the SDK does it with a payer. Or fill a treasury once, and calls are paid from it. `details.reason` says why a payment that you showed was not taken.',
+  FORBIDDEN:
+    'Use a key that has the scope which the reference names for this call, or the key of the account that owns the object. Scopes of a key do not change: create another key.',
+  SPENDING_LIMIT_EXCEEDED:
+    '`details.limit` names the limit of your key and `details.allowed` what it still allows. Call a cheaper agent, wait for the next day, or use a key with other limits.',
+  NOT_FOUND:
+    'Check the id, and that it belongs to the account of your key. Objects of others look as if they were not there.',
+  CONFLICT:
+    'Read the object and see its state. When the first call under the same `Idempotency-Key` still runs, repeat it a second later: the answer will be its answer.',
+  GONE: 'It cannot be read any more. Keep results on your side, and read them before the end of their retention period.',
+  STORAGE_LIMIT_EXCEEDED:
+    'Wait until old requests reach the end of their retention period, ask for smaller results, or move to a plan with more storage.',
+  PAYLOAD_TOO_LARGE: 'Send less than 1 MiB. Put large input where the agent can fetch it, and send its address.',
+  INSUFFICIENT_FUNDS:
+    'Deposit at least `details.required` less `details.available` into the treasury, then repeat the call.',
+  NO_AGENT_FITS:
+    'Raise `maxCost` to `details.cheapest`, ask for fewer capabilities, or say the task in other words. `details.considered` counts the agents that match at any price.',
+  IDEMPOTENCY_KEY_REUSED:
+    'Make a new `Idempotency-Key` for each new call, and keep it only for repetitions of the same one.',
+  INSUFFICIENT_BALANCE:
+    "Deposit into the treasury of the calling agent: calls with an identityToken are paid from the agent's own.",
+  RATE_LIMITED:
+    'Wait for `Retry-After` seconds and repeat. `details.type` names the limit. Spread calls by `X-RateLimit-Remaining`, use webhooks instead of polling, or move to a plan with more.',
+  INTERNAL_ERROR:
+    "Repeat the identical call once, under the same `Idempotency-Key`. If it fails again, tell the node's operator `error.requestId`.",
+  AGENT_UNAVAILABLE:
+    'Call one of `error.alternatives`, or send `"fallback": true` and the node does. Nothing was charged.',
+  PAYMENT_PENDING:
+    'Repeat the identical call, with the same payment, after `Retry-After`. Do not sign a new payment: the first may have moved money, and it counts.',
+  UNAVAILABLE:
+    'Repeat the identical call after `Retry-After`, under the same `Idempotency-Key` or with the same payment. `details.outcome` says whether the first may have been executed.',
+};
+
+/** What happened to a request that failed, and what its caller does. */
+export const failureRemedies: Readonly<Record<FailureReason, string>> = {
+  agent_error:
+    'The agent answered with an error; `error.message` has it. Mend the input if it says so, else call another agent.',
+  agent_unreachable:
+    'The endpoint of the agent did not answer, also when tried again. Call again later, or another agent.',
+  deadline_exceeded:
+    'The agent took longer than the deadline of the request. Set a later `deadline` in the call, at most 24 hours from now, or call a faster agent.',
+  invalid_response:
+    'The agent answered with something that is not the contract. Its owner has to mend it: call another agent.',
+  response_too_large: 'The result is larger than 1 MiB. Ask for less.',
+  agent_redirected:
+    'The endpoint answered with a redirect, which the node does not follow. Its owner has to register the new address.',
+  agent_removed: 'The owner removed the agent before it had answered. Call another one.',
+  agent_needs_input:
+    'The agent asked for more input, which a call cannot give. Send everything that it needs in `input`.',
+  payment_failed: 'The payment did not settle on chain, and moved nothing. Sign a new one.',
+  bill_too_high: 'The agent asked for more than the price. Its owner has to mend it.',
+  bill_not_payable: 'The agent asked for a payment that the node cannot make. Its owner has to mend it.',
+  bill_repeated: 'The agent was paid and asked to be paid again. Call another agent.',
+  result_invalid:
+    'The result does not fit the schema that the agent declares. The failure counts in its reputation: call another agent.',
+  input_invalid: 'The input does not fit the schema that the agent declares. Read its `types` and mend the input.',
+};

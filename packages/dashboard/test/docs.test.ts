@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect } from 'vitest';
+import { expectAccessible } from './support/expect-accessible.ts';
+import { it } from './support/journey.ts';
+import { lookAt } from './support/screenshot.ts';
+import { startWorld, type World } from './support/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+/** A page of each kind. */
+const pages = [
+  ['docs', '/docs', 'Quickstart'],
+  ['docs-errors', '/docs/errors', 'Errors'],
+  ['docs-api', '/docs/api/network', 'Network'],
+] as const;
+
+it.each(pages)('%s is accessible in both themes, and stays within its width', async (name, path, title) => {
+  const { page } = await world.newPage();
+  await page.goto(path);
+  await page.getByRole('heading', { level: 1, name: title }).waitFor();
+  await page.locator('.copy').first().waitFor({ state: 'attached' });
+  await expectAccessible(page);
+  await lookAt(page, name);
+});
+
+it('the documentation is searched from the keyboard, by words of guides and names of calls', async () => {
+  const { page } = await world.newPage();
+  await page.goto('/docs/base');
+  await page.getByRole('searchbox', { name: 'Search' }).waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('idempotncy retry');
+  await page.locator('#found a').first().waitFor();
+  expect(await page.locator('#found').textContent()).toContain('Idempotency and retries');
+  await page.getByRole('searchbox').fill('createWebhook');
+  await page.locator('#found a', { hasText: 'POST /account/webhooks' }).first().waitFor();
+  await expectAccessible(page);
+  await page.getByRole('searchbox').fill('RATE_LIMITED');
+  await page.locator('#found a', { hasText: '429 RATE_LIMITED' }).first().waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/docs/errors#error-RATE_LIMITED');
+  await page.keyboard.press('/');
+  await page.keyboard.type('zzzzzzzz');
+  await page.getByText('Nothing found.').waitFor();
+  await page.keyboard.press('Escape');
+  expect(await page.locator('#found').isVisible()).toBe(false);
+});
+
+it('the language that is chosen once is shown everywhere, and a sample is copied as it stands', async () => {
+  const { page } = await world.newPage();
+  await page.goto('/docs/api/payments');
+  const samples = page.locator('#withdraw .samples');
+  await samples.getByRole('button', { name: 'Python' }).click();
+  expect(await samples.locator('.sample:visible').getAttribute('data-language')).toBe('Python');
+  expect(await page.locator('#getBalance .sample:visible').getAttribute('data-language')).toBe('Python');
+  await samples.getByRole('button', { name: 'Copy' }).filter({ visible: true }).click();
+  await page.getByRole('status').getByText('Copied').waitFor();
+  const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+  expect(copied).toBe(await samples.locator('.sample:visible pre').textContent());
+  expect(copied).toContain(`"${world.h.baseUrl}/payments/withdraw"`);
+  await page.goto('/docs');
+  await page.locator('.languages').first().waitFor();
+  expect(await page.locator('#quickstart .sample:visible').first().getAttribute('data-language')).toBe('Python');
+});
+
+it('an address of the time when all stood on one page still leads there', async () => {
+  const { page } = await world.newPage();
+  await page.goto('/docs#invokeAgent');
+  await page.waitForURL('**/docs/api/invocation#invokeAgent');
+});

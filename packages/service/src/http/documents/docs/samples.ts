@@ -1,0 +1,122 @@
+import type { Endpoint } from '@agent-network/contracts/endpoint';
+import { valuesOf } from '@agent-network/contracts/openapi/openapi-values';
+import type { Operation, Parameter } from '../document.ts';
+import { literal, python, typescript } from './literal.ts';
+
+/** One call, as it is shown in each language. */
+export interface SampleCall {
+  readonly name: string;
+  readonly method: string;
+  /** With the values of its parameters. */
+  readonly path: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  /** The environment variable with the credential; none for calls that need no key. */
+  readonly secret: 'AGENT_NETWORK_KEY' | 'IDENTITY_TOKEN' | undefined;
+  readonly isStream: boolean;
+}
+
+export interface Sample {
+  readonly language: 'curl' | 'TypeScript' | 'Python';
+  readonly code: string;
+}
+
+/** Headers without which a call shows less than a reader wants. */
+const usefulHeaders: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  invokeAgent: { 'x-sync': 'true' },
+  invokeAuto: { 'x-sync': 'true' },
+};
+
+function exampleOfParameter(name: string, schema: Parameter['schema'] | undefined): unknown {
+  const [example] = (schema?.examples ?? []) as unknown[];
+  return example ?? valuesOf(name).find((value) => value !== null);
+}
+
+/** The sample call of a row; null for calls that only the node's own pages can make. */
+export function sampleCall(name: string, row: Endpoint, operation: Operation): SampleCall | null {
+  if (row.sameOrigin) return null;
+  const names = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, each = '']) => each);
+  const inPath = operation.parameters.filter((each): each is Parameter => 'in' in each && each.in === 'path');
+  const params = Object.fromEntries(names.map((each, at) => [each, exampleOfParameter(each, inPath[at]?.schema)]));
+  return {
+    name,
+    method: row.method,
+    path: row.path.replace(/\{(\w+)\}/g, (_place, each: string) => encodeURIComponent(String(params[each]))),
+    params,
+    headers: { ...usefulHeaders[name], ...(row.stream === 'always' ? { accept: 'text/event-stream' } : {}) },
+    body: operation.requestBody?.content?.['application/json']?.example,
+    secret: secretOf(row),
+    isStream: row.stream === 'always',
+  };
+}
+
+function secretOf({ auth, keyless }: Endpoint): SampleCall['secret'] {
+  if (auth === 'none' || keyless === 'pays') return undefined;
+  return auth === 'agent' ? 'IDENTITY_TOKEN' : 'AGENT_NETWORK_KEY';
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+const titled = (name: string) => name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
+
+function curl({ method, path, headers, body, secret, isStream }: SampleCall, baseUrl: string): string {
+  const lines = [
+    `curl${isStream ? ' -N' : ''}${method === 'GET' ? '' : ` -X ${method}`} ${quoted(baseUrl + path)}`,
+    ...(secret ? [`-H "Authorization: Bearer $${secret}"`] : []),
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${titled(name)}: ${value}`)}`),
+    ...(body === undefined
+      ? []
+      : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(body, null, 2))}`]),
+  ];
+  return lines.join(' \\\n  ');
+}
+
+function withSdk(call: SampleCall, baseUrl: string): string {
+  const { name, params, headers, body, secret, isStream } = call;
+  const parts = {
+    ...(Object.keys(params).length > 0 ? { params } : {}),
+    ...(Object.keys(headers).length > 0 && !isStream ? { headers } : {}),
+    ...(body === undefined ? {} : { body }),
+  };
+  const given = Object.keys(parts).length > 0 ? literal(parts, typescript) : '';
+  const client = [`baseUrl: ${literal(baseUrl, typescript)}`, ...(secret ? [`apiKey: process.env.${secret}`] : [])];
+  const use = isStream
+    ? `for await (const event of client.${name}(${given})) console.log(event);`
+    : `const answer = await client.${name}(${given});\nconsole.log(answer);`;
+  return `// npm install ${baseUrl}/sdk.tgz\nimport { createClient } from '@agent-network/sdk';\n\nconst client = createClient({ ${client.join(', ')} });\n${use}`;
+}
+
+function withPython({ method, path, headers, body, secret, isStream }: SampleCall, baseUrl: string): string {
+  const sent = [
+    ...(secret ? [`"Authorization": f"Bearer {os.environ['${secret}']}"`] : []),
+    ...Object.entries(headers).map(([name, value]) => `"${titled(name)}": ${literal(value, python)}`),
+    ...(body === undefined ? [] : ['"Content-Type": "application/json"']),
+  ];
+  const modules = ['json', ...(secret ? ['os'] : []), 'urllib.request'].filter(
+    (each) => each !== 'json' || !isStream || body !== undefined,
+  );
+  const read = isStream
+    ? ['for line in answer:', '    print(line.decode().rstrip())']
+    : ['print(json.load(answer)["data"])'];
+  return [
+    `import ${modules.join(', ')}`,
+    '',
+    ...(body === undefined ? [] : [`body = ${literal(body, python)}`]),
+    'request = urllib.request.Request(',
+    `  "${baseUrl}${path}",`,
+    ...(method === 'GET' ? [] : [`  method="${method}",`]),
+    ...(sent.length === 0 ? [] : [`  headers={${sent.join(', ')}},`]),
+    ...(body === undefined ? [] : ['  data=json.dumps(body).encode(),']),
+    ')',
+    'with urllib.request.urlopen(request) as answer:',
+    ...read.map((line) => `    ${line}`),
+  ].join('\n');
+}
+
+/** A call in each language, complete as it stands. */
+export const samplesOf = (call: SampleCall, baseUrl: string): Sample[] => [
+  { language: 'curl', code: curl(call, baseUrl) },
+  { language: 'TypeScript', code: withSdk(call, baseUrl) },
+  { language: 'Python', code: withPython(call, baseUrl) },
+];
