@@ -91,6 +91,7 @@ export const floors: readonly string[] = [
   'http/build',
   'http/request',
   'http',
+  'http/documents/docs',
   'http/documents',
   'http/previews',
   'http/pages',

@@ -1,7 +1,18 @@
 import type { Endpoint } from '@agent-network/contracts/endpoint';
 import { valuesOf } from '@agent-network/contracts/openapi/openapi-values';
-import type { Operation, Parameter } from '../document.ts';
 import { literal, python, typescript } from './literal.ts';
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
+/** The part of an operation of the OpenAPI document that a sample is made of. */
+interface SampledOperation {
+  readonly parameters: readonly (Parameter | { readonly $ref: string })[];
+  readonly requestBody?: { readonly content?: Readonly<Record<string, { readonly example?: unknown }>> };
+}
 
 /** One call, as it is shown in each language. */
 export interface SampleCall {
@@ -34,7 +45,7 @@ function exampleOfParameter(name: string, schema: Parameter['schema'] | undefine
 }
 
 /** The sample call of a row; null for calls that only the node's own pages can make. */
-export function sampleCall(name: string, row: Endpoint, operation: Operation): SampleCall | null {
+export function sampleCall(name: string, row: Endpoint, operation: SampledOperation): SampleCall | null {
   if (row.sameOrigin) return null;
   const names = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, each = '']) => each);
   const inPath = operation.parameters.filter((each): each is Parameter => 'in' in each && each.in === 'path');

@@ -1,7 +1,7 @@
 import { errorRemedies, failureRemedies } from '@agent-network/contracts/error-remedies';
 import { type ErrorCode, errorCatalogue } from '@agent-network/contracts/errors';
-import type { ApiDocument, Schema } from '../document.ts';
-import { codeBlock, type Html, html, inline } from '../html.ts';
+import type { ApiDocument, Schema } from './document.ts';
+import { codeBlock, type Html, html, inline } from './html.ts';
 
 interface ErrorShape {
   readonly properties?: { readonly error?: { readonly properties?: { readonly code?: { readonly const?: string } } } };
