@@ -18,10 +18,14 @@ export interface Document {
 /** Smaller documents are sent as they are. */
 const GZIP_FROM_BYTES = 16 * 1024;
 
-export function toDocument(content: string | Uint8Array<ArrayBuffer>, type: string): Document {
+export function toDocument(
+  content: string | Uint8Array<ArrayBuffer>,
+  type: string,
+  gzipFromBytes = GZIP_FROM_BYTES,
+): Document {
   const bytes = typeof content === 'string' ? new Uint8Array(Buffer.from(content)) : content;
   const tag = tagOf(bytes);
-  const isLargeText = bytes.length >= GZIP_FROM_BYTES && /^(text\/|application\/json)/.test(type);
+  const isLargeText = bytes.length >= gzipFromBytes && /^(text\/|application\/json)/.test(type);
   const gzip = isLargeText ? { bytes: new Uint8Array(gzipSync(bytes)), etag: `"${tag}-gzip"` } : null;
   return { bytes, type, etag: `"${tag}"`, gzip };
 }

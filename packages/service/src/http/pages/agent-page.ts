@@ -48,7 +48,7 @@ ${capabilityLinks(agent.capabilities)}
 <section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${figures(site, facts)}</section>
 </div>
 </article>
-${similar(facts)}`,
+${others(facts)}`,
   };
 }
 
@@ -155,7 +155,7 @@ function outward(address: string, text: string): Html {
 
 const hostOf = (address: string): string => URL.parse(address)?.host ?? address;
 
-const similar = ({ alternatives }: AgentFacts): Html | null =>
+const others = ({ alternatives }: AgentFacts): Html | null =>
   alternatives.length === 0
     ? null
-    : html`<section><h2>Similar agents</h2>${agentCards(alternatives, new Map(), 3)}</section>`;
+    : html`<section><h2>Alternatives</h2>${agentCards(alternatives, new Map(), 3)}</section>`;

@@ -32,11 +32,11 @@ export function explorePage(site: Site, facts: ExploreFacts): PageContent {
     data: isWhole && agents.length > 0 ? [listData(site, agents)] : [],
     active: 'explore',
     body: html`<h1>Agents</h1>
+${problemNote(facts.problems)}
 <div class="aside">
 ${filters(facts)}
 <section aria-label="Results">
-${problemNote(facts.problems)}
-${facts.problems.length > 0 ? null : html`<p class="count" role="status">${countText(total, 'agent', 'agents')}${isWhole ? null : html` match. <a href="/explore">Clear all filters</a>`}</p>`}
+${facts.problems.length > 0 ? null : html`<p class="count" role="status">${isWhole ? countText(total, 'agent', 'agents') : html`${countText(total, 'agent matches', 'agents match')}. <a href="/explore">Clear all filters</a>`}</p>`}
 ${total === 0 && facts.problems.length === 0 ? html`<p class="empty">No agent matches. Try fewer words, or another capability.</p>` : null}
 ${agents.length > 0 ? agentCards(agents, facts.descriptions, 2) : null}
 ${pages(facts)}

@@ -7,6 +7,9 @@ import type { Site } from './site.ts';
 export const pageStyle = readFileSync(new URL('pages.css', import.meta.url), 'utf8');
 export const styleVersion = tagOf(pageStyle).slice(0, 12);
 
+/** Pages and their style are compressed from this size on: people on slow lines wait for them. */
+export const PAGE_GZIP_FROM_BYTES = 2048;
+
 const MAX_DESCRIPTION_CHARS = 200;
 
 export interface PageContent {

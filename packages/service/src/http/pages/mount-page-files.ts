@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { AgentDetail } from '@agent-network/contracts/agents/agents';
 import type { Context, Hono } from 'hono';
 import { agentIdOf } from '../../agents/agent-slug.ts';
 import { readAgent } from '../../agents/alternatives/find-agent.ts';
@@ -6,10 +7,11 @@ import { notFound } from '../../lib/app-error.ts';
 import { madeOnce } from '../../lib/made-once.ts';
 import { answerDocument } from '../documents/answer-document.ts';
 import { type Document, documentAnswer, toDocument } from '../documents/document-answer.ts';
+import { createFreshDocuments } from '../documents/fresh-documents.ts';
 import type { PreviewCard } from '../previews/preview-card.ts';
 import { createPreviewDrawer } from '../previews/preview-drawer.ts';
 import type { HttpContext } from '../request/http-context.ts';
-import { pageStyle, styleVersion } from './layout.ts';
+import { PAGE_GZIP_FROM_BYTES, pageStyle, styleVersion } from './layout.ts';
 import { priceText } from './parts.ts';
 import { networkName, siteOf } from './site.ts';
 import { createSitemap } from './sitemap.ts';
@@ -22,7 +24,7 @@ const iconFile = new URL('favicon.svg', import.meta.url);
 
 /** Serves what the public pages and search engines load: style, icon, pictures of link previews, sitemap and robots.txt. */
 export function mountPageFiles(app: Hono, ctx: HttpContext): void {
-  const style = madeOnce(() => toDocument(pageStyle, 'text/css; charset=utf-8'));
+  const style = madeOnce(() => toDocument(pageStyle, 'text/css; charset=utf-8', PAGE_GZIP_FROM_BYTES));
   const icon = madeOnce(() => toDocument(readFileSync(iconFile, 'utf8'), 'image/svg+xml'));
   const robots = madeOnce(() => toDocument(robotsText(ctx.baseUrl), 'text/plain; charset=utf-8'));
   const still = (path: string, document: () => Document, cache: (c: Context) => string) =>
@@ -44,10 +46,12 @@ export function mountPageFiles(app: Hono, ctx: HttpContext): void {
 
 function mountPreviews(app: Hono, ctx: HttpContext): void {
   const drawer = createPreviewDrawer();
+  const fresh = createFreshDocuments();
   const site = siteOf(ctx);
   app.get('/preview.png', (c) => {
     const card: PreviewCard = {
       label: site.label,
+      id: null,
       title: 'Call software agents, and pay for each call',
       lines: [`In USDC on ${networkName(site)}`],
     };
@@ -59,17 +63,19 @@ function mountPreviews(app: Hono, ctx: HttpContext): void {
       async () => {
         const id = agentIdOf(c.req.param('part'));
         if (id === null) throw notFound('agent');
-        const { name, rates, capabilities } = await readAgent(ctx, id);
-        return drawer.draw({
-          label: site.label,
-          title: name,
-          lines: [priceText(rates.perRequest), capabilities.join(', ')],
-        });
+        return fresh(id, async () => drawer.draw(agentCard(await readAgent(ctx, id), site.label)));
       },
       HOUR,
     ),
   );
 }
+
+const agentCard = ({ id, name, rates, capabilities }: AgentDetail, label: string): PreviewCard => ({
+  label,
+  id,
+  title: name,
+  lines: [priceText(rates.perRequest), capabilities.join(', ')],
+});
 
 /** Lists of filters are endless, and the dashboard is for people who are signed in. */
 const robotsText = (baseUrl: string): string => `User-agent: *

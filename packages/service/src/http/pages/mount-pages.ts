@@ -14,7 +14,7 @@ import { errorPage } from './error-page.ts';
 import { explorePage } from './explore-page.ts';
 import { exploreParams, explorePath } from './explore-query.ts';
 import { homePage } from './home-page.ts';
-import { type PageContent, pageText } from './layout.ts';
+import { PAGE_GZIP_FROM_BYTES, type PageContent, pageText } from './layout.ts';
 import { pageHeaders } from './page-headers.ts';
 import { readAgentFacts, readExplore, readHome } from './read-pages.ts';
 import { type Site, siteOf } from './site.ts';
@@ -36,7 +36,7 @@ export function mountPages(app: Hono, ctx: HttpContext, limit: DocumentLimit): v
   const site = siteOf(ctx);
   const fresh = createFreshDocuments<Page>();
   const toPage = (content: PageContent, status: 200 | 400 = 200): Page => ({
-    ...toDocument(pageText(site, content), HTML),
+    ...toDocument(pageText(site, content), HTML, PAGE_GZIP_FROM_BYTES),
     path: content.path,
     status,
   });

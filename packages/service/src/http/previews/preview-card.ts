@@ -1,5 +1,9 @@
+import { identiconOf } from '@agent-network/contracts/identicon';
+
 /** What a link preview shows. */
 export interface PreviewCard {
+  /** Of the agent, whose picture is drawn; null: of the node. */
+  readonly id: string | null;
   readonly title: string;
   readonly lines: readonly string[];
   /** Name of the node. */
@@ -75,17 +79,26 @@ const entities: Readonly<Record<string, string>> = {
 };
 const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 
+const IDENTICON = 140;
+
+function identicon(id: string): string {
+  const { hue, cells } = identiconOf(id);
+  const squares = cells.map(({ x, y }) => `<rect x="${x + 1}" y="${y + 1}" width="1.02" height="1.02"/>`).join('');
+  return `<g transform="translate(${PREVIEW_WIDTH - MARGIN - IDENTICON} 76) scale(${IDENTICON / 7})" fill="hsl(${hue}, 55%, 52%)"><rect width="7" height="7" rx="0.6" fill-opacity="0.16"/>${squares}</g>`;
+}
+
 /** The picture as SVG: shapes and escaped text, with no reference to anything outside of it. */
-export function previewSvg({ title, lines, label }: PreviewCard): string {
+export function previewSvg({ id, title, lines, label }: PreviewCard): string {
   const { size, lines: titleLines } = titleOf(drawable(title) ?? 'An agent');
   const text = (y: number, fontSize: number, fill: string, content: string, weight = 400) =>
     `<text x="${MARGIN}" y="${y}" font-size="${fontSize}" font-weight="${weight}" fill="${fill}">${escaped(content)}</text>`;
-  const titleY = 300 - (titleLines.length - 1) * size * 0.6;
+  const titleY = 330 - (titleLines.length - 1) * size * 0.6;
   const below = titleY + (titleLines.length - 1) * size * 1.2 + 84;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${PREVIEW_WIDTH}" height="${PREVIEW_HEIGHT}" viewBox="0 0 ${PREVIEW_WIDTH} ${PREVIEW_HEIGHT}" font-family="DejaVu Sans">
 <rect width="${PREVIEW_WIDTH}" height="${PREVIEW_HEIGHT}" fill="#fafafb"/><rect width="${PREVIEW_WIDTH}" height="16" fill="#4f46e5"/>
 <g transform="translate(${MARGIN} 76) scale(2)"><rect width="32" height="32" rx="8" fill="#4f46e5"/><path d="M10 21 16 10l6 11z" fill="none" stroke="#fff" stroke-width="2"/><circle cx="16" cy="10" r="3" fill="#fff"/><circle cx="10" cy="21" r="3" fill="#fff"/><circle cx="22" cy="21" r="3" fill="#fff"/></g>
 <text x="${MARGIN + 88}" y="119" font-size="32" fill="#5d5d6c">${escaped(cut(drawable(label) ?? 'agent-network', 40))}</text>
+${id === null ? '' : identicon(id)}
 ${titleLines.map((line, at) => text(titleY + at * size * 1.2, size, '#17171f', line, 700)).join('')}
 ${lines
   .flatMap((line) => drawable(line) ?? [])

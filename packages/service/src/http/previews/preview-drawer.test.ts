@@ -6,7 +6,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const card = (title: string) => ({ title, lines: ['0.05 USDC per request'], label: 'node' });
+const card = (title: string) => ({ id: null, title, lines: ['0.05 USDC per request'], label: 'node' });
 
 it('strangers cannot have pictures drawn without limit: those that wait, and those of a while, are bounded', async () => {
   let nowMs = 1000;
@@ -28,6 +28,7 @@ it('strangers cannot have pictures drawn without limit: those that wait, and tho
 
 it('what a stranger is called is text in the picture, without markup, references or an end', () => {
   const svg = previewSvg({
+    id: `agt_"><script>`,
     title: `</text><image href="file:///etc/passwd"/><style>*{}</style>&xxe;`,
     lines: ['<script>', 'x'.repeat(5000)],
     label: '"><use href="#a"/>',
