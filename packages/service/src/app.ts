@@ -17,10 +17,12 @@ import { mountPageFiles } from './http/pages/mount-page-files.ts';
 import { mountPages } from './http/pages/mount-pages.ts';
 import type { HttpContext } from './http/request/http-context.ts';
 import { AppError } from './lib/app-error.ts';
+import { isTracing, served } from './lib/tracing/tracing.ts';
 
 /** The HTTP application: preflights, the dashboard, documents, the endpoint table, and 404 for anything else. */
 export function createApp(ctx: HttpContext): Hono {
   const app = new Hono();
+  if (isTracing()) app.use('*', (c, next) => served(`${c.req.method}`, c.req.header('traceparent'), next));
   app.options('*', () => new Response(null, { status: 204, headers: preflightHeaders }));
   const limit = createDocumentLimit(ctx);
   limitDocuments(app, limit);

@@ -12,6 +12,7 @@ import {
   readChannelSettings,
   readPaymentLimits,
 } from './config-payments.ts';
+import { readTracing } from './config-tracing.ts';
 import type { LogLevel } from './lib/log/log.ts';
 import { type AddressRanges, parseAddressRanges } from './lib/net/address-ranges.ts';
 import { isLoopbackHost } from './lib/net/guarded-fetch-address.ts';
@@ -19,6 +20,7 @@ import { isServerAddress } from './lib/net/guarded-fetch-resolve.ts';
 import { hostUrls } from './lib/net/host-urls.ts';
 import { type ArmedFailpoint, parseFailpoint } from './lib/process/failpoint.ts';
 import { ConfigError, type Env, flag, integer, readAll } from './lib/read-env.ts';
+import type { TracingSettings } from './lib/tracing/open-telemetry.ts';
 
 /**
  * Confirmation depth by amount, in rising order from 0; depth 1 means included in a block. The last step whose amount is reached applies.
@@ -75,6 +77,8 @@ export interface Config extends Limits {
   readonly faces: ReadonlySet<Face>;
   /** True if /dashboard is served, and built when necessary. */
   readonly servesDashboard: boolean;
+  /** Where traces are sent; null: off. */
+  readonly tracing: TracingSettings | null;
 }
 
 export interface ReadConfig {
@@ -129,6 +133,7 @@ function readSettings(env: Env, wrong: ReadonlySet<string>): ReadConfig {
     mcpAllowedOrigins: originsOf(env.MCP_ALLOWED_ORIGINS),
     faces: facesOf(env.FACES),
     servesDashboard: flag(env, 'DASHBOARD', true),
+    tracing: readTracing(env),
   });
   if (mode === 'production') requireExplicit(env, wrong);
   return { config, secrets };

@@ -24,6 +24,7 @@ import { openDatabases } from './db/open-databases.ts';
 import { createWebhookDispatcher } from './events/deliveries/webhook-dispatcher.ts';
 import { createLiveEvents } from './events/outbox/live-events.ts';
 import type { HttpContext } from './http/request/http-context.ts';
+import { createRefusalLog } from './http/request/refusal-log.ts';
 import { createChallengeTries } from './identity/challenges/challenge-tries.ts';
 import { localAccountOf } from './identity/local-account.ts';
 import { createWalletSignatures } from './identity/wallet-signature-client.ts';
@@ -44,12 +45,13 @@ import { type HasClock, systemClock } from './lib/clock.ts';
 import { createKeyTurns } from './lib/concurrency/key-turns.ts';
 import { createTurns } from './lib/concurrency/turns.ts';
 import type { Log } from './lib/log/log.ts';
-import { createMetrics, type Metrics } from './lib/metrics.ts';
+import type { Metrics } from './lib/metrics.ts';
 import { createGuardedFetch } from './lib/net/guarded-fetch.ts';
 import { isLoopbackHost } from './lib/net/guarded-fetch-address.ts';
 import { createResolver } from './lib/net/guarded-fetch-resolve.ts';
 import { createTextRecords } from './lib/net/text-records.ts';
 import { createSecrets } from './lib/secrets.ts';
+import { createNodeMetrics } from './metric-series.ts';
 import { createSeenTreasuries } from './payments/ledger/treasury.ts';
 import { createReorgWatch } from './payments/reconcile/watch-reorgs.ts';
 import { createSettler } from './payments/settlement/settler.ts';
@@ -83,7 +85,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const wallet = createNodeWallet(parts.settlementPrivateKey);
   const access = await withChannels(await openChain({ ...config, rpcUrl, wallet: wallet.address }), parts);
   const { chain } = access;
-  const metrics = createMetrics();
+  const metrics = createNodeMetrics();
   const databases = openDatabases(
     { ...parts, promiseFile: config.databasePromiseFile, max: config.databaseConnections },
     { log, metrics },
@@ -105,7 +107,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     replica,
     ...keys,
     heartbeat,
-    ...metersOf(metrics),
+    ...metersOf(metrics, log),
     processId: () => heartbeat.processId(),
     secrets,
     ...outbound,
@@ -181,7 +183,11 @@ function createChannelWork(base: ClaimContext) {
   return { channelClaims, walletFunds: createWalletFunds(base, channelClaims) };
 }
 
-const metersOf = (metrics: Metrics) => ({ metrics, queueStanding: createQueueStanding({ metrics }) });
+const metersOf = (metrics: Metrics, log: Log) => ({
+  metrics,
+  queueStanding: createQueueStanding({ metrics }),
+  refusalLog: createRefusalLog({ metrics, log }),
+});
 
 function accessParts({ config, baseUrl, localWallet }: ContextParts, needs: HasDb & HasClock & HasReplica) {
   const { chainId, isExposed } = config;

@@ -14,6 +14,7 @@ import type { Clock } from './lib/clock.ts';
 import type { Log } from './lib/log/log.ts';
 import { armFailpoint } from './lib/process/failpoint.ts';
 import { type StopStep, stopInOrder } from './lib/process/graceful-stop.ts';
+import { startTracing } from './lib/tracing/tracing.ts';
 import { type LocalPlan, startLocalParts } from './local/local-parts.ts';
 import { prepareChain } from './payments/reconcile/prepare-chain.ts';
 import { startWorker } from './queue/worker.ts';
@@ -63,6 +64,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
 async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<RunningNode, 'stop'>> {
   const { config, log } = options;
   if (config.failpoint) armFailpoint(config.failpoint);
+  await traceIfOn(options, stops);
   const front = await listen(config, stops);
   const baseUrl = config.baseUrl ?? `http://${hostForUrl(config.host)}:${front.port}`;
   warnOfReach(config, baseUrl, log);
@@ -118,6 +120,15 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   await options.beforeReady?.(node);
   isReady = true;
   return node;
+}
+
+/** OpenTelemetry is loaded where it is used: elsewhere it would cost every start a fifth of a second. */
+async function traceIfOn({ config, log }: NodeOptions, stops: StopStep[]): Promise<void> {
+  if (!config.tracing) return;
+  const { createOpenTelemetry } = await import('./lib/tracing/open-telemetry.ts');
+  const tracing = startTracing(createOpenTelemetry(config.tracing, { log, nodeLabel: config.nodeLabel }));
+  stops.push({ name: 'traces', stop: () => tracing.stop() });
+  log.info({ ...config.tracing, endpoint: new URL(config.tracing.endpoint).origin }, 'traces are on');
 }
 
 async function startBackground(ctx: NodeContext, stops: StopStep[]): Promise<void> {

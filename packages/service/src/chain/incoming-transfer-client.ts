@@ -1,4 +1,5 @@
-import { createPublicClient, type Hex, http, pad, type TransactionReceipt, toEventHash, toHex } from 'viem';
+import { createPublicClient, type Hex, pad, type TransactionReceipt, toEventHash, toHex } from 'viem';
+import { rpcTransport } from './rpc/rpc-transport.ts';
 import { usdcEventsOf } from './usdc-events.ts';
 
 /** A USDC transfer to the node's wallet, from the chain's logs. Addresses and hashes are lower case. */
@@ -35,7 +36,7 @@ const TRANSFER = toEventHash('Transfer(address,address,uint256)');
 export function createIncomingTransfers(options: { rpcUrl: string; token: string; wallet: string }): IncomingTransfers {
   const { token, wallet } = options;
   const client = createPublicClient({
-    transport: http(options.rpcUrl, { timeout: 10_000, retryCount: 1, batch: { batchSize: 50 } }),
+    transport: rpcTransport(options.rpcUrl, { timeout: 10_000, retryCount: 1, batch: { batchSize: 50 } }),
   });
 
   const findLogs = (fromBlock: bigint, toBlock: bigint) =>

@@ -7,11 +7,11 @@ import {
   decodeFunctionResult,
   encodeFunctionData,
   type Hex,
-  http,
   type PublicClient,
   type TransactionReceipt,
 } from 'viem';
 import { readsOf } from './chain-reads.ts';
+import { rpcTransport } from './rpc/rpc-transport.ts';
 import { aggregate, type ContractCall, paymentCall, type SignedAuthorization } from './settlement-call.ts';
 import type { Authorization } from './signatures/authorization.ts';
 import { authorizationKey, hasMoved, type UsedAuthorization, usedIn } from './used-authorizations.ts';
@@ -43,9 +43,11 @@ const MAX_IN_ONE_CALL = 200;
 export function createUsdcClient(options: { rpcUrl: string; token: string; timeoutMs?: number }) {
   const token = options.token as Hex;
   const transport = { timeout: options.timeoutMs ?? 10_000, retryCount: 1 };
-  const client = createPublicClient({ transport: http(options.rpcUrl, transport) });
+  const client = createPublicClient({ transport: rpcTransport(options.rpcUrl, transport) });
   /** Batches reads of the same moment into one request. */
-  const gatherer = createPublicClient({ transport: http(options.rpcUrl, { ...transport, batch: { batchSize: 50 } }) });
+  const gatherer = createPublicClient({
+    transport: rpcTransport(options.rpcUrl, { ...transport, batch: { batchSize: 50 } }),
+  });
 
   return {
     ...readsOf(client, gatherer),

@@ -1,7 +1,8 @@
 import { MULTICALL3_ADDRESS } from '@agent-network/chain/addresses';
 import { multicall3Abi } from '@agent-network/chain/multicall3-abi';
 import { usdcAbi } from '@agent-network/chain/usdc-abi';
-import { createPublicClient, decodeFunctionResult, encodeFunctionData, type Hex, http } from 'viem';
+import { createPublicClient, decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
+import { rpcTransport } from './rpc/rpc-transport.ts';
 import type { Authorization } from './signatures/authorization.ts';
 
 export interface Block {
@@ -26,7 +27,7 @@ const MAX_ASKED = 500;
 /** Reads a wallet at a given block, which may be older than the latest. */
 export function createWalletBalances(options: { rpcUrl: string; token: string; wallet: string }): WalletBalances {
   const token = options.token as Hex;
-  const client = createPublicClient({ transport: http(options.rpcUrl, { timeout: 10_000, retryCount: 1 }) });
+  const client = createPublicClient({ transport: rpcTransport(options.rpcUrl, { timeout: 10_000, retryCount: 1 }) });
 
   async function areSpent(block: Block, batch: readonly Pick<Authorization, 'from' | 'nonce'>[]): Promise<boolean[]> {
     const calls = batch.map(({ from, nonce }) => ({

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { traced } from '../lib/tracing/tracing.ts';
 import { asAway, isConnectionLost, UnconfirmedError } from './database-away.ts';
 import { isUnconfirmed } from './primary/commit-mark.ts';
 import { takeConnection } from './take-connection.ts';
@@ -10,7 +11,8 @@ export async function queryOn<Row>(
   text: string,
   params: readonly unknown[] = [],
 ): Promise<Row[]> {
-  const result = await target.query({ name, text, values: params as unknown[] });
+  const query = () => target.query({ name, text, values: params as unknown[] });
+  const result = await traced(`database ${name}`, 'client', () => ({ 'db.system.name': 'postgresql' }), query);
   return result.rows as Row[];
 }
 

@@ -19,6 +19,7 @@ import { type AnyHandler, handleCall } from './request/handle-call.ts';
 import type { Handlers } from './request/handler.ts';
 import type { HttpContext } from './request/http-context.ts';
 import { identify } from './request/identify.ts';
+import { noteRequest } from './request/note-request.ts';
 import { addressOf } from './request/remote-address.ts';
 import { partsOf } from './request/request-parts.ts';
 
@@ -105,9 +106,7 @@ async function answer(
     body = JSON.stringify(failure.body);
     if (status >= 500) logFailure(ctx, name, requestId, error);
   }
-  const tookMs = performance.now() - startMs;
-  ctx.metrics.requestDuration.observe({ route: name, status }, tookMs / 1000);
-  ctx.log.debug({ requestId, route: name, status, tookMs: Math.round(tookMs * 10) / 10 }, 'request');
+  noteRequest(ctx, c, { route: name, face: row.face ?? 'rest', requestId, status, startMs });
   return new Response(body, { status, headers });
 }
 

@@ -1,4 +1,5 @@
-import { createPublicClient, type Hex, hashMessage, http, verifyMessage } from 'viem';
+import { createPublicClient, type Hex, hashMessage, verifyMessage } from 'viem';
+import { rpcTransport } from '../chain/rpc/rpc-transport.ts';
 import { hasContractSigned } from '../chain/signatures/contract-wallet-client.ts';
 
 export type SignatureMethod = 'eip191' | 'eip1271';
@@ -20,7 +21,7 @@ const TIMEOUT_MS = 10_000;
 /** Verifies text signatures: of a key by recovery (EIP-191), of a contract wallet by calling it (EIP-1271). */
 export function createWalletSignatures(options: { rpcUrl: string; timeoutMs?: number }): WalletSignatures {
   const client = createPublicClient({
-    transport: http(options.rpcUrl, { timeout: options.timeoutMs ?? TIMEOUT_MS, retryCount: 1 }),
+    transport: rpcTransport(options.rpcUrl, { timeout: options.timeoutMs ?? TIMEOUT_MS, retryCount: 1 }),
   });
 
   return {

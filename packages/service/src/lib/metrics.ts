@@ -1,9 +1,14 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type OpenMetricsContentType, Registry } from 'prom-client';
+import { networkMetrics, registryMetrics } from './metrics-registry.ts';
+import { toPlainText } from './metrics-text.ts';
 
 export interface Metrics {
-  readonly registry: Registry;
-  readonly requestDuration: Histogram<'route' | 'status'>;
+  /** What Prometheus reads: in OpenMetrics, with exemplars, or in its older text format. */
+  readonly exposition: (format: 'openmetrics' | 'text') => Promise<{ readonly type: string; readonly text: string }>;
+  readonly requestDuration: Histogram<'route' | 'face' | 'status'>;
   readonly invocationsEnded: Counter<'status' | 'reason'>;
+  readonly invocationsCharged: Counter;
+  readonly invocationsRefunded: Counter<'way'>;
   readonly settlements: Counter<'outcome'>;
   readonly channelRefusals: Counter<'reason'>;
   readonly nativeSignatures: Gauge;
@@ -26,6 +31,7 @@ export interface Metrics {
   readonly databaseTimeline: Gauge;
   readonly databaseStandbys: Gauge<'kind'>;
   readonly databaseServersRefused: Gauge<'reason'>;
+  readonly requestsRefused: Counter<'kind'>;
   readonly queueRunning: Gauge;
   readonly queueRestarts: Counter;
   readonly queueOldestDueSeconds: Gauge;
@@ -40,21 +46,25 @@ export interface Metrics {
   readonly networkFeedFailures: Counter<'reason'>;
 }
 
+type OpenRegistry = Registry<OpenMetricsContentType>;
+
 export interface HasMetrics {
   readonly metrics: Metrics;
 }
 
 /** Creates the metrics of this process in their own registry: two nodes in one process (in tests) do not mix. */
 export function createMetrics(): Metrics {
-  const registry = new Registry();
+  const registry = new Registry<OpenMetricsContentType>();
+  registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
   return {
-    registry,
+    exposition: (format) => expose(registry, format),
     requestDuration: new Histogram({
       name: 'http_server_request_duration_seconds',
-      help: 'Time from the request to its answer, by endpoint and status.',
-      labelNames: ['route', 'status'],
+      help: 'Time from the request to its answer, by endpoint, face and status.',
+      labelNames: ['route', 'face', 'status'],
+      enableExemplars: true,
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
       registers,
     }),
@@ -64,12 +74,7 @@ export function createMetrics(): Metrics {
       labelNames: ['status', 'reason'],
       registers,
     }),
-    settlements: new Counter({
-      name: 'settlements_total',
-      help: 'Settlements on chain, by outcome. The reconciler resolves `unknown` ones.',
-      labelNames: ['outcome'],
-      registers,
-    }),
+    ...moneyMetrics(registers),
     channelRefusals: new Counter({
       name: 'x402_channel_refusals_total',
       help: 'Vouchers, deposits and refunds of x402 channels that were refused, by code of the scheme; also `malformed`, `unsupported_scheme`, `invalid_offer`, `used_for_another_request`, `refunded_too_often`.',
@@ -87,27 +92,6 @@ export function createMetrics(): Metrics {
       labelNames: ['signer'],
       registers,
     }),
-    unknownPayments: new Gauge({
-      name: 'unknown_payments',
-      help: 'Overdue payments, neither settled nor failed; the reconciler looks them up on the chain.',
-      registers,
-    }),
-    oldestUnknownSeconds: new Gauge({
-      name: 'oldest_unknown_payment_seconds',
-      help: 'Age of the oldest overdue payment; 0 without any.',
-      registers,
-    }),
-    reservesDifference: new Gauge({
-      name: 'reserves_difference_micro',
-      help: 'Wallet balance less the balance that the books expect, in micro-USDC; negative: USDC is missing.',
-      registers,
-    }),
-    moneyContradictions: new Counter({
-      name: 'money_contradictions_total',
-      help: 'Contradictions found by the audit of the books, by kind. Each is a fault of the node.',
-      labelNames: ['kind'],
-      registers,
-    }),
     ...channelMetrics(registers),
     ...databaseMetrics(registers),
     ...queueMetrics(registers),
@@ -116,7 +100,50 @@ export function createMetrics(): Metrics {
   };
 }
 
-const channelMetrics = (registers: Registry[]) => ({
+const moneyMetrics = (registers: OpenRegistry[]) => ({
+  invocationsCharged: new Counter({
+    name: 'invocation_charged_micro_total',
+    help: 'Charged for invocations that ended, in micro-USDC, the fee of the node included.',
+    enableExemplars: true,
+    registers,
+  }),
+  invocationsRefunded: new Counter({
+    name: 'invocation_refunded_micro_total',
+    help: 'Given back of the prices of invocations that ended, in micro-USDC, by its way.',
+    labelNames: ['way'] as const,
+    enableExemplars: true,
+    registers,
+  }),
+  settlements: new Counter({
+    name: 'settlements_total',
+    help: 'Settlements on chain, by outcome. The reconciler resolves `unknown` ones.',
+    labelNames: ['outcome'] as const,
+    registers,
+  }),
+  unknownPayments: new Gauge({
+    name: 'unknown_payments',
+    help: 'Overdue payments, neither settled nor failed; the reconciler looks them up on the chain.',
+    registers,
+  }),
+  oldestUnknownSeconds: new Gauge({
+    name: 'oldest_unknown_payment_seconds',
+    help: 'Age of the oldest overdue payment; 0 without any.',
+    registers,
+  }),
+  reservesDifference: new Gauge({
+    name: 'reserves_difference_micro',
+    help: 'Wallet balance less the balance that the books expect, in micro-USDC; negative: USDC is missing.',
+    registers,
+  }),
+  moneyContradictions: new Counter({
+    name: 'money_contradictions_total',
+    help: 'Contradictions found by the audit of the books, by kind. Each is a fault of the node.',
+    labelNames: ['kind'] as const,
+    registers,
+  }),
+});
+
+const channelMetrics = (registers: OpenRegistry[]) => ({
   channelsOpen: new Gauge({
     name: 'channels_open',
     help: 'Payment channels that hold more than was charged.',
@@ -166,7 +193,7 @@ const channelMetrics = (registers: Registry[]) => ({
   }),
 });
 
-const databaseMetrics = (registers: Registry[]) => ({
+const databaseMetrics = (registers: OpenRegistry[]) => ({
   databaseHole: new Gauge({
     name: 'database_hole',
     help: '1 while this process refuses the database, because it lacks acknowledged commits; an operator has to decide.',
@@ -191,10 +218,16 @@ const databaseMetrics = (registers: Registry[]) => ({
   }),
 });
 
-const queueMetrics = (registers: Registry[]) => ({
+const queueMetrics = (registers: OpenRegistry[]) => ({
   requestsShed: new Counter({
     name: 'requests_shed_total',
     help: 'Requests refused with 503, because others waited too long for a database connection.',
+    registers,
+  }),
+  requestsRefused: new Counter({
+    name: 'requests_refused_total',
+    help: 'Requests refused for who sent them, by kind: `unauthorized` without a good key, `forbidden` without the right.',
+    labelNames: ['kind'] as const,
     registers,
   }),
   queueRunning: new Gauge({
@@ -214,57 +247,9 @@ const queueMetrics = (registers: Registry[]) => ({
   }),
 });
 
-const registryMetrics = (registers: Registry[]) => ({
-  readModelLag: new Gauge({
-    name: 'registry_read_model_lag_seconds',
-    help: 'Age of the registry in memory after the last attempt to refresh it, once a second; it grows while the database is away.',
-    registers,
-  }),
-  registryBlock: new Gauge({
-    name: 'registry_block',
-    help: 'Last block of the shared registry that was read.',
-    registers,
-  }),
-  registryLagBlocks: new Gauge({
-    name: 'registry_lag_blocks',
-    help: 'Blocks between the last block read and the head of the chain.',
-    registers,
-  }),
-  registryLogs: new Counter({
-    name: 'registry_logs_total',
-    help: 'Logs of the shared registry that were read, by kind; `malformed`: skipped; `upgraded`: the contract was replaced.',
-    labelNames: ['kind'],
-    registers,
-  }),
-  registryReorgs: new Counter({
-    name: 'registry_reorgs_total',
-    help: 'Chain reorganisations after which blocks were read again.',
-    registers,
-  }),
-});
-
-const networkMetrics = (registers: Registry[]) => ({
-  networkNodes: new Gauge({
-    name: 'network_nodes',
-    help: 'Listed nodes of other operators, by status.',
-    labelNames: ['status'] as const,
-    registers,
-  }),
-  networkAgents: new Gauge({
-    name: 'network_agents',
-    help: 'Listed agents of other nodes.',
-    registers,
-  }),
-  networkIgnored: new Counter({
-    name: 'network_ignored_total',
-    help: 'Entries of the shared registry that are not listed, by reason; each counts once per reason.',
-    labelNames: ['reason'] as const,
-    registers,
-  }),
-  networkFeedFailures: new Counter({
-    name: 'network_feed_failures_total',
-    help: 'Failed polls of other nodes for changed agents, by reason.',
-    labelNames: ['reason'] as const,
-    registers,
-  }),
-});
+async function expose(registry: OpenRegistry, format: 'openmetrics' | 'text') {
+  const text = await registry.metrics();
+  return format === 'openmetrics'
+    ? { type: Registry.OPENMETRICS_CONTENT_TYPE, text }
+    : { type: Registry.PROMETHEUS_CONTENT_TYPE, text: toPlainText(text) };
+}

@@ -16,7 +16,7 @@ it('a node without compiled signatures warns at start and says so in its metrics
   ] as const) {
     const metrics = createMetrics();
     noteSignatureEngine({ signatureEngine, metrics, log });
-    expect(await gauge(await metrics.registry.metrics())).toBe(value);
+    expect(await gauge((await metrics.exposition('text')).text)).toBe(value);
   }
   expect(lines).toHaveLength(1);
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({

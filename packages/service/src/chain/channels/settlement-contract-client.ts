@@ -6,9 +6,9 @@ import {
   ContractFunctionZeroDataError,
   createPublicClient,
   type Hex,
-  http,
   toHex,
 } from 'viem';
+import { rpcTransport } from '../rpc/rpc-transport.ts';
 import { DEPOSIT_COLLECTOR, SETTLEMENT_CONTRACT } from './channel-calls.ts';
 import { channelDigestsOf } from './channel-digests.ts';
 import { type ChannelEvent, channelEventOf } from './channel-events.ts';
@@ -70,7 +70,7 @@ const NO_CHANNEL = `0x${'0'.repeat(64)}` as const;
 
 export function createSettlementContract({ rpcUrl, chainId, token, wallet }: ContractOptions): SettlementContract {
   const transport = { timeout: 10_000, retryCount: 1, batch: { batchSize: 50 } };
-  const client = createPublicClient({ transport: http(rpcUrl, transport) });
+  const client = createPublicClient({ transport: rpcTransport(rpcUrl, transport) });
   const at = (blockNumber: bigint | null) => (blockNumber === null ? {} : { blockNumber });
 
   async function readSome(ids: readonly string[], blockNumber: bigint | null): Promise<ChannelOnChain[]> {

@@ -1,6 +1,7 @@
 import type { Records } from '../../db/records.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
+import { resumed } from '../../lib/tracing/tracing.ts';
 import { type EndpointAnswer, judge } from '../webhooks/attempt.ts';
 import { type DueDelivery, type EndpointQueue, listDue } from './endpoint-queue-store.ts';
 import { type BodyContext, prepareBodies } from './prepare-bodies.ts';
@@ -117,7 +118,11 @@ function attempt(
   const at = ctx.clock.now();
   const { id: deliveryId, eventId, sequence } = delivery;
   const message = { eventId, sequence, url: queue.url ?? delivery.url ?? '', body: body ?? '' };
-  const answered = body === undefined ? Promise.resolve(unreadable) : sendDelivery(ctx, queue, message, signal);
+  const send = () => sendDelivery(ctx, queue, message, signal);
+  const answered =
+    body === undefined
+      ? Promise.resolve(unreadable)
+      : resumed(delivery.event.subjectId, 'deliver webhook', { 'agent_network.event': delivery.event.type }, send);
   const record = async (answer: EndpointAnswer) => {
     // An early attempt uses up no step of the schedule.
     const tries = delivery.isEarly && delivery.tries > 0 ? delivery.tries : delivery.tries + 1;

@@ -58,9 +58,8 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
   );
   app.get('/metrics', async (c) => {
     const isAllowed = await mayReadMetrics(ctx, c);
-    const { registry } = ctx.metrics;
-    const text = isAllowed ? await registry.metrics() : JSON.stringify({ status: 'forbidden' });
-    const type = isAllowed ? registry.contentType : 'application/json';
+    const forbidden = { text: JSON.stringify({ status: 'forbidden' }), type: 'application/json' };
+    const { text, type } = isAllowed ? await ctx.metrics.exposition(formatOf(c)) : forbidden;
     return new Response(text, {
       status: isAllowed ? 200 : 403,
       headers: { ...headersForNoOtherOrigin, 'content-type': type, 'x-request-id': requestIdOf(c) },
@@ -99,6 +98,10 @@ async function channelsOf({ chain, metrics }: HttpContext) {
     withdrawals: withdrawals.values[0]?.value ?? 0,
   };
 }
+
+/** Prometheus asks for OpenMetrics by name; anything else gets the format that every reader of metrics knows. */
+const formatOf = (c: Context) =>
+  /\bapplication\/openmetrics-text\b/.test(c.req.header('accept') ?? '') ? ('openmetrics' as const) : ('text' as const);
 
 /** Allows the node's own machine, not through a proxy, or a key with the scope `operator`. */
 async function mayReadMetrics(ctx: HttpContext, c: Context): Promise<boolean> {

@@ -1,7 +1,14 @@
 import type { EndpointName } from '@agent-network/contracts/api';
 import type { Endpoint, Parsed } from '@agent-network/contracts/endpoint';
 import { Id } from '@agent-network/contracts/scalars';
-import { actorOf, endByError, endEntry, type NewAuditEntry, writeEntry } from '../../access/audit/audit.ts';
+import {
+  type AuditEnd,
+  actorOf,
+  endByError,
+  endEntry,
+  type NewAuditEntry,
+  writeEntry,
+} from '../../access/audit/audit.ts';
 import type { Caller } from '../../access/caller/caller.ts';
 import { PreparedJson } from '../../lib/prepared-json.ts';
 import type { Client } from './client.ts';
@@ -49,17 +56,21 @@ export async function auditCall<T>(
   if (caller.kind === 'anonymous') {
     const data = await run();
     const entry = signedIn(name, data, client);
-    if (entry) await noted(ctx, writeEntry(ctx, entry, { outcome: 'done', code: null }));
+    if (entry) await ended(ctx, entry, done, (end) => writeEntry(ctx, entry, end));
     return data;
   }
   const subject = { ...idsIn(parsed.params), ...idsIn(parsed.body) };
-  const id = await writeEntry(ctx, entryOf(name, { ...caller, ...actorOf(caller) }, client, subject));
+  const entry = entryOf(name, { ...caller, ...actorOf(caller) }, client, subject);
+  const id = await writeEntry(ctx, entry);
   try {
     const data = await run();
-    await noted(ctx, endEntry(ctx, id, { subject: idsIn(data), outcome: 'done', code: null }));
+    const found = idsIn(data);
+    await ended(ctx, { ...entry, subject: { ...subject, ...found } }, done, (end) =>
+      endEntry(ctx, id, { subject: found, ...end }),
+    );
     return data;
   } catch (error) {
-    await noted(ctx, endEntry(ctx, id, { subject: {}, ...endByError(error) }));
+    await ended(ctx, entry, endByError(error), (end) => endEntry(ctx, id, { subject: {}, ...end }));
     throw error;
   }
 }
@@ -79,12 +90,13 @@ export async function auditReplay<Found>(
   const entry = { ...entryOf(name, { ...caller, ...actorOf(caller) }, client, subject), replayed: true };
   const found = await find().catch(async (error) => {
     const end = endByError(error);
-    if (end.outcome === 'refused' && end.code !== 'CONFLICT') await noted(ctx, writeEntry(ctx, entry, end));
+    if (end.outcome === 'refused' && end.code !== 'CONFLICT')
+      await ended(ctx, entry, end, () => writeEntry(ctx, entry, end));
     throw error;
   });
   const id = await writeEntry(ctx, entry);
   const data = await read(found);
-  await noted(ctx, endEntry(ctx, id, { subject: idsIn(data), outcome: 'done', code: null }));
+  await ended(ctx, entry, done, (end) => endEntry(ctx, id, { subject: idsIn(data), ...end }));
   return data;
 }
 
@@ -97,7 +109,7 @@ export async function auditRefusal(
 ): Promise<void> {
   if (!isAudited(name, row) || caller.kind !== 'account') return;
   const entry = entryOf(name, { ...caller, ...actorOf(caller) }, client, idsIn(params));
-  await noted(ctx, writeEntry(ctx, entry, endByError(error)));
+  await ended(ctx, entry, endByError(error), (end) => writeEntry(ctx, entry, end));
 }
 
 type Actor = Pick<NewAuditEntry, 'accountId' | 'actorKind' | 'actorId' | 'actorName'>;
@@ -142,6 +154,18 @@ function idsIn(value: unknown): Record<string, string> {
   );
 }
 
-/** Logs a failed write: the change stands with or without its entry. */
-const noted = (ctx: HttpContext, written: Promise<unknown>): Promise<unknown> =>
-  written.catch((error) => ctx.log.error({ err: error }, 'cannot complete an audit log entry'));
+const done: AuditEnd = { outcome: 'done', code: null };
+
+/**
+ * Stores the end of an entry and writes it to the audit stream of the log, which has it without the database as well. Logs a failed write:
+ * the change stands with or without its entry.
+ */
+async function ended(
+  ctx: HttpContext,
+  { userAgent: _userAgent, ...entry }: NewAuditEntry,
+  end: AuditEnd,
+  store: (end: AuditEnd) => Promise<unknown>,
+): Promise<void> {
+  ctx.log.info({ stream: 'audit', ...entry, ...end }, 'audited');
+  await store(end).catch((error) => ctx.log.error({ err: error }, 'cannot complete an audit log entry'));
+}

@@ -28,6 +28,7 @@ import type { RegistryIndex } from '../../registry/read/registry-tokens.ts';
 import type { HasRegistryWriter } from '../../registry/write/registry-writer.ts';
 import type { HasReplica } from '../../replica/replica.ts';
 import type { HasDashboard } from '../build/dashboard-build.ts';
+import type { HasRefusalLog } from './refusal-log.ts';
 import type { HasTrustedProxies } from './remote-address.ts';
 
 interface CallerIdentity extends HasAuthenticator, HasLocalAccount, HasTrustedProxies, HasKeyMode, WalletProofs {}
@@ -44,7 +45,7 @@ interface CallLimits {
   readonly keylessPerHour: number;
 }
 
-interface CallerLimits extends HasRateLimiter, HasPlanCaps, DocumentLimits, CallLimits {}
+interface CallerLimits extends HasRateLimiter, HasRefusalLog, HasPlanCaps, DocumentLimits, CallLimits {}
 
 /** Who calls, and how much they may. */
 interface Callers extends CallerIdentity, CallerLimits {}

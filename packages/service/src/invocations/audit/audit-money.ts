@@ -73,6 +73,6 @@ async function auditAccounts(ctx: AuditContext, after: string): Promise<string> 
 function report(ctx: AuditContext, found: readonly Contradiction[]): void {
   for (const { kind, subject, detail } of found) {
     ctx.metrics.moneyContradictions.inc({ kind });
-    ctx.log.error({ contradiction: kind, subject, detail }, 'money records contradict each other');
+    ctx.log.error({ stream: 'security', contradiction: kind, subject, detail }, 'money records contradict each other');
   }
 }

@@ -1,8 +1,24 @@
 import type { Sql } from '../../db/sql.ts';
 
+/** Contradictions that the audit looks for. */
+export const contradictionKinds = [
+  'ended_with_hold',
+  'refund_differs',
+  'refund_without_payment',
+  'voucher_differs',
+  'balance_differs',
+  'held_differs',
+  'negative_balance',
+  'total_differs',
+  'sum_differs',
+  'unknown_account',
+  'entry_differs',
+  'hold_without_request',
+] as const;
+
 /** A contradiction between the records of requests and of money; exists only when the node is at fault. */
 export interface Contradiction {
-  readonly kind: string;
+  readonly kind: (typeof contradictionKinds)[number];
   /** The request or ledger account. */
   readonly subject: string;
   readonly detail: string;

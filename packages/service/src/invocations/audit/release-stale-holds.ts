@@ -17,7 +17,10 @@ const BATCH = 100;
  */
 export async function releaseStaleHolds(ctx: ReleaseContext): Promise<void> {
   for (const hold of await listStaleHolds(ctx.db, ctx.clock.now(), BATCH)) {
-    ctx.log.error({ requestId: hold.id, status: hold.status }, 'hold outlived its request; ending it');
+    ctx.log.error(
+      { stream: 'security', requestId: hold.id, status: hold.status },
+      'hold outlived its request; ending it',
+    );
     ctx.metrics.moneyContradictions.inc({ kind: 'stale_hold' });
     await release(ctx, hold);
   }

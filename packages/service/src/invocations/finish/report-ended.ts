@@ -1,5 +1,6 @@
 import type { HasLog } from '../../lib/log/log.ts';
 import type { HasMetrics } from '../../lib/metrics.ts';
+import { exemplarLabels } from '../../lib/tracing/tracing.ts';
 import type { EndedInvocation } from './end-invocations.ts';
 import { endReasonOf } from './end-reason.ts';
 
@@ -14,7 +15,12 @@ export function reportEnded(ctx: ReportContext, ended: readonly EndedInvocation[
   for (const invocation of ended) {
     const { id, agentId, accountId, status, errorCode, costMicro, refundMicro, refundWay, attempt } = invocation;
     const { createdAt, startedAt, completedAt, cancelReason } = invocation;
-    ctx.metrics.invocationsEnded.inc({ status, reason: errorCode ?? '' });
+    const { metrics } = ctx;
+    metrics.invocationsEnded.inc({ status, reason: errorCode ?? '' });
+    const exemplar = { exemplarLabels: exemplarLabels() };
+    if (costMicro) metrics.invocationsCharged.inc({ value: Number(costMicro), ...exemplar });
+    if (refundMicro)
+      metrics.invocationsRefunded.inc({ labels: { way: refundWay }, value: Number(refundMicro), ...exemplar });
     ctx.log.info(
       {
         ...{ requestId: id, agentId, accountId, status, reason: endReasonOf(invocation, cancelReason) },

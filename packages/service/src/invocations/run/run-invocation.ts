@@ -4,6 +4,7 @@ import type { HasTypeChecks } from '../../agents/types/type-checks.ts';
 import { openUpstream, type UpstreamFields } from '../../agents/upstream/upstream.ts';
 import { invariant } from '../../lib/invariant.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
+import { resumed } from '../../lib/tracing/tracing.ts';
 import type { HasFinisher } from '../finish/end-invocations.ts';
 import { hasEnded, type Invocation, type Outcome } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
@@ -72,7 +73,12 @@ export async function runOn(
   agent: RunnableAgent,
   signal: AbortSignal,
 ): Promise<Invocation> {
-  const outcome = await call(ctx, invocation, agent, signal);
+  const outcome = await resumed(
+    invocation.id,
+    'run invocation',
+    { 'agent_network.request_id': invocation.id, 'agent_network.agent_id': invocation.agentId },
+    () => call(ctx, invocation, agent, signal),
+  );
   if (ctx.runner.signal.aborted) return invocation;
   if (signal.aborted) {
     const found = await findInvocation(ctx.db, invocation.id);

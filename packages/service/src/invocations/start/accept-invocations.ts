@@ -7,6 +7,7 @@ import type { HasClock } from '../../lib/clock.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import { jsonSizeUpTo } from '../../lib/json-size.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
+import { rememberTrace } from '../../lib/tracing/tracing.ts';
 import { type HasLedgerTurns, holdMoney, holdVouchers } from '../../payments/ledger/hold-money.ts';
 import type { NewChainPayment } from '../../payments/onchain/chain-payment.ts';
 import { type Admission, admitVouchers } from '../../payments/x402/channels/admit-vouchers.ts';
@@ -76,6 +77,7 @@ export function createAcceptor(ctx: HasDb & HasClock & HasLedgerTurns): Acceptor
   });
   return {
     async accept(acceptance) {
+      rememberTrace(acceptance.invocation.id);
       const answer = await batcher.add(acceptance);
       return isBehindLarger(answer, acceptance.invocation.priceMicro)
         ? ((await run([acceptance]))[0] as AcceptAnswer)

@@ -1,4 +1,5 @@
 import { Agent } from 'undici';
+import { traced, traceHeaders } from '../tracing/tracing.ts';
 import { checkUrl, type UrlCheck } from './guarded-fetch-address.ts';
 import { guardedConnector, type Resolve } from './guarded-fetch-connect.ts';
 import { GuardedFetchError } from './guarded-fetch-error.ts';
@@ -53,23 +54,29 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   function prepare<R extends GuardedRequest>(request: R): { url: URL; request: R } {
     const check = checkUrl(request.url, { allowPrivate });
     if (!check.ok) throw new GuardedFetchError(check.kind);
-    const headers = { 'user-agent': userAgent, ...request.headers, 'accept-encoding': 'identity' };
+    const headers = { 'user-agent': userAgent, ...request.headers, 'accept-encoding': 'identity', ...traceHeaders() };
     return { url: check.url, request: { ...request, headers } };
   }
 
   return {
-    async request(input) {
-      const { url, request } = prepare(input);
-      return readWhole(agent, url, request);
-    },
-    async stream(input) {
-      const { url, request } = prepare(input);
-      return openStream(agent, url, request);
-    },
+    request: (input) =>
+      inSpan(input, async () => {
+        const { url, request } = prepare(input);
+        return readWhole(agent, url, request);
+      }),
+    stream: (input) =>
+      inSpan(input, async () => {
+        const { url, request } = prepare(input);
+        return openStream(agent, url, request);
+      }),
     checkUrl: (url) => checkUrl(url, { allowPrivate }),
     close: () => agent.destroy(),
   };
 }
+
+/** The host only: paths and queries may hold what is secret. */
+const inSpan = <T>({ method = 'GET', url }: GuardedRequest, send: () => Promise<T>): Promise<T> =>
+  traced(`call ${method}`, 'client', () => ({ 'server.address': URL.parse(url)?.host ?? '' }), send);
 
 function readWhole(agent: Agent, url: URL, request: GuardedRequest): Promise<GuardedResponse> {
   return new Promise((resolve, reject) => {

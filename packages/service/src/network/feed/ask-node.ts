@@ -10,7 +10,7 @@ import {
   writeNextCheck,
   writeShown,
 } from '../nodes/node-store.ts';
-import { readFeed } from './read-feed.ts';
+import { type FeedFailure, readFeed } from './read-feed.ts';
 
 /** Consecutive failures after which a node is offline. */
 const FAILURES_UNTIL_GONE = 3;
@@ -37,7 +37,7 @@ export async function askNode(ctx: NetworkContext, node: NetworkNode, signal: Ab
 const plan = (ctx: NetworkContext, { nodeId }: NetworkNode, pauseMs: number): Promise<void> =>
   writeNextCheck(ctx.db, nodeId, new Date(ctx.clock.now().getTime() + Math.round(pauseMs * (0.9 + Math.random() / 5))));
 
-async function noteFailure(ctx: NetworkContext, { baseUrl }: NetworkNode, reason: string): Promise<number> {
+async function noteFailure(ctx: NetworkContext, { baseUrl }: NetworkNode, reason: FeedFailure): Promise<number> {
   ctx.metrics.networkFeedFailures.inc({ reason });
   const now = ctx.clock.now();
   const after = await ctx.db.transaction(async (tx) => {

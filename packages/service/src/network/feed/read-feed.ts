@@ -2,7 +2,7 @@ import { saveRemoteAgents } from '../../agents/remote/list-remote-agents.ts';
 import type { RemoteAgent } from '../../agents/remote/remote-agent.ts';
 import type { Tx } from '../../db/sql.ts';
 import { judgeAgentFile } from '../entries/agent-file.ts';
-import type { Entry } from '../nodes/entry.ts';
+import type { Entry, Reason } from '../nodes/entry.ts';
 import { countClaims, listedAgents, wakeEntries } from '../nodes/entry-store.ts';
 import type { NetworkContext } from '../nodes/network-context.ts';
 import { lockNode, type NetworkNode, writeFed } from '../nodes/node-store.ts';
@@ -14,7 +14,8 @@ const MAX_MS = 10_000;
 /** Maximum agents in a full feed: each appears once, and again if it changes meanwhile. A longer feed is broken. */
 const MAX_TOLD = (claims: number) => 5000 + 10 * claims;
 
-export type FeedOutcome = 'up_to_date' | 'more' | { readonly failed: string };
+export type FeedFailure = Reason | 'endless';
+export type FeedOutcome = 'up_to_date' | 'more' | { readonly failed: FeedFailure };
 
 /** Reads the changes of a node's agents, to the end or to the limit of a round. */
 export async function readFeed(ctx: NetworkContext, node: NetworkNode, signal: AbortSignal): Promise<FeedOutcome> {

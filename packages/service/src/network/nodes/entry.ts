@@ -1,36 +1,38 @@
 /** Reasons to ignore an entry of the registry. */
-export type Reason =
+export const reasons = [
   /** The operator of this node refuses it. */
-  | 'refused'
+  'refused',
   // Its file could not be read.
-  | 'private_address'
-  | 'unreachable'
-  | 'slow'
-  | 'too_large'
-  | 'redirect'
-  | 'compressed'
-  | 'bad_status'
-  | 'not_there'
-  | 'no_json'
+  'private_address',
+  'unreachable',
+  'slow',
+  'too_large',
+  'redirect',
+  'compressed',
+  'bad_status',
+  'not_there',
+  'no_json',
   // Its file is not valid.
-  | 'wrong_type'
-  | 'wrong_kind'
-  | 'bad_file'
-  | 'other_address'
-  | 'other_id'
-  | 'no_token'
-  | 'other_token'
-  | 'other_chain'
-  | 'other_owner'
+  'wrong_type',
+  'wrong_kind',
+  'bad_file',
+  'other_address',
+  'other_id',
+  'no_token',
+  'other_token',
+  'other_chain',
+  'other_owner',
   /** The agent's id belongs to another node. */
-  | 'other_home'
-  | 'no_wallet'
-  | 'our_wallet'
+  'other_home',
+  'no_wallet',
+  'our_wallet',
   // An earlier entry exists.
-  | 'duplicate'
-  | 'id_taken'
+  'duplicate',
+  'id_taken',
   /** Its node is not listed. */
-  | 'unknown_node';
+  'unknown_node',
+] as const;
+export type Reason = (typeof reasons)[number];
 
 /** A registry token that claims to be a node or an agent of one. Addresses are lower case. */
 export interface Entry {

@@ -30,7 +30,7 @@ export async function watchReserves(ctx: WatchContext): Promise<void> {
     await emit(tx, events, now);
     return { tells: next.tells, wasTold: before.isTold };
   });
-  const fields = { driftMicro: String(driftMicro), reserves };
+  const fields = { stream: 'security', driftMicro: String(driftMicro), reserves };
   if (tells) ctx.log.error(fields, 'reserves drift: wallet balance differs from the books');
   else if (wasTold && reserves.status !== 'drift')
     ctx.log.warn(fields, 'reserves drift ended: wallet balance matches the books');

@@ -3,13 +3,13 @@ import {
   createPublicClient,
   type Hex,
   HttpRequestError,
-  http,
   ResponseBodyTooLargeError,
   type RpcLog,
   RpcRequestError,
   toHex,
 } from 'viem';
 import type { ChainPoint } from '../../chain/chain-point.ts';
+import { rpcTransport } from '../../chain/rpc/rpc-transport.ts';
 import { decodeRegistryLog, type FoundLog, registryTopics, UPGRADED } from './decode-registry-log.ts';
 import type { HasRegistry } from './registry-info.ts';
 
@@ -66,7 +66,7 @@ export function createRegistryClient({
   rpcUrl: string;
 } & HasRegistry): RegistryClient {
   const client = createPublicClient({
-    transport: http(rpcUrl, {
+    transport: rpcTransport(rpcUrl, {
       timeout: TIMEOUT_MS,
       retryCount: 0,
       maxResponseBodySize: MAX_BYTES,

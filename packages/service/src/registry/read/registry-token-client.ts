@@ -1,5 +1,6 @@
 import { identityRegistryAbi } from '@agent-network/chain/identity-registry-abi';
-import { BaseError, ContractFunctionRevertedError, createPublicClient, type Hex, http } from 'viem';
+import { BaseError, ContractFunctionRevertedError, createPublicClient, type Hex } from 'viem';
+import { rpcTransport } from '../../chain/rpc/rpc-transport.ts';
 import type { HasRegistry } from './registry-info.ts';
 
 /** Chain reads about single tokens, as of the newest block. Throws viem's errors when the chain does not answer. */
@@ -16,7 +17,7 @@ export interface HasTokenClient {
 const TIMEOUT_MS = 10_000;
 
 export function createTokenClient({ rpcUrl, registry }: { rpcUrl: string } & HasRegistry): TokenClient {
-  const client = createPublicClient({ transport: http(rpcUrl, { timeout: TIMEOUT_MS, retryCount: 1 }) });
+  const client = createPublicClient({ transport: rpcTransport(rpcUrl, { timeout: TIMEOUT_MS, retryCount: 1 }) });
   const read = async (functionName: 'ownerOf' | 'tokenURI', tokenId: string): Promise<string | null> => {
     const contract = { address: registry.address as Hex, abi: identityRegistryAbi };
     return client.readContract({ ...contract, functionName, args: [BigInt(tokenId)] }).catch((error: unknown) => {

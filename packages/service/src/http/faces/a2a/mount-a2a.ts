@@ -4,7 +4,8 @@ import { connectionOf } from '../../answer/connection.ts';
 import { streamBody } from '../../answer/sse.ts';
 import { breakOff } from '../../mount.ts';
 import type { HttpContext } from '../../request/http-context.ts';
-import { faceJson, faceStream, noteFaceRequest } from '../common/face-answer.ts';
+import { noteRequest } from '../../request/note-request.ts';
+import { faceJson, faceStream } from '../common/face-answer.ts';
 import { newFaceHeaders, openFaceRequest } from '../common/face-request.ts';
 import type { Bound, Place } from './bound-request.ts';
 import { mountCards } from './card-documents.ts';
@@ -74,7 +75,13 @@ async function answer(ctx: HttpContext, room: AnswerRoom, c: Context): Promise<R
     send: (bound, more = {}) => sendAnswer(ctx, c, bound, { ...headers, ...more }),
   });
   const route = place.agentId === null ? 'a2aNode' : isRpc ? 'a2aRpc' : 'a2aRest';
-  noteFaceRequest(ctx, { route, requestId: headers['x-request-id'] ?? '', status: response.status, startMs });
+  noteRequest(ctx, c, {
+    face: 'a2a',
+    route,
+    requestId: headers['x-request-id'] ?? '',
+    status: response.status,
+    startMs,
+  });
   return response;
 }
 

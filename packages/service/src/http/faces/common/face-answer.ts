@@ -17,13 +17,3 @@ export function faceJson(
 /** A stream of a face as its answer. */
 export const faceStream = (body: ReadableStream<Uint8Array>, headers: Readonly<Record<string, string>>): Response =>
   new Response(body, { status: 200, headers: { ...commonHeaders, ...headers, ...sseHeaders } });
-
-/** Records a request to a face in the metrics and the log. */
-export function noteFaceRequest(
-  ctx: HttpContext,
-  { route, requestId, status, startMs }: { route: string; requestId: string; status: number; startMs: number },
-): void {
-  const tookMs = performance.now() - startMs;
-  ctx.metrics.requestDuration.observe({ route, status }, tookMs / 1000);
-  ctx.log.debug({ requestId, route, status, tookMs: Math.round(tookMs * 10) / 10 }, 'request');
-}

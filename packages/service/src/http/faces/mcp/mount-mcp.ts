@@ -4,8 +4,9 @@ import { requireAgent } from '../../../agents/alternatives/find-agent.ts';
 import { AppError } from '../../../lib/app-error.ts';
 import type { AnswerRoom } from '../../answer/answer-room.ts';
 import type { HttpContext } from '../../request/http-context.ts';
+import { noteRequest } from '../../request/note-request.ts';
 import { readBody } from '../../request/read-body.ts';
-import { faceJson, faceStream, noteFaceRequest } from '../common/face-answer.ts';
+import { faceJson, faceStream } from '../common/face-answer.ts';
 import { faceErrorOf } from '../common/face-error.ts';
 import { newFaceHeaders, openFaceRequest } from '../common/face-request.ts';
 import { createLostAnswers, type LostAnswers } from '../common/lost-answers.ts';
@@ -55,7 +56,7 @@ async function answer(mounted: Mounted, c: Context, agentId: string | null): Pro
   const response = await serve(mounted, c, agentId, headers).catch((error) => refused(mounted.ctx, c, headers, error));
   const route = agentId === null ? 'mcp' : 'agentMcp';
   const requestId = headers['x-request-id'] ?? '';
-  noteFaceRequest(mounted.ctx, { route, requestId, status: response.status, startMs });
+  noteRequest(mounted.ctx, c, { face: 'mcp', route, requestId, status: response.status, startMs });
   return response;
 }
 

@@ -8,9 +8,10 @@ import { connectionOf } from '../../answer/connection.ts';
 import { streamBody } from '../../answer/sse.ts';
 import { breakOff, countUntilTaken } from '../../mount.ts';
 import type { HttpContext } from '../../request/http-context.ts';
+import { noteRequest } from '../../request/note-request.ts';
 import { readBody } from '../../request/read-body.ts';
 import { callEndpoint } from '../common/call-endpoint.ts';
-import { faceJson, faceStream, noteFaceRequest } from '../common/face-answer.ts';
+import { faceJson, faceStream } from '../common/face-answer.ts';
 import { faceErrorOf, invalidFields } from '../common/face-error.ts';
 import { type FaceRequest, newFaceHeaders, openFaceRequest } from '../common/face-request.ts';
 import { followStarted, type Started, settlementAtEnd } from '../common/purchase.ts';
@@ -58,7 +59,7 @@ async function answer(mounted: Mounted, c: Context, name: string, route: Route):
     refused(mounted.ctx, c, name, headers, error),
   );
   const requestId = headers['x-request-id'] ?? '';
-  noteFaceRequest(mounted.ctx, { route: name, requestId, status: response.status, startMs });
+  noteRequest(mounted.ctx, c, { face: 'openai', route: name, requestId, status: response.status, startMs });
   return response;
 }
 

@@ -1,5 +1,6 @@
-import { BaseError, type CallExecutionError, createPublicClient, ExecutionRevertedError, type Hex, http } from 'viem';
+import { BaseError, type CallExecutionError, createPublicClient, ExecutionRevertedError, type Hex } from 'viem';
 import { SETTLEMENT_CONTRACT } from '../../../../chain/channels/channel-calls.ts';
+import { rpcTransport } from '../../../../chain/rpc/rpc-transport.ts';
 
 /** Tries a call of the settlement contract on the pending state, without sending it. Throws viem's errors when the chain does not answer. */
 export interface ClaimSimulator {
@@ -12,7 +13,7 @@ export interface HasClaimSimulator {
 }
 
 export function createClaimSimulator(options: { rpcUrl: string; from: string }): ClaimSimulator {
-  const client = createPublicClient({ transport: http(options.rpcUrl, { timeout: 10_000, retryCount: 1 }) });
+  const client = createPublicClient({ transport: rpcTransport(options.rpcUrl, { timeout: 10_000, retryCount: 1 }) });
   return {
     async simulate(data) {
       try {

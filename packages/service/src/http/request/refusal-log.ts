@@ -1,0 +1,44 @@
+import type { HasLog } from '../../lib/log/log.ts';
+import type { HasMetrics } from '../../lib/metrics.ts';
+
+/** Requests refused for who sent them: without a good key, or without the right to what they ask. */
+export interface RefusalLog {
+  note(refusal: Refusal): void;
+}
+
+export interface HasRefusalLog {
+  readonly refusalLog: RefusalLog;
+}
+
+export interface Refusal {
+  readonly kind: 'unauthorized' | 'forbidden';
+  readonly route: string;
+  readonly face: string;
+  readonly requestId: string;
+  readonly address: string;
+}
+
+/** Lines in a minute; a stranger who tries keys must not fill the disk. Every refusal is counted. */
+const LINES_PER_MINUTE = 60;
+const MINUTE_MS = 60_000;
+
+/** Writes refusals to the security stream of the log, up to so many a minute; the next line tells how many are missing before it. */
+export function createRefusalLog({ log, metrics }: HasLog & HasMetrics, nowMs = () => performance.now()): RefusalLog {
+  let sinceMs = nowMs();
+  let written = 0;
+  let unwritten = 0;
+  return {
+    note({ kind, ...refusal }) {
+      metrics.requestsRefused.inc({ kind });
+      const now = nowMs();
+      if (now - sinceMs >= MINUTE_MS) [sinceMs, written] = [now, 0];
+      if (written >= LINES_PER_MINUTE) {
+        unwritten++;
+        return;
+      }
+      written++;
+      log.warn({ stream: 'security', kind, ...refusal, ...(unwritten > 0 ? { unwritten } : {}) }, 'request refused');
+      unwritten = 0;
+    },
+  };
+}
