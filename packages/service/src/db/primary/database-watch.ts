@@ -92,13 +92,19 @@ export function startDatabaseWatch({ gate, lend, log, metrics, promiseFile }: Wa
   };
 }
 
-function tell(log: Log, kept: KeptOn, { synchronousCommit, synchronousStandbyNames, isFsync }: Replication): void {
+function tell(
+  log: Log,
+  kept: KeptOn,
+  { synchronousCommit, synchronousStandbyNames, isFsync, standbys }: Replication,
+): void {
   const settings = {
     synchronous_commit: synchronousCommit,
     synchronous_standby_names: synchronousStandbyNames,
     fsync: isFsync ? 'on' : 'off',
   };
-  log[kept === 'standby' ? 'info' : 'warn']({ settings, remedy: 'docs/high-availability.md' }, meaningOf[kept]);
+  // Without a standby there is no failover that could lose anything.
+  const isRisk = kept === 'nothing' || (kept === 'server' && standbys > 0);
+  log[isRisk ? 'warn' : 'info']({ settings, remedy: 'docs/high-availability.md' }, meaningOf[kept]);
 }
 
 function meter(metrics: Metrics, { hole, server, refused }: GateState, replication: Replication | null): void {
