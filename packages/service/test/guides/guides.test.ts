@@ -1,9 +1,11 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../src/local/free-port.ts';
 import { filled, snippetsOf } from '../faces/guide-snippets.ts';
 import { type Harness, newWallet, startHarness } from '../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
@@ -110,4 +112,38 @@ describe('a call is repeated safely as the guide has it', { timeout: 60_000 }, (
   it.skipIf(!has('python3'))('in Python', async () => {
     expect(await runProgram('python', program('python'))).toBe('completed 0.05');
   });
+});
+
+describe('a receiver of the guide takes deliveries of the node and nothing else', { timeout: 60_000 }, () => {
+  const receives = async (language: 'ts' | 'python') => {
+    const port = await freePort(0);
+    const url = `http://127.0.0.1:${port}/`;
+    const { body } = await h.request('POST', '/account/webhooks', { key: client.key, body: { url } });
+    const { webhookId, secret } = body.data;
+    const [code = '', ...others] = snippetsOf('guides/verifying.md', language);
+    expect(others).toEqual([]);
+    const file = join(h.dataDir, `receiver.${language}`);
+    writeFileSync(file, filled(code, { '8803': String(port) }));
+    const env = { ...process.env, WEBHOOK_SECRET: secret };
+    const receiver = spawn(commands[language], [file], { cwd: h.dataDir, env, stdio: ['ignore', 'pipe', 'ignore'] });
+    try {
+      const lines = createInterface(receiver.stdout)[Symbol.asyncIterator]();
+      expect((await lines.next()).value).toBe('listening');
+      const test = await h.request('POST', `/account/webhooks/${webhookId}/test`, { key: client.key, body: {} });
+      expect(test.body.data.status).toBe('delivered');
+      expect((await lines.next()).value).toMatch(/^webhook\.test evt_\w+$/);
+      const headers = {
+        'webhook-id': 'evt_forged',
+        'webhook-timestamp': String(Math.floor(Date.now() / 1000)),
+        'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')}`,
+      };
+      expect((await fetch(url, { method: 'POST', headers, body: '{"type":"webhook.test"}' })).status).toBe(400);
+    } finally {
+      receiver.kill('SIGKILL');
+      await h.request('DELETE', `/account/webhooks/${webhookId}`, { key: client.key });
+    }
+  };
+
+  it('in TypeScript', () => receives('ts'));
+  it.skipIf(!has('python3'))('in Python', () => receives('python'));
 });

@@ -55,7 +55,7 @@ function fill(text: string, parts: Readonly<Record<string, Html>>, top: 2 | 3): 
 const chapters = [
   'guides.md',
   ...['guide-pricing.md', 'guide-agents.md', 'guide-python.md', 'guide-mcp.md', 'guide-a2a.md', 'guide-openai.md'],
-  ...['quickstart', 'calling', 'building-go', 'base', 'retries', 'security', 'versioning'].map(
+  ...['quickstart', 'calling', 'building-go', 'verifying', 'base', 'retries', 'security', 'versioning'].map(
     (name) => `guides/${name}.md`,
   ),
 ];

@@ -34,7 +34,7 @@ export const contents: Readonly<Record<string, readonly PageOfGuides[]>> = {
       slug: 'webhooks',
       title: 'Webhooks',
       about: 'Signed events, retried for three days, replayed on request.',
-      chapters: ['webhooks'],
+      chapters: ['webhooks', 'verifying'],
     },
     {
       slug: 'base',

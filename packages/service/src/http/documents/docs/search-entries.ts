@@ -28,6 +28,7 @@ const wordsOf = (markup: string) =>
 const withoutExamples = (markup: string) =>
   markup
     .replaceAll(/<details><summary>Example[\s\S]*?<\/details>/g, '')
+    .replaceAll(/(<details id="event-[\s\S]*?<\/summary>)[\s\S]*?(?=<\/details>)/g, '$1')
     .replaceAll(/<div class="samples">[\s\S]*?<\/div><\/div>/g, '');
 
 /** Every section of the pages that has an address and a heading, with its words. */
