@@ -18,6 +18,7 @@ export const routes: Readonly<Record<EndpointName, Route>> = {
   listAlternatives: {"method":"GET","path":"/agents/{id}/alternatives","auth":"none"},
   listAgentCalls: {"method":"GET","path":"/agents/{id}/calls","auth":"key"},
   listAgentErrors: {"method":"GET","path":"/agents/{id}/errors","auth":"key"},
+  getAgentEarnings: {"method":"GET","path":"/agents/{id}/earnings","auth":"key"},
   matchAgents: {"method":"POST","path":"/agents/match","auth":"none","hasBody":true},
   getAgentReputation: {"method":"GET","path":"/agents/{id}/reputation","auth":"none"},
   getIdentity: {"method":"GET","path":"/identity/{id}","auth":"none"},

@@ -50,6 +50,12 @@ const FailureGroup = z.object({
 });
 export type FailureGroup = z.infer<typeof FailureGroup>;
 
+const Earned = z.object({
+  calls: z.int().min(0).describe('Ended calls that were made in this time.'),
+  failed: z.int().min(0),
+  earned: Usdc.describe('With calls made in this time, less fees.'),
+});
+
 export const agentCallEndpoints = {
   listAgentCalls: endpoint({
     method: 'GET',
@@ -91,6 +97,25 @@ export const agentCallEndpoints = {
       from: Timestamp,
       to: Timestamp,
       groups: z.array(FailureGroup).describe('At most 50.'),
+    }),
+    errors: [],
+  }),
+  getAgentEarnings: endpoint({
+    method: 'GET',
+    path: '/agents/{id}/earnings',
+    summary: 'Read what an agent of yours earned, by day',
+    tag: 'Agents',
+    auth: 'key',
+    scope: 'payments:read',
+    limit: 'api',
+    params,
+    query: z.object({ days: PeriodDays.optional().describe('Days in UTC, with today: 1, 7 or 30 (default).') }),
+    data: Earned.extend({
+      agentId: Id,
+      days: z.int(),
+      from: Timestamp,
+      to: Timestamp,
+      buckets: z.array(Earned.extend({ from: Timestamp })).describe('Days (UTC), without gaps, up to today.'),
     }),
     errors: [],
   }),

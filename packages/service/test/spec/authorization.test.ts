@@ -39,6 +39,7 @@ const rules: Record<EndpointName, Rule> = {
   getAgentFacets: open,
   getAgentHealth: open,
   listAlternatives: open,
+  getAgentEarnings: rule('payments:read', 403, 403),
   listAgentCalls: rule('payments:read', 403, 403),
   listAgentErrors: rule('payments:read', 403, 403),
   registerAgent: rule('agents:write', 'own', 403),

@@ -13,6 +13,7 @@ import { countFacets } from '../../agents/search/count-facets.ts';
 import { discoverAgents } from '../../agents/search/discover-agents.ts';
 import { searchAgents } from '../../agents/search/search-agents.ts';
 import { listAgentCalls, listAgentErrors } from '../../invocations/read/list-agent-calls.ts';
+import { readAgentEarnings } from '../../invocations/stats/read-agent-earnings.ts';
 import type { Handlers } from '../request/handler.ts';
 
 export const agentHandlers = {
@@ -36,6 +37,8 @@ export const agentHandlers = {
   getAgentHealth: (ctx, { params, query }) => readHealth(ctx, params.id, query),
   listAgentCalls: (ctx, { caller, params, query }) => listAgentCalls(ctx, requireAccount(caller), params.id, query),
   listAgentErrors: (ctx, { caller, params, query }) => listAgentErrors(ctx, requireAccount(caller), params.id, query),
+  getAgentEarnings: (ctx, { caller, params, query }) =>
+    readAgentEarnings(ctx, requireAccount(caller), params.id, query),
   listAlternatives: (ctx, { params }) => listAlternatives(ctx, params.id),
   getAgentStatus: (ctx, { params }) => readAgentStatus(ctx, params.id),
   heartbeat: (ctx, { caller, params, body, once }) => recordHeartbeat(ctx, caller, params.id, body, once),

@@ -62,6 +62,7 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
   getAgentHealth: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
   listAgentCalls: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
   listAgentErrors: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
+  getAgentEarnings: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
   listAlternatives: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
   getOperatorStatus: ({ owner }) => ({ key: owner.key, params: {} }),
   getOperatorInvocation: ({ owner, requestId }) => ({ key: owner.key, params: { id: requestId } }),

@@ -107,7 +107,8 @@ describe("the log of an agent's calls", () => {
   });
 
   it('is read by nobody but the owner', async () => {
-    for (const path of [`/agents/${agent.id}/calls`, `/agents/${agent.id}/errors`]) {
+    for (const name of ['calls', 'errors', 'earnings']) {
+      const path = `/agents/${agent.id}/${name}`;
       expectError(await get(path, client.key), 'FORBIDDEN');
       expectError(await get(path, agent.identityToken), 'FORBIDDEN');
       expectError(await h.request('GET', path), 'UNAUTHORIZED');
@@ -169,6 +170,22 @@ describe('the errors of an agent', () => {
         ...{ lastAt: newest.createdAt, requestId: newest.requestId },
       },
     ]);
+  });
+});
+
+describe('the earnings of an agent', () => {
+  it.each([
+    ['', 30],
+    ['?days=7', 7],
+    ['?days=1', 1],
+  ])('by day%s are what its treasury was credited, less fees', async (query, days) => {
+    const { body } = await get(`/agents/${agent.id}/earnings${query}`);
+    const { buckets, calls: count, failed, earned } = body.data;
+    const { available } = (await get('/payments/balance')).body.data;
+    expect({ count, failed, earned }).toEqual({ count: 8, failed: 2, earned: available });
+    expect(buckets).toHaveLength(days);
+    expect(buckets.at(-1)).toMatchObject({ calls: 8, failed: 2, earned: available });
+    if (days > 1) expect(buckets[0]).toMatchObject({ calls: 0, failed: 0, earned: '0.00' });
   });
 });
 
